@@ -1,0 +1,2 @@
+//! The `fencewright` binary.
+fn main() {}
