@@ -1,1 +1,138 @@
-//! To be written.
+//! Concurrent programs over mathematical integers, as control-flow automata.
+//!
+//! A [`Program`] is a set of shared scalar variables, a list of [`Thread`]s and the
+//! [`Property`]s it must satisfy. A thread is an automaton: locations, and [`Edge`]s that
+//! carry one [`Op`] each. Arrays, loops, functions and lazy conditions exist only in front
+//! ends; below them there are scalars, registers and branches. Nothing here knows a memory
+//! model: what a store or a fence *does* is the business of the `machine` crate.
+//!
+//! ```
+//! use program::{Cond, Expr, Op, Program, Relation, Source, Span, ThreadBuilder, Variable};
+//!
+//! let mut program = Program::new("one store", Source::default());
+//! let x = program.add_variable(Variable::new("x", Span::NONE));
+//! let mut thread = ThreadBuilder::new("P");
+//! let (start, end) = (thread.entry(), thread.location(Span::NONE));
+//! thread.edge(start, Op::Store(x, Expr::from(1)), end, Span::NONE);
+//! program.threads.push(thread.finish()?);
+//! assert!(program.validate().is_ok());
+//! # Ok::<(), program::Invalid>(())
+//! ```
+
+mod automaton;
+mod build;
+mod dot;
+mod expr;
+mod fences;
+mod ids;
+mod linear;
+mod liveness;
+mod names;
+mod print;
+mod property;
+mod source;
+mod validate;
+
+pub use automaton::{Domain, Edge, Failure, FailureKind, Fence, Location, Op, Thread};
+pub use build::ThreadBuilder;
+pub use dot::dot;
+pub use expr::{Arith, Cond, EvalError, Expr, Relation};
+pub use fences::{FenceSet, Placement, Point, Strength};
+pub use ids::{EdgeId, Loc, RegId, ThreadId, VarId};
+pub use linear::Linear;
+pub use liveness::Liveness;
+pub use names::{Names, is_keyword};
+pub use print::{print, same};
+pub use property::{Hint, Place, Property, PropertyKind};
+pub use source::{Source, Span};
+pub use validate::Invalid;
+
+use std::sync::Arc;
+
+/// The integers programs compute with: mathematical, of any size.
+pub type Int = num_bigint::BigInt;
+
+/// A shared scalar variable. A cell of an array is a variable named like `flag[0]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name: an identifier, or an identifier and a number in brackets.
+    pub name: String,
+    /// The values it may start with.
+    pub initial: Domain,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+impl Variable {
+    /// A variable that starts at 0.
+    pub fn new(name: impl Into<String>, span: Span) -> Variable {
+        Variable { name: name.into(), initial: Domain::only(0), span }
+    }
+}
+
+/// A concurrent program and what is claimed of it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name, usually the file's.
+    pub name: String,
+    /// The text that spans point into.
+    pub source: Arc<Source>,
+    /// Shared variables; a [`VarId`] is an index here.
+    pub variables: Vec<Variable>,
+    /// Threads; a [`ThreadId`] is an index here.
+    pub threads: Vec<Thread>,
+    /// What must hold, besides the failures inside threads.
+    pub properties: Vec<Property>,
+    /// Predicates the author offers to proof engines; they never change a verdict.
+    pub hints: Vec<Hint>,
+}
+
+impl Program {
+    /// A program without variables, threads or properties.
+    pub fn new(name: impl Into<String>, source: Source) -> Program {
+        Program {
+            name: name.into(),
+            source: Arc::new(source),
+            variables: Vec::new(),
+            threads: Vec::new(),
+            properties: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Adds a shared variable and returns its id.
+    pub fn add_variable(&mut self, variable: Variable) -> VarId {
+        self.variables.push(variable);
+        VarId::new(self.variables.len() - 1)
+    }
+
+    /// The thread with this id.
+    pub fn thread(&self, id: ThreadId) -> &Thread {
+        &self.threads[id.index()]
+    }
+
+    /// The variable with this id.
+    pub fn variable(&self, id: VarId) -> &Variable {
+        &self.variables[id.index()]
+    }
+
+    /// All thread ids, in order.
+    pub fn thread_ids(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..self.threads.len()).map(ThreadId::new)
+    }
+
+    /// All variable ids, in order.
+    pub fn variable_ids(&self) -> impl Iterator<Item = VarId> + use<> {
+        (0..self.variables.len()).map(VarId::new)
+    }
+
+    /// The thread of this name.
+    pub fn thread_named(&self, name: &str) -> Option<ThreadId> {
+        self.threads.iter().position(|t| t.name == name).map(ThreadId::new)
+    }
+
+    /// The variable of this name.
+    pub fn variable_named(&self, name: &str) -> Option<VarId> {
+        self.variables.iter().position(|v| v.name == name).map(VarId::new)
+    }
+}

@@ -1,0 +1,305 @@
+//! Building threads.
+//!
+//! Front ends walk a statement list with a current location and want to say "this place is
+//! that place" after the fact (a `goto`, the end of a loop body). [`ThreadBuilder::merge`]
+//! records that in a union-find; [`ThreadBuilder::finish`] then drops what cannot be
+//! reached, numbers locations in the order a walk from the entry meets them, and checks
+//! the discipline of atomic sections. The numbering depends on the automaton only, so two
+//! texts of the same program give the same thread.
+
+use crate::{Edge, Failure, Invalid, Loc, Location, Op, RegId, Span, Thread};
+
+/// Collects locations and edges of one thread.
+#[derive(Debug)]
+pub struct ThreadBuilder {
+    name: String,
+    registers: Vec<String>,
+    locations: Vec<Location>,
+    edges: Vec<Edge>,
+    parent: Vec<Loc>,
+    /// Whether another location was merged into this one.
+    joined: Vec<bool>,
+}
+
+impl ThreadBuilder {
+    /// A thread with only its entry location.
+    pub fn new(name: impl Into<String>) -> ThreadBuilder {
+        let mut builder = ThreadBuilder {
+            name: name.into(),
+            registers: Vec::new(),
+            locations: Vec::new(),
+            edges: Vec::new(),
+            parent: Vec::new(),
+            joined: Vec::new(),
+        };
+        builder.location(Span::NONE);
+        builder
+    }
+
+    /// Where the thread starts.
+    pub fn entry(&self) -> Loc {
+        Loc::new(0)
+    }
+
+    /// A new register; the caller sees to it that names are unique.
+    pub fn register(&mut self, name: impl Into<String>) -> RegId {
+        self.registers.push(name.into());
+        RegId::new(self.registers.len() - 1)
+    }
+
+    /// A new location, where the statement of this span starts.
+    pub fn location(&mut self, span: Span) -> Loc {
+        let loc = Loc::new(self.locations.len());
+        self.locations.push(Location { span, ..Location::default() });
+        self.parent.push(loc);
+        self.joined.push(false);
+        loc
+    }
+
+    /// Adds an edge.
+    pub fn edge(&mut self, from: Loc, op: Op, to: Loc, span: Span) {
+        self.edges.push(Edge { from, to, op, span });
+    }
+
+    /// Adds an edge to a new location and returns that.
+    pub fn step(&mut self, from: Loc, op: Op, span: Span) -> Loc {
+        let to = self.location(Span::NONE);
+        self.edge(from, op, to, span);
+        to
+    }
+
+    /// Says which statement starts at a location, if nothing was said before.
+    pub fn describe(&mut self, loc: Loc, span: Span) {
+        let at = self.find(loc).index();
+        if self.locations[at].span.is_none() {
+            self.locations[at].span = span;
+        }
+    }
+
+    /// Names a location.
+    pub fn label(&mut self, loc: Loc, name: impl Into<String>) {
+        let at = self.find(loc).index();
+        self.locations[at].labels.push(name.into());
+    }
+
+    /// Makes standing at a location a violation.
+    pub fn fail(&mut self, loc: Loc, failure: Failure) {
+        let at = self.find(loc).index();
+        self.locations[at].failure = Some(failure);
+    }
+
+    /// Makes two locations one. Where they already are one (an empty infinite loop), a `Skip`
+    /// from the place to itself is added, so that it does not look like the end of the thread.
+    pub fn merge(&mut self, a: Loc, b: Loc, span: Span) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a == b {
+            self.edge(a, Op::Skip, a, span);
+            return;
+        }
+        let (kept, gone) = if a < b { (a, b) } else { (b, a) };
+        self.parent[gone.index()] = kept;
+        self.joined[kept.index()] = true;
+        let gone = std::mem::take(&mut self.locations[gone.index()]);
+        let kept = &mut self.locations[kept.index()];
+        kept.labels.extend(gone.labels);
+        kept.failure = kept.failure.take().or(gone.failure);
+        if kept.span.is_none() {
+            kept.span = gone.span;
+        }
+    }
+
+    /// How many locations and edges there are so far, to bound what input can make us build.
+    pub fn size(&self) -> usize {
+        self.locations.len() + self.edges.len()
+    }
+
+    /// Marks where a branch is about to be built, for [`ThreadBuilder::splice`].
+    pub fn mark(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Lets the branch that starts at `start`, built since `mark`, leave directly from `from`:
+    /// its first steps become steps of `from`. Where something leads back to `start`, that
+    /// would let the way back choose again, so a `Skip` leads there instead.
+    pub fn splice(&mut self, from: Loc, start: Loc, mark: usize, span: Span) {
+        let at = start.index();
+        let own = self.find(start) == start && !self.joined[at];
+        let plain = self.locations[at].labels.is_empty() && self.locations[at].failure.is_none();
+        let branch = &mut self.edges[mark..];
+        let entered = branch.iter().any(|edge| edge.to == start);
+        let leaves = branch.iter().any(|edge| edge.from == start);
+        if own && plain && leaves && !entered {
+            branch.iter_mut().filter(|edge| edge.from == start).for_each(|edge| edge.from = from);
+        } else {
+            self.edge(from, Op::Skip, start, span);
+        }
+    }
+
+    fn find(&mut self, mut loc: Loc) -> Loc {
+        while self.parent[loc.index()] != loc {
+            let up = self.parent[self.parent[loc.index()].index()];
+            self.parent[loc.index()] = up;
+            loc = up;
+        }
+        loc
+    }
+
+    /// The finished thread.
+    pub fn finish(mut self) -> Result<Thread, Invalid> {
+        for at in 0..self.edges.len() {
+            let (from, to) = (self.edges[at].from, self.edges[at].to);
+            (self.edges[at].from, self.edges[at].to) = (self.find(from), self.find(to));
+        }
+        let thread = number(self);
+        check_failures(&thread)?;
+        mark_atomic(thread)
+    }
+}
+
+/// Keeps what a walk from the entry or from a labelled location meets, in that order.
+fn number(mut builder: ThreadBuilder) -> Thread {
+    let count = builder.locations.len();
+    let mut leaving = vec![Vec::new(); count];
+    for (at, edge) in builder.edges.iter().enumerate() {
+        leaving[edge.from.index()].push(at);
+    }
+    let entry = builder.find(Loc::new(0));
+    let labelled = (0..count).filter(|&at| !builder.locations[at].labels.is_empty());
+    let mut renamed = vec![None; count];
+    let (mut order, mut kept) = (Vec::new(), Vec::<usize>::new());
+    for root in std::iter::once(entry.index()).chain(labelled) {
+        let mut stack = vec![root];
+        while let Some(at) = stack.pop() {
+            if renamed[at].is_some() {
+                continue;
+            }
+            renamed[at] = Some(Loc::new(order.len()));
+            order.push(at);
+            kept.extend(&leaving[at]);
+            stack.extend(leaving[at].iter().rev().map(|&edge| builder.edges[edge].to.index()));
+        }
+    }
+    let rename = |loc: Loc| renamed[loc.index()].expect("the walk follows every edge");
+    let mut first = vec![0u32; order.len() + 1];
+    let edges: Vec<Edge> = kept
+        .iter()
+        .map(|&at| {
+            let edge: Edge = builder.edges[at].clone();
+            Edge { from: rename(edge.from), to: rename(edge.to), ..edge }
+        })
+        .collect();
+    for edge in &edges {
+        first[edge.from.index() + 1] += 1;
+    }
+    for at in 1..first.len() {
+        first[at] += first[at - 1];
+    }
+    Thread {
+        name: builder.name,
+        registers: builder.registers,
+        atomic: vec![false; order.len()],
+        locations: order.iter().map(|&at| std::mem::take(&mut builder.locations[at])).collect(),
+        edges,
+        first,
+    }
+}
+
+fn check_failures(thread: &Thread) -> Result<(), Invalid> {
+    for loc in thread.locs() {
+        if thread.location(loc).failure.is_some()
+            && let Some((_, edge)) = thread.outgoing(loc).next()
+        {
+            return Err(Invalid::new(edge.span, "a step cannot start where the thread has failed"));
+        }
+    }
+    Ok(())
+}
+
+/// Follows `Lock` and `Unlock` along all edges; a location must always be in or always out.
+fn mark_atomic(mut thread: Thread) -> Result<Thread, Invalid> {
+    let mut inside: Vec<Option<bool>> = vec![None; thread.locations.len()];
+    // Labelled locations that nothing leads to are walked last, as if entered from outside.
+    for root in thread.locs() {
+        if inside[root.index()].is_some() {
+            continue;
+        }
+        inside[root.index()] = Some(false);
+        let mut stack = vec![root];
+        while let Some(loc) = stack.pop() {
+            let here = inside[loc.index()] == Some(true);
+            for (_, edge) in thread.outgoing(loc) {
+                let next = match (&edge.op, here) {
+                    (Op::Lock, true) => return Err(Invalid::new(edge.span, "atomic sections do not nest")),
+                    (Op::Unlock, false) => {
+                        return Err(Invalid::new(
+                            edge.span,
+                            "this ends an atomic section that was not started",
+                        ));
+                    }
+                    (Op::Lock, false) => true,
+                    (Op::Unlock, true) => false,
+                    (_, here) => here,
+                };
+                match inside[edge.to.index()] {
+                    None => {
+                        inside[edge.to.index()] = Some(next);
+                        stack.push(edge.to);
+                    }
+                    Some(known) if known == next => {}
+                    Some(_) => {
+                        return Err(Invalid::new(edge.span, "this jumps into or out of an atomic section"));
+                    }
+                }
+            }
+        }
+    }
+    thread.atomic = inside.into_iter().map(|known| known == Some(true)).collect();
+    Ok(thread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_a_place_with_itself_is_an_infinite_loop_not_an_end() {
+        let mut builder = ThreadBuilder::new("P");
+        let entry = builder.entry();
+        builder.merge(entry, entry, Span::NONE);
+        let thread = builder.finish().expect("valid");
+        assert_eq!(thread.edges().len(), 1);
+        assert!(!thread.is_end(thread.entry()));
+    }
+
+    #[test]
+    fn unreachable_locations_go_unless_labelled() {
+        let mut builder = ThreadBuilder::new("P");
+        let (entry, dead, named) =
+            (builder.entry(), builder.location(Span::NONE), builder.location(Span::NONE));
+        builder.label(named, "cs");
+        builder.step(entry, Op::Skip, Span::NONE);
+        builder.step(dead, Op::Skip, Span::NONE);
+        let thread = builder.finish().expect("valid");
+        assert_eq!(thread.locs().count(), 3);
+        assert_eq!(thread.labelled("cs"), [Loc::new(2)]);
+    }
+
+    #[test]
+    fn atomic_sections_are_followed_and_must_be_well_formed() {
+        let mut builder = ThreadBuilder::new("P");
+        let entry = builder.entry();
+        let inside = builder.step(entry, Op::Lock, Span::NONE);
+        builder.step(inside, Op::Unlock, Span::NONE);
+        let thread = builder.finish().expect("valid");
+        assert_eq!(thread.locs().map(|l| thread.in_atomic(l)).collect::<Vec<_>>(), [false, true, false]);
+
+        let mut twice = ThreadBuilder::new("P");
+        let inside = twice.step(Loc::new(0), Op::Lock, Span::NONE);
+        twice.edge(inside, Op::Lock, inside, Span::NONE);
+        assert!(twice.finish().is_err());
+        let mut jump = ThreadBuilder::new("P");
+        let inside = jump.step(Loc::new(0), Op::Lock, Span::NONE);
+        jump.edge(inside, Op::Skip, Loc::new(0), Span::NONE);
+        assert!(jump.finish().is_err());
+    }
+}

@@ -1,0 +1,157 @@
+//! Fence sets and their application to a program.
+//!
+//! A *fence point* is a place where a fence may go: right after an edge (as one would write
+//! it behind a statement) or at a location, before everything that leaves it. Applying a
+//! set gives a new program; locations keep their labels, so properties keep their meaning.
+
+use crate::{Edge, EdgeId, Fence, Loc, Op, Program, Thread, ThreadId};
+use std::collections::BTreeSet;
+
+/// Where a fence goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Point {
+    /// Between this edge and where it leads.
+    After(EdgeId),
+    /// Before everything that leaves this location.
+    At(Loc),
+}
+
+/// What is put there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Strength {
+    /// A fence of this kind.
+    Fence(Fence),
+    /// The store itself becomes a locked exchange (only after an edge that stores).
+    Exchange,
+}
+
+/// One fence of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Placement {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where in the thread.
+    pub point: Point,
+    /// What is put there.
+    pub strength: Strength,
+}
+
+/// A set of fences, in a fixed order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FenceSet {
+    placements: BTreeSet<Placement>,
+}
+
+impl FenceSet {
+    /// No fences.
+    pub fn new() -> FenceSet {
+        FenceSet::default()
+    }
+
+    /// Adds a fence; says whether it is new.
+    pub fn insert(&mut self, placement: Placement) -> bool {
+        self.placements.insert(placement)
+    }
+
+    /// All fences, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Placement> {
+        self.placements.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.placements.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.placements.is_empty()
+    }
+
+    /// The program with these fences in it. Properties and labels keep their meaning.
+    ///
+    /// ```
+    /// # use program::*;
+    /// # let mut program = Program::new("p", Source::default());
+    /// # let x = program.add_variable(Variable::new("x", Span::NONE));
+    /// # let mut thread = ThreadBuilder::new("P");
+    /// # thread.step(thread.entry(), Op::Store(x, Expr::from(1)), Span::NONE);
+    /// # program.threads.push(thread.finish()?);
+    /// let mut fences = FenceSet::new();
+    /// fences.insert(Placement {
+    ///     thread: ThreadId::new(0),
+    ///     point: Point::After(EdgeId::new(0)),
+    ///     strength: Strength::Fence(Fence::Full),
+    /// });
+    /// let fenced = fences.apply(&program);
+    /// assert_eq!(fenced.threads[0].edges()[1].op, Op::Fence(Fence::Full));
+    /// # Ok::<(), Invalid>(())
+    /// ```
+    pub fn apply(&self, program: &Program) -> Program {
+        let mut fenced = program.clone();
+        for id in program.thread_ids() {
+            let mine: Vec<&Placement> = self.iter().filter(|p| p.thread == id).collect();
+            if !mine.is_empty() {
+                fenced.threads[id.index()] = insert(program.thread(id), &mine);
+            }
+        }
+        fenced
+    }
+}
+
+/// Old locations keep their numbers; the places between a fence and what follows are new, and
+/// stand at the end. The walk of [`crate::ThreadBuilder`] is not repeated, because properties refer
+/// to locations by number.
+fn insert(thread: &Thread, placements: &[&Placement]) -> Thread {
+    let mut locations = thread.locations.clone();
+    let mut atomic = thread.atomic.clone();
+    let mut edges: Vec<Edge> = thread.edges.clone();
+    let mut fences: Vec<Edge> = Vec::new();
+    let mut fresh = |like: Loc, atomic: &mut Vec<bool>| {
+        locations.push(Default::default());
+        atomic.push(atomic[like.index()]);
+        Loc::new(locations.len() - 1)
+    };
+    for placement in placements {
+        match (placement.point, placement.strength) {
+            (Point::After(at), Strength::Exchange) => {
+                let edge = &mut edges[at.index()];
+                if matches!(edge.op, Op::Store(..)) {
+                    edge.op = Op::Locked(vec![edge.op.clone()]);
+                }
+            }
+            (Point::After(at), Strength::Fence(kind)) => {
+                let edge = &mut edges[at.index()];
+                let between = fresh(edge.to, &mut atomic);
+                fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span: edge.span });
+                edge.to = between;
+            }
+            (Point::At(loc), strength) => {
+                let kind = if let Strength::Fence(kind) = strength { kind } else { Fence::Full };
+                let after = fresh(loc, &mut atomic);
+                for edge in edges.iter_mut().chain(&mut fences).filter(|edge| edge.from == loc) {
+                    edge.from = after;
+                }
+                let span = thread.location(loc).span;
+                fences.push(Edge { from: loc, to: after, op: Op::Fence(kind), span });
+            }
+        }
+    }
+    edges.extend(fences);
+    thread.with(locations, atomic, edges)
+}
+
+impl Thread {
+    /// This thread with other locations and edges; edges are sorted by their source.
+    pub(crate) fn with(
+        &self,
+        locations: Vec<crate::Location>,
+        atomic: Vec<bool>,
+        mut edges: Vec<Edge>,
+    ) -> Thread {
+        edges.sort_by_key(|edge| edge.from);
+        let start = |loc| edges.partition_point(|edge| edge.from.index() < loc) as u32;
+        let first = (0..=locations.len()).map(start).collect();
+        Thread { locations, atomic, edges, first, ..self.clone() }
+    }
+}

@@ -1,0 +1,64 @@
+//! What is claimed of a program from outside its threads.
+
+use crate::{Cond, Int, Loc, Program, RegId, Relation, Span, ThreadId, VarId};
+
+/// What a property may speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// 1 while the thread stands at the location, 0 otherwise.
+    At(ThreadId, Loc),
+    /// A register of a thread.
+    Register(ThreadId, RegId),
+    /// The value of a shared variable in memory.
+    Memory(VarId),
+}
+
+/// When a property's condition is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PropertyKind {
+    /// In every reachable configuration; it must be false.
+    Never,
+    /// Where all threads have ended and all buffers are empty; it must be true.
+    Finally,
+}
+
+/// A claim about configurations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// When the condition is looked at, and what is wanted of it.
+    pub kind: PropertyKind,
+    /// The condition.
+    pub cond: Cond<Place>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A predicate offered to proof engines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The predicate.
+    pub cond: Cond<Place>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Cond<Place> {
+    /// "The thread stands at the location."
+    pub fn at(thread: ThreadId, loc: Loc) -> Cond<Place> {
+        Cond::compare(Relation::Ne, Place::At(thread, loc), Int::from(0))
+    }
+}
+
+impl Program {
+    /// All places that properties and hints speak of.
+    pub fn observed(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        let properties = self.properties.iter().map(|p| &p.cond);
+        for cond in properties.chain(self.hints.iter().map(|h| &h.cond)) {
+            cond.for_each_leaf(&mut |place| places.push(*place));
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+}
