@@ -1,1 +1,58 @@
-//! To be written.
+//! Texts to programs: one file (or folder) a language.
+//!
+//! A [`Frontend`] is an entry of [`FRONTENDS`]: its name, the file names it claims, how it
+//! recognises a text and the function that reads one. Reading never panics and never prints;
+//! what is wrong comes back as [`Diagnostic`]s with spans, as many as can be found in one
+//! go. Front ends know no memory model.
+
+mod diagnostic;
+
+pub use diagnostic::{Diagnostic, Severity};
+
+use program::{Int, Program, Source};
+
+/// Texts larger than this are refused before reading them.
+pub const MAX_TEXT: usize = 16 << 20;
+
+/// A program that was read, and what is worth saying about it.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The program; it has passed [`Program::validate`].
+    pub program: Program,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What the caller may set from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Values that replace the program's constants of these names.
+    pub defines: Vec<(String, Int)>,
+}
+
+/// A language we read.
+pub struct Frontend {
+    /// Its name, as in `--input-format`.
+    pub name: &'static str,
+    /// Endings of file names, without the dot.
+    pub extensions: &'static [&'static str],
+    /// One line for lists and help.
+    pub about: &'static str,
+    /// Whether a text looks like this language, for texts without a telling name.
+    pub recognises: fn(&str) -> bool,
+    /// Reads a text.
+    pub read: fn(Source, &Options) -> Result<Parsed, Vec<Diagnostic>>,
+}
+
+/// All languages, the first that recognises a text wins.
+pub const FRONTENDS: &[Frontend] = &[];
+
+/// The front end for a file: by name if given, else by the file's ending, else by content.
+pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {
+    if let Some(name) = name {
+        return FRONTENDS.iter().find(|f| f.name == name);
+    }
+    let ending = file.rsplit_once('.').map(|(_, ending)| ending);
+    let by_ending = FRONTENDS.iter().find(|f| ending.is_some_and(|e| f.extensions.contains(&e)));
+    by_ending.or_else(|| FRONTENDS.iter().find(|f| (f.recognises)(text)))
+}

@@ -65,21 +65,32 @@ pub enum Op {
     Lock,
     /// Ends the atomic section.
     Unlock,
-    /// A whole atomic section as one indivisible step that passes only if every `Assume` in
-    /// it does. Holds `Assign`, `Assume`, `Load` and `Store` only.
-    Locked(Vec<Op>),
+    /// Several operations as one indivisible step, which passes only if every `Assume` in it
+    /// does. Holds `Assign`, `Assume`, `Load` and `Store` only.
+    Block {
+        /// A whole atomic section in one step: waits for empty buffers, like `Lock`. A block
+        /// that is not locked sees the thread's own buffers and holds no `Store`.
+        locked: bool,
+        /// What is done, in order.
+        parts: Vec<Op>,
+    },
 }
 
 impl Op {
-    /// Calls `visit` on every operation that is not itself a `Locked`: this one, or its parts.
+    /// A whole atomic section in one indivisible step.
+    pub fn locked(parts: Vec<Op>) -> Op {
+        Op::Block { locked: true, parts }
+    }
+
+    /// Calls `visit` on every operation that is not itself a `Block`: this one, or its parts.
     pub fn for_each_part<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
         match self {
-            Op::Locked(parts) => parts.iter().for_each(|part| part.for_each_part(visit)),
+            Op::Block { parts, .. } => parts.iter().for_each(|part| part.for_each_part(visit)),
             plain => visit(plain),
         }
     }
 
-    /// The register written, for operations that are not `Locked`.
+    /// The register written, for operations that are not a `Block`.
     pub fn writes(&self) -> Option<RegId> {
         match self {
             Op::Assign(register, _) | Op::Havoc(register, _) | Op::Load(register, _) => Some(*register),
@@ -87,7 +98,7 @@ impl Op {
         }
     }
 
-    /// Calls `visit` on every register read, for operations that are not `Locked`.
+    /// Calls `visit` on every register read, for operations that are not a `Block`.
     pub fn for_each_read<'a>(&'a self, visit: &mut impl FnMut(&'a RegId)) {
         match self {
             Op::Assign(_, value) | Op::Store(_, value) => value.for_each_leaf(visit),
@@ -96,7 +107,7 @@ impl Op {
         }
     }
 
-    /// Whether some part of it touches memory or waits for it (everything else is local).
+    /// Whether it neither touches memory or buffers nor waits for them.
     pub fn is_local(&self) -> bool {
         matches!(self, Op::Skip | Op::Assign(..) | Op::Havoc(..) | Op::Assume(_))
     }

@@ -117,7 +117,7 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> Thread {
             (Point::After(at), Strength::Exchange) => {
                 let edge = &mut edges[at.index()];
                 if matches!(edge.op, Op::Store(..)) {
-                    edge.op = Op::Locked(vec![edge.op.clone()]);
+                    edge.op = Op::locked(vec![edge.op.clone()]);
                 }
             }
             (Point::After(at), Strength::Fence(kind)) => {

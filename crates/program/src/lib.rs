@@ -43,7 +43,7 @@ pub use linear::Linear;
 pub use liveness::Liveness;
 pub use names::{Names, is_keyword};
 pub use print::{print, same};
-pub use property::{Hint, Place, Property, PropertyKind};
+pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
 pub use source::{Source, Span};
 pub use validate::Invalid;
 
@@ -83,6 +83,8 @@ pub struct Program {
     pub threads: Vec<Thread>,
     /// What must hold, besides the failures inside threads.
     pub properties: Vec<Property>,
+    /// What a litmus test asks of its final configurations.
+    pub question: Option<Question>,
     /// Predicates the author offers to proof engines; they never change a verdict.
     pub hints: Vec<Hint>,
 }
@@ -96,6 +98,7 @@ impl Program {
             variables: Vec::new(),
             threads: Vec::new(),
             properties: Vec::new(),
+            question: None,
             hints: Vec::new(),
         }
     }

@@ -138,9 +138,10 @@ impl Names {
             Op::Fence(Fence::Store) => "fence store".to_string(),
             Op::Lock => "lock".to_string(),
             Op::Unlock => "unlock".to_string(),
-            Op::Locked(parts) => {
+            Op::Block { locked, parts } => {
+                let word = if *locked { "locked" } else { "together" };
                 let parts: Vec<String> = parts.iter().map(|part| self.op(thread, part) + ";").collect();
-                format!("locked {{ {} }}", parts.join(" "))
+                format!("{word} {{ {} }}", parts.join(" "))
             }
         }
     }

@@ -33,6 +33,34 @@ pub struct Property {
     pub span: Span,
 }
 
+/// How a question about final configurations quantifies over them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// Some final configuration satisfies it.
+    Exists,
+    /// No final configuration satisfies it.
+    NotExists,
+    /// All final configurations satisfy it.
+    ForAll,
+}
+
+/// A question about the configurations where all threads have ended and all buffers are empty,
+/// as litmus tests ask it: which values can the observed places have, and does the condition
+/// hold in some, none or all of them?
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// How the condition is quantified.
+    pub quantifier: Quantifier,
+    /// The condition.
+    pub cond: Cond<Place>,
+    /// Final configurations that do not satisfy it are ignored.
+    pub filter: Cond<Place>,
+    /// What a report lists, under these names and in this order.
+    pub observed: Vec<(String, Place)>,
+    /// Where the condition is written.
+    pub span: Span,
+}
+
 /// A predicate offered to proof engines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
@@ -50,12 +78,17 @@ impl Cond<Place> {
 }
 
 impl Program {
-    /// All places that properties and hints speak of.
+    /// All places that properties, the question and hints speak of.
     pub fn observed(&self) -> Vec<Place> {
         let mut places = Vec::new();
         let properties = self.properties.iter().map(|p| &p.cond);
         for cond in properties.chain(self.hints.iter().map(|h| &h.cond)) {
             cond.for_each_leaf(&mut |place| places.push(*place));
+        }
+        if let Some(question) = &self.question {
+            question.cond.for_each_leaf(&mut |place| places.push(*place));
+            question.filter.for_each_leaf(&mut |place| places.push(*place));
+            places.extend(question.observed.iter().map(|(_, place)| *place));
         }
         places.sort_unstable();
         places.dedup();

@@ -89,9 +89,10 @@ impl Program {
 
     fn check_op(&self, thread: &Thread, op: &Op, span: Span, faults: &mut Vec<Invalid>) {
         match op {
-            Op::Locked(parts) => {
+            Op::Block { locked, parts } => {
                 for part in parts {
-                    if !matches!(part, Op::Assign(..) | Op::Assume(_) | Op::Load(..) | Op::Store(..)) {
+                    let plain = matches!(part, Op::Assign(..) | Op::Assume(_) | Op::Load(..));
+                    if !plain && !(*locked && matches!(part, Op::Store(..))) {
                         faults.push(Invalid::new(span, "this cannot be part of one atomic step"));
                     }
                     self.check_op(thread, part, span, faults);
