@@ -91,8 +91,12 @@ impl Program {
         match op {
             Op::Block { locked, parts } => {
                 for part in parts {
-                    let plain = matches!(part, Op::Assign(..) | Op::Assume(_) | Op::Load(..));
-                    if !plain && !(*locked && matches!(part, Op::Store(..))) {
+                    let allowed = match part {
+                        Op::Assign(..) | Op::Assume(_) | Op::Load(..) => true,
+                        Op::Store(..) => *locked,
+                        _ => false,
+                    };
+                    if !allowed {
                         faults.push(Invalid::new(span, "this cannot be part of one atomic step"));
                     }
                     self.check_op(thread, part, span, faults);
