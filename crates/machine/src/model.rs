@@ -24,7 +24,7 @@ impl Entry {
 }
 
 /// A memory model.
-pub trait MemoryModel: Sync {
+pub trait MemoryModel: Sync + std::fmt::Debug {
     /// Its short name, as in `--model`.
     fn name(&self) -> &'static str;
 
