@@ -28,6 +28,7 @@ pub struct StateSet {
     chunks: Vec<Box<[u8]>>,
     /// Bytes used in the last chunk.
     used: usize,
+    last: Option<StateRef>,
     table: HashTable<StateRef>,
 }
 
@@ -86,23 +87,23 @@ impl StateSet {
         (!self.is_empty()).then_some(StateRef(0))
     }
 
+    /// The state that was added last.
+    pub fn last(&self) -> Option<StateRef> {
+        self.last
+    }
+
     /// The state that was added after this one.
     pub fn next(&self, at: StateRef) -> Option<StateRef> {
+        if Some(at) == self.last {
+            return None;
+        }
         let (_, state) = record(&self.chunks, at);
         let position = at.0 as usize * UNIT;
         let end = position + record_size(state.len());
-        let (chunk, offset) = (end >> CHUNK_BITS, end & (CHUNK - 1));
-        let last = self.chunks.len() - 1;
-        if chunk == last && offset >= self.used {
-            return None;
-        }
         // A record that did not fit starts the next chunk; the length byte 0 marks the gap.
-        let rest = self.chunks.get(chunk).map(|chunk| &chunk[offset..]);
-        match rest {
-            Some(rest) if rest.len() > 5 && rest[4] != 0 => Some(unit(end)),
-            _ if chunk < last => Some(unit((chunk + 1) << CHUNK_BITS)),
-            _ => None,
-        }
+        let rest = &self.chunks[end >> CHUNK_BITS][end & (CHUNK - 1)..];
+        let gap = rest.len() <= 5 || rest[4] == 0;
+        Some(unit(if gap { end.next_multiple_of(CHUNK) } else { end }))
     }
 
     /// All states, in the order they were added.
@@ -129,6 +130,7 @@ impl StateSet {
         let head = 4 + put_length(state.len(), &mut target[4..]);
         target[head..head + state.len()].copy_from_slice(state);
         self.used += size;
+        self.last = Some(at);
         Ok(at)
     }
 }
