@@ -12,7 +12,7 @@ use program::{EdgeId, Fence, FenceSet, Int, Loc, Op, Placement, Point, Program, 
 use random::{Sketch, generate, minimise, sketch};
 use std::collections::BTreeSet;
 
-const SEEDS: u64 = 600;
+const SEEDS: u64 = 400;
 
 /// All of a configuration but its buffers.
 type View = (Vec<Loc>, Vec<Vec<Int>>, Vec<Int>, Option<ThreadId>);

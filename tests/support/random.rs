@@ -9,7 +9,7 @@
 //! makes it small and `program::print` shows it.
 
 // Every test binary includes this file and uses its own part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 #[path = "shapes.rs"]
 mod shapes;
@@ -37,9 +37,9 @@ pub fn sketch(seed: u64) -> Sketch {
     random.sketch(shape, seed)
 }
 
-/// A random program of one shape.
-pub fn generate_shape(shape: Shape, seed: u64) -> Program {
-    Random::new(seed).sketch(shape, seed).build()
+/// A random program of one shape, before it is lowered.
+pub fn sketch_shape(shape: Shape, seed: u64) -> Sketch {
+    Random::new(seed).sketch(shape, seed)
 }
 
 /// The source of chance, and what the thread in work may use.

@@ -115,8 +115,9 @@ impl Random {
     /// Reads two variables, or one twice.
     fn observer(&mut self) -> Draft {
         self.thread(2, |random| {
-            let (first, second) = (random.below(random.variables), random.below(random.variables));
-            vec![read(0, first), read(1, second)]
+            let first = random.below(random.variables);
+            let apart = random.pick(&[0, 1, 1, 1, 2]);
+            vec![read(0, first), read(1, (first + apart) % random.variables)]
         })
     }
 }
@@ -152,7 +153,8 @@ fn fence_drains(random: &mut Random) -> Vec<Draft> {
     let writer = random.thread(1, |random| {
         let mut order: Vec<usize> = (0..random.variables).collect();
         random.rng.shuffle(&mut order);
-        let mut body: Vec<Stmt> = order.iter().map(|&variable| random.put(variable)).collect();
+        // Not an initial value, so that it shows which stores have arrived.
+        let mut body: Vec<Stmt> = order.iter().map(|&variable| write(variable, 3)).collect();
         if random.chance(30) {
             let again = random.below(random.variables);
             body.push(random.put(again));

@@ -92,9 +92,7 @@ impl Sketch {
         program.properties = self.claims.iter().map(|claim| claim.build(&program)).collect();
         program
     }
-}
 
-impl Sketch {
     /// This sketch with every single step replaced.
     pub fn map_ops(&self, replace: &dyn Fn(&Op) -> Op) -> Sketch {
         let mut copy = self.clone();
