@@ -16,10 +16,13 @@ use std::collections::{BTreeSet, VecDeque};
 const QUEUE: usize = 2;
 const CONFIGS: usize = 1_500;
 
+/// All of a configuration but its buffers and its lock.
+type View = (Vec<Loc>, Vec<Vec<Int>>, Vec<Int>);
+
 /// What a comparison of two explorations looks at.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    views: BTreeSet<(Vec<Loc>, Vec<Vec<Int>>, Vec<Int>)>,
+    views: BTreeSet<View>,
     violations: BTreeSet<Violation>,
 }
 
@@ -138,7 +141,7 @@ fn buffers_are_shared(sketch: &Sketch, model: Model) -> Option<Seen> {
             let thread = thread_of(step).index();
             if let Some(Op::Load(register, variable)) = op_of(&program, step) {
                 let stores = config.buffers.iter().flat_map(|buffers| buffers.queues.iter().flatten());
-                if let Some(newest) = stores.filter(|store| store.variable == *variable).last() {
+                if let Some(newest) = stores.filter(|store| store.variable == *variable).next_back() {
                     after.registers[thread][register.index()] = newest.value.clone();
                 }
             }
