@@ -140,8 +140,8 @@ fn buffers_are_shared(sketch: &Sketch, model: Model) -> Option<Seen> {
         for (step, after) in &mut steps {
             let thread = thread_of(step).index();
             if let Some(Op::Load(register, variable)) = op_of(&program, step) {
-                let stores = config.buffers.iter().flat_map(|buffers| buffers.queues.iter().flatten());
-                if let Some(newest) = stores.filter(|store| store.variable == *variable).next_back() {
+                let mut stores = config.buffers.iter().flat_map(|buffers| buffers.queues.iter().flatten());
+                if let Some(newest) = stores.rfind(|store| store.variable == *variable) {
                     after.registers[thread][register.index()] = newest.value.clone();
                 }
             }
