@@ -14,7 +14,7 @@ use crate::search::{Ended, Limits, Order, path, search};
 use crate::{Answer, Engine, Run};
 use evidence::{Certificate, ClosedSet, Reason, Statistics, Task, Verdict};
 use machine::{Doubt, Event, Exact, StateRef, StateSet, Trace, TraceStep, Violation};
-use program::{Int, Program};
+use program::Program;
 use std::collections::BTreeSet;
 
 /// The engine.
@@ -34,7 +34,7 @@ impl Engine for Explicit {
         loop {
             let cap_now = if buffers(task) { Some(cap) } else { None };
             let round = explore(task, run, cap_now, None);
-            let statistics = Statistics { states: round.states, k: cap_now };
+            let statistics = Statistics { states: round.states, k: cap_now, method: None };
             let next = cap.saturating_mul(2);
             match round.outcome {
                 Outcome::Violated(trace) => {
@@ -145,7 +145,7 @@ fn trace(
     violation: Violation,
 ) -> Trace {
     let (first, labels) = path(system, states, goal);
-    let step = |(event, choice): (Event, Option<i64>)| TraceStep { event, choice: choice.map(Int::from) };
+    let step = |(event, choice): (Event, Option<i64>)| TraceStep::of(program, event, choice);
     Trace {
         initial: chosen_initially(program, &first),
         steps: labels.into_iter().map(step).collect(),

@@ -8,15 +8,17 @@
 //! place sleeps in its siblings until something related happens.
 //!
 //! Stateless: only the current execution is kept. It ends only where executions are finite,
-//! so threads must not loop; and no thread may wait for memory to change (a blocked agent
-//! would have to be counted as racing with everything that could release it). Then
-//! [`reduced`] says so and the caller explores all states instead.
+//! so threads must not loop; no thread may wait for memory to change (a blocked agent would
+//! have to be counted as racing with everything that could release it); and where a thread
+//! has several ways to go on, all must wait for the same and read the same, so that the one
+//! taken races with all that decides which ways there are. Otherwise [`reduced`] says so and
+//! the caller explores all states instead.
 
 use super::bits::Bits;
 use super::happening::{Agents, Happening, Issued, MAX_VARIABLES, Relation, describe};
 use evidence::{Monitor, Progress, Stop};
 use machine::{Doubt, Event, Exact, Local, Machine, State, Stepper};
-use program::{Op, Program, Thread, ThreadId};
+use program::{Fence, Loc, Op, Program, Thread, ThreadId};
 use std::collections::BTreeSet;
 
 /// How a reduced search ended.
@@ -65,11 +67,30 @@ pub(super) fn reduced<'m, 'p>(
     Reduced::Complete { steps }
 }
 
-/// No loops, no sections of several steps, few enough variables.
+/// No loops, no sections of several steps, alike alternatives, few enough variables.
 fn suited(program: &Program) -> bool {
     let no_sections = |thread: &Thread| !thread.edges().iter().any(|edge| edge.op == Op::Lock);
-    program.variables.len() <= MAX_VARIABLES
-        && program.threads.iter().all(|thread| no_sections(thread) && is_acyclic(thread))
+    let alike = |thread: &Thread| thread.locs().all(|loc| alternatives_are_alike(thread, loc));
+    let suits = |thread: &Thread| no_sections(thread) && alike(thread) && is_acyclic(thread);
+    program.variables.len() <= MAX_VARIABLES && program.threads.iter().all(suits)
+}
+
+/// Whether all edges that leave a location wait for the same and read the same variables.
+fn alternatives_are_alike(thread: &Thread, loc: Loc) -> bool {
+    let needs = |op: &Op| {
+        let waits = matches!(op, Op::Fence(Fence::Full) | Op::Block { locked: true, .. });
+        let mut loads = BTreeSet::new();
+        if matches!(op, Op::Block { .. }) {
+            op.for_each_part(&mut |part| {
+                if let Op::Load(_, variable) = part {
+                    loads.insert(*variable);
+                }
+            });
+        }
+        (waits, loads)
+    };
+    let mut all = thread.outgoing(loc).map(|(_, edge)| needs(&edge.op));
+    all.next().is_none_or(|first| all.all(|other| other == first))
 }
 
 fn is_acyclic(thread: &Thread) -> bool {

@@ -70,8 +70,10 @@ fn by_reduction(task: &Task<'_>, question: &Question, run: &Run<'_>, budget: usi
             });
         });
     match ended {
-        Reduced::Complete { steps } => Attempt::Done(answer(finals, doubts, None, steps)),
-        Reduced::Stopped(stop) => Attempt::Done(answer(finals, doubts, Some(Reason::Stopped(stop)), 0)),
+        Reduced::Complete { steps } => Attempt::Done(answer(finals, doubts, None, steps, "reduction")),
+        Reduced::Stopped(stop) => {
+            Attempt::Done(answer(finals, doubts, Some(Reason::Stopped(stop)), 0, "reduction"))
+        }
         Reduced::TooMany => Attempt::TooMany,
         Reduced::Unsuited => Attempt::Unsuited,
     }
@@ -108,7 +110,7 @@ fn by_exploration(task: &Task<'_>, question: &Question, run: &Run<'_>, budget: O
         };
         let states = found.states.len();
         let finals = finals_among(task, question, &mut system, &found.states);
-        return Attempt::Done(answer(finals, doubts, stopped, states));
+        return Attempt::Done(answer(finals, doubts, stopped, states, "exploration"));
     }
 }
 
@@ -140,8 +142,9 @@ fn answer(
     doubts: BTreeSet<Doubt>,
     stopped: Option<Reason>,
     states: usize,
+    method: &'static str,
 ) -> (Outcomes, Statistics) {
     let missing = stopped.into_iter().chain(doubts.into_iter().map(Reason::Doubt)).collect();
     let outcomes = Outcomes { finals: finals.into_values().collect(), missing };
-    (outcomes, Statistics { states, k: None })
+    (outcomes, Statistics { states, k: None, method: Some(method) })
 }
