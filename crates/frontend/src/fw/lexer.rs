@@ -115,8 +115,8 @@ impl<'a> Lexer<'a, '_> {
             let rest = self.rest();
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                match rest[2..].find("*/") {
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                match comment.find("*/") {
                     Some(length) => self.at += length + 4,
                     None => return Some(self.open_comment()),
                 }

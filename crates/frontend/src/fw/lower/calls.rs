@@ -13,6 +13,9 @@ use crate::fw::sink::{Checked, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Expr as Value, Op, RegId};
 
+/// What a parameter stands for, and the register to give back after the call.
+type Parameter = (Local, Option<(u32, RegId)>);
+
 impl<'a> Lowering<'a, '_> {
     /// Inlines a call; the value goes into `result`, if it is wanted.
     pub fn call(&mut self, name: Name<'a>, arguments: &'a [Expr<'a>], result: Option<RegId>) -> Checked<()> {
@@ -102,13 +105,12 @@ impl<'a> Lowering<'a, '_> {
         done
     }
 
-    /// Evaluates the arguments, left to right: what each parameter stands for, and the
-    /// register to give back after the call.
+    /// Evaluates the arguments, left to right.
     fn parameters(
         &mut self,
         inlined: &Inlined<'a>,
         arguments: &'a [Expr<'a>],
-    ) -> Checked<Vec<(Local, Option<(u32, RegId)>)>> {
+    ) -> Checked<Vec<Parameter>> {
         let mut locals = Vec::new();
         for ((name, assigned), argument) in
             inlined.function.parameters.iter().zip(&inlined.assigned).zip(arguments)

@@ -9,7 +9,6 @@ use crate::Diagnostic;
 use crate::fw::ast::{Block, Expr, Name, Range, Source, Stmt, StmtKind};
 use crate::fw::sink::Checked;
 use crate::fw::suggest::did_you_mean;
-use num_traits::ToPrimitive;
 use program::{Op, Span};
 use std::collections::HashMap;
 
@@ -196,11 +195,10 @@ impl<'a> Lowering<'a, '_> {
 
     fn unroll(&mut self, range: &'a Range<'a>, body: &'a Block<'a>) -> Checked<()> {
         let (low, high) = (self.constant(&range.low)?, self.constant(&range.high)?);
-        let count = (&high - &low).to_u64().unwrap_or(if high > low { u64::MAX } else { 0 });
         let exit = self.target();
         let span = self.span;
         let mut value = low;
-        for _ in 0..count {
+        while value < high {
             self.span = span;
             self.spend(1)?;
             self.scopes.push(Scope::default());
