@@ -6,6 +6,7 @@
 //! go. Front ends know no memory model.
 
 mod diagnostic;
+mod fw;
 
 pub use diagnostic::{Diagnostic, Severity};
 
@@ -45,7 +46,7 @@ pub struct Frontend {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[];
+pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {
