@@ -6,6 +6,7 @@
 //! go. Front ends know no memory model.
 
 mod diagnostic;
+mod litmus;
 
 pub use diagnostic::{Diagnostic, Severity};
 
@@ -28,6 +29,9 @@ pub struct Parsed {
 pub struct Options {
     /// Values that replace the program's constants of these names.
     pub defines: Vec<(String, Int)>,
+    /// Litmus tests: observe every register that is written and every location, instead of
+    /// only those that the test names.
+    pub observe_all: bool,
 }
 
 /// A language we read.
@@ -45,7 +49,13 @@ pub struct Frontend {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[];
+pub const FRONTENDS: &[Frontend] = &[Frontend {
+    name: "litmus",
+    extensions: &["litmus"],
+    about: "x86 litmus tests, 32 and 64 bits, as herd7 reads them",
+    recognises: litmus::recognises,
+    read: litmus::read,
+}];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {
