@@ -72,6 +72,10 @@ impl TransitionSystem for Concrete<'_, '_> {
         })
     }
 
+    fn weight(&self, state: &State) -> usize {
+        self.stepper.longest_queue(state)
+    }
+
     fn pack(&self, state: &State, out: &mut Vec<u8>) {
         state.pack(out);
     }

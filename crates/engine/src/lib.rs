@@ -11,7 +11,7 @@ mod search;
 
 pub use explicit::Explicit;
 pub use outcomes::outcomes;
-pub use search::{Ended, Limits, Order, Search, TransitionSystem, path, search};
+pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
 

@@ -185,6 +185,10 @@ impl Machine for Exact<'_> {
         local.buffer.is_empty()
     }
 
+    fn longest_queue(&self, local: &Local) -> usize {
+        local.stores().map(|variable| self.model.queued(&local.buffer, variable)).max().unwrap_or(0)
+    }
+
     fn moves(
         &self,
         thread: ThreadId,

@@ -74,6 +74,7 @@ struct LocalInfo {
     slots: Box<[Slot]>,
     failed: bool,
     finished: bool,
+    longest_queue: usize,
     /// By global; `None` until prepared.
     moves: Vec<Option<Listed>>,
 }
@@ -297,6 +298,11 @@ impl<'m, M: Machine> Stepper<'m, M> {
         (0..self.threads.len()).all(|thread| self.info(thread, state).finished)
     }
 
+    /// The length of the longest queue of stores on their way to memory.
+    pub fn longest_queue(&self, state: &State) -> usize {
+        (0..self.threads.len()).map(|thread| self.info(thread, state).longest_queue).max().unwrap_or(0)
+    }
+
     /// The value of what a property speaks of. Registers that properties speak of are never dead.
     pub fn place(&self, state: &State, place: &Place) -> i64 {
         match *place {
@@ -409,6 +415,7 @@ fn describe<M: Machine>(machine: &M, thread: ThreadId, local: &M::Local) -> Loca
         slots: slots.into(),
         failed: automaton.location(loc).failure.is_some(),
         finished: machine.drained(local) && automaton.is_end(loc),
+        longest_queue: machine.longest_queue(local),
         moves: Vec::new(),
     }
 }
