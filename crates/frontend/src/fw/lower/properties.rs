@@ -42,7 +42,8 @@ impl<'a> Claims<'a, '_> {
             match item {
                 Item::Property { kind, cond, span } => {
                     if let Ok(cond) = self.cond(cond) {
-                        self.program.properties.push(Property { kind: *kind, cond, span: *span });
+                        let text = self.counters.is_empty().then(|| self.program.source.snippet(*span));
+                        self.program.properties.push(Property { kind: *kind, cond, span: *span, text });
                     }
                 }
                 Item::Predicates(list) => {
