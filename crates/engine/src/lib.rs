@@ -6,10 +6,12 @@
 
 mod concrete;
 mod explicit;
+mod fences;
 mod outcomes;
 mod search;
 
 pub use explicit::Explicit;
+pub use fences::{Costs, FenceAnswer, FenceOptions, FencePoint, NeededFence, Placed, Points, place_fences};
 pub use outcomes::outcomes;
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
