@@ -31,11 +31,12 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn no_function(&mut self, name: Name<'a>) -> Reported {
+        if !self.work.sink.wants_missing() {
+            return Reported;
+        }
         let functions =
             self.globals.names.iter().filter(|(_, (what, _))| matches!(what, Global::Function(_)));
-        let mut functions: Vec<&str> = functions.map(|(name, _)| *name).collect();
-        functions.sort_unstable();
-        let hint = did_you_mean(name.text, functions);
+        let hint = did_you_mean(name.text, functions.map(|(name, _)| *name));
         let hint = hint.unwrap_or_else(|| format!("declare it with `fn {}(…) {{ … }}`", name.text));
         let error = Diagnostic::error(name.span, format!("there is no function `{}`", name.text));
         self.work.sink.missing(error.hint(hint))
@@ -53,7 +54,8 @@ impl<'a> Lowering<'a, '_> {
             |message| Diagnostic::error(name.span, message).related(function.name.span, "declared here");
         let wanted = function.parameters.len();
         if given != wanted {
-            let message = format!("`{}` takes {wanted} arguments, but {given} are given", name.text);
+            let plural = if wanted == 1 { "" } else { "s" };
+            let message = format!("`{}` takes {wanted} argument{plural}, not {given}", name.text);
             return Err(self.error(error(message).hint("give one argument a parameter")));
         }
         if self.calls.iter().any(|call| call.text == name.text) {
@@ -89,7 +91,6 @@ impl<'a> Lowering<'a, '_> {
             self.declare(*parameter, local);
             held.into_iter().for_each(|held| self.hold(held));
         }
-        self.check_labels(&function.body);
         let done = self.nested(|l| {
             l.body(&function.body);
             Ok(())
@@ -106,11 +107,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Evaluates the arguments, left to right.
-    fn parameters(
-        &mut self,
-        inlined: &Inlined<'a>,
-        arguments: &'a [Expr<'a>],
-    ) -> Checked<Vec<Parameter>> {
+    fn parameters(&mut self, inlined: &Inlined<'a>, arguments: &'a [Expr<'a>]) -> Checked<Vec<Parameter>> {
         let mut locals = Vec::new();
         for ((name, assigned), argument) in
             inlined.function.parameters.iter().zip(&inlined.assigned).zip(arguments)
