@@ -93,6 +93,13 @@ impl<'a> Lowering<'a, '_> {
             ExprKind::All(parts) => l.junction(parts, true, yes, no),
             ExprKind::Some(parts) => l.junction(parts, false, yes, no),
             ExprKind::Atomic(atomic) => l.atomic_branch(atomic, yes, no),
+            ExprKind::Call(name, arguments) => {
+                let inner = |l: &mut Self, value| l.branch(value, yes, no);
+                match l.as_expression(*name, arguments, inner)? {
+                    Some(()) => Ok(()),
+                    None => l.branch_on_value(expr, yes, no),
+                }
+            }
             ExprKind::Compare(relation, a, b) => {
                 let mark = l.registers.mark();
                 let (a, b) = (l.value(a)?, l.value(b)?);
@@ -100,14 +107,17 @@ impl<'a> Lowering<'a, '_> {
                 l.fork(Cond::compare(*relation, a, b), yes, no);
                 Ok(())
             }
-            _ => {
-                let mark = l.registers.mark();
-                let value = l.value(expr)?;
-                l.registers.release_temporaries(mark);
-                l.fork(Cond::compare(Relation::Ne, value, 0), yes, no);
-                Ok(())
-            }
+            _ => l.branch_on_value(expr, yes, no),
         })
+    }
+
+    /// A number as a condition.
+    fn branch_on_value(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<()> {
+        let mark = self.registers.mark();
+        let value = self.value(expr)?;
+        self.registers.release_temporaries(mark);
+        self.fork(Cond::compare(Relation::Ne, value, 0), yes, no);
+        Ok(())
     }
 
     /// Goes one of two ways by a condition over registers.

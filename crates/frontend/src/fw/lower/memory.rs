@@ -128,7 +128,7 @@ impl<'a> Lowering<'a, '_> {
 }
 
 /// How many nodes an expression has.
-fn weight(value: &Value<RegId>) -> usize {
+pub(super) fn weight(value: &Value<RegId>) -> usize {
     match value {
         Value::Binary(_, a, b) => 1 + weight(a) + weight(b),
         _ => 1,

@@ -25,9 +25,12 @@ impl<'a> Lowering<'a, '_> {
         if !matches!(statement.kind, StmtKind::Label(_)) {
             self.builder.describe(self.at, statement.span);
         }
-        let mark = self.registers.mark();
+        let (mark, pending) = (self.registers.mark(), self.pending.len());
         let result = self.nested(|l| l.dispatch(statement));
         self.registers.release_temporaries(mark);
+        for (declaration, register) in self.pending.split_off(pending) {
+            self.registers.release(declaration, register);
+        }
         result
     }
 

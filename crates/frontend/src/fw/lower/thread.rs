@@ -76,6 +76,8 @@ pub(super) struct Lowering<'a, 'w> {
     pub labelled: bool,
     /// Functions being inlined, outermost first.
     pub calls: Vec<Name<'a>>,
+    /// Registers of parameters to give back at the end of the statement.
+    pub pending: Vec<(u32, RegId)>,
     depth: usize,
     /// Names reported as unknown, each once.
     unknown: HashSet<&'a str>,
@@ -105,6 +107,7 @@ pub(super) fn lower<'a>(
         repeats: 0,
         labelled: false,
         calls: Vec::new(),
+        pending: Vec::new(),
         depth: 0,
         unknown: HashSet::new(),
     };
