@@ -36,7 +36,7 @@ fn mentions(value: &Value<RegId>, register: RegId) -> bool {
 
 impl<'a> Lowering<'a, '_> {
     /// Waits until the variable has the old value and then stores the new one, at once.
-    pub fn arw(&mut self, target: &'a Target<'a>, old: &'a Expr<'a>, new: &'a Expr<'a>) -> Checked<()> {
+    pub fn arw(&mut self, (target, old, new): &'a (Target<'a>, Expr<'a>, Expr<'a>)) -> Checked<()> {
         let cells = self.cells(target)?;
         let (old, new) = (self.value(old)?, self.value(new)?);
         let read = self.temporary()?;
@@ -46,7 +46,7 @@ impl<'a> Lowering<'a, '_> {
             return self.store(&cells, &new);
         }
         let next = self.location();
-        self.access(&cells, &|x| {
+        self.access(&cells, &[&old, &new], &|x| {
             let parts = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
             vec![(Op::locked(parts), next)]
         })?;
@@ -113,7 +113,7 @@ impl<'a> Lowering<'a, '_> {
         if self.section.is_some() {
             return self.plain_cas(cells, read, &old, &new, outcomes);
         }
-        self.access(cells, &|x| {
+        self.access(cells, &[&old, &new], &|x| {
             let succeed = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
             let fail = vec![Op::Load(read, x), Op::Assume(equal(read, &old).negate())];
             let edge = |mut parts: Vec<Op>, to: Option<Loc>, value| {
@@ -172,7 +172,7 @@ impl<'a> Lowering<'a, '_> {
             return Ok(());
         }
         let next = self.location();
-        self.access(cells, &|x| {
+        self.access(cells, &[new], &|x| {
             let load = old.as_ref().map(|old| Op::Load(old.register, x));
             let parts = load.into_iter().chain([Op::Store(x, new.clone())]).chain(copy.clone());
             vec![(Op::locked(parts.collect()), next)]

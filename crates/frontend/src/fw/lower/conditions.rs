@@ -16,32 +16,53 @@ enum Part<'a> {
     Other(&'a Expr<'a>),
 }
 
+/// What it takes to evaluate an expression.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Purity {
+    /// Nothing; it is known.
+    Constant,
+    /// The registers it mentions.
+    Pure,
+    /// Loads or branches.
+    Stepped,
+}
+
 impl<'a> Lowering<'a, '_> {
-    /// Whether an expression takes no step to evaluate. As a value, a comparison does: it
-    /// becomes 0 or 1 by branching.
+    /// Whether an expression takes no step to evaluate.
     pub fn is_pure(&mut self, expr: &'a Expr<'a>, as_value: bool) -> Checked<bool> {
+        Ok(self.purity(expr, as_value)? != Purity::Stepped)
+    }
+
+    fn purity(&mut self, expr: &'a Expr<'a>, as_value: bool) -> Checked<Purity> {
         self.spend(1)?;
-        Ok(match &expr.kind {
-            ExprKind::Broken | ExprKind::Int(_) | ExprKind::Bool(_) => true,
-            ExprKind::Name(name) => !matches!(self.meaning(name), Meaning::Scalar(_)),
-            ExprKind::Negative(inner) => self.is_pure(inner, true)?,
+        let purity = match &expr.kind {
+            ExprKind::Broken | ExprKind::Int(_) | ExprKind::Bool(_) => return Ok(Purity::Constant),
+            ExprKind::Name(name) => {
+                return Ok(match self.meaning(name) {
+                    Meaning::Constant(_) => Purity::Constant,
+                    Meaning::Scalar(_) => Purity::Stepped,
+                    _ => Purity::Pure,
+                });
+            }
+            ExprKind::Negative(inner) => return self.purity(inner, true),
             ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.purity(a, true)?, self.purity(b, true)?);
                 let guarded = matches!(op, Arith::Div | Arith::Rem) && !self.unchecked;
-                self.is_pure(a, true)? && self.is_pure(b, true)? && (!guarded || self.is_constant(b))
+                return Ok(if guarded && b == Purity::Pure { Purity::Stepped } else { a.max(b) });
             }
-            _ if as_value => false,
-            ExprKind::Not(inner) => self.is_pure(inner, false)?,
-            ExprKind::Compare(_, a, b) => self.is_pure(a, true)? && self.is_pure(b, true)?,
+            ExprKind::Not(inner) => self.purity(inner, false)?,
+            ExprKind::Compare(_, a, b) => self.purity(a, true)?.max(self.purity(b, true)?),
             ExprKind::All(parts) | ExprKind::Some(parts) => {
+                let mut most = Purity::Constant;
                 for part in parts {
-                    if !self.is_pure(part, false)? {
-                        return Ok(false);
-                    }
+                    most = most.max(self.purity(part, false)?);
                 }
-                true
+                most
             }
-            _ => false,
-        })
+            _ => return Ok(Purity::Stepped),
+        };
+        // As a value, a condition becomes 0 or 1 by branching.
+        Ok(if as_value && purity == Purity::Pure { Purity::Stepped } else { purity })
     }
 
     /// A pure condition.
@@ -72,6 +93,13 @@ impl<'a> Lowering<'a, '_> {
             ExprKind::All(parts) => l.junction(parts, true, yes, no),
             ExprKind::Some(parts) => l.junction(parts, false, yes, no),
             ExprKind::Atomic(atomic) => l.atomic_branch(atomic, yes, no),
+            ExprKind::Call(name, arguments) => {
+                let inner = |l: &mut Self, value| l.branch(value, yes, no);
+                match l.as_expression(*name, arguments, inner)? {
+                    Some(()) => Ok(()),
+                    None => l.branch_on_value(expr, yes, no),
+                }
+            }
             ExprKind::Compare(relation, a, b) => {
                 let mark = l.registers.mark();
                 let (a, b) = (l.value(a)?, l.value(b)?);
@@ -79,14 +107,17 @@ impl<'a> Lowering<'a, '_> {
                 l.fork(Cond::compare(*relation, a, b), yes, no);
                 Ok(())
             }
-            _ => {
-                let mark = l.registers.mark();
-                let value = l.value(expr)?;
-                l.registers.release_temporaries(mark);
-                l.fork(Cond::compare(Relation::Ne, value, 0), yes, no);
-                Ok(())
-            }
+            _ => l.branch_on_value(expr, yes, no),
         })
+    }
+
+    /// A number as a condition.
+    fn branch_on_value(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<()> {
+        let mark = self.registers.mark();
+        let value = self.value(expr)?;
+        self.registers.release_temporaries(mark);
+        self.fork(Cond::compare(Relation::Ne, value, 0), yes, no);
+        Ok(())
     }
 
     /// Goes one of two ways by a condition over registers.

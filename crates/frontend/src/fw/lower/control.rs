@@ -7,7 +7,7 @@
 use super::thread::{Local, Lowering, Scope, Target};
 use crate::Diagnostic;
 use crate::fw::ast::{Block, Expr, Name, Range, Source, Stmt, StmtKind};
-use crate::fw::sink::Checked;
+use crate::fw::sink::{Checked, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Op, Span};
 use std::collections::HashMap;
@@ -96,9 +96,11 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn unknown_label(&mut self, label: Name<'a>) -> Checked<()> {
+        if !self.work.sink.wants_missing() {
+            self.unreachable();
+            return Err(Reported);
+        }
         let visible = self.frame.labels.iter().flat_map(|labels| labels.keys().copied());
-        let mut visible: Vec<&str> = visible.collect();
-        visible.sort_unstable();
         let hint = did_you_mean(label.text, visible).unwrap_or_else(|| {
             "`goto` cannot lead into a `for` loop, which is unrolled, nor into or out of a function".into()
         });

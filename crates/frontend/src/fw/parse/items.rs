@@ -21,6 +21,7 @@ impl<'a> Parser<'a, '_> {
                         self.bump();
                     }
                     self.skip_item();
+                    self.lost_item(before);
                 }
             }
         }
@@ -51,7 +52,9 @@ impl<'a> Parser<'a, '_> {
     /// Ends a declaration; what is between it and the next one is skipped.
     fn end_item(&mut self) {
         if !self.semicolon() {
+            let before = self.at;
             self.skip_item();
+            self.lost(before);
         }
     }
 
@@ -194,6 +197,7 @@ impl<'a> Parser<'a, '_> {
                             p.bump();
                         }
                         p.skip_statement();
+                        p.lost(before);
                     }
                 }
             }
