@@ -7,6 +7,8 @@
 
 mod diagnostic;
 mod litmus;
+mod mend;
+pub mod rmm;
 
 pub use diagnostic::{Diagnostic, Severity};
 
@@ -49,13 +51,22 @@ pub struct Frontend {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[Frontend {
-    name: "litmus",
-    extensions: &["litmus"],
-    about: "x86 litmus tests, 32 and 64 bits, as herd7 reads them",
-    recognises: litmus::recognises,
-    read: litmus::read,
-}];
+pub const FRONTENDS: &[Frontend] = &[
+    Frontend {
+        name: "litmus",
+        extensions: &["litmus"],
+        about: "x86 litmus tests, 32 and 64 bits, as herd7 reads them",
+        recognises: litmus::recognises,
+        read: litmus::read,
+    },
+    Frontend {
+        name: "rmm",
+        extensions: &["rmm"],
+        about: "Memorax' language: guarded steps over variables with domains",
+        recognises: rmm::recognises,
+        read: rmm::read,
+    },
+];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {
