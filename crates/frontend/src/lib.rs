@@ -9,6 +9,7 @@ mod diagnostic;
 mod litmus;
 mod mend;
 pub mod rmm;
+pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity};
 
@@ -65,6 +66,13 @@ pub const FRONTENDS: &[Frontend] = &[
         about: "Memorax' language: guarded steps over variables with domains",
         recognises: rmm::recognises,
         read: rmm::read,
+    },
+    Frontend {
+        name: "trencher",
+        extensions: &["txt"],
+        about: "Trencher's text format: threads as transition tables over one memory",
+        recognises: trencher::recognises,
+        read: trencher::read,
     },
 ];
 
