@@ -8,7 +8,7 @@ use explore::{Explorer, Limits, Model, truth};
 use frontend::{FRONTENDS, Options};
 use program::{Program, Quantifier, Source};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn corpus() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/litmus-x86");
@@ -35,7 +35,7 @@ struct Row {
     states: BTreeSet<Vec<String>>,
 }
 
-fn rows(root: &PathBuf) -> BTreeMap<String, Vec<Row>> {
+fn rows(root: &Path) -> BTreeMap<String, Vec<Row>> {
     let text = std::fs::read_to_string(root.join("expected.tsv")).expect("readable");
     let mut rows: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for line in text.lines().skip(1) {

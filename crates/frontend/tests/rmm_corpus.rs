@@ -5,7 +5,7 @@ mod explore;
 use explore::{Explorer, Limits, Model, truth};
 use frontend::{FRONTENDS, Options, Parsed, rmm};
 use program::{Program, Source, same};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn corpus() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/memorax");
@@ -24,7 +24,7 @@ fn read(name: &str, text: &str) -> Parsed {
 }
 
 /// Each file with the verdicts recorded for TSO and PSO.
-fn files(root: &PathBuf) -> Vec<(String, String, String, Program)> {
+fn files(root: &Path) -> Vec<(String, String, String, Program)> {
     let table = std::fs::read_to_string(root.join("expected.tsv")).expect("readable");
     let row = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();

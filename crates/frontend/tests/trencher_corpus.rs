@@ -5,7 +5,7 @@ mod explore;
 use explore::{Explorer, Limits, Model};
 use frontend::{FRONTENDS, Options, Parsed, trencher};
 use program::{Program, Source, same};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn corpus() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/trencher");
@@ -24,7 +24,7 @@ fn read(name: &str, text: &str) -> Parsed {
 }
 
 /// Each file with what was recorded of its robustness.
-fn files(root: &PathBuf) -> Vec<(String, String, Program)> {
+fn files(root: &Path) -> Vec<(String, String, Program)> {
     let table = std::fs::read_to_string(root.join("expected.tsv")).expect("readable");
     let row = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();

@@ -226,46 +226,41 @@ impl Lowering<'_> {
 
     /// The ways through an instruction that is neither control nor a locked block.
     fn instruction(&mut self, statement: &Statement, span: Span) -> Vec<Vec<Op>> {
-        let seen = matches!(statement, Statement::Await(..) | Statement::Cas(..)).then(|| self.seen());
-        let (memory, make): (&Memory, Box<dyn Fn(&Self, VarId) -> Vec<Op>>) = match statement {
+        let memory = match statement {
+            Statement::Read(_, memory)
+            | Statement::Await(memory, _)
+            | Statement::Write(memory, ..)
+            | Statement::Cas(memory, ..) => memory,
             Statement::Fence => return vec![vec![Op::Fence(Fence::Full)]],
             Statement::StoreFence => return vec![vec![Op::Fence(Fence::Store)]],
             Statement::Assign(register, value) => return vec![self.assign(*register, value)],
             Statement::Assume(cond) => return vec![vec![Op::Assume(cond.clone())]],
-            Statement::Read(register, memory) => {
-                (memory, Box::new(|this: &Self, v| vec![together(this.read(*register, v))]))
-            }
-            Statement::Await(memory, value) => {
-                (memory, Box::new(move |_: &Self, v| vec![together(wait(seen, v, value))]))
-            }
-            Statement::Write(memory, value, strength) => (
-                memory,
-                Box::new(|this: &Self, v| {
-                    let mut ops = this.write(v, value);
-                    match strength {
-                        Strength::Plain => ops,
-                        Strength::Locked => vec![Op::locked(ops)],
-                        Strength::StoreLocked => {
-                            ops.push(Op::Fence(Fence::Store));
-                            ops
-                        }
-                    }
-                }),
-            ),
-            Statement::Cas(memory, old, new) => (
-                memory,
-                Box::new(move |this: &Self, v| {
-                    vec![Op::locked([wait(seen, v, old), this.write(v, new)].concat())]
-                }),
-            ),
             _ => return vec![vec![Op::Skip]],
         };
         let choices = self.choices(memory, span);
-        let ways = choices.into_iter().map(|(cond, variable)| {
-            let ops = make(self, variable);
-            cond.map(Op::Assume).into_iter().chain(ops).collect()
-        });
-        ways.collect()
+        let way = |(cond, variable): Choice| {
+            let guard = cond.map(Op::Assume);
+            guard.into_iter().chain(self.access(statement, variable)).collect()
+        };
+        choices.into_iter().map(way).collect()
+    }
+
+    /// What an instruction does with the variable it means.
+    fn access(&mut self, statement: &Statement, variable: VarId) -> Vec<Op> {
+        match statement {
+            Statement::Read(register, _) => vec![together(self.read(*register, variable))],
+            Statement::Await(_, value) => vec![together(wait(self.seen(), variable, value))],
+            Statement::Write(_, value, Strength::Plain) => self.write(variable, value),
+            Statement::Write(_, value, Strength::Locked) => vec![Op::locked(self.write(variable, value))],
+            Statement::Write(_, value, Strength::StoreLocked) => {
+                [self.write(variable, value), vec![Op::Fence(Fence::Store)]].concat()
+            }
+            Statement::Cas(_, old, new) => {
+                let found = wait(self.seen(), variable, old);
+                vec![Op::locked([found, self.write(variable, new)].concat())]
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn seen(&mut self) -> RegId {
@@ -409,8 +404,7 @@ impl Lowering<'_> {
 }
 
 /// Loads a variable and passes only if it has the value.
-fn wait(seen: Option<RegId>, variable: VarId, value: &Expr<RegId>) -> Vec<Op> {
-    let Some(seen) = seen else { return Vec::new() };
+fn wait(seen: RegId, variable: VarId, value: &Expr<RegId>) -> Vec<Op> {
     vec![Op::Load(seen, variable), Op::Assume(Cond::compare(Relation::Eq, seen, value.clone()))]
 }
 

@@ -25,7 +25,7 @@ pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
     let mut taken = HashSet::new();
     let variables = program.variables.iter().map(|v| mend(&v.name, &KEYWORDS, &mut taken)).collect();
     let mut writer = Writer { program, variables, errors: Vec::new() };
-    let threads: Vec<Named> = program.threads.iter().map(|thread| Named::of(thread)).collect();
+    let threads: Vec<Named> = program.threads.iter().map(Named::of).collect();
     let mut out = String::new();
     writer.forbidden(&threads, &mut out);
     writer.data(&mut out);

@@ -82,7 +82,8 @@ pub(super) fn lower(context: &Context) -> Result<program::Thread, Vec<Diagnostic
     // States that no run reaches are kept as long as something can be said about them.
     for state in 0..thread.states.len() {
         let leaves = lowering.leaving[state].iter().any(|at| context.uses[*at].is_some());
-        if leaves && lowering.places[state] == [None; 2] {
+        let is_final = thread.finals.iter().any(|(last, _)| *last == state);
+        if (leaves || is_final) && lowering.places[state] == [None; 2] {
             lowering.place(state, false);
             lowering.walk();
         }

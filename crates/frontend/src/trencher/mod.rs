@@ -24,9 +24,9 @@ const MAX_ADDRESSES: usize = 4096;
 
 /// Whether a text looks like Trencher's: a thread comes first, with a state to start in.
 pub(crate) fn recognises(text: &str) -> bool {
-    let words = parser::words(text.get(..text.floor_char_boundary(1 << 16)).unwrap_or(text));
-    let word = |at: usize| words.get(at).map(|(word, _)| *word);
-    word(0) == Some("thread") && matches!(word(2), Some("initial" | "final" | "transition" | "end"))
+    let code = text.lines().map(|line| line.split_once('#').map_or(line, |(code, _)| code));
+    let words: Vec<&str> = code.flat_map(str::split_whitespace).take(3).collect();
+    matches!(words.as_slice(), ["thread", _, "initial" | "final" | "transition" | "end"])
 }
 
 /// Reads Trencher's text format.

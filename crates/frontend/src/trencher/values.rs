@@ -97,11 +97,7 @@ impl Known {
                 changed.memory = self.store(&address, &value);
             }
             Instruction::Local { register, value } => registers[*register] = self.evaluate(value, &registers),
-            Instruction::Check(condition) => {
-                if !self.assume(condition, &mut registers) {
-                    return changed;
-                }
-            }
+            Instruction::Check(condition) if !self.assume(condition, &mut registers) => return changed,
             _ => {}
         }
         let wide = self.spent > BUDGET;
