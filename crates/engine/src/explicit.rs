@@ -9,14 +9,12 @@
 //! Breadth first, the violation found is a nearest one *within the cap*. A nearer one may need
 //! longer buffers; one more search without a cap but within that distance looks for it.
 
-use crate::search::{Ended, Limits, Order, TransitionSystem, path, search};
+use crate::concrete::{Concrete, chosen_initially};
+use crate::search::{Ended, Limits, Order, path, search};
 use crate::{Answer, Engine, Run};
 use evidence::{Certificate, ClosedSet, Reason, Statistics, Task, Verdict};
-use machine::{
-    Doubt, Event, Exact, Machine, State, StateRef, StateSet, Stepper, Trace, TraceStep, Violation,
-};
-use program::{Int, Program};
-use std::cell::RefCell;
+use machine::{Doubt, Event, Exact, StateRef, StateSet, Trace, TraceStep, Violation};
+use program::Program;
 use std::collections::BTreeSet;
 
 /// The engine.
@@ -36,7 +34,7 @@ impl Engine for Explicit {
         loop {
             let cap_now = if buffers(task) { Some(cap) } else { None };
             let round = explore(task, run, cap_now, None);
-            let statistics = Statistics { states: round.states, k: cap_now };
+            let statistics = Statistics { states: round.states, k: cap_now, method: None };
             let next = cap.saturating_mul(2);
             match round.outcome {
                 Outcome::Violated(trace) => {
@@ -61,7 +59,7 @@ impl Engine for Explicit {
 }
 
 /// Whether stores are buffered at all under the model.
-fn buffers(task: &Task<'_>) -> bool {
+pub(crate) fn buffers(task: &Task<'_>) -> bool {
     task.program.variable_ids().any(|variable| task.model.place(&[], variable).is_some())
 }
 
@@ -103,7 +101,7 @@ fn explore(task: &Task<'_>, run: &Run<'_>, cap: Option<usize>, reach: Option<Rea
         Some(cap) => exact.capped(cap),
         None => exact,
     };
-    let mut system = Concrete::new(&machine);
+    let mut system = Concrete::hunting(&machine);
     let limits = Limits {
         order: if reach.is_some() { Order::Breadth } else { run.order },
         depth: reach.as_ref().map(|reach| reach.depth),
@@ -147,74 +145,10 @@ fn trace(
     violation: Violation,
 ) -> Trace {
     let (first, labels) = path(system, states, goal);
-    let several = |v: &program::VarId| program.variable(*v).initial.single().is_none();
-    let value = |v: program::VarId| (v, Int::from(first.values[v.index()]));
-    let step = |(event, choice): (Event, Option<i64>)| TraceStep { event, choice: choice.map(Int::from) };
+    let step = |(event, choice): (Event, Option<i64>)| TraceStep::of(program, event, choice);
     Trace {
-        initial: program.variable_ids().filter(several).map(value).collect(),
+        initial: chosen_initially(program, &first),
         steps: labels.into_iter().map(step).collect(),
         violation,
-    }
-}
-
-/// An exact machine on concrete values, as something to walk.
-struct Concrete<'m, 'p> {
-    stepper: Stepper<'m, Exact<'p>>,
-    doubts: RefCell<BTreeSet<Doubt>>,
-}
-
-impl<'m, 'p> Concrete<'m, 'p> {
-    fn new(machine: &'m Exact<'p>) -> Concrete<'m, 'p> {
-        Concrete { stepper: Stepper::new(machine), doubts: RefCell::default() }
-    }
-
-    fn closed(&self, states: StateSet) -> ClosedSet {
-        let threads = self.stepper.machine().program().thread_ids();
-        ClosedSet {
-            globals: self.stepper.globals().copied().collect(),
-            locals: threads.map(|thread| self.stepper.locals(thread).cloned().collect()).collect(),
-            states,
-        }
-    }
-
-    fn doubt(&self, doubt: Doubt) {
-        self.doubts.borrow_mut().insert(doubt);
-    }
-}
-
-impl TransitionSystem for Concrete<'_, '_> {
-    type State = State;
-    type Label = (Event, Option<i64>);
-    type Goal = Violation;
-
-    fn initial(&mut self) -> Vec<State> {
-        let (states, doubts) = self.stepper.initial();
-        self.doubts.borrow_mut().extend(doubts);
-        states
-    }
-
-    fn prepare(&mut self, state: &State) {
-        self.stepper.prepare(state);
-    }
-
-    fn successors(&self, state: &State, next: &mut State, mut visit: impl FnMut(Self::Label, &State)) {
-        let doubt = |doubt| self.doubt(doubt);
-        self.stepper.successors(state, next, doubt, |event, choice, next| visit((event, choice), next));
-    }
-
-    fn goal(&self, state: &State) -> Option<Violation> {
-        self.stepper.violation(state).unwrap_or_else(|doubt| {
-            self.doubt(doubt);
-            None
-        })
-    }
-
-    fn pack(&self, state: &State, out: &mut Vec<u8>) {
-        state.pack(out);
-    }
-
-    fn unpack(&self, bytes: &[u8], state: &mut State) {
-        let read = state.unpack(self.stepper.thread_count(), bytes);
-        debug_assert!(read.is_some(), "the set holds what pack wrote");
     }
 }

@@ -4,11 +4,14 @@
 //! an [`Answer`] whose verdict carries evidence. It never prints and has no clock. `ENGINES`
 //! lists them all.
 
+mod concrete;
 mod explicit;
+mod outcomes;
 mod search;
 
 pub use explicit::Explicit;
-pub use search::{Ended, Order, Search, TransitionSystem, search};
+pub use outcomes::outcomes;
+pub use search::{Ended, Limits, Order, Search, TransitionSystem, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
 

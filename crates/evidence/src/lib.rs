@@ -10,6 +10,7 @@ mod cause;
 mod certificate;
 mod check;
 mod file;
+mod outcomes;
 mod record;
 mod verdict;
 
@@ -17,4 +18,5 @@ pub use cause::{Cause, cause};
 pub use certificate::{Certificate, ClosedSet};
 pub use check::{Checked, Rejected, check};
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, write_evidence};
+pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use verdict::{Ignore, Monitor, Progress, Reason, Statistics, Stop, Task, Verdict};

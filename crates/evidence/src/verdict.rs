@@ -88,6 +88,8 @@ pub struct Statistics {
     pub states: usize,
     /// The bound on buffers of the last round.
     pub k: Option<usize>,
+    /// How the search went, where an engine has several ways.
+    pub method: Option<&'static str>,
 }
 
 impl fmt::Display for Stop {

@@ -6,6 +6,8 @@
 //! go. Front ends know no memory model.
 
 mod diagnostic;
+mod fw;
+mod litmus;
 
 pub use diagnostic::{Diagnostic, Severity};
 
@@ -28,6 +30,9 @@ pub struct Parsed {
 pub struct Options {
     /// Values that replace the program's constants of these names.
     pub defines: Vec<(String, Int)>,
+    /// Litmus tests: observe every register that is written and every location, instead of
+    /// only those that the test names.
+    pub observe_all: bool,
 }
 
 /// A language we read.
@@ -45,7 +50,7 @@ pub struct Frontend {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[];
+pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND, litmus::FRONTEND];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {

@@ -14,6 +14,7 @@ mod model;
 mod moves;
 mod pack;
 mod pso;
+pub mod reference;
 mod sc;
 mod state_set;
 mod stepper;

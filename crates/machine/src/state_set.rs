@@ -108,7 +108,12 @@ impl StateSet {
 
     /// All states, in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        std::iter::successors(self.first(), |at| self.next(*at)).map(|at| self.get(at))
+        self.refs().map(|at| self.get(at))
+    }
+
+    /// The names of all states, in the order they were added.
+    pub fn refs(&self) -> impl Iterator<Item = StateRef> {
+        std::iter::successors(self.first(), |at| self.next(*at))
     }
 
     fn append(&mut self, state: &[u8], link: Option<StateRef>) -> Result<StateRef, Full> {

@@ -144,6 +144,11 @@ impl<'m, M: Machine> Stepper<'m, M> {
         self.threads[thread.index()].locals.iter()
     }
 
+    /// A thread's control in a state.
+    pub fn local(&self, thread: ThreadId, state: &State) -> &M::Local {
+        &self.threads[thread.index()].locals[state.locals[thread.index()] as usize]
+    }
+
     /// Whether ids and the number of values fit together; states of others are checked with it.
     pub fn is_well_formed(&self, state: &State) -> bool {
         let known = state.locals.iter().zip(&self.threads).all(|(id, t)| (*id as usize) < t.info.len());

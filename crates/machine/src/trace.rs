@@ -5,7 +5,7 @@
 //! that every step can be taken and that the claimed violation holds at the end.
 
 use crate::{Configuration, Event, Exact, Model, Violation};
-use program::{Int, Program, VarId};
+use program::{Int, Op, Program, VarId};
 use std::fmt;
 
 /// One step of a trace.
@@ -15,6 +15,20 @@ pub struct TraceStep {
     pub event: Event,
     /// The value chosen, if the step chooses one.
     pub choice: Option<Int>,
+}
+
+impl TraceStep {
+    /// A step as a search knows it. A search forgets registers that nothing reads and so the
+    /// values chosen for them; any value will do there.
+    pub fn of(program: &Program, event: Event, choice: Option<i64>) -> TraceStep {
+        let mut choice = choice.map(Int::from);
+        if let Event::Step { thread, edge } = event
+            && let Op::Havoc(_, domain) = &program.thread(thread).edge(edge).op
+        {
+            choice.get_or_insert_with(|| domain.example());
+        }
+        TraceStep { event, choice }
+    }
 }
 
 /// A run that ends in a violation.

@@ -8,6 +8,7 @@
 //! texts of the same program give the same thread.
 
 use crate::{Edge, Failure, Invalid, Loc, Location, Op, RegId, Span, Thread};
+use std::collections::HashSet;
 
 /// Collects locations and edges of one thread.
 #[derive(Debug)]
@@ -218,43 +219,65 @@ fn check_failures(thread: &Thread) -> Result<(), Invalid> {
 /// Follows `Lock` and `Unlock` along all edges; a location must always be in or always out.
 fn mark_atomic(mut thread: Thread) -> Result<Thread, Invalid> {
     let mut inside: Vec<Option<bool>> = vec![None; thread.locations.len()];
-    // Labelled locations that nothing leads to are walked last, as if entered from outside.
+    // Labelled locations that nothing leads to come after the entry.
     for root in thread.locs() {
-        if inside[root.index()].is_some() {
-            continue;
-        }
-        inside[root.index()] = Some(false);
-        let mut stack = vec![root];
-        while let Some(loc) = stack.pop() {
-            let here = inside[loc.index()] == Some(true);
-            for (_, edge) in thread.outgoing(loc) {
-                let next = match (&edge.op, here) {
-                    (Op::Lock, true) => return Err(Invalid::new(edge.span, "atomic sections do not nest")),
-                    (Op::Unlock, false) => {
-                        return Err(Invalid::new(
-                            edge.span,
-                            "this ends an atomic section that was not started",
-                        ));
-                    }
-                    (Op::Lock, false) => true,
-                    (Op::Unlock, true) => false,
-                    (_, here) => here,
-                };
-                match inside[edge.to.index()] {
-                    None => {
-                        inside[edge.to.index()] = Some(next);
-                        stack.push(edge.to);
-                    }
-                    Some(known) if known == next => {}
-                    Some(_) => {
-                        return Err(Invalid::new(edge.span, "this jumps into or out of an atomic section"));
-                    }
-                }
-            }
+        if inside[root.index()].is_none() {
+            let start = root != thread.entry() && starts_inside(&thread, root, &inside);
+            inside[root.index()] = Some(start);
+            follow_atomic(&thread, root, &mut inside)?;
         }
     }
     thread.atomic = inside.into_iter().map(|known| known == Some(true)).collect();
     Ok(thread)
+}
+
+/// Whether a location that nothing leads to lies in an atomic section, to judge by what it
+/// leads to first: an end of a section, or a place known to be in one.
+fn starts_inside(thread: &Thread, root: Loc, inside: &[Option<bool>]) -> bool {
+    let mut seen = HashSet::from([root]);
+    let mut stack = vec![root];
+    while let Some(loc) = stack.pop() {
+        for (_, edge) in thread.outgoing(loc) {
+            match (&edge.op, inside[edge.to.index()]) {
+                (Op::Unlock, _) => return true,
+                (Op::Lock, _) => return false,
+                (_, Some(known)) => return known,
+                (_, None) if seen.insert(edge.to) => stack.push(edge.to),
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// Marks everything that a marked location leads to.
+fn follow_atomic(thread: &Thread, root: Loc, inside: &mut [Option<bool>]) -> Result<(), Invalid> {
+    let mut stack = vec![root];
+    while let Some(loc) = stack.pop() {
+        let here = inside[loc.index()] == Some(true);
+        for (_, edge) in thread.outgoing(loc) {
+            let next = match (&edge.op, here) {
+                (Op::Lock, true) => return Err(Invalid::new(edge.span, "atomic sections do not nest")),
+                (Op::Unlock, false) => {
+                    return Err(Invalid::new(edge.span, "this ends an atomic section that was not started"));
+                }
+                (Op::Lock, false) => true,
+                (Op::Unlock, true) => false,
+                (_, here) => here,
+            };
+            match inside[edge.to.index()] {
+                None => {
+                    inside[edge.to.index()] = Some(next);
+                    stack.push(edge.to);
+                }
+                Some(known) if known == next => {}
+                Some(_) => {
+                    return Err(Invalid::new(edge.span, "this jumps into or out of an atomic section"));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -301,5 +324,17 @@ mod tests {
         let inside = jump.step(Loc::new(0), Op::Lock, Span::NONE);
         jump.edge(inside, Op::Skip, Loc::new(0), Span::NONE);
         assert!(jump.finish().is_err());
+    }
+
+    #[test]
+    fn a_place_that_nothing_leads_to_belongs_to_the_section_it_leads_into() {
+        let mut builder = ThreadBuilder::new("P");
+        let inside = builder.step(Loc::new(0), Op::Lock, Span::NONE);
+        builder.step(inside, Op::Unlock, Span::NONE);
+        let dead = builder.location(Span::NONE);
+        builder.label(dead, "dead");
+        builder.edge(dead, Op::Skip, inside, Span::NONE);
+        let thread = builder.finish().expect("valid");
+        assert!(thread.in_atomic(thread.labelled("dead")[0]));
     }
 }

@@ -37,7 +37,6 @@ const KEYWORDS: &[&str] = &[
     "return",
     "shared",
     "skip",
-    "store",
     "swap",
     "thread",
     "true",

@@ -126,24 +126,58 @@ impl Names {
 
     /// An operation as a statement, without the semicolon.
     pub fn op(&self, thread: ThreadId, op: &Op) -> String {
+        self.step(thread, op, false)
+    }
+
+    /// As [`Names::op`]; if it must read back, divisions are marked as guarded elsewhere.
+    fn step(&self, thread: ThreadId, op: &Op, reads_back: bool) -> String {
+        let mark = if reads_back && may_divide_by_zero(op) { "unchecked " } else { "" };
         let register = |r: &RegId| self.register(thread, *r).to_string();
         match op {
             Op::Skip => "skip".to_string(),
-            Op::Assign(r, value) => format!("{} = {}", register(r), value.text(&register)),
+            Op::Assign(r, value) => format!("{mark}{} = {}", register(r), value.text(&register)),
             Op::Havoc(r, domain) => format!("{} = {}", register(r), havoc_text(domain)),
-            Op::Assume(cond) => format!("assume {}", cond.text(&register)),
+            Op::Assume(cond) => format!("{mark}assume {}", cond.text(&register)),
             Op::Load(r, v) => format!("{} = {}", register(r), self.variable(*v)),
-            Op::Store(v, value) => format!("{} = {}", self.variable(*v), value.text(&register)),
+            Op::Store(v, value) => format!("{mark}{} = {}", self.variable(*v), value.text(&register)),
             Op::Fence(Fence::Full) => "fence".to_string(),
             Op::Fence(Fence::Store) => "fence store".to_string(),
             Op::Lock => "lock".to_string(),
             Op::Unlock => "unlock".to_string(),
             Op::Block { locked, parts } => {
                 let word = if *locked { "locked" } else { "together" };
-                let parts: Vec<String> = parts.iter().map(|part| self.op(thread, part) + ";").collect();
-                format!("{word} {{ {} }}", parts.join(" "))
+                let part = |part| self.step(thread, part, reads_back) + ";";
+                format!("{word} {{ {} }}", parts.iter().map(part).collect::<Vec<_>>().join(" "))
             }
         }
+    }
+}
+
+/// Whether a divisor in it is not a constant other than 0. Front ends put a check before such a
+/// step, so reading one back must not add another.
+fn may_divide_by_zero(op: &Op) -> bool {
+    match op {
+        Op::Assign(_, value) | Op::Store(_, value) => divides(value),
+        Op::Assume(cond) => cond_divides(cond),
+        _ => false,
+    }
+}
+
+fn divides<L>(value: &Expr<L>) -> bool {
+    match value {
+        Expr::Binary(op, a, b) => {
+            let division = matches!(op, Arith::Div | Arith::Rem);
+            division && b.as_const().is_none_or(|b| *b == 0.into()) || divides(a) || divides(b)
+        }
+        _ => false,
+    }
+}
+
+fn cond_divides<L>(cond: &Cond<L>) -> bool {
+    match cond {
+        Cond::Const(_) => false,
+        Cond::Compare(_, a, b) => divides(a) || divides(b),
+        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(cond_divides),
     }
 }
 
@@ -216,7 +250,8 @@ fn statement(thread: &Thread, id: ThreadId, loc: Loc, names: &Names) -> String {
     if let Some(failure) = &thread.location(loc).failure {
         return failure_statement(id, &failure.kind, names);
     }
-    let step = |edge: &Edge| format!("{}; goto {};", names.op(id, &edge.op), names.label(id, edge.to));
+    let step =
+        |edge: &Edge| format!("{}; goto {};", names.step(id, &edge.op, true), names.label(id, edge.to));
     let steps: Vec<String> = thread.outgoing(loc).map(|(_, edge)| step(edge)).collect();
     match steps.as_slice() {
         [] => "stop;".to_string(),

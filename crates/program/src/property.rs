@@ -55,7 +55,8 @@ pub struct Question {
     pub cond: Cond<Place>,
     /// Final configurations that do not satisfy it are ignored.
     pub filter: Cond<Place>,
-    /// What a report lists, under these names and in this order.
+    /// What a report lists, under these names and in this order. Holds everything that the
+    /// condition and the filter speak of.
     pub observed: Vec<(String, Place)>,
     /// Where the condition is written.
     pub span: Span,

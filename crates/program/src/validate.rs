@@ -47,7 +47,26 @@ impl Program {
         for (cond, span) in properties.chain(self.hints.iter().map(|h| (&h.cond, h.span))) {
             self.check_places(cond, span, &mut faults);
         }
+        self.check_question(&mut faults);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// A question must observe what its condition speaks of: final states are told apart by
+    /// what is observed.
+    fn check_question(&self, faults: &mut Vec<Invalid>) {
+        let Some(question) = &self.question else { return };
+        let observed: HashSet<&Place> = question.observed.iter().map(|(_, place)| place).collect();
+        for cond in [&question.cond, &question.filter] {
+            self.check_places(cond, question.span, faults);
+            let mut hidden = false;
+            cond.for_each_leaf(&mut |place| hidden |= !observed.contains(place));
+            if hidden {
+                faults.push(Invalid::new(
+                    question.span,
+                    "the condition speaks of something that is not observed",
+                ));
+            }
+        }
     }
 
     fn check_names(&self, faults: &mut Vec<Invalid>) {

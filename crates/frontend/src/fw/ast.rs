@@ -1,0 +1,227 @@
+//! The text as a tree. Nothing here is resolved: a name may be a constant, a register, a
+//! shared variable or nothing at all.
+
+use program::{Arith, Fence, Int, PropertyKind, Relation, Span};
+
+/// A word of the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name<'a> {
+    pub text: &'a str,
+    pub span: Span,
+}
+
+/// A declaration or claim outside threads.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    /// `const N = 2;`
+    Constants(Vec<(Name<'a>, Expr<'a>)>),
+    /// `shared x, y = 1;`
+    Shared(Vec<Shared<'a>>),
+    /// `fn f(a, b) { … }`
+    Function(Function<'a>),
+    /// `thread P(i in 0..N) { … }`
+    Thread(Thread<'a>),
+    /// `never c;` or `finally c;`
+    Property { kind: PropertyKind, cond: Expr<'a>, span: Span },
+    /// `predicates { … }`
+    Predicates(Vec<Expr<'a>>),
+    /// `for i in 0..N { … }` around properties
+    For(Range<'a>, Vec<Item<'a>>),
+}
+
+/// A shared variable or array.
+#[derive(Debug)]
+pub(super) struct Shared<'a> {
+    pub name: Name<'a>,
+    pub length: Option<Expr<'a>>,
+    pub initial: Initial<'a>,
+}
+
+/// What shared variables start with.
+#[derive(Debug)]
+pub(super) enum Initial<'a> {
+    /// Nothing was said.
+    Zero,
+    /// One value, or one choice, for all cells.
+    Same(Source<'a>),
+    /// One for each cell.
+    List(Vec<Source<'a>>, Span),
+}
+
+/// A right-hand side.
+#[derive(Debug)]
+pub(super) enum Source<'a> {
+    /// A value.
+    Value(Expr<'a>),
+    /// `any`
+    Any,
+    /// `any in lo..hi`
+    AnyIn(Box<(Expr<'a>, Expr<'a>)>, Span),
+}
+
+/// `i in lo..hi`, without `hi`.
+#[derive(Debug)]
+pub(super) struct Range<'a> {
+    pub name: Name<'a>,
+    pub low: Expr<'a>,
+    pub high: Expr<'a>,
+}
+
+/// A function, inlined where it is called.
+#[derive(Debug)]
+pub(super) struct Function<'a> {
+    pub name: Name<'a>,
+    pub parameters: Vec<Name<'a>>,
+    pub body: Block<'a>,
+}
+
+/// A thread or a family of threads.
+#[derive(Debug)]
+pub(super) struct Thread<'a> {
+    pub name: Name<'a>,
+    pub range: Option<Range<'a>>,
+    pub body: Block<'a>,
+}
+
+/// Statements between braces.
+#[derive(Debug)]
+pub(super) struct Block<'a> {
+    pub statements: Vec<Stmt<'a>>,
+    /// The closing brace.
+    pub close: Span,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(super) struct Stmt<'a> {
+    pub kind: StmtKind<'a>,
+    /// The statement without its semicolon; of a statement with a body, only its head.
+    pub span: Span,
+}
+
+/// `name` or `name[index]`: where a value is stored or what an atomic expression works on.
+#[derive(Debug)]
+pub(super) struct Target<'a> {
+    pub name: Name<'a>,
+    pub index: Option<Expr<'a>>,
+    pub span: Span,
+}
+
+/// The kinds of statements.
+#[derive(Debug)]
+pub(super) enum StmtKind<'a> {
+    /// What could not be read; reported.
+    Broken,
+    Label(Name<'a>),
+    Skip,
+    Let(Vec<(Name<'a>, Option<Source<'a>>, Span)>),
+    Assign(Target<'a>, Source<'a>),
+    If(Vec<(Expr<'a>, Block<'a>)>, Option<Block<'a>>),
+    While(Expr<'a>, Block<'a>),
+    Loop(Block<'a>),
+    For(Range<'a>, Block<'a>),
+    Choose(Vec<Block<'a>>),
+    Atomic(Block<'a>),
+    Break,
+    Continue,
+    Goto(Name<'a>),
+    Return(Option<Source<'a>>),
+    Await(Expr<'a>),
+    Assume(Expr<'a>),
+    Assert(Expr<'a>),
+    Fence(Fence),
+    Arw(Target<'a>, Expr<'a>, Expr<'a>),
+    /// A call or an atomic expression whose value is not used.
+    Evaluate(Expr<'a>),
+    Stop,
+    Fail(Fail<'a>),
+    Lock,
+    Unlock,
+    /// `locked { … }` or `together { … }`
+    Together {
+        locked: bool,
+        parts: Block<'a>,
+    },
+    /// A statement whose divisions are not guarded.
+    Unchecked(Box<Stmt<'a>>),
+}
+
+/// What a `fail` statement claims.
+#[derive(Debug)]
+pub(super) enum Fail<'a> {
+    Assertion,
+    Division,
+    Bounds { array: Name<'a>, length: Expr<'a>, index: Expr<'a> },
+}
+
+/// An expression or condition.
+#[derive(Debug)]
+pub(super) struct Expr<'a> {
+    pub kind: ExprKind<'a>,
+    pub span: Span,
+    /// Of its tree.
+    pub height: u16,
+}
+
+/// The kinds of expressions.
+#[derive(Debug)]
+pub(super) enum ExprKind<'a> {
+    /// What could not be read; reported.
+    Broken,
+    Int(Int),
+    Bool(bool),
+    Name(&'a str),
+    Cell(Name<'a>, Box<Expr<'a>>),
+    /// `P0@label`
+    At(ThreadRef<'a>, Name<'a>),
+    /// `P0.register`
+    Register(ThreadRef<'a>, Name<'a>),
+    Negative(Box<Expr<'a>>),
+    Not(Box<Expr<'a>>),
+    Binary(Arith, Box<Expr<'a>>, Box<Expr<'a>>),
+    Compare(Relation, Box<Expr<'a>>, Box<Expr<'a>>),
+    /// `a && b && …`
+    All(Vec<Expr<'a>>),
+    /// `a || b || …`
+    Some(Vec<Expr<'a>>),
+    Call(Name<'a>, Vec<Expr<'a>>),
+    Atomic(Box<Atomic<'a>>),
+}
+
+/// `P0`, or `P[0]` for a member of a family.
+#[derive(Debug)]
+pub(super) struct ThreadRef<'a> {
+    pub name: Name<'a>,
+    pub index: Option<Box<Expr<'a>>>,
+}
+
+/// `cas(x, old, new)`, `swap(x, value)`, `fetch_add(x, value)`.
+#[derive(Debug)]
+pub(super) struct Atomic<'a> {
+    pub target: Target<'a>,
+    pub kind: AtomicKind<'a>,
+}
+
+/// The kinds of atomic expressions, with what they take besides the variable.
+#[derive(Debug)]
+pub(super) enum AtomicKind<'a> {
+    Cas(Expr<'a>, Expr<'a>),
+    Swap(Expr<'a>),
+    FetchAdd(Expr<'a>),
+}
+
+impl<'a> StmtKind<'a> {
+    /// Calls `visit` on every block that is part of this statement.
+    pub fn for_each_block<'t>(&'t self, visit: &mut impl FnMut(&'t Block<'a>)) {
+        match self {
+            StmtKind::If(arms, otherwise) => {
+                arms.iter().map(|(_, block)| block).chain(otherwise).for_each(visit);
+            }
+            StmtKind::Choose(branches) => branches.iter().for_each(visit),
+            StmtKind::While(_, block) | StmtKind::For(_, block) => visit(block),
+            StmtKind::Loop(block) | StmtKind::Atomic(block) => visit(block),
+            StmtKind::Together { parts, .. } => visit(parts),
+            _ => {}
+        }
+    }
+}

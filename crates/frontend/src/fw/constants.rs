@@ -1,0 +1,102 @@
+//! Arithmetic on what is known while reading: constants of any size, up to a limit.
+
+use super::ast::{Expr, ExprKind};
+use super::limits;
+use crate::Diagnostic;
+use num_traits::Zero;
+use program::{Arith, Int, Span};
+
+/// What is wrong with a constant; `None` if it was reported already.
+pub(super) type Fault = Option<Box<Diagnostic>>;
+
+/// What a name stands for where a constant is wanted.
+pub(super) enum Known {
+    Constant(Int),
+    /// Something else, called this in messages.
+    Other(&'static str),
+    Unknown,
+    /// Its declaration is wrong and was reported.
+    Broken,
+}
+
+/// The value of an expression over constants.
+pub(super) fn evaluate(expr: &Expr<'_>, known: &dyn Fn(&str) -> Known) -> Result<Int, Fault> {
+    match &expr.kind {
+        ExprKind::Broken => Err(None),
+        ExprKind::Int(value) => Ok(value.clone()),
+        ExprKind::Bool(value) => Ok(Int::from(u8::from(*value))),
+        ExprKind::Name(name) => match known(name) {
+            Known::Constant(value) => Ok(value),
+            Known::Broken => Err(None),
+            Known::Other(what) => fault(expr.span, format!("`{name}` is {what}; a constant is needed here")),
+            Known::Unknown => fault(expr.span, format!("there is no constant `{name}`")),
+        },
+        ExprKind::Negative(inner) => Ok(-evaluate(inner, known)?),
+        ExprKind::Not(inner) => Ok(truth(evaluate(inner, known)?.is_zero())),
+        ExprKind::Binary(op, a, b) => {
+            apply(*op, &evaluate(a, known)?, &evaluate(b, known)?, expr.span, b.span)
+        }
+        ExprKind::Compare(relation, a, b) => {
+            Ok(truth(relation.holds(&evaluate(a, known)?, &evaluate(b, known)?)))
+        }
+        ExprKind::All(parts) => {
+            for part in parts {
+                if evaluate(part, known)?.is_zero() {
+                    return Ok(truth(false));
+                }
+            }
+            Ok(truth(true))
+        }
+        ExprKind::Some(parts) => {
+            for part in parts {
+                if !evaluate(part, known)?.is_zero() {
+                    return Ok(truth(true));
+                }
+            }
+            Ok(truth(false))
+        }
+        _ => fault(expr.span, "a constant is needed here".to_string()),
+    }
+}
+
+fn truth(value: bool) -> Int {
+    Int::from(u8::from(value))
+}
+
+fn fault<T>(span: Span, message: String) -> Result<T, Fault> {
+    let hint = "constants are numbers, `const` names, and counters of `for` and of thread families";
+    Err(Some(Box::new(Diagnostic::error(span, message).hint(hint))))
+}
+
+/// An operation on constants.
+pub(super) fn apply(op: Arith, a: &Int, b: &Int, span: Span, divisor: Span) -> Result<Int, Fault> {
+    let product = op == Arith::Mul && a.bits() + b.bits() > limits::BITS + 1;
+    if !product {
+        match op.apply(a, b) {
+            None => {
+                let error = Diagnostic::error(divisor, "this divides by zero").label("is 0");
+                return Err(Some(Box::new(error.hint("divide by something that is not 0"))));
+            }
+            Some(value) if value.bits() <= limits::BITS => return Ok(value),
+            Some(_) => {}
+        }
+    }
+    let message = format!("this constant has more than {} digits", limits::DIGITS);
+    Err(Some(Box::new(Diagnostic::error(span, message).hint("use smaller numbers"))))
+}
+
+/// An operation on expressions, folded on constants; a division by the constant 0 is an error.
+pub(super) fn combine<L>(
+    op: Arith,
+    (a, a_span): (program::Expr<L>, Span),
+    (b, b_span): (program::Expr<L>, Span),
+) -> Result<program::Expr<L>, Fault> {
+    let zero = Int::zero();
+    match (a.as_const(), b.as_const()) {
+        (Some(x), Some(y)) => Ok(apply(op, x, y, a_span.to(b_span), b_span)?.into()),
+        (None, Some(y)) if matches!(op, Arith::Div | Arith::Rem) && y.is_zero() => {
+            apply(op, &zero, y, a_span.to(b_span), b_span).map(Into::into)
+        }
+        _ => Ok(program::Expr::binary(op, a, b)),
+    }
+}

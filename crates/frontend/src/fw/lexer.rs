@@ -1,0 +1,190 @@
+//! Text to tokens. Blanks and comments go; what cannot start a token becomes one
+//! [`Kind::Invalid`] token for the whole run of such characters, reported here, so that
+//! the parser need not complain again.
+
+use super::limits;
+use super::sink::Sink;
+use crate::Diagnostic;
+use program::Span;
+
+macro_rules! kinds {
+    ($($name:ident $text:literal),* $(,)?) => {
+        /// What a token is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Kind {
+            Name,
+            Keyword,
+            Number,
+            /// Already reported.
+            Invalid,
+            /// The end of the text.
+            End,
+            $($name),*
+        }
+
+        /// Signs, longer ones before their prefixes.
+        const SIGNS: &[(&str, Kind)] = &[$(($text, Kind::$name)),*];
+
+        impl Kind {
+            /// How messages call it.
+            pub fn describe(self) -> &'static str {
+                match self {
+                    Kind::Name => "a name",
+                    Kind::Keyword => "a keyword",
+                    Kind::Number => "a number",
+                    Kind::Invalid => "something unreadable",
+                    Kind::End => "the end of the text",
+                    $(Kind::$name => concat!("`", $text, "`")),*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Equal "==", NotEqual "!=", AtMost "<=", AtLeast ">=", AndAnd "&&", OrOr "||", DotDot "..",
+    OpenParen "(", CloseParen ")", OpenBrace "{", CloseBrace "}", OpenBracket "[", CloseBracket "]",
+    Semicolon ";", Comma ",", Colon ":", Assign "=", Less "<", Greater ">", Plus "+", Minus "-", Star "*",
+    Slash "/", Percent "%", And "&", Or "|", Xor "^", Not "!", Dot ".", At "@",
+}
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub span: Span,
+}
+
+/// The tokens of a text; the last is [`Kind::End`].
+pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<Token> {
+    let mut lexer = Lexer { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 }, sink };
+    let mut tokens = Vec::new();
+    while let Some(token) = lexer.next_token() {
+        tokens.push(token);
+        if tokens.len() >= limits::TOKENS {
+            let message = format!("the text has more than {} tokens", limits::TOKENS);
+            lexer.sink.error(Diagnostic::error(token.span, message).hint("split the program"));
+            break;
+        }
+    }
+    tokens.push(Token { kind: Kind::End, span: Span::new(text.len(), text.len()) });
+    tokens
+}
+
+struct Lexer<'a, 's> {
+    text: &'a str,
+    at: usize,
+    sink: &'s mut Sink,
+}
+
+impl<'a> Lexer<'a, '_> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn next_token(&mut self) -> Option<Token> {
+        if let Some(cut) = self.skip_blanks() {
+            return Some(cut);
+        }
+        let rest = self.rest();
+        let first = *rest.as_bytes().first()?;
+        if first.is_ascii_alphabetic() || first == b'_' {
+            let word = &rest[..word_length(rest)];
+            let kind = if program::is_keyword(word) { Kind::Keyword } else { Kind::Name };
+            return Some(self.take(kind, word.len()));
+        }
+        if first.is_ascii_digit() {
+            return Some(self.number());
+        }
+        match SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+            Some((sign, kind)) => Some(self.take(*kind, sign.len())),
+            None => Some(self.invalid()),
+        }
+    }
+
+    fn take(&mut self, kind: Kind, length: usize) -> Token {
+        let start = self.at;
+        self.at += length;
+        Token { kind, span: Span::new(start, self.at) }
+    }
+
+    /// Skips blanks and comments; a comment that does not end takes the rest of the text.
+    fn skip_blanks(&mut self) -> Option<Token> {
+        loop {
+            self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\r', '\n']).len();
+            let rest = self.rest();
+            if rest.starts_with("//") {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                match comment.find("*/") {
+                    Some(length) => self.at += length + 4,
+                    None => return Some(self.open_comment()),
+                }
+            } else {
+                return None;
+            }
+        }
+    }
+
+    fn open_comment(&mut self) -> Token {
+        let span = Span::new(self.at, self.at + 2);
+        let error = Diagnostic::error(span, "this comment does not end").label("starts here");
+        self.sink.error(error.hint("close it with `*/`; comments do not nest"));
+        self.take(Kind::Invalid, self.rest().len())
+    }
+
+    fn number(&mut self) -> Token {
+        let rest = self.rest();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let length = word_length(rest);
+        let span = Span::new(self.at, self.at + length);
+        if length > digits {
+            let error = Diagnostic::error(span, "a number cannot be followed by letters");
+            self.sink.error(error.hint("numbers are decimal digits; names start with a letter or `_`"));
+            return self.take(Kind::Invalid, length);
+        }
+        if digits > limits::DIGITS {
+            let message = format!("this number has {digits} digits; {} are the limit", limits::DIGITS);
+            self.sink.error(Diagnostic::error(span, message).hint("use a smaller number"));
+            return self.take(Kind::Invalid, length);
+        }
+        self.take(Kind::Number, digits)
+    }
+
+    /// One token for all characters up to the next that could start a token.
+    fn invalid(&mut self) -> Token {
+        let rest = self.rest();
+        let stray = |c: char| {
+            !c.is_ascii() || c.is_ascii_control() && !c.is_ascii_whitespace() || "\"#$'?\\`~".contains(c)
+        };
+        let length = rest.find(|c: char| !stray(c)).unwrap_or(rest.len());
+        let length = length.max(rest.chars().next().map_or(1, char::len_utf8));
+        let first: String = rest.chars().take(1).flat_map(char::escape_debug).collect();
+        let span = Span::new(self.at, self.at + length);
+        let error = Diagnostic::error(span, format!("unexpected character `{first}`"));
+        self.sink.error(error.hint("outside comments, programs are written in plain ASCII"));
+        self.take(Kind::Invalid, length)
+    }
+}
+
+/// Letters, digits and `_` at the start of a text.
+fn word_length(text: &str) -> usize {
+    text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count()
+}
+
+/// Whether a text looks like `.fw`: after blanks and comments, it starts like a declaration.
+pub(super) fn recognises(text: &str) -> bool {
+    let mut sink = Sink::default();
+    let mut lexer = Lexer { text, at: 0, sink: &mut sink };
+    let Some(first) = lexer.next_token() else { return false };
+    let name = lexer.next_token().map(|token| token.kind);
+    let third = lexer.next_token().map(|token| token.kind);
+    let opens = |kinds: &[Kind]| name == Some(Kind::Name) && third.is_some_and(|kind| kinds.contains(&kind));
+    match &text[first.span.start as usize..first.span.end as usize] {
+        "const" => opens(&[Kind::Assign]),
+        "shared" => opens(&[Kind::Assign, Kind::Comma, Kind::Semicolon, Kind::OpenBracket]),
+        "thread" => opens(&[Kind::OpenBrace, Kind::OpenParen]),
+        "fn" => opens(&[Kind::OpenParen]),
+        _ => false,
+    }
+}

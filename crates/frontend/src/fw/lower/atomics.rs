@@ -1,0 +1,183 @@
+//! `cas`, `swap`, `fetch_add` and `arw`: whole atomic sections in one step. A `cas` that fails
+//! is one, too. Inside `atomic { … }` they are plain loads and stores, because everything
+//! there is atomic already.
+
+use super::memory::Cells;
+use super::thread::Lowering;
+use crate::fw::ast::{Atomic, AtomicKind, Expr, Target};
+use crate::fw::sink::Checked;
+use program::{Arith, Cond, Expr as Value, Loc, Op, RegId, Relation};
+
+/// Where a compare-and-swap goes and what it leaves behind, by its outcome.
+struct Outcomes {
+    stored: Option<Loc>,
+    kept: Option<Loc>,
+    /// Gets 1 or 0.
+    result: Option<RegId>,
+}
+
+/// Where the value before an update goes.
+struct Old {
+    /// It is read into this.
+    register: RegId,
+    /// And copied to this afterwards.
+    copy_to: Option<RegId>,
+}
+
+fn equal(register: RegId, value: &Value<RegId>) -> Cond<RegId> {
+    Cond::compare(Relation::Eq, register, value.clone())
+}
+
+fn mentions(value: &Value<RegId>, register: RegId) -> bool {
+    let mut found = false;
+    value.for_each_leaf(&mut |leaf| found |= *leaf == register);
+    found
+}
+
+impl<'a> Lowering<'a, '_> {
+    /// Waits until the variable has the old value and then stores the new one, at once.
+    pub fn arw(&mut self, target: &'a Target<'a>, old: &'a Expr<'a>, new: &'a Expr<'a>) -> Checked<()> {
+        let cells = self.cells(target)?;
+        let (old, new) = (self.value(old)?, self.value(new)?);
+        let read = self.temporary()?;
+        if self.section.is_some() {
+            self.load(read, &cells)?;
+            self.assume(equal(read, &old));
+            return self.store(&cells, &new);
+        }
+        let next = self.location();
+        self.access(&cells, &|x| {
+            let parts = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
+            vec![(Op::locked(parts), next)]
+        })?;
+        self.at = next;
+        Ok(())
+    }
+
+    /// An atomic expression; its value goes into a register or is not wanted.
+    pub fn atomic(&mut self, atomic: &'a Atomic<'a>, result: Option<RegId>) -> Checked<()> {
+        let cells = self.cells(&atomic.target)?;
+        match &atomic.kind {
+            AtomicKind::Cas(old, new) => {
+                let next = self.location();
+                let outcomes = Outcomes { stored: Some(next), kept: Some(next), result };
+                self.cas(&cells, old, new, &outcomes)?;
+                self.at = next;
+                Ok(())
+            }
+            AtomicKind::Swap(value) => {
+                let value = self.value(value)?;
+                let old = result.map(|result| self.old_value(result, &value)).transpose()?;
+                self.update(&cells, old, &value)
+            }
+            AtomicKind::FetchAdd(expr) => {
+                let added = self.value(expr)?;
+                let result = result.map_or_else(|| self.temporary(), Ok)?;
+                let old = self.old_value(result, &added)?;
+                let read = Value::Leaf(old.register);
+                let sum = self.combine(Arith::Add, (read, expr.span), (added, expr.span))?;
+                self.update(&cells, Some(old), &sum)
+            }
+        }
+    }
+
+    /// An atomic expression as a condition.
+    pub fn atomic_branch(
+        &mut self,
+        atomic: &'a Atomic<'a>,
+        yes: Option<Loc>,
+        no: Option<Loc>,
+    ) -> Checked<()> {
+        let mark = self.registers.mark();
+        if let AtomicKind::Cas(old, new) = &atomic.kind {
+            let cells = self.cells(&atomic.target)?;
+            self.cas(&cells, old, new, &Outcomes { stored: yes, kept: no, result: None })?;
+        } else {
+            let result = self.temporary()?;
+            self.atomic(atomic, Some(result))?;
+            self.fork(Cond::compare(Relation::Ne, result, 0), yes, no);
+        }
+        self.registers.release_temporaries(mark);
+        Ok(())
+    }
+
+    fn cas(
+        &mut self,
+        cells: &Cells<'a>,
+        old: &'a Expr<'a>,
+        new: &'a Expr<'a>,
+        outcomes: &Outcomes,
+    ) -> Checked<()> {
+        let (old, new) = (self.value(old)?, self.value(new)?);
+        let read = self.temporary()?;
+        if self.section.is_some() {
+            return self.plain_cas(cells, read, &old, &new, outcomes);
+        }
+        self.access(cells, &|x| {
+            let succeed = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
+            let fail = vec![Op::Load(read, x), Op::Assume(equal(read, &old).negate())];
+            let edge = |mut parts: Vec<Op>, to: Option<Loc>, value| {
+                parts.extend(outcomes.result.map(|result| Op::Assign(result, Value::from(value))));
+                to.map(|to| (Op::locked(parts), to))
+            };
+            edge(succeed, outcomes.stored, 1).into_iter().chain(edge(fail, outcomes.kept, 0)).collect()
+        })
+    }
+
+    /// A compare-and-swap in a section that is atomic already.
+    fn plain_cas(
+        &mut self,
+        cells: &Cells<'a>,
+        read: RegId,
+        old: &Value<RegId>,
+        new: &Value<RegId>,
+        outcomes: &Outcomes,
+    ) -> Checked<()> {
+        self.load(read, cells)?;
+        let (yes, no) = (self.location(), self.location());
+        self.fork(equal(read, old), outcomes.stored.map(|_| yes), outcomes.kept.map(|_| no));
+        self.at = yes;
+        self.store(cells, new)?;
+        for (from, to, value) in [(self.at, outcomes.stored, 1), (no, outcomes.kept, 0)] {
+            let Some(to) = to else { continue };
+            self.at = from;
+            match outcomes.result {
+                Some(result) => self.edge(Op::Assign(result, Value::from(value)), to),
+                None => self.join(to),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the old value goes, when the operation also uses `used`: straight into the result,
+    /// unless `used` still needs what is there.
+    fn old_value(&mut self, result: RegId, used: &Value<RegId>) -> Checked<Old> {
+        if !mentions(used, result) {
+            return Ok(Old { register: result, copy_to: None });
+        }
+        Ok(Old { register: self.temporary()?, copy_to: Some(result) })
+    }
+
+    /// Reads the old value, if wanted, and stores the new one, at once.
+    fn update(&mut self, cells: &Cells<'a>, old: Option<Old>, new: &Value<RegId>) -> Checked<()> {
+        let copy = old
+            .as_ref()
+            .and_then(|old| old.copy_to.map(|result| Op::Assign(result, Value::Leaf(old.register))));
+        if self.section.is_some() {
+            if let Some(old) = &old {
+                self.load(old.register, cells)?;
+            }
+            self.store(cells, new)?;
+            copy.into_iter().for_each(|copy| self.step(copy));
+            return Ok(());
+        }
+        let next = self.location();
+        self.access(cells, &|x| {
+            let load = old.as_ref().map(|old| Op::Load(old.register, x));
+            let parts = load.into_iter().chain([Op::Store(x, new.clone())]).chain(copy.clone());
+            vec![(Op::locked(parts.collect()), next)]
+        })?;
+        self.at = next;
+        Ok(())
+    }
+}

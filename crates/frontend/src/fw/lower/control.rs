@@ -1,0 +1,247 @@
+//! Statements that decide where control goes.
+//!
+//! A jump adds no step: the place we are at *is* the place we jump to (`join`), and what
+//! follows in the text starts at a place that nothing leads to. Only leaving an atomic
+//! section takes a step, the `Unlock`.
+
+use super::thread::{Local, Lowering, Scope, Target};
+use crate::Diagnostic;
+use crate::fw::ast::{Block, Expr, Name, Range, Source, Stmt, StmtKind};
+use crate::fw::sink::Checked;
+use crate::fw::suggest::did_you_mean;
+use program::{Op, Span};
+use std::collections::HashMap;
+
+impl<'a> Lowering<'a, '_> {
+    pub fn control(&mut self, statement: &'a Stmt<'a>) -> Checked<()> {
+        match &statement.kind {
+            StmtKind::Label(name) => self.label(*name),
+            StmtKind::If(arms, otherwise) => return self.if_else(arms, otherwise.as_ref()),
+            StmtKind::While(cond, body) => return self.while_loop(cond, body),
+            StmtKind::Loop(body) => self.endless_loop(body),
+            StmtKind::For(range, body) => return self.unroll(range, body),
+            StmtKind::Choose(branches) => self.choose(branches),
+            StmtKind::Atomic(body) => self.atomic_section(statement.span, body),
+            StmtKind::Break => return self.leave_loop("break", |(exit, _)| exit),
+            StmtKind::Continue => return self.leave_loop("continue", |(_, next)| next),
+            StmtKind::Goto(label) => return self.goto(*label),
+            StmtKind::Return(value) => return self.return_value(value.as_ref()),
+            StmtKind::Stop => self.stop(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn target(&mut self) -> Target {
+        Target { loc: self.location(), section: self.section }
+    }
+
+    /// The labels of a body, each with a place; those in unrolled loops belong to the copies.
+    pub fn labels_of(&mut self, block: &'a Block<'a>) -> HashMap<&'a str, Target> {
+        let mut labels = HashMap::new();
+        self.collect_labels(block, self.section, &mut labels);
+        labels
+    }
+
+    fn collect_labels(
+        &mut self,
+        block: &'a Block<'a>,
+        section: Option<u32>,
+        labels: &mut HashMap<&'a str, Target>,
+    ) {
+        for statement in &block.statements {
+            if self.spend(1).is_err() {
+                return;
+            }
+            match &statement.kind {
+                StmtKind::Label(name) => {
+                    let loc = self.location();
+                    labels.insert(name.text, Target { loc, section });
+                }
+                StmtKind::For(..) => {}
+                StmtKind::Atomic(body) => {
+                    self.collect_labels(body, section.or(Some(statement.span.start)), labels);
+                }
+                other => other.for_each_block(&mut |inner| self.collect_labels(inner, section, labels)),
+            }
+        }
+    }
+
+    fn label(&mut self, name: Name<'a>) {
+        let Some(target) = self.frame.labels.last().and_then(|labels| labels.get(name.text)) else { return };
+        self.join(target.loc);
+        self.builder.label(self.at, name.text);
+        self.labelled = true;
+    }
+
+    /// Goes to a place outside our atomic section, or in the same one.
+    fn jump(&mut self, to: Target) {
+        if self.section != to.section {
+            self.step(Op::Unlock);
+        }
+        self.join(to.loc);
+        self.unreachable();
+    }
+
+    fn goto(&mut self, label: Name<'a>) -> Checked<()> {
+        let found = self.frame.labels.iter().rev().find_map(|labels| labels.get(label.text)).copied();
+        let Some(target) = found else { return self.unknown_label(label) };
+        if target.section.is_some() && target.section != self.section {
+            let message = format!("this jumps into the atomic section around `{}`", label.text);
+            let hint = "put the label before the `atomic`, or everything into one section";
+            return Err(self.error(Diagnostic::error(self.span, message).hint(hint)));
+        }
+        self.jump(target);
+        Ok(())
+    }
+
+    fn unknown_label(&mut self, label: Name<'a>) -> Checked<()> {
+        let visible = self.frame.labels.iter().flat_map(|labels| labels.keys().copied());
+        let mut visible: Vec<&str> = visible.collect();
+        visible.sort_unstable();
+        let hint = did_you_mean(label.text, visible).unwrap_or_else(|| {
+            "`goto` cannot lead into a `for` loop, which is unrolled, nor into or out of a function".into()
+        });
+        let error = Diagnostic::error(label.span, format!("there is no label `{}` here", label.text));
+        let reported = self.work.sink.missing(error.hint(hint));
+        self.unreachable();
+        Err(reported)
+    }
+
+    fn leave_loop(&mut self, word: &str, which: fn((Target, Target)) -> Target) -> Checked<()> {
+        let Some(innermost) = self.frame.loops.last().copied() else {
+            let error = Diagnostic::error(self.span, format!("there is no loop around this `{word}`"));
+            return Err(self.error(error.hint("`stop;` ends a thread, `return;` a function")));
+        };
+        self.jump(which(innermost));
+        Ok(())
+    }
+
+    fn return_value(&mut self, value: Option<&'a Source<'a>>) -> Checked<()> {
+        let Some((exit, result)) = self.frame.exit else {
+            let error = Diagnostic::error(self.span, "`return` outside a function");
+            return Err(self.error(error.hint("`stop;` ends the thread")));
+        };
+        match (value, result) {
+            (Some(value), Some(register)) => self.source_into(value, register)?,
+            (Some(value), None) => drop(self.source_value(value)?),
+            (None, _) => {}
+        }
+        self.jump(exit);
+        Ok(())
+    }
+
+    fn stop(&mut self) {
+        if self.section.is_some() {
+            self.step(Op::Unlock);
+        }
+        self.unreachable();
+    }
+
+    fn if_else(
+        &mut self,
+        arms: &'a [(Expr<'a>, Block<'a>)],
+        otherwise: Option<&'a Block<'a>>,
+    ) -> Checked<()> {
+        let end = self.location();
+        for (at, (cond, body)) in arms.iter().enumerate() {
+            if at > 0 {
+                self.spend(1)?;
+                self.span = cond.span;
+                self.builder.describe(self.at, cond.span);
+            }
+            let (yes, no) = (self.location(), self.location());
+            let mark = self.registers.mark();
+            let _ = self.branch(cond, Some(yes), Some(no));
+            self.registers.release_temporaries(mark);
+            self.at = yes;
+            self.block(body);
+            self.join(end);
+            self.at = no;
+        }
+        if let Some(body) = otherwise {
+            self.block(body);
+        }
+        self.join(end);
+        Ok(())
+    }
+
+    fn while_loop(&mut self, cond: &'a Expr<'a>, body: &'a Block<'a>) -> Checked<()> {
+        let (head, yes, exit) = (self.at, self.location(), self.target());
+        self.repeats += 1;
+        let mark = self.registers.mark();
+        let _ = self.branch(cond, Some(yes), Some(exit.loc));
+        self.registers.release_temporaries(mark);
+        self.at = yes;
+        self.loop_body(Target { loc: head, section: self.section }, exit, body);
+        Ok(())
+    }
+
+    fn endless_loop(&mut self, body: &'a Block<'a>) {
+        let (head, exit) = (Target { loc: self.at, section: self.section }, self.target());
+        self.repeats += 1;
+        self.loop_body(head, exit, body);
+    }
+
+    /// A body that goes back to its head; the caller has counted the loop.
+    fn loop_body(&mut self, head: Target, exit: Target, body: &'a Block<'a>) {
+        self.frame.loops.push((exit, head));
+        self.block(body);
+        self.frame.loops.pop();
+        self.repeats -= 1;
+        self.join(head.loc);
+        self.at = exit.loc;
+    }
+
+    fn unroll(&mut self, range: &'a Range<'a>, body: &'a Block<'a>) -> Checked<()> {
+        let (low, high) = (self.constant(&range.low)?, self.constant(&range.high)?);
+        let exit = self.target();
+        let span = self.span;
+        let mut value = low;
+        while value < high {
+            self.span = span;
+            self.spend(1)?;
+            self.scopes.push(Scope::default());
+            self.declare(range.name, Local::Constant(value.clone()));
+            let labels = self.labels_of(body);
+            self.frame.labels.push(labels);
+            let next = self.target();
+            self.frame.loops.push((exit, next));
+            self.block(body);
+            self.frame.loops.pop();
+            self.frame.labels.pop();
+            self.scopes.pop();
+            self.join(next.loc);
+            value += 1;
+        }
+        self.join(exit.loc);
+        Ok(())
+    }
+
+    fn choose(&mut self, branches: &'a [Block<'a>]) {
+        let (from, end, span) = (self.at, self.location(), self.span);
+        for body in branches {
+            let (start, mark) = (self.location(), self.builder.mark());
+            self.at = start;
+            self.block(body);
+            self.span = span;
+            self.join(end);
+            self.builder.splice(from, start, mark, span);
+        }
+        self.at = end;
+    }
+
+    /// Sections inside sections are part of the outermost.
+    fn atomic_section(&mut self, span: Span, body: &'a Block<'a>) {
+        if self.section.is_some() {
+            self.block(body);
+            return;
+        }
+        self.step(Op::Lock);
+        self.section = Some(span.start);
+        self.block(body);
+        self.section = None;
+        self.span = body.close;
+        self.step(Op::Unlock);
+    }
+}

@@ -1,0 +1,114 @@
+//! Values: every mention of a shared variable is one load, in reading order; what remains is an
+//! expression over registers. No register of the program changes while an expression is
+//! evaluated, so such an expression stays true until it is used.
+
+use super::thread::{Lowering, Meaning};
+use crate::Diagnostic;
+use crate::fw::ast::{Expr, ExprKind, Name};
+use crate::fw::constants::combine;
+use crate::fw::sink::Checked;
+use program::{Arith, Cond, Expr as Value, Failure, FailureKind, Op, RegId, Relation, Span};
+
+impl<'a> Lowering<'a, '_> {
+    /// The value of an expression, after the steps it takes.
+    pub fn value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<RegId>> {
+        self.nested(|l| match &expr.kind {
+            ExprKind::Int(value) => Ok(value.clone().into()),
+            ExprKind::Bool(value) => Ok(Value::from(i64::from(*value))),
+            ExprKind::Name(name) => l.named_value(Name { text: name, span: expr.span }),
+            ExprKind::Negative(inner) => {
+                let value = l.value(inner)?;
+                l.combine(Arith::Sub, (Value::from(0), expr.span), (value, inner.span))
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (l.value(a)?, l.value(b)?);
+                l.combine(*op, (x, a.span), (y, b.span))
+            }
+            ExprKind::At(..) | ExprKind::Register(..) => Err(l.property_only(expr.span)),
+            ExprKind::Broken => Err(crate::fw::sink::Reported),
+            _ => l.stepped_value(expr),
+        })
+    }
+
+    /// Values that always end up in a register, unless they turn out constant.
+    fn stepped_value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<RegId>> {
+        let condition = matches!(
+            expr.kind,
+            ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_)
+        );
+        if condition
+            && self.is_pure(expr, false)?
+            && let Cond::Const(value) = self.cond(expr)?
+        {
+            return Ok(Value::from(i64::from(value)));
+        }
+        let register = self.temporary()?;
+        self.value_into(expr, register)?;
+        Ok(Value::Leaf(register))
+    }
+
+    fn named_value(&mut self, name: Name<'a>) -> Checked<Value<RegId>> {
+        match self.meaning(name.text) {
+            Meaning::Constant(value) => Ok(value.into()),
+            Meaning::Register(register) => Ok(Value::Leaf(register)),
+            _ => {
+                let cells = self.named_cells(name, None, name.span)?;
+                let register = self.temporary()?;
+                self.load(register, &cells)?;
+                Ok(Value::Leaf(register))
+            }
+        }
+    }
+
+    /// Gives a register the value of an expression, with the last step writing it directly
+    /// where possible.
+    pub fn value_into(&mut self, expr: &'a Expr<'a>, register: RegId) -> Checked<()> {
+        match &expr.kind {
+            ExprKind::Name(name) if matches!(self.meaning(name), Meaning::Scalar(_)) => {
+                let name = Name { text: name, span: expr.span };
+                let cells = self.named_cells(name, None, expr.span)?;
+                self.load(register, &cells)
+            }
+            ExprKind::Cell(name, index) => {
+                let cells = self.named_cells(*name, Some(index), expr.span)?;
+                self.load(register, &cells)
+            }
+            ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_) => {
+                self.nested(|l| l.truth_into(expr, register))
+            }
+            ExprKind::Call(name, arguments) => self.nested(|l| l.call(*name, arguments, Some(register))),
+            ExprKind::Atomic(atomic) => self.nested(|l| l.atomic(atomic, Some(register))),
+            _ => {
+                let value = self.value(expr)?;
+                self.step(Op::Assign(register, value));
+                Ok(())
+            }
+        }
+    }
+
+    /// An operation on values; a divisor that may be 0 is checked first.
+    pub fn combine(
+        &mut self,
+        op: Arith,
+        a: (Value<RegId>, Span),
+        b: (Value<RegId>, Span),
+    ) -> Checked<Value<RegId>> {
+        let divides = matches!(op, Arith::Div | Arith::Rem);
+        if divides && !self.unchecked && b.0.as_const().is_none() {
+            self.guard_divisor(&b.0, a.1.to(b.1));
+        }
+        combine(op, a, b).map_err(|fault| self.report(fault))
+    }
+
+    fn guard_divisor(&mut self, divisor: &Value<RegId>, span: Span) {
+        let (failed, next) = (self.location(), self.location());
+        self.builder.fail(failed, Failure { kind: FailureKind::Division, span });
+        self.fork(Cond::compare(Relation::Eq, divisor.clone(), 0), Some(failed), Some(next));
+        self.at = next;
+    }
+
+    fn property_only(&mut self, span: Span) -> crate::fw::sink::Reported {
+        let message = "places of threads can only be named in properties";
+        self.error(Diagnostic::error(span, message).hint("use it in `never`, `finally` or `predicates`"))
+    }
+}

@@ -1,0 +1,224 @@
+//! Tree to program.
+//!
+//! First everything that is declared outside threads, then each thread (every member of a
+//! family by itself), then what is claimed of them. The language has arrays, functions,
+//! loops with known bounds and lazy conditions; the automata have none of these, so lowering
+//! unrolls, inlines and splits cases, within [`limits`].
+
+mod atomics;
+mod calls;
+mod conditions;
+mod control;
+mod expressions;
+mod globals;
+mod memory;
+mod properties;
+mod registers;
+mod statements;
+mod steps;
+mod thread;
+
+use super::ast::{Item, Thread};
+use super::constants::{Fault, evaluate};
+use super::limits;
+use super::sink::{Checked, Reported, Sink};
+use crate::{Diagnostic, Options};
+use globals::{Global, Globals};
+use num_traits::{Signed, ToPrimitive};
+use program::{Int, Loc, Program, Span, ThreadId};
+use registers::Named;
+use std::collections::{HashMap, HashSet};
+
+/// What lowering shares across threads.
+pub(super) struct Work<'a> {
+    pub sink: Sink,
+    /// How much may still be visited.
+    fuel: usize,
+    /// Locations and edges of the threads that are finished.
+    size: usize,
+    /// Shared variables and functions that something uses.
+    mentioned: HashSet<&'a str>,
+}
+
+impl Work<'_> {
+    /// Reports what is wrong with a constant.
+    fn report(&mut self, fault: Fault) -> Reported {
+        match fault {
+            Some(error) if error.message.starts_with("there is no") => self.sink.missing(*error),
+            Some(error) => self.sink.error(*error),
+            None => Reported,
+        }
+    }
+
+    /// Counts something visited; an error if it is too much.
+    fn spend(&mut self, amount: usize, span: Span) -> Checked<()> {
+        if self.fuel >= amount && self.fuel > 0 {
+            self.fuel -= amount;
+            return Ok(());
+        }
+        if self.fuel > 0 {
+            self.too_large(span);
+        }
+        Err(Reported)
+    }
+
+    /// Reports that the program is too large, and stops all lowering.
+    fn too_large(&mut self, span: Span) -> Reported {
+        self.fuel = 0;
+        let message = "the program grows too large when its loops are unrolled and its functions inlined";
+        let hint = format!("{} locations and edges are the limit; use smaller constants", limits::SIZE);
+        self.sink.error(Diagnostic::error(span, message).label("while lowering this").hint(hint))
+    }
+}
+
+/// What properties must know of a thread.
+struct Finished<'a> {
+    labels: HashMap<String, Vec<Loc>>,
+    registers: HashMap<&'a str, Named>,
+}
+
+/// A thread declaration and the threads it stands for.
+struct Family {
+    /// Set if it is a family: its first number.
+    low: Option<Int>,
+    first: ThreadId,
+    count: usize,
+}
+
+/// All threads, for properties.
+#[derive(Default)]
+struct Threads<'a> {
+    families: HashMap<&'a str, Family>,
+    by_name: HashMap<String, (ThreadId, Span)>,
+    finished: Vec<Finished<'a>>,
+    /// Whether one of them could not be lowered, so that nothing is known of it.
+    broken: bool,
+}
+
+/// Lowers all declarations into the program.
+pub(super) fn lower<'a>(
+    items: &'a [Item<'a>],
+    declared: &'a HashSet<&'a str>,
+    options: &Options,
+    sink: Sink,
+    program: &mut Program,
+) -> Sink {
+    let mut work = Work { sink, fuel: limits::WORK, size: 0, mentioned: HashSet::new() };
+    let globals = Globals::collect(items, &options.defines, &mut work, program);
+    let mut threads = Threads::default();
+    for item in items {
+        if let Item::Thread(thread) = item {
+            lower_family(thread, &globals, declared, &mut work, program, &mut threads);
+        }
+    }
+    let has_thread = items.iter().any(|item| matches!(item, Item::Thread(_)));
+    if program.threads.is_empty() && !threads.broken {
+        let error = Diagnostic::error(Span::NONE, "the program has no threads");
+        let hint = if has_thread {
+            "all its families of threads are empty; look at their ranges"
+        } else {
+            "a program needs at least one `thread Name { … }`"
+        };
+        work.sink.missing(error.hint(hint));
+    }
+    if work.fuel > 0 {
+        properties::lower(items, &globals, &threads, &mut work, program);
+    }
+    if work.sink.is_clean() {
+        warn_of_unused(&globals, &mut work);
+    }
+    work.sink
+}
+
+fn lower_family<'a>(
+    thread: &'a Thread<'a>,
+    globals: &Globals<'a>,
+    declared: &'a HashSet<&'a str>,
+    work: &mut Work<'a>,
+    program: &mut Program,
+    threads: &mut Threads<'a>,
+) {
+    let Ok(members) = members(thread, globals, work) else {
+        threads.broken = true;
+        return;
+    };
+    if let Some(family) = threads.families.get(thread.name.text) {
+        let first = threads.by_name.values().find(|(id, _)| *id == family.first).map(|(_, span)| *span);
+        duplicate_thread(thread.name.text, thread.name.span, first, work);
+        return;
+    }
+    if program.threads.len() + members.len() > limits::THREADS {
+        let message = format!("there are more than {} threads", limits::THREADS);
+        work.sink.error(Diagnostic::error(thread.name.span, message).hint("use smaller constants"));
+        threads.broken = true;
+        return;
+    }
+    let low = members.first().and_then(|(_, number)| number.clone());
+    let family = Family { low, first: ThreadId::new(program.threads.len()), count: members.len() };
+    threads.families.insert(thread.name.text, family);
+    for (name, number) in members {
+        if let Some((_, first)) = threads.by_name.get(&name) {
+            duplicate_thread(&name, thread.name.span, Some(*first), work);
+            threads.broken = true;
+            return;
+        }
+        let counter = thread.range.as_ref().map(|range| range.name).zip(number);
+        let lowered = thread::lower(&name, thread, counter, globals, declared, work);
+        let Ok((lowered, finished)) = lowered else {
+            threads.broken = true;
+            return;
+        };
+        threads.by_name.insert(name, (ThreadId::new(program.threads.len()), thread.name.span));
+        threads.finished.push(finished);
+        program.threads.push(lowered);
+    }
+}
+
+fn duplicate_thread(name: &str, span: Span, first: Option<Span>, work: &mut Work<'_>) {
+    let error = Diagnostic::error(span, format!("there are two threads named `{name}`"));
+    let error = error.hint("choose another name");
+    work.sink.error(match first {
+        Some(first) => error.related(first, "the other comes from here"),
+        None => error,
+    });
+}
+
+/// The names of a declaration's threads, with their numbers.
+fn members<'a>(
+    thread: &'a Thread<'a>,
+    globals: &Globals<'a>,
+    work: &mut Work<'a>,
+) -> Checked<Vec<(String, Option<Int>)>> {
+    let name = thread.name.text;
+    let Some(range) = &thread.range else { return Ok(vec![(name.to_string(), None)]) };
+    let mut bound = |expr| evaluate(expr, &|name| globals.known(name)).map_err(|fault| work.report(fault));
+    let (low, high) = (bound(&range.low)?, bound(&range.high)?);
+    let span = range.low.span.to(range.high.span);
+    if low.is_negative() {
+        let error = Diagnostic::error(span, "threads are numbered from 0 or more");
+        return Err(work.sink.error(error.hint("compute a negative number inside the thread")));
+    }
+    let count = (&high - &low).to_i64().unwrap_or(i64::MAX).max(0);
+    if count as u64 > limits::THREADS as u64 {
+        let message = format!("there are more than {} threads", limits::THREADS);
+        return Err(work.sink.error(Diagnostic::error(span, message).hint("use smaller constants")));
+    }
+    let numbers = (0..count).map(|at| &low + at);
+    Ok(numbers.map(|number| (format!("{name}{number}"), Some(number))).collect())
+}
+
+fn warn_of_unused(globals: &Globals<'_>, work: &mut Work<'_>) {
+    for (name, (what, span)) in &globals.names {
+        if work.mentioned.contains(name) {
+            continue;
+        }
+        let message = match what {
+            Global::Scalar(_) | Global::Array(..) => {
+                format!("the shared variable `{name}` is never used")
+            }
+            Global::Function(_) => format!("the function `{name}` is never called and was not checked"),
+            _ => continue,
+        };
+        work.sink.warning(Diagnostic::warning(*span, message).hint("remove it"));
+    }
+}

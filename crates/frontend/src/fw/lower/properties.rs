@@ -1,0 +1,322 @@
+//! What is claimed from outside threads. Conditions here speak of threads' places and
+//! registers and of memory, and take no steps: indices and divisors must be constants.
+
+use super::globals::{Global, Globals};
+use super::memory::out_of_range;
+use super::{Threads, Work};
+use crate::Diagnostic;
+use crate::fw::ast::{Expr, ExprKind, Item, Name, Range, ThreadRef};
+use crate::fw::constants::{Known, combine, evaluate};
+use crate::fw::sink::{Checked, Reported};
+use crate::fw::suggest::did_you_mean;
+use num_traits::ToPrimitive;
+use program::{
+    Arith, Cond, Expr as Value, Hint, Int, Loc, Place, Program, Property, RegId, Relation, Span, ThreadId,
+    VarId,
+};
+
+/// Adds all properties and predicates to the program.
+pub(super) fn lower<'a>(
+    items: &'a [Item<'a>],
+    globals: &Globals<'a>,
+    threads: &Threads<'a>,
+    work: &mut Work<'a>,
+    program: &mut Program,
+) {
+    let mut claims = Claims { globals, threads, work, program, counters: Vec::new() };
+    claims.items(items);
+}
+
+struct Claims<'a, 'w> {
+    globals: &'w Globals<'a>,
+    threads: &'w Threads<'a>,
+    work: &'w mut Work<'a>,
+    program: &'w mut Program,
+    /// Counters of the loops around, innermost last.
+    counters: Vec<(Name<'a>, Int)>,
+}
+
+impl<'a> Claims<'a, '_> {
+    fn items(&mut self, items: &'a [Item<'a>]) {
+        for item in items {
+            match item {
+                Item::Property { kind, cond, span } => {
+                    if let Ok(cond) = self.cond(cond) {
+                        self.program.properties.push(Property { kind: *kind, cond, span: *span });
+                    }
+                }
+                Item::Predicates(list) => {
+                    for expr in list {
+                        if let Ok(cond) = self.cond(expr) {
+                            self.program.hints.push(Hint { cond, span: expr.span });
+                        }
+                    }
+                }
+                Item::For(range, items) => drop(self.repeat(range, items)),
+                _ => {}
+            }
+        }
+    }
+
+    fn repeat(&mut self, range: &'a Range<'a>, items: &'a [Item<'a>]) -> Checked<()> {
+        let (low, high) = (self.constant(&range.low)?, self.constant(&range.high)?);
+        self.check_counter(range.name)?;
+        let mut value = low;
+        while value < high {
+            self.work.spend(1, range.name.span)?;
+            self.counters.push((range.name, value.clone()));
+            self.items(items);
+            self.counters.pop();
+            value += 1;
+        }
+        Ok(())
+    }
+
+    fn check_counter(&mut self, name: Name<'a>) -> Checked<()> {
+        let outer = self.counters.iter().find(|(other, _)| other.text == name.text).map(|(n, _)| n.span);
+        let global = self.globals.names.get(name.text).map(|(_, span)| *span);
+        let Some(first) = outer.or(global) else { return Ok(()) };
+        let error = Diagnostic::error(name.span, format!("`{}` is already declared", name.text));
+        Err(self.work.sink.error(error.related(first, "first declared here").hint("choose another name")))
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Reported {
+        self.work.sink.error(Diagnostic::error(span, message).hint(hint))
+    }
+
+    fn constant(&mut self, expr: &'a Expr<'a>) -> Checked<Int> {
+        let known = |name: &str| match self.counters.iter().rev().find(|(n, _)| n.text == name) {
+            Some((_, value)) => Known::Constant(value.clone()),
+            None => self.globals.known(name),
+        };
+        evaluate(expr, &known).map_err(|fault| self.work.report(fault))
+    }
+
+    fn cond(&mut self, expr: &'a Expr<'a>) -> Checked<Cond<Place>> {
+        self.work.spend(1, expr.span)?;
+        match &expr.kind {
+            ExprKind::Not(inner) => Ok(self.cond(inner)?.negate()),
+            ExprKind::All(parts) => Ok(Cond::and(self.conds(parts)?)),
+            ExprKind::Some(parts) => Ok(Cond::or(self.conds(parts)?)),
+            ExprKind::Compare(relation, a, b) => Ok(Cond::compare(*relation, self.value(a)?, self.value(b)?)),
+            ExprKind::At(thread, label) => {
+                let (thread, locs) = self.labelled(thread, *label)?;
+                Ok(Cond::or(locs.into_iter().map(|loc| Cond::at(thread, loc))))
+            }
+            _ => Ok(Cond::compare(Relation::Ne, self.value(expr)?, 0)),
+        }
+    }
+
+    fn conds(&mut self, parts: &'a [Expr<'a>]) -> Checked<Vec<Cond<Place>>> {
+        // All of them, so that every mistake is found.
+        let parts: Vec<_> = parts.iter().map(|part| self.cond(part)).collect();
+        parts.into_iter().collect()
+    }
+
+    fn value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<Place>> {
+        self.work.spend(1, expr.span)?;
+        match &expr.kind {
+            ExprKind::Broken => Err(Reported),
+            ExprKind::Int(value) => Ok(value.clone().into()),
+            ExprKind::Bool(value) => Ok(Value::from(i64::from(*value))),
+            ExprKind::Name(name) => self.named(Name { text: name, span: expr.span }),
+            ExprKind::Cell(name, index) => self.cell(*name, index),
+            ExprKind::Negative(inner) => {
+                let value = self.value(inner)?;
+                self.combine(Arith::Sub, (Value::from(0), expr.span), (value, inner.span))
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (self.value(a)?, self.value(b)?);
+                self.combine(*op, (x, a.span), (y, b.span))
+            }
+            ExprKind::At(thread, label) => {
+                let (thread, locs) = self.labelled(thread, *label)?;
+                let places = locs.into_iter().map(|loc| Value::Leaf(Place::At(thread, loc)));
+                let sum = places.reduce(|a, b| Value::binary(Arith::Add, a, b));
+                Ok(sum.unwrap_or_else(|| Value::from(0)))
+            }
+            ExprKind::Register(thread, register) => self.register(thread, *register),
+            ExprKind::Call(..) | ExprKind::Atomic(_) => {
+                let message = "a property only looks; it cannot call functions or change memory";
+                Err(self.error(expr.span, message, "write the condition out"))
+            }
+            ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_) => {
+                match self.cond(expr)? {
+                    Cond::Const(value) => Ok(Value::from(i64::from(value))),
+                    _ => Err(self.error(
+                        expr.span,
+                        "a property cannot use a condition as a number",
+                        "split it into cases with `&&` and `||`",
+                    )),
+                }
+            }
+        }
+    }
+
+    fn combine(
+        &mut self,
+        op: Arith,
+        a: (Value<Place>, Span),
+        b: (Value<Place>, Span),
+    ) -> Checked<Value<Place>> {
+        if matches!(op, Arith::Div | Arith::Rem) && b.0.as_const().is_none() {
+            let message = "in a property, the divisor must be a constant";
+            return Err(self.error(b.1, message, "multiply the other side instead"));
+        }
+        combine(op, a, b).map_err(|fault| self.work.report(fault))
+    }
+
+    fn named(&mut self, name: Name<'a>) -> Checked<Value<Place>> {
+        if let Some((_, value)) = self.counters.iter().rev().find(|(n, _)| n.text == name.text) {
+            return Ok(value.clone().into());
+        }
+        match self.global(name)? {
+            Global::Constant(value) => Ok(value.clone().into()),
+            Global::Scalar(variable) => Ok(Value::Leaf(Place::Memory(*variable))),
+            Global::Array(..) => {
+                let hint = format!("name a cell, like `{}[0]`", name.text);
+                Err(self.error(name.span, format!("`{}` is an array", name.text), hint))
+            }
+            _ => Err(self.error(name.span, format!("`{}` is a function", name.text), "properties only look")),
+        }
+    }
+
+    fn global(&mut self, name: Name<'a>) -> Checked<&Global<'a>> {
+        self.work.mentioned.insert(name.text);
+        let globals = self.globals;
+        match globals.names.get(name.text) {
+            Some((Global::Broken, _)) => Err(Reported),
+            Some((what, _)) => Ok(what),
+            None => Err(self.unknown_name(name)),
+        }
+    }
+
+    fn unknown_name(&mut self, name: Name<'a>) -> Reported {
+        let owner = self
+            .threads
+            .by_name
+            .iter()
+            .filter(|(_, (id, _))| self.threads.finished[id.index()].registers.contains_key(name.text));
+        let hint = match owner.map(|(thread, _)| thread).min() {
+            Some(thread) => Some(format!("the register is called `{thread}.{}` here", name.text)),
+            None => did_you_mean(name.text, sorted(self.globals.names.keys().copied())),
+        };
+        let error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
+        let hint = hint.unwrap_or_else(|| "properties speak of shared variables, `P@label` and `P.r`".into());
+        self.work.sink.missing(error.hint(hint))
+    }
+
+    fn cell(&mut self, name: Name<'a>, index: &'a Expr<'a>) -> Checked<Value<Place>> {
+        let &Global::Array(first, length) = self.global(name)? else {
+            let message = format!("`{}` is not an array", name.text);
+            return Err(self.error(name.span, message, "leave out the index"));
+        };
+        let at = self.constant(index)?;
+        match at.to_usize() {
+            Some(at) if at < length => Ok(Value::Leaf(Place::Memory(VarId::new(first.index() + at)))),
+            _ => Err(self.work.sink.error(out_of_range(name.text, length, &at, index.span))),
+        }
+    }
+
+    fn thread(&mut self, thread: &'a ThreadRef<'a>) -> Checked<ThreadId> {
+        let name = thread.name;
+        let Some(index) = &thread.index else {
+            return match self.threads.by_name.get(name.text) {
+                Some((id, _)) => Ok(*id),
+                None => Err(self.unknown_thread(name)),
+            };
+        };
+        let at = self.constant(index)?;
+        let Some(family) = self.threads.families.get(name.text) else {
+            return Err(self.unknown_thread(name));
+        };
+        let Some(low) = &family.low else {
+            let message = format!("`{}` is one thread, not a family", name.text);
+            return Err(self.error(name.span, message, "leave out the index"));
+        };
+        match (&at - low).to_usize() {
+            Some(offset) if offset < family.count => Ok(ThreadId::new(family.first.index() + offset)),
+            _ if self.threads.broken => Err(Reported),
+            _ => {
+                let message = format!("there is no thread `{}[{at}]`", name.text);
+                let hint = format!("its members are {low} to {}", low + family.count - 1);
+                Err(self.error(index.span, message, hint))
+            }
+        }
+    }
+
+    fn unknown_thread(&mut self, name: Name<'a>) -> Reported {
+        if self.threads.broken {
+            return Reported;
+        }
+        let families = self.threads.families.get(name.text).is_some_and(|family| family.low.is_some());
+        let hint = if families {
+            Some(format!("`{0}` is a family of threads: write `{0}0` or `{0}[i]`", name.text))
+        } else {
+            did_you_mean(name.text, sorted(self.threads.by_name.keys().map(String::as_str)))
+        };
+        let names = sorted(self.threads.by_name.keys().map(String::as_str));
+        let hint = hint.unwrap_or_else(|| format!("the threads are {}", listed(&names)));
+        let error = Diagnostic::error(name.span, format!("there is no thread `{}`", name.text));
+        self.work.sink.missing(error.hint(hint))
+    }
+
+    /// The thread and all its places of this label.
+    fn labelled(&mut self, thread: &'a ThreadRef<'a>, label: Name<'a>) -> Checked<(ThreadId, Vec<Loc>)> {
+        let id = self.thread(thread)?;
+        let labels = &self.threads.finished[id.index()].labels;
+        if let Some(locs) = labels.get(label.text) {
+            self.work.spend(locs.len(), label.span)?;
+            return Ok((id, locs.clone()));
+        }
+        let names = sorted(labels.keys().map(String::as_str));
+        let hint =
+            did_you_mean(label.text, names.iter().copied()).unwrap_or_else(|| match names.as_slice() {
+                [] => "the thread has no labels; write `name: statement` to make one".to_string(),
+                names => format!("its labels are {}", listed(names)),
+            });
+        let owner = &self.program.thread(id).name;
+        let message = format!("the thread `{owner}` has no label `{}`", label.text);
+        Err(self.work.sink.missing(Diagnostic::error(label.span, message).hint(hint)))
+    }
+
+    fn register(&mut self, thread: &'a ThreadRef<'a>, register: Name<'a>) -> Checked<Value<Place>> {
+        let id = self.thread(thread)?;
+        let registers = &self.threads.finished[id.index()].registers;
+        let named: Option<&[RegId]> = registers.get(register.text).map(|named| match named.own.as_slice() {
+            [] => named.inlined.as_slice(),
+            own => own,
+        });
+        let owner = self.program.thread(id).name.clone();
+        match named {
+            Some([only]) => Ok(Value::Leaf(Place::Register(id, *only))),
+            Some([_, ..]) => {
+                let message = format!("the thread `{owner}` has several registers `{}`", register.text);
+                Err(self.error(register.span, message, "give the one that is meant a name of its own"))
+            }
+            _ => {
+                let names = sorted(registers.keys().copied());
+                let hint = did_you_mean(register.text, names.iter().copied());
+                let hint = hint.unwrap_or_else(|| match names.as_slice() {
+                    [] => "the thread has no registers".to_string(),
+                    names => format!("its registers are {}", listed(names)),
+                });
+                let message = format!("the thread `{owner}` has no register `{}`", register.text);
+                Err(self.work.sink.missing(Diagnostic::error(register.span, message).hint(hint)))
+            }
+        }
+    }
+}
+
+fn sorted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names
+}
+
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 10;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    shown.join(", ") + more
+}

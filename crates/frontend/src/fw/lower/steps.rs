@@ -1,0 +1,124 @@
+//! Low-level statements: what the pretty printer writes for automata that no statement of the
+//! language stands for.
+
+use super::memory::Cells;
+use super::thread::{Lowering, Meaning};
+use crate::Diagnostic;
+use crate::fw::ast::{Block, Expr, ExprKind, Fail, Name, Source, Stmt, StmtKind, Target};
+use crate::fw::sink::{Checked, Reported};
+use num_traits::ToPrimitive;
+use program::{Expr as Value, Failure, FailureKind, Op, RegId, Span};
+
+impl<'a> Lowering<'a, '_> {
+    /// Standing here is a violation.
+    pub fn fail(&mut self, fail: &'a Fail<'a>) -> Checked<()> {
+        let kind = match fail {
+            Fail::Assertion => FailureKind::Assertion,
+            Fail::Division => FailureKind::Division,
+            Fail::Bounds { array, length, index } => {
+                let cells = self.constant(length)?.to_u32().map(|cells| cells as usize);
+                let Some(length) = cells else { return Err(self.bad_length(length.span)) };
+                let index = self.without_guard(|l| l.pure_value(index))?;
+                FailureKind::Bounds { array: array.text.to_string(), length, index }
+            }
+        };
+        self.builder.fail(self.at, Failure { kind, span: self.span });
+        self.unreachable();
+        Ok(())
+    }
+
+    fn bad_length(&mut self, span: Span) -> Reported {
+        let error = Diagnostic::error(span, "an array cannot have this many cells");
+        self.error(error.hint("give the length that the array was declared with"))
+    }
+
+    /// A statement whose divisions are not guarded.
+    pub fn without_guards(&mut self, inner: &'a Stmt<'a>) -> Checked<()> {
+        if !matches!(inner.kind, StmtKind::Assign(..) | StmtKind::Assume(_)) {
+            let error =
+                Diagnostic::error(inner.span, "`unchecked` stands before an assignment or an `assume`");
+            return Err(self.error(error.hint("leave it out here")));
+        }
+        self.without_guard(|l| l.unguarded(inner))
+    }
+
+    fn unguarded(&mut self, inner: &'a Stmt<'a>) -> Checked<()> {
+        self.nested(|l| l.dispatch(inner))
+    }
+
+    fn without_guard<T>(&mut self, inner: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+        let before = std::mem::replace(&mut self.unchecked, true);
+        let result = inner(self);
+        self.unchecked = before;
+        result
+    }
+
+    /// Several operations as one indivisible step.
+    pub fn together(&mut self, locked: bool, block: &'a Block<'a>) -> Checked<()> {
+        let mut parts = Vec::new();
+        for statement in &block.statements {
+            self.spend(1)?;
+            parts.push(self.part(locked, statement)?);
+        }
+        self.step(Op::Block { locked, parts });
+        Ok(())
+    }
+
+    fn part(&mut self, locked: bool, statement: &'a Stmt<'a>) -> Checked<Op> {
+        match &statement.kind {
+            StmtKind::Assign(target, Source::Value(value)) => {
+                self.assignment_part(locked, target, value, statement.span)
+            }
+            StmtKind::Assume(cond) if self.is_pure(cond, false)? => Ok(Op::Assume(self.cond(cond)?)),
+            StmtKind::Unchecked(inner) => self.without_guard(|l| l.nested(|l| l.part(locked, inner))),
+            StmtKind::Broken => Err(Reported),
+            _ => Err(self.no_part(statement.span)),
+        }
+    }
+
+    fn assignment_part(
+        &mut self,
+        locked: bool,
+        target: &'a Target<'a>,
+        value: &'a Expr<'a>,
+        span: Span,
+    ) -> Checked<Op> {
+        if let Meaning::Register(register) = self.meaning(target.name.text)
+            && target.index.is_none()
+        {
+            return match self.plain_cell(value)? {
+                Some(Cells::One(variable)) => Ok(Op::Load(register, variable)),
+                Some(Cells::Indexed { .. }) => Err(self.no_part(span)),
+                None => Ok(Op::Assign(register, self.pure_value(value)?)),
+            };
+        }
+        match self.cells(target)? {
+            Cells::One(variable) if locked => Ok(Op::Store(variable, self.pure_value(value)?)),
+            _ => Err(self.no_part(span)),
+        }
+    }
+
+    /// The variable that an expression names, if it does nothing else.
+    fn plain_cell(&mut self, expr: &'a Expr<'a>) -> Checked<Option<Cells<'a>>> {
+        match &expr.kind {
+            ExprKind::Name(name) if matches!(self.meaning(name), Meaning::Scalar(_)) => {
+                self.named_cells(Name { text: name, span: expr.span }, None, expr.span).map(Some)
+            }
+            ExprKind::Cell(name, index) if self.is_pure(index, true)? => {
+                self.named_cells(*name, Some(index), expr.span).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn pure_value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<RegId>> {
+        if self.is_pure(expr, true)? { self.value(expr) } else { Err(self.no_part(expr.span)) }
+    }
+
+    fn no_part(&mut self, span: Span) -> Reported {
+        let message = "this is more than one operation on registers and one variable";
+        let hint =
+            "here, write `r = x;`, `r = e;`, `assume e;` and (if locked) `x = e;` with `e` over registers";
+        self.error(Diagnostic::error(span, message).hint(hint))
+    }
+}

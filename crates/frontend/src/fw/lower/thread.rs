@@ -1,0 +1,331 @@
+//! The state of lowering one thread: where we are, what names mean, where jumps go.
+
+use super::globals::{Global, Globals};
+use super::registers::Registers;
+use super::{Finished, Work};
+use crate::Diagnostic;
+use crate::fw::ast::{Block, Expr, Name, Stmt, StmtKind, Thread};
+use crate::fw::constants::{Fault, Known, evaluate};
+use crate::fw::limits;
+use crate::fw::sink::{Checked, Reported};
+use crate::fw::suggest::did_you_mean;
+use program::{Cond, Int, Loc, Op, RegId, Span, ThreadBuilder, VarId};
+use std::collections::{HashMap, HashSet};
+
+/// What a local name stands for.
+#[derive(Clone)]
+pub(super) enum Local {
+    Constant(Int),
+    Register(RegId),
+}
+
+/// Names declared in one block, and the registers to give back at its end.
+#[derive(Default)]
+pub(super) struct Scope<'a> {
+    pub names: HashMap<&'a str, (Local, Span)>,
+    held: Vec<(u32, RegId)>,
+}
+
+/// What a name means inside a thread.
+pub(super) enum Meaning {
+    Constant(Int),
+    Register(RegId),
+    Scalar(VarId),
+    Array(VarId, usize),
+    Function,
+    Broken,
+    Unknown,
+}
+
+/// A place to jump to and the atomic section it lies in.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub loc: Loc,
+    pub section: Option<u32>,
+}
+
+/// What jumps may refer to; a function's body starts afresh.
+#[derive(Default)]
+pub(super) struct Frame<'a> {
+    /// Labels, one map for the body and one for each unrolled loop around us.
+    pub labels: Vec<HashMap<&'a str, Target>>,
+    /// Where `break` and `continue` lead, innermost last.
+    pub loops: Vec<(Target, Target)>,
+    /// Where `return` leads and the register that takes the value, inside a function.
+    pub exit: Option<(Target, Option<RegId>)>,
+}
+
+pub(super) struct Lowering<'a, 'w> {
+    pub globals: &'w Globals<'a>,
+    pub work: &'w mut Work<'a>,
+    pub builder: ThreadBuilder,
+    /// Where the next step starts.
+    pub at: Loc,
+    /// The statement being lowered.
+    pub span: Span,
+    /// Whether divisions go without a guard.
+    pub unchecked: bool,
+    pub registers: Registers<'a>,
+    pub scopes: Vec<Scope<'a>>,
+    pub frame: Frame<'a>,
+    /// The atomic section we are in: where it starts in the text.
+    pub section: Option<u32>,
+    /// Loops around us that are not unrolled.
+    pub repeats: usize,
+    /// Whether a label came before, so that control may come back here.
+    pub labelled: bool,
+    /// Functions being inlined, outermost first.
+    pub calls: Vec<Name<'a>>,
+    depth: usize,
+    /// Names reported as unknown, each once.
+    unknown: HashSet<&'a str>,
+}
+
+/// Lowers a thread or one member of a family, given its counter.
+pub(super) fn lower<'a>(
+    name: &str,
+    thread: &'a Thread<'a>,
+    counter: Option<(Name<'a>, Int)>,
+    globals: &Globals<'a>,
+    declared: &'a HashSet<&'a str>,
+    work: &mut Work<'a>,
+) -> Checked<(program::Thread, Finished<'a>)> {
+    let builder = ThreadBuilder::new(name);
+    let mut lowering = Lowering {
+        at: builder.entry(),
+        builder,
+        globals,
+        work,
+        span: thread.name.span,
+        unchecked: false,
+        registers: Registers::new(declared),
+        scopes: vec![Scope::default()],
+        frame: Frame::default(),
+        section: None,
+        repeats: 0,
+        labelled: false,
+        calls: Vec::new(),
+        depth: 0,
+        unknown: HashSet::new(),
+    };
+    if let Some((name, value)) = counter {
+        lowering.declare(name, Local::Constant(value));
+    }
+    lowering.check_labels(&thread.body);
+    lowering.body(&thread.body);
+    lowering.finish()
+}
+
+impl<'a> Lowering<'a, '_> {
+    fn finish(self) -> Checked<(program::Thread, Finished<'a>)> {
+        if self.work.fuel == 0 {
+            return Err(Reported);
+        }
+        self.work.size += self.builder.size();
+        let thread = self.builder.finish().map_err(|invalid| self.work.sink.error(invalid.into()))?;
+        let mut labels: HashMap<String, Vec<Loc>> = HashMap::new();
+        for loc in thread.locs() {
+            for label in &thread.location(loc).labels {
+                labels.entry(label.clone()).or_default().push(loc);
+            }
+        }
+        Ok((thread, Finished { labels, registers: self.registers.named }))
+    }
+
+    /// The statements of a thread or function, with its labels.
+    pub fn body(&mut self, block: &'a Block<'a>) {
+        let labels = self.labels_of(block);
+        self.frame.labels.push(labels);
+        self.block(block);
+        self.frame.labels.pop();
+    }
+
+    /// Counts something visited, and checks that the automaton does not grow too large.
+    pub fn spend(&mut self, amount: usize) -> Checked<()> {
+        self.work.spend(amount, self.span)?;
+        if self.work.size + self.builder.size() > limits::SIZE {
+            return Err(self.work.too_large(self.span));
+        }
+        Ok(())
+    }
+
+    /// Runs `inner` one level deeper, or reports that this is too deep.
+    pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+        self.spend(1)?;
+        if self.depth >= limits::DEPTH {
+            let message = "this is nested too deeply once functions are inlined";
+            return Err(self.error(Diagnostic::error(self.span, message).hint("compute it in several steps")));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    pub fn error(&mut self, error: Diagnostic) -> Reported {
+        self.work.sink.error(error)
+    }
+
+    pub fn report(&mut self, fault: Fault) -> Reported {
+        self.work.report(fault)
+    }
+
+    /// A new place that nothing leads to yet.
+    pub fn location(&mut self) -> Loc {
+        self.builder.location(Span::NONE)
+    }
+
+    /// A step from here to a given place.
+    pub fn edge(&mut self, op: Op, to: Loc) {
+        self.builder.edge(self.at, op, to, self.span);
+    }
+
+    /// A step from here to a new place, which is "here" from now on.
+    pub fn step(&mut self, op: Op) {
+        self.at = self.builder.step(self.at, op, self.span);
+    }
+
+    /// Says that here is that place.
+    pub fn join(&mut self, place: Loc) {
+        self.builder.merge(self.at, place, self.span);
+        self.at = place;
+    }
+
+    /// Goes on where nothing leads to.
+    pub fn unreachable(&mut self) {
+        self.at = self.location();
+    }
+
+    pub fn temporary(&mut self) -> Checked<RegId> {
+        self.check_register_count()?;
+        Ok(self.registers.temporary(&mut self.builder))
+    }
+
+    /// A register for a declaration in the innermost scope, and whether it still holds its
+    /// initial 0 for sure.
+    pub fn acquire(&mut self, name: Name<'a>) -> Checked<(RegId, bool)> {
+        let inlined = !self.calls.is_empty();
+        let (register, new) = self.acquire_unscoped(name, inlined)?;
+        self.hold((name.span.start, register));
+        Ok((register, new && self.repeats == 0 && !self.labelled))
+    }
+
+    /// A register for a declaration, and whether nothing used it before.
+    pub fn acquire_unscoped(&mut self, name: Name<'a>, inlined: bool) -> Checked<(RegId, bool)> {
+        self.check_register_count()?;
+        Ok(self.registers.acquire(&mut self.builder, name.span.start, name.text, inlined))
+    }
+
+    /// Has the innermost scope give a register back at its end.
+    pub fn hold(&mut self, register: (u32, RegId)) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.held.push(register);
+        }
+    }
+
+    fn check_register_count(&mut self) -> Checked<()> {
+        if self.registers.count < limits::REGISTERS {
+            return Ok(());
+        }
+        let message = format!("the thread needs more than {} registers", limits::REGISTERS);
+        Err(self.error(Diagnostic::error(self.span, message).hint("use fewer registers")))
+    }
+
+    pub fn leave_scope(&mut self) {
+        for (declaration, register) in self.scopes.pop().unwrap_or_default().held {
+            self.registers.release(declaration, register);
+        }
+    }
+
+    /// Gives a name a meaning in the innermost scope. Nothing may be hidden by it.
+    pub fn declare(&mut self, name: Name<'a>, local: Local) {
+        let outer = self.scopes.iter().find_map(|scope| scope.names.get(name.text)).map(|(_, span)| *span);
+        let global = self.globals.names.get(name.text).and_then(|(what, span)| match what {
+            Global::Function(_) => None,
+            _ => Some(*span),
+        });
+        if let Some(first) = outer.or(global) {
+            let error = Diagnostic::error(name.span, format!("`{}` is already declared", name.text));
+            self.error(error.related(first, "first declared here").hint("choose another name"));
+        } else if let Some(scope) = self.scopes.last_mut() {
+            scope.names.insert(name.text, (local, name.span));
+        }
+    }
+
+    /// What a name means here.
+    pub fn meaning(&mut self, name: &'a str) -> Meaning {
+        if let Some((local, _)) = self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
+            return match local {
+                Local::Constant(value) => Meaning::Constant(value.clone()),
+                Local::Register(register) => Meaning::Register(*register),
+            };
+        }
+        let Some((what, _)) = self.globals.names.get(name) else { return Meaning::Unknown };
+        self.work.mentioned.insert(name);
+        match what {
+            Global::Constant(value) => Meaning::Constant(value.clone()),
+            Global::Scalar(variable) => Meaning::Scalar(*variable),
+            Global::Array(first, length) => Meaning::Array(*first, *length),
+            Global::Function(_) => Meaning::Function,
+            Global::Broken => Meaning::Broken,
+        }
+    }
+
+    /// The value of an expression that must be constant.
+    pub fn constant(&mut self, expr: &'a Expr<'a>) -> Checked<Int> {
+        self.spend(1)?;
+        evaluate(expr, &|name| self.known(name)).map_err(|fault| self.work.report(fault))
+    }
+
+    /// Whether an expression is constant; says nothing if it is not.
+    pub fn is_constant(&self, expr: &'a Expr<'a>) -> bool {
+        evaluate(expr, &|name| self.known(name)).is_ok()
+    }
+
+    fn known(&self, name: &str) -> Known {
+        match self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
+            Some((Local::Constant(value), _)) => Known::Constant(value.clone()),
+            Some((Local::Register(_), _)) => Known::Other("a register"),
+            None => self.globals.known(name),
+        }
+    }
+
+    /// Reports a name that means nothing, once.
+    pub fn unknown(&mut self, name: Name<'a>) -> Reported {
+        if !self.unknown.insert(name.text) {
+            return Reported;
+        }
+        let locals = self.scopes.iter().flat_map(|scope| scope.names.keys().copied());
+        let mut candidates: Vec<&str> = locals.chain(self.globals.names.keys().copied()).collect();
+        candidates.sort_unstable();
+        let hint = did_you_mean(name.text, candidates);
+        let hint = hint.unwrap_or_else(|| {
+            format!("declare a register with `let {0};` or a shared variable with `shared {0};`", name.text)
+        });
+        let error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
+        self.work.sink.missing(error.hint(hint))
+    }
+
+    /// Passes only if the condition holds; a step to a new place.
+    pub fn assume(&mut self, cond: Cond<RegId>) {
+        self.step(Op::Assume(cond));
+    }
+
+    /// Reports labels that stand twice in one body.
+    pub fn check_labels(&mut self, block: &'a Block<'a>) {
+        let mut seen = HashMap::new();
+        self.check_labels_in(block, &mut seen);
+    }
+
+    fn check_labels_in(&mut self, block: &'a Block<'a>, seen: &mut HashMap<&'a str, Span>) {
+        for Stmt { kind, .. } in &block.statements {
+            if let StmtKind::Label(name) = kind
+                && let Some(first) = seen.insert(name.text, name.span)
+            {
+                let error = Diagnostic::error(name.span, format!("the label `{}` stands twice", name.text));
+                self.error(error.related(first, "first here").hint("labels are unique in a thread"));
+            }
+            kind.for_each_block(&mut |inner| self.check_labels_in(inner, seen));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Expressions and conditions, by precedence climbing.
+//!
+//! From weak to strong: `||`, `&&`, comparisons (which do not chain), `|`, `^`, `&`,
+//! `+ -`, `* / %`, and the signs `-` and `!`. Chains of `&&` and `||` become one node; chains
+//! of the others lean to the left, and their height is bounded because everything that walks
+//! or drops a tree recurses into it.
+
+use super::Parser;
+use crate::Diagnostic;
+use crate::fw::ast::{Atomic, AtomicKind, Expr, ExprKind, Name, ThreadRef};
+use crate::fw::lexer::Kind;
+use crate::fw::limits;
+use crate::fw::sink::Checked;
+use program::{Arith, Int, Relation, Span};
+
+/// A binary operator that is not `&&` or `||`.
+#[derive(Clone, Copy)]
+enum Operator {
+    Arith(Arith),
+    Compare(Relation),
+}
+
+/// How strongly comparisons bind; arithmetic binds more strongly.
+const COMPARISON: u8 = 1;
+
+fn operator(kind: Kind) -> Option<(Operator, u8)> {
+    let compare = |relation| Some((Operator::Compare(relation), COMPARISON));
+    let arith = |op, strength| Some((Operator::Arith(op), strength));
+    match kind {
+        Kind::Equal => compare(Relation::Eq),
+        Kind::NotEqual => compare(Relation::Ne),
+        Kind::Less => compare(Relation::Lt),
+        Kind::AtMost => compare(Relation::Le),
+        Kind::Greater => compare(Relation::Gt),
+        Kind::AtLeast => compare(Relation::Ge),
+        Kind::Or => arith(Arith::Or, 2),
+        Kind::Xor => arith(Arith::Xor, 3),
+        Kind::And => arith(Arith::And, 4),
+        Kind::Plus => arith(Arith::Add, 5),
+        Kind::Minus => arith(Arith::Sub, 5),
+        Kind::Star => arith(Arith::Mul, 6),
+        Kind::Slash => arith(Arith::Div, 6),
+        Kind::Percent => arith(Arith::Rem, 6),
+        _ => None,
+    }
+}
+
+impl<'a> Parser<'a, '_> {
+    /// An expression or condition.
+    pub(super) fn expression(&mut self) -> Checked<Expr<'a>> {
+        self.nested(|p| p.junction(Kind::OrOr, ExprKind::Some, Self::conjunction))
+    }
+
+    fn conjunction(&mut self) -> Checked<Expr<'a>> {
+        self.junction(Kind::AndAnd, ExprKind::All, |p| p.operation(COMPARISON))
+    }
+
+    /// `lo..hi`
+    pub(super) fn bounds(&mut self) -> Checked<(Expr<'a>, Expr<'a>)> {
+        self.nested(|p| {
+            let low = p.operation(COMPARISON + 1)?;
+            p.expect(Kind::DotDot)?;
+            Ok((low, p.operation(COMPARISON + 1)?))
+        })
+    }
+
+    fn junction(
+        &mut self,
+        sign: Kind,
+        node: fn(Vec<Expr<'a>>) -> ExprKind<'a>,
+        part: impl Fn(&mut Self) -> Checked<Expr<'a>>,
+    ) -> Checked<Expr<'a>> {
+        let first = part(self)?;
+        if self.kind() != sign {
+            return Ok(first);
+        }
+        let start = first.span;
+        let mut height = first.height;
+        let mut parts = vec![first];
+        while self.eat(sign) {
+            let next = part(self)?;
+            height = height.max(next.height);
+            parts.push(next);
+        }
+        self.node(node(parts), self.span_from(start), height)
+    }
+
+    /// A node one higher than its highest child.
+    fn node(&mut self, kind: ExprKind<'a>, span: Span, height: u16) -> Checked<Expr<'a>> {
+        if height >= limits::HEIGHT {
+            let message = format!("this expression is more than {} operations deep", limits::HEIGHT);
+            let error = Diagnostic::error(span, message).hint("compute it in several steps");
+            let reported = self.error(error);
+            // The tree is too high to keep, but not too high to drop.
+            drop(kind);
+            return Err(reported);
+        }
+        Ok(Expr { kind, span, height: height + 1 })
+    }
+
+    fn operation(&mut self, weakest: u8) -> Checked<Expr<'a>> {
+        let mut left = self.operand()?;
+        let mut compared = false;
+        while let Some((operator, strength)) = operator(self.kind())
+            && strength >= weakest
+        {
+            let sign = self.bump().span;
+            if compared && strength == COMPARISON {
+                let error = Diagnostic::error(sign, "comparisons do not chain");
+                return Err(self.error(error.hint("join two comparisons with `&&`, or use parentheses")));
+            }
+            compared |= strength == COMPARISON;
+            let right = self.operation(strength + 1)?;
+            let (span, height) = (left.span.to(right.span), left.height.max(right.height));
+            let (a, b) = (Box::new(left), Box::new(right));
+            let kind = match operator {
+                Operator::Arith(op) => ExprKind::Binary(op, a, b),
+                Operator::Compare(relation) => ExprKind::Compare(relation, a, b),
+            };
+            left = self.node(kind, span, height)?;
+        }
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Checked<Expr<'a>> {
+        let start = self.token().span;
+        let sign = self.kind();
+        if !matches!(sign, Kind::Minus | Kind::Not) {
+            return self.primary();
+        }
+        self.bump();
+        let inner = self.nested(Self::operand)?;
+        let (span, height) = (self.span_from(start), inner.height);
+        let inner = Box::new(inner);
+        let kind = if sign == Kind::Minus { ExprKind::Negative(inner) } else { ExprKind::Not(inner) };
+        self.node(kind, span, height)
+    }
+
+    fn primary(&mut self) -> Checked<Expr<'a>> {
+        let token = self.token();
+        match token.kind {
+            Kind::Number => {
+                self.bump();
+                let digits = self.text_of(token).as_bytes();
+                let value = Int::parse_bytes(digits, 10).unwrap_or_default();
+                self.node(ExprKind::Int(value), token.span, 0)
+            }
+            Kind::OpenParen => {
+                self.bump();
+                let inner = self.expression()?;
+                self.expect(Kind::CloseParen)?;
+                Ok(Expr { span: self.span_from(token.span), ..inner })
+            }
+            Kind::Name => self.named(),
+            Kind::Keyword => self.keyword_operand(),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn keyword_operand(&mut self) -> Checked<Expr<'a>> {
+        let start = self.token().span;
+        match self.word() {
+            word @ ("true" | "false") => {
+                self.bump();
+                self.node(ExprKind::Bool(word == "true"), start, 0)
+            }
+            word @ ("cas" | "swap" | "fetch_add") => self.atomic(start, word),
+            "any" => Err(self.unexpected_with("an expression", |error| {
+                error.hint("`any` stands alone: `r = any;`; give it to a register first")
+            })),
+            "arw" => Err(self.unexpected_with("an expression", |error| {
+                error.hint("`arw(…);` is a statement; `cas` gives a value")
+            })),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn atomic(&mut self, start: Span, word: &str) -> Checked<Expr<'a>> {
+        self.bump();
+        self.expect(Kind::OpenParen)?;
+        let target = self.nested(Self::target)?;
+        self.expect(Kind::Comma)?;
+        let first = self.expression()?;
+        let mut height = first.height.max(target.index.as_ref().map_or(0, |index| index.height));
+        let kind = match word {
+            "cas" => {
+                self.expect(Kind::Comma)?;
+                let new = self.expression()?;
+                height = height.max(new.height);
+                AtomicKind::Cas(first, new)
+            }
+            "swap" => AtomicKind::Swap(first),
+            _ => AtomicKind::FetchAdd(first),
+        };
+        self.expect(Kind::CloseParen)?;
+        let span = self.span_from(start);
+        self.node(ExprKind::Atomic(Box::new(Atomic { target, kind })), span, height)
+    }
+
+    /// What starts with a name: a name, a cell, a call, or a place of a thread.
+    fn named(&mut self) -> Checked<Expr<'a>> {
+        let name = self.name("a name")?;
+        match self.kind() {
+            Kind::OpenParen => self.call(name),
+            Kind::OpenBracket => {
+                self.bump();
+                let index = self.expression()?;
+                self.expect(Kind::CloseBracket)?;
+                let height = index.height;
+                let index = Box::new(index);
+                if matches!(self.kind(), Kind::At | Kind::Dot) {
+                    return self.place(ThreadRef { name, index: Some(index) }, height);
+                }
+                self.node(ExprKind::Cell(name, index), self.span_from(name.span), height)
+            }
+            Kind::At | Kind::Dot => self.place(ThreadRef { name, index: None }, 0),
+            _ => self.node(ExprKind::Name(name.text), name.span, 0),
+        }
+    }
+
+    fn place(&mut self, thread: ThreadRef<'a>, height: u16) -> Checked<Expr<'a>> {
+        let start = thread.name.span;
+        let kind = if self.eat(Kind::At) {
+            ExprKind::At(thread, self.name("a label")?)
+        } else {
+            self.bump();
+            ExprKind::Register(thread, self.name("a register")?)
+        };
+        self.node(kind, self.span_from(start), height)
+    }
+
+    fn call(&mut self, name: Name<'a>) -> Checked<Expr<'a>> {
+        self.bump();
+        let mut arguments = Vec::new();
+        if self.kind() != Kind::CloseParen {
+            arguments = self.comma_list(Self::expression)?;
+        }
+        self.expect(Kind::CloseParen)?;
+        let height = arguments.iter().map(|argument| argument.height).max().unwrap_or(0);
+        self.node(ExprKind::Call(name, arguments), self.span_from(name.span), height)
+    }
+}

@@ -1,0 +1,222 @@
+//! Declarations and properties.
+
+use super::Parser;
+use crate::Diagnostic;
+use crate::fw::ast::{Function, Initial, Item, Range, Shared, Source, Thread};
+use crate::fw::lexer::Kind;
+use crate::fw::sink::Checked;
+use program::{PropertyKind, Span};
+
+impl<'a> Parser<'a, '_> {
+    /// Everything up to the end of the text.
+    pub(super) fn items(&mut self) -> Vec<Item<'a>> {
+        let mut items = Vec::new();
+        while self.kind() != Kind::End && !self.sink.is_full() {
+            self.unclosed = false;
+            let before = self.at;
+            match self.item() {
+                Ok(item) => items.push(item),
+                Err(_) => {
+                    if self.at == before {
+                        self.bump();
+                    }
+                    self.skip_item();
+                }
+            }
+        }
+        items
+    }
+
+    fn item(&mut self) -> Checked<Item<'a>> {
+        let word = if self.kind() == Kind::Keyword { self.word() } else { "" };
+        match word {
+            "const" => self.constants(),
+            "shared" => self.shared(),
+            "fn" => self.function(),
+            "thread" => self.thread(),
+            "never" => self.property(PropertyKind::Never),
+            "finally" => self.property(PropertyKind::Finally),
+            "predicates" => self.predicates(),
+            "for" => self.item_loop(),
+            _ if self.kind() == Kind::CloseBrace => {
+                let error = Diagnostic::error(self.token().span, "this `}` closes nothing");
+                Err(self.error(error.hint("remove it, or look for a `}` too many before it")))
+            }
+            _ => Err(self.unexpected_with("a declaration", |error| {
+                error.hint("a program consists of `const`, `shared`, `fn`, `thread`, `never` and `finally`")
+            })),
+        }
+    }
+
+    /// Ends a declaration; what is between it and the next one is skipped.
+    fn end_item(&mut self) {
+        if !self.semicolon() {
+            self.skip_item();
+        }
+    }
+
+    fn constants(&mut self) -> Checked<Item<'a>> {
+        self.bump();
+        let list = self.comma_list(|p| {
+            let name = p.declare("the constant's name")?;
+            p.expect(Kind::Assign)?;
+            Ok((name, p.expression()?))
+        })?;
+        self.end_item();
+        Ok(Item::Constants(list))
+    }
+
+    fn shared(&mut self) -> Checked<Item<'a>> {
+        self.bump();
+        let list = self.comma_list(Self::shared_variable)?;
+        self.end_item();
+        Ok(Item::Shared(list))
+    }
+
+    fn shared_variable(&mut self) -> Checked<Shared<'a>> {
+        let name = self.declare("the variable's name")?;
+        let mut length = None;
+        if self.eat(Kind::OpenBracket) {
+            length = Some(self.expression()?);
+            self.expect(Kind::CloseBracket)?;
+        }
+        let initial = match self.eat(Kind::Assign) {
+            false => Initial::Zero,
+            true if self.kind() == Kind::OpenBrace => self.initial_list()?,
+            true => Initial::Same(self.source()?),
+        };
+        Ok(Shared { name, length, initial })
+    }
+
+    fn initial_list(&mut self) -> Checked<Initial<'a>> {
+        let open = self.bump().span;
+        let mut list = Vec::new();
+        while self.kind() != Kind::CloseBrace {
+            list.push(self.source()?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::CloseBrace)?;
+        Ok(Initial::List(list, self.span_from(open)))
+    }
+
+    /// A right-hand side: a value, `any`, or `any in lo..hi`.
+    pub(super) fn source(&mut self) -> Checked<Source<'a>> {
+        let start = self.token().span;
+        if !self.eat_word("any") {
+            return Ok(Source::Value(self.expression()?));
+        }
+        if !self.eat_word("in") {
+            return Ok(Source::Any);
+        }
+        let bounds = Box::new(self.bounds()?);
+        Ok(Source::AnyIn(bounds, self.span_from(start)))
+    }
+
+    /// `i in lo..hi`
+    pub(super) fn range(&mut self) -> Checked<Range<'a>> {
+        let name = self.declare("a name that counts")?;
+        self.expect_word("in")?;
+        let (low, high) = self.bounds()?;
+        Ok(Range { name, low, high })
+    }
+
+    fn function(&mut self) -> Checked<Item<'a>> {
+        self.bump();
+        let name = self.declare("the function's name")?;
+        self.expect(Kind::OpenParen)?;
+        let mut parameters = Vec::new();
+        if self.kind() != Kind::CloseParen {
+            parameters = self.comma_list(|p| p.declare("a parameter's name"))?;
+        }
+        self.expect(Kind::CloseParen)?;
+        let body = self.block()?;
+        Ok(Item::Function(Function { name, parameters, body }))
+    }
+
+    fn thread(&mut self) -> Checked<Item<'a>> {
+        self.bump();
+        let name = self.declare("the thread's name")?;
+        let mut range = None;
+        if self.eat(Kind::OpenParen) {
+            range = Some(self.range()?);
+            self.expect(Kind::CloseParen)?;
+        }
+        let body = self.block()?;
+        if body.statements.is_empty() && !self.unclosed {
+            let message = format!("the thread `{}` has no statements", name.text);
+            let error = Diagnostic::error(name.span, message);
+            self.error(error.hint("write `skip;` if it is meant to do nothing"));
+        }
+        Ok(Item::Thread(Thread { name, range, body }))
+    }
+
+    fn property(&mut self, kind: PropertyKind) -> Checked<Item<'a>> {
+        let start = self.bump().span;
+        let cond = self.expression()?;
+        let span = self.span_from(start);
+        self.end_item();
+        Ok(Item::Property { kind, cond, span })
+    }
+
+    fn predicates(&mut self) -> Checked<Item<'a>> {
+        self.bump();
+        let open = self.expect(Kind::OpenBrace)?.span;
+        let mut list = Vec::new();
+        while !self.at_close(open)? {
+            match self.expression() {
+                Ok(cond) => {
+                    list.push(cond);
+                    if !self.semicolon() {
+                        self.skip_statement();
+                    }
+                }
+                Err(_) => self.skip_statement(),
+            }
+        }
+        Ok(Item::Predicates(list))
+    }
+
+    /// `for i in lo..hi { … }` around properties.
+    fn item_loop(&mut self) -> Checked<Item<'a>> {
+        self.bump();
+        let range = self.range()?;
+        let open = self.expect(Kind::OpenBrace)?.span;
+        let mut items = Vec::new();
+        self.nested(|p| {
+            while !p.at_close_of_items(open)? {
+                let before = p.at;
+                match p.looped_item() {
+                    Ok(item) => items.push(item),
+                    Err(_) => {
+                        if p.at == before {
+                            p.bump();
+                        }
+                        p.skip_statement();
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Item::For(range, items))
+    }
+
+    fn looped_item(&mut self) -> Checked<Item<'a>> {
+        let allowed = ["never", "finally", "predicates", "for"].iter().any(|word| self.is_word(word));
+        if allowed {
+            return self.item();
+        }
+        Err(self.unexpected_with("`never`, `finally`, `predicates` or `for`", |error| {
+            error.hint("outside threads, only properties can be repeated")
+        }))
+    }
+
+    /// Takes the closing brace if it is here.
+    fn at_close_of_items(&mut self, open: Span) -> Checked<bool> {
+        match self.kind() {
+            Kind::End => Err(self.not_closed(open)),
+            _ => Ok(self.eat(Kind::CloseBrace)),
+        }
+    }
+}

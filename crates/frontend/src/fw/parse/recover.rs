@@ -1,0 +1,97 @@
+//! Going on after an error.
+
+use super::Parser;
+use crate::fw::lexer::Kind;
+use program::Span;
+
+/// Words that start a declaration and can stand nowhere else.
+const DECLARATIONS: &[&str] = &["thread", "fn", "never", "finally", "predicates"];
+
+impl Parser<'_, '_> {
+    /// Whether a declaration starts here that cannot stand inside a block.
+    pub(super) fn at_declaration(&self) -> bool {
+        self.kind() == Kind::Keyword && DECLARATIONS.contains(&self.word())
+    }
+
+    /// Whether any declaration starts here.
+    fn at_item(&self) -> bool {
+        self.at_declaration() || self.is_word("const") || self.is_word("shared")
+    }
+
+    /// Skips the rest of a declaration: up to the next one outside braces.
+    pub(super) fn skip_item(&mut self) {
+        let mut open = 0usize;
+        loop {
+            match self.kind() {
+                Kind::End => return,
+                Kind::OpenBrace => open += 1,
+                Kind::CloseBrace => open = open.saturating_sub(1),
+                // Inside braces, too: a declaration there means that a brace is missing.
+                _ if self.at_declaration() || open == 0 && self.at_item() => return,
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Skips the rest of a statement: through its `;` or its block, or up to the brace that
+    /// closes the block around it.
+    pub(super) fn skip_statement(&mut self) {
+        let mut open = 0usize;
+        loop {
+            match self.kind() {
+                Kind::End => return,
+                Kind::Semicolon if open == 0 => {
+                    self.bump();
+                    return;
+                }
+                Kind::OpenBrace => open += 1,
+                Kind::CloseBrace if open == 0 => return,
+                Kind::CloseBrace => {
+                    open -= 1;
+                    let goes_on = matches!(self.next_kind(), Kind::Keyword)
+                        && matches!(self.text_of(self.tokens[self.at + 1]), "else" | "or");
+                    if open == 0 && !goes_on {
+                        self.bump();
+                        return;
+                    }
+                }
+                _ if self.at_declaration() => return,
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Skips a broken head up to the block it belongs to; false if there is none.
+    pub(super) fn skip_to_block(&mut self) -> bool {
+        loop {
+            match self.kind() {
+                Kind::OpenBrace => return true,
+                Kind::End | Kind::Semicolon | Kind::CloseBrace => return false,
+                _ if self.at_declaration() => return false,
+                _ => self.bump(),
+            };
+        }
+    }
+
+    /// Takes the `;` after a statement. A forgotten one at the end of a line is reported where
+    /// it belongs, and nothing is skipped.
+    pub(super) fn semicolon(&mut self) -> bool {
+        if self.eat(Kind::Semicolon) {
+            return true;
+        }
+        let before = self.previous();
+        let here = self.token().span;
+        let between = self.text.get(before.end as usize..here.start as usize).unwrap_or("");
+        let forgotten = between.contains('\n') || self.kind() == Kind::CloseBrace;
+        if forgotten && self.kind() != Kind::Invalid {
+            let at = Span::new(before.end.saturating_sub(1) as usize, before.end as usize);
+            let error = crate::Diagnostic::error(at, "expected `;` after this").label("`;` is missing here");
+            self.error(error);
+            return true;
+        }
+        self.unexpected("`;`");
+        false
+    }
+}

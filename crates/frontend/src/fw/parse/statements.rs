@@ -1,0 +1,326 @@
+//! Statements.
+
+use super::Parser;
+use crate::Diagnostic;
+use crate::fw::ast::{Block, Expr, ExprKind, Fail, Source, Stmt, StmtKind, Target};
+use crate::fw::lexer::Kind;
+use crate::fw::sink::{Checked, Reported};
+use crate::fw::suggest::did_you_mean;
+use program::{Fence, Span};
+
+/// Words that start a statement, for hints.
+const STATEMENTS: &[&str] = &[
+    "skip", "let", "if", "while", "loop", "for", "choose", "atomic", "break", "continue", "goto", "return",
+    "await", "assume", "assert", "fence", "stop", "arw", "else",
+];
+
+impl<'a> Parser<'a, '_> {
+    /// Statements between braces.
+    pub(super) fn block(&mut self) -> Checked<Block<'a>> {
+        let open = self.expect(Kind::OpenBrace)?.span;
+        self.nested(|p| {
+            let mut statements = Vec::new();
+            while !p.at_close(open)? {
+                let before = p.at;
+                match p.statement() {
+                    Ok(statement) => statements.push(statement),
+                    Err(_) => {
+                        let span = p.tokens[before].span;
+                        statements.push(Stmt { kind: StmtKind::Broken, span });
+                        p.skip_statement();
+                    }
+                }
+            }
+            Ok(Block { statements, close: p.previous() })
+        })
+    }
+
+    /// Takes the closing brace if it is here. Where a declaration or the end of the text
+    /// shows that it is missing, that is reported and the blocks around this one end, too.
+    pub(super) fn at_close(&mut self, open: Span) -> Checked<bool> {
+        if self.eat(Kind::CloseBrace) {
+            return Ok(true);
+        }
+        let ends = self.kind() == Kind::End || self.at_declaration() || self.sink.is_full();
+        if !ends {
+            return Ok(false);
+        }
+        if !self.unclosed {
+            self.not_closed(open);
+        }
+        self.unclosed = true;
+        Ok(true)
+    }
+
+    pub(super) fn not_closed(&mut self, open: Span) -> Reported {
+        self.unexpected_with("`}`", |error| {
+            error.related(open, "this is not closed").hint("is a `}` missing before this?")
+        })
+    }
+
+    /// A statement that ends with a `;`, given without it.
+    fn simple(&mut self, start: Span, kind: StmtKind<'a>) -> Checked<Stmt<'a>> {
+        let span = self.span_from(start);
+        if !self.semicolon() {
+            self.skip_statement();
+        }
+        Ok(Stmt { kind, span })
+    }
+
+    fn statement(&mut self) -> Checked<Stmt<'a>> {
+        match self.kind() {
+            Kind::Keyword => self.keyword_statement(),
+            Kind::Name => self.name_statement(),
+            Kind::Semicolon => {
+                let error = Diagnostic::error(self.token().span, "expected a statement, found `;`");
+                Err(self.error(error.hint("write `skip;` for a step that does nothing")))
+            }
+            _ => Err(self.unexpected("a statement")),
+        }
+    }
+
+    fn keyword_statement(&mut self) -> Checked<Stmt<'a>> {
+        let start = self.token().span;
+        let word = self.word();
+        if matches!(word, "cas" | "swap" | "fetch_add") {
+            let value = self.expression()?;
+            return self.simple(start, StmtKind::Evaluate(value));
+        }
+        if matches!(word, "const" | "shared") {
+            let error = Diagnostic::error(start, format!("`{word}` declarations stand outside threads"));
+            return Err(self.error(error.hint("move it to the top, or declare a register with `let`")));
+        }
+        self.bump();
+        match word {
+            "skip" => self.simple(start, StmtKind::Skip),
+            "break" => self.simple(start, StmtKind::Break),
+            "continue" => self.simple(start, StmtKind::Continue),
+            "goto" => {
+                let label = self.name("a label")?;
+                self.simple(start, StmtKind::Goto(label))
+            }
+            "return" => {
+                let value = if self.kind() == Kind::Semicolon { None } else { Some(self.source()?) };
+                self.simple(start, StmtKind::Return(value))
+            }
+            "let" => {
+                let list = self.comma_list(Self::let_register)?;
+                self.simple(start, StmtKind::Let(list))
+            }
+            "await" => self.conditional(start, StmtKind::Await),
+            "assume" => self.conditional(start, StmtKind::Assume),
+            "assert" => self.conditional(start, StmtKind::Assert),
+            "fence" => {
+                let fence = if self.eat_word("store") { Fence::Store } else { Fence::Full };
+                self.simple(start, StmtKind::Fence(fence))
+            }
+            "arw" => self.arw(start),
+            _ => self.compound(start, word),
+        }
+    }
+
+    fn conditional(&mut self, start: Span, kind: impl FnOnce(Expr<'a>) -> StmtKind<'a>) -> Checked<Stmt<'a>> {
+        let cond = self.expression()?;
+        self.simple(start, kind(cond))
+    }
+
+    fn let_register(&mut self) -> Checked<(super::Name<'a>, Option<Source<'a>>, Span)> {
+        let name = self.declare("the register's name")?;
+        if self.kind() == Kind::OpenBracket {
+            let error = Diagnostic::error(self.token().span, "registers cannot be arrays");
+            return Err(self.error(error.hint("declare a `shared` array, or one register a cell")));
+        }
+        let value = if self.eat(Kind::Assign) { Some(self.source()?) } else { None };
+        Ok((name, value, self.span_from(name.span)))
+    }
+
+    fn arw(&mut self, start: Span) -> Checked<Stmt<'a>> {
+        self.expect(Kind::OpenParen)?;
+        let target = self.target()?;
+        self.expect(Kind::Comma)?;
+        let old = self.expression()?;
+        self.expect(Kind::Comma)?;
+        let new = self.expression()?;
+        self.expect(Kind::CloseParen)?;
+        self.simple(start, StmtKind::Arw(target, old, new))
+    }
+
+    /// Statements with a body.
+    fn compound(&mut self, start: Span, word: &str) -> Checked<Stmt<'a>> {
+        let head = |p: &Self| p.span_from(start);
+        match word {
+            "if" => self.if_statement(start),
+            "while" => {
+                let cond = self.head_condition()?;
+                let span = head(self);
+                Ok(Stmt { kind: StmtKind::While(cond, self.block()?), span })
+            }
+            "loop" => Ok(Stmt { kind: StmtKind::Loop(self.block()?), span: start }),
+            "atomic" => Ok(Stmt { kind: StmtKind::Atomic(self.block()?), span: start }),
+            "choose" => {
+                let mut branches = vec![self.block()?];
+                while self.eat_word("or") {
+                    branches.push(self.block()?);
+                }
+                Ok(Stmt { kind: StmtKind::Choose(branches), span: start })
+            }
+            "for" => {
+                let range = self.range()?;
+                let span = head(self);
+                Ok(Stmt { kind: StmtKind::For(range, self.block()?), span })
+            }
+            _ => {
+                self.at -= 1;
+                let hint = match word {
+                    "else" => "`else` must follow the `}` of an `if`",
+                    "or" => "`or` must follow the `}` of a `choose`",
+                    _ => "this word is reserved and starts no statement",
+                };
+                Err(self.unexpected_with("a statement", |error| error.hint(hint)))
+            }
+        }
+    }
+
+    fn if_statement(&mut self, start: Span) -> Checked<Stmt<'a>> {
+        let cond = self.head_condition()?;
+        let span = self.span_from(start);
+        let mut arms = vec![(cond, self.block()?)];
+        let mut otherwise = None;
+        while otherwise.is_none() && self.eat_word("else") {
+            if self.eat_word("if") {
+                let cond = self.head_condition()?;
+                arms.push((cond, self.block()?));
+            } else {
+                otherwise = Some(self.block()?);
+            }
+        }
+        Ok(Stmt { kind: StmtKind::If(arms, otherwise), span })
+    }
+
+    /// `(c)`. A broken one is skipped if the block it guards follows.
+    fn head_condition(&mut self) -> Checked<Expr<'a>> {
+        let start = self.token().span;
+        let parsed = self.parenthesised();
+        match parsed {
+            Ok(cond) if self.kind() == Kind::OpenBrace => Ok(cond),
+            Ok(_) => {
+                let reported = self.unexpected("`{`");
+                if self.skip_to_block() { Ok(broken(start)) } else { Err(reported) }
+            }
+            Err(reported) => {
+                if self.skip_to_block() {
+                    Ok(broken(start))
+                } else {
+                    Err(reported)
+                }
+            }
+        }
+    }
+
+    fn parenthesised(&mut self) -> Checked<Expr<'a>> {
+        self.expect(Kind::OpenParen)?;
+        let cond = self.expression()?;
+        self.expect(Kind::CloseParen)?;
+        Ok(cond)
+    }
+
+    /// Statements that start with a name: labels, assignments, calls, and the words that mean
+    /// something only here.
+    fn name_statement(&mut self) -> Checked<Stmt<'a>> {
+        let start = self.token().span;
+        match self.next_kind() {
+            Kind::Colon => {
+                let label = self.declare("a label")?;
+                self.bump();
+                Ok(Stmt { kind: StmtKind::Label(label), span: label.span })
+            }
+            Kind::Assign | Kind::OpenBracket => {
+                let target = self.target()?;
+                self.expect(Kind::Assign)?;
+                let value = self.source()?;
+                self.simple(start, StmtKind::Assign(target, value))
+            }
+            Kind::OpenParen => self.call_statement(start),
+            _ => self.contextual_statement(start),
+        }
+    }
+
+    fn call_statement(&mut self, start: Span) -> Checked<Stmt<'a>> {
+        let word = self.word();
+        let call = self.expression()?;
+        let is_call = matches!(call.kind, ExprKind::Call(..));
+        if !is_call {
+            return Err(self.unexpected("`=`"));
+        }
+        if self.kind() == Kind::OpenBrace {
+            let error = Diagnostic::error(start, format!("`{word}` starts no statement with a block"));
+            let hint = did_you_mean(word, STATEMENTS.iter().copied());
+            return Err(self.error(Diagnostic { hint, ..error }));
+        }
+        self.simple(start, StmtKind::Evaluate(call))
+    }
+
+    fn contextual_statement(&mut self, start: Span) -> Checked<Stmt<'a>> {
+        match (self.word(), self.next_kind()) {
+            ("stop", Kind::Semicolon) => self.bare(start, StmtKind::Stop),
+            ("lock", Kind::Semicolon) => self.bare(start, StmtKind::Lock),
+            ("unlock", Kind::Semicolon) => self.bare(start, StmtKind::Unlock),
+            ("fail", _) => self.fail(start),
+            (word @ ("locked" | "together"), Kind::OpenBrace) => {
+                self.bump();
+                let parts = self.block()?;
+                let span = self.span_from(start);
+                // The printer ends every step with a semicolon.
+                self.eat(Kind::Semicolon);
+                Ok(Stmt { kind: StmtKind::Together { locked: word == "locked", parts }, span })
+            }
+            ("unchecked", Kind::Name | Kind::Keyword) => {
+                self.bump();
+                let inner = self.nested(Self::statement)?;
+                Ok(Stmt { span: start.to(inner.span), kind: StmtKind::Unchecked(Box::new(inner)) })
+            }
+            (word, _) => {
+                let hint = did_you_mean(word, STATEMENTS.iter().copied());
+                self.bump();
+                Err(self.unexpected_with("`=`", |error| Diagnostic { hint, ..error }))
+            }
+        }
+    }
+
+    fn bare(&mut self, start: Span, kind: StmtKind<'a>) -> Checked<Stmt<'a>> {
+        self.bump();
+        self.simple(start, kind)
+    }
+
+    fn fail(&mut self, start: Span) -> Checked<Stmt<'a>> {
+        self.bump();
+        let kind = if self.eat_word("division") {
+            Fail::Division
+        } else if self.eat_word("bounds") {
+            let array = self.name("the array's name")?;
+            self.expect(Kind::OpenBracket)?;
+            let length = self.expression()?;
+            self.expect(Kind::CloseBracket)?;
+            self.expect_word("at")?;
+            Fail::Bounds { array, length, index: self.expression()? }
+        } else {
+            Fail::Assertion
+        };
+        self.simple(start, StmtKind::Fail(kind))
+    }
+
+    /// `name` or `name[index]`
+    pub(super) fn target(&mut self) -> Checked<Target<'a>> {
+        let name = self.name("a variable")?;
+        let mut index = None;
+        if self.eat(Kind::OpenBracket) {
+            index = Some(self.expression()?);
+            self.expect(Kind::CloseBracket)?;
+        }
+        Ok(Target { name, index, span: self.span_from(name.span) })
+    }
+}
+
+fn broken<'a>(span: Span) -> Expr<'a> {
+    Expr { kind: ExprKind::Broken, span, height: 0 }
+}
