@@ -246,6 +246,10 @@ pub struct Input {
     /// Give a constant of the program another value
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = definition)]
     pub define: Vec<(String, Int)>,
+
+    /// Litmus tests: list every register and variable, not only those the test names
+    #[arg(long)]
+    pub observe_all: bool,
 }
 
 /// How far to go.

@@ -1,5 +1,7 @@
 //! Exit codes, all of them.
 
+use std::fmt;
+use std::io;
 use std::process::ExitCode;
 
 /// How the program ends. Scripts rely on the numbers; they never change.
@@ -44,6 +46,37 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
+    }
+}
+
+/// Why a command ended without having done its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// Nothing can be printed, most often because nobody reads it any more.
+    Output(io::Error),
+    /// Something else, in a sentence without a full stop.
+    Message(String),
+}
+
+impl Failure {
+    /// Whether to end without a word: whoever closed the pipe has seen enough.
+    pub fn is_silent(&self) -> bool {
+        matches!(self, Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Output(error) => write!(f, "cannot print: {error}"),
+            Failure::Message(message) => f.write_str(message),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
     }
 }
 

@@ -54,7 +54,10 @@ impl<'a> Watch<'a> {
     /// A watch over a side question: the same clock, its own limit on states.
     pub fn with_states(&self, states: usize) -> Watch<'a> {
         Watch {
-            budget: Budget { states: Some(self.budget.states.map_or(states, |s| s.min(states))), ..self.budget },
+            budget: Budget {
+                states: Some(self.budget.states.map_or(states, |s| s.min(states))),
+                ..self.budget
+            },
             started: self.started,
             interrupt: self.interrupt,
             display: self.display,
@@ -144,7 +147,6 @@ impl Interrupt {
     }
 
     /// As if the user had asked.
-    #[cfg(test)]
     pub fn raise(&self) {
         self.raised.store(true, Ordering::SeqCst);
     }

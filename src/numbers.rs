@@ -30,8 +30,7 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        let cases =
-            [(0, "0"), (999, "999"), (1000, "1,000"), (123456, "123,456"), (1234567, "1,234,567")];
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (123456, "123,456"), (1234567, "1,234,567")];
         for (number, expected) in cases {
             assert_eq!(grouped(number), expected);
         }

@@ -32,6 +32,7 @@ impl Display {
     }
 
     /// Shows nothing.
+    #[cfg(test)]
     pub fn off() -> Display {
         Display { enabled: false, shown: Mutex::default() }
     }

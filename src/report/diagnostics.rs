@@ -109,7 +109,13 @@ mod tests {
             .related(Span::new(7, 8), "did you mean this")
             .hint("declare it");
         let shown = plain(&source, error);
-        for part in ["error: there is no variable `y`", "a.fw:2:12", "^ not declared", "- did you mean", "help: declare it"] {
+        for part in [
+            "error: there is no variable `y`",
+            "a.fw:2:12",
+            "^ not declared",
+            "- did you mean",
+            "help: declare it",
+        ] {
             assert!(shown.contains(part), "{part} in:\n{shown}");
         }
     }
@@ -121,7 +127,9 @@ mod tests {
             assert!(plain(&source, Diagnostic::error(span, "odd")).contains("error: odd"));
         }
         let large = Source::new("b.fw", "x\n".repeat(LARGE));
-        assert!(plain(&large, Diagnostic::error(Span::new(100_000, 100_001), "odd")).contains("b.fw:50001:1"));
+        assert!(
+            plain(&large, Diagnostic::error(Span::new(100_000, 100_001), "odd")).contains("b.fw:50001:1")
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reports: answers as text. A report gets finished, checked results and returns what to
 //! print; it never computes a verdict and never prints itself.
 
+mod automata;
 mod diagnostics;
 mod json;
 mod litmus;
@@ -9,16 +10,14 @@ mod table;
 mod text;
 mod trace;
 
-pub use json::automata;
-pub use litmus::Outcomes;
-pub use steps::{Step, buffer, describe, statement};
-pub use table::{Column, Line, Table};
+pub use automata::automata;
+pub use steps::{buffer, statement};
 pub use trace::{Run, render};
 
-use evidence::{Checked, Claim, Statistics, Task};
+use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};
 use frontend::Diagnostic;
-use machine::{Configuration, Model, Trace, TraceStep};
-use program::{Program, Source};
+use machine::{Configuration, Model, Trace, TraceStep, Violation};
+use program::{Int, Program, Question, Source, Span, VarId};
 use std::path::Path;
 
 /// What to print, and where.
@@ -60,6 +59,28 @@ pub struct Answered<'a> {
     /// The evidence file that was written.
     pub evidence: Option<&'a Path>,
     /// Warnings about the program.
+    pub warnings: &'a [Diagnostic],
+}
+
+/// An answer about a litmus test: its final states, each with its execution checked.
+pub struct LitmusAnswered<'a> {
+    /// The file, as the user named it.
+    pub file: &'a str,
+    /// The test and the model.
+    pub task: Task<'a>,
+    /// What it asks.
+    pub question: &'a Question,
+    /// The final states.
+    pub found: &'a CheckedOutcomes,
+    /// Who found them.
+    pub engine: &'static str,
+    /// What it took.
+    pub statistics: Statistics,
+    /// How long it took.
+    pub seconds: f64,
+    /// The most bytes that were allocated.
+    pub peak: usize,
+    /// Warnings about the test.
     pub warnings: &'a [Diagnostic],
 }
 
@@ -114,14 +135,16 @@ pub struct Walked<'a> {
     pub program: &'a Program,
     /// The model.
     pub model: Model,
-    /// The walk to show, the last one: what its variables started with, and its steps.
+    /// What the variables without a fixed initial value started with in the last walk.
+    pub initial: &'a [(VarId, Int)],
+    /// The steps of the last walk.
     pub steps: &'a [TraceStep],
     /// The configurations it passed.
     pub passed: &'a [Configuration],
     /// How it ended.
     pub end: WalkEnd,
-    /// The violating walk as a checked verdict.
-    pub violation: Option<(&'a Trace, &'a Checked)>,
+    /// The last walk as a trace, if it violates something; it was replayed.
+    pub violation: Option<&'a Trace>,
     /// The seed of that walk.
     pub seed: u64,
     /// How many walks there were: all of them, ended and blocked ones.
@@ -157,6 +180,8 @@ pub trait Report: Sync {
     fn form(&self) -> evidence::Form;
     /// An answer of `verify`.
     fn answer(&self, answer: &Answered<'_>, look: &Look) -> Printed;
+    /// An answer about a litmus test.
+    fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed;
     /// A file without an answer.
     fn failure(&self, failed: &Failed<'_>) -> Printed;
     /// Warnings about a program that was read.
@@ -172,14 +197,40 @@ pub trait Report: Sync {
 /// All reports; the first is the default.
 pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json];
 
-/// The violated property as it is written, or the violated assertion or access.
-fn violation_text(program: &Program, violation: machine::Violation) -> String {
-    match violation {
-        machine::Violation::Property(at) => {
-            let written = program.source.snippet(program.properties[at].span);
-            let written = written.trim_end_matches(';').trim_end();
-            if written.is_empty() { violation.text(program) } else { written.to_string() }
+/// The violated property as it is written, or the violated assertion or access. Where one
+/// text stands for several properties, the violated one is spelled out.
+fn violation_text(program: &Program, violation: Violation) -> String {
+    let written = match violation {
+        Violation::Property(at) => {
+            let span = program.properties[at].span;
+            let alone = program.properties.iter().filter(|property| property.span == span).count() == 1;
+            if alone { program.source.snippet(span) } else { String::new() }
         }
-        machine::Violation::Failure(..) => violation.text(program),
+        Violation::Failure(..) => String::new(),
+    };
+    let written = written.trim_end_matches(';').trim_end();
+    if written.is_empty() { violation.text(program) } else { written.to_string() }
+}
+
+/// Where the violated claim stands.
+fn violation_span(program: &Program, violation: Violation) -> Span {
+    match violation {
+        Violation::Property(at) => program.properties[at].span,
+        Violation::Failure(thread, loc) => {
+            let failure = program.thread(thread).location(loc).failure.as_ref();
+            failure.map_or(Span::NONE, |failure| failure.span)
+        }
     }
+}
+
+/// Reasons as sentences, each once: several steps may have the same text.
+fn reason_texts(program: &Program, reasons: &[Reason]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for reason in reasons {
+        let text = reason.text(program);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
 }

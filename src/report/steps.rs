@@ -82,7 +82,8 @@ pub fn describe_all(program: &Program, steps: &[TraceStep], run: &[Configuration
     pairs.map(|(pair, step)| describe(program, step, &pair[0], &pair[1])).collect()
 }
 
-fn kind(op: &Op) -> &'static str {
+/// The kind of event that an operation makes, as JSON reports name it.
+pub fn kind(op: &Op) -> &'static str {
     match op {
         Op::Skip => "skip",
         Op::Assign(..) => "assign",

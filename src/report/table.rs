@@ -44,8 +44,10 @@ pub type Cell = Vec<Line>;
 /// A column.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its title.
-    pub title: String,
+    /// Its title, one or two lines.
+    pub title: Vec<String>,
+    /// It belongs to the column before it: no line between them.
+    pub joined: bool,
     /// It may be made narrower down to this width; `None` if its lines must not wrap.
     pub least: Option<usize>,
 }
@@ -59,8 +61,6 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// The width of ` │ `.
-const SEPARATOR: usize = 3;
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
@@ -69,24 +69,58 @@ impl Table {
     pub fn render(&self, width: usize) -> Option<String> {
         let widths = self.widths(width)?;
         let mut out = String::new();
-        let titles = self.columns.iter().map(|c| vec![Line::plain(&c.title).style(BOLD)]).collect();
-        row(&mut out, &titles, &widths);
-        let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-        let _ = writeln!(out, "{DIM}{}{DIM:#}", rule.join("─┼─"));
+        let title = |column: &Column| column.title.iter().map(|t| Line::plain(t).style(BOLD)).collect();
+        let titles: Vec<Cell> = self.columns.iter().map(title).collect();
+        self.row(&mut out, &titles, &widths);
+        let mut rule = String::new();
+        for (at, (column, width)) in self.columns.iter().zip(&widths).enumerate() {
+            rule += if column.joined {
+                "──"
+            } else if at > 0 {
+                "─┼─"
+            } else {
+                ""
+            };
+            rule += &"─".repeat(*width);
+        }
+        let _ = writeln!(out, "{DIM}{rule}{DIM:#}");
         for cells in &self.rows {
-            row(&mut out, cells, &widths);
+            self.row(&mut out, cells, &widths);
         }
         Some(out)
+    }
+
+    fn row(&self, out: &mut String, cells: &[Cell], widths: &[usize]) {
+        let wrap = |(cell, width): (&Cell, &usize)| cell.iter().flat_map(|l| wrap(l, *width)).collect();
+        let wrapped: Vec<Cell> = cells.iter().zip(widths).map(wrap).collect();
+        let height = wrapped.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        for at in 0..height {
+            let mut line = String::new();
+            for (column, (cell, width)) in wrapped.iter().zip(widths).enumerate() {
+                if self.columns[column].joined {
+                    line.push_str("  ");
+                } else if column > 0 {
+                    let _ = write!(line, " {DIM}│{DIM:#} ");
+                }
+                let empty = Line::default();
+                let part = cell.get(at).unwrap_or(&empty);
+                line.push_str(&styled(&part.margin, DIM));
+                line.push_str(&styled(&part.text, part.style));
+                line.push_str(&" ".repeat(width.saturating_sub(part.width())));
+            }
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
     }
 
     /// As wide as needed; where that is too wide, the widest columns give way first.
     fn widths(&self, available: usize) -> Option<Vec<usize>> {
         let needs = |at: usize| {
             let lines = self.rows.iter().filter_map(|row| row.get(at)).flatten();
-            lines.map(Line::width).max().unwrap_or(0).max(self.columns[at].title.width())
+            let titles = self.columns[at].title.iter().map(|title| title.width());
+            lines.map(Line::width).chain(titles).max().unwrap_or(0)
         };
         let mut widths: Vec<usize> = (0..self.columns.len()).map(needs).collect();
-        let separators = SEPARATOR * self.columns.len().saturating_sub(1);
+        let separators = self.columns.iter().skip(1).map(|c| if c.joined { 2 } else { 3 }).sum::<usize>();
         while widths.iter().sum::<usize>() + separators > available {
             let can_shrink = |at: &usize| self.columns[*at].least.is_some_and(|least| widths[*at] > least);
             let widest = (0..widths.len()).filter(can_shrink).max_by_key(|at| widths[*at])?;
@@ -96,34 +130,9 @@ impl Table {
     }
 }
 
-fn row(out: &mut String, cells: &Vec<Cell>, widths: &[usize]) {
-    let wrapped: Vec<Cell> = cells.iter().zip(widths).map(|(cell, width)| wrap_cell(cell, *width)).collect();
-    let height = wrapped.iter().map(Vec::len).max().unwrap_or(0).max(1);
-    for at in 0..height {
-        let mut line = String::new();
-        for (column, (cell, width)) in wrapped.iter().zip(widths).enumerate() {
-            if column > 0 {
-                let _ = write!(line, " {DIM}│{DIM:#} ");
-            }
-            let empty = Line::default();
-            let part = cell.get(at).unwrap_or(&empty);
-            line.push_str(&styled(&part.margin, DIM));
-            line.push_str(&styled(&part.text, part.style));
-            if column + 1 < widths.len() {
-                line.push_str(&" ".repeat(width.saturating_sub(part.width())));
-            }
-        }
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
-}
-
 /// A text in a style; blanks stay plain, so that they can be trimmed.
 pub fn styled(text: &str, style: Style) -> String {
     if text.trim().is_empty() { text.to_string() } else { format!("{style}{text}{style:#}") }
-}
-
-fn wrap_cell(cell: &Cell, width: usize) -> Cell {
-    cell.iter().flat_map(|line| wrap(line, width)).collect()
 }
 
 fn wrap(line: &Line, width: usize) -> Vec<Line> {
@@ -187,7 +196,7 @@ mod tests {
     }
 
     fn table() -> Table {
-        let column = |title: &str, least| Column { title: title.to_string(), least };
+        let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
         Table {
             columns: vec![column("a", None), column("text", Some(5))],
             rows: vec![vec![vec![Line::plain("1")], vec![Line::plain("one two").margin("9 ")]]],
@@ -197,7 +206,10 @@ mod tests {
     #[test]
     fn columns_shrink_and_wrap_with_a_hanging_indent() {
         let plain = |text: String| anstream::adapter::strip_str(&text).to_string();
-        assert_eq!(table().render(80).map(plain).as_deref(), Some("a │ text\n──┼──────────\n1 │ 9 one two\n"));
+        assert_eq!(
+            table().render(80).map(plain).as_deref(),
+            Some("a │ text\n──┼──────────\n1 │ 9 one two\n")
+        );
         assert_eq!(
             table().render(9).map(plain).as_deref(),
             Some("a │ text\n──┼──────\n1 │ 9 one\n  │   two\n")

@@ -34,13 +34,16 @@ const FORBIDDEN: Style = AnsiColor::Red.on_default().bold();
 const CHANGED: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// A thread's column is not made narrower than this; rather a list is shown.
-const LEAST_COLUMN: usize = 24;
+/// Columns of threads and of memory are not made narrower than this; rather a list is shown.
+const LEAST_THREAD: usize = 16;
+const LEAST_MEMORY: usize = 12;
 
 /// The run within a width.
 pub fn render(run: &Run<'_>, width: usize) -> String {
     let view = View::new(run);
-    view.table(width).render(width).unwrap_or_else(|| view.list(width))
+    // One column a variable reads best; with many variables one column has to do for all.
+    let spread = view.table(true).render(width);
+    spread.or_else(|| view.table(false).render(width)).unwrap_or_else(|| view.list(width))
 }
 
 struct View<'a> {
@@ -63,18 +66,19 @@ impl<'a> View<'a> {
         View { run, steps, groups, variables, threads, margin: last_line.to_string().len() + 1 }
     }
 
-    fn table(&self, width: usize) -> Table {
+    fn table(&self, spread: bool) -> Table {
         let program = self.run.program;
         let names: Vec<&str> = self.variables.iter().map(|v| program.variable(*v).name.as_str()).collect();
-        // One column a variable reads best; with many variables one column has to do for all.
-        let spread = names.iter().map(|name| name.len() + 3).sum::<usize>() * 5 <= width * 2;
-        let column = |title: &str, least| Column { title: title.to_string(), least };
+        let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
         let mut table = Table { columns: vec![column("step", None)], rows: Vec::new() };
-        let threads = self.threads.iter().map(|t| column(&program.thread(*t).name, Some(LEAST_COLUMN)));
+        let threads = self.threads.iter().map(|t| column(&program.thread(*t).name, Some(LEAST_THREAD)));
         table.columns.extend(threads);
         match spread {
-            true => table.columns.extend(names.iter().map(|name| column(name, None))),
-            false => table.columns.push(column("memory", Some(LEAST_COLUMN))),
+            true => table.columns.extend(names.iter().enumerate().map(|(at, name)| {
+                let over = if at == 0 { "memory" } else { "" };
+                Column { title: vec![over.to_string(), name.to_string()], joined: at > 0, least: None }
+            })),
+            false => table.columns.push(column("memory", Some(LEAST_MEMORY))),
         }
         let mut first = vec![vec![Line::plain("start")]];
         first.extend(self.threads.iter().map(|_| Cell::new()));
@@ -166,7 +170,8 @@ impl<'a> View<'a> {
     fn memory(&self, before: Option<usize>, after: usize, spread: bool) -> Vec<Cell> {
         let (passed, program) = (self.run.passed, self.run.program);
         let value = |variable: &VarId| passed[after].memory(*variable);
-        let same = |variable: &VarId| before.is_some_and(|at| passed[at].memory(*variable) == value(variable));
+        let same =
+            |variable: &VarId| before.is_some_and(|at| passed[at].memory(*variable) == value(variable));
         let style = if before.is_none() { Style::new() } else { CHANGED };
         if spread {
             let cell = |v: &VarId| match same(v) {

@@ -106,11 +106,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Evaluates the arguments, left to right.
-    fn parameters(
-        &mut self,
-        inlined: &Inlined<'a>,
-        arguments: &'a [Expr<'a>],
-    ) -> Checked<Vec<Parameter>> {
+    fn parameters(&mut self, inlined: &Inlined<'a>, arguments: &'a [Expr<'a>]) -> Checked<Vec<Parameter>> {
         let mut locals = Vec::new();
         for ((name, assigned), argument) in
             inlined.function.parameters.iter().zip(&inlined.assigned).zip(arguments)
