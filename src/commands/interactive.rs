@@ -7,7 +7,8 @@ use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::input::is_stdin;
-use crate::report::{REPORTS, Run, buffer, render, statement};
+use crate::numbers::counted;
+use crate::report::{REPORTS, Run, buffer, render, standing};
 use anstyle::{AnsiColor, Style};
 use machine::{Configuration, Enabled, Event, Exact, TraceStep};
 use program::{Domain, Int, Names, Program, ThreadId};
@@ -17,7 +18,7 @@ use std::io::{self, BufRead};
 const BOLD: Style = Style::new().bold();
 const BUFFER: Style = AnsiColor::Cyan.on_default();
 const VIOLATED: Style = AnsiColor::Red.on_default().bold();
-const HELP: &str = "\
+const HELP: &str = "commands:
   N        take step N
   N VALUE  take step N and choose this value
   u        undo the last step
@@ -228,7 +229,7 @@ impl Session<'_> {
 
     fn show(&self, now: &Configuration, enabled: &[Enabled], steps: usize) -> Result<(), Failure> {
         let program = self.program;
-        let mut out = format!("\n{BOLD}after {steps} steps{BOLD:#}\n");
+        let mut out = format!("\n{BOLD}after {}{BOLD:#}\n", counted(steps, "step"));
         let wide = program.threads.iter().map(|t| t.name.len()).max().unwrap_or(0).max("memory".len());
         let memory = program.variable_ids().map(|v| format!("{}={}", self.names.variable(v), now.memory(v)));
         let _ = writeln!(out, "  {:<wide$}  {}", "memory", memory.collect::<Vec<_>>().join(" "));
@@ -260,19 +261,9 @@ impl Session<'_> {
 
     /// Where a thread stands.
     fn place(&self, now: &Configuration, thread: ThreadId) -> String {
-        let automaton = self.program.thread(thread);
-        let loc = now.local(thread).loc;
-        let location = automaton.location(loc);
-        if automaton.is_end(loc) {
-            return "ended".to_string();
-        }
-        if location.failure.is_some() {
-            return "failed".to_string();
-        }
-        let label = location.labels.first().map(|label| format!("at {label}: ")).unwrap_or_default();
-        let line = self.program.source.line(location.span).map(|line| format!("line {line}: "));
-        let text = statement(self.program, location.span).unwrap_or_default();
-        format!("{label}{}{text}", line.unwrap_or_default())
+        let standing = standing(self.program, now, thread);
+        let line = standing.line.map(|line| format!("line {line}, ")).unwrap_or_default();
+        format!("{line}{}", standing.text)
     }
 
     fn registers(&self, now: &Configuration, thread: ThreadId) -> String {

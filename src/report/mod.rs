@@ -11,7 +11,7 @@ mod text;
 mod trace;
 
 pub use automata::automata;
-pub use steps::{buffer, statement};
+pub use steps::{buffer, standing};
 pub use trace::{Run, render};
 
 use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};

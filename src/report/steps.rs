@@ -182,3 +182,36 @@ pub fn buffer(program: &Program, at: &Configuration, thread: ThreadId) -> Option
 pub fn mentions(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }
+
+/// Where a thread stands: the statement that comes next, or its label, and the line of that.
+pub struct Standing {
+    /// The line.
+    pub line: Option<usize>,
+    /// In words.
+    pub text: String,
+}
+
+/// Where a thread stands in a configuration.
+pub fn standing(program: &Program, at: &Configuration, thread: ThreadId) -> Standing {
+    let automaton = program.thread(thread);
+    let loc = at.local(thread).loc;
+    let location = automaton.location(loc);
+    if automaton.is_end(loc) {
+        return Standing { line: None, text: "ended".to_string() };
+    }
+    if let Some(failure) = &location.failure {
+        return Standing { line: program.source.line(failure.span), text: "fails".to_string() };
+    }
+    // The step that comes next says more than the statement around it, if there is only one.
+    let mut next = automaton.outgoing(loc).map(|(_, edge)| edge.span);
+    let first = next.next().unwrap_or(Span::NONE);
+    let only = next.all(|span| span == first) || location.span.is_none();
+    let span = if only { first } else { location.span };
+    let text = match location.labels.first() {
+        Some(label) => format!("at {label}"),
+        None => {
+            format!("before: {}", statement(program, span).unwrap_or_else(|| format!("L{}", loc.index())))
+        }
+    };
+    Standing { line: program.source.line(span), text }
+}

@@ -116,15 +116,13 @@ impl Report for Text {
         let model = upper(walked.model);
         let file = walked.file;
         let walks = &walked.walks;
-        let which = match walks.all {
-            1 => format!("a walk of {steps}"),
-            all => format!("walk {} of {steps}", grouped(all)),
-        };
         let _ = match (walked.violation, walked.end) {
             (Some(trace), _) => writeln!(
                 out,
-                "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\n{which}, seed {}",
+                "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\nby walk {}, with seed {}: {steps}, \
+                 replayed on the exact machine",
                 violation(walked.program, trace.violation, walked.passed),
+                grouped(walks.all),
                 walked.seed,
             ),
             (None, _) if walks.all > 1 => writeln!(
@@ -137,7 +135,7 @@ impl Report for Text {
             ),
             (None, end) => writeln!(
                 out,
-                "{file}: {which} under {model}, seed {}: {}; nothing violated",
+                "{file}: a walk of {steps} under {model} with seed {}: {}; nothing violated",
                 walked.seed,
                 match end {
                     WalkEnd::Ended => "all threads ended",

@@ -4,7 +4,7 @@
 //! Steps of one thread that follow each other and belong to one statement share a row. Buffers
 //! stand in their thread's column at every row, memory shows what changed.
 
-use super::steps::{Effect, Step, buffer, describe_all, mentions, statement};
+use super::steps::{Effect, Step, buffer, describe_all, mentions, standing};
 use super::table::{Cell, Column, Line, Table, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
 use evidence::Cause;
@@ -60,7 +60,10 @@ impl<'a> View<'a> {
     fn new(run: &'a Run<'a>) -> View<'a> {
         let steps = describe_all(run.program, run.steps, run.passed);
         let groups = groups(run.program, &steps);
-        let last_line = steps.iter().filter_map(|step| step.line).max().unwrap_or(0);
+        let end = run.passed.last();
+        let ends = end.map(|end| run.program.thread_ids().map(|t| standing(run.program, end, t).line));
+        let lines = steps.iter().map(|step| step.line).chain(ends.into_iter().flatten());
+        let last_line = lines.flatten().max().unwrap_or(0);
         let variables = touched(run, &steps);
         let threads = shown_threads(run.program, &steps);
         View { run, steps, groups, variables, threads, margin: last_line.to_string().len() + 1 }
@@ -149,7 +152,7 @@ impl<'a> View<'a> {
         match effect {
             Effect::Load(variable, value, false) => Some(format!("{} read {value}", name(variable))),
             Effect::Load(variable, value, true) => {
-                Some(format!("{} read {value} from its buffer", name(variable)))
+                Some(format!("{} read {value} (own buffer)", name(variable)))
             }
             Effect::Store(variable, value, false) => Some(format!("{} = {value} in memory", name(variable))),
             // Registers of the front end's own making mean nothing to the reader.
@@ -188,28 +191,16 @@ impl<'a> View<'a> {
     /// Where a thread stands at the end, and what the violated property asks of its registers.
     fn standing(&self, thread: ThreadId) -> Cell {
         let (program, end) = (self.run.program, &self.run.passed[self.run.passed.len() - 1]);
-        let automaton = program.thread(thread);
-        let loc = end.local(thread).loc;
-        let location = automaton.location(loc);
-        let text = if location.failure.is_some() {
-            "fails".to_string()
-        } else if automaton.is_end(loc) {
-            "ended".to_string()
-        } else if let Some(label) = location.labels.first() {
-            format!("at {label}")
-        } else {
-            statement(program, location.span).map_or_else(String::new, |text| format!("before: {text}"))
-        };
-        let line = program.source.line(location.span).filter(|_| !automaton.is_end(loc));
-        let line = line.map(|line| line.to_string()).unwrap_or_default();
+        let standing = standing(program, end, thread);
+        let line = standing.line.map(|line| line.to_string()).unwrap_or_default();
         let margin = format!("{line:>width$} ", width = self.margin - 1);
-        let mut cell = vec![Line::plain(text).margin(margin)];
+        let mut cell = vec![Line::plain(standing.text).margin(margin)];
         for place in asked(self.run) {
             if let Place::Register(t, register) = place
                 && t == thread
             {
                 let value = end.register(t, register);
-                let text = format!("{} = {value}", automaton.registers[register.index()]);
+                let text = format!("{} = {value}", program.thread(thread).registers[register.index()]);
                 cell.push(Line::plain(text).margin(" ".repeat(self.margin)));
             }
         }
