@@ -22,6 +22,9 @@ use program::{
 };
 use syntax::{Declaration, File, Process};
 
+/// More errors than this help nobody.
+const MAX_ERRORS: usize = 200;
+
 /// Whether a text looks like `.rmm`: `forbidden` comes first, after remarks and macros.
 pub(crate) fn recognises(text: &str) -> bool {
     let mut rest = text.trim_start();
@@ -63,7 +66,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
     }
     // Copies of a process repeat its errors.
     let mut kept: Vec<Diagnostic> = Vec::new();
-    for error in errors {
+    for error in errors.into_iter().take(MAX_ERRORS) {
         if !kept.contains(&error) {
             kept.push(error);
         }
