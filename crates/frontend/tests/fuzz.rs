@@ -160,8 +160,21 @@ fn check_program(text: &str, program: &Program) {
         check_span(text, edge.span, "an edge");
     }
     let _ = program::print(program);
-    let _ = rmm::write(program);
-    let _ = trencher::write(program);
+    check_writers(text, program);
+}
+
+/// What is written can be read.
+fn check_writers(text: &str, program: &Program) {
+    for (name, written) in [("rmm", rmm::write(program)), ("trencher", trencher::write(program))] {
+        let frontend = FRONTENDS.iter().find(|f| f.name == name).expect("registered");
+        match written {
+            Err(errors) => errors.iter().for_each(|error| check_diagnostic(text, error)),
+            Ok(written) => {
+                let again = (frontend.read)(Source::new("again", written.clone()), &Options::default());
+                assert!(again.is_ok(), "what was written as {name} is not read: {again:#?}\n{written}");
+            }
+        }
+    }
 }
 
 fn fuzz(name: &str, seeds: &[String], rounds: usize) {
@@ -257,7 +270,14 @@ fn hostile_texts_are_refused_or_read_quickly() {
     for (name, text) in texts {
         let frontend = FRONTENDS.iter().find(|f| f.name == name).expect("registered");
         match (frontend.read)(Source::new("hostile", text.clone()), &Options::default()) {
-            Ok(parsed) => check_program(&text, &parsed.program),
+            Ok(parsed) => {
+                assert_eq!(parsed.program.validate(), Ok(()));
+                let _ = (
+                    program::print(&parsed.program),
+                    rmm::write(&parsed.program),
+                    trencher::write(&parsed.program),
+                );
+            }
             Err(errors) => errors.iter().for_each(|error| check_diagnostic(&text, error)),
         }
     }

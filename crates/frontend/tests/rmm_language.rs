@@ -208,3 +208,26 @@ fn the_writer_refuses_what_the_format_cannot_say() {
     assert!(messages.iter().any(|m| m.contains("final states")), "{messages:?}");
     assert!(messages.iter().any(|m| m.contains("sums and differences")), "{messages:?}");
 }
+
+#[test]
+fn written_programs_keep_free_registers_and_failures() {
+    let text = "forbidden BAD\nprocess registers $a = 0 $s = * text assume: $s = 3; BAD: nop";
+    let program = read(text);
+    assert!(program.threads[0].edges().iter().any(|edge| matches!(edge.op, Op::Havoc(_, Domain::All))));
+    let written = rmm::write(&program).expect("written");
+    assert!(program::same(&program, &read(&written)), "{written}");
+
+    let mut program = Program::new("fails", Source::default());
+    let mut thread = program::ThreadBuilder::new("P");
+    let register = thread.register("r");
+    let choice = Op::Havoc(register, Domain::Range(0.into(), 2.into()));
+    let chosen = thread.step(thread.entry(), choice, program::Span::NONE);
+    let two = program::Cond::compare(program::Relation::Eq, register, 2);
+    let failed = thread.step(chosen, Op::Assume(two.clone()), program::Span::NONE);
+    thread
+        .fail(failed, program::Failure { kind: program::FailureKind::Assertion, span: program::Span::NONE });
+    thread.step(chosen, Op::Assume(two.negate()), program::Span::NONE);
+    program.threads.push(thread.finish().expect("valid"));
+    let written = rmm::write(&program).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    assert!(reached(&read(&written), Model::Sc), "{written}");
+}

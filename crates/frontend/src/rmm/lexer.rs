@@ -57,6 +57,7 @@ pub(super) fn tokens(text: &str) -> Result<Tokens<'_>, Diagnostic> {
         macros: HashMap::new(),
         out: Tokens { tokens: Vec::new(), frames: vec![Frame { parent: 0, call: Span::NONE }] },
         active: Vec::new(),
+        work: 0,
     };
     expander.expand(&raw, 0)?;
     Ok(expander.out)
@@ -119,6 +120,8 @@ struct Expander<'a> {
     out: Tokens<'a>,
     /// Macros that are being expanded, to notice one that calls itself.
     active: Vec<&'a str>,
+    /// How many tokens have been looked at, for macros that work hard and leave nothing.
+    work: usize,
 }
 
 impl<'a> Expander<'a> {
@@ -222,10 +225,11 @@ impl<'a> Expander<'a> {
                 }
                 None => body.push(Token { frame: inner, ..token.clone() }),
             }
-            if body.len() > MAX_TOKENS {
+            if self.work + body.len() > 4 * MAX_TOKENS {
                 return Err(Diagnostic::error(span, "the macros of this text expand to too much"));
             }
         }
+        self.work += body.len() + 1;
         self.active.push(name);
         self.expand(&body, inner)?;
         self.active.pop();
@@ -294,6 +298,8 @@ mod tests {
             text += &format!("macro m{at}(x) m{}(x) m{}(x) endmacro\n", at - 1, at - 1);
         }
         assert!(tokens(&format!("{text} m39(z)")).is_err());
+        let empty = text.replace("macro m0(x) x x endmacro", "macro m0(x) endmacro");
+        assert!(tokens(&format!("{empty} m39(z)")).is_err());
         for bad in
             ["macro", "macro x", "macro x(", "macro x(a a", "macro x() y", "/* ", "$", "macro x() endmacro x"]
         {

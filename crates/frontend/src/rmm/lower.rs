@@ -13,8 +13,8 @@ use num_traits::ToPrimitive;
 use program::{Cond, Domain, Expr, Fence, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
 use std::collections::HashMap;
 
-/// More locations and edges than this in one thread are refused.
-const MAX_SIZE: usize = 200_000;
+/// More locations and edges than this in all threads together are refused.
+pub(super) const MAX_SIZE: usize = 1_000_000;
 /// A locked block with more ways through it than this is refused.
 const MAX_WAYS: usize = 1024;
 
@@ -35,6 +35,7 @@ pub(super) fn lower(
     process: &Process,
     variables: &Variables,
     skipped: &[RegId],
+    max_size: usize,
 ) -> Result<Thread, Vec<Diagnostic>> {
     let mut builder = ThreadBuilder::new(format!("P{index}"));
     for register in &process.registers {
@@ -43,6 +44,7 @@ pub(super) fn lower(
     let start = presets(&mut builder, &process.registers, skipped);
     let mut lowering = Lowering {
         index,
+        max_size,
         variables,
         domains: process.registers.iter().map(|register| register.domain.clone()).collect(),
         seen_name: unused_name(&process.registers),
@@ -91,6 +93,7 @@ struct Label {
 
 struct Lowering<'a> {
     index: usize,
+    max_size: usize,
     variables: &'a Variables,
     domains: Vec<Domain>,
     seen_name: String,
@@ -107,7 +110,7 @@ impl Lowering<'_> {
     /// A sequence of statements. `fresh` says that `from` may be joined with another place.
     fn list(&mut self, mut from: Loc, statements: &[Labelled], mut fresh: bool) -> Loc {
         for statement in statements {
-            if self.builder.size() > MAX_SIZE {
+            if self.builder.size() > self.max_size {
                 if self.errors.len() < 20 {
                     self.errors.push(Diagnostic::error(statement.span, "this process is too large"));
                 }

@@ -31,6 +31,9 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     read,
 };
 
+/// More errors than this help nobody.
+const MAX_ERRORS: usize = 200;
+
 /// Whether a text looks like `.rmm`: `forbidden` comes first, after remarks and macros.
 pub(crate) fn recognises(text: &str) -> bool {
     let mut rest = text.trim_start();
@@ -55,7 +58,8 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
     let variables = add_variables(&file, &mut program);
     let mut errors = Vec::new();
     for (index, process) in file.processes.iter().enumerate() {
-        match thread(index, process, &variables) {
+        let max_size = lower::MAX_SIZE / file.processes.len();
+        match thread(index, process, &variables, max_size) {
             Ok(thread) => program.threads.push(thread),
             Err(found) => errors.extend(found),
         }
@@ -71,7 +75,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
     }
     // Copies of a process repeat its errors.
     let mut kept: Vec<Diagnostic> = Vec::new();
-    for error in errors {
+    for error in errors.into_iter().take(MAX_ERRORS) {
         if !kept.contains(&error) {
             kept.push(error);
         }
@@ -113,10 +117,15 @@ fn add_variables(file: &File, program: &mut Program) -> Variables {
 
 /// Lowers a process. A register that may start anywhere, but is written before it is looked
 /// at, starts at 0 instead: nobody can tell, and engines need not try all values.
-fn thread(index: usize, process: &Process, variables: &Variables) -> Result<Thread, Vec<Diagnostic>> {
+fn thread(
+    index: usize,
+    process: &Process,
+    variables: &Variables,
+    max_size: usize,
+) -> Result<Thread, Vec<Diagnostic>> {
     let anywhere = |at: usize| process.registers[at].initial.is_none();
     let free: Vec<RegId> = (0..process.registers.len()).filter(|&at| anywhere(at)).map(RegId::new).collect();
-    let thread = lower::lower(index, process, variables, &[])?;
+    let thread = lower::lower(index, process, variables, &[], max_size)?;
     if free.is_empty() {
         return Ok(thread);
     }
@@ -129,7 +138,7 @@ fn thread(index: usize, process: &Process, variables: &Variables) -> Result<Thre
     let live = Liveness::of(&alone);
     let live = live.at(ThreadId::new(0), start);
     let skipped: Vec<RegId> = free.into_iter().filter(|register| !live.contains(register)).collect();
-    if skipped.is_empty() { Ok(thread) } else { lower::lower(index, process, variables, &skipped) }
+    if skipped.is_empty() { Ok(thread) } else { lower::lower(index, process, variables, &skipped, max_size) }
 }
 
 fn add_properties(file: &File, program: &mut Program, errors: &mut Vec<Diagnostic>) {

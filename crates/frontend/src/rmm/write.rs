@@ -17,10 +17,21 @@ use std::fmt::Write;
 
 /// A choice between more values than this is not written out.
 const MAX_CHOICES: usize = 64;
+/// More errors than this help nobody.
+const MAX_ERRORS: usize = 200;
 /// A property that needs more lists than this is not written out.
 const MAX_LISTS: usize = 1000;
 
 /// The program as `.rmm` text, or what stands in the way.
+///
+/// ```
+/// use frontend::{FRONTENDS, Options, rmm};
+///
+/// let text = "forbidden L\nprocess text L: nop";
+/// let language = FRONTENDS.iter().find(|f| f.name == "rmm").unwrap();
+/// let parsed = (language.read)(program::Source::new("p.rmm", text), &Options::default()).unwrap();
+/// assert_eq!(rmm::write(&parsed.program).unwrap(), "forbidden\n  L\n\nprocess\ntext\nL: nop\n");
+/// ```
 pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
     let mut taken = HashSet::new();
     let variables = program.variables.iter().map(|v| mend(&v.name, &KEYWORDS, &mut taken)).collect();
@@ -80,7 +91,7 @@ impl<'a> Named<'a> {
 impl Writer<'_> {
     fn refuse(&mut self, span: Span, message: &str) {
         let error = Diagnostic::error(span, format!("{message}, which `.rmm` cannot say"));
-        if !self.errors.contains(&error) {
+        if self.errors.len() < MAX_ERRORS && !self.errors.contains(&error) {
             self.errors.push(error);
         }
     }
@@ -179,13 +190,15 @@ impl Writer<'_> {
     fn free_registers(&self, named: &Named) -> (Loc, Vec<RegId>) {
         let thread = named.thread;
         let (mut at, mut free) = (thread.entry(), Vec::new());
+        let mut entered = vec![0usize; thread.locs().count()];
+        thread.edges().iter().for_each(|edge| entered[edge.to.index()] += 1);
         loop {
             let mut edges = thread.outgoing(at);
             let (Some((_, edge)), None) = (edges.next(), edges.next()) else { return (at, free) };
-            let entered = thread.edges().iter().filter(|edge| edge.to == at).count();
             match edge.op {
                 Op::Havoc(register, Domain::All)
-                    if entered == free.len().min(1) && free.last().is_none_or(|last| *last < register) =>
+                    if entered[at.index()] == free.len().min(1)
+                        && free.last().is_none_or(|last| *last < register) =>
                 {
                     free.push(register);
                     at = edge.to;
@@ -199,11 +212,10 @@ impl Writer<'_> {
     fn text(&mut self, id: ThreadId, named: &Named, start: Loc) -> Vec<String> {
         let thread = named.thread;
         let walked: HashSet<Loc> = reachable_or_labelled(thread, start);
-        let ends: Vec<Loc> = thread.locs().filter(|l| thread.outgoing(*l).next().is_none()).collect();
+        let ends: BTreeSet<Loc> = thread.locs().filter(|l| thread.outgoing(*l).next().is_none()).collect();
         let marked = self.marked(id);
         let special = |loc: &Loc| thread.location(*loc).failure.is_some() || marked.contains(loc);
-        let (special, plain): (Vec<Loc>, Vec<Loc>) = ends.iter().partition(|loc| special(loc));
-        let plain: BTreeSet<Loc> = plain.into_iter().collect();
+        let (special, plain): (BTreeSet<Loc>, BTreeSet<Loc>) = ends.iter().partition(|loc| special(loc));
         let into_end: BTreeSet<Loc> =
             thread.edges().iter().filter(|e| plain.contains(&e.to)).map(|e| e.from).collect();
         let mut order = vec![start];

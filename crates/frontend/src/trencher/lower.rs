@@ -13,6 +13,9 @@ use program::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// More locations and edges than this in all threads together are refused.
+pub(super) const MAX_SIZE: usize = 1_000_000;
+
 /// The variable of each address.
 pub(super) type Addresses = BTreeMap<Int, VarId>;
 
@@ -22,6 +25,8 @@ pub(super) struct Context<'a> {
     /// For each transition, the addresses it may use; `None` for one that cannot happen.
     pub(super) uses: &'a [Option<BTreeSet<Int>>],
     pub(super) addresses: &'a Addresses,
+    /// How many locations and edges it may have.
+    pub(super) max_size: usize,
 }
 
 /// The addresses each transition of a thread may use. An address that cannot be bounded is an
@@ -97,49 +102,34 @@ pub(super) fn lower(context: &Context) -> Result<program::Thread, Vec<Diagnostic
 /// Declares the registers that are used, by name: the order of transitions does not matter.
 fn registers(context: &Context, builder: &mut ThreadBuilder) -> Vec<Option<RegId>> {
     let thread = context.thread;
-    let mut used = vec![false; thread.registers.len()];
+    let mut used = BTreeSet::new();
     let possible = thread.transitions.iter().zip(context.uses).filter(|(_, uses)| uses.is_some());
     for (transition, uses) in possible {
-        let addressed = uses.as_ref().is_some_and(|uses| uses.len() > 1);
+        let chosen = uses.as_ref().is_some_and(|uses| uses.len() > 1);
         match &transition.instruction {
             Instruction::Read { register, address } => {
-                used[*register] = true;
-                mention(address, addressed, &mut used);
+                used.insert(*register);
+                chosen.then(|| address.mention(&mut used));
             }
             Instruction::Write { value, address } => {
-                mention(value, true, &mut used);
-                mention(address, addressed, &mut used);
+                value.mention(&mut used);
+                chosen.then(|| address.mention(&mut used));
             }
             Instruction::Local { register, value } => {
-                used[*register] = true;
-                mention(value, true, &mut used);
+                used.insert(*register);
+                value.mention(&mut used);
             }
-            Instruction::Check(condition) => mention(condition, true, &mut used),
+            Instruction::Check(condition) => condition.mention(&mut used),
             _ => {}
         }
     }
-    let mut order: Vec<usize> = (0..used.len()).filter(|at| used[*at]).collect();
+    let mut order: Vec<usize> = used.into_iter().collect();
     order.sort_by_key(|at| &thread.registers[*at]);
-    let mut ids = vec![None; used.len()];
+    let mut ids = vec![None; thread.registers.len()];
     for at in order {
         ids[at] = Some(builder.register(thread.registers[at].clone()));
     }
     ids
-}
-
-fn mention(expression: &Expression, counts: bool, used: &mut [bool]) {
-    match expression {
-        Expression::Number(_) => {}
-        Expression::Register(register) => used[*register] |= counts,
-        Expression::Not(inner) => mention(inner, counts, used),
-        Expression::And(a, b)
-        | Expression::Or(a, b)
-        | Expression::Compare(_, a, b)
-        | Expression::Compute(_, a, b) => {
-            mention(a, counts, used);
-            mention(b, counts, used);
-        }
-    }
 }
 
 struct Lowering<'a> {
@@ -179,6 +169,12 @@ impl Lowering<'_> {
 
     fn transition(&mut self, at: usize, transition: &Transition, held: bool) {
         let span = transition.span;
+        if self.builder.size() > self.context.max_size {
+            if self.errors.is_empty() {
+                self.errors.push(Diagnostic::error(span, "this thread is too large"));
+            }
+            return;
+        }
         let after = match (&transition.instruction, held) {
             (Instruction::Lock, true) | (Instruction::Unlock, false) => return,
             (Instruction::Lock, false) => true,

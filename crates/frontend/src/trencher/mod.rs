@@ -8,6 +8,7 @@
 mod cases;
 mod lower;
 mod parser;
+mod relevance;
 mod values;
 mod write;
 
@@ -62,8 +63,9 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
         let variable = program.add_variable(Variable::new(format!("mem[{address}]"), Span::NONE));
         addresses.insert(address, variable);
     }
+    let max_size = lower::MAX_SIZE / threads.len();
     for (thread, uses) in threads.iter().zip(&uses) {
-        match lower::lower(&Context { thread, uses, addresses: &addresses }) {
+        match lower::lower(&Context { thread, uses, addresses: &addresses, max_size }) {
             Ok(thread) => program.threads.push(thread),
             Err(found) => errors.extend(found),
         }

@@ -2,14 +2,14 @@
 
 use crate::Diagnostic;
 use program::{Arith, Int, Relation, Span};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 const MAX_DEPTH: usize = 200;
 const MAX_DIGITS: usize = 400;
 const MAX_THREADS: usize = 256;
 const MAX_TRANSITIONS: usize = 20_000;
-/// States times registers of a thread, which is what the search for addresses keeps.
-const MAX_KNOWLEDGE: usize = 1_000_000;
+/// States times registers of all threads, which is what the search for addresses keeps.
+const MAX_KNOWLEDGE: usize = 2_000_000;
 
 /// An expression; registers are numbers into the thread's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,26 @@ pub(super) enum Expression {
     Or(Box<Expression>, Box<Expression>),
     Compare(Relation, Box<Expression>, Box<Expression>),
     Compute(Arith, Box<Expression>, Box<Expression>),
+}
+
+impl Expression {
+    /// Adds the registers it mentions.
+    pub(super) fn mention(&self, found: &mut BTreeSet<usize>) {
+        match self {
+            Expression::Number(_) => {}
+            Expression::Register(register) => {
+                found.insert(*register);
+            }
+            Expression::Not(inner) => inner.mention(found),
+            Expression::And(a, b)
+            | Expression::Or(a, b)
+            | Expression::Compare(_, a, b)
+            | Expression::Compute(_, a, b) => {
+                a.mention(found);
+                b.mention(found);
+            }
+        }
+    }
 }
 
 /// What a transition does.
@@ -87,6 +107,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Thread>, Diagnostic> {
         thread: Thread::default(),
         states: HashMap::new(),
         registers: HashMap::new(),
+        knowledge: 0,
     };
     let mut threads: Vec<Thread> = Vec::new();
     while parser.at < parser.words.len() {
@@ -95,6 +116,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Thread>, Diagnostic> {
             let message = format!("there are two threads named `{}`, or too many threads", thread.name);
             return Err(Diagnostic::error(parser.last(), message));
         }
+        parser.knowledge += thread.states.len() * thread.registers.len();
         threads.push(thread);
     }
     if threads.is_empty() {
@@ -110,6 +132,8 @@ struct Parser<'a> {
     thread: Thread,
     states: HashMap<&'a str, usize>,
     registers: HashMap<&'a str, usize>,
+    /// States times registers of the threads before this one.
+    knowledge: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -173,7 +197,7 @@ impl<'a> Parser<'a> {
             "unlock" => Instruction::Unlock,
             _ => return Err(Diagnostic::error(span, format!("there is no instruction `{word}`"))),
         };
-        let knowledge = self.thread.states.len() * self.thread.registers.len();
+        let knowledge = self.knowledge + self.thread.states.len() * self.thread.registers.len();
         if self.thread.transitions.len() >= MAX_TRANSITIONS || knowledge > MAX_KNOWLEDGE {
             return Err(Diagnostic::error(span, "this thread is too large"));
         }

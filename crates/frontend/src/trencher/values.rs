@@ -4,19 +4,21 @@
 //! register has a finite set of values or "anything"; every address of memory has one set for
 //! the whole run (0 and everything any thread writes there). Threads are stepped until
 //! nothing grows. A set that grows beyond a limit becomes "anything", so counters end quickly.
+//! Registers and addresses that cannot end up in an address (see `relevance`) are not followed.
 //! A `check` on one register keeps only the values that pass it. The sets are always supersets
 //! of what can happen under any memory model, since a load only ever sees values that were
 //! written to its address.
 
 use super::parser::{Expression, Instruction, Thread, Transition};
+use super::relevance::Relevance;
 use num_traits::Zero;
 use program::Int;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 /// A set with more values than this becomes "anything".
 const MAX_VALUES: usize = 64;
 /// After this much work, everything that still grows becomes "anything".
-const BUDGET: usize = 3_000_000;
+const BUDGET: usize = 1_000_000;
 
 /// A set of values; `None` is every integer.
 pub(super) type Values = Option<BTreeSet<Int>>;
@@ -35,20 +37,23 @@ pub(super) struct Known {
     memory: BTreeMap<Int, Values>,
     /// What may have been written to an address that is not known.
     anywhere: Option<Values>,
+    relevance: Relevance,
     spent: usize,
 }
 
 impl Known {
     /// Runs the interpretation to its end.
     pub(super) fn of(threads: &[Thread]) -> Known {
-        let mut known = Known::default();
-        let mut work = Vec::new();
+        let mut known = Known { relevance: Relevance::of(threads), ..Known::default() };
+        let mut work = VecDeque::new();
         let mut leaving: Vec<Vec<Vec<&Transition>>> = Vec::new();
         for (index, thread) in threads.iter().enumerate() {
             let mut states = vec![None; thread.states.len()];
-            states[thread.initial] = Some(vec![only(0); thread.registers.len()]);
+            let relevant = &known.relevance.registers[index];
+            let start = relevant.iter().map(|relevant| if *relevant { only(0) } else { None }).collect();
+            states[thread.initial] = Some(start);
             known.states.push(states);
-            work.push((index, thread.initial));
+            work.push_back((index, thread.initial));
             let mut from = vec![Vec::new(); thread.states.len()];
             thread.transitions.iter().for_each(|transition| from[transition.from].push(transition));
             leaving.push(from);
@@ -61,7 +66,7 @@ impl Known {
             .filter(|(thread, state)| reads(&leaving[*thread][*state]))
             .collect();
         let mut waiting: HashSet<(usize, usize)> = work.iter().copied().collect();
-        while let Some((thread, state)) = work.pop() {
+        while let Some((thread, state)) = work.pop_front() {
             waiting.remove(&(thread, state));
             for transition in &leaving[thread][state] {
                 let changed = known.step(thread, transition);
@@ -69,7 +74,7 @@ impl Known {
                 let woken = loading.iter().copied().filter(|_| changed.memory);
                 for next in woken.chain(changed.state.then_some(to)) {
                     if waiting.insert(next) {
-                        work.push(next);
+                        work.push_back(next);
                     }
                 }
             }
@@ -88,15 +93,18 @@ impl Known {
         let Some(mut registers) = self.states[thread][transition.from].clone() else { return changed };
         self.spent += 1 + registers.len();
         match &transition.instruction {
-            Instruction::Read { register, address } => {
+            Instruction::Read { register, address } if self.relevance.registers[thread][*register] => {
                 let address = self.evaluate(address, &registers);
                 registers[*register] = self.load(&address);
             }
             Instruction::Write { value, address } => {
-                let (value, address) = (self.evaluate(value, &registers), self.evaluate(address, &registers));
+                let address = self.evaluate(address, &registers);
+                let value = self.evaluate(value, &registers);
                 changed.memory = self.store(&address, &value);
             }
-            Instruction::Local { register, value } => registers[*register] = self.evaluate(value, &registers),
+            Instruction::Local { register, value } if self.relevance.registers[thread][*register] => {
+                registers[*register] = self.evaluate(value, &registers);
+            }
             Instruction::Check(condition) if !self.assume(condition, &mut registers) => return changed,
             _ => {}
         }
@@ -132,7 +140,7 @@ impl Known {
         match address {
             None => changed = join(self.anywhere.get_or_insert_with(|| Some(BTreeSet::new())), value),
             Some(addresses) => {
-                for address in addresses {
+                for address in addresses.iter().filter(|address| self.relevance.of_address(address)) {
                     changed |= join(self.memory.entry(address.clone()).or_insert_with(|| only(0)), value);
                 }
             }
@@ -151,7 +159,7 @@ impl Known {
             return self.assume(a, registers) && self.assume(b, registers);
         }
         let mut mentioned = BTreeSet::new();
-        mention(condition, &mut mentioned);
+        condition.mention(&mut mentioned);
         if mentioned.len() == 1
             && let Some(register) = mentioned.first().copied()
             && let Some(values) = registers[register].clone()
@@ -232,21 +240,4 @@ fn join(known: &mut Values, new: &Values) -> bool {
         *known = None;
     }
     grown
-}
-
-fn mention(expression: &Expression, found: &mut BTreeSet<usize>) {
-    match expression {
-        Expression::Number(_) => {}
-        Expression::Register(register) => {
-            found.insert(*register);
-        }
-        Expression::Not(inner) => mention(inner, found),
-        Expression::And(a, b)
-        | Expression::Or(a, b)
-        | Expression::Compare(_, a, b)
-        | Expression::Compute(_, a, b) => {
-            mention(a, found);
-            mention(b, found);
-        }
-    }
 }

@@ -17,7 +17,19 @@ use std::fmt::Write;
 /// A choice between more values than this is not written out.
 const MAX_CHOICES: usize = 64;
 
+/// More errors than this help nobody.
+const MAX_ERRORS: usize = 200;
+
 /// The program as Trencher's text, or what stands in the way.
+///
+/// ```
+/// use frontend::{FRONTENDS, Options, trencher};
+///
+/// let text = "thread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n\n";
+/// let language = FRONTENDS.iter().find(|f| f.name == "trencher").unwrap();
+/// let parsed = (language.read)(program::Source::new("t.txt", text), &Options::default()).unwrap();
+/// assert_eq!(trencher::write(&parsed.program).unwrap(), text);
+/// ```
 pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
     let mut writer =
         Writer { program, addresses: addresses(program), live: Liveness::of(program), errors: Vec::new() };
@@ -70,7 +82,7 @@ impl Names {
 impl Writer<'_> {
     fn refuse(&mut self, span: Span, message: &str) {
         let error = Diagnostic::error(span, format!("{message}, which Trencher's format cannot say"));
-        if !self.errors.contains(&error) {
+        if self.errors.len() < MAX_ERRORS && !self.errors.contains(&error) {
             self.errors.push(error);
         }
     }
