@@ -10,7 +10,7 @@
 //! bound. Otherwise one more search, without bounds but within that distance, looks for a
 //! nearer one.
 
-use crate::concrete::{Concrete, chosen_initially};
+use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::search::{Ended, Limits, Order, Weight, path, search};
 use crate::{Answer, Engine, Run};
 use evidence::{Certificate, ClosedSet, Reason, Statistics, Task, Verdict};
@@ -98,7 +98,7 @@ fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> Round {
         Ended::Goal(at, violation) => {
             Outcome::Violated(trace(task.program, &mut system, &found.states, at, violation))
         }
-        Ended::Complete | Ended::Deep => Outcome::Explored(system.closed(found.states)),
+        Ended::Complete | Ended::Deep => Outcome::Explored(closed_set(&system.stepper, found.states)),
         Ended::Heavy => Outcome::Stopped(Reason::BuffersBeyond(found.bound)),
         Ended::Stopped(stop) => Outcome::Stopped(Reason::Stopped(stop)),
         Ended::Full => Outcome::Stopped(Reason::Full),

@@ -70,6 +70,11 @@ impl<'p> Exact<'p> {
         self
     }
 
+    /// The program it runs, for as long as that lives.
+    pub fn program_ref(&self) -> &'p Program {
+        self.program
+    }
+
     /// The memory model.
     pub fn model(&self) -> Model {
         self.model

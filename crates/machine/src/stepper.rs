@@ -9,10 +9,10 @@
 //! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
 
 use crate::code::{Code, Test};
-use crate::{Event, Machine, Move, Moves, Slot, Source, Violation, initial_value};
+use crate::{Event, Local, Machine, Move, Moves, Slot, Source, Violation, initial_value};
 use indexmap::IndexSet;
 use num_traits::ToPrimitive;
-use program::{Domain, Expr, Int, Loc, Op, Place, Program, PropertyKind, ThreadId};
+use program::{Domain, Expr, Int, Loc, Op, Place, Program, PropertyKind, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
 
 /// A choice from more values than this is tried with a few of them only.
@@ -43,6 +43,8 @@ pub enum Doubt {
     PropertyOverflow(usize),
     /// This step may choose any value; only some were tried.
     Choice(Event),
+    /// This step computes with values that the abstraction does not know exactly.
+    Fragment(Event),
     /// A variable may start with any value; only some were tried.
     InitialChoice,
 }
@@ -269,6 +271,22 @@ impl<'m, M: Machine> Stepper<'m, M> {
         found
     }
 
+    /// The state after a step of a prepared state that chooses this value, whether or not it is
+    /// among the values tried otherwise. The caller sees to it that the domain has it.
+    pub fn choose(&self, state: &State, event: Event, value: i64) -> Option<State> {
+        let thread = event.thread().index();
+        let info = self.info(thread, state);
+        let before: usize = self.segments(state).take(thread).map(|slots| slots.len()).sum();
+        let base = self.memory + before;
+        let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
+        let step = listed.moves.iter().find(|step| step.event == event)?;
+        let own = &state.values[base..base + info.slots.len()];
+        let inputs = Inputs { memory: &state.values[..self.memory], own, choice: value };
+        let mut next = State::default();
+        self.write(state, &mut next, step, thread, base, inputs)?;
+        Some(next)
+    }
+
     #[inline]
     fn thread_successors(
         &self,
@@ -376,6 +394,18 @@ impl<'m, M: Machine> Stepper<'m, M> {
     /// The length of the longest queue of stores on their way to memory.
     pub fn longest_queue(&self, state: &State) -> usize {
         (0..self.threads.len()).map(|thread| self.info(thread, state).longest_queue).max().unwrap_or(0)
+    }
+
+    /// A thread's buffered stores, oldest first.
+    pub fn buffered(&self, thread: ThreadId, state: &State) -> Vec<(VarId, i64)>
+    where
+        M: Machine<Local = Local>,
+    {
+        let before: usize = self.segments(state).take(thread.index()).map(|s| s.len()).sum();
+        let slots = &self.info(thread.index(), state).slots;
+        let values = slots.iter().zip(&state.values[self.memory + before..]);
+        let entries = values.filter(|(slot, _)| matches!(slot, Slot::Buffer(..))).map(|(_, value)| *value);
+        self.local(thread, state).stores().zip(entries).collect()
     }
 
     /// The value of what a property speaks of. Registers that properties speak of are never dead.
