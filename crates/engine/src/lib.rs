@@ -1,1 +1,64 @@
-//! To be written.
+//! Engines: ways to answer a [`Task`].
+//!
+//! An [`Engine`] gets the task and a [`Run`] (who watches it, how it may search) and returns
+//! an [`Answer`] whose verdict carries evidence. It never prints and has no clock. `ENGINES`
+//! lists them all.
+
+mod concrete;
+mod explicit;
+mod fences;
+mod outcomes;
+mod search;
+
+pub use explicit::Explicit;
+pub use fences::{Costs, FenceAnswer, FenceOptions, FencePoint, NeededFence, Placed, Points, place_fences};
+pub use outcomes::outcomes;
+pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
+
+use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
+
+/// How an engine may work.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Shows progress and enforces limits.
+    pub monitor: &'a dyn Monitor,
+    /// In which order exact searches go.
+    pub order: Order,
+    /// The largest bound on buffers to try; none means as far as the limits go.
+    pub max_buffer: Option<usize>,
+}
+
+impl Default for Run<'_> {
+    fn default() -> Self {
+        Run { monitor: &Ignore, order: Order::Breadth, max_buffer: None }
+    }
+}
+
+/// What an engine found.
+#[derive(Debug)]
+pub struct Answer {
+    /// The verdict, not yet checked.
+    pub verdict: Verdict,
+    /// What it took.
+    pub statistics: Statistics,
+}
+
+/// A way to answer a task.
+pub trait Engine: Sync {
+    /// Its name, as in `--engine`.
+    fn name(&self) -> &'static str;
+
+    /// One line for lists and help.
+    fn about(&self) -> &'static str;
+
+    /// Is the program safe?
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
+}
+
+/// All engines.
+pub const ENGINES: &[&dyn Engine] = &[&Explicit];
+
+/// The engine of this name.
+pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {
+    ENGINES.iter().copied().find(|engine| engine.name() == name)
+}

@@ -1,1 +1,22 @@
-//! To be written.
+//! Verdicts with their evidence, and the checker.
+//!
+//! An engine answers a [`Task`] with a [`Verdict`] that carries its evidence inside: a
+//! [`machine::Trace`] or a [`Certificate`]. [`check`] re-does the evidence without the engine
+//! and gives a [`Checked`] verdict; reports accept only those. Evidence can be written to a
+//! file ([`write_evidence`]) and checked from there by anyone ([`check_file`]), in bounded
+//! memory.
+
+mod cause;
+mod certificate;
+mod check;
+mod file;
+mod outcomes;
+mod record;
+mod verdict;
+
+pub use cause::{Cause, cause};
+pub use certificate::{Certificate, ClosedSet};
+pub use check::{Checked, Rejected, check};
+pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, write_evidence};
+pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
+pub use verdict::{Ignore, Monitor, Progress, Reason, Statistics, Stop, Task, Verdict};

@@ -7,6 +7,10 @@
 
 mod diagnostic;
 mod fw;
+mod litmus;
+mod mend;
+pub mod rmm;
+pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity};
 
@@ -29,6 +33,9 @@ pub struct Parsed {
 pub struct Options {
     /// Values that replace the program's constants of these names.
     pub defines: Vec<(String, Int)>,
+    /// Litmus tests: observe every register that is written and every location, instead of
+    /// only those that the test names.
+    pub observe_all: bool,
 }
 
 /// A language we read.
@@ -46,7 +53,7 @@ pub struct Frontend {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND];
+pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND, litmus::FRONTEND, rmm::FRONTEND, trencher::FRONTEND];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {

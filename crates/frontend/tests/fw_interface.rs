@@ -7,7 +7,8 @@ use frontend::{Options, choose};
 use program::{FailureKind, Int, Loc};
 
 fn defines(list: &[(&str, i64)]) -> Options {
-    Options { defines: list.iter().map(|(name, value)| (name.to_string(), Int::from(*value))).collect() }
+    let defines = list.iter().map(|(name, value)| (name.to_string(), Int::from(*value))).collect();
+    Options { defines, ..Options::default() }
 }
 
 #[test]

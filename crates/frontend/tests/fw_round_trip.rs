@@ -180,7 +180,7 @@ impl Maker {
         for kind in [PropertyKind::Never, PropertyKind::Finally] {
             let cond = self.cond(2, &mut |maker| Expr::Leaf(maker.place(&program)));
             if !divides_by_place(&cond) {
-                program.properties.push(Property { kind, cond, span: Span::NONE });
+                program.properties.push(Property { kind, cond, span: Span::NONE, text: None });
             }
         }
         Some(program)

@@ -1,1 +1,32 @@
-//! To be written.
+//! What programs do: memory models as symbolic moves, and their concrete execution.
+//!
+//! [`Machine`] lists symbolic [`Move`]s over [`Slot`]s; [`Exact`] is the machine of a
+//! [`MemoryModel`]. [`Configuration`] runs moves one by one over unbounded integers, for
+//! replaying and walking; [`Stepper`] runs compiled moves over 64-bit values with overflow
+//! checks, for exploring. [`reference`](mod@reference) is an independent, slow interpreter
+//! that exists only so that tests can compare the two.
+
+mod code;
+mod configuration;
+mod effect;
+mod exact;
+mod model;
+mod moves;
+mod pack;
+mod pso;
+pub mod reference;
+mod sc;
+mod state_set;
+mod stepper;
+mod trace;
+mod tso;
+mod violation;
+
+pub use configuration::{Configuration, Enabled};
+pub use exact::{Exact, Local};
+pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
+pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
+pub use state_set::{Full, StateRef, StateSet};
+pub use stepper::{Doubt, State, Stepper};
+pub use trace::{Rejected, Trace, TraceStep, replay};
+pub use violation::Violation;

@@ -26,6 +26,14 @@ impl Domain {
         }
     }
 
+    /// One of its values.
+    pub fn example(&self) -> Int {
+        match self {
+            Domain::All => Int::ZERO,
+            Domain::Range(low, _) => low.clone(),
+        }
+    }
+
     /// Whether the value belongs to it.
     pub fn contains(&self, value: &Int) -> bool {
         match self {

@@ -263,14 +263,19 @@ impl<L> Cond<L> {
 
     /// Calls `visit` on every leaf, left to right.
     pub fn for_each_leaf<'a>(&'a self, visit: &mut impl FnMut(&'a L)) {
+        self.for_each_expr(&mut |expr| expr.for_each_leaf(visit));
+    }
+
+    /// Calls `visit` on both sides of every comparison, left to right.
+    pub fn for_each_expr<'a>(&'a self, visit: &mut impl FnMut(&'a Expr<L>)) {
         match self {
             Cond::Const(_) => {}
             Cond::Compare(_, a, b) => {
-                a.for_each_leaf(visit);
-                b.for_each_leaf(visit);
+                visit(a);
+                visit(b);
             }
             Cond::And(parts) | Cond::Or(parts) => {
-                parts.iter().for_each(|part| part.for_each_leaf(visit));
+                parts.iter().for_each(|part| part.for_each_expr(visit));
             }
         }
     }

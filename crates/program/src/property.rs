@@ -31,6 +31,8 @@ pub struct Property {
     pub cond: Cond<Place>,
     /// Where it is written.
     pub span: Span,
+    /// The words of the source, where they say it all (a copy made by unrolling has none).
+    pub text: Option<String>,
 }
 
 /// How a question about final configurations quantifies over them.
@@ -55,7 +57,8 @@ pub struct Question {
     pub cond: Cond<Place>,
     /// Final configurations that do not satisfy it are ignored.
     pub filter: Cond<Place>,
-    /// What a report lists, under these names and in this order.
+    /// What a report lists, under these names and in this order. Holds everything that the
+    /// condition and the filter speak of.
     pub observed: Vec<(String, Place)>,
     /// Where the condition is written.
     pub span: Span,

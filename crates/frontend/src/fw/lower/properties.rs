@@ -45,7 +45,8 @@ impl<'a> Claims<'a, '_> {
                     if let Ok(cond) = self.cond(cond)
                         && self.counted(*span)
                     {
-                        self.program.properties.push(Property { kind: *kind, cond, span: *span });
+                        let text = self.counters.is_empty().then(|| self.program.source.snippet(*span));
+                        self.program.properties.push(Property { kind: *kind, cond, span: *span, text });
                     }
                 }
                 Item::Predicates(list) => {

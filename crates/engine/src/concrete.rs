@@ -1,0 +1,94 @@
+//! An exact machine on concrete values, as something to walk.
+
+use crate::search::TransitionSystem;
+use evidence::ClosedSet;
+use machine::{Doubt, Event, Exact, Machine, State, StateSet, Stepper, Violation};
+use program::{Int, Program, VarId};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// An exact machine on concrete values.
+pub(crate) struct Concrete<'m, 'p> {
+    pub(crate) stepper: Stepper<'m, Exact<'p>>,
+    /// Why not everything was seen, collected on the way.
+    pub(crate) doubts: RefCell<BTreeSet<Doubt>>,
+    /// Whether violations are goals; otherwise nothing is.
+    violations: bool,
+}
+
+impl<'m, 'p> Concrete<'m, 'p> {
+    /// The machine, looking for violations.
+    pub(crate) fn hunting(machine: &'m Exact<'p>) -> Concrete<'m, 'p> {
+        Concrete { stepper: Stepper::new(machine), doubts: RefCell::default(), violations: true }
+    }
+
+    /// The machine, looking for nothing in particular.
+    pub(crate) fn wandering(machine: &'m Exact<'p>) -> Concrete<'m, 'p> {
+        Concrete { violations: false, ..Concrete::hunting(machine) }
+    }
+
+    /// The states as a certificate, with the dictionary of their control.
+    pub(crate) fn closed(&self, states: StateSet) -> ClosedSet {
+        let threads = self.stepper.machine().program().thread_ids();
+        ClosedSet {
+            globals: self.stepper.globals().copied().collect(),
+            locals: threads.map(|thread| self.stepper.locals(thread).cloned().collect()).collect(),
+            states,
+        }
+    }
+
+    fn doubt(&self, doubt: Doubt) {
+        self.doubts.borrow_mut().insert(doubt);
+    }
+}
+
+impl TransitionSystem for Concrete<'_, '_> {
+    type State = State;
+    type Label = (Event, Option<i64>);
+    type Goal = Violation;
+
+    fn initial(&mut self) -> Vec<State> {
+        let (states, doubts) = self.stepper.initial();
+        self.doubts.borrow_mut().extend(doubts);
+        states
+    }
+
+    fn prepare(&mut self, state: &State) {
+        self.stepper.prepare(state);
+    }
+
+    fn successors(&self, state: &State, next: &mut State, mut visit: impl FnMut(Self::Label, &State)) {
+        let doubt = |doubt| self.doubt(doubt);
+        self.stepper.successors(state, next, doubt, |event, choice, next| visit((event, choice), next));
+    }
+
+    fn goal(&self, state: &State) -> Option<Violation> {
+        if !self.violations {
+            return None;
+        }
+        self.stepper.violation(state).unwrap_or_else(|doubt| {
+            self.doubt(doubt);
+            None
+        })
+    }
+
+    fn weight(&self, state: &State) -> usize {
+        self.stepper.longest_queue(state)
+    }
+
+    fn pack(&self, state: &State, out: &mut Vec<u8>) {
+        state.pack(out);
+    }
+
+    fn unpack(&self, bytes: &[u8], state: &mut State) {
+        let read = state.unpack(self.stepper.thread_count(), bytes);
+        debug_assert!(read.is_some(), "the set holds what pack wrote");
+    }
+}
+
+/// What a trace must say about the state a run started in: the values that were not fixed.
+pub(crate) fn chosen_initially(program: &Program, first: &State) -> Vec<(VarId, Int)> {
+    let several = |v: &VarId| program.variable(*v).initial.single().is_none();
+    let value = |v: VarId| (v, Int::from(first.values[v.index()]));
+    program.variable_ids().filter(several).map(value).collect()
+}

@@ -1,0 +1,137 @@
+//! Exact exploration [004, ch. 2.3]: all states of the exact machine, over concrete values.
+//!
+//! Buffers are unbounded, so states with short buffers are explored first, with bounds of 1, 2,
+//! 4, … entries a queue (see [`crate::search`]). A violation is final wherever it is found. If
+//! nothing is left to explore, the states found are *all* states: a closed set, and the program
+//! is safe. Where only states beyond the largest bound are left, where a value left 64 bits or
+//! a choice had too many values, the answer is unknown and says so.
+//!
+//! Breadth first, the violation found is a nearest one if no state had to wait for a larger
+//! bound. Otherwise one more search, without bounds but within that distance, looks for a
+//! nearer one.
+
+use crate::concrete::{Concrete, chosen_initially};
+use crate::search::{Ended, Limits, Order, Weight, path, search};
+use crate::{Answer, Engine, Run};
+use evidence::{Certificate, ClosedSet, Reason, Statistics, Task, Verdict};
+use machine::{Event, Exact, StateRef, StateSet, Trace, TraceStep, Violation};
+use program::Program;
+
+/// The engine.
+pub struct Explicit;
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        "explicit"
+    }
+
+    fn about(&self) -> &'static str {
+        "explores every state of the exact machine; decides programs with finitely many"
+    }
+
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        let round = explore(task, run, None);
+        let k = buffers(task).then_some(round.bound);
+        let statistics = Statistics { states: round.states, k, method: None };
+        let verdict = match round.outcome {
+            Outcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
+            Outcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),
+            Outcome::Explored(set) if round.doubts.is_empty() => Verdict::Safe(Certificate::Closed(set)),
+            Outcome::Explored(_) => Verdict::Unknown(round.doubts),
+            Outcome::Stopped(reason) => {
+                Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
+            }
+        };
+        Answer { verdict, statistics }
+    }
+}
+
+/// Whether stores are buffered at all under the model.
+pub(crate) fn buffers(task: &Task<'_>) -> bool {
+    task.program.variable_ids().any(|variable| task.model.place(&[], variable).is_some())
+}
+
+enum Outcome {
+    Violated(Trace),
+    Explored(ClosedSet),
+    Stopped(Reason),
+}
+
+struct Round {
+    outcome: Outcome,
+    states: usize,
+    bound: usize,
+    /// Whether a violation is known to be a nearest one.
+    nearest: bool,
+    /// What was not explored.
+    doubts: Vec<Reason>,
+}
+
+/// How far a search without bounds on buffers may go: steps and states.
+struct Reach {
+    depth: usize,
+    states: usize,
+}
+
+fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> Round {
+    let machine = Exact::new(task.program, task.model);
+    let mut system = Concrete::hunting(&machine);
+    let limits = match &reach {
+        None => Limits {
+            order: run.order,
+            depth: None,
+            states: None,
+            weight: Weight::LightFirst(run.max_buffer),
+            monitor: run.monitor,
+        },
+        Some(reach) => Limits {
+            order: Order::Breadth,
+            depth: Some(reach.depth),
+            states: Some(reach.states),
+            weight: Weight::Ignore,
+            monitor: run.monitor,
+        },
+    };
+    let found = search(&mut system, &limits);
+    let states = found.states.len();
+    let outcome = match found.ended {
+        Ended::Goal(at, violation) => {
+            Outcome::Violated(trace(task.program, &mut system, &found.states, at, violation))
+        }
+        Ended::Complete | Ended::Deep => Outcome::Explored(system.closed(found.states)),
+        Ended::Heavy => Outcome::Stopped(Reason::BuffersBeyond(found.bound)),
+        Ended::Stopped(stop) => Outcome::Stopped(Reason::Stopped(stop)),
+        Ended::Full => Outcome::Stopped(Reason::Full),
+    };
+    let doubts = system.doubts.take().into_iter().map(Reason::Doubt).collect();
+    let nearest = limits.order == Order::Breadth && !found.postponed;
+    Round { outcome, states, bound: found.bound, nearest, doubts }
+}
+
+/// A violation with fewer steps, if longer buffers allow one.
+fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trace {
+    if run.order == Order::Depth || trace.steps.is_empty() {
+        return trace;
+    }
+    let reach = Reach { depth: trace.steps.len() - 1, states: states.saturating_mul(4).max(100_000) };
+    match explore(task, run, Some(reach)).outcome {
+        Outcome::Violated(shorter) => shorter,
+        _ => trace,
+    }
+}
+
+fn trace(
+    program: &Program,
+    system: &mut Concrete<'_, '_>,
+    states: &StateSet,
+    goal: StateRef,
+    violation: Violation,
+) -> Trace {
+    let (first, labels) = path(system, states, goal);
+    let step = |(event, choice): (Event, Option<i64>)| TraceStep::of(program, event, choice);
+    Trace {
+        initial: chosen_initially(program, &first),
+        steps: labels.into_iter().map(step).collect(),
+        violation,
+    }
+}

@@ -1,0 +1,296 @@
+//! Search: walks a transition system and keeps what it reached.
+//!
+//! The walk knows nothing of programs or memory: a [`TransitionSystem`] has initial states,
+//! successors, goals, and packs states into bytes. Breadth first, the queue is the state set
+//! itself (states lie there in the order they were found), and the first goal found is a
+//! nearest one. Each state links to the one it was found from; labels are not stored but
+//! found again when a path is wanted.
+//!
+//! States may be *heavy* (long buffers). Those heavier than a bound are kept but postponed;
+//! when nothing else is left, the bound is doubled: 1, 2, 4, …. So a system that is infinite in
+//! weight only is explored in slices, and nothing is ever explored twice.
+
+use evidence::{Monitor, Progress, Stop};
+use machine::{Full, StateRef, StateSet};
+
+/// In which order states are expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Oldest first: the first goal found is a nearest one.
+    Breadth,
+    /// Newest first: often finds deep goals sooner.
+    Depth,
+}
+
+/// Something to walk.
+pub trait TransitionSystem {
+    /// A state, unpacked.
+    type State: Default;
+    /// What a step is called.
+    type Label;
+    /// Why a state is a goal.
+    type Goal;
+
+    /// The states to start from.
+    fn initial(&mut self) -> Vec<Self::State>;
+    /// Does what has to be done before a state's successors can be listed.
+    fn prepare(&mut self, state: &Self::State);
+    /// Lists successors in a fixed order; `next` is working memory.
+    fn successors(
+        &self,
+        state: &Self::State,
+        next: &mut Self::State,
+        visit: impl FnMut(Self::Label, &Self::State),
+    );
+    /// How heavy a state is.
+    fn weight(&self, _: &Self::State) -> usize {
+        0
+    }
+    /// Whether a state is what we look for.
+    fn goal(&self, state: &Self::State) -> Option<Self::Goal>;
+    /// Appends a state's bytes; equal states have equal bytes.
+    fn pack(&self, state: &Self::State, out: &mut Vec<u8>);
+    /// Reads a state back.
+    fn unpack(&self, bytes: &[u8], state: &mut Self::State);
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended<G> {
+    /// Everything reachable was expanded, and nothing is a goal.
+    Complete,
+    /// This state is a goal.
+    Goal(StateRef, G),
+    /// The depth limit was reached without a goal.
+    Deep,
+    /// Only states heavier than the largest bound allowed are left.
+    Heavy,
+    /// The monitor stopped it.
+    Stopped(Stop),
+    /// The state set is full.
+    Full,
+}
+
+/// What a search found.
+pub struct Search<G> {
+    /// The states reached.
+    pub states: StateSet,
+    /// How it ended.
+    pub ended: Ended<G>,
+    /// The last bound on weight.
+    pub bound: usize,
+    /// Whether a state was ever postponed: the goal found need not be a nearest one then.
+    pub postponed: bool,
+}
+
+/// How far and how to search.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// In which order.
+    pub order: Order,
+    /// Breadth first only: expand nothing at this distance or beyond.
+    pub depth: Option<usize>,
+    /// No more states than this.
+    pub states: Option<usize>,
+    /// Who watches.
+    pub monitor: &'a dyn Monitor,
+    /// Whether to take light states first, and up to which bound.
+    pub weight: Weight,
+}
+
+/// What to do about heavy states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Weight does not matter.
+    Ignore,
+    /// Light states first, with bounds 1, 2, 4, … up to this one.
+    LightFirst(Option<usize>),
+}
+
+/// How many expansions pass between two looks at the monitor.
+const PATIENCE: usize = 1024;
+
+/// Walks a system until a goal, the end or a limit.
+pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Search<T::Goal> {
+    let mut walk = Walk::new(limits);
+    let ended = walk.run(system, limits).unwrap_or_else(|ended| ended);
+    Search { states: walk.states, ended, bound: walk.bound, postponed: walk.postponed_any }
+}
+
+struct Walk {
+    states: StateSet,
+    order: Order,
+    /// Depth first: what is to be expanded. Breadth first: what is taken up again after waiting.
+    stack: Vec<StateRef>,
+    postponed: Vec<StateRef>,
+    postponed_any: bool,
+    bound: usize,
+    expanded: usize,
+    packed: Vec<u8>,
+}
+
+impl Walk {
+    fn new(limits: &Limits<'_>) -> Walk {
+        let bound = if limits.weight == Weight::Ignore { usize::MAX } else { 1 };
+        Walk {
+            states: StateSet::new(),
+            order: limits.order,
+            stack: Vec::new(),
+            postponed: Vec::new(),
+            postponed_any: false,
+            bound,
+            expanded: 0,
+            packed: Vec::new(),
+        }
+    }
+
+    fn run<T: TransitionSystem>(
+        &mut self,
+        system: &mut T,
+        limits: &Limits<'_>,
+    ) -> Result<Ended<T::Goal>, Ended<T::Goal>> {
+        for state in system.initial() {
+            self.add(system, &state, None)?;
+        }
+        let (mut state, mut next) = (T::State::default(), T::State::default());
+        let mut frontier = Frontier::new(&self.states);
+        loop {
+            while let Some(at) = self.take(&mut frontier) {
+                if limits.depth.is_some_and(|depth| frontier.depth >= depth) {
+                    return Ok(Ended::Deep);
+                }
+                system.unpack(self.states.get(at), &mut state);
+                if system.weight(&state) > self.bound {
+                    self.postponed.push(at);
+                    self.postponed_any = true;
+                    continue;
+                }
+                if self.expanded.is_multiple_of(PATIENCE) {
+                    self.report(limits).map_err(Ended::Stopped)?;
+                }
+                self.expanded += 1;
+                system.prepare(&state);
+                let mut ended = None;
+                system.successors(&state, &mut next, |_, successor| {
+                    if ended.is_none() {
+                        ended = self.add(system, successor, Some(at)).err();
+                    }
+                });
+                if let Some(ended) = ended {
+                    return Err(ended);
+                }
+            }
+            if self.postponed.is_empty() {
+                return Ok(Ended::Complete);
+            }
+            self.raise_bound(limits)?;
+        }
+    }
+
+    /// Takes up what was postponed, with twice the bound.
+    fn raise_bound<G>(&mut self, limits: &Limits<'_>) -> Result<(), Ended<G>> {
+        let next = self.bound.saturating_mul(2);
+        if let Weight::LightFirst(Some(most)) = limits.weight
+            && next > most
+        {
+            return Err(Ended::Heavy);
+        }
+        self.bound = next;
+        self.stack.append(&mut self.postponed);
+        Ok(())
+    }
+
+    #[inline]
+    fn add<T: TransitionSystem>(
+        &mut self,
+        system: &T,
+        state: &T::State,
+        from: Option<StateRef>,
+    ) -> Result<(), Ended<T::Goal>> {
+        self.packed.clear();
+        system.pack(state, &mut self.packed);
+        let (at, new) = self.states.insert(&self.packed, from).map_err(|Full| Ended::Full)?;
+        if new {
+            if self.order == Order::Depth {
+                self.stack.push(at);
+            }
+            if let Some(goal) = system.goal(state) {
+                return Err(Ended::Goal(at, goal));
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, frontier: &mut Frontier) -> Option<StateRef> {
+        let waited = self.stack.pop();
+        if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
+    }
+
+    fn report(&self, limits: &Limits<'_>) -> Result<(), Stop> {
+        if limits.states.is_some_and(|most| self.states.len() > most) {
+            return Err(Stop::States);
+        }
+        limits.monitor.observe(&Progress {
+            phase: "exploring",
+            bound: (self.bound != usize::MAX).then_some(self.bound),
+            states: self.states.len(),
+            waiting: self.states.len() - self.expanded.min(self.states.len()),
+            bytes: self.states.bytes(),
+        })
+    }
+}
+
+/// The breadth-first frontier: a place in the state set, and how deep it lies.
+struct Frontier {
+    last: Option<StateRef>,
+    /// The last state of the current depth.
+    level_end: Option<StateRef>,
+    depth: usize,
+}
+
+impl Frontier {
+    fn new(states: &StateSet) -> Frontier {
+        Frontier { last: None, level_end: states.last(), depth: 0 }
+    }
+
+    fn advance(&mut self, states: &StateSet) -> Option<StateRef> {
+        if self.last.is_some() && self.last == self.level_end {
+            self.depth += 1;
+            self.level_end = states.last();
+        }
+        self.last = match self.last {
+            None => states.first(),
+            Some(at) => Some(states.next(at)?),
+        };
+        self.last
+    }
+}
+
+/// The first state of the path to a state, and the labels along it.
+pub fn path<T: TransitionSystem>(
+    system: &mut T,
+    states: &StateSet,
+    goal: StateRef,
+) -> (T::State, Vec<T::Label>) {
+    let mut chain: Vec<StateRef> = std::iter::successors(Some(goal), |at| states.link(*at)).collect();
+    chain.reverse();
+    let (mut state, mut next) = (T::State::default(), T::State::default());
+    let mut labels = Vec::new();
+    let mut packed = Vec::new();
+    for pair in chain.windows(2) {
+        system.unpack(states.get(pair[0]), &mut state);
+        system.prepare(&state);
+        let wanted = states.get(pair[1]);
+        let mut found = None;
+        system.successors(&state, &mut next, |label, successor| {
+            packed.clear();
+            system.pack(successor, &mut packed);
+            if found.is_none() && packed == wanted {
+                found = Some(label);
+            }
+        });
+        labels.extend(found);
+    }
+    system.unpack(states.get(chain[0]), &mut state);
+    (state, labels)
+}

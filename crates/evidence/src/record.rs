@@ -1,0 +1,191 @@
+//! The lines of an evidence file, in two forms.
+//!
+//! A file is a list of [`Record`]s, one a line. The text form is words and numbers separated
+//! by blanks, with a remark for people after `#`; the JSON form is one object a line. Both
+//! say the same. Threads, edges, locations and variables are named by number, because names
+//! may hold anything.
+
+use serde::{Deserialize, Serialize};
+
+/// One line of an evidence file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Record {
+    /// The first line: what the file is.
+    Evidence { version: u32, kind: Kind, model: String, program: String },
+    /// The next shared control: the thread inside an atomic section.
+    Global { holder: Option<usize> },
+    /// The next control of a thread: its location and the variables in its buffer, oldest
+    /// first; `null` is a store fence.
+    Local { thread: usize, location: usize, buffer: Vec<Option<usize>> },
+    /// A state: the shared control, every thread's control, then the values.
+    State(Vec<i64>),
+    /// What a variable starts with.
+    Initial { variable: usize, value: String },
+    /// A thread takes an edge, perhaps choosing a value.
+    Step { thread: usize, edge: usize, choice: Option<String> },
+    /// A store reaches memory.
+    Drain { thread: usize, variable: usize },
+    /// A property is violated at the end.
+    Property(usize),
+    /// A thread stands at a failure location at the end.
+    Failure { thread: usize, location: usize },
+    /// The last line: how many lines came before it.
+    End(usize),
+}
+
+/// What a file proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    Trace,
+    ClosedSet,
+}
+
+impl Record {
+    pub(crate) fn to_json(&self, remark: &str) -> String {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        if let (Some(object), false) = (value.as_object_mut(), remark.is_empty()) {
+            object.insert("remark".to_string(), remark.into());
+        }
+        value.to_string()
+    }
+
+    pub(crate) fn from_json(line: &str) -> Result<Record, String> {
+        let mut value: serde_json::Value = serde_json::from_str(line).map_err(|e| e.to_string())?;
+        if let Some(object) = value.as_object_mut() {
+            object.remove("remark");
+        }
+        serde_json::from_value(value).map_err(|e| e.to_string())
+    }
+
+    pub(crate) fn to_text(&self, remark: &str) -> String {
+        let words = match self {
+            Record::Evidence { version, kind, model, program } => {
+                let kind = if *kind == Kind::Trace { "trace" } else { "closed-set" };
+                format!("fencewright-evidence {version} {kind} {model} {program}")
+            }
+            Record::Global { holder } => format!("global {}", option(holder)),
+            Record::Local { thread, location, buffer } => {
+                let entries = buffer.iter().map(|entry| format!(" {}", option(entry)));
+                format!("local {thread} {location}{}", entries.collect::<String>())
+            }
+            Record::State(numbers) => {
+                let numbers = numbers.iter().map(|n| format!(" {n}"));
+                format!("state{}", numbers.collect::<String>())
+            }
+            Record::Initial { variable, value } => format!("initial {variable} {value}"),
+            Record::Step { thread, edge, choice: None } => format!("step {thread} {edge}"),
+            Record::Step { thread, edge, choice: Some(value) } => format!("step {thread} {edge} {value}"),
+            Record::Drain { thread, variable } => format!("drain {thread} {variable}"),
+            Record::Property(at) => format!("property {at}"),
+            Record::Failure { thread, location } => format!("failure {thread} {location}"),
+            Record::End(count) => format!("end {count}"),
+        };
+        let remark = remark.replace(['\n', '\r'], " ");
+        if remark.is_empty() { words } else { format!("{words}  # {remark}") }
+    }
+
+    pub(crate) fn from_text(line: &str) -> Result<Record, String> {
+        let line = line.split('#').next().unwrap_or("");
+        let mut words = line.split_ascii_whitespace();
+        let kind = words.next().unwrap_or("");
+        let record = match kind {
+            "state" => {
+                let numbers = words.by_ref().map(|w| w.parse().map_err(|_| bad(w)));
+                Record::State(numbers.collect::<Result<_, _>>()?)
+            }
+            "local" => Record::Local {
+                thread: number(&mut words)?,
+                location: number(&mut words)?,
+                buffer: words.by_ref().map(optional).collect::<Result<_, _>>()?,
+            },
+            "global" => Record::Global { holder: optional(word(&mut words)?)? },
+            "initial" => {
+                Record::Initial { variable: number(&mut words)?, value: word(&mut words)?.to_string() }
+            }
+            "step" => Record::Step {
+                thread: number(&mut words)?,
+                edge: number(&mut words)?,
+                choice: words.next().map(str::to_string),
+            },
+            "drain" => Record::Drain { thread: number(&mut words)?, variable: number(&mut words)? },
+            "property" => Record::Property(number(&mut words)?),
+            "failure" => Record::Failure { thread: number(&mut words)?, location: number(&mut words)? },
+            "end" => Record::End(number(&mut words)?),
+            "fencewright-evidence" => Record::Evidence {
+                version: number(&mut words)? as u32,
+                kind: match word(&mut words)? {
+                    "trace" => Kind::Trace,
+                    "closed-set" => Kind::ClosedSet,
+                    other => return Err(format!("unknown kind of evidence `{other}`")),
+                },
+                model: word(&mut words)?.to_string(),
+                program: word(&mut words)?.to_string(),
+            },
+            other => return Err(format!("unknown line `{other}`")),
+        };
+        match words.next() {
+            None => Ok(record),
+            Some(extra) => Err(bad(extra)),
+        }
+    }
+}
+
+fn option(value: &Option<usize>) -> String {
+    value.map_or("-".to_string(), |value| value.to_string())
+}
+
+fn bad(word: &str) -> String {
+    format!("`{word}` is not expected here")
+}
+
+fn word<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<&'a str, String> {
+    words.next().ok_or_else(|| "the line ends too early".to_string())
+}
+
+fn number<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<usize, String> {
+    let word = word(words)?;
+    word.parse().map_err(|_| bad(word))
+}
+
+fn optional(word: &str) -> Result<Option<usize>, String> {
+    if word == "-" { Ok(None) } else { word.parse().map(Some).map_err(|_| bad(word)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_read_back() {
+        let records = [
+            Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
+            Record::Global { holder: None },
+            Record::Global { holder: Some(1) },
+            Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },
+            Record::State(vec![0, 1, -5, i64::MAX]),
+            Record::Initial { variable: 2, value: "-7".into() },
+            Record::Step { thread: 1, edge: 2, choice: None },
+            Record::Step { thread: 1, edge: 2, choice: Some("99999999999999999999".into()) },
+            Record::Drain { thread: 0, variable: 4 },
+            Record::Property(0),
+            Record::Failure { thread: 1, location: 9 },
+            Record::End(11),
+        ];
+        for record in records {
+            for remark in ["", "a remark # with \"signs\"\n"] {
+                assert_eq!(Record::from_text(&record.to_text(remark)), Ok(record.clone()));
+                assert_eq!(Record::from_json(&record.to_json(remark)), Ok(record.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for line in ["", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"] {
+            assert!(Record::from_text(line).is_err(), "{line}");
+            assert!(Record::from_json(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Questions and answers.
+
+use crate::Certificate;
+use machine::{Doubt, Event, Model, Trace};
+use program::Program;
+use std::fmt;
+
+/// A question: is the program safe under the model?
+#[derive(Clone, Copy)]
+pub struct Task<'p> {
+    /// The program, with its properties.
+    pub program: &'p Program,
+    /// The memory model.
+    pub model: Model,
+}
+
+/// An answer, with its evidence.
+#[derive(Debug)]
+pub enum Verdict {
+    /// No execution violates anything.
+    Safe(Certificate),
+    /// This execution violates something.
+    Unsafe(Trace),
+    /// No answer within the limits, and why.
+    Unknown(Vec<Reason>),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reason {
+    /// A limit was reached, or somebody asked to stop.
+    Stopped(Stop),
+    /// Store buffers can grow beyond this many entries; no violation within.
+    BuffersBeyond(usize),
+    /// Part of the behaviour was not explored.
+    Doubt(Doubt),
+    /// There is no room for more or larger states in the data structures.
+    Full,
+}
+
+/// Why a run ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stop {
+    /// The time limit.
+    Time,
+    /// The memory limit.
+    Memory,
+    /// The limit on states.
+    States,
+    /// The user.
+    Interrupt,
+}
+
+/// What an engine tells about its work while it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// What it is doing.
+    pub phase: &'static str,
+    /// The bound it works within, if any.
+    pub bound: Option<usize>,
+    /// States so far.
+    pub states: usize,
+    /// States found but not yet expanded.
+    pub waiting: usize,
+    /// Bytes of its main data structures.
+    pub bytes: usize,
+}
+
+/// Watches an engine: shows progress and stops it at limits. Engines have no clock of their own.
+pub trait Monitor: Sync {
+    /// Called now and then; an error ends the work.
+    fn observe(&self, progress: &Progress) -> Result<(), Stop>;
+}
+
+/// Lets an engine run without limits.
+pub struct Ignore;
+
+impl Monitor for Ignore {
+    fn observe(&self, _: &Progress) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+/// What an engine did, for reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Statistics {
+    /// States explored (in the last round, where there are several).
+    pub states: usize,
+    /// The bound on buffers of the last round.
+    pub k: Option<usize>,
+    /// How the search went, where an engine has several ways.
+    pub method: Option<&'static str>,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stop::Time => "the time limit was reached",
+            Stop::Memory => "the memory limit was reached",
+            Stop::States => "the limit on states was reached",
+            Stop::Interrupt => "interrupted",
+        })
+    }
+}
+
+impl Reason {
+    /// The reason as a sentence, with places in the source.
+    pub fn text(&self, program: &Program) -> String {
+        match self {
+            Reason::Stopped(stop) => stop.to_string(),
+            Reason::BuffersBeyond(cap) => {
+                format!(
+                    "store buffers can grow beyond {cap} entries; no violation was found within that bound"
+                )
+            }
+            Reason::Full => "the state space is too large for the state store".to_string(),
+            Reason::Doubt(Doubt::Bound) => "a bound on store buffers was reached".to_string(),
+            Reason::Doubt(Doubt::Overflow(event)) => {
+                format!("a value left the 64-bit range{}", at(program, *event))
+            }
+            Reason::Doubt(Doubt::PropertyOverflow(property)) => {
+                let line = program.source.line(program.properties[*property].span);
+                let line = line.map(|line| format!(" in the property on line {line}")).unwrap_or_default();
+                format!("a value left the 64-bit range{line}")
+            }
+            Reason::Doubt(Doubt::Choice(event)) => {
+                format!("only some of the values for `any` were tried{}", at(program, *event))
+            }
+            Reason::Doubt(Doubt::InitialChoice) => {
+                "only some of the initial values of variables that start at `any` were tried".to_string()
+            }
+        }
+    }
+}
+
+fn at(program: &Program, event: Event) -> String {
+    let Event::Step { thread, edge } = event else { return String::new() };
+    let thread = program.thread(thread);
+    let span = thread.edge(edge).span;
+    match program.source.line(span) {
+        Some(line) => {
+            format!(" at line {line} of {}: `{}`", program.source.name(), program.source.snippet(span))
+        }
+        None => format!(" in thread {}", thread.name),
+    }
+}

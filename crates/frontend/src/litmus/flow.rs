@@ -1,0 +1,267 @@
+//! What is known before each instruction of a thread: where control may come from, which
+//! registers hold addresses, which instruction set the flags, and whether anyone will look.
+//!
+//! Three small data-flow problems over the same graph. Addresses are followed forwards
+//! (a register holds this number, this address, some number, or perhaps an address), so that
+//! `(%rax)` can be resolved before the program is built. The flags' origin is followed
+//! forwards and their use backwards, so that only flags that are used cost registers.
+
+use super::header::{Init, Value};
+use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand};
+use super::registers::FAMILIES;
+use crate::Diagnostic;
+use program::Int;
+use std::collections::HashMap;
+
+/// What a register holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// This number.
+    Int(Int),
+    /// The address of a location, plus bytes.
+    Address(String, Int),
+    /// Some number.
+    Number,
+    /// An address or a number, depending on the way taken.
+    Mixed,
+}
+
+/// Which flags an instruction sets, and to what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flags {
+    /// Those of a comparison: every jump has a meaning.
+    Comparison,
+    /// Those of a result; carry is not modelled.
+    Result,
+    /// Those of a bitwise result: carry is clear.
+    Bitwise,
+}
+
+/// The flags' origins that reach a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origins {
+    /// None has been set yet, on some way.
+    pub(super) unset: bool,
+    /// Set by an instruction that leaves carry unmodelled.
+    pub(super) result: bool,
+}
+
+/// The facts about one thread.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// For a jump, its target.
+    pub(super) targets: Vec<Option<usize>>,
+    /// What registers hold before each instruction, where control can get.
+    pub(super) known: Vec<Option<Vec<Known>>>,
+    /// The flags before each instruction.
+    pub(super) origins: Vec<Origins>,
+    /// Whether the flags after each instruction are looked at through registers.
+    pub(super) flags_used: Vec<bool>,
+    /// Whether a conditional jump can use the operands of the instruction right before it.
+    pub(super) direct: Vec<bool>,
+    /// Whether each instruction lies between a jump back and its target.
+    pub(super) repeats: Vec<bool>,
+}
+
+/// The flags an instruction sets.
+pub(super) fn flags_of(kind: Kind) -> Option<Flags> {
+    match kind {
+        Kind::Cmp | Kind::Cmpxchg | Kind::Arithmetic(Arithmetic::Sub) => Some(Flags::Comparison),
+        Kind::Arithmetic(Arithmetic::Add) | Kind::Inc | Kind::Dec | Kind::Xadd => Some(Flags::Result),
+        Kind::Arithmetic(_) | Kind::Test => Some(Flags::Bitwise),
+        _ => None,
+    }
+}
+
+impl Flow {
+    pub(super) fn of(thread: usize, code: &Code, init: &Init) -> Result<Flow, Vec<Diagnostic>> {
+        let (successors, targets) = graph(code)?;
+        let known = known(thread, code, init, &successors);
+        let origins = origins(code, &successors);
+        let direct = direct(code, &successors, &targets);
+        let flags_used = flags_used(code, &successors, &direct);
+        let mut repeats = vec![false; code.instructions.len()];
+        for (at, target) in targets.iter().enumerate() {
+            if let Some(target) = target.filter(|target| *target <= at) {
+                repeats[target..=at].fill(true);
+            }
+        }
+        Ok(Flow { targets, known, origins, flags_used, direct, repeats })
+    }
+}
+
+/// Where each instruction may lead (the position after the last is the end), and jumps' targets.
+type Graph = (Vec<Vec<usize>>, Vec<Option<usize>>);
+
+fn graph(code: &Code) -> Result<Graph, Vec<Diagnostic>> {
+    let labels: HashMap<&str, usize> = code.labels.iter().map(|(name, at, _)| (name.as_str(), *at)).collect();
+    let end = code.instructions.len();
+    let mut errors = Vec::new();
+    let (mut successors, mut targets) = (Vec::new(), Vec::new());
+    for (at, instruction) in code.instructions.iter().enumerate() {
+        let mut target = None;
+        if matches!(instruction.kind, Kind::Jmp | Kind::Jump(_)) {
+            match jump_target(instruction, &labels) {
+                Ok(found) => target = Some(found),
+                Err(error) => errors.push(error),
+            }
+        }
+        targets.push(target);
+        successors.push(match instruction.kind {
+            Kind::Jmp => target.into_iter().collect(),
+            Kind::Jump(_) => target.into_iter().chain([at + 1]).collect(),
+            Kind::Ret => vec![end],
+            _ => vec![at + 1],
+        });
+    }
+    if errors.is_empty() { Ok((successors, targets)) } else { Err(errors) }
+}
+
+fn jump_target(instruction: &Instruction, labels: &HashMap<&str, usize>) -> Result<usize, Diagnostic> {
+    let name = &instruction.name;
+    match instruction.operands.as_slice() {
+        [Operand::Label(label)] => labels.get(label.as_str()).copied().ok_or_else(|| {
+            Diagnostic::error(
+                instruction.span,
+                format!("`{name}` goes to `{label}`, which is no label of this thread"),
+            )
+        }),
+        _ => Err(Diagnostic::error(instruction.span, format!("`{name}` needs a label"))),
+    }
+}
+
+fn known(thread: usize, code: &Code, init: &Init, successors: &[Vec<usize>]) -> Vec<Option<Vec<Known>>> {
+    let mut entry = vec![Known::Int(Int::from(0)); FAMILIES];
+    for preset in init.registers.iter().filter(|preset| preset.thread == thread) {
+        entry[preset.family.index()] = match &preset.value {
+            Value::Int(value) => Known::Int(value.clone()),
+            Value::Address(name, cell) => {
+                let bytes = init.locations.iter().find(|l| l.name == *name).map_or(4, |l| l.bytes);
+                Known::Address(name.clone(), Int::from(*cell) * bytes)
+            }
+        };
+    }
+    let count = code.instructions.len();
+    let mut states = vec![None; count + 1];
+    states[0] = Some(entry);
+    let mut work = vec![0];
+    while let Some(at) = work.pop() {
+        let Some(instruction) = code.instructions.get(at) else { continue };
+        let Some(mut after) = states[at].clone() else { continue };
+        transfer(instruction, &mut after);
+        for &next in &successors[at] {
+            if join(&mut states[next], &after) {
+                work.push(next);
+            }
+        }
+    }
+    states
+}
+
+fn transfer(instruction: &Instruction, state: &mut [Known]) {
+    use Operand::{AddressOf, Immediate, Register};
+    match (instruction.kind, instruction.operands.as_slice()) {
+        (Kind::Mov, [Register(to), from]) => {
+            state[to.index()] = match from {
+                Immediate(value) => Known::Int(value.clone()),
+                AddressOf(name) => Known::Address(name.clone(), Int::from(0)),
+                Register(from) => state[from.index()].clone(),
+                _ => Known::Number,
+            }
+        }
+        (Kind::Xchg, [Register(a), Register(b)]) => state.swap(a.index(), b.index()),
+        (Kind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub), [Register(a), Register(b)]) if a == b => {
+            state[a.index()] = Known::Int(Int::from(0));
+        }
+        _ => {
+            for family in instruction.written() {
+                state[family.index()] = Known::Number;
+            }
+        }
+    }
+}
+
+fn join(known: &mut Option<Vec<Known>>, new: &[Known]) -> bool {
+    let Some(known) = known else {
+        *known = Some(new.to_vec());
+        return true;
+    };
+    let mut grown = false;
+    for (old, new) in known.iter_mut().zip(new) {
+        let number = |k: &Known| matches!(k, Known::Int(_) | Known::Number);
+        let joined = match (&*old, new) {
+            (a, b) if a == b => continue,
+            (a, b) if number(a) && number(b) => Known::Number,
+            _ => Known::Mixed,
+        };
+        grown |= joined != *old;
+        *old = joined;
+    }
+    grown
+}
+
+fn origins(code: &Code, successors: &[Vec<usize>]) -> Vec<Origins> {
+    let mut origins = vec![Origins::default(); code.instructions.len() + 1];
+    origins[0].unset = true;
+    let mut work = vec![0];
+    let mut seen = vec![false; origins.len()];
+    while let Some(at) = work.pop() {
+        let Some(instruction) = code.instructions.get(at) else { continue };
+        seen[at] = true;
+        let after = match flags_of(instruction.kind) {
+            Some(flags) => Origins { unset: false, result: flags == Flags::Result },
+            None => origins[at],
+        };
+        for &next in &successors[at] {
+            let joined = Origins {
+                unset: origins[next].unset || after.unset,
+                result: origins[next].result || after.result,
+            };
+            if joined != origins[next] || !seen[next] {
+                origins[next] = joined;
+                work.push(next);
+            }
+        }
+    }
+    origins
+}
+
+/// A jump right behind the only instruction that can come before it, when that one leaves
+/// what it compared where the jump can still see it.
+fn direct(code: &Code, successors: &[Vec<usize>], targets: &[Option<usize>]) -> Vec<bool> {
+    let mut entered = vec![false; code.instructions.len() + 1];
+    targets.iter().flatten().for_each(|target| entered[*target] = true);
+    let leaves_operands = |instruction: &Instruction| match (instruction.kind, instruction.operands.first()) {
+        (Kind::Cmpxchg | Kind::Xadd, _) => false,
+        (Kind::Arithmetic(Arithmetic::Sub), Some(Operand::Register(_))) => false,
+        (kind, _) => flags_of(kind).is_some(),
+    };
+    let jump = |at: usize| matches!(code.instructions[at].kind, Kind::Jump(_));
+    (0..code.instructions.len())
+        .map(|at| {
+            jump(at)
+                && at > 0
+                && !entered[at]
+                && successors[at - 1] == [at]
+                && leaves_operands(&code.instructions[at - 1])
+        })
+        .collect()
+}
+
+fn flags_used(code: &Code, successors: &[Vec<usize>], direct: &[bool]) -> Vec<bool> {
+    let count = code.instructions.len();
+    let mut before = vec![false; count + 1];
+    let mut entering = vec![Vec::new(); count + 1];
+    for (at, nexts) in successors.iter().enumerate() {
+        nexts.iter().for_each(|next| entering[*next].push(at));
+    }
+    let mut work: Vec<usize> =
+        (0..count).filter(|&at| matches!(code.instructions[at].kind, Kind::Jump(_)) && !direct[at]).collect();
+    while let Some(at) = work.pop() {
+        if !std::mem::replace(&mut before[at], true) {
+            let passes = |&&from: &&usize| flags_of(code.instructions[from].kind).is_none();
+            work.extend(entering[at].iter().filter(passes));
+        }
+    }
+    successors.iter().map(|nexts| nexts.iter().any(|next| before[*next])).collect()
+}

@@ -1,0 +1,247 @@
+//! The head of a litmus test: architecture, name, remarks, and the block of initial values.
+
+use super::lexer::{Cursor, Token, skip_comment};
+use super::registers::{Arch, Family, register};
+use crate::Diagnostic;
+use program::{Int, Span};
+
+/// Arrays longer than this are refused.
+const MAX_CELLS: usize = 4096;
+
+/// A value that is written down: a number or the address of a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Int(Int),
+    /// A location and an offset in cells.
+    Address(String, usize),
+}
+
+/// A location that the block of initial values mentions.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    pub(super) name: String,
+    /// Its cells; one, unless it is an array.
+    pub(super) cells: Vec<Int>,
+    pub(super) is_array: bool,
+    /// Bytes of one cell, as its type says (4 without a type).
+    pub(super) bytes: usize,
+    pub(super) span: Span,
+}
+
+/// The initial value of a register.
+#[derive(Clone, Debug)]
+pub(super) struct Preset {
+    pub(super) thread: usize,
+    pub(super) family: Family,
+    pub(super) value: Value,
+    pub(super) span: Span,
+}
+
+/// Everything the block of initial values says.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Init {
+    pub(super) locations: Vec<Declared>,
+    pub(super) registers: Vec<Preset>,
+}
+
+/// The architecture, the test's name and where the block of initial values starts.
+pub(super) fn header(text: &str) -> Result<(Arch, String, usize), Diagnostic> {
+    let mut at = skip_blanks(text, 0)?;
+    let line_end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+    let line = &text[at..line_end];
+    let word_length = line.find(char::is_whitespace).unwrap_or(line.len());
+    let word = &line[..word_length];
+    let arch = match word {
+        "X86" => Arch::X86,
+        "X86_64" => Arch::X86_64,
+        _ => {
+            let span = Span::new(at, at + word_length);
+            let message = match word {
+                "" => "this text is empty".to_string(),
+                _ => format!("expected the architecture `X86` or `X86_64`, found `{word}`"),
+            };
+            let hint = "tests for other machines are not read; a test starts like `X86 SB`";
+            return Err(Diagnostic::error(span, message).hint(hint));
+        }
+    };
+    let name = line[word_length..].trim();
+    let name = name.split_once('{').map_or(name, |(name, _)| name.trim());
+    let first = at;
+    at += word_length;
+    while at < text.len() {
+        match text.as_bytes()[at] {
+            b'{' => return Ok((arch, name.to_string(), at)),
+            b'"' => at = skip_string(text, at)?,
+            b'(' if text[at..].starts_with("(*") => at = skip_comment(text, at)?,
+            _ => at += 1,
+        }
+    }
+    let span = Span::new(first, first + word_length);
+    Err(Diagnostic::error(span, "this test has no block of initial values")
+        .hint("write `{ }` before the threads"))
+}
+
+fn skip_blanks(text: &str, mut at: usize) -> Result<usize, Diagnostic> {
+    loop {
+        let rest = &text[at..];
+        let trimmed = rest.trim_start();
+        at += rest.len() - trimmed.len();
+        if !trimmed.starts_with("(*") {
+            return Ok(at);
+        }
+        at = skip_comment(text, at)?;
+    }
+}
+
+fn skip_string(text: &str, start: usize) -> Result<usize, Diagnostic> {
+    let end = text[start + 1..].find('"').map(|length| start + 1 + length + 1);
+    end.ok_or_else(|| Diagnostic::error(Span::new(start, start + 1), "this text in quotes does not end"))
+}
+
+/// The block of initial values, from `{` to `}`.
+pub(super) fn init(cursor: &mut Cursor) -> Result<Init, Diagnostic> {
+    cursor.expect("{")?;
+    let mut init = Init::default();
+    while !cursor.sign("}") {
+        if cursor.sign(";") {
+            continue;
+        }
+        item(cursor, &mut init)?;
+        if !matches!(cursor.peek(), Some(Token::Sign(";" | "}"))) {
+            return Err(cursor.unexpected("`;` or `}`"));
+        }
+    }
+    Ok(init)
+}
+
+/// `[type] place [= value]`
+fn item(cursor: &mut Cursor, init: &mut Init) -> Result<(), Diagnostic> {
+    let start = cursor.span();
+    let kind = data_type(cursor);
+    if let Some((thread, family)) = register_place(cursor)? {
+        let value = if cursor.sign("=") { value(cursor)? } else { Value::Int(Int::from(0)) };
+        let span = cursor.since(start);
+        init.registers.push(Preset { thread, family, value, span });
+        return Ok(());
+    }
+    let bracketed = cursor.sign("[");
+    let (name, _) = cursor.word("a location or a register like `0:EAX`")?;
+    if bracketed {
+        cursor.expect("]")?;
+    }
+    let length = if !bracketed && cursor.sign("[") { Some(array_length(cursor)?) } else { None };
+    let cells = cells(cursor, length)?;
+    let (is_array, bytes, span) = (length.is_some(), kind.unwrap_or(4), cursor.since(start));
+    init.locations.push(Declared { name: name.to_string(), cells, is_array, bytes, span });
+    Ok(())
+}
+
+fn array_length(cursor: &mut Cursor) -> Result<usize, Diagnostic> {
+    let span = cursor.span();
+    let length = cursor.integer()?;
+    cursor.expect("]")?;
+    let length = usize::try_from(&length).ok().filter(|length| (1..=MAX_CELLS).contains(length));
+    let message = format!("an array has 1 to {MAX_CELLS} cells");
+    length.ok_or_else(|| Diagnostic::error(span, message))
+}
+
+fn cells(cursor: &mut Cursor, length: Option<usize>) -> Result<Vec<Int>, Diagnostic> {
+    let mut cells = Vec::new();
+    if cursor.sign("=") {
+        let span = cursor.span();
+        if length.is_some() && cursor.sign("{") {
+            while !cursor.sign("}") {
+                cells.push(cursor.integer()?);
+                if !cursor.sign(",") && !matches!(cursor.peek(), Some(Token::Sign("}"))) {
+                    return Err(cursor.unexpected("`,` or `}`"));
+                }
+            }
+        } else {
+            cells.push(match value(cursor)? {
+                Value::Int(value) => value,
+                Value::Address(name, _) => {
+                    let message = format!("a location that holds the address of `{name}` is not supported");
+                    return Err(Diagnostic::error(span, message));
+                }
+            });
+        }
+        if cells.len() > length.unwrap_or(1) {
+            return Err(Diagnostic::error(cursor.since(span), "these are more values than cells"));
+        }
+    }
+    cells.resize(length.unwrap_or(1), Int::from(0));
+    Ok(cells)
+}
+
+/// A type, if one stands here; the bytes its values take.
+fn data_type(cursor: &mut Cursor) -> Option<usize> {
+    let mut bytes = None;
+    // `int x`, `int *p`, `unsigned long x`, `uint64_t 0:rax`: a word before another place is a type.
+    while let Some(Token::Word(word)) = cursor.peek() {
+        let typed = match cursor.peek_at(1) {
+            Some(Token::Word(_)) | Some(Token::Sign("*")) => true,
+            Some(Token::Number(_)) => matches!(cursor.peek_at(2), Some(Token::Sign(":"))),
+            _ => false,
+        };
+        if !typed {
+            break;
+        }
+        bytes = Some(type_bytes(word));
+        cursor.next();
+        while cursor.sign("*") {
+            bytes = Some(8);
+        }
+    }
+    bytes
+}
+
+fn type_bytes(name: &str) -> usize {
+    match name {
+        "char" | "int8_t" | "uint8_t" => 1,
+        "short" | "int16_t" | "uint16_t" => 2,
+        "long" | "int64_t" | "uint64_t" | "intptr_t" | "uintptr_t" => 8,
+        _ => 4,
+    }
+}
+
+/// `0:EAX` or `P0:EAX`, if that stands here.
+pub(super) fn register_place(cursor: &mut Cursor) -> Result<Option<(usize, Family)>, Diagnostic> {
+    if cursor.peek_at(1) != Some(&Token::Sign(":")) {
+        return Ok(None);
+    }
+    let start = cursor.span();
+    let thread = match cursor.peek() {
+        Some(Token::Number(number)) => usize::try_from(number).ok(),
+        Some(Token::Word(word)) => word.strip_prefix('P').and_then(|number| number.parse().ok()),
+        _ => return Ok(None),
+    };
+    let thread = thread.ok_or_else(|| cursor.unexpected("a thread like `0` or `P0`"))?;
+    cursor.next();
+    cursor.next();
+    cursor.sign("%");
+    let (word, _) = cursor.word("a register")?;
+    match register(word) {
+        Some(named) if !named.high => Ok(Some((thread, named.family))),
+        _ => Err(Diagnostic::error(
+            cursor.since(start),
+            format!("`{word}` is not a register that is modelled"),
+        )),
+    }
+}
+
+/// A number, or the name of a location for its address.
+pub(super) fn value(cursor: &mut Cursor) -> Result<Value, Diagnostic> {
+    cursor.sign("&");
+    if !matches!(cursor.peek(), Some(Token::Word(_))) {
+        return Ok(Value::Int(cursor.integer()?));
+    }
+    let (name, span) = cursor.word("a value")?;
+    let cell = if cursor.sign("[") {
+        let cell = cursor.integer()?;
+        cursor.expect("]")?;
+        usize::try_from(&cell).map_err(|_| Diagnostic::error(span, "a cell's number is not negative"))?
+    } else {
+        0
+    };
+    Ok(Value::Address(name.to_string(), cell))
+}

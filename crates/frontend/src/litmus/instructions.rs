@@ -1,0 +1,422 @@
+//! The table of threads: rows of cells, one instruction a cell.
+//!
+//! Operands are put into one order (destination first) whatever the architecture writes.
+//! A word without `%` in a 64-bit test is a location or a label, never a register.
+
+use super::lexer::{Cursor, Token};
+use super::registers::{ACCUMULATOR, Arch, Family, register};
+use crate::Diagnostic;
+use program::{Int, Span};
+
+/// More threads or instructions than this are refused.
+const MAX_THREADS: usize = 256;
+const MAX_INSTRUCTIONS: usize = 20_000;
+
+/// Two-operand arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    Add,
+    Sub,
+    And,
+    Or,
+    Xor,
+}
+
+/// When a conditional jump is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Below,
+    BelowEqual,
+    Above,
+    AboveEqual,
+    Negative,
+    NotNegative,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Mov,
+    Xchg,
+    Arithmetic(Arithmetic),
+    Inc,
+    Dec,
+    Cmp,
+    Test,
+    Xadd,
+    Cmpxchg,
+    Jump(When),
+    Jmp,
+    FullFence,
+    StoreFence,
+    /// No effect on anything modelled here.
+    Nothing,
+    /// Ends the thread.
+    Ret,
+}
+
+/// A place in memory: `symbol + displacement + base + index * scale`, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct Address {
+    pub(super) symbol: Option<String>,
+    pub(super) displacement: Int,
+    pub(super) base: Option<Family>,
+    pub(super) index: Option<(Family, Int)>,
+}
+
+/// An operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    Register(Family),
+    Immediate(Int),
+    /// The address of a location as a value.
+    AddressOf(String),
+    Memory(Address),
+    /// A bare word: where a jump goes.
+    Label(String),
+}
+
+/// An instruction with its operands, destination first.
+#[derive(Clone, Debug)]
+pub(super) struct Instruction {
+    pub(super) kind: Kind,
+    pub(super) locked: bool,
+    pub(super) operands: Vec<Operand>,
+    /// Operand size.
+    pub(super) bits: u32,
+    /// The mnemonic as written, for messages.
+    pub(super) name: String,
+    pub(super) span: Span,
+}
+
+/// A thread: instructions, and labels as positions among them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Code {
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) labels: Vec<(String, usize, Span)>,
+}
+
+/// Reads the table; every bad cell gives an error of its own.
+pub(super) fn table(cursor: &mut Cursor, arch: Arch) -> Result<Vec<Code>, Vec<Diagnostic>> {
+    let count = thread_row(cursor).map_err(|error| vec![error])?;
+    let mut threads = vec![Code::default(); count];
+    let mut errors = Vec::new();
+    let mut cells = 0;
+    while !at_tail(cursor) {
+        let start = cursor.span();
+        for column in 0.. {
+            cells += 1;
+            if cells > MAX_INSTRUCTIONS || errors.len() > 20 {
+                errors.push(Diagnostic::error(cursor.span(), "this test is too large to go on reading it"));
+                return Err(errors);
+            }
+            let mut unused = Code::default();
+            let code = threads.get_mut(column).unwrap_or(&mut unused);
+            if let Err(error) = cell(cursor, arch, code) {
+                errors.push(error);
+                skip_cell(cursor);
+            }
+            if cursor.sign("|") {
+                continue;
+            }
+            if column + 1 != count {
+                let message = format!("this row has {} cells, but there are {count} threads", column + 1);
+                errors.push(Diagnostic::error(cursor.since(start), message));
+            }
+            if !cursor.sign(";") {
+                errors.push(cursor.unexpected("`;` at the end of a row"));
+                return Err(errors);
+            }
+            break;
+        }
+    }
+    if errors.is_empty() { Ok(threads) } else { Err(errors) }
+}
+
+/// `P0 | P1 | … ;`
+fn thread_row(cursor: &mut Cursor) -> Result<usize, Diagnostic> {
+    for thread in 0.. {
+        let wanted = format!("P{thread}");
+        if !cursor.keyword(&wanted) {
+            return Err(cursor.unexpected(&format!("the thread `{wanted}`")));
+        }
+        if thread >= MAX_THREADS {
+            return Err(Diagnostic::error(cursor.span(), format!("more than {MAX_THREADS} threads")));
+        }
+        if cursor.sign(";") {
+            return Ok(thread + 1);
+        }
+        cursor.expect("|")?;
+    }
+    Err(cursor.unexpected("`;`"))
+}
+
+/// Whether the rows are over: a question starts here, or nothing is left.
+fn at_tail(cursor: &Cursor) -> bool {
+    const STARTS: [&str; 5] = ["exists", "forall", "locations", "filter", "not"];
+    match cursor.peek() {
+        None => true,
+        Some(Token::Sign("~" | "<<")) => true,
+        Some(Token::Word(word)) => STARTS.contains(word),
+        _ => false,
+    }
+}
+
+fn skip_cell(cursor: &mut Cursor) {
+    while !cursor.done() && !matches!(cursor.peek(), Some(Token::Sign("|" | ";"))) {
+        cursor.next();
+    }
+}
+
+/// Labels and at most one instruction.
+fn cell(cursor: &mut Cursor, arch: Arch, code: &mut Code) -> Result<(), Diagnostic> {
+    while cursor.peek_at(1) == Some(&Token::Sign(":")) {
+        let (label, span) = cursor.word("a label")?;
+        cursor.next();
+        if let Some((_, _, first)) = code.labels.iter().find(|(name, ..)| name == label) {
+            let message = format!("the label `{label}` is set twice");
+            return Err(Diagnostic::error(span, message).related(*first, "first set here"));
+        }
+        code.labels.push((label.to_string(), code.instructions.len(), span));
+    }
+    if matches!(cursor.peek(), None | Some(Token::Sign("|" | ";"))) {
+        return Ok(());
+    }
+    let instruction = instruction(cursor, arch)?;
+    code.instructions.push(instruction);
+    if !matches!(cursor.peek(), None | Some(Token::Sign("|" | ";"))) {
+        return Err(cursor.unexpected("`|` or `;` after the instruction"));
+    }
+    Ok(())
+}
+
+fn instruction(cursor: &mut Cursor, arch: Arch) -> Result<Instruction, Diagnostic> {
+    let start = cursor.span();
+    let locked = cursor.keyword("lock");
+    let (name, name_span) = cursor.word("an instruction")?;
+    let Some((kind, suffix)) = mnemonic(name) else {
+        let message = format!("the instruction `{name}` is not supported");
+        return Err(Diagnostic::error(name_span, message));
+    };
+    if kind == Kind::Nothing {
+        // The operands of a long NOP mean nothing.
+        skip_cell(cursor);
+    }
+    let mut widths = Vec::new();
+    let mut operands = Vec::new();
+    while !matches!(cursor.peek(), None | Some(Token::Sign("|" | ";"))) {
+        operands.push(operand(cursor, arch, name, &mut widths)?);
+        if !cursor.sign(",") {
+            break;
+        }
+    }
+    if arch == Arch::X86_64 {
+        operands.reverse();
+    }
+    let span = cursor.since(start);
+    let bits = suffix.or_else(|| widths.iter().copied().min()).unwrap_or(32);
+    let odd = suffix.is_some_and(|bits| widths.iter().any(|width| *width != bits));
+    if odd || widths.iter().any(|width| Some(width) != widths.first()) {
+        return Err(Diagnostic::error(span, format!("the operands of `{name}` have different sizes")));
+    }
+    Ok(Instruction { kind, locked, operands, bits, name: name.to_string(), span })
+}
+
+/// What a mnemonic means, and the operand size its last letter says.
+fn mnemonic(name: &str) -> Option<(Kind, Option<u32>)> {
+    let name = name.to_ascii_lowercase();
+    if let Some(kind) = exact(&name).or_else(|| jump(&name).map(Kind::Jump)) {
+        return Some((kind, None));
+    }
+    let bits = match name.chars().last()? {
+        'b' => 8,
+        'w' => 16,
+        'l' => 32,
+        'q' => 64,
+        _ => return None,
+    };
+    match exact(&name[..name.len() - 1])? {
+        Kind::FullFence | Kind::StoreFence | Kind::Jmp => None,
+        kind => Some((kind, Some(bits))),
+    }
+}
+
+fn exact(name: &str) -> Option<Kind> {
+    Some(match name {
+        "mov" | "movabs" => Kind::Mov,
+        "xchg" => Kind::Xchg,
+        "add" => Kind::Arithmetic(Arithmetic::Add),
+        "sub" => Kind::Arithmetic(Arithmetic::Sub),
+        "and" => Kind::Arithmetic(Arithmetic::And),
+        "or" => Kind::Arithmetic(Arithmetic::Or),
+        "xor" => Kind::Arithmetic(Arithmetic::Xor),
+        "inc" => Kind::Inc,
+        "dec" => Kind::Dec,
+        "cmp" => Kind::Cmp,
+        "test" => Kind::Test,
+        "xadd" => Kind::Xadd,
+        "cmpxchg" => Kind::Cmpxchg,
+        "jmp" => Kind::Jmp,
+        "mfence" => Kind::FullFence,
+        "sfence" => Kind::StoreFence,
+        "lfence" | "pause" | "nop" | "endbr64" | "endbr32" => Kind::Nothing,
+        "ret" => Kind::Ret,
+        _ => return None,
+    })
+}
+
+fn jump(name: &str) -> Option<When> {
+    Some(match name {
+        "je" | "jz" => When::Equal,
+        "jne" | "jnz" => When::NotEqual,
+        "jl" | "jnge" => When::Less,
+        "jle" | "jng" => When::LessEqual,
+        "jg" | "jnle" => When::Greater,
+        "jge" | "jnl" => When::GreaterEqual,
+        "jb" | "jc" | "jnae" => When::Below,
+        "jbe" | "jna" => When::BelowEqual,
+        "ja" | "jnbe" => When::Above,
+        "jae" | "jnc" | "jnb" => When::AboveEqual,
+        "js" => When::Negative,
+        "jns" => When::NotNegative,
+        _ => return None,
+    })
+}
+
+fn operand(
+    cursor: &mut Cursor,
+    arch: Arch,
+    name: &str,
+    widths: &mut Vec<u32>,
+) -> Result<Operand, Diagnostic> {
+    for (word, bits) in [("byte", 8), ("word", 16), ("dword", 32), ("qword", 64)] {
+        if matches!(cursor.peek_at(1), Some(Token::Word(next)) if next.eq_ignore_ascii_case("ptr"))
+            && cursor.keyword(word)
+        {
+            cursor.next();
+            widths.push(bits);
+        }
+    }
+    if cursor.sign("$") {
+        if let Some(Token::Word(word)) = cursor.peek() {
+            cursor.next();
+            return Ok(Operand::AddressOf((*word).to_string()));
+        }
+        return Ok(Operand::Immediate(cursor.integer()?));
+    }
+    if cursor.sign("%") {
+        return named_register(cursor, name, widths).map(Operand::Register);
+    }
+    match (cursor.peek(), cursor.peek_at(1)) {
+        (Some(Token::Sign("[")), _) => intel_memory(cursor).map(Operand::Memory),
+        (Some(Token::Sign("(")), _) => att_memory(cursor, Address::default()).map(Operand::Memory),
+        (Some(Token::Word(word)), Some(Token::Sign("("))) => {
+            cursor.next();
+            att_memory(cursor, Address { symbol: Some((*word).to_string()), ..Address::default() })
+                .map(Operand::Memory)
+        }
+        (Some(Token::Word(word)), _) if arch == Arch::X86 && register(word).is_some() => {
+            named_register(cursor, name, widths).map(Operand::Register)
+        }
+        (Some(Token::Word(word)), _) => {
+            cursor.next();
+            Ok(Operand::Label((*word).to_string()))
+        }
+        (Some(Token::Number(_)) | Some(Token::Sign("-")), _) => {
+            let value = cursor.integer()?;
+            match cursor.peek() {
+                Some(Token::Sign("(")) => {
+                    att_memory(cursor, Address { displacement: value, ..Address::default() })
+                        .map(Operand::Memory)
+                }
+                _ => Ok(Operand::Immediate(value)),
+            }
+        }
+        _ => Err(cursor.unexpected(&format!("an operand of `{name}`"))),
+    }
+}
+
+fn named_register(cursor: &mut Cursor, name: &str, widths: &mut Vec<u32>) -> Result<Family, Diagnostic> {
+    let (word, span) = cursor.word("a register")?;
+    match register(word) {
+        Some(named) if !named.high => {
+            widths.push(named.bits);
+            Ok(named.family)
+        }
+        Some(_) => {
+            let message =
+                format!("`{name}` uses `{word}`, the second byte of a register, which is not modelled");
+            Err(Diagnostic::error(span, message))
+        }
+        None => Err(Diagnostic::error(span, format!("`{word}` is not a register"))),
+    }
+}
+
+/// `[x]`, `[EAX]`, `[x+4]`
+fn intel_memory(cursor: &mut Cursor) -> Result<Address, Diagnostic> {
+    cursor.expect("[")?;
+    let mut address = Address::default();
+    loop {
+        if let Some(Token::Word(word)) = cursor.peek() {
+            match register(word).filter(|named| !named.high) {
+                Some(named) if address.base.is_none() => address.base = Some(named.family),
+                None if address.symbol.is_none() => address.symbol = Some((*word).to_string()),
+                _ => return Err(cursor.unexpected("one location or register")),
+            }
+            cursor.next();
+        } else {
+            address.displacement += cursor.integer()?;
+        }
+        if cursor.sign("]") {
+            return Ok(address);
+        }
+        if cursor.peek() != Some(&Token::Sign("-")) {
+            cursor.expect("+")?;
+        }
+    }
+}
+
+/// `(x)`, `(%rax)`, `8(%rax,%rbx,4)`, `x(%rip)`; what stands before the parenthesis is known.
+fn att_memory(cursor: &mut Cursor, mut address: Address) -> Result<Address, Diagnostic> {
+    cursor.expect("(")?;
+    if cursor.peek() != Some(&Token::Sign(",")) {
+        if cursor.sign("%") {
+            address.base = Some(named_register(cursor, "(", &mut Vec::new())?);
+        } else if address.symbol.is_none() {
+            address.symbol = Some(cursor.word("a location or a register")?.0.to_string());
+        } else {
+            return Err(cursor.unexpected("a register"));
+        }
+    }
+    if cursor.sign(",") {
+        cursor.expect("%")?;
+        let family = named_register(cursor, "(", &mut Vec::new())?;
+        let scale = if cursor.sign(",") { cursor.integer()? } else { Int::from(1) };
+        address.index = Some((family, scale));
+    }
+    cursor.expect(")")?;
+    Ok(address)
+}
+
+impl Instruction {
+    /// The registers it writes.
+    pub(super) fn written(&self) -> Vec<Family> {
+        let register = |operand: Option<&Operand>| match operand {
+            Some(Operand::Register(family)) => Some(*family),
+            _ => None,
+        };
+        let (first, second) = (register(self.operands.first()), register(self.operands.get(1)));
+        match self.kind {
+            Kind::Mov | Kind::Arithmetic(_) | Kind::Inc | Kind::Dec => first.into_iter().collect(),
+            Kind::Xchg | Kind::Xadd => first.into_iter().chain(second).collect(),
+            Kind::Cmpxchg => first.into_iter().chain([ACCUMULATOR]).collect(),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Instructions to edges.
+//!
+//! An instruction that touches memory is one load, one store, or a load and a store; with
+//! `LOCK` (and `XCHG` always) it is one locked block. Flags are the two values that were
+//! compared, or a result and zero, kept in two registers of their own unless the jump stands
+//! right behind the comparison and can look at its operands.
+
+use super::flags::{compared, compute};
+use super::flow::Flow;
+use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand};
+use super::operands::{Place, Read};
+use super::registers::{ACCUMULATOR, Arch, FAMILIES, Family};
+use super::sizes::Sizes;
+use crate::Diagnostic;
+use program::{Arith, Cond, Expr, Fence, Int, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
+use std::collections::HashMap;
+
+/// Where a named location lives in the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Symbol {
+    pub(super) first: VarId,
+    pub(super) cells: usize,
+    pub(super) bytes: usize,
+}
+
+/// All locations by name.
+pub(super) type Symbols = HashMap<String, Symbol>;
+
+/// A lowered thread and the program register of each machine register it has.
+#[derive(Debug)]
+pub(super) struct Lowered {
+    pub(super) thread: Thread,
+    pub(super) registers: Vec<Option<RegId>>,
+}
+
+/// What a thread is lowered with.
+pub(super) struct Context<'a> {
+    pub(super) arch: Arch,
+    pub(super) symbols: &'a Symbols,
+    pub(super) sizes: &'a Sizes,
+    pub(super) code: &'a Code,
+    pub(super) flow: &'a Flow,
+}
+
+/// A thread on its way to edges.
+pub(super) struct Lowering<'a> {
+    pub(super) context: &'a Context<'a>,
+    builder: ThreadBuilder,
+    registers: Vec<Option<RegId>>,
+    scratch: Option<RegId>,
+    flags: Option<(RegId, RegId)>,
+}
+
+/// One way through an instruction: operations in order.
+type Way = Vec<Op>;
+
+/// Lowers a thread. `presets` are its registers that do not start at 0; `observed` those that
+/// must exist even if no instruction mentions them.
+pub(super) fn lower(
+    name: &str,
+    context: &Context,
+    presets: &[(Family, Int, Span)],
+    observed: &[Family],
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let mut lowering = Lowering {
+        context,
+        builder: ThreadBuilder::new(name),
+        registers: vec![None; FAMILIES],
+        scratch: None,
+        flags: None,
+    };
+    for family in observed {
+        lowering.register(*family);
+    }
+    let mut start = lowering.builder.entry();
+    for (family, value, span) in presets {
+        let register = lowering.register(*family);
+        let value = context.sizes.signed(value);
+        start = lowering.builder.step(start, Op::Assign(register, Expr::Const(value)), *span);
+    }
+    let code = context.code;
+    let mut places = vec![start];
+    places.extend(code.instructions.iter().skip(1).map(|i| lowering.builder.location(i.span)));
+    if !code.instructions.is_empty() {
+        lowering.builder.describe(start, code.instructions[0].span);
+        places.push(lowering.builder.location(Span::NONE));
+    }
+    let mut errors = Vec::new();
+    for (at, instruction) in code.instructions.iter().enumerate() {
+        if context.flow.known[at].is_some()
+            && let Err(error) = lowering.instruction(at, instruction, &places)
+        {
+            errors.push(error);
+        }
+    }
+    for (label, at, _) in &code.labels {
+        lowering.builder.label(places[*at], label);
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let thread = lowering.builder.finish().map_err(|invalid| vec![invalid.into()])?;
+    Ok(Lowered { thread, registers: lowering.registers })
+}
+
+impl Lowering<'_> {
+    pub(super) fn register(&mut self, family: Family) -> RegId {
+        let slot = &mut self.registers[family.index()];
+        *slot.get_or_insert_with(|| self.builder.register(family.name(self.context.arch)))
+    }
+
+    pub(super) fn scratch(&mut self) -> RegId {
+        *self.scratch.get_or_insert_with(|| self.builder.register("scratch"))
+    }
+
+    pub(super) fn flag_registers(&mut self) -> (RegId, RegId) {
+        *self.flags.get_or_insert_with(|| {
+            (self.builder.register("compared"), self.builder.register("compared_with"))
+        })
+    }
+
+    fn instruction(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+        places: &[program::Loc],
+    ) -> Result<(), Diagnostic> {
+        let span = instruction.span;
+        let (from, flow) = (places[at], self.context.flow);
+        match instruction.kind {
+            Kind::Jmp => self.builder.merge(from, places[flow.targets[at].unwrap_or(at + 1)], span),
+            Kind::Ret => self.builder.merge(from, places[places.len() - 1], span),
+            Kind::Jump(when) => {
+                let cond = self.jump_condition(at, instruction, when)?;
+                let target = places[flow.targets[at].unwrap_or(at + 1)];
+                self.builder.edge(from, Op::Assume(cond.clone()), target, span);
+                self.builder.edge(from, Op::Assume(cond.negate()), places[at + 1], span);
+            }
+            _ => {
+                for way in self.ways(at, instruction)? {
+                    let (last, before) = way.split_last().map_or((&Op::Skip, [].as_slice()), |parts| parts);
+                    let mut here = from;
+                    for op in before {
+                        here = self.builder.step(here, op.clone(), span);
+                    }
+                    self.builder.edge(here, last.clone(), places[at + 1], span);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The ways through an instruction that is no jump.
+    fn ways(&mut self, at: usize, instruction: &Instruction) -> Result<Vec<Way>, Diagnostic> {
+        let lockable = matches!(
+            instruction.kind,
+            Kind::Arithmetic(_) | Kind::Inc | Kind::Dec | Kind::Xadd | Kind::Cmpxchg | Kind::Xchg
+        );
+        let to_memory = matches!(instruction.operands.first(), Some(Operand::Memory(_)))
+            || (instruction.kind == Kind::Xchg
+                && matches!(instruction.operands.get(1), Some(Operand::Memory(_))));
+        if instruction.locked && !(lockable && to_memory) {
+            let message = format!("`LOCK` cannot stand before this `{}`", instruction.name);
+            return Err(Diagnostic::error(instruction.span, message));
+        }
+        let one = |way: Result<Way, Diagnostic>| way.map(|way| vec![way]);
+        match (instruction.kind, instruction.operands.as_slice()) {
+            (Kind::Nothing, _) => Ok(vec![vec![Op::Skip]]),
+            (Kind::FullFence, []) => Ok(vec![vec![Op::Fence(Fence::Full)]]),
+            (Kind::StoreFence, []) => Ok(vec![vec![Op::Fence(Fence::Store)]]),
+            (Kind::Mov, [to, from]) => one(self.mov(at, instruction, to, from)),
+            (Kind::Xchg, [a, b]) => one(self.exchange(at, instruction, a, b)),
+            (Kind::Arithmetic(operation), [to, by]) => {
+                one(self.arithmetic(at, instruction, operation, to, by))
+            }
+            (Kind::Inc | Kind::Dec, [to]) => {
+                let operation = if instruction.kind == Kind::Inc { Arithmetic::Add } else { Arithmetic::Sub };
+                one(self.arithmetic(at, instruction, operation, to, &Operand::Immediate(Int::from(1))))
+            }
+            (Kind::Cmp | Kind::Test, [a, b]) => one(self.compare(at, instruction, a, b)),
+            (Kind::Xadd, [to, Operand::Register(by)]) => one(self.exchange_add(at, instruction, to, *by)),
+            (Kind::Cmpxchg, [to, new @ Operand::Register(_)]) => {
+                self.compare_exchange(at, instruction, to, new)
+            }
+            _ => Err(self.bad_operands(instruction)),
+        }
+    }
+
+    pub(super) fn bad_operands(&self, instruction: &Instruction) -> Diagnostic {
+        Diagnostic::error(instruction.span, format!("`{}` does not take these operands", instruction.name))
+    }
+
+    fn mov(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+        to: &Operand,
+        from: &Operand,
+    ) -> Result<Way, Diagnostic> {
+        if let (Operand::Register(to), true) = (to, self.is_address(at, from)) {
+            // The address is followed by `flow`; the register's value is not looked at.
+            self.register(*to);
+            return Ok(vec![Op::Skip]);
+        }
+        match (self.place(at, instruction, to)?, self.read(at, instruction, from)?) {
+            (Place::Register(to), Read::Value(value)) => Ok(vec![Op::Assign(to, value)]),
+            (Place::Register(to), Read::Memory(from)) => Ok(vec![Op::Load(to, from)]),
+            (Place::Memory(to), Read::Value(value)) => Ok(vec![Op::Store(to, value)]),
+            (Place::Memory(_), Read::Memory(_)) => Err(self.bad_operands(instruction)),
+        }
+    }
+
+    fn exchange(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+        a: &Operand,
+        b: &Operand,
+    ) -> Result<Way, Diagnostic> {
+        // Both must hold numbers: addresses are not moved around.
+        let (left, right) = (self.read(at, instruction, a)?, self.read(at, instruction, b)?);
+        let scratch = self.scratch();
+        match (self.place(at, instruction, a)?, self.place(at, instruction, b)?, left, right) {
+            (Place::Register(a), Place::Register(b), Read::Value(left), Read::Value(right)) => {
+                let parts =
+                    vec![Op::Assign(scratch, left), Op::Assign(a, right), Op::Assign(b, scratch.into())];
+                Ok(vec![Op::Block { locked: false, parts }])
+            }
+            (Place::Memory(memory), Place::Register(register), _, _)
+            | (Place::Register(register), Place::Memory(memory), _, _) => Ok(vec![Op::locked(vec![
+                Op::Load(scratch, memory),
+                Op::Store(memory, register.into()),
+                Op::Assign(register, scratch.into()),
+            ])]),
+            _ => Err(self.bad_operands(instruction)),
+        }
+    }
+
+    fn arithmetic(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+        operation: Arithmetic,
+        to: &Operand,
+        by: &Operand,
+    ) -> Result<Way, Diagnostic> {
+        let mut way = Vec::new();
+        let by = match self.read(at, instruction, by)? {
+            Read::Value(value) => value,
+            Read::Memory(_) if matches!(to, Operand::Memory(_)) => return Err(self.bad_operands(instruction)),
+            Read::Memory(variable) => {
+                way.push(Op::Load(self.scratch(), variable));
+                self.scratch().into()
+            }
+        };
+        let old = match self.read(at, instruction, to)? {
+            Read::Value(value) => value,
+            Read::Memory(variable) => {
+                way.push(Op::Load(self.scratch(), variable));
+                self.scratch().into()
+            }
+        };
+        let result = compute(operation, old.clone(), by.clone());
+        let flags = match instruction.kind {
+            Kind::Arithmetic(Arithmetic::Sub) => self.set_flags(at, old, by),
+            _ => self.set_flags(at, result.clone(), Expr::from(0)),
+        };
+        match self.place(at, instruction, to)? {
+            Place::Register(to) => {
+                way.push(together([flags, vec![Op::Assign(to, result)]].concat()));
+            }
+            Place::Memory(variable) if instruction.locked => {
+                let parts = [way, flags, vec![Op::Store(variable, result)]].concat();
+                way = vec![Op::locked(parts)];
+            }
+            Place::Memory(variable) => {
+                if !flags.is_empty() {
+                    way.push(together(flags));
+                }
+                way.push(Op::Store(variable, result));
+            }
+        }
+        Ok(way)
+    }
+
+    fn compare(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+        a: &Operand,
+        b: &Operand,
+    ) -> Result<Way, Diagnostic> {
+        let mut parts = Vec::new();
+        let mut values = Vec::new();
+        for operand in [a, b] {
+            values.push(match self.read(at, instruction, operand)? {
+                Read::Value(value) => value,
+                Read::Memory(_) if !parts.is_empty() => return Err(self.bad_operands(instruction)),
+                Read::Memory(variable) => {
+                    parts.push(Op::Load(self.scratch(), variable));
+                    self.scratch().into()
+                }
+            });
+        }
+        let (a, b) = compared(instruction.kind, values.swap_remove(0), values.swap_remove(0));
+        parts.extend(self.set_flags(at, a, b));
+        Ok(vec![together(parts)])
+    }
+
+    fn exchange_add(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+        to: &Operand,
+        by: Family,
+    ) -> Result<Way, Diagnostic> {
+        let old = self.read(at, instruction, to)?;
+        self.read(at, instruction, &Operand::Register(by))?;
+        if *to == Operand::Register(by) {
+            return Err(self.bad_operands(instruction));
+        }
+        let (scratch, by) = (self.scratch(), self.register(by));
+        let sum = Expr::binary(Arith::Add, scratch, by);
+        let flags = self.set_flags(at, sum.clone(), Expr::from(0));
+        let give_back = Op::Assign(by, scratch.into());
+        Ok(match (self.place(at, instruction, to)?, old) {
+            (Place::Register(to), Read::Value(old)) => {
+                let parts =
+                    [vec![Op::Assign(scratch, old)], flags, vec![Op::Assign(to, sum), give_back]].concat();
+                vec![Op::Block { locked: false, parts }]
+            }
+            (Place::Memory(variable), _) if instruction.locked => {
+                let parts =
+                    [vec![Op::Load(scratch, variable)], flags, vec![Op::Store(variable, sum), give_back]]
+                        .concat();
+                vec![Op::locked(parts)]
+            }
+            (Place::Memory(variable), _) => {
+                let parts = [flags, vec![give_back]].concat();
+                vec![Op::Load(scratch, variable), Op::Store(variable, sum), together(parts)]
+            }
+            _ => return Err(self.bad_operands(instruction)),
+        })
+    }
+
+    fn compare_exchange(
+        &mut self,
+        at: usize,
+        instruction: &Instruction,
+        to: &Operand,
+        new: &Operand,
+    ) -> Result<Vec<Way>, Diagnostic> {
+        let Read::Value(new) = self.read(at, instruction, new)? else {
+            return Err(self.bad_operands(instruction));
+        };
+        self.read(at, instruction, &Operand::Register(ACCUMULATOR))?;
+        self.read(at, instruction, to)?;
+        let (accumulator, scratch) = (self.register(ACCUMULATOR), self.scratch());
+        let (found, write): (Op, Op) = match self.place(at, instruction, to)? {
+            Place::Register(to) => (Op::Assign(scratch, to.into()), Op::Assign(to, new)),
+            Place::Memory(variable) if instruction.locked => {
+                (Op::Load(scratch, variable), Op::Store(variable, new))
+            }
+            Place::Memory(_) => {
+                let message = format!("`{}` on memory without `LOCK` is not supported", instruction.name);
+                return Err(Diagnostic::error(instruction.span, message));
+            }
+        };
+        let flags = self.set_flags(at, accumulator.into(), scratch.into());
+        let equal = Cond::compare(Relation::Eq, scratch, Expr::Leaf(accumulator));
+        let way = |cond: Cond<RegId>, effect: Op| {
+            let parts = [vec![found.clone(), Op::Assume(cond)], flags.clone(), vec![effect]].concat();
+            vec![Op::Block { locked: instruction.locked, parts }]
+        };
+        Ok(vec![way(equal.clone(), write), way(equal.negate(), Op::Assign(accumulator, scratch.into()))])
+    }
+}
+
+/// Local operations as one step.
+fn together(mut parts: Vec<Op>) -> Op {
+    match parts.len() {
+        0 => Op::Skip,
+        1 => parts.swap_remove(0),
+        _ => Op::Block { locked: false, parts },
+    }
+}

@@ -1,0 +1,196 @@
+//! The question of a test over the places of the lowered program.
+
+use super::Test;
+use super::condition::{Prop, Spot};
+use super::flow::{Flow, Known};
+use super::header::Value;
+use super::lower::{Lowered, Symbols};
+use super::registers::Family;
+use super::sizes::Sizes;
+use crate::Diagnostic;
+use program::{Cond, Place, Question, Relation, Span, ThreadId, VarId};
+use std::collections::BTreeMap;
+
+/// A lowered test, as far as its question needs it.
+pub(super) struct View<'a> {
+    pub(super) test: &'a Test,
+    pub(super) flows: &'a [Flow],
+    pub(super) sizes: &'a Sizes,
+    pub(super) symbols: &'a Symbols,
+    pub(super) lowered: &'a [Lowered],
+}
+
+/// Registers by thread and name, then locations by name.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Register(usize, String),
+    Location(String, usize),
+}
+
+impl View<'_> {
+    /// The question. It observes what the test names, or every register that is written and
+    /// every location as well.
+    pub(super) fn question(
+        &self,
+        everything: bool,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<Question, Vec<Diagnostic>> {
+        let tail = &self.test.tail;
+        let mut errors = Vec::new();
+        let cond = self.cond(&tail.prop, &mut errors);
+        let filter = self.cond(&tail.filter, &mut errors);
+        let mut observed = BTreeMap::new();
+        for (spot, span) in self.named_spots() {
+            match self.place(spot, span) {
+                Ok(_) if self.holds_address(spot) => {}
+                Ok(place) => {
+                    observed.insert(self.key(spot), place);
+                }
+                Err(error) if errors.contains(&error) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        if everything {
+            self.add_everything(&mut observed, warnings);
+        }
+        let observed = observed.into_iter().map(|(key, place)| (key.name(), place)).collect();
+        let question = Question { quantifier: tail.quantifier, cond, filter, observed, span: tail.span };
+        if errors.is_empty() { Ok(question) } else { Err(errors) }
+    }
+
+    /// What the proposition and `locations` name; the filter is not shown.
+    fn named_spots(&self) -> Vec<(&Spot, Span)> {
+        let tail = &self.test.tail;
+        let mut spots: Vec<(&Spot, Span)> = tail.listed.iter().map(|(spot, span)| (spot, *span)).collect();
+        super::spots_of(&tail.prop, &mut |spot, span| spots.push((spot, span)));
+        spots
+    }
+
+    fn add_everything(&self, observed: &mut BTreeMap<Key, Place>, warnings: &mut Vec<Diagnostic>) {
+        for (thread, code) in self.test.threads.iter().enumerate() {
+            for instruction in &code.instructions {
+                for family in instruction.written() {
+                    let spot = Spot::Register(thread, family);
+                    let Some(register) = self.lowered[thread].registers[family.index()] else { continue };
+                    if self.holds_address(&spot) {
+                        let message = "this register holds an address in the end and is not listed";
+                        warnings.push(Diagnostic::warning(instruction.span, message));
+                        continue;
+                    }
+                    observed.insert(self.key(&spot), Place::Register(ThreadId::new(thread), register));
+                }
+            }
+        }
+        for (name, symbol) in self.symbols {
+            for cell in 0..symbol.cells {
+                let key = self.key(&Spot::Location(name.clone(), Some(cell)));
+                observed.insert(key, Place::Memory(VarId::new(symbol.first.index() + cell)));
+            }
+        }
+    }
+
+    fn key(&self, spot: &Spot) -> Key {
+        match spot {
+            Spot::Register(thread, family) => Key::Register(*thread, family.name(self.test.arch)),
+            Spot::Location(name, cell) => {
+                let is_array = self.test.init.locations.iter().any(|l| l.name == *name && l.is_array);
+                let cell = cell.unwrap_or(0);
+                let shown = if is_array { format!("{name}[{cell}]") } else { format!("[{name}]") };
+                Key::Location(shown, cell)
+            }
+        }
+    }
+
+    /// Whether a register may hold an address when its thread has ended.
+    fn holds_address(&self, spot: &Spot) -> bool {
+        match spot {
+            Spot::Register(thread, family) => {
+                matches!(self.at_end(*thread, *family), Some(Known::Address(..) | Known::Mixed))
+            }
+            Spot::Location(..) => false,
+        }
+    }
+
+    fn at_end(&self, thread: usize, family: Family) -> Option<&Known> {
+        Some(&self.flows[thread].known.last()?.as_ref()?[family.index()])
+    }
+
+    fn place(&self, spot: &Spot, span: Span) -> Result<Place, Diagnostic> {
+        match spot {
+            Spot::Register(thread, family) => {
+                let register = self.lowered[*thread].registers[family.index()];
+                let missing = || Diagnostic::error(span, "this register does not exist");
+                register.map(|r| Place::Register(ThreadId::new(*thread), r)).ok_or_else(missing)
+            }
+            Spot::Location(name, cell) => {
+                let found = self.symbols.get(name).filter(|symbol| cell.unwrap_or(0) < symbol.cells);
+                let found = found.filter(|symbol| cell.is_some() || symbol.cells == 1);
+                let message = || Diagnostic::error(span, format!("`{name}` has no such cell"));
+                let symbol = found.ok_or_else(message)?;
+                Ok(Place::Memory(VarId::new(symbol.first.index() + cell.unwrap_or(0))))
+            }
+        }
+    }
+
+    fn cond(&self, prop: &Prop, errors: &mut Vec<Diagnostic>) -> Cond<Place> {
+        match prop {
+            Prop::Const(value) => Cond::Const(*value),
+            Prop::Not(inner) => self.cond(inner, errors).negate(),
+            Prop::And(parts) => {
+                Cond::and(parts.iter().map(|part| self.cond(part, errors)).collect::<Vec<_>>())
+            }
+            Prop::Or(parts) => Cond::or(parts.iter().map(|part| self.cond(part, errors)).collect::<Vec<_>>()),
+            Prop::Is(spot, value, span) => self.is(spot, value, *span, errors),
+            Prop::Same(a, b, span) => {
+                if self.holds_address(a) || self.holds_address(b) {
+                    errors.push(Diagnostic::error(*span, "comparing addresses is not supported"));
+                }
+                match (self.place(a, *span), self.place(b, *span)) {
+                    (Ok(a), Ok(b)) => Cond::compare(Relation::Eq, a, b),
+                    (Err(error), _) | (_, Err(error)) => {
+                        errors.push(error);
+                        Cond::TRUE
+                    }
+                }
+            }
+        }
+    }
+
+    fn is(&self, spot: &Spot, value: &Value, span: Span, errors: &mut Vec<Diagnostic>) -> Cond<Place> {
+        let known = match spot {
+            Spot::Register(thread, family) => self.at_end(*thread, *family),
+            Spot::Location(..) => None,
+        };
+        match (value, known) {
+            (Value::Address(name, 0), Some(Known::Address(held, offset))) => {
+                return Cond::Const(name == held && *offset == 0.into());
+            }
+            (Value::Address(..), _) => {
+                errors.push(Diagnostic::error(span, "comparing with an address is not supported here"));
+                return Cond::TRUE;
+            }
+            (Value::Int(_), Some(Known::Address(..) | Known::Mixed)) => {
+                errors.push(Diagnostic::error(span, "this register holds an address"));
+                return Cond::TRUE;
+            }
+            _ => {}
+        }
+        let Value::Int(value) = value else { return Cond::TRUE };
+        match self.place(spot, span) {
+            Ok(place) => Cond::compare(Relation::Eq, place, self.sizes.signed(value)),
+            Err(error) => {
+                errors.push(error);
+                Cond::TRUE
+            }
+        }
+    }
+}
+
+impl Key {
+    fn name(self) -> String {
+        match self {
+            Key::Register(thread, name) => format!("{thread}:{name}"),
+            Key::Location(name, _) => name,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Configurations over unbounded integers, run move by move.
+//!
+//! This is the plain way to execute moves: values are big integers in a map by slot, and
+//! every expression is evaluated as it stands. Replay and interactive walks use it; nothing
+//! here is compiled or cached.
+
+use crate::{Entry, Event, Exact, Local, Machine, MoveOf, Slot, Source, Violation, initial_value};
+use program::{Domain, Int, Place, Program, PropertyKind, RegId, ThreadId, VarId};
+use std::collections::BTreeMap;
+
+/// A configuration of an exact machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    holder: Option<ThreadId>,
+    locals: Vec<Local>,
+    data: BTreeMap<Slot, Int>,
+}
+
+/// A step that can be taken now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enabled {
+    /// What would happen.
+    pub event: Event,
+    /// What a value may be chosen from, if the step chooses one.
+    pub choice: Option<Domain>,
+}
+
+impl Configuration {
+    /// The configuration a machine starts in. Variables that may start with more than one value
+    /// take the one given here; `None` if that is not one of them, or is missing.
+    pub fn initial(machine: &Exact<'_>, chosen: &[(VarId, Int)]) -> Option<Configuration> {
+        let program = machine.program();
+        let (holder, locals) = machine.initial();
+        let mut data = BTreeMap::new();
+        for variable in program.variable_ids() {
+            let domain = initial_value(program, Slot::Memory(variable));
+            let given = chosen.iter().find(|(v, _)| *v == variable).map(|(_, value)| value);
+            let value = given.or(domain.single())?;
+            if !domain.contains(value) {
+                return None;
+            }
+            data.insert(Slot::Memory(variable), value.clone());
+        }
+        let mut slots = Vec::new();
+        for (thread, local) in program.thread_ids().zip(&locals) {
+            machine.slots(thread, local, &mut slots);
+        }
+        data.extend(slots.into_iter().map(|slot| (slot, Int::ZERO)));
+        Some(Configuration { holder, locals, data })
+    }
+
+    /// The thread inside an atomic section.
+    pub fn holder(&self) -> Option<ThreadId> {
+        self.holder
+    }
+
+    /// A thread's control.
+    pub fn local(&self, thread: ThreadId) -> &Local {
+        &self.locals[thread.index()]
+    }
+
+    /// A variable's value in memory.
+    pub fn memory(&self, variable: VarId) -> Int {
+        self.value(Slot::Memory(variable))
+    }
+
+    /// A register's value; 0 if the machine forgot it because it is dead.
+    pub fn register(&self, thread: ThreadId, register: RegId) -> Int {
+        self.value(Slot::Register(thread, register))
+    }
+
+    /// A thread's buffer, oldest first; a barrier has no value.
+    pub fn buffer(&self, thread: ThreadId) -> Vec<(Entry, Option<Int>)> {
+        let mut slot = 0;
+        let mut with_value = |entry: &Entry| match entry {
+            Entry::Barrier => (*entry, None),
+            Entry::Store(_) => {
+                slot += 1;
+                (*entry, Some(self.value(Slot::Buffer(thread, slot - 1))))
+            }
+        };
+        self.local(thread).buffer.iter().map(&mut with_value).collect()
+    }
+
+    fn value(&self, slot: Slot) -> Int {
+        self.data.get(&slot).cloned().unwrap_or_default()
+    }
+
+    /// The steps that can be taken now, in a fixed order.
+    pub fn enabled(&self, machine: &Exact<'_>) -> Vec<Enabled> {
+        let moves = self.moves(machine);
+        moves.iter().map(|step| Enabled { event: step.event, choice: choice(step).cloned() }).collect()
+    }
+
+    /// The configuration after a step; `None` if it cannot be taken, or not with this value.
+    pub fn take(&self, machine: &Exact<'_>, event: Event, chosen: Option<&Int>) -> Option<Configuration> {
+        let step = self.moves(machine).into_iter().find(|step| step.event == event)?;
+        let allowed = match (choice(&step), chosen) {
+            (None, None) => true,
+            (Some(domain), Some(value)) => domain.contains(value),
+            _ => false,
+        };
+        if !allowed {
+            return None;
+        }
+        let mut next = self.clone();
+        next.holder = step.global;
+        next.locals[event.thread().index()] = step.local;
+        for (slot, source) in &step.set {
+            let value = match source {
+                Source::Is(value) => value.eval(&|slot| self.value(*slot)).ok()?,
+                Source::Any(_) => chosen?.clone(),
+            };
+            next.data.insert(*slot, value);
+        }
+        next.forget_gone_slots(machine);
+        Some(next)
+    }
+
+    fn forget_gone_slots(&mut self, machine: &Exact<'_>) {
+        let mut kept = Vec::new();
+        for (thread, local) in machine.program().thread_ids().zip(&self.locals) {
+            machine.slots(thread, local, &mut kept);
+        }
+        self.data.retain(|slot, _| matches!(slot, Slot::Memory(_)) || kept.contains(slot));
+    }
+
+    fn moves(&self, machine: &Exact<'_>) -> Vec<MoveOf<Exact<'static>>> {
+        let mut moves = Vec::new();
+        for (thread, local) in machine.program().thread_ids().zip(&self.locals) {
+            machine.moves(thread, &self.holder, local, &mut moves);
+        }
+        moves.retain(|step| step.guard.eval(&|slot| self.value(*slot)) == Ok(true));
+        moves
+    }
+
+    /// What is violated here: the first failure, else the first property.
+    pub fn violation(&self, program: &Program) -> Option<Violation> {
+        self.violations(program).next()
+    }
+
+    /// Everything that is violated here.
+    pub fn violations<'a>(&'a self, program: &'a Program) -> impl Iterator<Item = Violation> + 'a {
+        let locs = program.thread_ids().map(|t| (t, self.local(t).loc));
+        let failures = locs
+            .filter(|(t, loc)| program.thread(*t).location(*loc).failure.is_some())
+            .map(|(t, loc)| Violation::Failure(t, loc));
+        let final_here = self.is_final(program);
+        let violated = move |at: &usize| {
+            let property = &program.properties[*at];
+            let holds = property.cond.eval(&|place| self.place(*place)) == Ok(true);
+            match property.kind {
+                PropertyKind::Never => holds,
+                PropertyKind::Finally => final_here && !holds,
+            }
+        };
+        failures.chain((0..program.properties.len()).filter(violated).map(Violation::Property))
+    }
+
+    /// Whether all threads have ended and all buffers are empty.
+    pub fn is_final(&self, program: &Program) -> bool {
+        let done = |t: ThreadId| {
+            let local = self.local(t);
+            local.buffer.is_empty() && program.thread(t).is_end(local.loc)
+        };
+        program.thread_ids().all(done)
+    }
+
+    /// The value of what a property speaks of.
+    pub fn place(&self, place: Place) -> Int {
+        match place {
+            Place::At(thread, loc) => Int::from(i32::from(self.local(thread).loc == loc)),
+            Place::Register(thread, register) => self.register(thread, register),
+            Place::Memory(variable) => self.memory(variable),
+        }
+    }
+}
+
+/// The domain a move chooses from, if it does.
+fn choice<G, L>(step: &crate::Move<G, L>) -> Option<&Domain> {
+    step.set.iter().find_map(|(_, source)| match source {
+        Source::Any(domain) => Some(domain),
+        Source::Is(_) => None,
+    })
+}

@@ -1,0 +1,57 @@
+//! Memory models, each small enough to read on one screen.
+//!
+//! A model says three things about a thread's stores on their way to memory: where a new
+//! one queues, which one may leave next, and whether a store fence means anything. All else
+//! (forwarding, full fences, atomic sections) is the same for all models and stands in
+//! [`crate::Exact`].
+
+use program::VarId;
+
+/// An entry of a thread's buffer. The first entry is the oldest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Entry {
+    /// A store to this variable; its value is in a slot.
+    Store(VarId),
+    /// A store fence: what stands behind it waits for what stands before it.
+    Barrier,
+}
+
+impl Entry {
+    /// Whether it is a store to this variable.
+    pub fn stores_to(self, variable: VarId) -> bool {
+        self == Entry::Store(variable)
+    }
+}
+
+/// A memory model.
+pub trait MemoryModel: Sync + std::fmt::Debug {
+    /// Its short name, as in `--model`.
+    fn name(&self) -> &'static str;
+
+    /// One line for lists and help.
+    fn about(&self) -> &'static str;
+
+    /// Where a new store to the variable queues; `None` if it reaches memory at once.
+    fn place(&self, buffer: &[Entry], variable: VarId) -> Option<usize>;
+
+    /// Whether the store at this position may drain now.
+    fn may_drain(&self, buffer: &[Entry], at: usize) -> bool;
+
+    /// How many stores are in the queue that a new store to the variable would join: what a
+    /// bound on buffers counts.
+    fn queued(&self, buffer: &[Entry], variable: VarId) -> usize;
+
+    /// Whether a store fence has to be remembered.
+    fn needs_barriers(&self) -> bool;
+}
+
+/// A memory model, by name.
+pub type Model = &'static dyn MemoryModel;
+
+/// All models, each weaker than those before it.
+pub const MODELS: &[Model] = &[&crate::sc::Sc, &crate::tso::Tso, &crate::pso::Pso];
+
+/// The model of this name.
+pub fn model_named(name: &str) -> Option<Model> {
+    MODELS.iter().copied().find(|model| model.name() == name)
+}

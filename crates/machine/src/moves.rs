@@ -1,0 +1,142 @@
+//! The vocabulary of machines: slots, sources, moves and events.
+//!
+//! A configuration is split in two. Its *control* is finite knowledge: where every thread
+//! stands, the shape of its buffer, who holds the atomic section. Its *data* is one integer
+//! a [`Slot`]. A [`Move`] is a symbolic step: which event it is, when it may happen (a guard
+//! over slots), what every changed slot becomes (all at once, over the slots before the
+//! move) and the control afterwards. What is *known* about slots (a value, a predicate, an
+//! order) is a domain's business, not a machine's.
+//!
+//! Control is kept per thread ([`Machine::Local`]) beside one shared part
+//! ([`Machine::Global`]), and the moves of a thread depend on those two only. The number of
+//! locals is tiny compared with the number of controls, so moves are computed once a local.
+
+use program::{Cond, Domain, EdgeId, Expr, Loc, Program, RegId, ThreadId, VarId};
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// A place that holds one integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// A shared variable's value in memory.
+    Memory(VarId),
+    /// A register.
+    Register(ThreadId, RegId),
+    /// A buffered store's value; 0 is the first entry of the thread's buffer.
+    Buffer(ThreadId, u32),
+}
+
+impl From<Slot> for Expr<Slot> {
+    fn from(slot: Slot) -> Expr<Slot> {
+        Expr::Leaf(slot)
+    }
+}
+
+/// What a slot becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The value of an expression over the slots before the move.
+    Is(Expr<Slot>),
+    /// Any value of a domain.
+    Any(Domain),
+}
+
+/// What happened in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Event {
+    /// A thread took an edge.
+    Step {
+        /// The thread.
+        thread: ThreadId,
+        /// The edge.
+        edge: EdgeId,
+    },
+    /// A buffered store of a thread reached memory.
+    Drain {
+        /// The thread.
+        thread: ThreadId,
+        /// The variable it wrote.
+        variable: VarId,
+    },
+}
+
+impl Event {
+    /// The thread it belongs to.
+    pub fn thread(self) -> ThreadId {
+        match self {
+            Event::Step { thread, .. } | Event::Drain { thread, .. } => thread,
+        }
+    }
+}
+
+/// A symbolic step of one thread.
+#[derive(Clone, Debug)]
+pub struct Move<G, L> {
+    /// What happens. In one control, no two moves have the same event.
+    pub event: Event,
+    /// When it may happen.
+    pub guard: Cond<Slot>,
+    /// What changes, all at once; slots that still exist afterwards and are not named stay.
+    pub set: Vec<(Slot, Source)>,
+    /// The shared part of the control afterwards.
+    pub global: G,
+    /// The thread's part of the control afterwards.
+    pub local: L,
+}
+
+/// The moves of a machine.
+pub type MoveOf<M> = Move<<M as Machine>::Global, <M as Machine>::Local>;
+
+/// A memory model, or an abstraction of one, as a generator of moves.
+pub trait Machine: Sync {
+    /// The part of the control that threads share.
+    type Global: Clone + Eq + Hash + Debug + Send + Sync;
+    /// One thread's part of the control.
+    type Local: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// The program it runs.
+    fn program(&self) -> &Program;
+
+    /// The control at the start. Data starts at what [`initial_value`] says.
+    fn initial(&self) -> (Self::Global, Vec<Self::Local>);
+
+    /// The slots that belong to a thread in this control, in a fixed order. Memory belongs to
+    /// nobody and always exists.
+    fn slots(&self, thread: ThreadId, local: &Self::Local, out: &mut Vec<Slot>);
+
+    /// Where a thread stands.
+    fn location(&self, local: &Self::Local) -> Loc;
+
+    /// Whether nothing of a thread is on its way to memory.
+    fn drained(&self, local: &Self::Local) -> bool;
+
+    /// The length of a thread's longest queue of stores on their way to memory.
+    fn longest_queue(&self, local: &Self::Local) -> usize;
+
+    /// Appends the moves of a thread. Says [`Moves::Withheld`] if one was left out because a
+    /// bound of the machine was reached; a machine without bounds never does.
+    fn moves(
+        &self,
+        thread: ThreadId,
+        global: &Self::Global,
+        local: &Self::Local,
+        out: &mut Vec<MoveOf<Self>>,
+    ) -> Moves;
+}
+
+/// Whether all moves were listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// All of them.
+    All,
+    /// A bound was reached, and what lies beyond it is not listed.
+    Withheld,
+}
+
+/// The values a slot may start with.
+pub fn initial_value(program: &Program, slot: Slot) -> Domain {
+    match slot {
+        Slot::Memory(variable) => program.variable(variable).initial.clone(),
+        _ => Domain::only(0),
+    }
+}

@@ -1,0 +1,87 @@
+//! States as short byte strings, for storing millions of them.
+//!
+//! All numbers are written in base 128, low digits first, the high bit meaning "more"; signed
+//! values are zigzag folded first. So a small number, the usual case, is one byte. How many
+//! values follow is known from the control, hence equal states have equal strings and
+//! different states different ones.
+
+use crate::State;
+
+impl State {
+    /// Appends the state's bytes.
+    pub fn pack(&self, out: &mut Vec<u8>) {
+        put(u64::from(self.global), out);
+        for local in &self.locals {
+            put(u64::from(*local), out);
+        }
+        for value in &self.values {
+            put(((value << 1) ^ (value >> 63)) as u64, out);
+        }
+    }
+
+    /// Reads a state of this many threads back, reusing its memory. The bytes come from
+    /// [`State::pack`]; others give some other state, or `None`.
+    pub fn unpack(&mut self, threads: usize, mut bytes: &[u8]) -> Option<()> {
+        self.locals.clear();
+        self.values.clear();
+        self.global = u32::try_from(take(&mut bytes)?).ok()?;
+        for _ in 0..threads {
+            self.locals.push(u32::try_from(take(&mut bytes)?).ok()?);
+        }
+        while !bytes.is_empty() {
+            let folded = take(&mut bytes)?;
+            self.values.push((folded >> 1) as i64 ^ -((folded & 1) as i64));
+        }
+        Some(())
+    }
+}
+
+#[inline]
+fn put(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[inline]
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let (&first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    if first < 0x80 {
+        return Some(u64::from(first));
+    }
+    let mut value = u64::from(first & 0x7f);
+    let mut shift = 7;
+    loop {
+        let (&digit, rest) = bytes.split_first()?;
+        *bytes = rest;
+        if shift > 63 || (shift == 63 && digit > 1) {
+            return None;
+        }
+        value |= u64::from(digit & 0x7f) << shift;
+        if digit < 0x80 {
+            return Some(value);
+        }
+        shift += 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_reads_back_at_the_edges() {
+        let values = vec![0, 1, -1, 63, 64, -64, -65, i64::MAX, i64::MIN];
+        let state = State { global: 3, locals: vec![0, 127, 128, u32::MAX], values };
+        let mut bytes = Vec::new();
+        state.pack(&mut bytes);
+        let mut back = State::default();
+        back.unpack(4, &bytes).expect("packed");
+        assert_eq!(back, state);
+        assert_eq!(back.unpack(4, &bytes[..3]), None);
+        assert_eq!(back.unpack(1, &[0xff; 12]), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! A set of packed states that remembers where each came from.
+//!
+//! States lie one after the other in an arena of fixed chunks, each as a record: a link
+//! (usually the state it was reached from), the length, the bytes, padded to four. A state
+//! is named by the position of its record, so the table of an open-addressing hash set holds
+//! four bytes a state, and walking the arena visits states in the order they came: a
+//! breadth-first queue for free.
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+const CHUNK_BITS: usize = 16;
+const CHUNK: usize = 1 << CHUNK_BITS;
+const UNIT: usize = 4;
+
+/// Names a state of a [`StateSet`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StateRef(u32);
+
+/// The set cannot take another state: it holds 16 GiB, or the state is larger than 64 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// A set of byte strings in the order they were added.
+#[derive(Default)]
+pub struct StateSet {
+    chunks: Vec<Box<[u8]>>,
+    /// Bytes used in the last chunk.
+    used: usize,
+    last: Option<StateRef>,
+    table: HashTable<StateRef>,
+}
+
+impl StateSet {
+    /// The empty set.
+    pub fn new() -> StateSet {
+        StateSet::default()
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// Bytes of memory held.
+    pub fn bytes(&self) -> usize {
+        self.chunks.len() * CHUNK + self.table.allocation_size()
+    }
+
+    /// Adds a state with a link to another; says where it is and whether it is new.
+    pub fn insert(&mut self, state: &[u8], link: Option<StateRef>) -> Result<(StateRef, bool), Full> {
+        let hash = hash(state);
+        let known = self.table.find(hash, |at| record(&self.chunks, *at).1 == state);
+        if let Some(at) = known {
+            return Ok((*at, false));
+        }
+        let at = self.append(state, link)?;
+        let chunks = &self.chunks;
+        self.table.insert_unique(hash, at, |at| self::hash(record(chunks, *at).1));
+        Ok((at, true))
+    }
+
+    /// Whether a state is in the set.
+    pub fn contains(&self, state: &[u8]) -> bool {
+        self.table.find(hash(state), |at| record(&self.chunks, *at).1 == state).is_some()
+    }
+
+    /// The bytes of a state.
+    pub fn get(&self, at: StateRef) -> &[u8] {
+        record(&self.chunks, at).1
+    }
+
+    /// The link a state was added with.
+    pub fn link(&self, at: StateRef) -> Option<StateRef> {
+        let link = record(&self.chunks, at).0;
+        (link != u32::MAX).then_some(StateRef(link))
+    }
+
+    /// The state that was added first.
+    pub fn first(&self) -> Option<StateRef> {
+        (!self.is_empty()).then_some(StateRef(0))
+    }
+
+    /// The state that was added last.
+    pub fn last(&self) -> Option<StateRef> {
+        self.last
+    }
+
+    /// The state that was added after this one.
+    pub fn next(&self, at: StateRef) -> Option<StateRef> {
+        if Some(at) == self.last {
+            return None;
+        }
+        let (_, state) = record(&self.chunks, at);
+        let position = at.0 as usize * UNIT;
+        let end = position + record_size(state.len());
+        // A record that did not fit starts the next chunk; the length byte 0 marks the gap.
+        let rest = &self.chunks[end >> CHUNK_BITS][end & (CHUNK - 1)..];
+        let gap = rest.len() <= 5 || rest[4] == 0;
+        Some(unit(if gap { end.next_multiple_of(CHUNK) } else { end }))
+    }
+
+    /// All states, in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.refs().map(|at| self.get(at))
+    }
+
+    /// The names of all states, in the order they were added.
+    pub fn refs(&self) -> impl Iterator<Item = StateRef> {
+        std::iter::successors(self.first(), |at| self.next(*at))
+    }
+
+    fn append(&mut self, state: &[u8], link: Option<StateRef>) -> Result<StateRef, Full> {
+        let size = record_size(state.len());
+        if size > CHUNK || state.is_empty() {
+            return Err(Full);
+        }
+        if self.chunks.is_empty() || self.used + size > CHUNK {
+            if (self.chunks.len() + 1) << CHUNK_BITS > u32::MAX as usize * UNIT {
+                return Err(Full);
+            }
+            self.chunks.push(vec![0; CHUNK].into());
+            self.used = 0;
+        }
+        let last = self.chunks.len() - 1;
+        let at = unit((last << CHUNK_BITS) + self.used);
+        let target = &mut self.chunks[last][self.used..self.used + size];
+        target[..4].copy_from_slice(&link.map_or(u32::MAX, |link| link.0).to_le_bytes());
+        let head = 4 + put_length(state.len(), &mut target[4..]);
+        target[head..head + state.len()].copy_from_slice(state);
+        self.used += size;
+        self.last = Some(at);
+        Ok(at)
+    }
+}
+
+fn unit(position: usize) -> StateRef {
+    StateRef((position / UNIT) as u32)
+}
+
+fn record_size(state: usize) -> usize {
+    (4 + length_size(state) + state).next_multiple_of(UNIT)
+}
+
+/// One byte below 128, three otherwise (16 bits hold any length within a chunk).
+fn length_size(length: usize) -> usize {
+    if length < 0x80 { 1 } else { 3 }
+}
+
+fn put_length(length: usize, out: &mut [u8]) -> usize {
+    if length < 0x80 {
+        out[0] = length as u8;
+        return 1;
+    }
+    out[0] = 0x80;
+    out[1] = length as u8;
+    out[2] = (length >> 8) as u8;
+    3
+}
+
+#[inline]
+fn record(chunks: &[Box<[u8]>], at: StateRef) -> (u32, &[u8]) {
+    let position = at.0 as usize * UNIT;
+    let record = &chunks[position >> CHUNK_BITS][position & (CHUNK - 1)..];
+    let link = u32::from_le_bytes([record[0], record[1], record[2], record[3]]);
+    let first = record[4] as usize;
+    if first < 0x80 {
+        return (link, &record[5..5 + first]);
+    }
+    let length = usize::from(u16::from_le_bytes([record[5], record[6]]));
+    (link, &record[7..7 + length])
+}
+
+#[inline]
+fn hash(state: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(state);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_states_of_all_lengths_in_order_across_chunks() {
+        let mut set = StateSet::new();
+        let state = |n: usize| {
+            let mut bytes = n.to_le_bytes().to_vec();
+            bytes.resize(8 + (n * 37) % 3000, n as u8);
+            bytes
+        };
+        let mut last = None;
+        for n in 0..5000 {
+            let (at, new) = set.insert(&state(n), last).expect("room");
+            assert!(new);
+            assert_eq!(set.insert(&state(n), None), Ok((at, false)));
+            assert_eq!(set.link(at), last);
+            last = Some(at);
+        }
+        assert_eq!(set.len(), 5000);
+        assert!(set.chunks.len() > 3, "the test must cross chunks");
+        assert!(set.iter().eq((0..5000).map(state)));
+        assert!(!set.contains(&state(5000)));
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit() {
+        let mut set = StateSet::new();
+        assert_eq!(set.insert(&vec![1; CHUNK], None), Err(Full));
+        assert_eq!(set.insert(&[], None), Err(Full));
+        assert_eq!(set.first(), None);
+    }
+}

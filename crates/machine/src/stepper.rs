@@ -1,0 +1,517 @@
+//! Concrete execution, fast: moves compiled once a control, over 64-bit values.
+//!
+//! Values lie in one vector: memory first, then every thread's own slots in order. A thread's
+//! moves touch memory and its own segment only, so a compiled move is a guard, a few memory
+//! writes and one source for every slot of the thread's next segment. Locals and globals are
+//! interned; moves are compiled when a local is first expanded ([`Stepper::prepare`]).
+//!
+//! Three things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a
+//! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
+
+use crate::code::{Code, Test};
+use crate::{Event, Machine, Move, Moves, Slot, Source, Violation, initial_value};
+use indexmap::IndexSet;
+use num_traits::ToPrimitive;
+use program::{Domain, Expr, Int, Loc, Op, Place, Program, PropertyKind, ThreadId};
+use rustc_hash::FxBuildHasher;
+
+/// A choice from more values than this is tried with a few of them only.
+const MAX_CHOICES: i64 = 4096;
+
+/// No more initial states than this are listed.
+const MAX_INITIAL: usize = 1 << 18;
+
+/// A state: interned control and the values of all slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The shared control.
+    pub global: u32,
+    /// Every thread's control.
+    pub locals: Vec<u32>,
+    /// Memory, then every thread's slots.
+    pub values: Vec<i64>,
+}
+
+/// Why not everything was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Doubt {
+    /// A bound of the machine was reached.
+    Bound,
+    /// A value left 64 bits in this step.
+    Overflow(Event),
+    /// A value left 64 bits while looking at a property.
+    PropertyOverflow(usize),
+    /// This step may choose any value; only some were tried.
+    Choice(Event),
+    /// A variable may start with any value; only some were tried.
+    InitialChoice,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Input {
+    Memory(u32),
+    Own(u32),
+    Choice,
+}
+
+/// What the inputs of a move are worth.
+#[derive(Clone, Copy)]
+struct Inputs<'a> {
+    memory: &'a [i64],
+    own: &'a [i64],
+    choice: i64,
+}
+
+impl Inputs<'_> {
+    #[inline]
+    fn value(&self, input: Input) -> i64 {
+        match input {
+            Input::Memory(at) => self.memory[at as usize],
+            Input::Own(at) => self.own[at as usize],
+            Input::Choice => self.choice,
+        }
+    }
+}
+
+struct Compiled {
+    event: Event,
+    guard: Test<Input>,
+    memory: Box<[(u32, Code<Input>)]>,
+    own: Box<[Code<Input>]>,
+    choices: Option<Box<[i64]>>,
+    global: u32,
+    local: u32,
+}
+
+struct Listed {
+    moves: Box<[Compiled]>,
+    doubts: Box<[Doubt]>,
+}
+
+struct LocalInfo {
+    loc: Loc,
+    slots: Box<[Slot]>,
+    failed: bool,
+    finished: bool,
+    longest_queue: usize,
+    /// By global; `None` until prepared.
+    moves: Vec<Option<Listed>>,
+}
+
+struct ThreadTable<L> {
+    locals: IndexSet<L, FxBuildHasher>,
+    info: Vec<LocalInfo>,
+}
+
+/// Runs a machine on concrete values.
+pub struct Stepper<'m, M: Machine> {
+    machine: &'m M,
+    memory: usize,
+    globals: IndexSet<M::Global, FxBuildHasher>,
+    threads: Vec<ThreadTable<M::Local>>,
+    properties: Vec<(PropertyKind, Test<Place>)>,
+    samples: Vec<i64>,
+}
+
+impl<'m, M: Machine> Stepper<'m, M> {
+    /// A stepper that has compiled nothing yet.
+    pub fn new(machine: &'m M) -> Stepper<'m, M> {
+        let program = machine.program();
+        let table = || ThreadTable { locals: IndexSet::default(), info: Vec::new() };
+        let compile = |p: &program::Property| (p.kind, Test::compile(&p.cond, &|place| *place));
+        Stepper {
+            machine,
+            memory: program.variables.len(),
+            globals: IndexSet::default(),
+            threads: program.threads.iter().map(|_| table()).collect(),
+            properties: program.properties.iter().map(compile).collect(),
+            samples: samples(program),
+        }
+    }
+
+    /// The machine it runs.
+    pub fn machine(&self) -> &'m M {
+        self.machine
+    }
+
+    /// How many threads there are.
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// The number of a shared control.
+    pub fn global_id(&mut self, global: &M::Global) -> u32 {
+        intern(&mut self.globals, global).0
+    }
+
+    /// The number of a thread's control.
+    pub fn local_id(&mut self, thread: ThreadId, local: &M::Local) -> u32 {
+        let table = &mut self.threads[thread.index()];
+        let (id, new) = intern(&mut table.locals, local);
+        if new {
+            table.info.push(describe(self.machine, thread, local));
+        }
+        id
+    }
+
+    /// The shared controls met so far, by number.
+    pub fn globals(&self) -> impl ExactSizeIterator<Item = &M::Global> {
+        self.globals.iter()
+    }
+
+    /// A thread's controls met so far, by number.
+    pub fn locals(&self, thread: ThreadId) -> impl ExactSizeIterator<Item = &M::Local> {
+        self.threads[thread.index()].locals.iter()
+    }
+
+    /// A thread's control in a state.
+    pub fn local(&self, thread: ThreadId, state: &State) -> &M::Local {
+        &self.threads[thread.index()].locals[state.locals[thread.index()] as usize]
+    }
+
+    /// Whether ids and the number of values fit together; states of others are checked with it.
+    pub fn is_well_formed(&self, state: &State) -> bool {
+        let known = state.locals.iter().zip(&self.threads).all(|(id, t)| (*id as usize) < t.info.len());
+        known
+            && (state.global as usize) < self.globals.len()
+            && state.locals.len() == self.threads.len()
+            && state.values.len() == self.memory + self.segments(state).map(|s| s.len()).sum::<usize>()
+    }
+
+    /// The states a run may start in, and doubts if not all could be listed.
+    pub fn initial(&mut self) -> (Vec<State>, Vec<Doubt>) {
+        let program = self.machine.program();
+        let (global, locals) = self.machine.initial();
+        let global = self.global_id(&global);
+        let locals: Vec<u32> =
+            program.thread_ids().zip(&locals).map(|(t, local)| self.local_id(t, local)).collect();
+        let mut states = vec![State { global, locals, values: Vec::new() }];
+        let mut doubts = Vec::new();
+        for variable in program.variable_ids() {
+            let (mut values, exact) = self.choices(&initial_value(program, Slot::Memory(variable)));
+            let room = (MAX_INITIAL / states.len()).max(1);
+            let cut = values.len() > room;
+            values.truncate(room);
+            if (cut || !exact) && !doubts.contains(&Doubt::InitialChoice) {
+                doubts.push(Doubt::InitialChoice);
+            }
+            let with = |state: &State, value: &i64| {
+                let mut state = state.clone();
+                state.values.push(*value);
+                state
+            };
+            states = states.iter().flat_map(|s| values.iter().map(move |v| with(s, v))).collect();
+        }
+        for state in &mut states {
+            let own: usize = self.segments(state).map(|slots| slots.len()).sum();
+            state.values.resize(self.memory + own, 0);
+        }
+        (states, doubts)
+    }
+
+    /// Compiles the moves of a state's control, if that has not happened yet.
+    #[inline]
+    pub fn prepare(&mut self, state: &State) {
+        for thread in 0..self.threads.len() {
+            let info = &self.threads[thread].info[state.locals[thread] as usize];
+            let missing = !matches!(info.moves.get(state.global as usize), Some(Some(_)));
+            if missing {
+                self.compile(ThreadId::new(thread), state.global, state.locals[thread]);
+            }
+        }
+    }
+
+    /// Calls `visit` on every successor of a prepared state, with the event and the chosen
+    /// value, in a fixed order. `next` is working memory. Doubts go to `doubt`.
+    pub fn successors(
+        &self,
+        state: &State,
+        next: &mut State,
+        mut doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        let mut base = self.memory;
+        for thread in 0..self.threads.len() {
+            self.thread_successors(thread, base, state, next, &mut doubt, &mut visit);
+            base += self.info(thread, state).slots.len();
+        }
+    }
+
+    /// Calls `visit` on every step that can be taken from a prepared state, without taking it.
+    pub fn enabled(
+        &self,
+        state: &State,
+        mut doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>),
+    ) {
+        let mut base = self.memory;
+        for thread in 0..self.threads.len() {
+            self.thread_steps(thread, base, state, &mut doubt, |step, choice, _| {
+                visit(step.event, choice);
+                Some(())
+            });
+            base += self.info(thread, state).slots.len();
+        }
+    }
+
+    /// The state after one step of a prepared state, if it can be taken.
+    pub fn take(&self, state: &State, event: Event, choice: Option<i64>) -> Option<State> {
+        let thread = event.thread().index();
+        let before: usize = self.segments(state).take(thread).map(|slots| slots.len()).sum();
+        let mut found = None;
+        let mut visit = |taken: Event, chosen: Option<i64>, next: &State| {
+            if (taken, chosen) == (event, choice) {
+                found = Some(next.clone());
+            }
+        };
+        let base = self.memory + before;
+        self.thread_successors(thread, base, state, &mut State::default(), &mut |_| {}, &mut visit);
+        found
+    }
+
+    #[inline]
+    fn thread_successors(
+        &self,
+        thread: usize,
+        base: usize,
+        state: &State,
+        next: &mut State,
+        doubt: &mut impl FnMut(Doubt),
+        visit: &mut impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.thread_steps(thread, base, state, doubt, |step, choice, inputs| {
+            self.write(state, next, step, thread, base, inputs)?;
+            visit(step.event, choice, next);
+            Some(())
+        });
+    }
+
+    /// Calls `take` on every move of a thread whose guard holds, with the chosen value
+    /// and what the move's inputs are worth. `None` means an overflow.
+    #[inline]
+    fn thread_steps(
+        &self,
+        thread: usize,
+        base: usize,
+        state: &State,
+        doubt: &mut impl FnMut(Doubt),
+        mut take: impl FnMut(&Compiled, Option<i64>, Inputs<'_>) -> Option<()>,
+    ) {
+        let info = self.info(thread, state);
+        let memory = &state.values[..self.memory];
+        let own = &state.values[base..base + info.slots.len()];
+        let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
+        listed.doubts.iter().for_each(|d| doubt(*d));
+        for step in &listed.moves {
+            let mut run = |choice: Option<i64>| {
+                let inputs = Inputs { memory, own, choice: choice.unwrap_or(0) };
+                let taken = match step.guard.eval(&|input| inputs.value(*input)) {
+                    Some(false) => return,
+                    Some(true) => take(step, choice, inputs),
+                    None => None,
+                };
+                if taken.is_none() {
+                    doubt(Doubt::Overflow(step.event));
+                }
+            };
+            match &step.choices {
+                None => run(None),
+                Some(values) => values.iter().for_each(|value| run(Some(*value))),
+            }
+        }
+    }
+
+    /// Writes the state after a move: memory with the writes, the other threads as they are.
+    #[inline]
+    fn write(
+        &self,
+        state: &State,
+        next: &mut State,
+        step: &Compiled,
+        thread: usize,
+        base: usize,
+        inputs: Inputs<'_>,
+    ) -> Option<()> {
+        let leaf = &|input: &Input| inputs.value(*input);
+        next.global = step.global;
+        next.locals.clear();
+        next.locals.extend_from_slice(&state.locals);
+        next.locals[thread] = step.local;
+        next.values.clear();
+        next.values.extend_from_slice(&state.values[..base]);
+        for (at, code) in &step.memory {
+            next.values[*at as usize] = code.eval(leaf)?;
+        }
+        for code in &step.own {
+            next.values.push(code.eval(leaf)?);
+        }
+        next.values.extend_from_slice(&state.values[base + inputs.own.len()..]);
+        Some(())
+    }
+
+    /// What a state violates: the first failure, else the first property.
+    pub fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
+        let infos = || self.threads.iter().zip(&state.locals).map(|(t, id)| &t.info[*id as usize]);
+        if let Some(thread) = infos().position(|info| info.failed) {
+            let loc = self.info(thread, state).loc;
+            return Ok(Some(Violation::Failure(ThreadId::new(thread), loc)));
+        }
+        for (at, (kind, test)) in self.properties.iter().enumerate() {
+            if *kind == PropertyKind::Finally && !infos().all(|info| info.finished) {
+                continue;
+            }
+            let holds = test.eval(&|place| self.place(state, place)).ok_or(Doubt::PropertyOverflow(at))?;
+            if holds == (*kind == PropertyKind::Never) {
+                return Ok(Some(Violation::Property(at)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether all threads have ended and all buffers are empty.
+    pub fn is_final(&self, state: &State) -> bool {
+        (0..self.threads.len()).all(|thread| self.info(thread, state).finished)
+    }
+
+    /// The length of the longest queue of stores on their way to memory.
+    pub fn longest_queue(&self, state: &State) -> usize {
+        (0..self.threads.len()).map(|thread| self.info(thread, state).longest_queue).max().unwrap_or(0)
+    }
+
+    /// The value of what a property speaks of. Registers that properties speak of are never dead.
+    pub fn place(&self, state: &State, place: &Place) -> i64 {
+        match *place {
+            Place::Memory(variable) => state.values[variable.index()],
+            Place::At(thread, loc) => i64::from(self.info(thread.index(), state).loc == loc),
+            Place::Register(thread, register) => {
+                let before: usize = self.segments(state).take(thread.index()).map(|s| s.len()).sum();
+                let slot = Slot::Register(thread, register);
+                let at = self.info(thread.index(), state).slots.iter().position(|s| *s == slot);
+                at.map_or(0, |at| state.values[self.memory + before + at])
+            }
+        }
+    }
+
+    fn info(&self, thread: usize, state: &State) -> &LocalInfo {
+        &self.threads[thread].info[state.locals[thread] as usize]
+    }
+
+    fn segments<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a [Slot]> {
+        self.threads.iter().zip(&state.locals).map(|(t, id)| &*t.info[*id as usize].slots)
+    }
+
+    fn compile(&mut self, thread: ThreadId, global: u32, local: u32) {
+        let table = &self.threads[thread.index()];
+        let (at, shared) = (&table.locals[local as usize], &self.globals[global as usize]);
+        let mut moves = Vec::new();
+        let complete = self.machine.moves(thread, shared, at, &mut moves);
+        let before = table.info[local as usize].slots.clone();
+        let mut doubts = if complete == Moves::Withheld { vec![Doubt::Bound] } else { Vec::new() };
+        let compiled: Vec<Compiled> =
+            moves.into_iter().map(|step| self.compile_move(thread, &before, step, &mut doubts)).collect();
+        let slots = &mut self.threads[thread.index()].info[local as usize].moves;
+        if slots.len() <= global as usize {
+            slots.resize_with(global as usize + 1, || None);
+        }
+        slots[global as usize] = Some(Listed { moves: compiled.into(), doubts: doubts.into() });
+    }
+
+    fn compile_move(
+        &mut self,
+        thread: ThreadId,
+        before: &[Slot],
+        step: Move<M::Global, M::Local>,
+        doubts: &mut Vec<Doubt>,
+    ) -> Compiled {
+        let local = self.local_id(thread, &step.local);
+        let global = self.global_id(&step.global);
+        let from = |slot: &Slot| match slot {
+            Slot::Memory(variable) => Input::Memory(variable.index() as u32),
+            own => {
+                Input::Own(before.iter().position(|s| s == own).expect("a move reads its own slots") as u32)
+            }
+        };
+        let mut choices = None;
+        let mut code = |source: &Source| match source {
+            Source::Is(value) => Code::compile(value, &from),
+            Source::Any(domain) => {
+                let (values, exact) = self.choices(domain);
+                if !exact {
+                    doubts.push(Doubt::Choice(step.event));
+                }
+                choices = Some(values.into());
+                Code::Leaf(Input::Choice)
+            }
+        };
+        let set_of = |slot: &Slot| step.set.iter().find(|(s, _)| s == slot).map(|(_, source)| source);
+        let after = &self.threads[thread.index()].info[local as usize].slots;
+        let own = after.iter().map(|slot| match set_of(slot) {
+            Some(source) => code(source),
+            None => Code::Leaf(from(slot)),
+        });
+        let own = own.collect();
+        let memory = step.set.iter().filter_map(|(slot, source)| match slot {
+            Slot::Memory(variable) => Some((variable.index() as u32, code(source))),
+            _ => None,
+        });
+        let memory = memory.collect();
+        let guard = Test::compile(&step.guard, &from);
+        Compiled { event: step.event, guard, memory, own, choices, global, local }
+    }
+
+    /// The values to try for a choice, and whether those are all.
+    fn choices(&self, domain: &Domain) -> (Vec<i64>, bool) {
+        if let Domain::Range(low, high) = domain
+            && let (Some(low), Some(high)) = (low.to_i64(), high.to_i64())
+            && high.checked_sub(low).is_some_and(|size| size < MAX_CHOICES)
+        {
+            return ((low..=high).collect(), true);
+        }
+        let allowed = |value: &i64| domain.contains(&Int::from(*value));
+        (self.samples.iter().copied().filter(allowed).collect(), false)
+    }
+}
+
+fn intern<T: Clone + Eq + std::hash::Hash>(set: &mut IndexSet<T, FxBuildHasher>, item: &T) -> (u32, bool) {
+    let (at, new) = match set.get_index_of(item) {
+        Some(at) => (at, false),
+        None => set.insert_full(item.clone()),
+    };
+    (u32::try_from(at).expect("fewer than 2^32 controls"), new)
+}
+
+fn describe<M: Machine>(machine: &M, thread: ThreadId, local: &M::Local) -> LocalInfo {
+    let loc = machine.location(local);
+    let automaton = machine.program().thread(thread);
+    let mut slots = Vec::new();
+    machine.slots(thread, local, &mut slots);
+    LocalInfo {
+        loc,
+        slots: slots.into(),
+        failed: automaton.location(loc).failure.is_some(),
+        finished: machine.drained(local) && automaton.is_end(loc),
+        longest_queue: machine.longest_queue(local),
+        moves: Vec::new(),
+    }
+}
+
+/// Values worth trying where any value may be chosen: around 0 and around the program's constants.
+fn samples(program: &Program) -> Vec<i64> {
+    let mut values = vec![-1, 0, 1, 2];
+    let mut note = |expr: &Expr<_>| {
+        if let Some(value) = expr.as_const().and_then(ToPrimitive::to_i64) {
+            values.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
+        }
+    };
+    for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
+        edge.op.for_each_part(&mut |part| match part {
+            Op::Assume(cond) => cond.for_each_expr(&mut note),
+            Op::Assign(_, value) | Op::Store(_, value) => note(value),
+            _ => {}
+        });
+    }
+    values.sort_unstable();
+    values.dedup();
+    values.truncate(64);
+    values
+}

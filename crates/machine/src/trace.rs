@@ -1,0 +1,79 @@
+//! Traces: what happened, step by step, and replaying it.
+//!
+//! A trace names events and chosen values only; everything else follows. Replaying runs it
+//! on the exact machine with unbounded buffers and integers and all registers, and demands
+//! that every step can be taken and that the claimed violation holds at the end.
+
+use crate::{Configuration, Event, Exact, Model, Violation};
+use program::{Int, Op, Program, VarId};
+use std::fmt;
+
+/// One step of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceStep {
+    /// What happens.
+    pub event: Event,
+    /// The value chosen, if the step chooses one.
+    pub choice: Option<Int>,
+}
+
+impl TraceStep {
+    /// A step as a search knows it. A search forgets registers that nothing reads and so the
+    /// values chosen for them; any value will do there.
+    pub fn of(program: &Program, event: Event, choice: Option<i64>) -> TraceStep {
+        let mut choice = choice.map(Int::from);
+        if let Event::Step { thread, edge } = event
+            && let Op::Havoc(_, domain) = &program.thread(thread).edge(edge).op
+        {
+            choice.get_or_insert_with(|| domain.example());
+        }
+        TraceStep { event, choice }
+    }
+}
+
+/// A run that ends in a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// What variables without a fixed initial value start with.
+    pub initial: Vec<(VarId, Int)>,
+    /// The steps.
+    pub steps: Vec<TraceStep>,
+    /// What is violated at the end.
+    pub violation: Violation,
+}
+
+/// Why a trace is no evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rejected {
+    /// An initial value is missing or not allowed.
+    Initial,
+    /// The step of this number (from 0) cannot be taken.
+    Step(usize),
+    /// All steps can be taken, but the end violates nothing of what was claimed.
+    NotViolated,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rejected::Initial => write!(f, "an initial value is missing or not allowed"),
+            Rejected::Step(at) => write!(f, "step {} cannot be taken", at + 1),
+            Rejected::NotViolated => write!(f, "the last state does not violate what the trace claims"),
+        }
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// Runs a trace and returns the configurations it passes, the first and the last included.
+pub fn replay(program: &Program, model: Model, trace: &Trace) -> Result<Vec<Configuration>, Rejected> {
+    let machine = Exact::new(program, model).with_dead_registers();
+    let first = Configuration::initial(&machine, &trace.initial).ok_or(Rejected::Initial)?;
+    let mut passed = vec![first];
+    for (at, step) in trace.steps.iter().enumerate() {
+        let next = passed[at].take(&machine, step.event, step.choice.as_ref());
+        passed.push(next.ok_or(Rejected::Step(at))?);
+    }
+    let violated = passed[passed.len() - 1].violations(program).any(|v| v == trace.violation);
+    if violated { Ok(passed) } else { Err(Rejected::NotViolated) }
+}

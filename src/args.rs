@@ -1,0 +1,440 @@
+//! The command line, defined once: help, completions and the man page are made from this.
+//!
+//! What can be chosen from is read off the registries of models, engines, front ends and
+//! reports, so a new entry there appears here by itself.
+
+use crate::limits::Budget;
+use crate::report::{REPORTS, Report};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::{ENGINES, Engine, Order};
+use frontend::FRONTENDS;
+use machine::{MODELS, Model, model_named};
+use program::Int;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The engine choice that leaves it to us.
+pub const PORTFOLIO: &str = "portfolio";
+
+/// Verify lock-free programs under weak memory, with evidence anyone can check.
+#[derive(Debug, Parser)]
+#[command(name = "fencewright", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "\
+Examples:
+  fencewright verify peterson.fw                is it safe on x86 (TSO)?
+  fencewright verify --model all programs/      every program of a folder under SC, TSO and PSO
+  fencewright run --interactive peterson.fw     take the steps yourself
+
+Exit codes: 0 holds, 1 violated, 2 error, 3 unknown (a limit or bound was reached).
+`fencewright COMMAND --help` shows examples for each command.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Print only the answer itself: no progress, no warnings, no table
+    #[arg(long, short, global = true, display_order = 900)]
+    pub quiet: bool,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 901)]
+    pub color: Color,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Is it safe?
+    #[command(after_help = "\
+Examples:
+  fencewright verify peterson.fw
+  fencewright verify --model pso --timeout 60 --evidence proofs/ ring_buffer.fw
+  fencewright verify --model all --format json programs/ | jq .verdict
+  fencewright show test.fw | fencewright verify -
+
+Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.")]
+    Verify(Verify),
+
+    /// Check evidence that `verify --evidence` wrote
+    #[command(after_help = "\
+Examples:
+  fencewright verify --evidence proofs/ peterson.fw
+  fencewright check peterson.fw proofs/peterson.tso.trace.txt
+
+The evidence names its memory model. Nothing in it is believed: a trace is replayed step by step, and of a
+set of states every successor of every state is worked out again.
+
+Exit codes: 0 the evidence holds (whether it proves the program safe or unsafe), 2 it does not, or an error.")]
+    Check(Check),
+
+    /// Print a program: as .fw, as a Graphviz graph, as JSON
+    #[command(after_help = "\
+Examples:
+  fencewright show peterson.fw                          what the program means, step by step
+  fencewright show --as dot peterson.fw | dot -Tsvg     a picture of its automata")]
+    Show(Show),
+
+    /// Walk a program, at random or step by step
+    #[command(after_help = "\
+Examples:
+  fencewright run peterson.fw                             one random walk under TSO
+  fencewright run --runs 1000 --seed 7 --model pso mp.fw  walk until something is violated
+  fencewright run --interactive peterson.fw               choose every step, with undo
+
+Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something was, 2 error.")]
+    Run(RunArgs),
+
+    /// List memory models, engines, input formats and report formats
+    #[command(after_help = "\
+Examples:
+  fencewright list
+  fencewright list engines --format json")]
+    List(List),
+
+    /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  fencewright completions bash > ~/.local/share/bash-completion/completions/fencewright
+  fencewright completions fish > ~/.config/fish/completions/fencewright.fish")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+
+    /// Print the man page, or write one page a command
+    #[command(after_help = "\
+Examples:
+  fencewright man | man -l -
+  fencewright man --out man1/")]
+    Man {
+        /// Write all pages into this folder instead of printing the first
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// `verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Programs; folders are walked, `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// The memory model; `all` asks under each
+    #[arg(long, short, default_value = "tso", value_parser = models(true))]
+    pub model: String,
+
+    /// Who answers
+    #[arg(long, short, default_value = PORTFOLIO, value_parser = engines())]
+    pub engine: String,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub limits: Limits,
+
+    /// In which order exact searches go
+    #[arg(long, value_name = "ORDER", default_value = "bfs")]
+    pub search: Search,
+
+    /// The largest bound on store buffers to try [default: as far as the limits go]
+    #[arg(long, value_name = "N", value_parser = positive())]
+    pub buffer: Option<usize>,
+
+    /// How many files to work on at once [default: the number of processors]
+    #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
+    pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+
+    /// Write traces and certificates into this folder
+    #[arg(long, value_name = "DIR")]
+    pub evidence: Option<PathBuf>,
+
+    /// Let --evidence replace files that say something else
+    #[arg(long, requires = "evidence")]
+    pub force: bool,
+}
+
+/// `check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The program
+    pub file: PathBuf,
+
+    /// The evidence
+    pub evidence: PathBuf,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    /// Memory for checking, in megabytes; however little, certificates of any size are checked
+    #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory: u64,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+}
+
+/// `show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+
+    /// In which form
+    #[arg(long = "as", value_name = "FORM", default_value = "fw")]
+    pub form: ShowAs,
+
+    #[command(flatten)]
+    pub input: Input,
+}
+
+/// `run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The program; `-` is standard input (not with --interactive)
+    pub file: PathBuf,
+
+    /// The memory model
+    #[arg(long, short, default_value = "tso", value_parser = models(false))]
+    pub model: String,
+
+    /// Choose every step yourself; reads commands from standard input, `?` explains them
+    #[arg(long, short, conflicts_with_all = ["runs", "seed", "steps", "format"])]
+    pub interactive: bool,
+
+    /// How many steps a walk may have
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub steps: usize,
+
+    /// How many walks; the first that violates something is the last
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive())]
+    pub runs: usize,
+
+    /// Where chance starts: the same seed gives the same walks
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+}
+
+/// `list`
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only these [default: everything]
+    pub what: Option<Registry>,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+}
+
+/// How inputs are read.
+#[derive(Debug, Args)]
+pub struct Input {
+    /// The language of the input [default: by the file's ending, then by its content]
+    #[arg(long, value_name = "NAME", value_parser = formats())]
+    pub input_format: Option<String>,
+
+    /// Give a constant of the program another value
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = definition)]
+    pub define: Vec<(String, Int)>,
+
+    /// Litmus tests: list every register and variable, not only those the test names
+    #[arg(long)]
+    pub observe_all: bool,
+}
+
+/// How far to go.
+#[derive(Debug, Args)]
+pub struct Limits {
+    /// Time for each file and model, in seconds; fractions are fine [default: none]
+    #[arg(long, short, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Memory for everything together, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory: u64,
+
+    /// The most states to explore for each file and model [default: no limit]
+    #[arg(long, value_name = "N")]
+    pub states: Option<usize>,
+}
+
+impl Limits {
+    /// As the monitor wants them.
+    pub fn budget(&self) -> Budget {
+        Budget { time: self.timeout, memory: bytes(self.memory), states: self.states }
+    }
+}
+
+/// How answers are printed.
+#[derive(Debug, Args)]
+pub struct ReportFormat {
+    /// How to print answers
+    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = reports())]
+    pub format: String,
+}
+
+impl ReportFormat {
+    /// The report of that name.
+    pub fn chosen(&self) -> &'static dyn Report {
+        REPORTS.iter().copied().find(|r| r.name() == self.format).unwrap_or(REPORTS[0])
+    }
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// In which order to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Search {
+    /// Breadth first: the shortest violation
+    Bfs,
+    /// Depth first: often finds deep violations sooner
+    Dfs,
+}
+
+impl From<Search> for Order {
+    fn from(search: Search) -> Order {
+        match search {
+            Search::Bfs => Order::Breadth,
+            Search::Dfs => Order::Depth,
+        }
+    }
+}
+
+/// What `show` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShowAs {
+    /// The program in our language, lowered to single steps
+    Fw,
+    /// A Graphviz graph of the automata
+    Dot,
+    /// The automata as JSON
+    Json,
+}
+
+/// What `list` lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Registry {
+    /// Memory models
+    Models,
+    /// Engines
+    Engines,
+    /// Input and report formats
+    Formats,
+}
+
+/// The models a `--model` value stands for.
+pub fn chosen_models(name: &str) -> Vec<Model> {
+    model_named(name).map_or_else(|| MODELS.to_vec(), |model| vec![model])
+}
+
+/// The engine an `--engine` value stands for. The portfolio has one member so far.
+pub fn chosen_engine(name: &str) -> &'static dyn Engine {
+    engine::engine_named(name).unwrap_or(ENGINES[0])
+}
+
+/// Megabytes in bytes.
+pub fn bytes(megabytes: u64) -> usize {
+    usize::try_from(megabytes.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
+}
+
+fn models(all: bool) -> PossibleValuesParser {
+    let each = MODELS.iter().map(|model| PossibleValue::new(model.name()).help(model.about()));
+    let all = all.then(|| PossibleValue::new("all").help("each of them, one after the other"));
+    PossibleValuesParser::new(each.chain(all))
+}
+
+fn engines() -> PossibleValuesParser {
+    let chosen = PossibleValue::new(PORTFOLIO).help("the best fitting engine");
+    let each = ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
+    PossibleValuesParser::new(std::iter::once(chosen).chain(each))
+}
+
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(FRONTENDS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
+}
+
+fn reports() -> PossibleValuesParser {
+    PossibleValuesParser::new(REPORTS.iter().map(|r| PossibleValue::new(r.name()).help(r.about())))
+}
+
+fn positive() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u32).range(1..).map(|n| n as usize)
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "not a time that can pass".to_string())
+}
+
+/// Longer numbers are a mistake, and reading them takes time.
+const MAX_DIGITS: usize = 4096;
+
+fn definition(text: &str) -> Result<(String, Int), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in -D N=3")?;
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        return Err("expected a name before `=`, as in -D N=3".to_string());
+    }
+    if value.len() > MAX_DIGITS {
+        return Err(format!("the value has more than {MAX_DIGITS} digits"));
+    }
+    let value = value.parse().map_err(|_| format!("`{value}` is not an integer"))?;
+    Ok((name.to_string(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_lists_every_model_and_engine() {
+        let mut command = Cli::command();
+        let verify = command.find_subcommand_mut("verify").expect("there is such a command");
+        let help = verify.render_long_help().to_string();
+        for model in MODELS {
+            assert!(help.contains(model.about()), "{help}");
+        }
+        for engine in ENGINES {
+            assert!(help.contains(engine.about()), "{help}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_or_refused_with_a_reason() {
+        assert_eq!(definition("N=3"), Ok(("N".to_string(), Int::from(3))));
+        assert_eq!(definition("N = -3"), Ok(("N".to_string(), Int::from(-3))));
+        for wrong in ["N", "=3", "N=x", "N=", "N=1.5"] {
+            assert!(definition(wrong).is_err(), "{wrong}");
+        }
+        assert!(definition(&format!("N={}", "9".repeat(5000))).is_err());
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+        for wrong in ["-1", "nan", "inf", "x", "1e300"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `check`: does evidence hold?
+
+use crate::args::{Check, bytes};
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::input::{cannot_read, name};
+use crate::report::{Claimed, Failed};
+use evidence::{FileError, check_file};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use std::time::Instant;
+
+/// Runs the command.
+pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
+    let report = args.report.chosen();
+    let loaded = match super::load_or_report("check", &args.file, &args.input, report, console)? {
+        Ok(loaded) => loaded,
+        Err(exit) => return Ok(exit),
+    };
+    let started = Instant::now();
+    let open = || open(&args.evidence);
+    // The checker may use up to twice its budget.
+    let claim = check_file(&loaded.program, &open, bytes(args.memory) / 2);
+    let evidence = name(&args.evidence);
+    let (printed, exit) = match &claim {
+        Ok(claim) => {
+            let claimed = Claimed {
+                file: &loaded.name,
+                evidence: &evidence,
+                program: &loaded.program,
+                claim,
+                seconds: started.elapsed().as_secs_f64(),
+            };
+            (report.claim(&claimed, console.look()), Exit::Holds)
+        }
+        Err(error) => {
+            let failed = Failed {
+                command: "check",
+                file: &loaded.name,
+                model: None,
+                reason: reason(&evidence, error),
+                diagnostics: &[],
+                source: None,
+            };
+            (report.failure(&failed), Exit::Error)
+        }
+    };
+    console.print(&printed)?;
+    Ok(exit)
+}
+
+/// Opens a file that can be read again and again.
+fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    Ok(Box::new(BufReader::new(file)))
+}
+
+fn reason(evidence: &str, error: &FileError) -> String {
+    match error {
+        FileError::Io(error) => format!("evidence {evidence}: {}", cannot_read(error)),
+        FileError::Line(line, message) => {
+            format!("the evidence is rejected: {evidence}, line {line}: {message}")
+        }
+        FileError::Rejected(why) => format!("the evidence is rejected: {evidence}: {why}"),
+    }
+}

@@ -1,0 +1,300 @@
+//! `run --interactive`: the user takes the steps.
+//!
+//! Reads one command a line, from a terminal or a pipe alike, and shows after each where the
+//! threads stand, what their buffers and memory hold, and which steps can be taken.
+
+use crate::args::{RunArgs, chosen_models};
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::input::is_stdin;
+use crate::numbers::counted;
+use crate::report::{REPORTS, Run, buffer, render, standing};
+use anstyle::{AnsiColor, Style};
+use machine::{Configuration, Enabled, Event, Exact, TraceStep};
+use program::{Domain, Int, Names, Program, ThreadId};
+use std::fmt::Write;
+use std::io::{self, BufRead};
+
+const BOLD: Style = Style::new().bold();
+const BUFFER: Style = AnsiColor::Cyan.on_default();
+const VIOLATED: Style = AnsiColor::Red.on_default().bold();
+const HELP: &str = "commands:
+  N        take step N
+  N VALUE  take step N and choose this value
+  u        undo the last step
+  r        start again
+  t        show the steps so far as a table
+  q        quit
+  ?        this help
+";
+
+/// Lines longer than this are no commands.
+const MAX_LINE: u64 = 1 << 16;
+
+/// Runs the command. The exit code says whether the last state shown violates something.
+pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
+    if is_stdin(&args.file) {
+        let message = "standard input cannot be both the program and the commands; name a file";
+        return Err(Failure::Message(message.to_string()));
+    }
+    let loaded = match super::load_or_report("run", &args.file, &args.input, REPORTS[0], console)? {
+        Ok(loaded) => loaded,
+        Err(exit) => return Ok(exit),
+    };
+    let program = &loaded.program;
+    let machine = Exact::new(program, chosen_models(&args.model)[0]).with_dead_registers();
+    let mut session = Session {
+        program,
+        machine: &machine,
+        names: Names::original(program),
+        console,
+        input: io::stdin().lock(),
+    };
+    session.walk()
+}
+
+struct Session<'a> {
+    program: &'a Program,
+    machine: &'a Exact<'a>,
+    names: Names,
+    console: &'a Console,
+    input: io::StdinLock<'static>,
+}
+
+/// What the user wants.
+enum Wish {
+    Take(usize, Option<Int>),
+    Undo,
+    Restart,
+    Table,
+    Help,
+    Quit,
+}
+
+impl Session<'_> {
+    fn walk(&mut self) -> Result<Exit, Failure> {
+        let Some(first) = self.first()? else { return Ok(Exit::Holds) };
+        let mut passed = vec![first];
+        let mut steps: Vec<TraceStep> = Vec::new();
+        let mut show = true;
+        loop {
+            let now = passed[passed.len() - 1].clone();
+            let enabled = now.enabled(self.machine);
+            if show {
+                self.show(&now, &enabled, steps.len())?;
+            }
+            show = true;
+            match self.wish()? {
+                Some(Wish::Take(number, value)) => match self.take(&now, &enabled, number, value)? {
+                    Some((step, next)) => {
+                        steps.push(step);
+                        passed.push(next);
+                    }
+                    None => show = false,
+                },
+                Some(Wish::Undo) if steps.pop().is_some() => {
+                    passed.pop();
+                }
+                Some(Wish::Undo) => {
+                    show = false;
+                    self.say("this is the start; there is nothing to undo\n")?;
+                }
+                Some(Wish::Restart) => {
+                    steps.clear();
+                    passed.truncate(1);
+                }
+                Some(Wish::Table) => {
+                    show = false;
+                    let violation = now.violation(self.program);
+                    let run =
+                        Run { program: self.program, steps: &steps, passed: &passed, violation, cause: None };
+                    self.say(&render(&run, self.console.look().width))?;
+                }
+                Some(Wish::Help) => {
+                    show = false;
+                    self.say(HELP)?;
+                }
+                Some(Wish::Quit) | None => {
+                    let violated = now.violation(self.program).is_some();
+                    return Ok(if violated { Exit::Violated } else { Exit::Holds });
+                }
+            }
+        }
+    }
+
+    /// The first configuration; asks for initial values that are open. `None` at the end of input.
+    fn first(&mut self) -> Result<Option<Configuration>, Failure> {
+        let mut chosen = Vec::new();
+        for v in self.program.variable_ids() {
+            let variable = self.program.variable(v);
+            if variable.initial.single().is_none() {
+                let question = format!("{} starts at", variable.name);
+                let Some(value) = self.ask(&question, &variable.initial.clone())? else { return Ok(None) };
+                chosen.push((v, value));
+            }
+        }
+        Ok(Configuration::initial(self.machine, &chosen))
+    }
+
+    /// A value of a domain; an empty line takes the default. `None` at the end of input.
+    fn ask(&mut self, question: &str, domain: &Domain) -> Result<Option<Int>, Failure> {
+        let example = domain.example();
+        loop {
+            self.say(&format!("{question} ({}) [{example}]? ", domain_text(domain)))?;
+            let Some(line) = self.line()? else { return Ok(None) };
+            if line.is_empty() {
+                return Ok(Some(example));
+            }
+            match line.parse::<Int>() {
+                Ok(value) if domain.contains(&value) => return Ok(Some(value)),
+                _ => self.say(&format!("not one of these values: {line}\n"))?,
+            }
+        }
+    }
+
+    /// The step of this number; says why if it cannot be taken.
+    fn take(
+        &mut self,
+        now: &Configuration,
+        enabled: &[Enabled],
+        number: usize,
+        value: Option<Int>,
+    ) -> Result<Option<(TraceStep, Configuration)>, Failure> {
+        let Some(wanted) = number.checked_sub(1).and_then(|at| enabled.get(at)) else {
+            self.say(&format!("there is no step {number}\n"))?;
+            return Ok(None);
+        };
+        let choice = match (&wanted.choice, value) {
+            (None, None) => None,
+            (None, Some(_)) => {
+                self.say("this step chooses no value\n")?;
+                return Ok(None);
+            }
+            (Some(_), Some(value)) => Some(value),
+            (Some(domain), None) => match self.ask("choose", domain)? {
+                Some(value) => Some(value),
+                None => return Ok(None),
+            },
+        };
+        match now.take(self.machine, wanted.event, choice.as_ref()) {
+            Some(next) => Ok(Some((TraceStep { event: wanted.event, choice }, next))),
+            None => {
+                self.say("the step cannot be taken with this value\n")?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The next command; `None` at the end of input.
+    fn wish(&mut self) -> Result<Option<Wish>, Failure> {
+        loop {
+            self.say("> ")?;
+            let Some(line) = self.line()? else {
+                self.say("\n")?;
+                return Ok(None);
+            };
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let number = words.first().and_then(|word| word.parse::<usize>().ok());
+            let wish = match (words.as_slice(), number) {
+                (["u"], _) => Wish::Undo,
+                (["r"], _) => Wish::Restart,
+                (["t"], _) => Wish::Table,
+                (["q"], _) => Wish::Quit,
+                (["?" | "h" | "help"], _) => Wish::Help,
+                ([_], Some(number)) => Wish::Take(number, None),
+                ([_, value], Some(number)) if value.parse::<Int>().is_ok() => {
+                    Wish::Take(number, value.parse().ok())
+                }
+                ([], _) => continue,
+                _ => {
+                    self.say(&format!("not understood: {line} (? for help)\n"))?;
+                    continue;
+                }
+            };
+            return Ok(Some(wish));
+        }
+    }
+
+    /// A line without its blanks; `None` at the end of input.
+    fn line(&mut self) -> Result<Option<String>, Failure> {
+        let mut bytes = Vec::new();
+        let read = io::Read::take(&mut self.input, MAX_LINE).read_until(b'\n', &mut bytes);
+        let count = read.map_err(|error| Failure::Message(format!("standard input: {error}")))?;
+        Ok((count > 0).then(|| String::from_utf8_lossy(&bytes).trim().to_string()))
+    }
+
+    fn say(&self, text: &str) -> Result<(), Failure> {
+        Ok(self.console.print_text(text)?)
+    }
+
+    fn show(&self, now: &Configuration, enabled: &[Enabled], steps: usize) -> Result<(), Failure> {
+        let program = self.program;
+        let mut out = format!("\n{BOLD}after {}{BOLD:#}\n", counted(steps, "step"));
+        let wide = program.threads.iter().map(|t| t.name.len()).max().unwrap_or(0).max("memory".len());
+        let memory = program.variable_ids().map(|v| format!("{}={}", self.names.variable(v), now.memory(v)));
+        let _ = writeln!(out, "  {:<wide$}  {}", "memory", memory.collect::<Vec<_>>().join(" "));
+        for thread in program.thread_ids() {
+            let _ = writeln!(out, "  {:<wide$}  {}", self.names.thread(thread), self.place(now, thread));
+            let registers = self.registers(now, thread);
+            if !registers.is_empty() {
+                let _ = writeln!(out, "  {:<wide$}  {registers}", "");
+            }
+            if let Some(buffer) = buffer(program, now, thread) {
+                let _ = writeln!(out, "  {:<wide$}  {BUFFER}buffer: {buffer}{BUFFER:#}", "");
+            }
+        }
+        for violation in now.violations(program) {
+            let _ = writeln!(out, "{VIOLATED}violated{VIOLATED:#}: {}", violation.text(program));
+        }
+        if let Some(holder) = now.holder() {
+            let _ = writeln!(out, "{} is inside an atomic section", self.names.thread(holder));
+        }
+        for (at, step) in enabled.iter().enumerate() {
+            let _ = writeln!(out, "{:>4}  {}", at + 1, self.step(now, step));
+        }
+        if enabled.is_empty() {
+            let end = now.is_final(program);
+            out.push_str(if end { "all threads have ended\n" } else { "no thread can take a step\n" });
+        }
+        self.say(&out)
+    }
+
+    /// Where a thread stands.
+    fn place(&self, now: &Configuration, thread: ThreadId) -> String {
+        let standing = standing(self.program, now, thread);
+        let line = standing.line.map(|line| format!("line {line}, ")).unwrap_or_default();
+        format!("{line}{}", standing.text)
+    }
+
+    fn registers(&self, now: &Configuration, thread: ThreadId) -> String {
+        let names = self.program.thread(thread).registers.iter().enumerate();
+        let value = |at: usize| now.register(thread, program::RegId::new(at));
+        names.map(|(at, name)| format!("{name}={}", value(at))).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What taking a step would do.
+    fn step(&self, now: &Configuration, step: &Enabled) -> String {
+        let thread = self.names.thread(step.event.thread());
+        match step.event {
+            Event::Drain { thread: id, variable } => {
+                let oldest = now.buffer(id).into_iter().find(|(entry, _)| entry.stores_to(variable));
+                let value = oldest.and_then(|(_, value)| value).unwrap_or_default();
+                format!("{thread}  → {} = {value} reaches memory", self.names.variable(variable))
+            }
+            Event::Step { thread: id, edge } => {
+                let edge = self.program.thread(id).edge(edge);
+                let op = self.names.op(id, &edge.op);
+                let line = self.program.source.line(edge.span).map(|line| format!("line {line}: "));
+                let choice = step.choice.as_ref().map(|domain| format!(" ({})", domain_text(domain)));
+                format!("{thread}  {}{op}{}", line.unwrap_or_default(), choice.unwrap_or_default())
+            }
+        }
+    }
+}
+
+fn domain_text(domain: &Domain) -> String {
+    match domain {
+        Domain::All => "any integer".to_string(),
+        Domain::Range(low, high) => format!("{low} to {high}"),
+    }
+}

@@ -1,0 +1,37 @@
+//! `list`: what there is to choose from.
+
+use crate::args::{List, PORTFOLIO, Registry};
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::report::{REPORTS, Section};
+use engine::ENGINES;
+use frontend::FRONTENDS;
+use machine::MODELS;
+
+/// Runs the command.
+pub fn list(args: &List, console: &Console) -> Result<Exit, Failure> {
+    let wanted = |registry| args.what.is_none_or(|what| what == registry);
+    let mut sections = Vec::new();
+    if wanted(Registry::Models) {
+        let entries = MODELS.iter().map(|model| (model.name(), model.about().to_string()));
+        sections.push(Section { title: "models", entries: entries.collect() });
+    }
+    if wanted(Registry::Engines) {
+        let members: Vec<&str> = ENGINES.iter().map(|engine| engine.name()).collect();
+        let portfolio = (PORTFOLIO, format!("the best fitting engine (of: {})", members.join(", ")));
+        let entries = ENGINES.iter().map(|engine| (engine.name(), engine.about().to_string()));
+        sections
+            .push(Section { title: "engines", entries: std::iter::once(portfolio).chain(entries).collect() });
+    }
+    if wanted(Registry::Formats) {
+        let about = |frontend: &frontend::Frontend| {
+            let endings: Vec<String> = frontend.extensions.iter().map(|e| format!(".{e}")).collect();
+            (frontend.name, format!("{} ({})", frontend.about, endings.join(", ")))
+        };
+        sections.push(Section { title: "input_formats", entries: FRONTENDS.iter().map(about).collect() });
+        let entries = REPORTS.iter().map(|report| (report.name(), report.about().to_string()));
+        sections.push(Section { title: "report_formats", entries: entries.collect() });
+    }
+    console.print(&args.report.chosen().registries(&sections))?;
+    Ok(Exit::Holds)
+}

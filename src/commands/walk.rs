@@ -1,0 +1,147 @@
+//! `run`: random walks. Chance is seeded, so a walk can be walked again.
+
+use crate::args::{RunArgs, chosen_models};
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::report::{WalkEnd, Walked, Walks};
+use evidence::{Ignore, Task, Verdict, check};
+use fastrand::Rng;
+use machine::{Configuration, Exact, Model, Trace, TraceStep, Violation};
+use num_traits::ToPrimitive;
+use program::{Domain, Int, Program, VarId};
+
+/// Where any integer will do, one from -`SMALL` to `SMALL` is taken.
+const SMALL: i64 = 4;
+
+/// Runs the command.
+pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
+    let report = args.report.chosen();
+    let loaded = match super::load_or_report("run", &args.file, &args.input, report, console)? {
+        Ok(loaded) => loaded,
+        Err(exit) => return Ok(exit),
+    };
+    let program = &loaded.program;
+    let model = chosen_models(&args.model)[0];
+    let mut walks = Walks::default();
+    loop {
+        let seed = args.seed.wrapping_add(walks.all as u64);
+        let walk = Walk::random(program, model, seed, args.steps);
+        walks.all += 1;
+        walks.ended += usize::from(walk.end == WalkEnd::Ended);
+        walks.blocked += usize::from(walk.end == WalkEnd::Blocked);
+        if walk.violation.is_none() && walks.all < args.runs {
+            continue;
+        }
+        let trace = walk.trace(program, model)?;
+        let walked = Walked {
+            file: &loaded.name,
+            program,
+            model,
+            initial: &walk.initial,
+            steps: &walk.steps,
+            passed: &walk.passed,
+            end: walk.end,
+            violation: trace.as_ref(),
+            seed,
+            walks,
+        };
+        console.print(&report.walk(&walked, console.look()))?;
+        return Ok(if trace.is_some() { Exit::Violated } else { Exit::Holds });
+    }
+}
+
+struct Walk {
+    initial: Vec<(VarId, Int)>,
+    steps: Vec<TraceStep>,
+    passed: Vec<Configuration>,
+    end: WalkEnd,
+    violation: Option<Violation>,
+}
+
+impl Walk {
+    /// Every enabled step is equally likely, again and again, until something ends it.
+    fn random(program: &Program, model: Model, seed: u64, most: usize) -> Walk {
+        let mut chance = Rng::with_seed(seed);
+        let machine = Exact::new(program, model).with_dead_registers();
+        let open = program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
+        let initial: Vec<(VarId, Int)> =
+            open.map(|v| (v, pick(&mut chance, &program.variable(v).initial))).collect();
+        let first = Configuration::initial(&machine, &initial);
+        let mut walk = Walk {
+            initial,
+            steps: Vec::new(),
+            passed: first.into_iter().collect(),
+            end: WalkEnd::Blocked,
+            violation: None,
+        };
+        while let Some(now) = walk.passed.last() {
+            walk.violation = now.violation(program);
+            if walk.violation.is_some() {
+                walk.end = WalkEnd::Violated;
+                break;
+            }
+            let enabled = now.enabled(&machine);
+            if enabled.is_empty() {
+                walk.end = if now.is_final(program) { WalkEnd::Ended } else { WalkEnd::Blocked };
+                break;
+            }
+            if walk.steps.len() >= most {
+                walk.end = WalkEnd::Cut;
+                break;
+            }
+            let taken = &enabled[chance.usize(..enabled.len())];
+            let choice = taken.choice.as_ref().map(|domain| pick(&mut chance, domain));
+            let Some(next) = now.take(&machine, taken.event, choice.as_ref()) else { break };
+            walk.steps.push(TraceStep { event: taken.event, choice });
+            walk.passed.push(next);
+        }
+        walk
+    }
+
+    /// The walk as a trace, if it violates something; replayed, like every verdict.
+    fn trace(&self, program: &Program, model: Model) -> Result<Option<Trace>, Failure> {
+        let Some(violation) = self.violation else { return Ok(None) };
+        let trace = Trace { initial: self.initial.clone(), steps: self.steps.clone(), violation };
+        let verdict = Verdict::Unsafe(trace.clone());
+        check(&Task { program, model }, verdict, &Ignore).map_err(|why| {
+            Failure::Message(format!(
+                "this is a bug in fencewright, please report it: a walk was rejected: {why}"
+            ))
+        })?;
+        Ok(Some(trace))
+    }
+}
+
+/// A value of a domain.
+fn pick(chance: &mut Rng, domain: &Domain) -> Int {
+    match domain {
+        Domain::All => Int::from(chance.i64(-SMALL..=SMALL)),
+        Domain::Range(low, high) => {
+            // Of a range beyond 64 bits, its beginning has to do.
+            let size = (high - low).to_u64().unwrap_or(u64::MAX);
+            low + Int::from(chance.u64(0..=size))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_picked_from_their_domain() {
+        let mut chance = Rng::with_seed(1);
+        let huge = Int::from(u64::MAX) * 4;
+        let domains = [
+            Domain::All,
+            Domain::only(7),
+            Domain::Range(Int::from(-2), Int::from(2)),
+            Domain::Range(-&huge, huge),
+        ];
+        for domain in domains {
+            for _ in 0..100 {
+                assert!(domain.contains(&pick(&mut chance, &domain)), "{domain:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Exit codes, all of them.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// How the program ends. Scripts rely on the numbers; they never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: what was asked holds.
+    Holds,
+    /// 1: it is violated.
+    Violated,
+    /// 2: usage, input, or evidence that does not hold.
+    Error,
+    /// 3: a limit or bound was reached before an answer.
+    Unknown,
+}
+
+/// What a shell expects of a program that was interrupted.
+pub const INTERRUPTED: i32 = 130;
+
+impl Exit {
+    /// The number a script sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Holds => 0,
+            Exit::Violated => 1,
+            Exit::Error => 2,
+            Exit::Unknown => 3,
+        }
+    }
+
+    /// The worse of two: errors, then violations, then unknowns, then what holds.
+    pub fn worst(self, other: Exit) -> Exit {
+        let rank = |exit: Exit| match exit {
+            Exit::Error => 3,
+            Exit::Violated => 2,
+            Exit::Unknown => 1,
+            Exit::Holds => 0,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// Why a command ended without having done its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// Nothing can be printed, most often because nobody reads it any more.
+    Output(io::Error),
+    /// Something else, in a sentence without a full stop.
+    Message(String),
+}
+
+impl Failure {
+    /// Whether to end without a word: whoever closed the pipe has seen enough.
+    pub fn is_silent(&self) -> bool {
+        matches!(self, Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Output(error) => write!(f, "cannot print: {error}"),
+            Failure::Message(message) => f.write_str(message),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_wins_in_the_order_2_1_3_0() {
+        let order = [Exit::Error, Exit::Violated, Exit::Unknown, Exit::Holds];
+        for (at, worse) in order.into_iter().enumerate() {
+            for better in &order[at..] {
+                assert_eq!(worse.worst(*better), worse);
+                assert_eq!(better.worst(worse), worse);
+            }
+        }
+        assert_eq!(order.map(Exit::code), [2, 1, 3, 0]);
+    }
+}

@@ -1,0 +1,153 @@
+//! Inputs: finding files, reading them, handing them to a front end.
+
+use crate::args::Input;
+use frontend::{Diagnostic, FRONTENDS, MAX_TEXT, Options};
+use program::{Program, Source};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A program that was read.
+pub struct Loaded {
+    /// The file, as the user named it.
+    pub name: String,
+    /// The program.
+    pub program: Program,
+    /// Warnings about it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Why a program was not read.
+pub struct Unreadable {
+    /// The file, as the user named it.
+    pub name: String,
+    /// What is wrong, in a sentence without a full stop.
+    pub reason: String,
+    /// What is wrong with its text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Its text, if it is text.
+    pub source: Option<Source>,
+}
+
+impl Unreadable {
+    fn new(path: &Path, reason: impl Into<String>) -> Unreadable {
+        Unreadable { name: name(path), reason: reason.into(), diagnostics: Vec::new(), source: None }
+    }
+}
+
+/// Whether a path means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// How reports name a path.
+pub fn name(path: &Path) -> String {
+    if is_stdin(path) { "<stdin>".to_string() } else { path.display().to_string() }
+}
+
+/// Reads a program.
+pub fn load(path: &Path, input: &Input) -> Result<Loaded, Unreadable> {
+    let text = read(path).map_err(|reason| Unreadable::new(path, reason))?;
+    let name = name(path);
+    let Some(frontend) = frontend::choose(input.input_format.as_deref(), &name, &text) else {
+        let known: Vec<&str> = FRONTENDS.iter().map(|frontend| frontend.name).collect();
+        let reason = format!("the language is not clear; name it with --input-format ({})", known.join(", "));
+        return Err(Unreadable::new(path, reason));
+    };
+    let options = Options { defines: input.define.clone(), observe_all: input.observe_all };
+    match (frontend.read)(Source::new(name.clone(), text.clone()), &options) {
+        Ok(parsed) => Ok(Loaded { name, program: parsed.program, warnings: parsed.warnings }),
+        Err(diagnostics) => {
+            let reason = match diagnostics.len() {
+                1 => "1 error".to_string(),
+                count => format!("{count} errors"),
+            };
+            let source = Some(Source::new(name.clone(), text));
+            Err(Unreadable { name, reason, diagnostics, source })
+        }
+    }
+}
+
+/// The text of a file or of standard input.
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = if is_stdin(path) {
+        limited(io::stdin().lock())
+    } else {
+        let file = File::open(path).map_err(|error| cannot_read(&error))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err("this is a folder; a file is needed here".to_string());
+        }
+        limited(file)
+    };
+    let bytes = bytes.map_err(|error| cannot_read(&error))?;
+    if bytes.len() > MAX_TEXT {
+        return Err(format!("the file is larger than {} MB", MAX_TEXT >> 20));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("this is not a text: byte {} is not UTF-8", at + 1)
+    })
+}
+
+fn limited(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// An error of the operating system, in our words where they are clearer.
+pub fn cannot_read(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_string(),
+        io::ErrorKind::PermissionDenied => "reading is not permitted".to_string(),
+        io::ErrorKind::IsADirectory => "this is a folder; a file is needed here".to_string(),
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+/// The files that paths stand for: folders are walked for files with endings we know, in
+/// order of their names. What cannot be walked is an error in its place.
+pub fn expand(paths: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if is_stdin(path) || !path.is_dir() {
+            files.push(Ok(path.clone()));
+            continue;
+        }
+        let before = files.len();
+        walk(path, &mut files);
+        if files.len() == before {
+            files.push(Err(Unreadable::new(path, "there is no program in this folder")));
+        }
+    }
+    files
+}
+
+fn walk(folder: &Path, files: &mut Vec<Result<PathBuf, Unreadable>>) {
+    let mut stack = vec![folder.to_path_buf()];
+    while let Some(path) = stack.pop() {
+        // Links to folders are not followed: they may lead back.
+        let is_folder = path == folder || fs::symlink_metadata(&path).is_ok_and(|data| data.is_dir());
+        if !is_folder {
+            if known_ending(&path) && path.is_file() {
+                files.push(Ok(path));
+            }
+            continue;
+        }
+        let entries = fs::read_dir(&path).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        match entries {
+            Err(error) => files.push(Err(Unreadable::new(&path, cannot_read(&error)))),
+            Ok(entries) => {
+                let mut inside: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
+                inside.sort_unstable_by(|a, b| b.cmp(a));
+                stack.extend(inside);
+            }
+        }
+    }
+}
+
+fn known_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or("");
+    FRONTENDS.iter().any(|frontend| frontend.extensions.contains(&ending))
+}

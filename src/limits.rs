@@ -1,0 +1,186 @@
+//! Limits: who stops an engine, and when.
+//!
+//! Engines have no clock and count no bytes; they report to a [`Watch`] now and then, and it
+//! says stop: out of time, out of memory (all that the process has allocated, counted by the
+//! allocator), too many states, or the user asked. The limit on memory is looked at between
+//! steps and never makes an allocation fail, so a run always ends with a report.
+
+use crate::progress::Display;
+use cap::Cap;
+use evidence::{Monitor, Progress, Stop};
+use std::alloc::System;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Counts what the process has allocated. The one global there is: Rust wants it so.
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Bytes allocated now.
+pub fn allocated() -> usize {
+    ALLOCATOR.allocated()
+}
+
+/// How far an engine may go.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Time from the start of the work on a task.
+    pub time: Option<Duration>,
+    /// Bytes, for the whole process.
+    pub memory: usize,
+    /// States.
+    pub states: Option<usize>,
+}
+
+/// Watches one task.
+pub struct Watch<'a> {
+    budget: Budget,
+    started: Instant,
+    interrupt: &'a Interrupt,
+    display: &'a Display,
+    label: String,
+    peak: AtomicUsize,
+}
+
+impl<'a> Watch<'a> {
+    /// Starts the clock for a task of this name.
+    pub fn new(budget: Budget, interrupt: &'a Interrupt, display: &'a Display, label: String) -> Watch<'a> {
+        let peak = AtomicUsize::new(allocated());
+        Watch { budget, started: Instant::now(), interrupt, display, label, peak }
+    }
+
+    /// A watch over a side question: the same clock, its own limit on states.
+    pub fn with_states(&self, states: usize) -> Watch<'a> {
+        Watch {
+            budget: Budget {
+                states: Some(self.budget.states.map_or(states, |s| s.min(states))),
+                ..self.budget
+            },
+            started: self.started,
+            interrupt: self.interrupt,
+            display: self.display,
+            label: self.label.clone(),
+            peak: AtomicUsize::new(0),
+        }
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The most bytes seen allocated.
+    pub fn peak(&self) -> usize {
+        self.peak.fetch_max(allocated(), Ordering::Relaxed).max(allocated())
+    }
+
+    fn stop(&self, progress: &Progress) -> Option<Stop> {
+        let memory = allocated();
+        self.peak.fetch_max(memory, Ordering::Relaxed);
+        if self.interrupt.is_raised() {
+            return Some(Stop::Interrupt);
+        }
+        if self.budget.time.is_some_and(|time| self.elapsed() >= time) {
+            return Some(Stop::Time);
+        }
+        if memory > self.budget.memory {
+            return Some(Stop::Memory);
+        }
+        self.budget.states.is_some_and(|most| progress.states > most).then_some(Stop::States)
+    }
+}
+
+impl Monitor for Watch<'_> {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        if let Some(stop) = self.stop(progress) {
+            return Err(stop);
+        }
+        self.display.update(&self.label, progress, self.elapsed(), self.budget.time);
+        Ok(())
+    }
+}
+
+/// Remembers that the user asked to stop, and what must not be left behind.
+#[derive(Clone, Default)]
+pub struct Interrupt {
+    raised: Arc<AtomicBool>,
+    unfinished: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Interrupt {
+    /// Listens to Ctrl-C (and requests to terminate) from now on. The first lets everybody end
+    /// their work and report; the second ends the process.
+    pub fn listen() -> Interrupt {
+        let interrupt = Interrupt::default();
+        let heard = interrupt.clone();
+        // Without a handler Ctrl-C simply ends the process: worse, but no reason to give up.
+        let _ = ctrlc::set_handler(move || {
+            if heard.raised.swap(true, Ordering::SeqCst) {
+                heard.remove_unfinished();
+                std::process::exit(crate::exit::INTERRUPTED);
+            }
+        });
+        interrupt
+    }
+
+    /// Whether somebody asked to stop.
+    pub fn is_raised(&self) -> bool {
+        self.raised.load(Ordering::SeqCst)
+    }
+
+    /// A file that must not survive if the process ends now.
+    pub fn begin(&self, file: &Path) {
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).push(file.to_path_buf());
+    }
+
+    /// The file is finished, or gone.
+    pub fn finish(&self, file: &Path) {
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).retain(|kept| kept != file);
+    }
+
+    fn remove_unfinished(&self) {
+        for file in self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
+    /// As if the user had asked.
+    pub fn raise(&self) {
+        self.raised.store(true, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNLIMITED: Budget = Budget { time: None, memory: usize::MAX, states: None };
+
+    fn check(budget: Budget, states: usize, expected: Result<(), Stop>) {
+        let (interrupt, display) = (Interrupt::default(), Display::off());
+        let watch = Watch::new(budget, &interrupt, &display, String::new());
+        let progress = Progress { states, ..Progress::default() };
+        assert_eq!(watch.observe(&progress), expected);
+        interrupt.raise();
+        assert_eq!(watch.observe(&progress), Err(Stop::Interrupt));
+    }
+
+    #[test]
+    fn each_limit_stops() {
+        check(UNLIMITED, 1000, Ok(()));
+        check(Budget { time: Some(Duration::ZERO), ..UNLIMITED }, 0, Err(Stop::Time));
+        check(Budget { memory: 1, ..UNLIMITED }, 0, Err(Stop::Memory));
+        check(Budget { states: Some(10), ..UNLIMITED }, 10, Ok(()));
+        check(Budget { states: Some(10), ..UNLIMITED }, 11, Err(Stop::States));
+    }
+
+    #[test]
+    fn a_side_question_keeps_the_smaller_limit_on_states() {
+        let (interrupt, display) = (Interrupt::default(), Display::off());
+        let watch = |states| Watch::new(Budget { states, ..UNLIMITED }, &interrupt, &display, String::new());
+        assert_eq!(watch(None).with_states(5).budget.states, Some(5));
+        assert_eq!(watch(Some(3)).with_states(5).budget.states, Some(3));
+    }
+}

@@ -1,0 +1,343 @@
+//! Reports for scripts: one JSON object a line. Fields are only ever added, never renamed.
+
+use super::diagnostics::position;
+use super::steps::{Effect, Step, describe_all};
+use super::{
+    Answered, Claimed, Failed, LitmusAnswered, Look, Printed, Report, Section, WalkEnd, Walked, litmus,
+    reason_texts, violation_text,
+};
+use crate::numbers::megabytes;
+use evidence::{Claim, Form, Statistics, Verdict, cause};
+use frontend::{Diagnostic, Severity};
+use machine::{Configuration, Trace, TraceStep, Violation};
+use num_traits::ToPrimitive;
+use program::{Int, Program, Source, VarId};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+const SCHEMA: &str = "fencewright/1";
+
+/// The report.
+pub struct Json;
+
+/// What `verify` says about a file under a model.
+#[derive(Default, Serialize)]
+struct Answer<'a> {
+    schema: &'static str,
+    command: &'static str,
+    file: &'a str,
+    model: Option<&'static str>,
+    verdict: &'static str,
+    engine: Option<&'static str>,
+    reason: Option<String>,
+    checked: bool,
+    violation: Option<String>,
+    sc_violation: Option<bool>,
+    trace: Option<Vec<Value>>,
+    stats: Option<Stats>,
+    /// What the variables without a fixed initial value started with.
+    initial: Option<Value>,
+    /// Where the violated claim stands.
+    violation_line: Option<usize>,
+    /// The index that left its array.
+    index: Option<Value>,
+    cause: Option<String>,
+    /// The step (from 0) that SC would not allow.
+    cause_step: Option<usize>,
+    evidence: Option<String>,
+    diagnostics: Vec<Value>,
+    #[serde(flatten)]
+    litmus: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct Stats {
+    seconds: f64,
+    states: usize,
+    peak_mb: usize,
+    k: Option<usize>,
+    predicates: Option<usize>,
+    refinements: Option<usize>,
+    contexts: Option<usize>,
+    method: Option<&'static str>,
+}
+
+impl Stats {
+    fn new(seconds: f64, statistics: &Statistics, peak: usize) -> Stats {
+        Stats {
+            seconds: (seconds * 1000.0).round() / 1000.0,
+            states: statistics.states,
+            peak_mb: megabytes(peak),
+            k: statistics.k,
+            predicates: None,
+            refinements: None,
+            contexts: None,
+            method: statistics.method,
+        }
+    }
+}
+
+impl Report for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn about(&self) -> &'static str {
+        "one JSON object a line and file"
+    }
+
+    fn form(&self) -> Form {
+        Form::Json
+    }
+
+    fn answer(&self, answer: &Answered<'_>, _: &Look) -> Printed {
+        let program = answer.task.program;
+        let mut out = Answer {
+            schema: SCHEMA,
+            command: "verify",
+            file: answer.file,
+            model: Some(answer.task.model.name()),
+            engine: Some(answer.engine),
+            checked: true,
+            sc_violation: answer.sc_violation,
+            stats: Some(Stats::new(answer.seconds, &answer.statistics, answer.peak)),
+            evidence: answer.evidence.map(|path| path.display().to_string()),
+            diagnostics: diagnostics(&program.source, answer.warnings),
+            ..Answer::default()
+        };
+        match answer.checked.verdict() {
+            Verdict::Safe(_) => out.verdict = "safe",
+            Verdict::Unknown(reasons) => {
+                out.verdict = "unknown";
+                out.checked = false;
+                out.reason = Some(reason_texts(program, reasons).join("; "));
+            }
+            Verdict::Unsafe(trace) => {
+                out.verdict = "unsafe";
+                let end = answer.checked.run().last();
+                out.violation = Some(violation_text(program, trace.violation));
+                out.violation_line = violation_line(program, trace.violation);
+                out.index = end
+                    .and_then(|end| trace.violation.index(program, |t, r| end.register(t, r)))
+                    .map(|index| integer(&index));
+                out.initial = Some(initial(program, &trace.initial));
+                out.trace = Some(steps(program, &trace.steps, answer.checked.run()));
+                if answer.sc_violation != Some(true)
+                    && let Some(cause) = cause(program, trace, answer.checked.run())
+                {
+                    out.cause = Some(cause.text(program));
+                    out.cause_step = Some(cause.step);
+                }
+            }
+        }
+        line(&out)
+    }
+
+    fn litmus(&self, answer: &LitmusAnswered<'_>, _: &Look) -> Printed {
+        let (program, found) = (answer.task.program, answer.found);
+        let reasons = reason_texts(program, found.missing());
+        let litmus = json!({
+            "condition": litmus::quantifier(answer.question),
+            "observed": litmus::observation(found),
+            "holds": found.holds(),
+            "outcomes": litmus::outcomes(answer.question, found),
+        });
+        line(&Answer {
+            schema: SCHEMA,
+            command: "verify",
+            file: answer.file,
+            model: Some(answer.task.model.name()),
+            verdict: match found.holds() {
+                Some(true) => "safe",
+                Some(false) => "unsafe",
+                None => "unknown",
+            },
+            engine: Some(answer.engine),
+            reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
+            checked: true,
+            stats: Some(Stats::new(answer.seconds, &answer.statistics, answer.peak)),
+            diagnostics: diagnostics(&program.source, answer.warnings),
+            litmus: litmus.as_object().cloned().unwrap_or_default(),
+            ..Answer::default()
+        })
+    }
+
+    fn failure(&self, failed: &Failed<'_>) -> Printed {
+        let source = failed.source.cloned().unwrap_or_default();
+        line(&Answer {
+            schema: SCHEMA,
+            command: failed.command,
+            file: failed.file,
+            model: failed.model.map(|model| model.name()),
+            verdict: "error",
+            reason: Some(failed.reason.clone()),
+            diagnostics: diagnostics(&source, failed.diagnostics),
+            ..Answer::default()
+        })
+    }
+
+    /// They are part of the answers.
+    fn warnings(&self, _: &Source, _: &[Diagnostic]) -> Printed {
+        Printed::default()
+    }
+
+    fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
+        let program = claimed.program;
+        let mut object = json!({
+            "schema": SCHEMA,
+            "command": "check",
+            "file": claimed.file,
+            "evidence": claimed.evidence,
+            "checked": true,
+            "seconds": (claimed.seconds * 1000.0).round() / 1000.0,
+        });
+        let (model, added) = match claimed.claim {
+            Claim::Safe(model, states) => (model, json!({"verdict": "safe", "states": states})),
+            Claim::Unsafe(model, trace, run) => (model, unsafe_claim(program, trace, run)),
+        };
+        object["model"] = model.name().into();
+        merge(&mut object, added);
+        line(&object)
+    }
+
+    fn walk(&self, walked: &Walked<'_>, _: &Look) -> Printed {
+        let end = match walked.end {
+            WalkEnd::Ended => "ended",
+            WalkEnd::Blocked => "blocked",
+            WalkEnd::Cut => "cut",
+            WalkEnd::Violated => "violated",
+        };
+        let violation = walked.violation.map(|trace| violation_text(walked.program, trace.violation));
+        line(&json!({
+            "schema": SCHEMA,
+            "command": "run",
+            "file": walked.file,
+            "model": walked.model.name(),
+            "outcome": end,
+            "violation": violation,
+            "seed": walked.seed,
+            "walks": {"all": walked.walks.all, "ended": walked.walks.ended, "blocked": walked.walks.blocked},
+            "initial": initial(walked.program, walked.initial),
+            "trace": steps(walked.program, walked.steps, walked.passed),
+        }))
+    }
+
+    fn registries(&self, sections: &[Section]) -> Printed {
+        let mut object = json!({"schema": SCHEMA, "command": "list"});
+        for section in sections {
+            let entry = |(name, about): &(&str, String)| json!({"name": name, "about": about});
+            object[section.title] = section.entries.iter().map(entry).collect();
+        }
+        line(&object)
+    }
+}
+
+fn unsafe_claim(program: &Program, trace: &Trace, run: &[Configuration]) -> Value {
+    json!({
+        "verdict": "unsafe",
+        "violation": violation_text(program, trace.violation),
+        "initial": initial(program, &trace.initial),
+        "trace": steps(program, &trace.steps, run),
+    })
+}
+
+fn merge(object: &mut Value, added: Value) {
+    if let (Some(object), Value::Object(added)) = (object.as_object_mut(), added) {
+        object.extend(added);
+    }
+}
+
+fn line(object: &impl Serialize) -> Printed {
+    // Only maps with keys that are no strings cannot be written, and there are none.
+    let text = serde_json::to_string(object).unwrap_or_default();
+    Printed { out: text + "\n", err: String::new() }
+}
+
+/// An integer: a number if it has 64 bits, else its digits as a string.
+pub fn integer(value: &Int) -> Value {
+    value.to_i64().map_or_else(|| value.to_string().into(), Into::into)
+}
+
+fn initial(program: &Program, chosen: &[(VarId, Int)]) -> Value {
+    let pair = |(v, value): &(VarId, Int)| (program.variable(*v).name.clone(), integer(value));
+    Value::Object(chosen.iter().map(pair).collect())
+}
+
+fn steps(program: &Program, steps: &[TraceStep], run: &[Configuration]) -> Vec<Value> {
+    describe_all(program, steps, run).iter().map(|step| step_object(program, step)).collect()
+}
+
+fn step_object(program: &Program, step: &Step) -> Value {
+    let mut object = json!({"thread": program.thread(step.thread).name, "event": step.kind});
+    // The effect that names the event: what a block stored, else what it read, else the first.
+    let by_rank = |effect: &&Effect| match effect {
+        Effect::Store(..) | Effect::Drain(..) => 0,
+        Effect::Load(..) => 1,
+        _ => 2,
+    };
+    if let Some(effect) = step.effects.iter().min_by_key(by_rank) {
+        merge(&mut object, effect_object(program, step, effect));
+    }
+    if let Some(line) = step.line {
+        object["line"] = line.into();
+    }
+    if let Some(edge) = step.edge {
+        object["text"] = step.text.clone().into();
+        object["edge"] = edge.into();
+    }
+    if step.effects.len() > 1 {
+        let effects = step.effects.iter().map(|effect| {
+            let event = match effect {
+                Effect::Load(..) => "load",
+                Effect::Store(..) => "store",
+                Effect::Drain(..) => "drain",
+                Effect::Assign(..) => "assign",
+                Effect::Choose(..) => "choose",
+            };
+            let mut object = json!({"event": event});
+            merge(&mut object, effect_object(program, step, effect));
+            object
+        });
+        object["effects"] = effects.collect();
+    }
+    object
+}
+
+fn effect_object(program: &Program, step: &Step, effect: &Effect) -> Value {
+    let variable = |v: &VarId| &program.variable(*v).name;
+    match effect {
+        Effect::Load(v, value, own) => {
+            json!({"variable": variable(v), "value": integer(value), "from_buffer": own})
+        }
+        Effect::Store(v, value, buffered) => {
+            json!({"variable": variable(v), "value": integer(value), "buffered": buffered})
+        }
+        Effect::Drain(v, value) => json!({"variable": variable(v), "value": integer(value)}),
+        Effect::Assign(r, value) | Effect::Choose(r, value) => {
+            let register = &program.thread(step.thread).registers[r.index()];
+            json!({"register": register, "value": integer(value)})
+        }
+    }
+}
+
+fn violation_line(program: &Program, violation: Violation) -> Option<usize> {
+    program.source.line(super::violation_span(program, violation))
+}
+
+fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Value> {
+    let object = |diagnostic: &Diagnostic| {
+        let (line, column) = position(source, diagnostic.span).unzip();
+        json!({
+            "severity": match diagnostic.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            "line": line,
+            "column": column,
+            "message": diagnostic.message,
+            "label": (!diagnostic.label.is_empty()).then_some(&diagnostic.label),
+            "hint": diagnostic.hint,
+        })
+    };
+    diagnostics.iter().map(object).collect()
+}

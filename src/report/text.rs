@@ -1,0 +1,268 @@
+//! Reports for people.
+
+use super::{
+    Answered, Claimed, Failed, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
+    diagnostics, litmus, reason_texts, render, violation_span, violation_text,
+};
+use crate::numbers::{counted, grouped};
+use anstyle::{AnsiColor, Style};
+use evidence::{Claim, Form, Reason, Verdict, cause};
+use frontend::Diagnostic;
+use machine::{Configuration, Model, Trace, Violation};
+use program::{Program, Source};
+use std::fmt::Write;
+
+/// The report.
+pub struct Text;
+
+const SAFE: Style = AnsiColor::Green.on_default().bold();
+const UNSAFE: Style = AnsiColor::Red.on_default().bold();
+const UNKNOWN: Style = AnsiColor::Yellow.on_default().bold();
+const ERROR: Style = UNSAFE;
+const BOLD: Style = Style::new().bold();
+
+impl Report for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
+    fn about(&self) -> &'static str {
+        "for people: a table for every violation"
+    }
+
+    fn form(&self) -> Form {
+        Form::Text
+    }
+
+    fn answer(&self, answer: &Answered<'_>, look: &Look) -> Printed {
+        let model = upper(answer.task.model);
+        let mut out = match answer.checked.verdict() {
+            Verdict::Safe(_) => safe(answer, &model),
+            Verdict::Unsafe(trace) => violated(answer, trace, &model, look),
+            Verdict::Unknown(reasons) => unknown(answer, reasons, &model, look),
+        };
+        if let (Some(path), false) = (answer.evidence, look.quiet) {
+            let _ = writeln!(out, "evidence: {}", path.display());
+        }
+        Printed { out, err: String::new() }
+    }
+
+    fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed {
+        let program = answer.task.program;
+        let (style, word) = match answer.found.holds() {
+            Some(true) => (SAFE, "holds"),
+            Some(false) => (UNSAFE, "does not hold"),
+            None => (UNKNOWN, "unknown"),
+        };
+        let model = upper(answer.task.model);
+        let mut out = format!("{}: {style}{word}{style:#} under {model}\n", answer.file);
+        if !look.quiet {
+            out.push_str(&litmus::text(program, answer.question, answer.found));
+        }
+        Printed { out, err: String::new() }
+    }
+
+    fn failure(&self, failed: &Failed<'_>) -> Printed {
+        let mut err = failed.source.map(|s| diagnostics::render(s, failed.diagnostics)).unwrap_or_default();
+        let model = failed.model.map(|model| format!(" under {}", upper(model))).unwrap_or_default();
+        let _ = writeln!(err, "{ERROR}error{ERROR:#}: {}{model}: {}", failed.file, failed.reason);
+        Printed { out: String::new(), err }
+    }
+
+    fn warnings(&self, source: &Source, warnings: &[Diagnostic]) -> Printed {
+        Printed { out: String::new(), err: diagnostics::render(source, warnings) }
+    }
+
+    fn claim(&self, claimed: &Claimed<'_>, look: &Look) -> Printed {
+        let program = claimed.program;
+        let out = match claimed.claim {
+            Claim::Safe(model, states) => format!(
+                "{}: the evidence holds: {SAFE}safe{SAFE:#} under {}\nchecked: {}, none violates anything \
+                 and every successor is among them\n",
+                claimed.file,
+                upper(*model),
+                counted(*states, "state"),
+            ),
+            Claim::Unsafe(model, trace, run) => {
+                let mut out = format!(
+                    "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
+                    claimed.file,
+                    upper(*model),
+                    violation(program, trace.violation, run),
+                );
+                if !look.quiet {
+                    out.push_str(&explained(program, trace, run, None, look));
+                }
+                out
+            }
+        };
+        Printed { out, err: String::new() }
+    }
+
+    fn walk(&self, walked: &Walked<'_>, look: &Look) -> Printed {
+        let mut out = String::new();
+        let shown = walked.walks.all == 1 || walked.violation.is_some();
+        if shown && !look.quiet {
+            let run = Run {
+                program: walked.program,
+                steps: walked.steps,
+                passed: walked.passed,
+                violation: walked.violation.map(|trace| trace.violation),
+                cause: None,
+            };
+            let _ = writeln!(out, "{}", render(&run, look.width));
+        }
+        let steps = counted(walked.steps.len(), "step");
+        let model = upper(walked.model);
+        let file = walked.file;
+        let walks = &walked.walks;
+        let _ = match (walked.violation, walked.end) {
+            (Some(trace), _) => writeln!(
+                out,
+                "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\nby walk {}, with seed {}: {steps}, \
+                 replayed on the exact machine",
+                violation(walked.program, trace.violation, walked.passed),
+                grouped(walks.all),
+                walked.seed,
+            ),
+            (None, _) if walks.all > 1 => writeln!(
+                out,
+                "{file}: {} under {model}, nothing violated: {} ended, {} blocked, {} cut short",
+                counted(walks.all, "walk"),
+                grouped(walks.ended),
+                grouped(walks.blocked),
+                grouped(walks.all - walks.ended - walks.blocked),
+            ),
+            (None, end) => writeln!(
+                out,
+                "{file}: a walk of {steps} under {model} with seed {}: {}; nothing violated",
+                walked.seed,
+                match end {
+                    WalkEnd::Ended => "all threads ended",
+                    WalkEnd::Blocked => "no thread can take a step",
+                    WalkEnd::Cut | WalkEnd::Violated => "cut short",
+                }
+            ),
+        };
+        Printed { out, err: String::new() }
+    }
+
+    fn registries(&self, sections: &[Section]) -> Printed {
+        let mut out = String::new();
+        let width = |s: &Section| s.entries.iter().map(|(name, _)| name.len()).max();
+        let width = sections.iter().filter_map(width).max().unwrap_or(0);
+        for (at, section) in sections.iter().enumerate() {
+            let gap = if at > 0 { "\n" } else { "" };
+            let _ = writeln!(out, "{gap}{BOLD}{}{BOLD:#}", section.title);
+            for (name, about) in &section.entries {
+                let _ = writeln!(out, "  {name:<width$}  {about}");
+            }
+        }
+        Printed { out, err: String::new() }
+    }
+}
+
+fn upper(model: Model) -> String {
+    model.name().to_uppercase()
+}
+
+fn safe(answer: &Answered<'_>, model: &str) -> String {
+    let states = counted(answer.statistics.states, "state");
+    let bound = match answer.statistics.k {
+        Some(_) => ", no store buffer bound was reached",
+        None => "",
+    };
+    format!(
+        "{}: {SAFE}safe{SAFE:#} under {model}: all {states} explored{bound}; certificate checked\n",
+        answer.file
+    )
+}
+
+fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> String {
+    let (program, run) = (answer.task.program, answer.checked.run());
+    let claim = violation(program, trace.violation, run);
+    let mut out = format!("{}: {UNSAFE}unsafe{UNSAFE:#} under {model}: {claim}\n", answer.file);
+    if !look.quiet {
+        out.push_str(&explained(program, trace, run, answer.sc_violation, look));
+        if answer.sc_violation.is_none() {
+            out.push_str("Whether SC allows a violation as well is not known.\n");
+        }
+        let steps = counted(trace.steps.len(), "step");
+        let _ = writeln!(out, "checked: replayed {steps} on the exact machine");
+    }
+    out
+}
+
+/// The run as a table, and in a sentence why it can happen.
+fn explained(
+    program: &Program,
+    trace: &Trace,
+    run: &[Configuration],
+    sc_violation: Option<bool>,
+    look: &Look,
+) -> String {
+    let cause = match sc_violation {
+        Some(true) => None,
+        _ => cause(program, trace, run),
+    };
+    let shown = Run {
+        program,
+        steps: &trace.steps,
+        passed: run,
+        violation: Some(trace.violation),
+        cause: cause.as_ref(),
+    };
+    let mut out = format!("\n{}\n", render(&shown, look.width));
+    match (&cause, sc_violation) {
+        (_, Some(true)) => out.push_str("This happens under SC as well: no fence helps.\n"),
+        (Some(cause), _) => {
+            let _ = writeln!(out, "{}.", cause.text(program));
+        }
+        (None, _) => {}
+    }
+    out
+}
+
+/// The violated claim, with its place if it stands inside a thread.
+fn violation(program: &Program, violation: Violation, run: &[Configuration]) -> String {
+    let mut text = violation_text(program, violation);
+    let Violation::Failure(thread, _) = violation else { return text };
+    let end = run.last();
+    if let Some(index) = end.and_then(|end| violation.index(program, |t, r| end.register(t, r))) {
+        let _ = write!(text, ": the index is {index}");
+    }
+    let thread = &program.thread(thread).name;
+    match program.source.line(violation_span(program, violation)) {
+        Some(line) => format!("{text} ({thread}, line {line})"),
+        None => format!("{text} ({thread})"),
+    }
+}
+
+fn unknown(answer: &Answered<'_>, reasons: &[Reason], model: &str, look: &Look) -> String {
+    let reasons = reason_texts(answer.task.program, reasons);
+    let (first, rest) = match reasons.split_first() {
+        Some((first, rest)) => (first.as_str(), rest),
+        None => ("no reason is known", &[][..]),
+    };
+    let mut out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#} under {model}: {first}\n", answer.file);
+    rest.iter().for_each(|reason| {
+        let _ = writeln!(out, "  and {reason}");
+    });
+    if !look.quiet {
+        let bound = match answer.statistics.k {
+            Some(bound) => format!(", store buffers up to {}", entries(bound)),
+            None => String::new(),
+        };
+        let _ = writeln!(
+            out,
+            "explored so far: {} in {:.1} s{bound}; none of them violates anything",
+            counted(answer.statistics.states, "state"),
+            answer.seconds,
+        );
+    }
+    out
+}
+
+fn entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_string() } else { format!("{} entries", grouped(count)) }
+}

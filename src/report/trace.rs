@@ -1,0 +1,308 @@
+//! A run as people read it: a table with one column a thread and one a variable, or, where the
+//! terminal is too narrow for that, a list.
+//!
+//! Steps of one thread that follow each other and belong to one statement share a row. Buffers
+//! stand in their thread's column at every row, memory shows what changed.
+
+use super::steps::{Effect, Step, buffer, describe_all, mentions, standing};
+use super::table::{Cell, Column, Line, Table, styled, wrap_text};
+use anstyle::{AnsiColor, Style};
+use evidence::Cause;
+use machine::{Configuration, TraceStep, Violation};
+use program::{Place, Program, RegId, ThreadId, VarId};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// A run to show.
+pub struct Run<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its steps.
+    pub steps: &'a [TraceStep],
+    /// The configurations it passes: one more than steps.
+    pub passed: &'a [Configuration],
+    /// What is violated at its end.
+    pub violation: Option<Violation>,
+    /// The step that SC would not allow.
+    pub cause: Option<&'a Cause>,
+}
+
+const BUFFER: Style = AnsiColor::Cyan.on_default();
+const DRAIN: Style = AnsiColor::Green.on_default();
+const FORBIDDEN: Style = AnsiColor::Red.on_default().bold();
+const CHANGED: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Columns of threads and of memory are not made narrower than this; rather a list is shown.
+const LEAST_THREAD: usize = 16;
+const LEAST_MEMORY: usize = 12;
+
+/// The run within a width.
+pub fn render(run: &Run<'_>, width: usize) -> String {
+    let view = View::new(run);
+    // One column a variable reads best; with many variables one column has to do for all.
+    let spread = view.table(true).render(width);
+    spread.or_else(|| view.table(false).render(width)).unwrap_or_else(|| view.list(width))
+}
+
+struct View<'a> {
+    run: &'a Run<'a>,
+    steps: Vec<Step>,
+    groups: Vec<Range<usize>>,
+    variables: Vec<VarId>,
+    threads: Vec<ThreadId>,
+    /// The width of the line numbers in front of statements.
+    margin: usize,
+}
+
+impl<'a> View<'a> {
+    fn new(run: &'a Run<'a>) -> View<'a> {
+        let steps = describe_all(run.program, run.steps, run.passed);
+        let groups = groups(run.program, &steps);
+        let end = run.passed.last();
+        let ends = end.map(|end| run.program.thread_ids().map(|t| standing(run.program, end, t).line));
+        let lines = steps.iter().map(|step| step.line).chain(ends.into_iter().flatten());
+        let last_line = lines.flatten().max().unwrap_or(0);
+        let variables = touched(run, &steps);
+        let threads = shown_threads(run.program, &steps);
+        View { run, steps, groups, variables, threads, margin: last_line.to_string().len() + 1 }
+    }
+
+    fn table(&self, spread: bool) -> Table {
+        let program = self.run.program;
+        let names: Vec<&str> = self.variables.iter().map(|v| program.variable(*v).name.as_str()).collect();
+        let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
+        let mut table = Table { columns: vec![column("step", None)], rows: Vec::new() };
+        let threads = self.threads.iter().map(|t| column(&program.thread(*t).name, Some(LEAST_THREAD)));
+        table.columns.extend(threads);
+        match spread {
+            true => table.columns.extend(names.iter().enumerate().map(|(at, name)| {
+                let over = if at == 0 { "memory" } else { "" };
+                Column { title: vec![over.to_string(), name.to_string()], joined: at > 0, least: None }
+            })),
+            false => table.columns.push(column("memory", Some(LEAST_MEMORY))),
+        }
+        let mut first = vec![vec![Line::plain("start")]];
+        first.extend(self.threads.iter().map(|_| Cell::new()));
+        first.extend(self.memory(None, 0, spread));
+        table.rows.push(first);
+        for group in &self.groups {
+            let mut row = vec![vec![Line::plain(number(group))]];
+            row.extend(self.threads.iter().map(|thread| self.cell(group, *thread)));
+            row.extend(self.memory(Some(group.start), group.end, spread));
+            table.rows.push(row);
+        }
+        if self.run.violation.is_some() {
+            let mut row = vec![vec![Line::plain("end")]];
+            row.extend(self.threads.iter().map(|thread| self.standing(*thread)));
+            row.resize(table.columns.len(), Cell::new());
+            table.rows.push(row);
+        }
+        table
+    }
+
+    /// What a thread does in a group of steps, and what its buffer holds afterwards.
+    fn cell(&self, group: &Range<usize>, thread: ThreadId) -> Cell {
+        let blank = " ".repeat(self.margin);
+        let mut cell = Cell::new();
+        if self.steps[group.start].thread == thread {
+            cell.push(self.headline(group.start));
+            cell.extend(self.effects(group).into_iter().map(|line| line.margin(&blank)));
+        }
+        if let Some(buffer) = buffer(self.run.program, &self.run.passed[group.end], thread) {
+            cell.push(Line::plain(format!("buffer: {buffer}")).style(BUFFER).margin(&blank));
+        }
+        cell
+    }
+
+    /// The statement of a step, or the drain it is.
+    fn headline(&self, at: usize) -> Line {
+        let step = &self.steps[at];
+        let mark = self.mark(at);
+        if let Some(Effect::Drain(variable, value)) = step.effects.first() {
+            let name = &self.run.program.variable(*variable).name;
+            let style = if mark.is_empty() { DRAIN } else { FORBIDDEN };
+            let arrow = format!("{:<width$}", "→", width = self.margin);
+            return Line::plain(format!("{name} = {value} reaches memory{mark}")).style(style).margin(arrow);
+        }
+        let line = step.line.map(|line| line.to_string()).unwrap_or_default();
+        let margin = format!("{line:>width$} ", width = self.margin - 1);
+        Line::plain(&step.text).margin(margin)
+    }
+
+    /// What the steps of a group did that neither the buffers nor memory show.
+    fn effects(&self, group: &Range<usize>) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for at in group.clone() {
+            let step = &self.steps[at];
+            for effect in &step.effects {
+                let Some(text) = self.effect(step, effect) else { continue };
+                let mark = if matches!(effect, Effect::Load(..)) { self.mark(at) } else { "" };
+                let style = if mark.is_empty() { Style::new() } else { FORBIDDEN };
+                lines.push(Line::plain(format!("{text}{mark}")).style(style));
+            }
+        }
+        lines
+    }
+
+    fn effect(&self, step: &Step, effect: &Effect) -> Option<String> {
+        let name = |variable: &VarId| &self.run.program.variable(*variable).name;
+        let register = |r: &RegId| self.run.program.thread(step.thread).registers[r.index()].as_str();
+        match effect {
+            Effect::Load(variable, value, false) => Some(format!("{} read {value}", name(variable))),
+            Effect::Load(variable, value, true) => {
+                Some(format!("{} read {value} (own buffer)", name(variable)))
+            }
+            Effect::Store(variable, value, false) => Some(format!("{} = {value} in memory", name(variable))),
+            // Registers of the front end's own making mean nothing to the reader.
+            Effect::Assign(r, value) if mentions(&step.text, register(r)) => {
+                Some(format!("{} = {value}", register(r)))
+            }
+            Effect::Choose(_, value) => Some(format!("chose {value}")),
+            Effect::Assign(..) | Effect::Store(..) | Effect::Drain(..) => None,
+        }
+    }
+
+    fn mark(&self, at: usize) -> &'static str {
+        let forbidden = self.run.cause.is_some_and(|cause| cause.step == at);
+        if forbidden { "  ◀ not under SC" } else { "" }
+    }
+
+    /// The cells of memory: all values at the start, later what changed.
+    fn memory(&self, before: Option<usize>, after: usize, spread: bool) -> Vec<Cell> {
+        let (passed, program) = (self.run.passed, self.run.program);
+        let value = |variable: &VarId| passed[after].memory(*variable);
+        let same =
+            |variable: &VarId| before.is_some_and(|at| passed[at].memory(*variable) == value(variable));
+        let style = if before.is_none() { Style::new() } else { CHANGED };
+        if spread {
+            let cell = |v: &VarId| match same(v) {
+                true => vec![Line::plain("·").style(DIM)],
+                false => vec![Line::plain(value(v).to_string()).style(style)],
+            };
+            return self.variables.iter().map(cell).collect();
+        }
+        let text = |v: &VarId| format!("{}={}", program.variable(*v).name, value(v));
+        let changed: Vec<String> = self.variables.iter().filter(|v| !same(v)).map(text).collect();
+        vec![if changed.is_empty() { Cell::new() } else { vec![Line::plain(changed.join(" ")).style(style)] }]
+    }
+
+    /// Where a thread stands at the end, and what the violated property asks of its registers.
+    fn standing(&self, thread: ThreadId) -> Cell {
+        let (program, end) = (self.run.program, &self.run.passed[self.run.passed.len() - 1]);
+        let standing = standing(program, end, thread);
+        let line = standing.line.map(|line| line.to_string()).unwrap_or_default();
+        let margin = format!("{line:>width$} ", width = self.margin - 1);
+        let mut cell = vec![Line::plain(standing.text).margin(margin)];
+        for place in asked(self.run) {
+            if let Place::Register(t, register) = place
+                && t == thread
+            {
+                let value = end.register(t, register);
+                let text = format!("{} = {value}", program.thread(thread).registers[register.index()]);
+                cell.push(Line::plain(text).margin(" ".repeat(self.margin)));
+            }
+        }
+        cell
+    }
+
+    /// The same, one line after the other.
+    fn list(&self, width: usize) -> String {
+        let program = self.run.program;
+        let mut out = String::new();
+        let mut put = |indent: usize, text: &str, style: Style| {
+            for (at, line) in wrap_text(text, width.saturating_sub(indent + 2).max(10)).iter().enumerate() {
+                let indent = if at == 0 { indent } else { indent + 2 };
+                let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
+            }
+        };
+        put(0, &format!("start: {}", self.changes(None, 0).join(" ")), Style::new());
+        for group in &self.groups {
+            let head = self.headline(group.start);
+            let thread = &program.thread(self.steps[group.start].thread).name;
+            let text = format!("{} {thread}: {} {}", number(group), head.margin.trim(), head.text);
+            put(0, &text, head.style);
+            self.effects(group).iter().for_each(|line| put(4, &line.text, line.style));
+            for t in &self.threads {
+                if let Some(buffer) = buffer(program, &self.run.passed[group.end], *t) {
+                    put(4, &format!("buffer of {}: {buffer}", program.thread(*t).name), BUFFER);
+                }
+            }
+            let changes = self.changes(Some(group.start), group.end);
+            if !changes.is_empty() {
+                put(4, &format!("memory: {}", changes.join(" ")), CHANGED);
+            }
+        }
+        out
+    }
+
+    fn changes(&self, before: Option<usize>, after: usize) -> Vec<String> {
+        let cells = self.memory(before, after, false);
+        cells.into_iter().flatten().map(|line| line.text).collect()
+    }
+}
+
+/// The number of the steps in a group, from 1.
+fn number(group: &Range<usize>) -> String {
+    match group.len() {
+        1 => format!("{}", group.end),
+        _ => format!("{}-{}", group.start + 1, group.end),
+    }
+}
+
+/// Neighbouring steps of one thread and one statement, unless they start it anew.
+fn groups(program: &Program, steps: &[Step]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let from = |at: usize| {
+        let step = &steps[at];
+        step.edge.map(|edge| program.thread(step.thread).edges()[edge].from)
+    };
+    for (at, step) in steps.iter().enumerate() {
+        let joins = groups.last().is_some_and(|group| {
+            let first = &steps[group.start];
+            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
+            same && group.clone().all(|earlier| from(earlier) != from(at))
+        });
+        match groups.last_mut() {
+            Some(group) if joins => group.end = at + 1,
+            _ => groups.push(at..at + 1),
+        }
+    }
+    groups
+}
+
+/// What the violated property speaks of.
+fn asked(run: &Run<'_>) -> Vec<Place> {
+    let mut places = BTreeSet::new();
+    if let Some(Violation::Property(at)) = run.violation {
+        run.program.properties[at].cond.for_each_leaf(&mut |place| {
+            places.insert(*place);
+        });
+    }
+    places.into_iter().collect()
+}
+
+/// The variables that a run reads or writes or that the violated property asks for.
+fn touched(run: &Run<'_>, steps: &[Step]) -> Vec<VarId> {
+    let effects = steps.iter().flat_map(|step| &step.effects);
+    let mut variables: BTreeSet<VarId> = effects
+        .filter_map(|effect| match effect {
+            Effect::Load(variable, ..) | Effect::Store(variable, ..) | Effect::Drain(variable, _) => {
+                Some(*variable)
+            }
+            Effect::Assign(..) | Effect::Choose(..) => None,
+        })
+        .collect();
+    variables.extend(asked(run).into_iter().filter_map(|place| match place {
+        Place::Memory(variable) => Some(variable),
+        _ => None,
+    }));
+    variables.into_iter().collect()
+}
+
+/// All threads if there are few, else those that do something.
+fn shown_threads(program: &Program, steps: &[Step]) -> Vec<ThreadId> {
+    let few = program.threads.len() <= 3;
+    program.thread_ids().filter(|t| few || steps.iter().any(|step| step.thread == *t)).collect()
+}
