@@ -76,7 +76,7 @@ fn truth(value: bool) -> Int {
 }
 
 fn not_constant(span: Span, message: String) -> Box<Diagnostic> {
-    let hint = "constants are numbers, `const` names, and counters of `for` and of thread families";
+    let hint = "constants are numbers, `const` names declared before, and counters of `for` and of threads";
     Box::new(Diagnostic::error(span, message).hint(hint))
 }
 

@@ -67,13 +67,13 @@ impl<'a> Lowering<'a, '_> {
             }
             AtomicKind::Swap(value) => {
                 let value = self.value(value)?;
-                let old = result.map(|result| self.old_value(result, &value)).transpose()?;
+                let old = result.map(|result| self.old_value(result, &value, &cells)).transpose()?;
                 self.update(&cells, old, &value)
             }
             AtomicKind::FetchAdd(expr) => {
                 let added = self.value(expr)?;
                 let result = result.map_or_else(|| self.temporary(), Ok)?;
-                let old = self.old_value(result, &added)?;
+                let old = self.old_value(result, &added, &cells)?;
                 let read = Value::Leaf(old.register);
                 let sum = self.combine(Arith::Add, (read, expr.span), (added, expr.span))?;
                 self.update(&cells, Some(old), &sum)
@@ -150,9 +150,13 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Where the old value goes, when the operation also uses `used`: straight into the result,
-    /// unless `used` still needs what is there.
-    fn old_value(&mut self, result: RegId, used: &Value<RegId>) -> Checked<Old> {
-        if !mentions(used, result) {
+    /// unless something still needs what is there. In a section, the store picks its cell anew.
+    fn old_value(&mut self, result: RegId, used: &Value<RegId>, cells: &Cells<'a>) -> Checked<Old> {
+        let chooses = match cells {
+            Cells::Indexed { index, .. } => self.section.is_some() && mentions(index, result),
+            Cells::One(_) => false,
+        };
+        if !mentions(used, result) && !chooses {
             return Ok(Old { register: result, copy_to: None });
         }
         Ok(Old { register: self.temporary()?, copy_to: Some(result) })

@@ -81,22 +81,22 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Evaluates a condition and goes one of two ways; `None` is a way that cannot be gone.
-    /// What "here" is afterwards is up to the caller.
-    pub fn branch(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<()> {
+    /// What "here" is afterwards is up to the caller. The result is the condition's value if
+    /// constants decide it.
+    pub fn branch(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<Option<bool>> {
         if self.is_pure(expr, false)? {
             let cond = self.cond(expr)?;
-            self.fork(cond, yes, no);
-            return Ok(());
+            return Ok(self.fork(cond, yes, no));
         }
         self.nested(|l| match &expr.kind {
-            ExprKind::Not(inner) => l.branch(inner, no, yes),
+            ExprKind::Not(inner) => Ok(l.branch(inner, no, yes)?.map(|value| !value)),
             ExprKind::All(parts) => l.junction(parts, true, yes, no),
             ExprKind::Some(parts) => l.junction(parts, false, yes, no),
-            ExprKind::Atomic(atomic) => l.atomic_branch(atomic, yes, no),
+            ExprKind::Atomic(atomic) => l.atomic_branch(atomic, yes, no).map(|()| None),
             ExprKind::Call(name, arguments) => {
                 let inner = |l: &mut Self, value| l.branch(value, yes, no);
                 match l.as_expression(*name, arguments, inner)? {
-                    Some(()) => Ok(()),
+                    Some(value) => Ok(value),
                     None => l.branch_on_value(expr, yes, no),
                 }
             }
@@ -104,31 +104,34 @@ impl<'a> Lowering<'a, '_> {
                 let mark = l.registers.mark();
                 let (a, b) = (l.value(a)?, l.value(b)?);
                 l.registers.release_temporaries(mark);
-                l.fork(Cond::compare(*relation, a, b), yes, no);
-                Ok(())
+                Ok(l.fork(Cond::compare(*relation, a, b), yes, no))
             }
             _ => l.branch_on_value(expr, yes, no),
         })
     }
 
     /// A number as a condition.
-    fn branch_on_value(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<()> {
+    fn branch_on_value(
+        &mut self,
+        expr: &'a Expr<'a>,
+        yes: Option<Loc>,
+        no: Option<Loc>,
+    ) -> Checked<Option<bool>> {
         let mark = self.registers.mark();
         let value = self.value(expr)?;
         self.registers.release_temporaries(mark);
-        self.fork(Cond::compare(Relation::Ne, value, 0), yes, no);
-        Ok(())
+        Ok(self.fork(Cond::compare(Relation::Ne, value, 0), yes, no))
     }
 
-    /// Goes one of two ways by a condition over registers.
-    pub fn fork(&mut self, cond: Cond<RegId>, yes: Option<Loc>, no: Option<Loc>) {
+    /// Goes one of two ways by a condition over registers; its value if it is constant.
+    pub fn fork(&mut self, cond: Cond<RegId>, yes: Option<Loc>, no: Option<Loc>) -> Option<bool> {
         if let Cond::Const(value) = cond {
             match if value { yes } else { no } {
                 Some(way) => self.join(way),
                 // Stuck, which is not the same as having ended.
                 None => self.edge(Op::Assume(Cond::FALSE), self.at),
             }
-            return;
+            return Some(value);
         }
         if let Some(no) = no {
             let negated = cond.clone().negate();
@@ -139,6 +142,7 @@ impl<'a> Lowering<'a, '_> {
         } else if let Some(yes) = yes {
             self.edge(Op::Assume(cond), yes);
         }
+        None
     }
 
     fn junction(
@@ -147,9 +151,11 @@ impl<'a> Lowering<'a, '_> {
         conjunction: bool,
         yes: Option<Loc>,
         no: Option<Loc>,
-    ) -> Checked<()> {
+    ) -> Checked<Option<bool>> {
         let parts = self.grouped(parts)?;
         let last = parts.len().saturating_sub(1);
+        // What all parts so far come to, if that is known.
+        let mut known = Some(conjunction);
         for (at, part) in parts.into_iter().enumerate() {
             let next = self.location();
             let (yes, no) = match (at == last, conjunction) {
@@ -157,14 +163,22 @@ impl<'a> Lowering<'a, '_> {
                 (false, true) => (Some(next), no),
                 (false, false) => (yes, Some(next)),
             };
-            match part {
-                Part::Pure(conds) if conjunction => self.fork(Cond::and(conds), yes, no),
-                Part::Pure(conds) => self.fork(Cond::or(conds), yes, no),
-                Part::Other(expr) => self.branch(expr, yes, no)?,
+            let decided = known == Some(!conjunction);
+            let value = self.only_if(!decided, |l| match part {
+                Part::Pure(conds) if conjunction => Ok(l.fork(Cond::and(conds), yes, no)),
+                Part::Pure(conds) => Ok(l.fork(Cond::or(conds), yes, no)),
+                Part::Other(expr) => l.branch(expr, yes, no),
+            });
+            if !decided {
+                known = match value? {
+                    Some(value) if value != conjunction => Some(value),
+                    Some(_) => known,
+                    None => None,
+                };
             }
             self.at = next;
         }
-        Ok(())
+        Ok(known)
     }
 
     fn grouped(&mut self, parts: &'a [Expr<'a>]) -> Checked<Vec<Part<'a>>> {

@@ -145,25 +145,26 @@ impl<'a> Lowering<'a, '_> {
         arms: &'a [(Expr<'a>, Block<'a>)],
         otherwise: Option<&'a Block<'a>>,
     ) -> Checked<()> {
-        let end = self.location();
+        let (end, dead) = (self.location(), self.dead);
         for (at, (cond, body)) in arms.iter().enumerate() {
             if at > 0 {
-                self.spend(1)?;
                 self.span = cond.span;
                 self.builder.describe(self.at, cond.span);
             }
             let (yes, no) = (self.location(), self.location());
             let mark = self.registers.mark();
-            let _ = self.branch(cond, Some(yes), Some(no));
+            let known = self.branch(cond, Some(yes), Some(no)).unwrap_or(None);
             self.registers.release_temporaries(mark);
             self.at = yes;
-            self.block(body);
+            self.only_if(known != Some(false), |l| l.block(body));
             self.join(end);
             self.at = no;
+            self.dead |= known == Some(true);
         }
         if let Some(body) = otherwise {
             self.block(body);
         }
+        self.dead = dead;
         self.join(end);
         Ok(())
     }
@@ -172,10 +173,11 @@ impl<'a> Lowering<'a, '_> {
         let (head, yes, exit) = (self.at, self.location(), self.target());
         self.repeats += 1;
         let mark = self.registers.mark();
-        let _ = self.branch(cond, Some(yes), Some(exit.loc));
+        let known = self.branch(cond, Some(yes), Some(exit.loc)).unwrap_or(None);
         self.registers.release_temporaries(mark);
         self.at = yes;
-        self.loop_body(Target { loc: head, section: self.section }, exit, body);
+        let head = Target { loc: head, section: self.section };
+        self.only_if(known != Some(false), |l| l.loop_body(head, exit, body));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::thread::{Lowering, Meaning};
 use crate::Diagnostic;
 use crate::fw::ast::{Expr, ExprKind, Name};
 use crate::fw::constants::combine;
-use crate::fw::sink::Checked;
+use crate::fw::sink::{Checked, Reported};
 use program::{Arith, Cond, Expr as Value, Failure, FailureKind, Op, RegId, Relation, Span};
 
 /// Values of functions with more operands than this go into a register.
@@ -29,7 +29,7 @@ impl<'a> Lowering<'a, '_> {
                 l.combine(*op, (x, a.span), (y, b.span))
             }
             ExprKind::At(..) | ExprKind::Register(..) => Err(l.property_only(expr.span)),
-            ExprKind::Broken => Err(crate::fw::sink::Reported),
+            ExprKind::Broken => Err(Reported),
             ExprKind::Call(name, arguments) => match l.as_expression(*name, arguments, Self::value)? {
                 // A function that uses another twice would double the value at each level.
                 Some(value) if weight(&value) > LARGEST_COPIED => l.in_register(value),
@@ -119,7 +119,8 @@ impl<'a> Lowering<'a, '_> {
         if divides && !self.unchecked && b.0.as_const().is_none() {
             self.guard_divisor(&b.0, a.1.to(b.1));
         }
-        combine(op, a, b).map_err(|fault| self.report(fault))
+        let dead = self.dead;
+        combine(op, a, b).map_err(|fault| if dead { Reported } else { self.report(fault) })
     }
 
     fn guard_divisor(&mut self, divisor: &Value<RegId>, span: Span) {
@@ -129,7 +130,7 @@ impl<'a> Lowering<'a, '_> {
         self.at = next;
     }
 
-    fn property_only(&mut self, span: Span) -> crate::fw::sink::Reported {
+    fn property_only(&mut self, span: Span) -> Reported {
         let message = "places of threads can only be named in properties";
         self.error(Diagnostic::error(span, message).hint("use it in `never`, `finally` or `predicates`"))
     }

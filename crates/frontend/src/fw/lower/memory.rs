@@ -72,6 +72,7 @@ impl<'a> Lowering<'a, '_> {
         };
         match constant.to_usize() {
             Some(at) if at < length => Ok(Cells::One(VarId::new(first.index() + at))),
+            _ if self.dead => Err(crate::fw::sink::Reported),
             _ => Err(self.error(out_of_range(name.text, length, constant, index.span))),
         }
     }

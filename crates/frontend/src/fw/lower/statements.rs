@@ -142,7 +142,7 @@ impl<'a> Lowering<'a, '_> {
         let done = self.branch(cond, Some(next), Some(start));
         self.repeats -= 1;
         self.at = next;
-        done
+        done.map(|_| ())
     }
 
     /// Evaluates once; where the condition is false, the thread is stuck.

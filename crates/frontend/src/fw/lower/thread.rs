@@ -74,6 +74,8 @@ pub(super) struct Lowering<'a, 'w> {
     pub repeats: usize,
     /// Whether a label came before, so that control may come back here.
     pub labelled: bool,
+    /// Whether constants rule out that control comes here; then a constant index may be wrong.
+    pub dead: bool,
     /// Functions being inlined, outermost first.
     pub calls: Vec<Name<'a>>,
     /// Registers of parameters to give back at the end of the statement.
@@ -106,6 +108,7 @@ pub(super) fn lower<'a>(
         section: None,
         repeats: 0,
         labelled: false,
+        dead: false,
         calls: Vec::new(),
         pending: Vec::new(),
         depth: 0,
@@ -167,6 +170,15 @@ impl<'a> Lowering<'a, '_> {
 
     pub fn error(&mut self, error: Diagnostic) -> Reported {
         self.work.sink.error(error)
+    }
+
+    /// Runs `inner` as something that happens only if `possible`.
+    pub fn only_if<T>(&mut self, possible: bool, inner: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.dead;
+        self.dead |= !possible;
+        let result = inner(self);
+        self.dead = before;
+        result
     }
 
     pub fn report(&mut self, fault: Fault) -> Reported {

@@ -111,6 +111,10 @@ impl<'a> Parser<'a, '_> {
             return Ok(Source::Value(self.expression()?));
         }
         if !self.eat_word("in") {
+            if !matches!(self.kind(), Kind::Semicolon | Kind::Comma | Kind::CloseBrace) {
+                let hint = "`any` stands alone; give it to a register and compute with that";
+                return Err(self.unexpected_with("`;`", |error| error.hint(hint)));
+            }
             return Ok(Source::Any);
         }
         let bounds = Box::new(self.bounds()?);
