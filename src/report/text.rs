@@ -2,7 +2,7 @@
 
 use super::{
     Answered, Claimed, Failed, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
-    diagnostics, litmus, reason_texts, render, violation_span, violation_text,
+    diagnostics, litmus, reason_texts, render, violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
@@ -225,7 +225,7 @@ fn explained(
 
 /// The violated claim, with its place if it stands inside a thread.
 fn violation(program: &Program, violation: Violation, run: &[Configuration]) -> String {
-    let mut text = violation_text(program, violation);
+    let mut text = violation.text(program);
     let Violation::Failure(thread, _) = violation else { return text };
     let end = run.last();
     if let Some(index) = end.and_then(|end| violation.index(program, |t, r| end.register(t, r))) {
