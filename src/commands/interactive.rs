@@ -147,7 +147,7 @@ impl Session<'_> {
             }
             match line.parse::<Int>() {
                 Ok(value) if domain.contains(&value) => return Ok(Some(value)),
-                _ => self.say(&format!("not one of these values: {line}\n"))?,
+                _ => self.say(&format!("not one of these values: {}\n", start(&line)))?,
             }
         }
     }
@@ -207,7 +207,7 @@ impl Session<'_> {
                 }
                 ([], _) => continue,
                 _ => {
-                    self.say(&format!("not understood: {line} (? for help)\n"))?;
+                    self.say(&format!("not understood: {} (? for help)\n", start(&line)))?;
                     continue;
                 }
             };
@@ -297,4 +297,9 @@ fn domain_text(domain: &Domain) -> String {
         Domain::All => "any integer".to_string(),
         Domain::Range(low, high) => format!("{low} to {high}"),
     }
+}
+
+/// The start of a line, for messages.
+fn start(line: &str) -> String {
+    line.chars().take(40).collect()
 }
