@@ -416,6 +416,7 @@ mod tests {
         let mut command = Cli::command();
         let verify = command.find_subcommand_mut("verify").expect("there is such a command");
         let help = verify.render_long_help().to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for model in MODELS {
             assert!(help.contains(model.about()), "{help}");
         }

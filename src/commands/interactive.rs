@@ -106,8 +106,8 @@ impl Session<'_> {
                 Some(Wish::Table) => {
                     show = false;
                     let violation = now.violation(self.program);
-                    let run =
-                        Run { program: self.program, steps: &steps, passed: &passed, violation, cause: None };
+                    let (program, model) = (self.program, self.machine.model());
+                    let run = Run { program, model, steps: &steps, passed: &passed, violation, cause: None };
                     self.say(&render(&run, self.console.look().width))?;
                 }
                 Some(Wish::Help) => {
@@ -239,8 +239,8 @@ impl Session<'_> {
             if !registers.is_empty() {
                 let _ = writeln!(out, "  {:<wide$}  {registers}", "");
             }
-            if let Some(buffer) = buffer(program, now, thread) {
-                let _ = writeln!(out, "  {:<wide$}  {BUFFER}buffer: {buffer}{BUFFER:#}", "");
+            if let Some(buffer) = buffer(program, self.machine.model(), now, thread) {
+                let _ = writeln!(out, "  {:<wide$}  {BUFFER}{buffer}{BUFFER:#}", "");
             }
         }
         for violation in now.violations(program) {

@@ -85,7 +85,7 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Everything about one file.
-    fn file(&self, file: &Result<PathBuf, Unreadable>, stem: &str) -> (Printed, Exit) {
+    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> (Printed, Exit) {
         if self.interrupt.is_raised() {
             self.skipped.fetch_add(1, Ordering::Relaxed);
             return (Printed::default(), Exit::Holds);
