@@ -116,7 +116,8 @@ impl Session<'_> {
 
     fn model(&self, loaded: &Loaded, model: &Model, stem: &str) -> (Printed, Exit) {
         let task = Task { program: &loaded.program, model: *model };
-        let label = format!("{} ({})", loaded.name, model.name());
+        let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
+        let label = format!("{file} ({})", model.name());
         let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label);
         let answer = match &loaded.program.question {
             Some(question) => self.litmus(loaded, &task, question, &watch),

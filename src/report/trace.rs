@@ -249,6 +249,13 @@ impl<'a> View<'a> {
                 put(4, &format!("memory: {}", changes.join(" ")), CHANGED);
             }
         }
+        let ended = self.threads.iter().filter(|_| self.run.violation.is_some());
+        for thread in ended {
+            let lines = self.standing(*thread);
+            let words: Vec<String> = lines.iter().map(|l| format!("{} {}", l.margin, l.text)).collect();
+            let words = words.join(", ").split_whitespace().collect::<Vec<_>>().join(" ").replace(" ,", ",");
+            put(0, &format!("end {}: {words}", program.thread(*thread).name), Style::new());
+        }
         out
     }
 
@@ -386,7 +393,14 @@ never Reader0.one == 1 && Reader0.two == 0 && Reader1.one == 2;";
     fn a_narrow_terminal_gets_a_list_with_the_same_in_it() {
         let list = drawn(SB, "tso", 30);
         assert!(!list.contains('│'), "{list}");
-        for part in ["P0: 2 x = 1", "P0 buffer: x=1", "◀ not under SC", "reaches memory", "memory: x=1"] {
+        for part in [
+            "P0: 2 x = 1",
+            "P0 buffer: x=1",
+            "◀ not under SC",
+            "reaches memory",
+            "memory: x=1",
+            "end P0: ended, a = 0",
+        ] {
             assert!(list.contains(part), "`{part}` is missing:\n{list}");
         }
         for width in 0..30 {
