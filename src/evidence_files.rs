@@ -33,6 +33,7 @@ impl Store {
             Verdict::Unknown(_) => return Ok(None),
             Verdict::Unsafe(_) => "trace",
             Verdict::Safe(Certificate::Closed(_)) => "closed",
+            Verdict::Safe(Certificate::Gaps(..)) => "gaps",
         };
         let ending = match self.form {
             Form::Text => "txt",

@@ -202,7 +202,8 @@ fn verdict_agrees(program: &Program, model: Model, expected: &Reached, order: Or
     let checked = check(&task, answer.verdict, &Ignore).map_err(|why| format!("rejected: {why}"))?;
     let (bad, capped) = (!expected.violations.is_empty(), expected.cap_hit);
     match checked.verdict() {
-        Verdict::Unsafe(_) if bad => Ok(()),
+        // With a cap reached, the engine may have looked one store further than the reference.
+        Verdict::Unsafe(_) if bad || capped => Ok(()),
         Verdict::Safe(_) if !bad && !capped => Ok(()),
         Verdict::Unknown(_) if !bad && capped => Ok(()),
         other => Err(format!("{other:?} under {}, violations {:?}", model.name(), expected.violations)),

@@ -127,7 +127,7 @@ impl Claim {
         };
         let atoms = self.atoms.iter().map(atom);
         let cond = if self.any { Cond::or(atoms) } else { Cond::and(atoms) };
-        Property { kind: self.kind, cond, span: Span::NONE }
+        Property { kind: self.kind, cond, span: Span::NONE, text: None }
     }
 }
 

@@ -27,16 +27,6 @@ impl<'m, 'p> Concrete<'m, 'p> {
         Concrete { violations: false, ..Concrete::hunting(machine) }
     }
 
-    /// The states as a certificate, with the dictionary of their control.
-    pub(crate) fn closed(&self, states: StateSet) -> ClosedSet {
-        let threads = self.stepper.machine().program().thread_ids();
-        ClosedSet {
-            globals: self.stepper.globals().copied().collect(),
-            locals: threads.map(|thread| self.stepper.locals(thread).cloned().collect()).collect(),
-            states,
-        }
-    }
-
     fn doubt(&self, doubt: Doubt) {
         self.doubts.borrow_mut().insert(doubt);
     }
@@ -72,6 +62,10 @@ impl TransitionSystem for Concrete<'_, '_> {
         })
     }
 
+    fn weight(&self, state: &State) -> usize {
+        self.stepper.longest_queue(state)
+    }
+
     fn pack(&self, state: &State, out: &mut Vec<u8>) {
         state.pack(out);
     }
@@ -87,4 +81,14 @@ pub(crate) fn chosen_initially(program: &Program, first: &State) -> Vec<(VarId, 
     let several = |v: &VarId| program.variable(*v).initial.single().is_none();
     let value = |v: VarId| (v, Int::from(first.values[v.index()]));
     program.variable_ids().filter(several).map(value).collect()
+}
+
+/// States as a certificate, with the dictionary of their control.
+pub(crate) fn closed_set(stepper: &Stepper<'_, Exact<'_>>, states: StateSet) -> ClosedSet {
+    let threads = stepper.machine().program().thread_ids();
+    ClosedSet {
+        globals: stepper.globals().copied().collect(),
+        locals: threads.map(|thread| stepper.locals(thread).cloned().collect()).collect(),
+        states,
+    }
 }

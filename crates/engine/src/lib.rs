@@ -6,12 +6,16 @@
 
 mod concrete;
 mod explicit;
+mod fences;
+mod gaps;
 mod outcomes;
 mod search;
 
 pub use explicit::Explicit;
+pub use fences::{Costs, FenceAnswer, FenceOptions, FencePoint, NeededFence, Placed, Points, place_fences};
+pub use gaps::GapProofs;
 pub use outcomes::outcomes;
-pub use search::{Ended, Limits, Order, Search, TransitionSystem, path, search};
+pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
 
@@ -54,7 +58,7 @@ pub trait Engine: Sync {
 }
 
 /// All engines.
-pub const ENGINES: &[&dyn Engine] = &[&Explicit];
+pub const ENGINES: &[&dyn Engine] = &[&Explicit, &GapProofs];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

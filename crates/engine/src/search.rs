@@ -5,6 +5,10 @@
 //! itself (states lie there in the order they were found), and the first goal found is a
 //! nearest one. Each state links to the one it was found from; labels are not stored but
 //! found again when a path is wanted.
+//!
+//! States may be *heavy* (long buffers). Those heavier than a bound are kept but postponed;
+//! when nothing else is left, the bound is doubled: 1, 2, 4, …. So a system that is infinite in
+//! weight only is explored in slices, and nothing is ever explored twice.
 
 use evidence::{Monitor, Progress, Stop};
 use machine::{Full, StateRef, StateSet};
@@ -38,6 +42,10 @@ pub trait TransitionSystem {
         next: &mut Self::State,
         visit: impl FnMut(Self::Label, &Self::State),
     );
+    /// How heavy a state is.
+    fn weight(&self, _: &Self::State) -> usize {
+        0
+    }
     /// Whether a state is what we look for.
     fn goal(&self, state: &Self::State) -> Option<Self::Goal>;
     /// Appends a state's bytes; equal states have equal bytes.
@@ -55,6 +63,8 @@ pub enum Ended<G> {
     Goal(StateRef, G),
     /// The depth limit was reached without a goal.
     Deep,
+    /// Only states heavier than the largest bound allowed are left.
+    Heavy,
     /// The monitor stopped it.
     Stopped(Stop),
     /// The state set is full.
@@ -67,6 +77,10 @@ pub struct Search<G> {
     pub states: StateSet,
     /// How it ended.
     pub ended: Ended<G>,
+    /// The last bound on weight.
+    pub bound: usize,
+    /// Whether a state was ever postponed: the goal found need not be a nearest one then.
+    pub postponed: bool,
 }
 
 /// How far and how to search.
@@ -80,10 +94,17 @@ pub struct Limits<'a> {
     pub states: Option<usize>,
     /// Who watches.
     pub monitor: &'a dyn Monitor,
-    /// What to tell the monitor besides counts.
-    pub phase: &'static str,
-    /// The bound of the machine, for the monitor.
-    pub bound: Option<usize>,
+    /// Whether to take light states first, and up to which bound.
+    pub weight: Weight,
+}
+
+/// What to do about heavy states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Weight does not matter.
+    Ignore,
+    /// Light states first, with bounds 1, 2, 4, … up to this one.
+    LightFirst(Option<usize>),
 }
 
 /// How many expansions pass between two looks at the monitor.
@@ -91,20 +112,38 @@ const PATIENCE: usize = 1024;
 
 /// Walks a system until a goal, the end or a limit.
 pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Search<T::Goal> {
-    let mut walk =
-        Walk { states: StateSet::new(), stack: Vec::new(), packed: Vec::new(), order: limits.order };
+    let mut walk = Walk::new(limits);
     let ended = walk.run(system, limits).unwrap_or_else(|ended| ended);
-    Search { states: walk.states, ended }
+    Search { states: walk.states, ended, bound: walk.bound, postponed: walk.postponed_any }
 }
 
 struct Walk {
     states: StateSet,
-    stack: Vec<StateRef>,
-    packed: Vec<u8>,
     order: Order,
+    /// Depth first: what is to be expanded. Breadth first: what is taken up again after waiting.
+    stack: Vec<StateRef>,
+    postponed: Vec<StateRef>,
+    postponed_any: bool,
+    bound: usize,
+    expanded: usize,
+    packed: Vec<u8>,
 }
 
 impl Walk {
+    fn new(limits: &Limits<'_>) -> Walk {
+        let bound = if limits.weight == Weight::Ignore { usize::MAX } else { 1 };
+        Walk {
+            states: StateSet::new(),
+            order: limits.order,
+            stack: Vec::new(),
+            postponed: Vec::new(),
+            postponed_any: false,
+            bound,
+            expanded: 0,
+            packed: Vec::new(),
+        }
+    }
+
     fn run<T: TransitionSystem>(
         &mut self,
         system: &mut T,
@@ -115,28 +154,50 @@ impl Walk {
         }
         let (mut state, mut next) = (T::State::default(), T::State::default());
         let mut frontier = Frontier::new(&self.states);
-        let mut expanded = 0;
-        while let Some(at) = self.take(&mut frontier) {
-            if limits.depth.is_some_and(|depth| frontier.depth >= depth) {
-                return Ok(Ended::Deep);
-            }
-            if expanded % PATIENCE == 0 {
-                self.report(limits, expanded).map_err(Ended::Stopped)?;
-            }
-            expanded += 1;
-            system.unpack(self.states.get(at), &mut state);
-            system.prepare(&state);
-            let mut ended = None;
-            system.successors(&state, &mut next, |_, successor| {
-                if ended.is_none() {
-                    ended = self.add(system, successor, Some(at)).err();
+        loop {
+            while let Some(at) = self.take(&mut frontier) {
+                if limits.depth.is_some_and(|depth| frontier.depth >= depth) {
+                    return Ok(Ended::Deep);
                 }
-            });
-            if let Some(ended) = ended {
-                return Err(ended);
+                system.unpack(self.states.get(at), &mut state);
+                if system.weight(&state) > self.bound {
+                    self.postponed.push(at);
+                    self.postponed_any = true;
+                    continue;
+                }
+                if self.expanded.is_multiple_of(PATIENCE) {
+                    self.report(limits).map_err(Ended::Stopped)?;
+                }
+                self.expanded += 1;
+                system.prepare(&state);
+                let mut ended = None;
+                system.successors(&state, &mut next, |_, successor| {
+                    if ended.is_none() {
+                        ended = self.add(system, successor, Some(at)).err();
+                    }
+                });
+                if let Some(ended) = ended {
+                    return Err(ended);
+                }
             }
+            if self.postponed.is_empty() {
+                return Ok(Ended::Complete);
+            }
+            self.raise_bound(limits)?;
         }
-        Ok(Ended::Complete)
+    }
+
+    /// Takes up what was postponed, with twice the bound.
+    fn raise_bound<G>(&mut self, limits: &Limits<'_>) -> Result<(), Ended<G>> {
+        let next = self.bound.saturating_mul(2);
+        if let Weight::LightFirst(Some(most)) = limits.weight
+            && next > most
+        {
+            return Err(Ended::Heavy);
+        }
+        self.bound = next;
+        self.stack.append(&mut self.postponed);
+        Ok(())
     }
 
     #[inline]
@@ -161,21 +222,19 @@ impl Walk {
     }
 
     fn take(&mut self, frontier: &mut Frontier) -> Option<StateRef> {
-        match self.order {
-            Order::Depth => self.stack.pop(),
-            Order::Breadth => frontier.advance(&self.states),
-        }
+        let waited = self.stack.pop();
+        if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
     }
 
-    fn report(&self, limits: &Limits<'_>, expanded: usize) -> Result<(), Stop> {
+    fn report(&self, limits: &Limits<'_>) -> Result<(), Stop> {
         if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
         limits.monitor.observe(&Progress {
-            phase: limits.phase,
-            bound: limits.bound,
+            phase: "exploring",
+            bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
-            waiting: self.states.len() - expanded.min(self.states.len()),
+            waiting: self.states.len() - self.expanded.min(self.states.len()),
             bytes: self.states.bytes(),
         })
     }

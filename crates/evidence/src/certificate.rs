@@ -1,6 +1,6 @@
 //! Certificates: what proves a program safe.
 
-use machine::{Local, StateSet};
+use machine::{Gaps, Local, StateSet};
 use program::ThreadId;
 
 /// A proof that no execution violates anything.
@@ -10,6 +10,11 @@ pub enum Certificate {
     /// set; no state in it violates anything; every successor of a state in it, on the exact
     /// machine with unbounded buffers, is in it; no step overflows or chooses freely.
     Closed(ClosedSet),
+    /// All reachable normal forms of the gap abstraction with this window and precision. The
+    /// obligations are the same, on normal forms; besides, window and precision must be large
+    /// enough for the program, so that steps and properties mean the same for all states that a
+    /// normal form stands for.
+    Gaps(Gaps, ClosedSet),
 }
 
 /// A set of packed states with the dictionary of their control.

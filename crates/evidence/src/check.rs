@@ -5,9 +5,9 @@
 //! certificate, which may come from a file: a dictionary entry may be nonsense and a state
 //! may have too few values; that must end in a rejection, never in a panic.
 
+use crate::obligations::Obligations;
 use crate::{Certificate, ClosedSet, Monitor, Progress, Stop, Task, Verdict};
-use machine::{Configuration, Doubt, Entry, Exact, Full, Local, State, StateSet, Stepper, Violation, replay};
-use program::ThreadId;
+use machine::{Configuration, Doubt, Exact, Gaps, Violation, replay};
 use std::fmt;
 
 /// A verdict whose evidence was checked. Only [`check`] makes one.
@@ -46,6 +46,8 @@ pub enum Rejected {
     SuccessorMissing(usize),
     /// Not all successors of this state can be known.
     Doubt(usize, Doubt),
+    /// The window or the precision of the gap abstraction is too small for the program.
+    Window,
     /// A state is too large to be stored, or there are too many for the budget.
     TooLarge,
     /// Checking was stopped.
@@ -62,6 +64,7 @@ impl fmt::Display for Rejected {
             Rejected::Violated(at, _) => write!(f, "state {} violates a property", at + 1),
             Rejected::SuccessorMissing(at) => write!(f, "a successor of state {} is missing", at + 1),
             Rejected::Doubt(at, _) => write!(f, "not all successors of state {} can be known", at + 1),
+            Rejected::Window => write!(f, "the window or the precision is too small for the program"),
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),
             Rejected::Stopped(stop) => stop.fmt(f),
         }
@@ -76,16 +79,25 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
         Verdict::Unknown(_) => Vec::new(),
         Verdict::Unsafe(trace) => replay(task.program, task.model, trace).map_err(Rejected::Trace)?,
         Verdict::Safe(Certificate::Closed(set)) => {
-            check_closed(task, set, monitor)?;
+            check_closed(task, None, set, monitor)?;
+            Vec::new()
+        }
+        Verdict::Safe(Certificate::Gaps(gaps, set)) => {
+            check_closed(task, Some(*gaps), set, monitor)?;
             Vec::new()
         }
     };
     Ok(Checked { verdict, run })
 }
 
-fn check_closed(task: &Task<'_>, set: &ClosedSet, monitor: &dyn Monitor) -> Result<(), Rejected> {
+fn check_closed(
+    task: &Task<'_>,
+    gaps: Option<Gaps>,
+    set: &ClosedSet,
+    monitor: &dyn Monitor,
+) -> Result<(), Rejected> {
     let machine = Exact::new(task.program, task.model);
-    let mut obligations = Obligations::new(&machine, &set.globals, &set.locals)?;
+    let mut obligations = Obligations::new(&machine, gaps, &set.globals, &set.locals)?;
     let states = &set.states;
     for state in obligations.initial()? {
         if !states.contains(&state) {
@@ -105,155 +117,4 @@ fn check_closed(task: &Task<'_>, set: &ClosedSet, monitor: &dyn Monitor) -> Resu
         }
     }
     Ok(())
-}
-
-/// What a closed set owes, state by state.
-pub(crate) struct Obligations<'m, 'p> {
-    stepper: Stepper<'m, Exact<'p>>,
-    state: State,
-    next: State,
-    packed: Vec<u8>,
-}
-
-impl<'m, 'p> Obligations<'m, 'p> {
-    pub(crate) fn new(
-        machine: &'m Exact<'p>,
-        globals: &[Option<ThreadId>],
-        locals: &[Vec<Local>],
-    ) -> Result<Obligations<'m, 'p>, Rejected> {
-        use machine::Machine;
-        let program = machine.program();
-        let mut stepper = Stepper::new(machine);
-        let threads = program.threads.len();
-        let numbered = globals.iter().enumerate().all(|(at, global)| {
-            global.is_none_or(|t| t.index() < threads) && stepper.global_id(global) as usize == at
-        });
-        if !numbered || locals.len() != threads {
-            return Err(Rejected::Dictionary);
-        }
-        for (thread, locals) in program.thread_ids().zip(locals) {
-            for (at, local) in locals.iter().enumerate() {
-                let known_entry = |entry: &Entry| match entry {
-                    Entry::Store(variable) => variable.index() < program.variables.len(),
-                    Entry::Barrier => true,
-                };
-                let exists = local.loc.index() < program.thread(thread).locs().count()
-                    && local.buffer.iter().all(known_entry);
-                if !exists || stepper.local_id(thread, local) as usize != at {
-                    return Err(Rejected::Dictionary);
-                }
-            }
-        }
-        Ok(Obligations { stepper, state: State::default(), next: State::default(), packed: Vec::new() })
-    }
-
-    /// The initial states, packed.
-    pub(crate) fn initial(&mut self) -> Result<Vec<Vec<u8>>, Rejected> {
-        let (states, doubts) = self.stepper.initial();
-        if let Some(doubt) = doubts.first() {
-            return Err(Rejected::Doubt(0, *doubt));
-        }
-        let pack = |state: &State| {
-            let mut packed = Vec::new();
-            state.pack(&mut packed);
-            packed
-        };
-        Ok(states.iter().map(pack).collect())
-    }
-
-    /// Checks one state and hands its successors, packed, to `visit`.
-    pub(crate) fn visit(
-        &mut self,
-        at: usize,
-        state: &[u8],
-        visit: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), Rejected> {
-        let unpacked = self.state.unpack(self.stepper.thread_count(), state);
-        if unpacked.is_none() || !self.stepper.is_well_formed(&self.state) {
-            return Err(Rejected::Malformed(at));
-        }
-        match self.stepper.violation(&self.state) {
-            Ok(None) => {}
-            Ok(Some(violation)) => return Err(Rejected::Violated(at, violation)),
-            Err(doubt) => return Err(Rejected::Doubt(at, doubt)),
-        }
-        self.stepper.prepare(&self.state);
-        let mut doubt = None;
-        let packed = &mut self.packed;
-        self.stepper.successors(
-            &self.state,
-            &mut self.next,
-            |d| doubt = Some(d),
-            |_, _, next| {
-                packed.clear();
-                next.pack(packed);
-                visit(packed);
-            },
-        );
-        doubt.map_or(Ok(()), |doubt| Err(Rejected::Doubt(at, doubt)))
-    }
-}
-
-/// Checks a closed set that can only be read from the beginning, again and again. Successors
-/// are collected up to a budget of bytes, then one pass over the set must find them all.
-pub(crate) fn check_stream<E: From<Rejected>>(
-    task: &Task<'_>,
-    globals: &[Option<ThreadId>],
-    locals: &[Vec<Local>],
-    budget: usize,
-    mut scan: impl FnMut(&mut dyn FnMut(usize, &State) -> Result<(), E>) -> Result<(), E>,
-) -> Result<(), E> {
-    let machine = Exact::new(task.program, task.model);
-    let mut obligations = Obligations::new(&machine, globals, locals)?;
-    let mut initial = StateSet::new();
-    for state in obligations.initial()? {
-        initial.insert(&state, None).map_err(|Full| Rejected::TooLarge)?;
-    }
-    let mut checked = 0;
-    let mut needed = initial;
-    let mut origin = None;
-    let mut packed = Vec::new();
-    loop {
-        // Collect what the states after the first `checked` ones need, as far as the budget goes.
-        let mut reached_end = true;
-        scan(&mut |at, state| {
-            if at < checked || !reached_end {
-                return Ok(());
-            }
-            if needed.bytes() > budget && at > checked {
-                reached_end = false;
-                return Ok(());
-            }
-            packed.clear();
-            state.pack(&mut packed);
-            let mut full = false;
-            obligations.visit(at, &packed, &mut |next| full |= needed.insert(next, None).is_err())?;
-            if full {
-                return Err(Rejected::TooLarge.into());
-            }
-            origin = origin.or(Some(at));
-            checked = at + 1;
-            Ok(())
-        })?;
-        let mut found = StateSet::new();
-        scan(&mut |_, state| {
-            packed.clear();
-            state.pack(&mut packed);
-            if needed.contains(&packed) {
-                found.insert(&packed, None).map_err(|Full| Rejected::TooLarge)?;
-            }
-            Ok(())
-        })?;
-        if found.len() < needed.len() {
-            return Err(match origin {
-                None => Rejected::InitialMissing,
-                Some(at) => Rejected::SuccessorMissing(at),
-            }
-            .into());
-        }
-        if reached_end {
-            return Ok(());
-        }
-        needed = StateSet::new();
-    }
 }

@@ -6,11 +6,11 @@
 //! closed set as its dictionary (`global`, `local`) and its `state`s. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
-use crate::check::check_stream;
+use crate::obligations::check_stream;
 use crate::record::{Kind, Record};
 use crate::{Certificate, ClosedSet, Rejected, Task, Verdict};
 use machine::{
-    Configuration, Entry, Event, Local, Model, State, Trace, TraceStep, Violation, model_named, replay,
+    Configuration, Entry, Event, Gaps, Local, Model, State, Trace, TraceStep, Violation, model_named, replay,
 };
 use program::{EdgeId, Int, Loc, Names, Program, ThreadId, VarId};
 use std::fmt;
@@ -97,6 +97,11 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
         }
         Verdict::Safe(Certificate::Closed(set)) => {
             writer.put(&head(Kind::ClosedSet), "")?;
+            write_closed(task.program, set, &mut writer)?;
+        }
+        Verdict::Safe(Certificate::Gaps(Gaps { low, high, precision }, set)) => {
+            writer.put(&head(Kind::GapSet), "")?;
+            writer.put(&Record::Gaps { low: *low, high: *high, precision: *precision }, "")?;
             write_closed(task.program, set, &mut writer)?;
         }
     }
@@ -188,7 +193,14 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
     let (kind, model) = head(program, records.next_record()?)?;
     match kind {
         Kind::Trace => check_trace(program, model, records),
-        Kind::ClosedSet => check_states(&Task { program, model }, records, open, budget),
+        Kind::ClosedSet => check_states(&Task { program, model }, None, records, open, budget),
+        Kind::GapSet => match records.next_record()? {
+            Some(Record::Gaps { low, high, precision }) => {
+                let gaps = Gaps { low, high, precision };
+                check_states(&Task { program, model }, Some(gaps), records, open, budget)
+            }
+            _ => Err(records.wrong("the window and the precision are missing")),
+        },
     }
 }
 
@@ -305,6 +317,7 @@ fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<
 
 fn check_states(
     task: &Task<'_>,
+    gaps: Option<Gaps>,
     mut records: Records,
     open: &Opener<'_>,
     budget: usize,
@@ -326,7 +339,7 @@ fn check_states(
             _ => return Err(records.wrong("this does not fit a closed set of the program")),
         }
     }
-    check_stream(task, &globals, &locals, budget, |visit| scan(program.threads.len(), open, visit))?;
+    check_stream(task, gaps, (&globals, &locals), budget, |visit| scan(program.threads.len(), open, visit))?;
     Ok(Claim::Safe(task.model, count))
 }
 

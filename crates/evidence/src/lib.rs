@@ -10,6 +10,7 @@ mod cause;
 mod certificate;
 mod check;
 mod file;
+mod obligations;
 mod outcomes;
 mod record;
 mod verdict;

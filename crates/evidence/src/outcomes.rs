@@ -105,8 +105,9 @@ pub fn check_outcomes(
             claim.initial.iter().all(|(v, value)| Int::from(state.values[v.index()]) == *value)
         };
         let mut state = initial.iter().find(starts).ok_or(Rejected::InitialMissing)?.clone();
-        for (number, step) in claim.steps.iter().enumerate() {
-            state = take(&mut stepper, &state, step).ok_or(wrong(number))?;
+        for (number, (event, choice)) in claim.steps.iter().enumerate() {
+            stepper.prepare(&state);
+            state = stepper.take(&state, *event, *choice).ok_or(wrong(number))?;
         }
         let place = |place: &Place| stepper.place(&state, place);
         if !stepper.is_final(&state)
@@ -126,20 +127,4 @@ pub fn check_outcomes(
         missing: outcomes.missing.clone(),
         quantifier: question.quantifier,
     })
-}
-
-fn take(stepper: &mut Stepper<'_, Exact<'_>>, state: &State, wanted: &(Event, Option<i64>)) -> Option<State> {
-    stepper.prepare(state);
-    let mut found = None;
-    stepper.successors(
-        state,
-        &mut State::default(),
-        |_| {},
-        |event, choice, next| {
-            if (event, choice) == *wanted {
-                found = Some(next.clone());
-            }
-        },
-    );
-    found
 }

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Record {
     /// The first line: what the file is.
     Evidence { version: u32, kind: Kind, model: String, program: String },
+    /// The window and the precision of the gap abstraction.
+    Gaps { low: i64, high: i64, precision: i64 },
     /// The next shared control: the thread inside an atomic section.
     Global { holder: Option<usize> },
     /// The next control of a thread: its location and the variables in its buffer, oldest
@@ -40,7 +42,11 @@ pub(crate) enum Record {
 pub(crate) enum Kind {
     Trace,
     ClosedSet,
+    GapSet,
 }
+
+const KINDS: [(Kind, &str); 3] =
+    [(Kind::Trace, "trace"), (Kind::ClosedSet, "closed-set"), (Kind::GapSet, "gap-set")];
 
 impl Record {
     pub(crate) fn to_json(&self, remark: &str) -> String {
@@ -62,9 +68,10 @@ impl Record {
     pub(crate) fn to_text(&self, remark: &str) -> String {
         let words = match self {
             Record::Evidence { version, kind, model, program } => {
-                let kind = if *kind == Kind::Trace { "trace" } else { "closed-set" };
+                let kind = KINDS.iter().find(|(k, _)| k == kind).map_or("", |(_, name)| name);
                 format!("fencewright-evidence {version} {kind} {model} {program}")
             }
+            Record::Gaps { low, high, precision } => format!("gaps {low} {high} {precision}"),
             Record::Global { holder } => format!("global {}", option(holder)),
             Record::Local { thread, location, buffer } => {
                 let entries = buffer.iter().map(|entry| format!(" {}", option(entry)));
@@ -100,6 +107,10 @@ impl Record {
                 location: number(&mut words)?,
                 buffer: words.by_ref().map(optional).collect::<Result<_, _>>()?,
             },
+            "gaps" => {
+                let mut next = || word(&mut words).and_then(|w| w.parse().map_err(|_| bad(w)));
+                Record::Gaps { low: next()?, high: next()?, precision: next()? }
+            }
             "global" => Record::Global { holder: optional(word(&mut words)?)? },
             "initial" => {
                 Record::Initial { variable: number(&mut words)?, value: word(&mut words)?.to_string() }
@@ -115,11 +126,7 @@ impl Record {
             "end" => Record::End(number(&mut words)?),
             "fencewright-evidence" => Record::Evidence {
                 version: number(&mut words)? as u32,
-                kind: match word(&mut words)? {
-                    "trace" => Kind::Trace,
-                    "closed-set" => Kind::ClosedSet,
-                    other => return Err(format!("unknown kind of evidence `{other}`")),
-                },
+                kind: kind_named(word(&mut words)?)?,
                 model: word(&mut words)?.to_string(),
                 program: word(&mut words)?.to_string(),
             },
@@ -130,6 +137,11 @@ impl Record {
             Some(extra) => Err(bad(extra)),
         }
     }
+}
+
+fn kind_named(name: &str) -> Result<Kind, String> {
+    let known = KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind);
+    known.ok_or_else(|| format!("unknown kind of evidence `{name}`"))
 }
 
 fn option(value: &Option<usize>) -> String {
@@ -161,6 +173,7 @@ mod tests {
     fn both_forms_read_back() {
         let records = [
             Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
+            Record::Gaps { low: -1, high: 7, precision: 2 },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },

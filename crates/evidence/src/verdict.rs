@@ -2,7 +2,7 @@
 
 use crate::Certificate;
 use machine::{Doubt, Event, Model, Trace};
-use program::Program;
+use program::{Program, Span};
 use std::fmt;
 
 /// A question: is the program safe under the model?
@@ -34,6 +34,10 @@ pub enum Reason {
     BuffersBeyond(usize),
     /// Part of the behaviour was not explored.
     Doubt(Doubt),
+    /// The abstraction cannot tell, with gaps exact up to this.
+    Imprecise(i64),
+    /// The engine cannot handle what is written here.
+    Unsupported(Span),
     /// There is no room for more or larger states in the data structures.
     Full,
 }
@@ -113,6 +117,16 @@ impl Reason {
                     "store buffers can grow beyond {cap} entries; no violation was found within that bound"
                 )
             }
+            Reason::Imprecise(precision) => {
+                format!("order and gaps up to {precision} are not enough to decide")
+            }
+            Reason::Unsupported(span) => {
+                let place = program.source.line(*span).map(|line| format!(" on line {line}"));
+                let (place, text) = (place.unwrap_or_default(), program.source.snippet(*span));
+                format!(
+                    "the engine only handles copies, sums with constants and comparisons, not `{text}`{place}"
+                )
+            }
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(Doubt::Bound) => "a bound on store buffers was reached".to_string(),
             Reason::Doubt(Doubt::Overflow(event)) => {
@@ -125,6 +139,12 @@ impl Reason {
             }
             Reason::Doubt(Doubt::Choice(event)) => {
                 format!("only some of the values for `any` were tried{}", at(program, *event))
+            }
+            Reason::Doubt(Doubt::Fragment(event)) => {
+                format!(
+                    "this computes with numbers whose value the engine does not track{}",
+                    at(program, *event)
+                )
             }
             Reason::Doubt(Doubt::InitialChoice) => {
                 "only some of the initial values of variables that start at `any` were tried".to_string()

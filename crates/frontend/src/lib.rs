@@ -8,6 +8,9 @@
 mod diagnostic;
 mod fw;
 mod litmus;
+mod mend;
+pub mod rmm;
+pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity};
 
@@ -50,7 +53,7 @@ pub struct Frontend {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND, litmus::FRONTEND];
+pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND, litmus::FRONTEND, rmm::FRONTEND, trencher::FRONTEND];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {

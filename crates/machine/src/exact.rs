@@ -70,6 +70,11 @@ impl<'p> Exact<'p> {
         self
     }
 
+    /// The program it runs, for as long as that lives.
+    pub fn program_ref(&self) -> &'p Program {
+        self.program
+    }
+
     /// The memory model.
     pub fn model(&self) -> Model {
         self.model
@@ -183,6 +188,10 @@ impl Machine for Exact<'_> {
 
     fn drained(&self, local: &Local) -> bool {
         local.buffer.is_empty()
+    }
+
+    fn longest_queue(&self, local: &Local) -> usize {
+        local.stores().map(|variable| self.model.queued(&local.buffer, variable)).max().unwrap_or(0)
     }
 
     fn moves(

@@ -110,6 +110,9 @@ pub trait Machine: Sync {
     /// Whether nothing of a thread is on its way to memory.
     fn drained(&self, local: &Self::Local) -> bool;
 
+    /// The length of a thread's longest queue of stores on their way to memory.
+    fn longest_queue(&self, local: &Self::Local) -> usize;
+
     /// Appends the moves of a thread. Says [`Moves::Withheld`] if one was left out because a
     /// bound of the machine was reached; a machine without bounds never does.
     fn moves(

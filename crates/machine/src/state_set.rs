@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-const CHUNK_BITS: usize = 20;
+const CHUNK_BITS: usize = 16;
 const CHUNK: usize = 1 << CHUNK_BITS;
 const UNIT: usize = 4;
 
@@ -18,7 +18,7 @@ const UNIT: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateRef(u32);
 
-/// The set cannot take another state: it holds 16 GiB, or the state is larger than a chunk.
+/// The set cannot take another state: it holds 16 GiB, or the state is larger than 64 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -148,7 +148,7 @@ fn record_size(state: usize) -> usize {
     (4 + length_size(state) + state).next_multiple_of(UNIT)
 }
 
-/// One byte below 128, three otherwise (a chunk is a mebibyte, so 21 bits suffice).
+/// One byte below 128, three otherwise (16 bits hold any length within a chunk).
 fn length_size(length: usize) -> usize {
     if length < 0x80 { 1 } else { 3 }
 }
@@ -158,9 +158,9 @@ fn put_length(length: usize, out: &mut [u8]) -> usize {
         out[0] = length as u8;
         return 1;
     }
-    out[0] = 0x80 | (length & 0x7f) as u8;
-    out[1] = (length >> 7) as u8;
-    out[2] = (length >> 15) as u8;
+    out[0] = 0x80;
+    out[1] = length as u8;
+    out[2] = (length >> 8) as u8;
     3
 }
 
@@ -173,7 +173,7 @@ fn record(chunks: &[Box<[u8]>], at: StateRef) -> (u32, &[u8]) {
     if first < 0x80 {
         return (link, &record[5..5 + first]);
     }
-    let length = (first & 0x7f) | (record[5] as usize) << 7 | (record[6] as usize) << 15;
+    let length = usize::from(u16::from_le_bytes([record[5], record[6]]));
     (link, &record[7..7 + length])
 }
 

@@ -9,10 +9,10 @@
 //! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
 
 use crate::code::{Code, Test};
-use crate::{Event, Machine, Move, Moves, Slot, Source, Violation, initial_value};
+use crate::{Event, Local, Machine, Move, Moves, Slot, Source, Violation, initial_value};
 use indexmap::IndexSet;
 use num_traits::ToPrimitive;
-use program::{Domain, Expr, Int, Loc, Op, Place, Program, PropertyKind, ThreadId};
+use program::{Domain, Expr, Int, Loc, Op, Place, Program, PropertyKind, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
 
 /// A choice from more values than this is tried with a few of them only.
@@ -43,6 +43,8 @@ pub enum Doubt {
     PropertyOverflow(usize),
     /// This step may choose any value; only some were tried.
     Choice(Event),
+    /// This step computes with values that the abstraction does not know exactly.
+    Fragment(Event),
     /// A variable may start with any value; only some were tried.
     InitialChoice,
 }
@@ -52,6 +54,25 @@ enum Input {
     Memory(u32),
     Own(u32),
     Choice,
+}
+
+/// What the inputs of a move are worth.
+#[derive(Clone, Copy)]
+struct Inputs<'a> {
+    memory: &'a [i64],
+    own: &'a [i64],
+    choice: i64,
+}
+
+impl Inputs<'_> {
+    #[inline]
+    fn value(&self, input: Input) -> i64 {
+        match input {
+            Input::Memory(at) => self.memory[at as usize],
+            Input::Own(at) => self.own[at as usize],
+            Input::Choice => self.choice,
+        }
+    }
 }
 
 struct Compiled {
@@ -74,6 +95,7 @@ struct LocalInfo {
     slots: Box<[Slot]>,
     failed: bool,
     finished: bool,
+    longest_queue: usize,
     /// By global; `None` until prepared.
     moves: Vec<Option<Listed>>,
 }
@@ -210,42 +232,114 @@ impl<'m, M: Machine> Stepper<'m, M> {
         mut doubt: impl FnMut(Doubt),
         mut visit: impl FnMut(Event, Option<i64>, &State),
     ) {
-        let memory = &state.values[..self.memory];
         let mut base = self.memory;
-        for (thread, table) in self.threads.iter().enumerate() {
-            let info = &table.info[state.locals[thread] as usize];
-            let own = &state.values[base..base + info.slots.len()];
-            let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
-            listed.doubts.iter().for_each(|d| doubt(*d));
-            for step in &listed.moves {
-                let mut run = |choice: Option<i64>| {
-                    let leaf = |from: &Input| match *from {
-                        Input::Memory(at) => memory[at as usize],
-                        Input::Own(at) => own[at as usize],
-                        Input::Choice => choice.unwrap_or(0),
-                    };
-                    match step.guard.eval(&leaf) {
-                        Some(false) => return,
-                        None => return doubt(Doubt::Overflow(step.event)),
-                        Some(true) => {}
-                    }
-                    let rest = base + own.len();
-                    match self.write(state, next, step, thread, base, rest, &leaf) {
-                        Some(()) => visit(step.event, choice, next),
-                        None => doubt(Doubt::Overflow(step.event)),
-                    }
-                };
-                match &step.choices {
-                    None => run(None),
-                    Some(values) => values.iter().for_each(|value| run(Some(*value))),
-                }
+        for thread in 0..self.threads.len() {
+            self.thread_successors(thread, base, state, next, &mut doubt, &mut visit);
+            base += self.info(thread, state).slots.len();
+        }
+    }
+
+    /// Calls `visit` on every step that can be taken from a prepared state, without taking it.
+    pub fn enabled(
+        &self,
+        state: &State,
+        mut doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>),
+    ) {
+        let mut base = self.memory;
+        for thread in 0..self.threads.len() {
+            self.thread_steps(thread, base, state, &mut doubt, |step, choice, _| {
+                visit(step.event, choice);
+                Some(())
+            });
+            base += self.info(thread, state).slots.len();
+        }
+    }
+
+    /// The state after one step of a prepared state, if it can be taken.
+    pub fn take(&self, state: &State, event: Event, choice: Option<i64>) -> Option<State> {
+        let thread = event.thread().index();
+        let before: usize = self.segments(state).take(thread).map(|slots| slots.len()).sum();
+        let mut found = None;
+        let mut visit = |taken: Event, chosen: Option<i64>, next: &State| {
+            if (taken, chosen) == (event, choice) {
+                found = Some(next.clone());
             }
-            base += own.len();
+        };
+        let base = self.memory + before;
+        self.thread_successors(thread, base, state, &mut State::default(), &mut |_| {}, &mut visit);
+        found
+    }
+
+    /// The state after a step of a prepared state that chooses this value, whether or not it is
+    /// among the values tried otherwise. The caller sees to it that the domain has it.
+    pub fn choose(&self, state: &State, event: Event, value: i64) -> Option<State> {
+        let thread = event.thread().index();
+        let info = self.info(thread, state);
+        let before: usize = self.segments(state).take(thread).map(|slots| slots.len()).sum();
+        let base = self.memory + before;
+        let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
+        let step = listed.moves.iter().find(|step| step.event == event)?;
+        let own = &state.values[base..base + info.slots.len()];
+        let inputs = Inputs { memory: &state.values[..self.memory], own, choice: value };
+        let mut next = State::default();
+        self.write(state, &mut next, step, thread, base, inputs)?;
+        Some(next)
+    }
+
+    #[inline]
+    fn thread_successors(
+        &self,
+        thread: usize,
+        base: usize,
+        state: &State,
+        next: &mut State,
+        doubt: &mut impl FnMut(Doubt),
+        visit: &mut impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.thread_steps(thread, base, state, doubt, |step, choice, inputs| {
+            self.write(state, next, step, thread, base, inputs)?;
+            visit(step.event, choice, next);
+            Some(())
+        });
+    }
+
+    /// Calls `take` on every move of a thread whose guard holds, with the chosen value
+    /// and what the move's inputs are worth. `None` means an overflow.
+    #[inline]
+    fn thread_steps(
+        &self,
+        thread: usize,
+        base: usize,
+        state: &State,
+        doubt: &mut impl FnMut(Doubt),
+        mut take: impl FnMut(&Compiled, Option<i64>, Inputs<'_>) -> Option<()>,
+    ) {
+        let info = self.info(thread, state);
+        let memory = &state.values[..self.memory];
+        let own = &state.values[base..base + info.slots.len()];
+        let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
+        listed.doubts.iter().for_each(|d| doubt(*d));
+        for step in &listed.moves {
+            let mut run = |choice: Option<i64>| {
+                let inputs = Inputs { memory, own, choice: choice.unwrap_or(0) };
+                let taken = match step.guard.eval(&|input| inputs.value(*input)) {
+                    Some(false) => return,
+                    Some(true) => take(step, choice, inputs),
+                    None => None,
+                };
+                if taken.is_none() {
+                    doubt(Doubt::Overflow(step.event));
+                }
+            };
+            match &step.choices {
+                None => run(None),
+                Some(values) => values.iter().for_each(|value| run(Some(*value))),
+            }
         }
     }
 
     /// Writes the state after a move: memory with the writes, the other threads as they are.
-    #[allow(clippy::too_many_arguments)]
     #[inline]
     fn write(
         &self,
@@ -254,9 +348,9 @@ impl<'m, M: Machine> Stepper<'m, M> {
         step: &Compiled,
         thread: usize,
         base: usize,
-        rest: usize,
-        leaf: &impl Fn(&Input) -> i64,
+        inputs: Inputs<'_>,
     ) -> Option<()> {
+        let leaf = &|input: &Input| inputs.value(*input);
         next.global = step.global;
         next.locals.clear();
         next.locals.extend_from_slice(&state.locals);
@@ -269,7 +363,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         for code in &step.own {
             next.values.push(code.eval(leaf)?);
         }
-        next.values.extend_from_slice(&state.values[rest..]);
+        next.values.extend_from_slice(&state.values[base + inputs.own.len()..]);
         Some(())
     }
 
@@ -295,6 +389,23 @@ impl<'m, M: Machine> Stepper<'m, M> {
     /// Whether all threads have ended and all buffers are empty.
     pub fn is_final(&self, state: &State) -> bool {
         (0..self.threads.len()).all(|thread| self.info(thread, state).finished)
+    }
+
+    /// The length of the longest queue of stores on their way to memory.
+    pub fn longest_queue(&self, state: &State) -> usize {
+        (0..self.threads.len()).map(|thread| self.info(thread, state).longest_queue).max().unwrap_or(0)
+    }
+
+    /// A thread's buffered stores, oldest first.
+    pub fn buffered(&self, thread: ThreadId, state: &State) -> Vec<(VarId, i64)>
+    where
+        M: Machine<Local = Local>,
+    {
+        let before: usize = self.segments(state).take(thread.index()).map(|s| s.len()).sum();
+        let slots = &self.info(thread.index(), state).slots;
+        let values = slots.iter().zip(&state.values[self.memory + before..]);
+        let entries = values.filter(|(slot, _)| matches!(slot, Slot::Buffer(..))).map(|(_, value)| *value);
+        self.local(thread, state).stores().zip(entries).collect()
     }
 
     /// The value of what a property speaks of. Registers that properties speak of are never dead.
@@ -409,6 +520,7 @@ fn describe<M: Machine>(machine: &M, thread: ThreadId, local: &M::Local) -> Loca
         slots: slots.into(),
         failed: automaton.location(loc).failure.is_some(),
         finished: machine.drained(local) && automaton.is_end(loc),
+        longest_queue: machine.longest_queue(local),
         moves: Vec::new(),
     }
 }

@@ -15,7 +15,11 @@ impl Violation {
     /// The violated claim as text: the property, the assertion or the access.
     pub fn text(self, program: &Program) -> String {
         match self {
-            Violation::Property(at) => Names::original(program).property(&program.properties[at]),
+            Violation::Property(at) => {
+                let property = &program.properties[at];
+                let printed = || Names::original(program).property(property);
+                property.text.clone().unwrap_or_else(printed)
+            }
             Violation::Failure(thread, loc) => {
                 let Some(failure) = &program.thread(thread).location(loc).failure else {
                     return String::new();

@@ -88,21 +88,27 @@ impl FenceSet {
     /// # Ok::<(), Invalid>(())
     /// ```
     pub fn apply(&self, program: &Program) -> Program {
+        self.apply_with_map(program).0
+    }
+
+    /// As [`FenceSet::apply`], and for every thread the new numbers of its old edges.
+    pub fn apply_with_map(&self, program: &Program) -> (Program, Vec<Vec<EdgeId>>) {
         let mut fenced = program.clone();
+        let mut maps = Vec::new();
         for id in program.thread_ids() {
             let mine: Vec<&Placement> = self.iter().filter(|p| p.thread == id).collect();
-            if !mine.is_empty() {
-                fenced.threads[id.index()] = insert(program.thread(id), &mine);
-            }
+            let (thread, map) = insert(program.thread(id), &mine);
+            fenced.threads[id.index()] = thread;
+            maps.push(map);
         }
-        fenced
+        (fenced, maps)
     }
 }
 
 /// Old locations keep their numbers; the places between a fence and what follows are new, and
 /// stand at the end. The walk of [`crate::ThreadBuilder`] is not repeated, because properties refer
 /// to locations by number.
-fn insert(thread: &Thread, placements: &[&Placement]) -> Thread {
+fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
     let mut locations = thread.locations.clone();
     let mut atomic = thread.atomic.clone();
     let mut edges: Vec<Edge> = thread.edges.clone();
@@ -137,19 +143,21 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> Thread {
             }
         }
     }
+    let old = edges.len();
     edges.extend(fences);
-    thread.with(locations, atomic, edges)
+    let mut order: Vec<usize> = (0..edges.len()).collect();
+    order.sort_by_key(|at| edges[*at].from);
+    let mut map = vec![EdgeId::new(0); old];
+    for (new, at) in order.iter().enumerate().filter(|(_, at)| **at < old) {
+        map[*at] = EdgeId::new(new);
+    }
+    let edges = order.iter().map(|at| edges[*at].clone()).collect();
+    (thread.with(locations, atomic, edges), map)
 }
 
 impl Thread {
-    /// This thread with other locations and edges; edges are sorted by their source.
-    pub(crate) fn with(
-        &self,
-        locations: Vec<crate::Location>,
-        atomic: Vec<bool>,
-        mut edges: Vec<Edge>,
-    ) -> Thread {
-        edges.sort_by_key(|edge| edge.from);
+    /// This thread with other locations and edges, the latter sorted by their source.
+    fn with(&self, locations: Vec<crate::Location>, atomic: Vec<bool>, edges: Vec<Edge>) -> Thread {
         let start = |loc| edges.partition_point(|edge| edge.from.index() < loc) as u32;
         let first = (0..=locations.len()).map(start).collect();
         Thread { locations, atomic, edges, first, ..self.clone() }

@@ -110,7 +110,7 @@ impl Names {
         cond.text_with(&|place| self.place(place), &|place| matches!(place, Place::At(..)))
     }
 
-    /// A property as text, like `never P0@cs && P1@cs`.
+    /// A property as text, like `never P0@cs && P1@cs`, in names that read back.
     pub fn property(&self, property: &Property) -> String {
         let word = match property.kind {
             PropertyKind::Never => "never",

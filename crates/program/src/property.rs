@@ -31,6 +31,8 @@ pub struct Property {
     pub cond: Cond<Place>,
     /// Where it is written.
     pub span: Span,
+    /// The words of the source, where they say it all (a copy made by unrolling has none).
+    pub text: Option<String>,
 }
 
 /// How a question about final configurations quantifies over them.

@@ -1,7 +1,7 @@
 //! Well-formedness of programs, for front ends and for hand-made programs alike.
 //! What passes here cannot make anything below fail.
 
-use crate::{Cond, Domain, Expr, FailureKind, Op, Place, Program, RegId, Span, Thread, VarId};
+use crate::{Cond, Domain, Expr, FailureKind, Op, Place, Program, RegId, Relation, Span, Thread, VarId};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -56,7 +56,9 @@ impl Program {
     fn check_question(&self, faults: &mut Vec<Invalid>) {
         let Some(question) = &self.question else { return };
         let observed: HashSet<&Place> = question.observed.iter().map(|(_, place)| place).collect();
-        for cond in [&question.cond, &question.filter] {
+        let listed = question.observed.iter().map(|(_, place)| Cond::compare(Relation::Eq, *place, 0));
+        let listed = Cond::and(listed.collect::<Vec<_>>());
+        for cond in [&question.cond, &question.filter, &listed] {
             self.check_places(cond, question.span, faults);
             let mut hidden = false;
             cond.for_each_leaf(&mut |place| hidden |= !observed.contains(place));
@@ -169,5 +171,30 @@ fn check_domain(domain: &Domain, span: Span, faults: &mut Vec<Invalid>) {
         && low > high
     {
         faults.push(Invalid::new(span, format!("the range {low}..={high} holds no value")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Quantifier, Question, Source, ThreadBuilder, ThreadId};
+
+    #[test]
+    fn a_question_speaks_of_what_exists() {
+        let mut program = Program::new("p", Source::default());
+        let mut thread = ThreadBuilder::new("P0");
+        let register = thread.register("r");
+        program.threads.push(thread.finish().expect("valid"));
+        let ask = |place: Place| Question {
+            quantifier: Quantifier::Exists,
+            cond: Cond::TRUE,
+            filter: Cond::TRUE,
+            observed: vec![("place".to_string(), place)],
+            span: Span::NONE,
+        };
+        program.question = Some(ask(Place::Register(ThreadId::new(0), register)));
+        assert_eq!(program.validate(), Ok(()));
+        program.question = Some(ask(Place::Memory(VarId::new(0))));
+        assert!(program.validate().is_err());
     }
 }

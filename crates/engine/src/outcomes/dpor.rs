@@ -58,7 +58,8 @@ pub(super) fn reduced<'m, 'p>(
     doubts.extend(initial_doubts);
     let mut steps = 0;
     for state in initial {
-        let mut run = Execution { agents, frames: Vec::new(), steps, doubts };
+        let issued = vec![Issued::default(); state.locals.len()];
+        let mut run = Execution { agents, frames: Vec::new(), issued, steps, doubts };
         match run.explore(stepper, state, budget, monitor, visit) {
             Ok(()) => steps = run.steps,
             Err(ended) => return ended,
@@ -114,13 +115,11 @@ fn is_acyclic(thread: &Thread) -> bool {
 struct Way {
     label: Label,
     happening: Happening,
-    next: State,
 }
 
 /// A place of the current execution.
 struct Frame {
     state: State,
-    issued: Vec<Issued>,
     ways: Vec<Way>,
     /// Agents to be tried here.
     backtrack: Bits,
@@ -132,11 +131,15 @@ struct Frame {
     /// The way taken from here, and the positions that happened before it.
     taken: Option<usize>,
     past: Bits,
+    /// What the thread had issued before that way, to go back to.
+    before: Option<Issued>,
 }
 
 struct Execution<'a> {
     agents: Agents,
     frames: Vec<Frame>,
+    /// What every thread has issued at the last place.
+    issued: Vec<Issued>,
     steps: usize,
     doubts: &'a mut BTreeSet<Doubt>,
 }
@@ -150,8 +153,7 @@ impl Execution<'_> {
         monitor: &dyn Monitor,
         visit: &mut Visit<'_, 'm, 'p>,
     ) -> Result<(), Reduced> {
-        let issued = vec![Issued::default(); state.locals.len()];
-        self.push(stepper, state, issued, Bits::default())?;
+        self.push(stepper, state, Bits::default())?;
         while let Some(top) = self.frames.last() {
             if top.ways.is_empty() && stepper.is_final(&top.state) {
                 let (first, last) = (&self.frames[0].state, &self.frames[self.frames.len() - 1].state);
@@ -159,6 +161,7 @@ impl Execution<'_> {
             }
             if !self.choose() {
                 self.frames.pop();
+                self.go_back();
                 continue;
             }
             self.steps += 1;
@@ -253,25 +256,40 @@ impl Execution<'_> {
         };
         let mut sleep = Bits::default();
         top.sleep.iter().filter(keeps_sleeping).for_each(|agent| sleep.insert(agent));
-        let mut issued = top.issued.clone();
-        let thread = way.label.0.thread().index();
-        issued[thread].record(stepper.machine().program(), way.label.0, &way.happening);
-        let next = way.next.clone();
-        self.push(stepper, next, issued, sleep)
+        let (event, choice) = way.label;
+        let Some(next) = stepper.take(&top.state, event, choice) else {
+            self.doubts.insert(Doubt::Overflow(event));
+            return Ok(());
+        };
+        let issued = &mut self.issued[event.thread().index()];
+        let before = issued.clone();
+        issued.record(stepper.machine().program(), event, &way.happening);
+        if let Some(top) = self.frames.last_mut() {
+            top.before = Some(before);
+        }
+        self.push(stepper, next, sleep)
+    }
+
+    /// Undoes what the way just left had issued.
+    fn go_back(&mut self) {
+        if let Some(top) = self.frames.last_mut()
+            && let (Some(at), Some(before)) = (top.taken, top.before.take())
+        {
+            self.issued[top.ways[at].label.0.thread().index()] = before;
+        }
     }
 
     fn push(
         &mut self,
         stepper: &mut Stepper<'_, Exact<'_>>,
         state: State,
-        issued: Vec<Issued>,
         sleep: Bits,
     ) -> Result<(), Reduced> {
         if self.frames.len() >= Bits::SIZE {
             return Err(Reduced::Unsuited);
         }
         stepper.prepare(&state);
-        let ways = self.ways(stepper, &state, &issued);
+        let ways = self.ways(stepper, &state);
         if waits_for_memory(stepper, &state, &ways) {
             return Err(Reduced::Unsuited);
         }
@@ -280,7 +298,6 @@ impl Execution<'_> {
         let backtrack = enabled.minus(&sleep).first().map(Bits::only).unwrap_or_default();
         self.frames.push(Frame {
             state,
-            issued,
             ways,
             backtrack,
             sleep,
@@ -288,30 +305,25 @@ impl Execution<'_> {
             way: 0,
             taken: None,
             past: Bits::default(),
+            before: None,
         });
         Ok(())
     }
 
-    fn ways(&mut self, stepper: &Stepper<'_, Exact<'_>>, state: &State, issued: &[Issued]) -> Vec<Way> {
+    fn ways(&mut self, stepper: &Stepper<'_, Exact<'_>>, state: &State) -> Vec<Way> {
         let machine = stepper.machine();
         let mut ways = Vec::new();
-        let mut next = State::default();
         let doubts = &mut *self.doubts;
-        stepper.successors(
-            state,
-            &mut next,
-            |doubt| {
-                doubts.insert(doubt);
-            },
-            |event, choice, next| {
-                let thread = event.thread();
-                let local = stepper.local(thread, state);
-                let issued = &issued[thread.index()];
-                let happening =
-                    describe(machine.program(), machine.model(), &self.agents, event, local, issued);
-                ways.push(Way { label: (event, choice), happening, next: next.clone() });
-            },
-        );
+        let doubt = |doubt| {
+            doubts.insert(doubt);
+        };
+        stepper.enabled(state, doubt, |event, choice| {
+            let thread = event.thread();
+            let local = stepper.local(thread, state);
+            let issued = &self.issued[thread.index()];
+            let happening = describe(machine.program(), machine.model(), &self.agents, event, local, issued);
+            ways.push(Way { label: (event, choice), happening });
+        });
         ways
     }
 }

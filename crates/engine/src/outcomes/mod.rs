@@ -12,8 +12,7 @@ mod happening;
 
 use crate::Run;
 use crate::concrete::{Concrete, chosen_initially};
-use crate::explicit::buffers;
-use crate::search::{Ended, Limits, Order, TransitionSystem, path, search};
+use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
 use dpor::{Reduced, reduced};
 use evidence::{FinalState, Outcomes, Reason, Statistics, Stop, Task};
 use machine::{Doubt, Exact, State, StateRef, StateSet, Stepper};
@@ -80,38 +79,27 @@ fn by_reduction(task: &Task<'_>, question: &Question, run: &Run<'_>, budget: usi
 }
 
 fn by_exploration(task: &Task<'_>, question: &Question, run: &Run<'_>, budget: Option<usize>) -> Attempt {
-    let mut cap = 1;
-    loop {
-        let cap_now = buffers(task).then_some(cap);
-        let exact = Exact::new(task.program, task.model);
-        let machine = if let Some(cap) = cap_now { exact.capped(cap) } else { exact };
-        let mut system = Concrete::wandering(&machine);
-        let limits = Limits {
-            order: Order::Breadth,
-            depth: None,
-            states: budget,
-            monitor: run.monitor,
-            phase: "exploring",
-            bound: cap_now,
-        };
-        let found = search(&mut system, &limits);
-        let mut doubts = system.doubts.take();
-        let capped = doubts.remove(&Doubt::Bound);
-        let next = cap.saturating_mul(2);
-        let stopped = match found.ended {
-            Ended::Stopped(Stop::States) if budget.is_some() => return Attempt::TooMany,
-            Ended::Stopped(stop) => Some(Reason::Stopped(stop)),
-            Ended::Full => Some(Reason::Full),
-            _ if capped && run.max_buffer.is_none_or(|most| next <= most) => {
-                cap = next;
-                continue;
-            }
-            _ => capped.then_some(Reason::BuffersBeyond(cap)),
-        };
-        let states = found.states.len();
-        let finals = finals_among(task, question, &mut system, &found.states);
-        return Attempt::Done(answer(finals, doubts, stopped, states, "exploration"));
-    }
+    let machine = Exact::new(task.program, task.model);
+    let mut system = Concrete::wandering(&machine);
+    let limits = Limits {
+        order: Order::Breadth,
+        depth: None,
+        states: budget,
+        weight: Weight::LightFirst(run.max_buffer),
+        monitor: run.monitor,
+    };
+    let found = search(&mut system, &limits);
+    let stopped = match found.ended {
+        Ended::Stopped(Stop::States) if budget.is_some() => return Attempt::TooMany,
+        Ended::Stopped(stop) => Some(Reason::Stopped(stop)),
+        Ended::Full => Some(Reason::Full),
+        Ended::Heavy => Some(Reason::BuffersBeyond(found.bound)),
+        _ => None,
+    };
+    let doubts = system.doubts.take();
+    let states = found.states.len();
+    let finals = finals_among(task, question, &mut system, &found.states);
+    Attempt::Done(answer(finals, doubts, stopped, states, "exploration"))
 }
 
 /// The final states of a set of states, with paths to them.

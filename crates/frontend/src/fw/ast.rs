@@ -103,7 +103,7 @@ pub(super) struct Stmt<'a> {
 #[derive(Debug)]
 pub(super) struct Target<'a> {
     pub name: Name<'a>,
-    pub index: Option<Expr<'a>>,
+    pub index: Option<Box<Expr<'a>>>,
     pub span: Span,
 }
 
@@ -119,7 +119,7 @@ pub(super) enum StmtKind<'a> {
     If(Vec<(Expr<'a>, Block<'a>)>, Option<Block<'a>>),
     While(Expr<'a>, Block<'a>),
     Loop(Block<'a>),
-    For(Range<'a>, Block<'a>),
+    For(Box<Range<'a>>, Block<'a>),
     Choose(Vec<Block<'a>>),
     Atomic(Block<'a>),
     Break,
@@ -130,7 +130,7 @@ pub(super) enum StmtKind<'a> {
     Assume(Expr<'a>),
     Assert(Expr<'a>),
     Fence(Fence),
-    Arw(Target<'a>, Expr<'a>, Expr<'a>),
+    Arw(Box<(Target<'a>, Expr<'a>, Expr<'a>)>),
     /// A call or an atomic expression whose value is not used.
     Evaluate(Expr<'a>),
     Stop,
@@ -151,7 +151,8 @@ pub(super) enum StmtKind<'a> {
 pub(super) enum Fail<'a> {
     Assertion,
     Division,
-    Bounds { array: Name<'a>, length: Expr<'a>, index: Expr<'a> },
+    /// The array, its length, and the index.
+    Bounds(Name<'a>, Box<(Expr<'a>, Expr<'a>)>),
 }
 
 /// An expression or condition.

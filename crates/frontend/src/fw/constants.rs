@@ -6,8 +6,15 @@ use crate::Diagnostic;
 use num_traits::Zero;
 use program::{Arith, Int, Span};
 
-/// What is wrong with a constant; `None` if it was reported already.
-pub(super) type Fault = Option<Box<Diagnostic>>;
+/// What is wrong with a constant.
+pub(super) enum Fault {
+    /// A name means nothing.
+    Missing(Box<Diagnostic>),
+    /// Anything else.
+    Wrong(Box<Diagnostic>),
+    /// It was reported already.
+    Reported,
+}
 
 /// What a name stands for where a constant is wanted.
 pub(super) enum Known {
@@ -22,14 +29,19 @@ pub(super) enum Known {
 /// The value of an expression over constants.
 pub(super) fn evaluate(expr: &Expr<'_>, known: &dyn Fn(&str) -> Known) -> Result<Int, Fault> {
     match &expr.kind {
-        ExprKind::Broken => Err(None),
+        ExprKind::Broken => Err(Fault::Reported),
         ExprKind::Int(value) => Ok(value.clone()),
         ExprKind::Bool(value) => Ok(Int::from(u8::from(*value))),
         ExprKind::Name(name) => match known(name) {
             Known::Constant(value) => Ok(value),
-            Known::Broken => Err(None),
-            Known::Other(what) => fault(expr.span, format!("`{name}` is {what}; a constant is needed here")),
-            Known::Unknown => fault(expr.span, format!("there is no constant `{name}`")),
+            Known::Broken => Err(Fault::Reported),
+            Known::Other(what) => {
+                let message = format!("`{name}` is {what}; a constant is needed here");
+                Err(Fault::Wrong(not_constant(expr.span, message)))
+            }
+            Known::Unknown => {
+                Err(Fault::Missing(not_constant(expr.span, format!("there is no constant `{name}`"))))
+            }
         },
         ExprKind::Negative(inner) => Ok(-evaluate(inner, known)?),
         ExprKind::Not(inner) => Ok(truth(evaluate(inner, known)?.is_zero())),
@@ -55,7 +67,7 @@ pub(super) fn evaluate(expr: &Expr<'_>, known: &dyn Fn(&str) -> Known) -> Result
             }
             Ok(truth(false))
         }
-        _ => fault(expr.span, "a constant is needed here".to_string()),
+        _ => Err(Fault::Wrong(not_constant(expr.span, "a constant is needed here".to_string()))),
     }
 }
 
@@ -63,9 +75,9 @@ fn truth(value: bool) -> Int {
     Int::from(u8::from(value))
 }
 
-fn fault<T>(span: Span, message: String) -> Result<T, Fault> {
-    let hint = "constants are numbers, `const` names, and counters of `for` and of thread families";
-    Err(Some(Box::new(Diagnostic::error(span, message).hint(hint))))
+fn not_constant(span: Span, message: String) -> Box<Diagnostic> {
+    let hint = "constants are numbers, `const` names declared before, and counters of `for` and of threads";
+    Box::new(Diagnostic::error(span, message).hint(hint))
 }
 
 /// An operation on constants.
@@ -75,14 +87,14 @@ pub(super) fn apply(op: Arith, a: &Int, b: &Int, span: Span, divisor: Span) -> R
         match op.apply(a, b) {
             None => {
                 let error = Diagnostic::error(divisor, "this divides by zero").label("is 0");
-                return Err(Some(Box::new(error.hint("divide by something that is not 0"))));
+                return Err(Fault::Wrong(Box::new(error.hint("divide by something that is not 0"))));
             }
             Some(value) if value.bits() <= limits::BITS => return Ok(value),
             Some(_) => {}
         }
     }
     let message = format!("this constant has more than {} digits", limits::DIGITS);
-    Err(Some(Box::new(Diagnostic::error(span, message).hint("use smaller numbers"))))
+    Err(Fault::Wrong(Box::new(Diagnostic::error(span, message).hint("use smaller numbers"))))
 }
 
 /// An operation on expressions, folded on constants; a division by the constant 0 is an error.

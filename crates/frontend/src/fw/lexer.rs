@@ -64,6 +64,7 @@ pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<Token> {
         if tokens.len() >= limits::TOKENS {
             let message = format!("the text has more than {} tokens", limits::TOKENS);
             lexer.sink.error(Diagnostic::error(token.span, message).hint("split the program"));
+            lexer.sink.text_is_incomplete();
             break;
         }
     }
@@ -130,6 +131,7 @@ impl<'a> Lexer<'a, '_> {
         let span = Span::new(self.at, self.at + 2);
         let error = Diagnostic::error(span, "this comment does not end").label("starts here");
         self.sink.error(error.hint("close it with `*/`; comments do not nest"));
+        self.sink.text_is_incomplete();
         self.take(Kind::Invalid, self.rest().len())
     }
 

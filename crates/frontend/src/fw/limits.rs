@@ -15,6 +15,8 @@ pub(super) const HEIGHT: u16 = 400;
 pub(super) const VARIABLES: usize = 4096;
 /// Threads.
 pub(super) const THREADS: usize = 64;
+/// Properties and predicates.
+pub(super) const PROPERTIES: usize = 10_000;
 /// Registers of one thread, temporaries included.
 pub(super) const REGISTERS: usize = 4096;
 /// Locations and edges of all threads together.
@@ -22,6 +24,6 @@ pub(super) const SIZE: usize = 1_000_000;
 /// Statements, operands and cells visited while unrolling and inlining.
 pub(super) const WORK: usize = 10_000_000;
 /// Statements and operands inside each other, once functions are inlined.
-pub(super) const DEPTH: usize = 1000;
+pub(super) const DEPTH: usize = 600;
 /// Errors reported for one text.
 pub(super) const ERRORS: usize = 50;

@@ -34,7 +34,7 @@ impl Sink {
     /// Reports that something does not exist. Where parts of the text could not be read, it
     /// may well exist there, so then nothing is said.
     pub fn missing(&mut self, error: Diagnostic) -> Reported {
-        if self.incomplete { Reported } else { self.error(error) }
+        if self.wants_missing() { self.error(error) } else { Reported }
     }
 
     /// Reports a warning.
@@ -42,6 +42,11 @@ impl Sink {
         if self.warnings.len() < limits::ERRORS {
             self.warnings.push(warning);
         }
+    }
+
+    /// Whether [`Sink::missing`] would say anything; finding a good hint takes time.
+    pub fn wants_missing(&self) -> bool {
+        !self.incomplete && !self.is_full()
     }
 
     /// Notes that parts of the text could not be read.

@@ -2,7 +2,7 @@
 
 /// Names longer than this are nobody's typing mistake.
 const LONGEST: usize = 64;
-/// How many candidates are looked at.
+/// Among more candidates than this, something always looks similar.
 const CANDIDATES: usize = 2000;
 
 /// A hint that offers the candidate closest to `word`, if one is close enough.
@@ -12,7 +12,11 @@ pub(super) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = 
         3..=5 => 2,
         _ => 3,
     };
-    let scored = candidates.into_iter().take(CANDIDATES).filter_map(|candidate| {
+    let candidates: Vec<&str> = candidates.into_iter().take(CANDIDATES + 1).collect();
+    if candidates.len() > CANDIDATES {
+        return None;
+    }
+    let scored = candidates.into_iter().filter_map(|candidate| {
         let near = candidate != word && candidate.len() <= LONGEST && word.len() <= LONGEST;
         let distance = if near { distance(word.as_bytes(), candidate.as_bytes()) } else { usize::MAX };
         (distance <= limit && distance < word.len()).then_some((distance, candidate))

@@ -17,6 +17,7 @@ pub(super) enum Token<'a> {
 /// Numbers longer than this are refused: no register holds them.
 const MAX_DIGITS: usize = 80;
 
+const SIGNS: &str = "{}()[]<>;|,:=~$%&*+-";
 const LONG_SIGNS: [&str; 5] = ["/\\", "\\/", "=>", "<<", ">>"];
 
 /// The tokens of `text` from `start` on, with their spans in the whole text.
@@ -37,8 +38,12 @@ pub(super) fn tokens(text: &str, start: usize) -> Result<Vec<(Token<'_>, Span)>,
             rest.find(|c| !is_word_char(c)).unwrap_or(rest.len())
         } else if let Some(sign) = LONG_SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             sign.len()
-        } else {
+        } else if SIGNS.contains(first) {
             first.len_utf8()
+        } else {
+            let span = Span::new(at, at + first.len_utf8());
+            let error = Diagnostic::error(span, format!("`{first}` means nothing in a litmus test"));
+            return Err(error.hint("remarks are written `(* … *)`"));
         };
         let (piece, span) = (&rest[..length], Span::new(at, at + length));
         let token = if first.is_ascii_digit() {
@@ -209,5 +214,6 @@ mod tests {
         assert_eq!(kinds, expected);
         assert!(tokens("(* (* *)", 0).is_err());
         assert!(tokens("12z", 0).is_err());
+        assert!(tokens("x # y", 0).is_err());
     }
 }

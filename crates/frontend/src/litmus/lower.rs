@@ -5,12 +5,13 @@
 //! compared, or a result and zero, kept in two registers of their own unless the jump stands
 //! right behind the comparison and can look at its operands.
 
-use super::flow::{Flow, Known};
-use super::instructions::{Address, Arithmetic, Code, Instruction, Kind, Operand, When};
+use super::flags::{compared, compute};
+use super::flow::Flow;
+use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand};
+use super::operands::{Place, Read};
 use super::registers::{ACCUMULATOR, Arch, FAMILIES, Family};
 use super::sizes::Sizes;
 use crate::Diagnostic;
-use num_traits::Zero;
 use program::{Arith, Cond, Expr, Fence, Int, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
 use std::collections::HashMap;
 
@@ -41,18 +42,13 @@ pub(super) struct Context<'a> {
     pub(super) flow: &'a Flow,
 }
 
-struct Lowering<'a> {
-    context: &'a Context<'a>,
+/// A thread on its way to edges.
+pub(super) struct Lowering<'a> {
+    pub(super) context: &'a Context<'a>,
     builder: ThreadBuilder,
     registers: Vec<Option<RegId>>,
     scratch: Option<RegId>,
     flags: Option<(RegId, RegId)>,
-}
-
-/// An operand that is ready to be read.
-enum Read {
-    Value(Expr<RegId>),
-    Memory(VarId),
 }
 
 /// One way through an instruction: operations in order.
@@ -108,16 +104,16 @@ pub(super) fn lower(
 }
 
 impl Lowering<'_> {
-    fn register(&mut self, family: Family) -> RegId {
+    pub(super) fn register(&mut self, family: Family) -> RegId {
         let slot = &mut self.registers[family.index()];
         *slot.get_or_insert_with(|| self.builder.register(family.name(self.context.arch)))
     }
 
-    fn scratch(&mut self) -> RegId {
+    pub(super) fn scratch(&mut self) -> RegId {
         *self.scratch.get_or_insert_with(|| self.builder.register("scratch"))
     }
 
-    fn flag_registers(&mut self) -> (RegId, RegId) {
+    pub(super) fn flag_registers(&mut self) -> (RegId, RegId) {
         *self.flags.get_or_insert_with(|| {
             (self.builder.register("compared"), self.builder.register("compared_with"))
         })
@@ -190,7 +186,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn bad_operands(&self, instruction: &Instruction) -> Diagnostic {
+    pub(super) fn bad_operands(&self, instruction: &Instruction) -> Diagnostic {
         Diagnostic::error(instruction.span, format!("`{}` does not take these operands", instruction.name))
     }
 
@@ -378,166 +374,6 @@ impl Lowering<'_> {
         };
         Ok(vec![way(equal.clone(), write), way(equal.negate(), Op::Assign(accumulator, scratch.into()))])
     }
-
-    /// Keeps what was compared, if a jump will look at it.
-    fn set_flags(&mut self, at: usize, a: Expr<RegId>, b: Expr<RegId>) -> Vec<Op> {
-        if !self.context.flow.flags_used[at] {
-            return Vec::new();
-        }
-        let (left, right) = self.flag_registers();
-        vec![Op::Assign(left, a), Op::Assign(right, b)]
-    }
-
-    fn jump_condition(
-        &mut self,
-        at: usize,
-        jump: &Instruction,
-        when: When,
-    ) -> Result<Cond<RegId>, Diagnostic> {
-        let origins = self.context.flow.origins[at];
-        if origins.unset {
-            let message = format!("`{}` looks at flags that no instruction has set", jump.name);
-            return Err(Diagnostic::error(jump.span, message));
-        }
-        let unsigned = matches!(when, When::Below | When::BelowEqual | When::Above | When::AboveEqual);
-        if unsigned && origins.result {
-            let message = format!("`{}` looks at the carry of an addition, which is not modelled", jump.name);
-            return Err(Diagnostic::error(jump.span, message));
-        }
-        let (a, b) = if self.context.flow.direct[at] {
-            self.left_behind(at - 1)?
-        } else {
-            let (a, b) = self.flag_registers();
-            (a.into(), b.into())
-        };
-        Ok(holds(when, a, b, self.context.sizes.negative))
-    }
-
-    /// What the instruction before a jump compared, as it can be seen after it.
-    fn left_behind(&mut self, at: usize) -> Result<(Expr<RegId>, Expr<RegId>), Diagnostic> {
-        let instruction = &self.context.code.instructions[at];
-        let mut values = Vec::new();
-        for operand in &instruction.operands {
-            values.push(match self.read(at, instruction, operand)? {
-                Read::Value(value) => value,
-                Read::Memory(_) => self.scratch().into(),
-            });
-        }
-        let one = || Expr::from(1);
-        let to_register = matches!(instruction.operands.first(), Some(Operand::Register(_)));
-        let second = if values.len() > 1 { values.swap_remove(1) } else { one() };
-        let first = if values.is_empty() { one() } else { values.swap_remove(0) };
-        Ok(match instruction.kind {
-            Kind::Cmp | Kind::Test => compared(instruction.kind, first, second),
-            Kind::Arithmetic(Arithmetic::Sub) => (first, second),
-            _ if to_register => (first, Expr::from(0)),
-            Kind::Arithmetic(operation) => (compute(operation, first, second), Expr::from(0)),
-            Kind::Inc => (compute(Arithmetic::Add, first, one()), Expr::from(0)),
-            _ => (compute(Arithmetic::Sub, first, one()), Expr::from(0)),
-        })
-    }
-
-    fn is_address(&self, at: usize, operand: &Operand) -> bool {
-        match operand {
-            Operand::AddressOf(_) => true,
-            Operand::Register(family) => matches!(self.known(at, *family), Known::Address(..)),
-            _ => false,
-        }
-    }
-
-    fn known(&self, at: usize, family: Family) -> &Known {
-        let state = self.context.flow.known[at].as_ref();
-        state.map_or(&Known::Number, |state| &state[family.index()])
-    }
-
-    fn read(&mut self, at: usize, instruction: &Instruction, operand: &Operand) -> Result<Read, Diagnostic> {
-        match operand {
-            Operand::Register(family) => match self.known(at, *family) {
-                Known::Int(_) | Known::Number => Ok(Read::Value(self.register(*family).into())),
-                Known::Address(..) | Known::Mixed => {
-                    let register = family.name(self.context.arch);
-                    let message = format!(
-                        "`{}` computes with an address in `{register}`, which is not supported",
-                        instruction.name
-                    );
-                    Err(Diagnostic::error(instruction.span, message))
-                }
-            },
-            Operand::Immediate(value) => Ok(Read::Value(Expr::Const(self.context.sizes.signed(value)))),
-            Operand::AddressOf(name) => {
-                let message = format!(
-                    "`{}` computes with the address of `{name}`, which is not supported",
-                    instruction.name
-                );
-                Err(Diagnostic::error(instruction.span, message))
-            }
-            Operand::Memory(address) => self.variable(at, instruction, address).map(Read::Memory),
-            Operand::Label(name) => self.bare_word(instruction, name).map(Read::Memory),
-        }
-    }
-
-    /// The operand as something to write to.
-    fn place(
-        &mut self,
-        at: usize,
-        instruction: &Instruction,
-        operand: &Operand,
-    ) -> Result<Place, Diagnostic> {
-        match operand {
-            Operand::Register(family) => Ok(Place::Register(self.register(*family))),
-            Operand::Memory(address) => self.variable(at, instruction, address).map(Place::Memory),
-            Operand::Label(name) => self.bare_word(instruction, name).map(Place::Memory),
-            _ => Err(self.bad_operands(instruction)),
-        }
-    }
-
-    /// A bare word is memory for the AT&T assembler, and means different things to others.
-    fn bare_word(&self, instruction: &Instruction, name: &str) -> Result<VarId, Diagnostic> {
-        match self.context.symbols.get(name) {
-            Some(symbol) if self.context.arch == Arch::X86_64 => Ok(symbol.first),
-            _ => {
-                let message = format!("`{}` does not take the operand `{name}`", instruction.name);
-                Err(Diagnostic::error(instruction.span, message)
-                    .hint(format!("write `[{name}]` for the location")))
-            }
-        }
-    }
-
-    fn variable(&self, at: usize, instruction: &Instruction, address: &Address) -> Result<VarId, Diagnostic> {
-        let unknown = |what: &str| {
-            Diagnostic::error(instruction.span, format!("`{}` uses {what}", instruction.name))
-                .hint("only addresses that are known beforehand are supported")
-        };
-        let mut symbol = address.symbol.clone();
-        let mut offset = address.displacement.clone();
-        let is_program_counter =
-            |family: &Family| matches!(family.name(self.context.arch).as_str(), "rip" | "EIP");
-        let base =
-            address.base.filter(|family| !is_program_counter(family)).map(|family| (family, Int::from(1)));
-        for (family, scale) in base.into_iter().chain(address.index.clone()) {
-            match self.known(at, family) {
-                Known::Int(value) => offset += value * scale,
-                Known::Address(name, more) if symbol.is_none() && scale == Int::from(1) => {
-                    symbol = Some(name.clone());
-                    offset += more;
-                }
-                _ => return Err(unknown("an address that is not known before the test runs")),
-            }
-        }
-        let found = symbol.as_ref().and_then(|name| self.context.symbols.get(name));
-        let Some(symbol) = found else { return Err(unknown("an address that belongs to no location")) };
-        let bytes = Int::from(symbol.bytes);
-        let (cell, rest) = (&offset / &bytes, &offset % &bytes);
-        match usize::try_from(&cell) {
-            Ok(cell) if rest.is_zero() && cell < symbol.cells => Ok(VarId::new(symbol.first.index() + cell)),
-            _ => Err(unknown("an address that is not the start of a cell")),
-        }
-    }
-}
-
-enum Place {
-    Register(RegId),
-    Memory(VarId),
 }
 
 /// Local operations as one step.
@@ -547,54 +383,4 @@ fn together(mut parts: Vec<Op>) -> Op {
         1 => parts.swap_remove(0),
         _ => Op::Block { locked: false, parts },
     }
-}
-
-fn compute(operation: Arithmetic, a: Expr<RegId>, b: Expr<RegId>) -> Expr<RegId> {
-    let operation = match operation {
-        Arithmetic::Sub | Arithmetic::Xor if a == b => return Expr::from(0),
-        Arithmetic::And | Arithmetic::Or if a == b => return a,
-        Arithmetic::Add => Arith::Add,
-        Arithmetic::Sub => Arith::Sub,
-        Arithmetic::And => Arith::And,
-        Arithmetic::Or => Arith::Or,
-        Arithmetic::Xor => Arith::Xor,
-    };
-    Expr::binary(operation, a, b)
-}
-
-/// The two values whose comparison `CMP` and `TEST` leave in the flags.
-fn compared(kind: Kind, a: Expr<RegId>, b: Expr<RegId>) -> (Expr<RegId>, Expr<RegId>) {
-    match kind {
-        Kind::Test => (compute(Arithmetic::And, a, b), Expr::from(0)),
-        _ => (a, b),
-    }
-}
-
-/// When a jump after comparing `a` with `b` is taken.
-fn holds(when: When, a: Expr<RegId>, b: Expr<RegId>, negative: bool) -> Cond<RegId> {
-    let (relation, unsigned) = match when {
-        When::Equal => (Relation::Eq, false),
-        When::NotEqual => (Relation::Ne, false),
-        When::Less | When::Negative => (Relation::Lt, false),
-        When::LessEqual => (Relation::Le, false),
-        When::Greater => (Relation::Gt, false),
-        When::GreaterEqual | When::NotNegative => (Relation::Ge, false),
-        When::Below => (Relation::Lt, true),
-        When::BelowEqual => (Relation::Le, true),
-        When::Above => (Relation::Gt, true),
-        When::AboveEqual => (Relation::Ge, true),
-    };
-    let plain = Cond::compare(relation, a.clone(), b.clone());
-    if !unsigned || !negative {
-        return plain;
-    }
-    // Read without a sign, a negative number is larger than every other.
-    let is_negative = |e: &Expr<RegId>| Cond::compare(Relation::Lt, e.clone(), 0);
-    let upward = matches!(relation, Relation::Lt | Relation::Le);
-    let (small, large) = if upward { (&a, &b) } else { (&b, &a) };
-    Cond::or([
-        Cond::and([is_negative(small).negate(), is_negative(large)]),
-        Cond::and([plain.clone(), is_negative(small), is_negative(large)]),
-        Cond::and([plain, is_negative(small).negate(), is_negative(large).negate()]),
-    ])
 }

@@ -7,11 +7,13 @@
 //! program's [`program::Question`].
 
 mod condition;
+mod flags;
 mod flow;
 mod header;
 mod instructions;
 mod lexer;
 mod lower;
+mod operands;
 mod question;
 mod registers;
 mod sizes;

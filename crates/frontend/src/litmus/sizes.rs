@@ -2,8 +2,9 @@
 //!
 //! A machine word wraps around and can be written in part; an integer here does neither.
 //! Both agree as long as every value fits: if a test uses one operand size only, every value
-//! must stay within that many bits, read as signed; if it mixes sizes, every value must be
-//! non-negative and fit the smallest, so that no part of a word differs from the whole.
+//! must stay within that many bits, read as signed; if it mixes sizes (or uses bytes and
+//! 16-bit words, which are parts of registers), every value must be non-negative and fit the
+//! smallest, so that no part of a word differs from the whole.
 //!
 //! Values are bounded like this: they start within the constants of the test; adding a
 //! constant adds at most that constant, any other arithmetic at most doubles the largest
@@ -36,7 +37,9 @@ impl Sizes {
     ) -> Result<(Sizes, Vec<Diagnostic>), Vec<Diagnostic>> {
         let data = || threads.iter().flat_map(|code| &code.instructions).filter(|i| uses_data(i));
         let (least, most) = (data().map(|i| i.bits).min(), data().map(|i| i.bits).max());
-        let mut sizes = Sizes { single: least.filter(|_| least == most), negative: false };
+        // Part of a register is never the whole of it, even if no other size is used.
+        let single = least.filter(|bits| least == most && *bits >= 32);
+        let mut sizes = Sizes { single, negative: false };
         if least.is_none() {
             sizes.single = Some(64);
         }

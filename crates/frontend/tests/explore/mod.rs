@@ -138,6 +138,18 @@ impl<'a> Explorer<'a> {
         explored
     }
 
+    /// All states with empty queues and a free lock; `None` if there are too many states.
+    pub fn calm_states(&self) -> Option<HashSet<State>> {
+        let calm = std::cell::RefCell::new(HashSet::new());
+        let explored = self.run(&|state| {
+            if state.queues.iter().all(Vec::is_empty) && state.holder.is_none() {
+                calm.borrow_mut().insert(state.clone());
+            }
+            false
+        });
+        (!explored.out_of_budget).then(|| calm.into_inner())
+    }
+
     fn successors(&self, state: &State, out: &mut Vec<State>, capped: &mut bool) {
         if self.limits.eager {
             for thread in 0..state.at.len() {

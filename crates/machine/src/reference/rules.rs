@@ -176,7 +176,7 @@ fn a_full_queue_is_reported_and_so_is_a_full_table() {
 fn violations_are_found_one_by_one() {
     let mut program = straight(&[vec![write(X, 1), write(Y, 1)]]);
     let memory = |v| Place::Memory(VarId::new(v));
-    let property = |kind, cond| program::Property { kind, cond, span: Span::NONE };
+    let property = |kind, cond| program::Property { kind, cond, span: Span::NONE, text: None };
     program.properties = vec![
         property(
             PropertyKind::Never,

@@ -36,7 +36,7 @@ fn mentions(value: &Value<RegId>, register: RegId) -> bool {
 
 impl<'a> Lowering<'a, '_> {
     /// Waits until the variable has the old value and then stores the new one, at once.
-    pub fn arw(&mut self, target: &'a Target<'a>, old: &'a Expr<'a>, new: &'a Expr<'a>) -> Checked<()> {
+    pub fn arw(&mut self, (target, old, new): &'a (Target<'a>, Expr<'a>, Expr<'a>)) -> Checked<()> {
         let cells = self.cells(target)?;
         let (old, new) = (self.value(old)?, self.value(new)?);
         let read = self.temporary()?;
@@ -46,7 +46,7 @@ impl<'a> Lowering<'a, '_> {
             return self.store(&cells, &new);
         }
         let next = self.location();
-        self.access(&cells, &|x| {
+        self.access(&cells, &[&old, &new], &|x| {
             let parts = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
             vec![(Op::locked(parts), next)]
         })?;
@@ -67,13 +67,13 @@ impl<'a> Lowering<'a, '_> {
             }
             AtomicKind::Swap(value) => {
                 let value = self.value(value)?;
-                let old = result.map(|result| self.old_value(result, &value)).transpose()?;
+                let old = result.map(|result| self.old_value(result, &value, &cells)).transpose()?;
                 self.update(&cells, old, &value)
             }
             AtomicKind::FetchAdd(expr) => {
                 let added = self.value(expr)?;
                 let result = result.map_or_else(|| self.temporary(), Ok)?;
-                let old = self.old_value(result, &added)?;
+                let old = self.old_value(result, &added, &cells)?;
                 let read = Value::Leaf(old.register);
                 let sum = self.combine(Arith::Add, (read, expr.span), (added, expr.span))?;
                 self.update(&cells, Some(old), &sum)
@@ -113,7 +113,7 @@ impl<'a> Lowering<'a, '_> {
         if self.section.is_some() {
             return self.plain_cas(cells, read, &old, &new, outcomes);
         }
-        self.access(cells, &|x| {
+        self.access(cells, &[&old, &new], &|x| {
             let succeed = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
             let fail = vec![Op::Load(read, x), Op::Assume(equal(read, &old).negate())];
             let edge = |mut parts: Vec<Op>, to: Option<Loc>, value| {
@@ -150,9 +150,13 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Where the old value goes, when the operation also uses `used`: straight into the result,
-    /// unless `used` still needs what is there.
-    fn old_value(&mut self, result: RegId, used: &Value<RegId>) -> Checked<Old> {
-        if !mentions(used, result) {
+    /// unless something still needs what is there. In a section, the store picks its cell anew.
+    fn old_value(&mut self, result: RegId, used: &Value<RegId>, cells: &Cells<'a>) -> Checked<Old> {
+        let chooses = match cells {
+            Cells::Indexed { index, .. } => self.section.is_some() && mentions(index, result),
+            Cells::One(_) => false,
+        };
+        if !mentions(used, result) && !chooses {
             return Ok(Old { register: result, copy_to: None });
         }
         Ok(Old { register: self.temporary()?, copy_to: Some(result) })
@@ -172,7 +176,7 @@ impl<'a> Lowering<'a, '_> {
             return Ok(());
         }
         let next = self.location();
-        self.access(cells, &|x| {
+        self.access(cells, &[new], &|x| {
             let load = old.as_ref().map(|old| Op::Load(old.register, x));
             let parts = load.into_iter().chain([Op::Store(x, new.clone())]).chain(copy.clone());
             vec![(Op::locked(parts.collect()), next)]

@@ -8,10 +8,18 @@
 use super::globals::{Global, Inlined};
 use super::thread::{Frame, Local, Lowering, Scope, Target};
 use crate::Diagnostic;
-use crate::fw::ast::{Expr, Name};
+use crate::fw::ast::{Expr, ExprKind, Function, Name, Source, Stmt, StmtKind};
 use crate::fw::sink::{Checked, Reported};
 use crate::fw::suggest::did_you_mean;
-use program::{Expr as Value, Op, RegId};
+use program::{Expr as Value, Op, RegId, Span};
+
+/// What is set aside while a function is inlined.
+struct Caller<'a> {
+    scopes: Vec<Scope<'a>>,
+    frame: Frame<'a>,
+    span: Span,
+    unchecked: bool,
+}
 
 /// What a parameter stands for, and the register to give back after the call.
 type Parameter = (Local, Option<(u32, RegId)>);
@@ -31,11 +39,12 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn no_function(&mut self, name: Name<'a>) -> Reported {
+        if !self.work.sink.wants_missing() {
+            return Reported;
+        }
         let functions =
             self.globals.names.iter().filter(|(_, (what, _))| matches!(what, Global::Function(_)));
-        let mut functions: Vec<&str> = functions.map(|(name, _)| *name).collect();
-        functions.sort_unstable();
-        let hint = did_you_mean(name.text, functions);
+        let hint = did_you_mean(name.text, functions.map(|(name, _)| *name));
         let hint = hint.unwrap_or_else(|| format!("declare it with `fn {}(…) {{ … }}`", name.text));
         let error = Diagnostic::error(name.span, format!("there is no function `{}`", name.text));
         self.work.sink.missing(error.hint(hint))
@@ -53,7 +62,8 @@ impl<'a> Lowering<'a, '_> {
             |message| Diagnostic::error(name.span, message).related(function.name.span, "declared here");
         let wanted = function.parameters.len();
         if given != wanted {
-            let message = format!("`{}` takes {wanted} arguments, but {given} are given", name.text);
+            let plural = if wanted == 1 { "" } else { "s" };
+            let message = format!("`{}` takes {wanted} argument{plural}, not {given}", name.text);
             return Err(self.error(error(message).hint("give one argument a parameter")));
         }
         if self.calls.iter().any(|call| call.text == name.text) {
@@ -80,16 +90,11 @@ impl<'a> Lowering<'a, '_> {
         let function = inlined.function;
         let parameters = self.parameters(inlined, arguments)?;
         let exit = Target { loc: self.location(), section: self.section };
-        let scopes = std::mem::replace(&mut self.scopes, vec![Scope::default()]);
         let frame = Frame { exit: Some((exit, result)), ..Frame::default() };
-        let frame = std::mem::replace(&mut self.frame, frame);
-        let (span, unchecked) = (self.span, std::mem::take(&mut self.unchecked));
-        self.calls.push(name);
-        for (parameter, (local, held)) in function.parameters.iter().zip(parameters) {
-            self.declare(*parameter, local);
-            held.into_iter().for_each(|held| self.hold(held));
+        let caller = self.enter_function(name, function, &parameters, frame);
+        for (_, register) in &parameters {
+            register.iter().for_each(|register| self.hold(*register));
         }
-        self.check_labels(&function.body);
         let done = self.nested(|l| {
             l.body(&function.body);
             Ok(())
@@ -99,10 +104,65 @@ impl<'a> Lowering<'a, '_> {
             self.step(Op::Assign(result, Value::from(0)));
         }
         self.join(exit.loc);
+        self.leave_function(caller);
+        done
+    }
+
+    /// What a function that is only `return e;` does, as if its `e` stood in place of the call:
+    /// no register takes the result, a condition branches directly, a constant stays one.
+    /// `None` for other functions.
+    pub fn as_expression<T>(
+        &mut self,
+        name: Name<'a>,
+        arguments: &'a [Expr<'a>],
+        inner: impl FnOnce(&mut Self, &'a Expr<'a>) -> Checked<T>,
+    ) -> Checked<Option<T>> {
+        let globals = self.globals;
+        let Some((Global::Function(inlined), _)) = globals.names.get(name.text) else { return Ok(None) };
+        let [Stmt { kind: StmtKind::Return(Some(Source::Value(value))), span }] =
+            inlined.function.body.statements.as_slice()
+        else {
+            return Ok(None);
+        };
+        self.work.mentioned.insert(name.text);
+        self.check_call(name, inlined, arguments.len(), true)?;
+        let parameters = self.parameters(inlined, arguments)?;
+        let caller = self.enter_function(name, inlined.function, &parameters, Frame::default());
+        // The value may mention parameters, so they live as long as the caller's statement.
+        self.pending.extend(parameters.into_iter().filter_map(|(_, register)| register));
+        self.span = *span;
+        let result = self.nested(|l| inner(l, value));
+        self.leave_function(caller);
+        result.map(Some)
+    }
+
+    fn enter_function(
+        &mut self,
+        name: Name<'a>,
+        function: &'a Function<'a>,
+        parameters: &[Parameter],
+        frame: Frame<'a>,
+    ) -> Caller<'a> {
+        let caller = Caller {
+            scopes: std::mem::replace(&mut self.scopes, vec![Scope::default()]),
+            frame: std::mem::replace(&mut self.frame, frame),
+            span: self.span,
+            unchecked: std::mem::take(&mut self.unchecked),
+        };
+        self.calls.push(name);
+        for (parameter, (local, _)) in function.parameters.iter().zip(parameters) {
+            self.declare(*parameter, local.clone());
+        }
+        caller
+    }
+
+    fn leave_function(&mut self, caller: Caller<'a>) {
         self.leave_scope();
         self.calls.pop();
-        (self.scopes, self.frame, self.span, self.unchecked) = (scopes, frame, span, unchecked);
-        done
+        self.scopes = caller.scopes;
+        self.frame = caller.frame;
+        self.span = caller.span;
+        self.unchecked = caller.unchecked;
     }
 
     /// Evaluates the arguments, left to right.
@@ -111,23 +171,20 @@ impl<'a> Lowering<'a, '_> {
         for ((name, assigned), argument) in
             inlined.function.parameters.iter().zip(&inlined.assigned).zip(arguments)
         {
-            if !assigned && self.is_pure(argument, true)? {
-                match self.value(argument)? {
-                    Value::Const(value) => {
-                        locals.push((Local::Constant(value), None));
-                        continue;
+            let computed = matches!(argument.kind, ExprKind::Call(..)) || self.is_pure(argument, true)?;
+            let value = if computed && !assigned { Some(self.value(argument)?) } else { None };
+            match value {
+                Some(Value::Const(value)) => locals.push((Local::Constant(value), None)),
+                Some(Value::Leaf(register)) => locals.push((Local::Register(register), None)),
+                value => {
+                    let (register, _) = self.acquire_unscoped(*name, true)?;
+                    locals.push((Local::Register(register), Some((name.span.start, register))));
+                    match value {
+                        Some(value) => self.step(Op::Assign(register, value)),
+                        None => self.value_into(argument, register)?,
                     }
-                    Value::Leaf(register) => {
-                        locals.push((Local::Register(register), None));
-                        continue;
-                    }
-                    Value::Binary(..) => {}
                 }
             }
-            let (register, _) = self.acquire_unscoped(*name, true)?;
-            let done = self.value_into(argument, register);
-            locals.push((Local::Register(register), Some((name.span.start, register))));
-            done?;
         }
         Ok(locals)
     }

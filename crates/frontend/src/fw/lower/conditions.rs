@@ -16,32 +16,53 @@ enum Part<'a> {
     Other(&'a Expr<'a>),
 }
 
+/// What it takes to evaluate an expression.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Purity {
+    /// Nothing; it is known.
+    Constant,
+    /// The registers it mentions.
+    Pure,
+    /// Loads or branches.
+    Stepped,
+}
+
 impl<'a> Lowering<'a, '_> {
-    /// Whether an expression takes no step to evaluate. As a value, a comparison does: it
-    /// becomes 0 or 1 by branching.
+    /// Whether an expression takes no step to evaluate.
     pub fn is_pure(&mut self, expr: &'a Expr<'a>, as_value: bool) -> Checked<bool> {
+        Ok(self.purity(expr, as_value)? != Purity::Stepped)
+    }
+
+    fn purity(&mut self, expr: &'a Expr<'a>, as_value: bool) -> Checked<Purity> {
         self.spend(1)?;
-        Ok(match &expr.kind {
-            ExprKind::Broken | ExprKind::Int(_) | ExprKind::Bool(_) => true,
-            ExprKind::Name(name) => !matches!(self.meaning(name), Meaning::Scalar(_)),
-            ExprKind::Negative(inner) => self.is_pure(inner, true)?,
+        let purity = match &expr.kind {
+            ExprKind::Broken | ExprKind::Int(_) | ExprKind::Bool(_) => return Ok(Purity::Constant),
+            ExprKind::Name(name) => {
+                return Ok(match self.meaning(name) {
+                    Meaning::Constant(_) => Purity::Constant,
+                    Meaning::Scalar(_) => Purity::Stepped,
+                    _ => Purity::Pure,
+                });
+            }
+            ExprKind::Negative(inner) => return self.purity(inner, true),
             ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.purity(a, true)?, self.purity(b, true)?);
                 let guarded = matches!(op, Arith::Div | Arith::Rem) && !self.unchecked;
-                self.is_pure(a, true)? && self.is_pure(b, true)? && (!guarded || self.is_constant(b))
+                return Ok(if guarded && b == Purity::Pure { Purity::Stepped } else { a.max(b) });
             }
-            _ if as_value => false,
-            ExprKind::Not(inner) => self.is_pure(inner, false)?,
-            ExprKind::Compare(_, a, b) => self.is_pure(a, true)? && self.is_pure(b, true)?,
+            ExprKind::Not(inner) => self.purity(inner, false)?,
+            ExprKind::Compare(_, a, b) => self.purity(a, true)?.max(self.purity(b, true)?),
             ExprKind::All(parts) | ExprKind::Some(parts) => {
+                let mut most = Purity::Constant;
                 for part in parts {
-                    if !self.is_pure(part, false)? {
-                        return Ok(false);
-                    }
+                    most = most.max(self.purity(part, false)?);
                 }
-                true
+                most
             }
-            _ => false,
-        })
+            _ => return Ok(Purity::Stepped),
+        };
+        // As a value, a condition becomes 0 or 1 by branching.
+        Ok(if as_value && purity == Purity::Pure { Purity::Stepped } else { purity })
     }
 
     /// A pure condition.
@@ -60,44 +81,57 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Evaluates a condition and goes one of two ways; `None` is a way that cannot be gone.
-    /// What "here" is afterwards is up to the caller.
-    pub fn branch(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<()> {
+    /// What "here" is afterwards is up to the caller. The result is the condition's value if
+    /// constants decide it.
+    pub fn branch(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<Option<bool>> {
         if self.is_pure(expr, false)? {
             let cond = self.cond(expr)?;
-            self.fork(cond, yes, no);
-            return Ok(());
+            return Ok(self.fork(cond, yes, no));
         }
         self.nested(|l| match &expr.kind {
-            ExprKind::Not(inner) => l.branch(inner, no, yes),
+            ExprKind::Not(inner) => Ok(l.branch(inner, no, yes)?.map(|value| !value)),
             ExprKind::All(parts) => l.junction(parts, true, yes, no),
             ExprKind::Some(parts) => l.junction(parts, false, yes, no),
-            ExprKind::Atomic(atomic) => l.atomic_branch(atomic, yes, no),
+            ExprKind::Atomic(atomic) => l.atomic_branch(atomic, yes, no).map(|()| None),
+            ExprKind::Call(name, arguments) => {
+                let inner = |l: &mut Self, value| l.branch(value, yes, no);
+                match l.as_expression(*name, arguments, inner)? {
+                    Some(value) => Ok(value),
+                    None => l.branch_on_value(expr, yes, no),
+                }
+            }
             ExprKind::Compare(relation, a, b) => {
                 let mark = l.registers.mark();
                 let (a, b) = (l.value(a)?, l.value(b)?);
                 l.registers.release_temporaries(mark);
-                l.fork(Cond::compare(*relation, a, b), yes, no);
-                Ok(())
+                Ok(l.fork(Cond::compare(*relation, a, b), yes, no))
             }
-            _ => {
-                let mark = l.registers.mark();
-                let value = l.value(expr)?;
-                l.registers.release_temporaries(mark);
-                l.fork(Cond::compare(Relation::Ne, value, 0), yes, no);
-                Ok(())
-            }
+            _ => l.branch_on_value(expr, yes, no),
         })
     }
 
-    /// Goes one of two ways by a condition over registers.
-    pub fn fork(&mut self, cond: Cond<RegId>, yes: Option<Loc>, no: Option<Loc>) {
+    /// A number as a condition.
+    fn branch_on_value(
+        &mut self,
+        expr: &'a Expr<'a>,
+        yes: Option<Loc>,
+        no: Option<Loc>,
+    ) -> Checked<Option<bool>> {
+        let mark = self.registers.mark();
+        let value = self.value(expr)?;
+        self.registers.release_temporaries(mark);
+        Ok(self.fork(Cond::compare(Relation::Ne, value, 0), yes, no))
+    }
+
+    /// Goes one of two ways by a condition over registers; its value if it is constant.
+    pub fn fork(&mut self, cond: Cond<RegId>, yes: Option<Loc>, no: Option<Loc>) -> Option<bool> {
         if let Cond::Const(value) = cond {
             match if value { yes } else { no } {
                 Some(way) => self.join(way),
                 // Stuck, which is not the same as having ended.
                 None => self.edge(Op::Assume(Cond::FALSE), self.at),
             }
-            return;
+            return Some(value);
         }
         if let Some(no) = no {
             let negated = cond.clone().negate();
@@ -108,6 +142,7 @@ impl<'a> Lowering<'a, '_> {
         } else if let Some(yes) = yes {
             self.edge(Op::Assume(cond), yes);
         }
+        None
     }
 
     fn junction(
@@ -116,9 +151,11 @@ impl<'a> Lowering<'a, '_> {
         conjunction: bool,
         yes: Option<Loc>,
         no: Option<Loc>,
-    ) -> Checked<()> {
+    ) -> Checked<Option<bool>> {
         let parts = self.grouped(parts)?;
         let last = parts.len().saturating_sub(1);
+        // What all parts so far come to, if that is known.
+        let mut known = Some(conjunction);
         for (at, part) in parts.into_iter().enumerate() {
             let next = self.location();
             let (yes, no) = match (at == last, conjunction) {
@@ -126,14 +163,22 @@ impl<'a> Lowering<'a, '_> {
                 (false, true) => (Some(next), no),
                 (false, false) => (yes, Some(next)),
             };
-            match part {
-                Part::Pure(conds) if conjunction => self.fork(Cond::and(conds), yes, no),
-                Part::Pure(conds) => self.fork(Cond::or(conds), yes, no),
-                Part::Other(expr) => self.branch(expr, yes, no)?,
+            let decided = known == Some(!conjunction);
+            let value = self.only_if(!decided, |l| match part {
+                Part::Pure(conds) if conjunction => Ok(l.fork(Cond::and(conds), yes, no)),
+                Part::Pure(conds) => Ok(l.fork(Cond::or(conds), yes, no)),
+                Part::Other(expr) => l.branch(expr, yes, no),
+            });
+            if !decided {
+                known = match value? {
+                    Some(value) if value != conjunction => Some(value),
+                    Some(_) => known,
+                    None => None,
+                };
             }
             self.at = next;
         }
-        Ok(())
+        Ok(known)
     }
 
     fn grouped(&mut self, parts: &'a [Expr<'a>]) -> Checked<Vec<Part<'a>>> {

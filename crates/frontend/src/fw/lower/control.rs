@@ -7,7 +7,7 @@
 use super::thread::{Local, Lowering, Scope, Target};
 use crate::Diagnostic;
 use crate::fw::ast::{Block, Expr, Name, Range, Source, Stmt, StmtKind};
-use crate::fw::sink::Checked;
+use crate::fw::sink::{Checked, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Op, Span};
 use std::collections::HashMap;
@@ -96,9 +96,11 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn unknown_label(&mut self, label: Name<'a>) -> Checked<()> {
+        if !self.work.sink.wants_missing() {
+            self.unreachable();
+            return Err(Reported);
+        }
         let visible = self.frame.labels.iter().flat_map(|labels| labels.keys().copied());
-        let mut visible: Vec<&str> = visible.collect();
-        visible.sort_unstable();
         let hint = did_you_mean(label.text, visible).unwrap_or_else(|| {
             "`goto` cannot lead into a `for` loop, which is unrolled, nor into or out of a function".into()
         });
@@ -143,25 +145,26 @@ impl<'a> Lowering<'a, '_> {
         arms: &'a [(Expr<'a>, Block<'a>)],
         otherwise: Option<&'a Block<'a>>,
     ) -> Checked<()> {
-        let end = self.location();
+        let (end, dead) = (self.location(), self.dead);
         for (at, (cond, body)) in arms.iter().enumerate() {
             if at > 0 {
-                self.spend(1)?;
                 self.span = cond.span;
                 self.builder.describe(self.at, cond.span);
             }
             let (yes, no) = (self.location(), self.location());
             let mark = self.registers.mark();
-            let _ = self.branch(cond, Some(yes), Some(no));
+            let known = self.branch(cond, Some(yes), Some(no)).unwrap_or(None);
             self.registers.release_temporaries(mark);
             self.at = yes;
-            self.block(body);
+            self.only_if(known != Some(false), |l| l.block(body));
             self.join(end);
             self.at = no;
+            self.dead |= known == Some(true);
         }
         if let Some(body) = otherwise {
             self.block(body);
         }
+        self.dead = dead;
         self.join(end);
         Ok(())
     }
@@ -170,10 +173,11 @@ impl<'a> Lowering<'a, '_> {
         let (head, yes, exit) = (self.at, self.location(), self.target());
         self.repeats += 1;
         let mark = self.registers.mark();
-        let _ = self.branch(cond, Some(yes), Some(exit.loc));
+        let known = self.branch(cond, Some(yes), Some(exit.loc)).unwrap_or(None);
         self.registers.release_temporaries(mark);
         self.at = yes;
-        self.loop_body(Target { loc: head, section: self.section }, exit, body);
+        let head = Target { loc: head, section: self.section };
+        self.only_if(known != Some(false), |l| l.loop_body(head, exit, body));
         Ok(())
     }
 

@@ -2,12 +2,16 @@
 //! expression over registers. No register of the program changes while an expression is
 //! evaluated, so such an expression stays true until it is used.
 
+use super::memory::weight;
 use super::thread::{Lowering, Meaning};
 use crate::Diagnostic;
 use crate::fw::ast::{Expr, ExprKind, Name};
 use crate::fw::constants::combine;
-use crate::fw::sink::Checked;
+use crate::fw::sink::{Checked, Reported};
 use program::{Arith, Cond, Expr as Value, Failure, FailureKind, Op, RegId, Relation, Span};
+
+/// Values of functions with more operands than this go into a register.
+const LARGEST_COPIED: usize = 100;
 
 impl<'a> Lowering<'a, '_> {
     /// The value of an expression, after the steps it takes.
@@ -25,7 +29,13 @@ impl<'a> Lowering<'a, '_> {
                 l.combine(*op, (x, a.span), (y, b.span))
             }
             ExprKind::At(..) | ExprKind::Register(..) => Err(l.property_only(expr.span)),
-            ExprKind::Broken => Err(crate::fw::sink::Reported),
+            ExprKind::Broken => Err(Reported),
+            ExprKind::Call(name, arguments) => match l.as_expression(*name, arguments, Self::value)? {
+                // A function that uses another twice would double the value at each level.
+                Some(value) if weight(&value) > LARGEST_COPIED => l.in_register(value),
+                Some(value) => Ok(value),
+                None => l.stepped_value(expr),
+            },
             _ => l.stepped_value(expr),
         })
     }
@@ -44,6 +54,12 @@ impl<'a> Lowering<'a, '_> {
         }
         let register = self.temporary()?;
         self.value_into(expr, register)?;
+        Ok(Value::Leaf(register))
+    }
+
+    fn in_register(&mut self, value: Value<RegId>) -> Checked<Value<RegId>> {
+        let register = self.temporary()?;
+        self.step(Op::Assign(register, value));
         Ok(Value::Leaf(register))
     }
 
@@ -76,7 +92,13 @@ impl<'a> Lowering<'a, '_> {
             ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_) => {
                 self.nested(|l| l.truth_into(expr, register))
             }
-            ExprKind::Call(name, arguments) => self.nested(|l| l.call(*name, arguments, Some(register))),
+            ExprKind::Call(name, arguments) => {
+                let inner = |l: &mut Self, value| l.value_into(value, register);
+                match self.as_expression(*name, arguments, inner)? {
+                    Some(()) => Ok(()),
+                    None => self.nested(|l| l.call(*name, arguments, Some(register))),
+                }
+            }
             ExprKind::Atomic(atomic) => self.nested(|l| l.atomic(atomic, Some(register))),
             _ => {
                 let value = self.value(expr)?;
@@ -97,7 +119,8 @@ impl<'a> Lowering<'a, '_> {
         if divides && !self.unchecked && b.0.as_const().is_none() {
             self.guard_divisor(&b.0, a.1.to(b.1));
         }
-        combine(op, a, b).map_err(|fault| self.report(fault))
+        let dead = self.dead;
+        combine(op, a, b).map_err(|fault| if dead { Reported } else { self.report(fault) })
     }
 
     fn guard_divisor(&mut self, divisor: &Value<RegId>, span: Span) {
@@ -107,7 +130,7 @@ impl<'a> Lowering<'a, '_> {
         self.at = next;
     }
 
-    fn property_only(&mut self, span: Span) -> crate::fw::sink::Reported {
+    fn property_only(&mut self, span: Span) -> Reported {
         let message = "places of threads can only be named in properties";
         self.error(Diagnostic::error(span, message).hint("use it in `never`, `finally` or `predicates`"))
     }

@@ -201,6 +201,7 @@ impl<'a> Globals<'a> {
     }
 
     fn function(&mut self, function: &'a Function<'a>, work: &mut Work<'a>) {
+        super::check_labels(&function.body, work);
         let mut facts = Facts::default();
         facts.visit(&function.body);
         if let (Some(with), Some(without)) = (facts.returns_value, facts.returns_nothing) {

@@ -26,7 +26,7 @@ pub(super) enum Cells<'a> {
 impl<'a> Lowering<'a, '_> {
     /// What an assignment or an atomic expression works on; evaluates its index.
     pub fn cells(&mut self, target: &'a Target<'a>) -> Checked<Cells<'a>> {
-        self.named_cells(target.name, target.index.as_ref(), target.span)
+        self.named_cells(target.name, target.index.as_deref(), target.span)
     }
 
     pub fn named_cells(
@@ -72,12 +72,19 @@ impl<'a> Lowering<'a, '_> {
         };
         match constant.to_usize() {
             Some(at) if at < length => Ok(Cells::One(VarId::new(first.index() + at))),
+            _ if self.dead => Err(crate::fw::sink::Reported),
             _ => Err(self.error(out_of_range(name.text, length, constant, index.span))),
         }
     }
 
-    /// From here, the edges that `edges` gives for the variable touched, whichever it is.
-    pub fn access(&mut self, cells: &Cells<'a>, edges: &dyn Fn(VarId) -> Vec<(Op, Loc)>) -> Checked<()> {
+    /// From here, the edges that `edges` gives for the variable touched, whichever it is. They
+    /// hold copies of `values`.
+    pub fn access(
+        &mut self,
+        cells: &Cells<'a>,
+        values: &[&Value<RegId>],
+        edges: &dyn Fn(VarId) -> Vec<(Op, Loc)>,
+    ) -> Checked<()> {
         let (array, first, length, index, span) = match cells {
             Cells::One(variable) => {
                 edges(*variable).into_iter().for_each(|(op, to)| self.edge(op, to));
@@ -86,7 +93,7 @@ impl<'a> Lowering<'a, '_> {
             Cells::Indexed { array, first, length, index, span } => (array, first, *length, index, *span),
         };
         let from = self.at;
-        let weight = weight(index);
+        let weight = weight(index) + values.iter().map(|value| weight(value)).sum::<usize>();
         for at in 0..length {
             self.spend(weight)?;
             let here = self.location();
@@ -108,21 +115,21 @@ impl<'a> Lowering<'a, '_> {
 
     pub fn load(&mut self, register: RegId, cells: &Cells<'a>) -> Checked<()> {
         let next = self.location();
-        self.access(cells, &|variable| vec![(Op::Load(register, variable), next)])?;
+        self.access(cells, &[], &|variable| vec![(Op::Load(register, variable), next)])?;
         self.at = next;
         Ok(())
     }
 
     pub fn store(&mut self, cells: &Cells<'a>, value: &Value<RegId>) -> Checked<()> {
         let next = self.location();
-        self.access(cells, &|variable| vec![(Op::Store(variable, value.clone()), next)])?;
+        self.access(cells, &[value], &|variable| vec![(Op::Store(variable, value.clone()), next)])?;
         self.at = next;
         Ok(())
     }
 }
 
 /// How many nodes an expression has.
-fn weight(value: &Value<RegId>) -> usize {
+pub(super) fn weight(value: &Value<RegId>) -> usize {
     match value {
         Value::Binary(_, a, b) => 1 + weight(a) + weight(b),
         _ => 1,

@@ -18,7 +18,7 @@ mod statements;
 mod steps;
 mod thread;
 
-use super::ast::{Item, Thread};
+use super::ast::{Block, Item, StmtKind, Thread};
 use super::constants::{Fault, evaluate};
 use super::limits;
 use super::sink::{Checked, Reported, Sink};
@@ -44,14 +44,17 @@ impl Work<'_> {
     /// Reports what is wrong with a constant.
     fn report(&mut self, fault: Fault) -> Reported {
         match fault {
-            Some(error) if error.message.starts_with("there is no") => self.sink.missing(*error),
-            Some(error) => self.sink.error(*error),
-            None => Reported,
+            Fault::Missing(error) => self.sink.missing(*error),
+            Fault::Wrong(error) => self.sink.error(*error),
+            Fault::Reported => Reported,
         }
     }
 
     /// Counts something visited; an error if it is too much.
     fn spend(&mut self, amount: usize, span: Span) -> Checked<()> {
+        if self.sink.is_full() {
+            self.fuel = 0;
+        }
         if self.fuel >= amount && self.fuel > 0 {
             self.fuel -= amount;
             return Ok(());
@@ -154,24 +157,26 @@ fn lower_family<'a>(
         return;
     }
     let low = members.first().and_then(|(_, number)| number.clone());
-    let family = Family { low, first: ThreadId::new(program.threads.len()), count: members.len() };
-    threads.families.insert(thread.name.text, family);
+    let first = ThreadId::new(program.threads.len());
+    check_labels(&thread.body, work);
     for (name, number) in members {
         if let Some((_, first)) = threads.by_name.get(&name) {
             duplicate_thread(&name, thread.name.span, Some(*first), work);
             threads.broken = true;
-            return;
+            break;
         }
         let counter = thread.range.as_ref().map(|range| range.name).zip(number);
         let lowered = thread::lower(&name, thread, counter, globals, declared, work);
         let Ok((lowered, finished)) = lowered else {
             threads.broken = true;
-            return;
+            break;
         };
         threads.by_name.insert(name, (ThreadId::new(program.threads.len()), thread.name.span));
         threads.finished.push(finished);
         program.threads.push(lowered);
     }
+    let count = program.threads.len() - first.index();
+    threads.families.insert(thread.name.text, Family { low, first, count });
 }
 
 fn duplicate_thread(name: &str, span: Span, first: Option<Span>, work: &mut Work<'_>) {
@@ -205,6 +210,22 @@ fn members<'a>(
     }
     let numbers = (0..count).map(|at| &low + at);
     Ok(numbers.map(|number| (format!("{name}{number}"), Some(number))).collect())
+}
+
+/// Reports labels that stand twice in one body.
+fn check_labels<'a>(body: &'a Block<'a>, work: &mut Work<'a>) {
+    fn visit<'a>(block: &'a Block<'a>, seen: &mut HashMap<&'a str, Span>, sink: &mut Sink) {
+        for statement in &block.statements {
+            if let StmtKind::Label(name) = &statement.kind
+                && let Some(first) = seen.insert(name.text, name.span)
+            {
+                let error = Diagnostic::error(name.span, format!("the label `{}` stands twice", name.text));
+                sink.error(error.related(first, "first here").hint("labels are unique in a thread"));
+            }
+            statement.kind.for_each_block(&mut |inner| visit(inner, seen, sink));
+        }
+    }
+    visit(body, &mut HashMap::new(), &mut work.sink);
 }
 
 fn warn_of_unused(globals: &Globals<'_>, work: &mut Work<'_>) {

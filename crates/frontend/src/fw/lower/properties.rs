@@ -7,6 +7,7 @@ use super::{Threads, Work};
 use crate::Diagnostic;
 use crate::fw::ast::{Expr, ExprKind, Item, Name, Range, ThreadRef};
 use crate::fw::constants::{Known, combine, evaluate};
+use crate::fw::limits;
 use crate::fw::sink::{Checked, Reported};
 use crate::fw::suggest::did_you_mean;
 use num_traits::ToPrimitive;
@@ -41,13 +42,18 @@ impl<'a> Claims<'a, '_> {
         for item in items {
             match item {
                 Item::Property { kind, cond, span } => {
-                    if let Ok(cond) = self.cond(cond) {
-                        self.program.properties.push(Property { kind: *kind, cond, span: *span });
+                    if let Ok(cond) = self.cond(cond)
+                        && self.counted(*span)
+                    {
+                        let text = self.counters.is_empty().then(|| self.program.source.snippet(*span));
+                        self.program.properties.push(Property { kind: *kind, cond, span: *span, text });
                     }
                 }
                 Item::Predicates(list) => {
                     for expr in list {
-                        if let Ok(cond) = self.cond(expr) {
+                        if let Ok(cond) = self.cond(expr)
+                            && self.counted(expr.span)
+                        {
                             self.program.hints.push(Hint { cond, span: expr.span });
                         }
                     }
@@ -56,6 +62,17 @@ impl<'a> Claims<'a, '_> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether there may be one more.
+    fn counted(&mut self, span: Span) -> bool {
+        let fits = self.program.properties.len() + self.program.hints.len() < limits::PROPERTIES;
+        if !fits && self.work.fuel > 0 {
+            let message = format!("there are more than {} properties and predicates", limits::PROPERTIES);
+            self.error(span, message, "use smaller constants, or join them with `||`");
+            self.work.fuel = 0;
+        }
+        fits
     }
 
     fn repeat(&mut self, range: &'a Range<'a>, items: &'a [Item<'a>]) -> Checked<()> {
@@ -131,6 +148,11 @@ impl<'a> Claims<'a, '_> {
             }
             ExprKind::At(thread, label) => {
                 let (thread, locs) = self.labelled(thread, *label)?;
+                if locs.len() > usize::from(limits::HEIGHT) {
+                    let message = format!("`{}` stands for {} places", label.text, locs.len());
+                    let hint = "use it as a condition, or compare fewer copies";
+                    return Err(self.error(expr.span, message, hint));
+                }
                 let places = locs.into_iter().map(|loc| Value::Leaf(Place::At(thread, loc)));
                 let sum = places.reduce(|a, b| Value::binary(Arith::Add, a, b));
                 Ok(sum.unwrap_or_else(|| Value::from(0)))
@@ -192,6 +214,9 @@ impl<'a> Claims<'a, '_> {
     }
 
     fn unknown_name(&mut self, name: Name<'a>) -> Reported {
+        if !self.work.sink.wants_missing() {
+            return Reported;
+        }
         let owner = self
             .threads
             .by_name
@@ -199,7 +224,7 @@ impl<'a> Claims<'a, '_> {
             .filter(|(_, (id, _))| self.threads.finished[id.index()].registers.contains_key(name.text));
         let hint = match owner.map(|(thread, _)| thread).min() {
             Some(thread) => Some(format!("the register is called `{thread}.{}` here", name.text)),
-            None => did_you_mean(name.text, sorted(self.globals.names.keys().copied())),
+            None => did_you_mean(name.text, self.globals.names.keys().copied()),
         };
         let error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
         let hint = hint.unwrap_or_else(|| "properties speak of shared variables, `P@label` and `P.r`".into());
@@ -246,14 +271,14 @@ impl<'a> Claims<'a, '_> {
     }
 
     fn unknown_thread(&mut self, name: Name<'a>) -> Reported {
-        if self.threads.broken {
+        if self.threads.broken || !self.work.sink.wants_missing() {
             return Reported;
         }
         let families = self.threads.families.get(name.text).is_some_and(|family| family.low.is_some());
         let hint = if families {
             Some(format!("`{0}` is a family of threads: write `{0}0` or `{0}[i]`", name.text))
         } else {
-            did_you_mean(name.text, sorted(self.threads.by_name.keys().map(String::as_str)))
+            did_you_mean(name.text, self.threads.by_name.keys().map(String::as_str))
         };
         let names = sorted(self.threads.by_name.keys().map(String::as_str));
         let hint = hint.unwrap_or_else(|| format!("the threads are {}", listed(&names)));
@@ -266,8 +291,11 @@ impl<'a> Claims<'a, '_> {
         let id = self.thread(thread)?;
         let labels = &self.threads.finished[id.index()].labels;
         if let Some(locs) = labels.get(label.text) {
-            self.work.spend(locs.len(), label.span)?;
+            self.work.spend(10 * locs.len(), label.span)?;
             return Ok((id, locs.clone()));
+        }
+        if !self.work.sink.wants_missing() {
+            return Err(Reported);
         }
         let names = sorted(labels.keys().map(String::as_str));
         let hint =
@@ -294,6 +322,7 @@ impl<'a> Claims<'a, '_> {
                 let message = format!("the thread `{owner}` has several registers `{}`", register.text);
                 Err(self.error(register.span, message, "give the one that is meant a name of its own"))
             }
+            _ if !self.work.sink.wants_missing() => Err(Reported),
             _ => {
                 let names = sorted(registers.keys().copied());
                 let hint = did_you_mean(register.text, names.iter().copied());

@@ -25,9 +25,12 @@ impl<'a> Lowering<'a, '_> {
         if !matches!(statement.kind, StmtKind::Label(_)) {
             self.builder.describe(self.at, statement.span);
         }
-        let mark = self.registers.mark();
+        let (mark, pending) = (self.registers.mark(), self.pending.len());
         let result = self.nested(|l| l.dispatch(statement));
         self.registers.release_temporaries(mark);
+        for (declaration, register) in self.pending.split_off(pending) {
+            self.registers.release(declaration, register);
+        }
         result
     }
 
@@ -41,7 +44,7 @@ impl<'a> Lowering<'a, '_> {
             StmtKind::Await(cond) => return self.await_cond(cond),
             StmtKind::Assume(cond) => return self.assume_cond(cond),
             StmtKind::Assert(cond) => return self.assert_cond(cond),
-            StmtKind::Arw(target, old, new) => return self.arw(target, old, new),
+            StmtKind::Arw(operands) => return self.arw(operands),
             StmtKind::Evaluate(expr) => return self.evaluate_only(expr),
             StmtKind::Lock => self.step(Op::Lock),
             StmtKind::Unlock => self.step(Op::Unlock),
@@ -135,9 +138,11 @@ impl<'a> Lowering<'a, '_> {
             return Ok(());
         }
         let (start, next) = (self.at, self.location());
-        self.branch(cond, Some(next), Some(start))?;
+        self.repeats += 1;
+        let done = self.branch(cond, Some(next), Some(start));
+        self.repeats -= 1;
         self.at = next;
-        Ok(())
+        done.map(|_| ())
     }
 
     /// Evaluates once; where the condition is false, the thread is stuck.

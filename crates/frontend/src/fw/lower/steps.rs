@@ -15,7 +15,8 @@ impl<'a> Lowering<'a, '_> {
         let kind = match fail {
             Fail::Assertion => FailureKind::Assertion,
             Fail::Division => FailureKind::Division,
-            Fail::Bounds { array, length, index } => {
+            Fail::Bounds(array, operands) => {
+                let (length, index) = &**operands;
                 let cells = self.constant(length)?.to_u32().map(|cells| cells as usize);
                 let Some(length) = cells else { return Err(self.bad_length(length.span)) };
                 let index = self.without_guard(|l| l.pure_value(index))?;

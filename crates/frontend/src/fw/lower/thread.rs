@@ -4,7 +4,7 @@ use super::globals::{Global, Globals};
 use super::registers::Registers;
 use super::{Finished, Work};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Expr, Name, Stmt, StmtKind, Thread};
+use crate::fw::ast::{Block, Expr, Name, Thread};
 use crate::fw::constants::{Fault, Known, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{Checked, Reported};
@@ -74,8 +74,12 @@ pub(super) struct Lowering<'a, 'w> {
     pub repeats: usize,
     /// Whether a label came before, so that control may come back here.
     pub labelled: bool,
+    /// Whether constants rule out that control comes here; then a constant index may be wrong.
+    pub dead: bool,
     /// Functions being inlined, outermost first.
     pub calls: Vec<Name<'a>>,
+    /// Registers of parameters to give back at the end of the statement.
+    pub pending: Vec<(u32, RegId)>,
     depth: usize,
     /// Names reported as unknown, each once.
     unknown: HashSet<&'a str>,
@@ -104,14 +108,15 @@ pub(super) fn lower<'a>(
         section: None,
         repeats: 0,
         labelled: false,
+        dead: false,
         calls: Vec::new(),
+        pending: Vec::new(),
         depth: 0,
         unknown: HashSet::new(),
     };
     if let Some((name, value)) = counter {
         lowering.declare(name, Local::Constant(value));
     }
-    lowering.check_labels(&thread.body);
     lowering.body(&thread.body);
     lowering.finish()
 }
@@ -154,6 +159,7 @@ impl<'a> Lowering<'a, '_> {
         self.spend(1)?;
         if self.depth >= limits::DEPTH {
             let message = "this is nested too deeply once functions are inlined";
+            self.work.fuel = 0;
             return Err(self.error(Diagnostic::error(self.span, message).hint("compute it in several steps")));
         }
         self.depth += 1;
@@ -164,6 +170,15 @@ impl<'a> Lowering<'a, '_> {
 
     pub fn error(&mut self, error: Diagnostic) -> Reported {
         self.work.sink.error(error)
+    }
+
+    /// Runs `inner` as something that happens only if `possible`.
+    pub fn only_if<T>(&mut self, possible: bool, inner: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.dead;
+        self.dead |= !possible;
+        let result = inner(self);
+        self.dead = before;
+        result
     }
 
     pub fn report(&mut self, fault: Fault) -> Reported {
@@ -227,6 +242,7 @@ impl<'a> Lowering<'a, '_> {
         if self.registers.count < limits::REGISTERS {
             return Ok(());
         }
+        self.work.fuel = 0;
         let message = format!("the thread needs more than {} registers", limits::REGISTERS);
         Err(self.error(Diagnostic::error(self.span, message).hint("use fewer registers")))
     }
@@ -277,11 +293,6 @@ impl<'a> Lowering<'a, '_> {
         evaluate(expr, &|name| self.known(name)).map_err(|fault| self.work.report(fault))
     }
 
-    /// Whether an expression is constant; says nothing if it is not.
-    pub fn is_constant(&self, expr: &'a Expr<'a>) -> bool {
-        evaluate(expr, &|name| self.known(name)).is_ok()
-    }
-
     fn known(&self, name: &str) -> Known {
         match self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             Some((Local::Constant(value), _)) => Known::Constant(value.clone()),
@@ -292,13 +303,11 @@ impl<'a> Lowering<'a, '_> {
 
     /// Reports a name that means nothing, once.
     pub fn unknown(&mut self, name: Name<'a>) -> Reported {
-        if !self.unknown.insert(name.text) {
+        if !self.unknown.insert(name.text) || !self.work.sink.wants_missing() {
             return Reported;
         }
         let locals = self.scopes.iter().flat_map(|scope| scope.names.keys().copied());
-        let mut candidates: Vec<&str> = locals.chain(self.globals.names.keys().copied()).collect();
-        candidates.sort_unstable();
-        let hint = did_you_mean(name.text, candidates);
+        let hint = did_you_mean(name.text, locals.chain(self.globals.names.keys().copied()));
         let hint = hint.unwrap_or_else(|| {
             format!("declare a register with `let {0};` or a shared variable with `shared {0};`", name.text)
         });
@@ -309,23 +318,5 @@ impl<'a> Lowering<'a, '_> {
     /// Passes only if the condition holds; a step to a new place.
     pub fn assume(&mut self, cond: Cond<RegId>) {
         self.step(Op::Assume(cond));
-    }
-
-    /// Reports labels that stand twice in one body.
-    pub fn check_labels(&mut self, block: &'a Block<'a>) {
-        let mut seen = HashMap::new();
-        self.check_labels_in(block, &mut seen);
-    }
-
-    fn check_labels_in(&mut self, block: &'a Block<'a>, seen: &mut HashMap<&'a str, Span>) {
-        for Stmt { kind, .. } in &block.statements {
-            if let StmtKind::Label(name) = kind
-                && let Some(first) = seen.insert(name.text, name.span)
-            {
-                let error = Diagnostic::error(name.span, format!("the label `{}` stands twice", name.text));
-                self.error(error.related(first, "first here").hint("labels are unique in a thread"));
-            }
-            kind.for_each_block(&mut |inner| self.check_labels_in(inner, seen));
-        }
     }
 }

@@ -21,6 +21,7 @@ impl<'a> Parser<'a, '_> {
                         self.bump();
                     }
                     self.skip_item();
+                    self.lost_item(before);
                 }
             }
         }
@@ -51,7 +52,9 @@ impl<'a> Parser<'a, '_> {
     /// Ends a declaration; what is between it and the next one is skipped.
     fn end_item(&mut self) {
         if !self.semicolon() {
+            let before = self.at;
             self.skip_item();
+            self.lost(before);
         }
     }
 
@@ -108,6 +111,10 @@ impl<'a> Parser<'a, '_> {
             return Ok(Source::Value(self.expression()?));
         }
         if !self.eat_word("in") {
+            if !matches!(self.kind(), Kind::Semicolon | Kind::Comma | Kind::CloseBrace) {
+                let hint = "`any` stands alone; give it to a register and compute with that";
+                return Err(self.unexpected_with("`;`", |error| error.hint(hint)));
+            }
             return Ok(Source::Any);
         }
         let bounds = Box::new(self.bounds()?);
@@ -194,6 +201,7 @@ impl<'a> Parser<'a, '_> {
                             p.bump();
                         }
                         p.skip_statement();
+                        p.lost(before);
                     }
                 }
             }

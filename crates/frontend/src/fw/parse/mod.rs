@@ -26,8 +26,16 @@ pub(super) fn parse<'a>(
     tokens: Vec<Token>,
     sink: &mut Sink,
 ) -> (Vec<Item<'a>>, HashSet<&'a str>) {
-    let mut parser =
-        Parser { text, tokens, at: 0, sink, nesting: 0, unclosed: false, declared: HashSet::new() };
+    let mut parser = Parser {
+        text,
+        tokens,
+        at: 0,
+        sink,
+        nesting: 0,
+        unclosed: false,
+        abandoned: false,
+        declared: HashSet::new(),
+    };
     let items = parser.items();
     (items, parser.declared)
 }
@@ -40,6 +48,8 @@ struct Parser<'a, 's> {
     nesting: usize,
     /// Set while leaving blocks of which one was not closed, until the next declaration.
     unclosed: bool,
+    /// Set after an error that ends the reading.
+    abandoned: bool,
     declared: HashSet<&'a str>,
 }
 
@@ -141,10 +151,9 @@ impl<'a> Parser<'a, '_> {
         expected: &str,
         explain: impl FnOnce(Diagnostic) -> Diagnostic,
     ) -> Reported {
-        self.sink.text_is_incomplete();
         let token = self.token();
         let after_invalid = self.at > 0 && self.tokens[self.at - 1].kind == Kind::Invalid;
-        if token.kind == Kind::Invalid || token.kind == Kind::End && after_invalid {
+        if token.kind == Kind::Invalid || token.kind == Kind::End && after_invalid || self.abandoned {
             return Reported;
         }
         let found = match token.kind {
@@ -152,21 +161,27 @@ impl<'a> Parser<'a, '_> {
             other => other.describe().to_string(),
         };
         let message = format!("expected {expected}, found {found}");
-        let label = format!("expected {expected}");
-        self.sink.error(explain(Diagnostic::error(token.span, message).label(label)))
+        let mut error = Diagnostic::error(token.span, message).label(format!("expected {expected}"));
+        if matches!(token.kind, Kind::Assign | Kind::Equal) {
+            error = error.hint("`=` assigns, `==` compares");
+        }
+        self.sink.error(explain(error))
     }
 
     fn error(&mut self, error: Diagnostic) -> Reported {
-        self.sink.text_is_incomplete();
         self.sink.error(error)
     }
 
-    /// Runs `inner` one level deeper, or reports that this is too deep.
+    /// Runs `inner` one level deeper, or reports that this is too deep and reads no further:
+    /// what follows is hardly written by hand, and closes what we did not open.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
         if self.nesting >= limits::NESTING {
             let message = format!("this is nested more than {} levels deep", limits::NESTING);
             let error = Diagnostic::error(self.token().span, message);
             let reported = self.error(error.hint("name a part of it, as a register or a function"));
+            self.sink.text_is_incomplete();
+            self.abandoned = true;
+            self.at = self.tokens.len() - 1;
             return Err(reported);
         }
         self.nesting += 1;

@@ -7,6 +7,9 @@ use program::Span;
 /// Words that start a declaration and can stand nowhere else.
 const DECLARATIONS: &[&str] = &["thread", "fn", "never", "finally", "predicates"];
 
+/// Words that declare names.
+const DECLARING: &[&str] = &["const", "shared", "thread", "fn", "let"];
+
 impl Parser<'_, '_> {
     /// Whether a declaration starts here that cannot stand inside a block.
     pub(super) fn at_declaration(&self) -> bool {
@@ -16,6 +19,32 @@ impl Parser<'_, '_> {
     /// Whether any declaration starts here.
     fn at_item(&self) -> bool {
         self.at_declaration() || self.is_word("const") || self.is_word("shared")
+    }
+
+    /// Notes that nothing was made of the tokens from `start` to here. If they declare
+    /// something, it will seem to be missing.
+    pub(super) fn lost(&mut self, start: usize) {
+        let declares = |at: usize| {
+            let next = self.tokens.get(at + 1).map(|token| token.kind);
+            match self.tokens[at].kind {
+                Kind::Keyword => DECLARING.contains(&self.text_of(self.tokens[at])),
+                Kind::Name => next == Some(Kind::Colon),
+                _ => false,
+            }
+        };
+        if (start..self.at).any(declares) {
+            self.sink.text_is_incomplete();
+        }
+    }
+
+    /// As [`Parser::lost`], for something outside threads; nobody knows what it was meant to be.
+    pub(super) fn lost_item(&mut self, start: usize) {
+        let claims = ["never", "finally", "predicates", "for"];
+        if claims.contains(&self.text_of(self.tokens[start])) {
+            self.lost(start);
+        } else {
+            self.sink.text_is_incomplete();
+        }
     }
 
     /// Skips the rest of a declaration: up to the next one outside braces.
@@ -85,7 +114,7 @@ impl Parser<'_, '_> {
         let here = self.token().span;
         let between = self.text.get(before.end as usize..here.start as usize).unwrap_or("");
         let forgotten = between.contains('\n') || self.kind() == Kind::CloseBrace;
-        if forgotten && self.kind() != Kind::Invalid {
+        if forgotten && self.kind() != Kind::Invalid && !self.abandoned {
             let at = Span::new(before.end.saturating_sub(1) as usize, before.end as usize);
             let error = crate::Diagnostic::error(at, "expected `;` after this").label("`;` is missing here");
             self.error(error);

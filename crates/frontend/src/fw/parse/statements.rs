@@ -28,6 +28,7 @@ impl<'a> Parser<'a, '_> {
                         let span = p.tokens[before].span;
                         statements.push(Stmt { kind: StmtKind::Broken, span });
                         p.skip_statement();
+                        p.lost(before);
                     }
                 }
             }
@@ -62,7 +63,9 @@ impl<'a> Parser<'a, '_> {
     fn simple(&mut self, start: Span, kind: StmtKind<'a>) -> Checked<Stmt<'a>> {
         let span = self.span_from(start);
         if !self.semicolon() {
+            let before = self.at;
             self.skip_statement();
+            self.lost(before);
         }
         Ok(Stmt { kind, span })
     }
@@ -142,7 +145,7 @@ impl<'a> Parser<'a, '_> {
         self.expect(Kind::Comma)?;
         let new = self.expression()?;
         self.expect(Kind::CloseParen)?;
-        self.simple(start, StmtKind::Arw(target, old, new))
+        self.simple(start, StmtKind::Arw(Box::new((target, old, new))))
     }
 
     /// Statements with a body.
@@ -165,7 +168,7 @@ impl<'a> Parser<'a, '_> {
                 Ok(Stmt { kind: StmtKind::Choose(branches), span: start })
             }
             "for" => {
-                let range = self.range()?;
+                let range = Box::new(self.range()?);
                 let span = head(self);
                 Ok(Stmt { kind: StmtKind::For(range, self.block()?), span })
             }
@@ -218,7 +221,10 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn parenthesised(&mut self) -> Checked<Expr<'a>> {
-        self.expect(Kind::OpenParen)?;
+        if !self.eat(Kind::OpenParen) {
+            let hint = "conditions of `if` and `while` stand in parentheses";
+            return Err(self.unexpected_with("`(`", |error| error.hint(hint)));
+        }
         let cond = self.expression()?;
         self.expect(Kind::CloseParen)?;
         Ok(cond)
@@ -282,7 +288,10 @@ impl<'a> Parser<'a, '_> {
             (word, _) => {
                 let hint = did_you_mean(word, STATEMENTS.iter().copied());
                 self.bump();
-                Err(self.unexpected_with("`=`", |error| Diagnostic { hint, ..error }))
+                Err(self.unexpected_with("`=`", |error| Diagnostic {
+                    hint: hint.or(error.hint.clone()),
+                    ..error
+                }))
             }
         }
     }
@@ -302,7 +311,7 @@ impl<'a> Parser<'a, '_> {
             let length = self.expression()?;
             self.expect(Kind::CloseBracket)?;
             self.expect_word("at")?;
-            Fail::Bounds { array, length, index: self.expression()? }
+            Fail::Bounds(array, Box::new((length, self.expression()?)))
         } else {
             Fail::Assertion
         };
@@ -314,7 +323,7 @@ impl<'a> Parser<'a, '_> {
         let name = self.name("a variable")?;
         let mut index = None;
         if self.eat(Kind::OpenBracket) {
-            index = Some(self.expression()?);
+            index = Some(Box::new(self.expression()?));
             self.expect(Kind::CloseBracket)?;
         }
         Ok(Target { name, index, span: self.span_from(name.span) })

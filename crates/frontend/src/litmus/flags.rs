@@ -1,0 +1,118 @@
+//! Flags: what was compared is kept, and jumps ask about it.
+
+use super::instructions::{Arithmetic, Instruction, Kind, Operand, When};
+use super::lower::Lowering;
+use super::operands::Read;
+use crate::Diagnostic;
+use program::{Arith, Cond, Expr, Op, RegId, Relation};
+
+impl Lowering<'_> {
+    /// Keeps what was compared, if a jump will look at it.
+    pub(super) fn set_flags(&mut self, at: usize, a: Expr<RegId>, b: Expr<RegId>) -> Vec<Op> {
+        if !self.context.flow.flags_used[at] {
+            return Vec::new();
+        }
+        let (left, right) = self.flag_registers();
+        vec![Op::Assign(left, a), Op::Assign(right, b)]
+    }
+
+    pub(super) fn jump_condition(
+        &mut self,
+        at: usize,
+        jump: &Instruction,
+        when: When,
+    ) -> Result<Cond<RegId>, Diagnostic> {
+        let origins = self.context.flow.origins[at];
+        if origins.unset {
+            let message = format!("`{}` looks at flags that no instruction has set", jump.name);
+            return Err(Diagnostic::error(jump.span, message));
+        }
+        let unsigned = matches!(when, When::Below | When::BelowEqual | When::Above | When::AboveEqual);
+        if unsigned && origins.result {
+            let message = format!("`{}` looks at the carry of an addition, which is not modelled", jump.name);
+            return Err(Diagnostic::error(jump.span, message));
+        }
+        let (a, b) = if self.context.flow.direct[at] {
+            self.left_behind(at - 1)?
+        } else {
+            let (a, b) = self.flag_registers();
+            (a.into(), b.into())
+        };
+        Ok(holds(when, a, b, self.context.sizes.negative))
+    }
+
+    /// What the instruction before a jump compared, as it can be seen after it.
+    pub(super) fn left_behind(&mut self, at: usize) -> Result<(Expr<RegId>, Expr<RegId>), Diagnostic> {
+        let instruction = &self.context.code.instructions[at];
+        let mut values = Vec::new();
+        for operand in &instruction.operands {
+            values.push(match self.read(at, instruction, operand)? {
+                Read::Value(value) => value,
+                Read::Memory(_) => self.scratch().into(),
+            });
+        }
+        let one = || Expr::from(1);
+        let to_register = matches!(instruction.operands.first(), Some(Operand::Register(_)));
+        let second = if values.len() > 1 { values.swap_remove(1) } else { one() };
+        let first = if values.is_empty() { one() } else { values.swap_remove(0) };
+        Ok(match instruction.kind {
+            Kind::Cmp | Kind::Test => compared(instruction.kind, first, second),
+            Kind::Arithmetic(Arithmetic::Sub) => (first, second),
+            _ if to_register => (first, Expr::from(0)),
+            Kind::Arithmetic(operation) => (compute(operation, first, second), Expr::from(0)),
+            Kind::Inc => (compute(Arithmetic::Add, first, one()), Expr::from(0)),
+            _ => (compute(Arithmetic::Sub, first, one()), Expr::from(0)),
+        })
+    }
+}
+
+/// The result of two-operand arithmetic.
+pub(super) fn compute(operation: Arithmetic, a: Expr<RegId>, b: Expr<RegId>) -> Expr<RegId> {
+    let operation = match operation {
+        Arithmetic::Sub | Arithmetic::Xor if a == b => return Expr::from(0),
+        Arithmetic::And | Arithmetic::Or if a == b => return a,
+        Arithmetic::Add => Arith::Add,
+        Arithmetic::Sub => Arith::Sub,
+        Arithmetic::And => Arith::And,
+        Arithmetic::Or => Arith::Or,
+        Arithmetic::Xor => Arith::Xor,
+    };
+    Expr::binary(operation, a, b)
+}
+
+/// The two values whose comparison `CMP` and `TEST` leave in the flags.
+pub(super) fn compared(kind: Kind, a: Expr<RegId>, b: Expr<RegId>) -> (Expr<RegId>, Expr<RegId>) {
+    match kind {
+        Kind::Test => (compute(Arithmetic::And, a, b), Expr::from(0)),
+        _ => (a, b),
+    }
+}
+
+/// When a jump after comparing `a` with `b` is taken.
+fn holds(when: When, a: Expr<RegId>, b: Expr<RegId>, negative: bool) -> Cond<RegId> {
+    let (relation, unsigned) = match when {
+        When::Equal => (Relation::Eq, false),
+        When::NotEqual => (Relation::Ne, false),
+        When::Less | When::Negative => (Relation::Lt, false),
+        When::LessEqual => (Relation::Le, false),
+        When::Greater => (Relation::Gt, false),
+        When::GreaterEqual | When::NotNegative => (Relation::Ge, false),
+        When::Below => (Relation::Lt, true),
+        When::BelowEqual => (Relation::Le, true),
+        When::Above => (Relation::Gt, true),
+        When::AboveEqual => (Relation::Ge, true),
+    };
+    let plain = Cond::compare(relation, a.clone(), b.clone());
+    if !unsigned || !negative {
+        return plain;
+    }
+    // Read without a sign, a negative number is larger than every other.
+    let is_negative = |e: &Expr<RegId>| Cond::compare(Relation::Lt, e.clone(), 0);
+    let upward = matches!(relation, Relation::Lt | Relation::Le);
+    let (small, large) = if upward { (&a, &b) } else { (&b, &a) };
+    Cond::or([
+        Cond::and([is_negative(small).negate(), is_negative(large)]),
+        Cond::and([plain.clone(), is_negative(small), is_negative(large)]),
+        Cond::and([plain, is_negative(small).negate(), is_negative(large).negate()]),
+    ])
+}

@@ -1,0 +1,421 @@
+//! The tree of a process to a thread.
+//!
+//! An instruction whose value would leave its domain waits. For a value computed from
+//! registers that is an `assume` in front (registers are local, so nothing can change between
+//! the two); for a value read from memory it is part of the reading step. A pointer is a
+//! choice between the variables it may point to, each behind an `assume`. A jump at the start
+//! of a branch, or at a label, is a step of its own; elsewhere it joins two places.
+
+use super::domains::{must_hold, range, within};
+use super::syntax::{Declaration, Labelled, Memory, Process, Statement, Strength};
+use crate::Diagnostic;
+use num_traits::ToPrimitive;
+use program::{Cond, Domain, Expr, Fence, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
+use std::collections::HashMap;
+
+/// More locations and edges than this in all threads together are refused.
+pub(super) const MAX_SIZE: usize = 1_000_000;
+/// A locked block with more ways through it than this is refused.
+const MAX_WAYS: usize = 1024;
+
+/// The shared variables: their domains, and where to find them.
+#[derive(Debug, Default)]
+pub(super) struct Variables {
+    pub(super) domains: Vec<Domain>,
+    /// Global variables come first, in the order of their declaration.
+    pub(super) globals: HashMap<String, VarId>,
+    /// Variables of processes, by name and owner.
+    pub(super) owned: HashMap<(String, usize), VarId>,
+}
+
+/// Lowers one process. Registers in `skipped` start at 0 though they may start anywhere:
+/// the caller has seen that nobody looks.
+pub(super) fn lower(
+    index: usize,
+    process: &Process,
+    variables: &Variables,
+    skipped: &[RegId],
+    max_size: usize,
+) -> Result<Thread, Vec<Diagnostic>> {
+    let mut builder = ThreadBuilder::new(format!("P{index}"));
+    for register in &process.registers {
+        builder.register(register.name.clone());
+    }
+    let start = presets(&mut builder, &process.registers, skipped);
+    let mut lowering = Lowering {
+        index,
+        max_size,
+        variables,
+        domains: process.registers.iter().map(|register| register.domain.clone()).collect(),
+        seen_name: unused_name(&process.registers),
+        seen: None,
+        labels: HashMap::new(),
+        errors: Vec::new(),
+        builder,
+    };
+    lowering.list(start, &process.text, false);
+    lowering.check_labels();
+    if !lowering.errors.is_empty() {
+        return Err(lowering.errors);
+    }
+    lowering.builder.finish().map_err(|invalid| vec![invalid.into()])
+}
+
+/// Steps that give registers their first values; where they lead.
+fn presets(builder: &mut ThreadBuilder, registers: &[Declaration], skipped: &[RegId]) -> Loc {
+    let mut at = builder.entry();
+    for (number, register) in registers.iter().enumerate() {
+        let id = RegId::new(number);
+        let op = match &register.initial {
+            None if skipped.contains(&id) => continue,
+            None => Op::Havoc(id, register.domain.clone()),
+            Some(value) if *value == 0.into() => continue,
+            Some(value) => Op::Assign(id, Expr::Const(value.clone())),
+        };
+        at = builder.step(at, op, register.span);
+    }
+    at
+}
+
+fn unused_name(registers: &[Declaration]) -> String {
+    let mut name = "seen".to_string();
+    while registers.iter().any(|register| register.name == name) {
+        name.push('_');
+    }
+    name
+}
+
+struct Label {
+    loc: Loc,
+    defined: Option<Span>,
+    used: Span,
+}
+
+struct Lowering<'a> {
+    index: usize,
+    max_size: usize,
+    variables: &'a Variables,
+    domains: Vec<Domain>,
+    seen_name: String,
+    seen: Option<RegId>,
+    labels: HashMap<String, Label>,
+    errors: Vec<Diagnostic>,
+    builder: ThreadBuilder,
+}
+
+/// A variable a statement may mean, and when it means it.
+type Choice = (Option<Cond<RegId>>, VarId);
+
+impl Lowering<'_> {
+    /// A sequence of statements. `fresh` says that `from` may be joined with another place.
+    fn list(&mut self, mut from: Loc, statements: &[Labelled], mut fresh: bool) -> Loc {
+        for statement in statements {
+            if self.builder.size() > self.max_size {
+                if self.errors.len() < 20 {
+                    self.errors.push(Diagnostic::error(statement.span, "this process is too large"));
+                }
+                return from;
+            }
+            from = self.labelled(from, statement, fresh);
+            fresh = true;
+        }
+        from
+    }
+
+    fn labelled(&mut self, from: Loc, statement: &Labelled, fresh: bool) -> Loc {
+        self.builder.describe(from, statement.span);
+        if let Some((name, span)) = &statement.label {
+            self.define(name, *span, from);
+        }
+        let fresh = fresh && statement.label.is_none();
+        self.statement(from, &statement.statement, statement.span, fresh)
+    }
+
+    fn define(&mut self, name: &str, span: Span, here: Loc) {
+        match self.labels.get_mut(name) {
+            Some(Label { defined: Some(first), .. }) => {
+                let error =
+                    Diagnostic::error(span, format!("the label `{name}` is set twice in this process"));
+                self.errors.push(error.related(*first, "first set here"));
+            }
+            Some(label) => {
+                label.defined = Some(span);
+                self.builder.merge(label.loc, here, span);
+                self.builder.label(here, name);
+            }
+            None => {
+                self.labels.insert(name.to_string(), Label { loc: here, defined: Some(span), used: span });
+                self.builder.label(here, name);
+            }
+        }
+    }
+
+    fn target(&mut self, name: &str, span: Span) -> Loc {
+        if let Some(label) = self.labels.get(name) {
+            return label.loc;
+        }
+        let loc = self.builder.location(Span::NONE);
+        self.labels.insert(name.to_string(), Label { loc, defined: None, used: span });
+        loc
+    }
+
+    fn check_labels(&mut self) {
+        let mut missing: Vec<(&String, Span)> =
+            self.labels.iter().filter(|(_, l)| l.defined.is_none()).map(|(name, l)| (name, l.used)).collect();
+        missing.sort();
+        for (name, span) in missing {
+            self.errors.push(Diagnostic::error(span, format!("there is no label `{name}` in this process")));
+        }
+    }
+
+    fn statement(&mut self, from: Loc, statement: &Statement, span: Span, fresh: bool) -> Loc {
+        match statement {
+            Statement::Goto(label) => {
+                let target = self.target(label, span);
+                if fresh {
+                    self.builder.merge(from, target, span);
+                } else {
+                    self.builder.edge(from, Op::Skip, target, span);
+                }
+                self.builder.location(Span::NONE)
+            }
+            Statement::Sequence(inner) => self.list(from, inner, fresh),
+            Statement::If(cond, yes, no) => {
+                let start = self.builder.step(from, Op::Assume(cond.clone()), span);
+                let end = self.labelled(start, yes, true);
+                let other = self.builder.step(from, Op::Assume(cond.clone().negate()), span);
+                let other = match no {
+                    Some(no) => self.labelled(other, no, true),
+                    None => other,
+                };
+                self.builder.merge(end, other, span);
+                end
+            }
+            Statement::While(cond, body) => {
+                let start = self.builder.step(from, Op::Assume(cond.clone()), span);
+                let end = self.labelled(start, body, true);
+                self.builder.merge(end, from, span);
+                self.builder.step(from, Op::Assume(cond.clone().negate()), span)
+            }
+            Statement::Either(alternatives) => {
+                let after = self.builder.location(Span::NONE);
+                for alternative in alternatives {
+                    let end = self.list(from, alternative, false);
+                    self.builder.merge(after, end, span);
+                }
+                after
+            }
+            Statement::Locked(alternatives) => self.locked(from, alternatives, span),
+            plain => {
+                let after = self.builder.location(Span::NONE);
+                for way in self.instruction(plain, span) {
+                    self.way(from, way, after, span);
+                }
+                after
+            }
+        }
+    }
+
+    /// Edges for one way through an instruction.
+    fn way(&mut self, from: Loc, way: Vec<Op>, to: Loc, span: Span) {
+        let mut here = from;
+        let mut ops = way.into_iter().peekable();
+        while let Some(op) = ops.next() {
+            let next = if ops.peek().is_some() { self.builder.location(span) } else { to };
+            self.builder.edge(here, op, next, span);
+            here = next;
+        }
+    }
+
+    /// The ways through an instruction that is neither control nor a locked block.
+    fn instruction(&mut self, statement: &Statement, span: Span) -> Vec<Vec<Op>> {
+        let memory = match statement {
+            Statement::Read(_, memory)
+            | Statement::Await(memory, _)
+            | Statement::Write(memory, ..)
+            | Statement::Cas(memory, ..) => memory,
+            Statement::Fence => return vec![vec![Op::Fence(Fence::Full)]],
+            Statement::StoreFence => return vec![vec![Op::Fence(Fence::Store)]],
+            Statement::Assign(register, value) => return vec![self.assign(*register, value)],
+            Statement::Assume(cond) => return vec![vec![Op::Assume(cond.clone())]],
+            _ => return vec![vec![Op::Skip]],
+        };
+        let choices = self.choices(memory, span);
+        let way = |(cond, variable): Choice| {
+            let guard = cond.map(Op::Assume);
+            guard.into_iter().chain(self.access(statement, variable)).collect()
+        };
+        choices.into_iter().map(way).collect()
+    }
+
+    /// What an instruction does with the variable it means.
+    fn access(&mut self, statement: &Statement, variable: VarId) -> Vec<Op> {
+        match statement {
+            Statement::Read(register, _) => vec![together(self.read(*register, variable))],
+            Statement::Await(_, value) => vec![together(wait(self.seen(), variable, value))],
+            Statement::Write(_, value, Strength::Plain) => self.write(variable, value),
+            Statement::Write(_, value, Strength::Locked) => vec![Op::locked(self.write(variable, value))],
+            Statement::Write(_, value, Strength::StoreLocked) => {
+                [self.write(variable, value), vec![Op::Fence(Fence::Store)]].concat()
+            }
+            Statement::Cas(_, old, new) => {
+                let found = wait(self.seen(), variable, old);
+                vec![Op::locked([found, self.write(variable, new)].concat())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn seen(&mut self) -> RegId {
+        if let Some(seen) = self.seen {
+            return seen;
+        }
+        let seen = self.builder.register(self.seen_name.clone());
+        self.seen = Some(seen);
+        seen
+    }
+
+    fn assign(&self, register: RegId, value: &Expr<RegId>) -> Vec<Op> {
+        let guard = must_hold(value, &range(value, &self.domains), &self.domains[register.index()]);
+        guard.map(Op::Assume).into_iter().chain([Op::Assign(register, value.clone())]).collect()
+    }
+
+    fn write(&self, variable: VarId, value: &Expr<RegId>) -> Vec<Op> {
+        let guard = must_hold(value, &range(value, &self.domains), &self.variables.domains[variable.index()]);
+        guard.map(Op::Assume).into_iter().chain([Op::Store(variable, value.clone())]).collect()
+    }
+
+    fn read(&self, register: RegId, variable: VarId) -> Vec<Op> {
+        let (from, to) = (&self.variables.domains[variable.index()], &self.domains[register.index()]);
+        let mut ops = vec![Op::Load(register, variable)];
+        if !within(from, to) {
+            ops.extend(must_hold(&register.into(), from, to).map(Op::Assume));
+        }
+        ops
+    }
+
+    /// A block of alternatives, each one step. It waits for empty buffers if any of them writes.
+    fn locked(&mut self, from: Loc, alternatives: &[Vec<Labelled>], span: Span) -> Loc {
+        let mut ways = Vec::new();
+        for alternative in alternatives {
+            ways.extend(self.block(alternative));
+        }
+        if ways.len() > MAX_WAYS {
+            self.errors.push(Diagnostic::error(span, "there are too many ways through this locked block"));
+            ways.clear();
+        }
+        let locked = ways.iter().flatten().any(|op| matches!(op, Op::Store(..)));
+        let after = self.builder.location(Span::NONE);
+        for parts in ways {
+            let op = if locked { Op::locked(parts) } else { together(parts) };
+            self.builder.edge(from, op, after, span);
+        }
+        after
+    }
+
+    /// The ways through statements inside a locked block, as operations in order.
+    fn block(&mut self, statements: &[Labelled]) -> Vec<Vec<Op>> {
+        let mut ways = vec![Vec::new()];
+        for statement in statements {
+            if let Some((_, span)) = &statement.label {
+                self.errors.push(Diagnostic::error(*span, "there are no labels inside a locked block"));
+            }
+            let steps: Vec<Vec<Op>> = match &statement.statement {
+                Statement::Nop => vec![Vec::new()],
+                Statement::Sequence(inner) => self.block(inner),
+                Statement::Either(inner) | Statement::Locked(inner) => {
+                    inner.iter().flat_map(|alternative| self.block(alternative)).collect()
+                }
+                Statement::Goto(_)
+                | Statement::If(..)
+                | Statement::While(..)
+                | Statement::Fence
+                | Statement::StoreFence
+                | Statement::Write(_, _, Strength::StoreLocked) => {
+                    let message = "a locked block holds reads, writes, assignments and assumptions only";
+                    self.errors.push(Diagnostic::error(statement.span, message));
+                    Vec::new()
+                }
+                plain => self.instruction(plain, statement.span),
+            };
+            if ways.len() * steps.len() > MAX_WAYS {
+                self.errors.push(Diagnostic::error(
+                    statement.span,
+                    "there are too many ways through this locked block",
+                ));
+                return Vec::new();
+            }
+            let extend = |way: &Vec<Op>, step: &Vec<Op>| {
+                let mut way = way.clone();
+                step.iter().for_each(|op| op.for_each_part(&mut |part| way.push(part.clone())));
+                way
+            };
+            ways = ways.iter().flat_map(|way| steps.iter().map(|step| extend(way, step))).collect();
+        }
+        ways
+    }
+
+    fn choices(&mut self, memory: &Memory, span: Span) -> Vec<Choice> {
+        let found = match memory {
+            Memory::Pointer(pointer) => return self.pointed_at(pointer, span),
+            Memory::Global(name) => self.variables.globals.get(name),
+            Memory::Mine(name) => self.variables.owned.get(&(name.clone(), self.index)),
+            Memory::Other(name, number) => {
+                let owner = number.saturating_add(usize::from(*number >= self.index));
+                self.variables.owned.get(&(name.clone(), owner))
+            }
+        };
+        if let Some(variable) = found {
+            return vec![(None, *variable)];
+        }
+        let (message, hint) = match memory {
+            Memory::Global(name) => {
+                let owned = self.variables.owned.keys().any(|(other, _)| other == name);
+                let hint = owned.then(|| format!("write `{name}[my]` or `{name}[0]`"));
+                (format!("there is no global variable `{name}`"), hint)
+            }
+            Memory::Mine(name) => (format!("this process has no variable `{name}`"), None),
+            Memory::Other(name, number) => {
+                (format!("the other process of number {number} has no variable `{name}`"), None)
+            }
+            Memory::Pointer(_) => (String::new(), None),
+        };
+        let error = Diagnostic::error(span, message);
+        self.errors.push(match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        });
+        Vec::new()
+    }
+
+    /// The global variables a pointer may mean.
+    fn pointed_at(&mut self, pointer: &Expr<RegId>, span: Span) -> Vec<Choice> {
+        let count = self.variables.globals.len();
+        let values = range(pointer, &self.domains);
+        let may = |at: &usize| values.contains(&(*at).into());
+        let found: Vec<usize> = (0..count).filter(may).collect();
+        if found.is_empty() {
+            self.errors.push(Diagnostic::error(span, "this pointer can point to no global variable"));
+        }
+        let sure = values.single().and_then(|value| value.to_usize());
+        let choice = |at: usize| {
+            let cond = Cond::compare(Relation::Eq, pointer.clone(), Expr::Const(at.into()));
+            (if sure == Some(at) { None } else { Some(cond) }, VarId::new(at))
+        };
+        found.into_iter().map(choice).collect()
+    }
+}
+
+/// Loads a variable and passes only if it has the value.
+fn wait(seen: RegId, variable: VarId, value: &Expr<RegId>) -> Vec<Op> {
+    vec![Op::Load(seen, variable), Op::Assume(Cond::compare(Relation::Eq, seen, value.clone()))]
+}
+
+/// Operations that store nothing as one step.
+fn together(mut parts: Vec<Op>) -> Op {
+    match parts.len() {
+        0 => Op::Skip,
+        1 => parts.swap_remove(0),
+        _ => Op::Block { locked: false, parts },
+    }
+}

@@ -1,0 +1,421 @@
+//! Tokens to the tree of `syntax`: declarations, expressions and conditions.
+
+use super::lexer::{Frame, Kind, Token, Tokens};
+use super::syntax::{Declaration, File, Forbidden, Predicate, Process};
+use crate::Diagnostic;
+use num_traits::Signed;
+use program::{Arith, Cond, Domain, Expr, Int, RegId, Relation, Span};
+
+/// Nesting deeper than this is refused.
+pub(super) const MAX_DEPTH: usize = 200;
+const MAX_PROCESSES: usize = 64;
+
+/// Words that cannot name anything.
+pub(super) const KEYWORDS: [&str; 34] = [
+    "if",
+    "then",
+    "else",
+    "while",
+    "do",
+    "read",
+    "write",
+    "locked",
+    "slocked",
+    "cas",
+    "goto",
+    "true",
+    "false",
+    "my",
+    "me",
+    "other",
+    "process",
+    "not",
+    "nop",
+    "text",
+    "data",
+    "either",
+    "or",
+    "forbidden",
+    "assume",
+    "predicates",
+    "registers",
+    "fence",
+    "ssfence",
+    "llfence",
+    "syncwr",
+    "syncrd",
+    "macro",
+    "endmacro",
+];
+
+/// A walk over the tokens, with what is known on the way.
+pub(super) struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    frames: Vec<Frame>,
+    at: usize,
+    end: Span,
+    /// The registers in scope.
+    pub(super) registers: Vec<String>,
+    /// Whether a register may be met before it is declared (in predicates).
+    open: bool,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(tokens: Tokens<'a>, end: Span) -> Parser<'a> {
+        let Tokens { tokens, frames } = tokens;
+        Parser { tokens, frames, at: 0, end, registers: Vec::new(), open: false, warnings: Vec::new() }
+    }
+
+    pub(super) fn file(&mut self) -> Result<File, Diagnostic> {
+        let mut file = File::default();
+        self.expect_word("forbidden")?;
+        loop {
+            file.forbidden.push(self.forbidden()?);
+            if !self.sign(";") {
+                break;
+            }
+        }
+        if self.word("predicates") {
+            self.open = true;
+            loop {
+                file.predicates.push(self.predicate()?);
+                if !self.sign(";") {
+                    break;
+                }
+            }
+            self.open = false;
+        }
+        if self.word("data") {
+            file.data = self.declarations(false)?;
+        }
+        while self.word("process") {
+            self.process(&mut file.processes)?;
+        }
+        if !self.done() {
+            return Err(self.unexpected(if file.processes.is_empty() {
+                "`process`"
+            } else {
+                "`;` or `process`"
+            }));
+        }
+        if file.processes.is_empty() {
+            return Err(self.unexpected("`process`"));
+        }
+        Ok(file)
+    }
+
+    fn forbidden(&mut self) -> Result<Forbidden, Diagnostic> {
+        let (start, first) = (self.span(), self.at);
+        let mut labels = Vec::new();
+        loop {
+            let span = self.span();
+            if self.sign("*") {
+                labels.push((None, span));
+            } else if let Some(name) = self.name() {
+                labels.push((Some(name.to_string()), span));
+            } else if labels.is_empty() {
+                return Err(self.unexpected("a label or `*`"));
+            } else {
+                return Ok(Forbidden { labels, span: self.since(first).to(start) });
+            }
+        }
+    }
+
+    fn predicate(&mut self) -> Result<Predicate, Diagnostic> {
+        let first = self.at;
+        let cond = self.condition(0)?;
+        let names = std::mem::take(&mut self.registers);
+        Ok(Predicate { cond, names, span: self.since(first) })
+    }
+
+    /// `x = 0 : [0:3]`, one after the other, at least one.
+    fn declarations(&mut self, registers: bool) -> Result<Vec<Declaration>, Diagnostic> {
+        let mut found: Vec<Declaration> = Vec::new();
+        loop {
+            let (first, span) = (self.at, self.span());
+            let name = match (registers, self.peek()) {
+                (true, Some(Kind::Register(name))) => {
+                    let name = *name;
+                    self.at += 1;
+                    name
+                }
+                (false, _) if matches!(self.peek(), Some(Kind::Word(w)) if !is_keyword(w)) => {
+                    self.name().unwrap_or_default()
+                }
+                _ if found.is_empty() => {
+                    return Err(self.unexpected(if registers {
+                        "a register like `$r`"
+                    } else {
+                        "a variable"
+                    }));
+                }
+                _ => return Ok(found),
+            }
+            .to_string();
+            if let Some(other) = found.iter().find(|d| d.name == name) {
+                let error = Diagnostic::error(span, format!("`{name}` is declared twice"));
+                return Err(error.related(other.span, "first declared here"));
+            }
+            self.expect("=")?;
+            let initial = if self.sign("*") { None } else { Some(self.integer()?) };
+            let domain = if self.sign(":") { self.domain()? } else { Domain::All };
+            let span = self.since(first);
+            if initial.as_ref().is_some_and(|value| !domain.contains(value)) {
+                return Err(Diagnostic::error(span, format!("`{name}` starts outside its domain")));
+            }
+            found.push(Declaration { name, initial, domain, span });
+        }
+    }
+
+    fn domain(&mut self) -> Result<Domain, Diagnostic> {
+        let first = self.at;
+        if self.word("Z") {
+            return Ok(Domain::All);
+        }
+        self.expect("[")?;
+        let low = self.integer()?;
+        self.expect(":")?;
+        let high = self.integer()?;
+        self.expect("]")?;
+        if low > high {
+            return Err(Diagnostic::error(self.since(first), "this domain is empty"));
+        }
+        Ok(Domain::Range(low, high))
+    }
+
+    fn integer(&mut self) -> Result<Int, Diagnostic> {
+        let negative = self.sign("-");
+        match self.peek() {
+            Some(Kind::Number(value)) => {
+                let value = value.clone();
+                self.at += 1;
+                Ok(if negative { -value } else { value })
+            }
+            _ => Err(self.unexpected("an integer")),
+        }
+    }
+
+    /// What follows the word `process`.
+    fn process(&mut self, processes: &mut Vec<Process>) -> Result<(), Diagnostic> {
+        let first = self.at - 1;
+        let mut copies = 1;
+        if self.sign("(") {
+            let span = self.span();
+            let count = self.integer()?;
+            self.expect(")")?;
+            let fits = |count: &usize| (1..=MAX_PROCESSES).contains(count);
+            copies = usize::try_from(&count).ok().filter(fits).ok_or_else(|| {
+                Diagnostic::error(span, format!("the number of processes is from 1 to {MAX_PROCESSES}"))
+            })?;
+        }
+        let span = self.since(first);
+        let data = if self.word("data") { self.declarations(false)? } else { Vec::new() };
+        let registers = if self.word("registers") { self.declarations(true)? } else { Vec::new() };
+        self.registers = registers.iter().map(|register| register.name.clone()).collect();
+        self.expect_word("text")?;
+        let text = self.statements(0)?;
+        let process = Process { data, registers, text };
+        if processes.len() + copies > MAX_PROCESSES {
+            return Err(Diagnostic::error(span, format!("there are more than {MAX_PROCESSES} processes")));
+        }
+        processes.extend(std::iter::repeat_n(process, copies));
+        Ok(())
+    }
+
+    /// `e + e - e`
+    pub(super) fn expression(&mut self, depth: usize) -> Result<Expr<RegId>, Diagnostic> {
+        let mut left = self.unit(depth)?;
+        let mut parts = 0;
+        loop {
+            let operation = if self.sign("+") {
+                Arith::Add
+            } else if self.sign("-") {
+                Arith::Sub
+            } else {
+                return Ok(left);
+            };
+            parts += 1;
+            if parts + depth > MAX_DEPTH {
+                return Err(self.too_deep());
+            }
+            left = Expr::binary(operation, left, self.unit(depth)?);
+        }
+    }
+
+    fn unit(&mut self, depth: usize) -> Result<Expr<RegId>, Diagnostic> {
+        if depth > MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        if self.sign("(") {
+            let inner = self.expression(depth + 1)?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        if self.sign("-") {
+            return Ok(self.unit(depth + 1)?.negative());
+        }
+        if let Some(Kind::Number(value)) = self.peek() {
+            let value = value.clone();
+            self.at += 1;
+            return Ok(Expr::Const(value));
+        }
+        Ok(self.register("an expression")?.into())
+    }
+
+    pub(super) fn register(&mut self, wanted: &str) -> Result<RegId, Diagnostic> {
+        let Some(Kind::Register(name)) = self.peek() else { return Err(self.unexpected(wanted)) };
+        let (name, span) = (*name, self.span());
+        self.at += 1;
+        if let Some(at) = self.registers.iter().position(|register| register == name) {
+            return Ok(RegId::new(at));
+        }
+        if !self.open {
+            return Err(Diagnostic::error(span, format!("the register `${name}` is not declared")));
+        }
+        self.registers.push(name.to_string());
+        Ok(RegId::new(self.registers.len() - 1))
+    }
+
+    /// `b || b`, whose parts are `b && b`, whose parts are comparisons, `not` or groups.
+    pub(super) fn condition(&mut self, depth: usize) -> Result<Cond<RegId>, Diagnostic> {
+        let mut any = Vec::new();
+        loop {
+            let mut all = vec![self.comparison(depth)?];
+            while self.sign("&&") {
+                all.push(self.comparison(depth)?);
+            }
+            any.push(Cond::and(all));
+            if !self.sign("||") {
+                return Ok(Cond::or(any));
+            }
+        }
+    }
+
+    fn comparison(&mut self, depth: usize) -> Result<Cond<RegId>, Diagnostic> {
+        if depth > MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        if self.word("not") {
+            return Ok(self.comparison(depth + 1)?.negate());
+        }
+        if self.word("true") {
+            return Ok(Cond::TRUE);
+        }
+        if self.word("false") {
+            return Ok(Cond::FALSE);
+        }
+        if self.sign("[") {
+            let inner = self.condition(depth + 1)?;
+            self.expect("]")?;
+            return Ok(inner);
+        }
+        let left = self.expression(depth)?;
+        let signs = [
+            ("=", Relation::Eq),
+            ("!=", Relation::Ne),
+            ("<=", Relation::Le),
+            (">=", Relation::Ge),
+            ("<", Relation::Lt),
+            (">", Relation::Gt),
+        ];
+        for (sign, relation) in signs {
+            if self.sign(sign) {
+                return Ok(Cond::compare(relation, left, self.expression(depth)?));
+            }
+        }
+        Err(self.unexpected("a comparison like `=` or `<`"))
+    }
+
+    pub(super) fn too_deep(&self) -> Diagnostic {
+        Diagnostic::error(self.span(), "this is nested too deeply")
+    }
+
+    pub(super) fn peek(&self) -> Option<&Kind<'a>> {
+        self.peek_at(0)
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&Kind<'a>> {
+        self.tokens.get(self.at + ahead).map(|token| &token.kind)
+    }
+
+    pub(super) fn done(&self) -> bool {
+        self.at >= self.tokens.len()
+    }
+
+    pub(super) fn skip(&mut self) {
+        self.at += 1;
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.tokens.get(self.at).map_or(self.end, |token| token.span)
+    }
+
+    /// The span of the tokens from `first` up to here, as far as they stand where the first
+    /// one stands: what came out of a macro call counts as that call.
+    pub(super) fn since(&self, first: usize) -> Span {
+        let Some(start) = self.tokens.get(first) else { return self.end };
+        let mut whole = start.span;
+        for token in &self.tokens[first..self.at] {
+            let (mut frame, mut span) = (token.frame, token.span);
+            while frame != start.frame && frame != 0 {
+                let call = self.frames[frame as usize];
+                (frame, span) = (call.parent, call.call);
+            }
+            if frame == start.frame && span.start >= whole.start {
+                whole = whole.to(span);
+            }
+        }
+        whole
+    }
+
+    pub(super) fn sign(&mut self, sign: &str) -> bool {
+        let met = matches!(self.peek(), Some(Kind::Sign(s)) if *s == sign);
+        self.at += usize::from(met);
+        met
+    }
+
+    pub(super) fn word(&mut self, word: &str) -> bool {
+        let met = matches!(self.peek(), Some(Kind::Word(w)) if *w == word);
+        self.at += usize::from(met);
+        met
+    }
+
+    /// A word that is no keyword.
+    pub(super) fn name(&mut self) -> Option<&'a str> {
+        let Some(Kind::Word(name)) = self.peek() else { return None };
+        let name = *name;
+        if is_keyword(name) {
+            return None;
+        }
+        self.at += 1;
+        Some(name)
+    }
+
+    pub(super) fn expect(&mut self, sign: &str) -> Result<(), Diagnostic> {
+        if self.sign(sign) { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str) -> Result<(), Diagnostic> {
+        if self.word(word) { Ok(()) } else { Err(self.unexpected(&format!("`{word}`"))) }
+    }
+
+    pub(super) fn unexpected(&self, wanted: &str) -> Diagnostic {
+        let found = match self.peek() {
+            Some(Kind::Word(text) | Kind::Sign(text)) => format!("`{text}`"),
+            Some(Kind::Register(name)) => format!("`${name}`"),
+            Some(Kind::Number(value)) if !value.is_negative() => format!("`{value}`"),
+            Some(Kind::Number(_)) => "a number".to_string(),
+            None => "the end".to_string(),
+        };
+        Diagnostic::error(self.span(), format!("expected {wanted}, found {found}"))
+    }
+}
+
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}

@@ -1,0 +1,184 @@
+//! Tokens to statements.
+
+use super::lexer::Kind;
+use super::parser::{MAX_DEPTH, Parser, is_keyword};
+use super::syntax::{Labelled, Memory, Statement, Strength};
+use crate::Diagnostic;
+use num_traits::ToPrimitive;
+
+impl Parser<'_> {
+    /// `s; s; …`
+    pub(super) fn statements(&mut self, depth: usize) -> Result<Vec<Labelled>, Diagnostic> {
+        let mut found = vec![self.labelled(depth)?];
+        while self.sign(";") {
+            found.push(self.labelled(depth)?);
+        }
+        Ok(found)
+    }
+
+    fn labelled(&mut self, depth: usize) -> Result<Labelled, Diagnostic> {
+        if depth > MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        let label_span = self.span();
+        let is_label = matches!(self.peek(), Some(Kind::Word(w)) if !is_keyword(w))
+            && self.peek_at(1) == Some(&Kind::Sign(":"));
+        let label = if is_label { self.name().map(|name| (name.to_string(), label_span)) } else { None };
+        if label.is_some() {
+            self.sign(":");
+        }
+        let first = self.position();
+        let head = self.span();
+        let statement = self.statement(depth)?;
+        let span = match statement {
+            Statement::If(..) | Statement::While(..) | Statement::Either(_) | Statement::Sequence(_) => head,
+            _ => self.since(first),
+        };
+        Ok(Labelled { label, statement, span })
+    }
+
+    fn statement(&mut self, depth: usize) -> Result<Statement, Diagnostic> {
+        if let Some(Kind::Register(_)) = self.peek() {
+            let register = self.register("a register")?;
+            self.expect(":=")?;
+            return Ok(Statement::Assign(register, self.expression(0)?));
+        }
+        if self.sign("{") {
+            let inner = self.statements(depth + 1)?;
+            self.expect("}")?;
+            return Ok(Statement::Sequence(inner));
+        }
+        let Some(Kind::Word(word)) = self.peek() else { return Err(self.unexpected("a statement")) };
+        let (word, span) = (*word, self.span());
+        if !is_keyword(word) {
+            return Err(self
+                .unexpected("a statement")
+                .hint("a label is followed by `:`, a macro is defined before its use"));
+        }
+        self.word(word);
+        match word {
+            "nop" | "llfence" => Ok(Statement::Nop),
+            "fence" => Ok(Statement::Fence),
+            "ssfence" => Ok(Statement::StoreFence),
+            "read" => self.read(),
+            "write" => self.write(Strength::Plain),
+            "syncrd" => {
+                self.foreign(span, word, "a plain read");
+                self.read()
+            }
+            "syncwr" => {
+                self.foreign(span, word, "a locked write");
+                self.write(Strength::Locked)
+            }
+            "slocked" => {
+                self.expect_word("write")?;
+                self.write(Strength::StoreLocked)
+            }
+            "locked" if self.word("write") => self.write(Strength::Locked),
+            "locked" => Ok(Statement::Locked(self.alternatives(depth)?)),
+            "either" => Ok(Statement::Either(self.alternatives(depth)?)),
+            "cas" => self.cas(),
+            "assume" => {
+                self.expect(":")?;
+                Ok(Statement::Assume(self.condition(0)?))
+            }
+            "goto" => match self.name() {
+                Some(label) => Ok(Statement::Goto(label.to_string())),
+                None => Err(self.unexpected("a label")),
+            },
+            "if" => self.branch(depth),
+            "while" => {
+                let cond = self.condition(0)?;
+                self.expect_word("do")?;
+                Ok(Statement::While(cond, Box::new(self.labelled(depth + 1)?)))
+            }
+            _ => Err(Diagnostic::error(span, format!("expected a statement, found `{word}`"))),
+        }
+    }
+
+    fn foreign(&mut self, span: program::Span, word: &str, meaning: &str) {
+        let message = format!("`{word}` belongs to another memory model and is read as {meaning}");
+        if self.warnings.iter().all(|warning| warning.message != message) {
+            self.warnings.push(Diagnostic::warning(span, message));
+        }
+    }
+
+    /// `: $r := x` or `: x = e`
+    fn read(&mut self) -> Result<Statement, Diagnostic> {
+        self.expect(":")?;
+        if let Some(Kind::Register(_)) = self.peek() {
+            let register = self.register("a register")?;
+            self.expect(":=")?;
+            return Ok(Statement::Read(register, self.memory()?));
+        }
+        let memory = self.memory()?;
+        self.expect("=")?;
+        Ok(Statement::Await(memory, self.expression(0)?))
+    }
+
+    /// `: x := e`
+    fn write(&mut self, strength: Strength) -> Result<Statement, Diagnostic> {
+        self.expect(":")?;
+        let memory = self.memory()?;
+        self.expect(":=")?;
+        Ok(Statement::Write(memory, self.expression(0)?, strength))
+    }
+
+    /// `(x, e, e)`
+    fn cas(&mut self) -> Result<Statement, Diagnostic> {
+        self.expect("(")?;
+        let memory = self.memory()?;
+        self.expect(",")?;
+        let old = self.expression(0)?;
+        self.expect(",")?;
+        let new = self.expression(0)?;
+        self.expect(")")?;
+        Ok(Statement::Cas(memory, old, new))
+    }
+
+    fn branch(&mut self, depth: usize) -> Result<Statement, Diagnostic> {
+        let cond = self.condition(0)?;
+        self.expect_word("then")?;
+        let yes = Box::new(self.labelled(depth + 1)?);
+        let no = if self.word("else") { Some(Box::new(self.labelled(depth + 1)?)) } else { None };
+        Ok(Statement::If(cond, yes, no))
+    }
+
+    /// `{ … or … }`
+    fn alternatives(&mut self, depth: usize) -> Result<Vec<Vec<Labelled>>, Diagnostic> {
+        self.expect("{")?;
+        let mut found = vec![self.statements(depth + 1)?];
+        while self.word("or") {
+            found.push(self.statements(depth + 1)?);
+        }
+        self.expect("}")?;
+        Ok(found)
+    }
+
+    fn memory(&mut self) -> Result<Memory, Diagnostic> {
+        if self.sign("[") {
+            let pointer = self.expression(0)?;
+            self.expect("]")?;
+            return Ok(Memory::Pointer(pointer));
+        }
+        let Some(name) = self.name() else { return Err(self.unexpected("a variable")) };
+        let name = name.to_string();
+        if !self.sign("[") {
+            return Ok(Memory::Global(name));
+        }
+        let memory = if self.word("my") {
+            Memory::Mine(name)
+        } else {
+            let Some(Kind::Number(value)) = self.peek() else {
+                return Err(self.unexpected("`my` or the number of another process"));
+            };
+            let Some(owner) = value.to_usize() else {
+                return Err(self.unexpected("the number of a process"));
+            };
+            self.skip();
+            Memory::Other(name, owner)
+        };
+        self.expect("]")?;
+        Ok(memory)
+    }
+}

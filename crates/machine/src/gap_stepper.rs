@@ -1,0 +1,214 @@
+//! Running the exact machine on normal forms of the gap abstraction (see [`Gaps`]).
+
+use crate::gap_plan::{Plan, Plans, Unsupported};
+use crate::{Doubt, Event, Exact, Gaps, Machine, State, Stepper, Violation};
+use program::{Domain, Int, Op, Place, Program, ThreadId, VarId};
+use std::collections::BTreeSet;
+
+/// A machine over normal forms.
+pub struct GapStepper<'m, 'p> {
+    /// Runs single concrete steps.
+    pub stepper: Stepper<'m, Exact<'p>>,
+    gaps: Gaps,
+    plans: Plans,
+}
+
+impl<'m, 'p> GapStepper<'m, 'p> {
+    /// The machine with gaps exact up to a precision; more, if properties need it.
+    pub fn new(machine: &'m Exact<'p>, precision: i64) -> Result<GapStepper<'m, 'p>, Unsupported> {
+        let plans = Plans::of(machine.program())?;
+        let precision = precision.max(plans.precision);
+        let gaps = Gaps { low: plans.low - precision, high: plans.high + precision, precision };
+        Ok(GapStepper { stepper: Stepper::new(machine), gaps, plans })
+    }
+
+    /// The machine with a given window and precision; `None` if they are too small to be sound.
+    pub fn with(machine: &'m Exact<'p>, gaps: Gaps) -> Option<GapStepper<'m, 'p>> {
+        let plans = Plans::of(machine.program()).ok()?;
+        let sane = |v: i64| v.abs() < 1 << 41;
+        let enough = gaps.low <= plans.low
+            && gaps.high >= plans.high
+            && gaps.precision >= plans.precision
+            && sane(gaps.low)
+            && sane(gaps.high)
+            && sane(gaps.precision);
+        enough.then(|| GapStepper { stepper: Stepper::new(machine), gaps, plans })
+    }
+
+    /// The window and the precision.
+    pub fn gaps(&self) -> Gaps {
+        self.gaps
+    }
+
+    fn program(&self) -> &'p Program {
+        self.stepper.machine().program_ref()
+    }
+
+    /// The normal forms a run may start in.
+    pub fn initial(&mut self) -> Vec<State> {
+        let program = self.program();
+        let fixed = |v: &VarId| matches!(program.variable(*v).initial, Domain::Range(..));
+        let (states, _) = self.stepper.initial();
+        let Some(first) = states.first() else { return states };
+        if program.variable_ids().all(|v| fixed(&v)) {
+            return states.into_iter().map(|state| self.normal(state)).collect();
+        }
+        let mut found = vec![first.clone()];
+        for variable in program.variable_ids() {
+            let domain = &program.variable(variable).initial;
+            let with = |state: &State| self.with_any_value(state, variable, domain);
+            let next: BTreeSet<Vec<i64>> = found.iter().flat_map(with).collect();
+            found = next.into_iter().map(|values| State { values, ..first.clone() }).collect();
+        }
+        found
+    }
+
+    fn with_any_value(&self, state: &State, variable: VarId, domain: &Domain) -> Vec<Vec<i64>> {
+        let mut found = Vec::new();
+        // Nothing is chosen yet where this variable is, so it must not count as a value.
+        let mut values = state.values.clone();
+        values[variable.index()] = self.gaps.low;
+        self.gaps.open(&values, self.gaps.precision + 1, |opened| {
+            for value in self.gaps.choices(opened).filter(|v| domain.contains(&Int::from(*v))) {
+                let mut values = opened.to_vec();
+                values[variable.index()] = value;
+                self.gaps.normalise(&mut values);
+                found.push(values);
+            }
+        });
+        found
+    }
+
+    fn normal(&self, mut state: State) -> State {
+        self.gaps.normalise(&mut state.values);
+        state
+    }
+
+    /// Compiles the moves of a state's control, if that has not happened yet.
+    pub fn prepare(&mut self, state: &State) {
+        self.stepper.prepare(state);
+    }
+
+    /// Calls `visit` on every normal form that a step may lead to, some of them several times.
+    pub fn successors(
+        &self,
+        state: &State,
+        mut doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        let mut choosing = Vec::new();
+        let mut offsets = BTreeSet::from([0]);
+        for (thread, local) in self.program().thread_ids().map(|t| (t, self.stepper.local(t, state))) {
+            for (edge, _) in self.program().thread(thread).outgoing(local.loc) {
+                match self.plans.at(thread, edge) {
+                    Plan::Offset(offset) => drop(offsets.insert(*offset)),
+                    Plan::Choice => choosing.push(Event::Step { thread, edge }),
+                    Plan::Exact(..) => {}
+                }
+            }
+        }
+        for offset in offsets {
+            self.steps_with_offset(state, offset, &mut doubt, &mut visit);
+        }
+        for event in choosing {
+            self.steps_with_choice(state, event, &mut doubt, &mut visit);
+        }
+    }
+
+    fn steps_with_offset(
+        &self,
+        state: &State,
+        offset: i64,
+        doubt: &mut impl FnMut(Doubt),
+        visit: &mut impl FnMut(Event, Option<i64>, &State),
+    ) {
+        let mut next = State::default();
+        let mut normal = State::default();
+        let mut opened = state.clone();
+        let done = self.gaps.open(&state.values, offset, |values| {
+            opened.values.clear();
+            opened.values.extend_from_slice(values);
+            let mut doubts = Vec::new();
+            self.stepper.successors(
+                &opened,
+                &mut next,
+                |d| doubts.push(d),
+                |event, choice, next| {
+                    if self.plan_offset(event) == Some(offset) {
+                        normal.clone_from(next);
+                        self.gaps.normalise(&mut normal.values);
+                        visit(event, choice, &normal);
+                    }
+                },
+            );
+            // What a free choice leaves out is looked at elsewhere.
+            doubts.into_iter().filter(|d| !matches!(d, Doubt::Choice(_))).for_each(&mut *doubt);
+        });
+        if !done {
+            doubt(Doubt::Bound);
+        }
+        if offset == 0 {
+            self.doubt_inexact(state, doubt);
+        }
+    }
+
+    /// The offset with which an event's step is run; `None` for free choices.
+    fn plan_offset(&self, event: Event) -> Option<i64> {
+        let Event::Step { thread, edge } = event else { return Some(0) };
+        match self.plans.at(thread, edge) {
+            Plan::Offset(offset) => Some(*offset),
+            Plan::Exact(..) => Some(0),
+            Plan::Choice => None,
+        }
+    }
+
+    /// Says which steps compute with values that are not known exactly.
+    fn doubt_inexact(&self, state: &State, doubt: &mut impl FnMut(Doubt)) {
+        for thread in self.program().thread_ids() {
+            let local = self.stepper.local(thread, state);
+            for (edge, _) in self.program().thread(thread).outgoing(local.loc) {
+                if let Plan::Exact(registers, variables) = self.plans.at(thread, edge) {
+                    let known = |place: Place| self.gaps.in_window(self.stepper.place(state, &place));
+                    let exact = registers.iter().all(|r| known(Place::Register(thread, *r)))
+                        && variables.iter().all(|v| known(Place::Memory(*v)))
+                        && self.buffered_in_window(thread, state, variables);
+                    if !exact {
+                        doubt(Doubt::Fragment(Event::Step { thread, edge }));
+                    }
+                }
+            }
+        }
+    }
+
+    fn buffered_in_window(&self, thread: ThreadId, state: &State, variables: &[VarId]) -> bool {
+        let buffered = self.stepper.buffered(thread, state);
+        buffered.into_iter().all(|(v, value)| !variables.contains(&v) || self.gaps.in_window(value))
+    }
+
+    fn steps_with_choice(
+        &self,
+        state: &State,
+        event: Event,
+        doubt: &mut impl FnMut(Doubt),
+        visit: &mut impl FnMut(Event, Option<i64>, &State),
+    ) {
+        let Event::Step { thread, edge } = event else { return };
+        let Op::Havoc(_, domain) = &self.program().thread(thread).edge(edge).op else { return };
+        let done = self.gaps.open(&state.values, self.gaps.precision + 1, |values| {
+            let opened = State { values: values.to_vec(), ..state.clone() };
+            for value in self.gaps.choices(values).filter(|v| domain.contains(&Int::from(*v))) {
+                if let Some(next) = self.stepper.choose(&opened, event, value) {
+                    visit(event, Some(value), &self.normal(next));
+                }
+            }
+        });
+        if !done {
+            doubt(Doubt::Bound);
+        }
+    }
+
+    /// What a normal form violates: the same as all states it stands for.
+    pub fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
+        self.stepper.violation(state)
+    }
+}

@@ -1,0 +1,208 @@
+//! The gap abstraction: values beyond a window are known only by their order and by the gaps
+//! between them, up to a precision.
+//!
+//! Fix a window `[low, high]` and a precision `d`. Sort a state's values above the window; the
+//! *gap* of each to the next smaller one (to `high` for the smallest) is kept if it is at most
+//! `d`, and otherwise becomes `d + 1`, "more than d". Likewise below. Values inside the window
+//! stay. The result is a state again, the *normal form*, and stands for all states with the
+//! same normal form: finitely many normal forms, whatever the values.
+//!
+//! The successors of a normal form under steps that only copy values, add constants of at
+//! most `k`, and compare values with offsets of at most `k`: run the step on the normal form
+//! with each wide gap opened to `d + 1, …, d + 1 + k`, and normalise. No other state behaves
+//! differently: clamp each of its wide gaps to `d + 1 + k`. A sum of gaps with a wide one in it
+//! stays above every offset used, so comparisons come out alike; a new value `y + c` lies
+//! within a gap at a distance of at most `k` from its lower end, and what is left of a gap
+//! clamped at `d + 1 + k` is still wide. For the same reason a freely chosen value needs gaps
+//! opened by `d + 1` more, so that both parts it cuts a gap into can be wide.
+//!
+//! Any other expression is still computed exactly while what it reads lies in the window.
+
+/// More ways to open gaps than this are not tried.
+const MAX_OPENINGS: usize = 1 << 12;
+
+/// A window and a precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gaps {
+    /// The lower end of the window.
+    pub low: i64,
+    /// The upper end of the window.
+    pub high: i64,
+    /// Gaps up to this are exact.
+    pub precision: i64,
+}
+
+impl Gaps {
+    /// Brings values into normal form.
+    pub fn normalise(&self, values: &mut [i64]) {
+        self.rebuild(values, &mut |gap| gap.min(self.precision + 1));
+    }
+
+    /// Calls `visit` on the normal form with every wide gap opened by 0 to `more`, in all ways;
+    /// false if there are too many.
+    pub fn open(&self, values: &[i64], more: i64, mut visit: impl FnMut(&[i64])) -> bool {
+        let wide = self.wide_gaps(values);
+        let ways = (more as usize + 1).checked_pow(wide as u32).filter(|ways| *ways <= MAX_OPENINGS);
+        let Some(ways) = ways else { return false };
+        let mut opened = Vec::new();
+        for way in 0..ways {
+            let mut digits = way;
+            opened.clear();
+            opened.extend_from_slice(values);
+            self.rebuild(&mut opened, &mut |gap| {
+                if gap <= self.precision {
+                    return gap;
+                }
+                let digit = digits % (more as usize + 1);
+                digits /= more as usize + 1;
+                gap + digit as i64
+            });
+            visit(&opened);
+        }
+        true
+    }
+
+    /// Values that, on a state opened by `precision + 1`, stand for all that can be chosen.
+    pub fn choices(&self, values: &[i64]) -> std::ops::RangeInclusive<i64> {
+        let lowest = values.iter().copied().min().unwrap_or(self.low).min(self.low);
+        let highest = values.iter().copied().max().unwrap_or(self.high).max(self.high);
+        lowest - self.precision - 1..=highest + self.precision + 1
+    }
+
+    /// Whether a value lies in the window.
+    pub fn in_window(&self, value: i64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    fn wide_gaps(&self, values: &[i64]) -> usize {
+        let mut wide = 0;
+        self.rebuild(&mut values.to_vec(), &mut |gap| {
+            wide += usize::from(gap > self.precision);
+            gap
+        });
+        wide
+    }
+
+    /// Replaces every gap between neighbouring values outside the window.
+    fn rebuild(&self, values: &mut [i64], gap: &mut dyn FnMut(i64) -> i64) {
+        let outside = |v: &i64| !self.in_window(*v);
+        if !values.iter().any(outside) {
+            return;
+        }
+        let mut above: Vec<i64> = values.iter().copied().filter(|v| *v > self.high).collect();
+        above.sort_unstable();
+        above.dedup();
+        let mut below: Vec<i64> = values.iter().copied().filter(|v| *v < self.low).collect();
+        below.sort_unstable_by(|a, b| b.cmp(a));
+        below.dedup();
+        let mut renamed = Vec::with_capacity(above.len() + below.len());
+        let (mut old, mut new) = (self.high, self.high);
+        for value in above {
+            new += gap(value - old);
+            old = value;
+            renamed.push((value, new));
+        }
+        let (mut old, mut new) = (self.low, self.low);
+        for value in below {
+            new -= gap(old - value);
+            old = value;
+            renamed.push((value, new));
+        }
+        for value in values.iter_mut() {
+            if let Some((_, new)) = renamed.iter().find(|(old, _)| old == value) {
+                *value = *new;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAPS: Gaps = Gaps { low: 0, high: 2, precision: 1 };
+
+    fn normal(values: &[i64]) -> Vec<i64> {
+        let mut values = values.to_vec();
+        GAPS.normalise(&mut values);
+        values
+    }
+
+    #[test]
+    fn the_window_and_narrow_gaps_stay_and_wide_ones_shrink() {
+        assert_eq!(normal(&[0, 1, 2, 3]), [0, 1, 2, 3]);
+        assert_eq!(normal(&[100, 101, 100, 250, 1]), [4, 5, 4, 7, 1]);
+        assert_eq!(normal(&[-1, -50, 0]), [-1, -3, 0]);
+    }
+
+    #[test]
+    fn normalising_twice_changes_nothing() {
+        for a in -6..9 {
+            for b in -6..9 {
+                let once = normal(&[a, b, 3 * a - b]);
+                assert_eq!(normal(&once), once);
+            }
+        }
+    }
+
+    /// Steps of the kind the abstraction is for: every concrete step is covered by a step from
+    /// an opened normal form.
+    #[test]
+    fn opening_gaps_covers_all_concrete_steps() {
+        type Step = fn(&[i64]) -> Option<Vec<i64>>;
+        let steps: [(i64, Step); 5] = [
+            (0, |v| Some(vec![v[1], v[1], v[2]])),
+            (1, |v| Some(vec![v[1] + 1, v[1], v[2]])),
+            (2, |v| Some(vec![v[0], v[2] - 2, v[2]])),
+            (2, |v| (v[0] + 2 < v[1]).then(|| vec![0, v[1], v[2]])),
+            (1, |v| (v[0] == v[1] - 1).then(|| vec![v[0] + 1, v[1], v[2]])),
+        ];
+        for precision in 0..3 {
+            let gaps = Gaps { precision, ..GAPS };
+            for a in -7..12 {
+                for b in -7..12 {
+                    for c in -7..12 {
+                        for (offset, step) in &steps {
+                            check_step(&gaps, [a, b, c], *offset, step);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_step(gaps: &Gaps, values: [i64; 3], offset: i64, step: &fn(&[i64]) -> Option<Vec<i64>>) {
+        let Some(mut expected) = step(&values) else { return };
+        gaps.normalise(&mut expected);
+        let mut start = values.to_vec();
+        gaps.normalise(&mut start);
+        let mut found = false;
+        gaps.open(&start, offset, |opened| {
+            if let Some(mut next) = step(opened) {
+                gaps.normalise(&mut next);
+                found |= next == expected;
+            }
+        });
+        assert!(found, "{values:?} steps to {expected:?}, which {start:?} does not reach, {gaps:?}");
+    }
+
+    #[test]
+    fn opening_for_a_choice_covers_every_value() {
+        for a in -7..12 {
+            for choice in -9..14 {
+                let mut expected = vec![a, 2, choice];
+                GAPS.normalise(&mut expected);
+                let start = normal(&[a, 2]);
+                let mut found = false;
+                GAPS.open(&start, GAPS.precision + 1, |opened| {
+                    for value in GAPS.choices(opened) {
+                        let mut next = vec![opened[0], opened[1], value];
+                        GAPS.normalise(&mut next);
+                        found |= next == expected;
+                    }
+                });
+                assert!(found, "{a} and {choice}");
+            }
+        }
+    }
+}

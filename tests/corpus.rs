@@ -1,0 +1,170 @@
+//! Every corpus program gets the verdict that the `.toml` beside it expects, for every model
+//! and parameter listed there, and under SC the exact number of reachable states.
+//!
+//! A missing or wrong number of states is reported with the right one, so that a new program's
+//! data can be filled in after its verdict has been thought through.
+
+use engine::{Engine, Explicit, Run};
+use evidence::{Ignore, Monitor, Progress, Stop, Task, Verdict, check};
+use machine::{Exact, Model, State, StateSet, Stepper, model_named};
+use program::{Int, Program, Source};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    model: String,
+    #[serde(default)]
+    define: BTreeMap<String, i64>,
+    /// What the engine answers.
+    verdict: String,
+    /// What is really the case, where the engine cannot know.
+    truth: Option<String>,
+    violation: Option<String>,
+    /// The number of reachable states.
+    states: Option<usize>,
+    #[serde(default = "explicit")]
+    engine: String,
+    #[allow(dead_code, reason = "for readers of the data")]
+    why: Option<String>,
+}
+
+fn explicit() -> String {
+    "explicit".to_string()
+}
+
+/// Stops programs that are expected to have no end; others get room for all their states.
+struct MostStates(usize);
+
+impl Monitor for MostStates {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        if progress.states > self.0 { Err(Stop::States) } else { Ok(()) }
+    }
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the corpus is part of the repository")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "fw"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read(path: &Path, define: &BTreeMap<String, i64>) -> Program {
+    let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");
+    let text = std::fs::read_to_string(path).expect("readable");
+    let frontend = frontend::choose(None, name, &text).expect("a known language");
+    let defines = define.iter().map(|(name, value)| (name.clone(), Int::from(*value))).collect();
+    let options = frontend::Options { defines, ..Default::default() };
+    match (frontend.read)(Source::new(name, text), &options) {
+        Ok(parsed) => parsed.program,
+        Err(errors) => panic!("{name}: {errors:#?}"),
+    }
+}
+
+fn expected(path: &Path) -> Expected {
+    let data = path.with_extension("toml");
+    let text = std::fs::read_to_string(&data).unwrap_or_else(|_| panic!("{} is missing", data.display()));
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", data.display()))
+}
+
+/// How many states can be reached, violations or not; `None` if not all can be listed.
+fn count_states(program: &Program, model: Model) -> Option<usize> {
+    let machine = Exact::new(program, model);
+    let mut stepper = Stepper::new(&machine);
+    let mut set = StateSet::new();
+    let (mut stack, doubts) = stepper.initial();
+    let mut exact = doubts.is_empty();
+    let (mut packed, mut next) = (Vec::new(), State::default());
+    while let Some(state) = stack.pop() {
+        packed.clear();
+        state.pack(&mut packed);
+        if set.insert(&packed, None).expect("room").1 {
+            stepper.prepare(&state);
+            stepper.successors(&state, &mut next, |_| exact = false, |_, _, next| stack.push(next.clone()));
+        }
+    }
+    exact.then_some(set.len())
+}
+
+fn check_case(path: &Path, case: &Case) -> Result<(), String> {
+    let program = read(path, &case.define);
+    let model = model_named(&case.model).ok_or("unknown model")?;
+    let task = Task { program: &program, model };
+    let endless = case.verdict == "unknown";
+    let monitor = MostStates(if endless { 50_000 } else { 5_000_000 });
+    let answer = Explicit.verify(&task, &Run { monitor: &monitor, ..Run::default() });
+    let checked = check(&task, answer.verdict, &Ignore).map_err(|why| format!("evidence rejected: {why}"))?;
+    let (verdict, violation) = match checked.verdict() {
+        Verdict::Safe(_) => ("safe", None),
+        Verdict::Unsafe(trace) => ("unsafe", Some(trace.violation.text(&program))),
+        Verdict::Unknown(_) => ("unknown", None),
+    };
+    if verdict != case.verdict {
+        return Err(format!("{verdict}, expected {}", case.verdict));
+    }
+    if case.violation.is_some() && case.violation != violation {
+        return Err(format!("violates {violation:?}, expected {:?}", case.violation));
+    }
+    if case.model == "sc" && !endless {
+        let states = count_states(&program, model);
+        if case.states != states {
+            return Err(format!("states = {states:?}, the data say {:?}", case.states));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_program_gets_its_verdict() {
+    let mut wrong = Vec::new();
+    let mut cases = 0;
+    for path in corpus() {
+        for case in expected(&path).case.iter().filter(|case| case.engine == "explicit") {
+            cases += 1;
+            if let Err(why) = check_case(&path, case) {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                wrong.push(format!("{name} {} {:?}: {why}", case.model, case.define));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {cases} cases:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(cases > 250, "only {cases} cases were found");
+}
+
+#[test]
+fn the_data_are_consistent() {
+    for path in corpus() {
+        let cases = expected(&path).case;
+        for model in ["sc", "tso", "pso"] {
+            assert!(cases.iter().any(|case| case.model == model), "{}: {model}", path.display());
+        }
+        for case in &cases {
+            let verdict = case.truth.as_ref().unwrap_or(&case.verdict);
+            assert!(["safe", "unsafe", "unknown"].contains(&verdict.as_str()), "{}", path.display());
+            assert!(case.truth.is_none() || case.verdict == "unknown", "{}", path.display());
+        }
+        // A weaker model can only add behaviour.
+        let truth = |model: &str| {
+            let default = |case: &&Case| case.model == model && case.define.is_empty();
+            cases.iter().find(default).map(|case| case.truth.clone().unwrap_or(case.verdict.clone()))
+        };
+        if truth("sc").as_deref() == Some("unsafe") {
+            assert_eq!(truth("tso").as_deref(), Some("unsafe"), "{}", path.display());
+        }
+        if truth("tso").as_deref() == Some("unsafe") {
+            assert_eq!(truth("pso").as_deref(), Some("unsafe"), "{}", path.display());
+        }
+    }
+}
