@@ -4,7 +4,7 @@ use super::diagnostics::position;
 use super::steps::{Effect, Step, describe_all};
 use super::{
     Answered, Claimed, Failed, LitmusAnswered, Look, Printed, Report, Section, WalkEnd, Walked, litmus,
-    reason_texts, violation_text,
+    reason_texts,
 };
 use crate::numbers::megabytes;
 use evidence::{Claim, Form, Statistics, Verdict, cause};
@@ -115,7 +115,7 @@ impl Report for Json {
             Verdict::Unsafe(trace) => {
                 out.verdict = "unsafe";
                 let end = answer.checked.run().last();
-                out.violation = Some(violation_text(program, trace.violation));
+                out.violation = Some(trace.violation.text(program));
                 out.violation_line = violation_line(program, trace.violation);
                 out.index = end
                     .and_then(|end| trace.violation.index(program, |t, r| end.register(t, r)))
@@ -207,7 +207,7 @@ impl Report for Json {
             WalkEnd::Cut => "cut",
             WalkEnd::Violated => "violated",
         };
-        let violation = walked.violation.map(|trace| violation_text(walked.program, trace.violation));
+        let violation = walked.violation.map(|trace| trace.violation.text(walked.program));
         line(&json!({
             "schema": SCHEMA,
             "command": "run",
@@ -235,7 +235,7 @@ impl Report for Json {
 fn unsafe_claim(program: &Program, trace: &Trace, run: &[Configuration]) -> Value {
     json!({
         "verdict": "unsafe",
-        "violation": violation_text(program, trace.violation),
+        "violation": trace.violation.text(program),
         "initial": initial(program, &trace.initial),
         "trace": steps(program, &trace.steps, run),
     })

@@ -197,21 +197,6 @@ pub trait Report: Sync {
 /// All reports; the first is the default.
 pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json];
 
-/// The violated property as it is written, or the violated assertion or access. Where one
-/// text stands for several properties, the violated one is spelled out.
-fn violation_text(program: &Program, violation: Violation) -> String {
-    let written = match violation {
-        Violation::Property(at) => {
-            let span = program.properties[at].span;
-            let alone = program.properties.iter().filter(|property| property.span == span).count() == 1;
-            if alone { program.source.snippet(span) } else { String::new() }
-        }
-        Violation::Failure(..) => String::new(),
-    };
-    let written = written.trim_end_matches(';').trim_end();
-    if written.is_empty() { violation.text(program) } else { written.to_string() }
-}
-
 /// Where the violated claim stands.
 fn violation_span(program: &Program, violation: Violation) -> Span {
     match violation {

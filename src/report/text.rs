@@ -2,11 +2,11 @@
 
 use super::{
     Answered, Claimed, Failed, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
-    diagnostics, litmus, reason_texts, render, violation_span, violation_text,
+    diagnostics, litmus, reason_texts, render, violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
-use evidence::{Claim, Form, Reason, Task, Verdict, cause};
+use evidence::{Certificate, Claim, Form, Reason, Task, Verdict, cause};
 use frontend::Diagnostic;
 use machine::{Configuration, Model, Trace, Violation};
 use program::{Program, Source};
@@ -37,7 +37,7 @@ impl Report for Text {
     fn answer(&self, answer: &Answered<'_>, look: &Look) -> Printed {
         let model = upper(answer.task.model);
         let mut out = match answer.checked.verdict() {
-            Verdict::Safe(_) => safe(answer, &model),
+            Verdict::Safe(certificate) => safe(answer, certificate, &model),
             Verdict::Unsafe(trace) => violated(answer, trace, &model, look),
             Verdict::Unknown(reasons) => unknown(answer, reasons, &model, look),
         };
@@ -167,16 +167,22 @@ fn upper(model: Model) -> String {
     model.name().to_uppercase()
 }
 
-fn safe(answer: &Answered<'_>, model: &str) -> String {
-    let states = counted(answer.statistics.states, "state");
-    let bound = match answer.statistics.k {
-        Some(_) => ", no store buffer bound was reached",
-        None => "",
+fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String {
+    let how = match certificate {
+        Certificate::Closed(_) => {
+            let bound = match answer.statistics.k {
+                Some(_) => ", no store buffer bound was reached",
+                None => "",
+            };
+            format!("all {} explored{bound}", counted(answer.statistics.states, "state"))
+        }
+        Certificate::Gaps(gaps, set) => format!(
+            "whatever the integers grow to, {} by order and gaps up to {} are all there is",
+            counted(set.states.len(), "state"),
+            gaps.precision,
+        ),
     };
-    format!(
-        "{}: {SAFE}safe{SAFE:#} under {model}: all {states} explored{bound}; certificate checked\n",
-        answer.file
-    )
+    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how}; certificate checked\n", answer.file)
 }
 
 fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> String {
@@ -228,7 +234,7 @@ fn explained(
 
 /// The violated claim, with its place if it stands inside a thread.
 fn violation(program: &Program, violation: Violation, run: &[Configuration]) -> String {
-    let mut text = violation_text(program, violation);
+    let mut text = violation.text(program);
     let Violation::Failure(thread, _) = violation else { return text };
     let end = run.last();
     if let Some(index) = end.and_then(|end| violation.index(program, |t, r| end.register(t, r))) {
