@@ -9,6 +9,7 @@ use crate::{Reason, Rejected, Task};
 use machine::{Event, Exact, State, Stepper};
 use program::{Int, Place, Quantifier, Question, VarId};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// A final state over what a question observes, with an execution that leads there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +99,7 @@ pub fn check_outcomes(
     let machine = Exact::new(task.program, task.model);
     let mut stepper = Stepper::new(&machine);
     let (initial, _) = stepper.initial();
-    let (mut finals, mut positive) = (Vec::new(), 0);
+    let mut finals: BTreeMap<Vec<i64>, bool> = BTreeMap::new();
     for (at, claim) in outcomes.finals.iter().enumerate() {
         let wrong = |step: usize| Rejected::Trace(machine::Rejected::Step(step));
         let starts = |state: &&State| {
@@ -117,13 +118,12 @@ pub fn check_outcomes(
         }
         let value = |place: &Place| Int::from(stepper.place(&state, place));
         if question.filter.eval(&value) == Ok(true) {
-            finals.push(claim.values.clone());
-            positive += usize::from(question.cond.eval(&value) == Ok(true));
+            *finals.entry(claim.values.clone()).or_default() |= question.cond.eval(&value) == Ok(true);
         }
     }
     Ok(CheckedOutcomes {
-        finals,
-        positive,
+        positive: finals.values().filter(|positive| **positive).count(),
+        finals: finals.into_keys().collect(),
         missing: outcomes.missing.clone(),
         quantifier: question.quantifier,
     })

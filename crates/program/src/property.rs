@@ -57,11 +57,26 @@ pub struct Question {
     pub cond: Cond<Place>,
     /// Final configurations that do not satisfy it are ignored.
     pub filter: Cond<Place>,
-    /// What a report lists, under these names and in this order. Holds everything that the
-    /// condition and the filter speak of.
+    /// What a report lists, under these names and in this order.
     pub observed: Vec<(String, Place)>,
     /// Where the condition is written.
     pub span: Span,
+}
+
+impl Question {
+    /// Everything it depends on: what it observes first, then what else the condition and the
+    /// filter speak of. Final states that agree there need not be told apart.
+    pub fn places(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = self.observed.iter().map(|(_, place)| *place).collect();
+        for cond in [&self.cond, &self.filter] {
+            cond.for_each_leaf(&mut |place| {
+                if !places.contains(place) {
+                    places.push(*place);
+                }
+            });
+        }
+        places
+    }
 }
 
 /// A predicate offered to proof engines.
@@ -88,11 +103,7 @@ impl Program {
         for cond in properties.chain(self.hints.iter().map(|h| &h.cond)) {
             cond.for_each_leaf(&mut |place| places.push(*place));
         }
-        if let Some(question) = &self.question {
-            question.cond.for_each_leaf(&mut |place| places.push(*place));
-            question.filter.for_each_leaf(&mut |place| places.push(*place));
-            places.extend(question.observed.iter().map(|(_, place)| *place));
-        }
+        places.extend(self.question.iter().flat_map(Question::places));
         places.sort_unstable();
         places.dedup();
         places

@@ -48,11 +48,18 @@ enum Attempt {
     Unsuited,
 }
 
-/// Final states by what is observed, each with the execution that was found first.
+/// Final states by the values of what the question depends on, each with the execution that was
+/// found first.
 type Finals = BTreeMap<Vec<i64>, FinalState>;
 
-fn observe(stepper: &Stepper<'_, Exact<'_>>, question: &Question, state: &State) -> Vec<i64> {
-    question.observed.iter().map(|(_, place)| stepper.place(state, place)).collect()
+/// What a final state is known by.
+fn key(stepper: &Stepper<'_, Exact<'_>>, question: &Question, state: &State) -> Vec<i64> {
+    question.places().iter().map(|place| stepper.place(state, place)).collect()
+}
+
+/// The observed values are the first of a key.
+fn observed(question: &Question, key: &[i64]) -> Vec<i64> {
+    key[..question.observed.len()].to_vec()
 }
 
 fn by_reduction(task: &Task<'_>, question: &Question, run: &Run<'_>, budget: usize) -> Attempt {
@@ -61,9 +68,8 @@ fn by_reduction(task: &Task<'_>, question: &Question, run: &Run<'_>, budget: usi
     let (mut finals, mut doubts) = (Finals::new(), BTreeSet::new());
     let ended =
         reduced(&mut stepper, budget, run.monitor, &mut doubts, &mut |stepper, first, last, steps| {
-            let values = observe(stepper, question, last);
-            finals.entry(values).or_insert_with_key(|values| FinalState {
-                values: values.clone(),
+            finals.entry(key(stepper, question, last)).or_insert_with_key(|key| FinalState {
+                values: observed(question, key),
                 initial: chosen_initially(task.program, first),
                 steps: steps.collect(),
             });
@@ -114,13 +120,14 @@ fn finals_among(
     for at in states.refs() {
         system.unpack(states.get(at), &mut state);
         if system.stepper.is_final(&state) {
-            places.entry(observe(&system.stepper, question, &state)).or_insert(at);
+            places.entry(key(&system.stepper, question, &state)).or_insert(at);
         }
     }
-    let mut with_path = |(values, at): (Vec<i64>, StateRef)| {
+    let mut with_path = |(key, at): (Vec<i64>, StateRef)| {
         let (first, steps) = path(system, states, at);
         let initial = chosen_initially(task.program, &first);
-        (values.clone(), FinalState { values, initial, steps })
+        let values = observed(question, &key);
+        (key, FinalState { values, initial, steps })
     };
     places.into_iter().map(&mut with_path).collect()
 }
