@@ -1,7 +1,7 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
 use crate::args::Input;
-use frontend::{Diagnostic, FRONTENDS, MAX_TEXT, Options};
+use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options};
 use program::{Program, Source};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -135,7 +135,7 @@ fn walk(folder: &Path, files: &mut Vec<Result<PathBuf, Box<Unreadable>>>) {
         // Links to folders are not followed: they may lead back.
         let is_folder = path == folder || fs::symlink_metadata(&path).is_ok_and(|data| data.is_dir());
         if !is_folder {
-            if known_ending(&path) && path.is_file() {
+            if path.is_file() && is_program(&path) {
                 files.push(Ok(path));
             }
             continue;
@@ -152,7 +152,13 @@ fn walk(folder: &Path, files: &mut Vec<Result<PathBuf, Box<Unreadable>>>) {
     }
 }
 
-fn known_ending(path: &Path) -> bool {
+/// Whether a file in a folder is meant for us: its ending is a language's name, or the language
+/// shares its ending with other things (`.txt`) and recognises the content.
+fn is_program(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or("");
-    FRONTENDS.iter().any(|frontend| frontend.extensions.contains(&ending))
+    let claims = |frontend: &&Frontend| frontend.extensions.contains(&ending);
+    FRONTENDS
+        .iter()
+        .filter(claims)
+        .any(|frontend| frontend.name == ending || read(path).is_ok_and(|text| (frontend.recognises)(&text)))
 }
