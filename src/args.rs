@@ -68,11 +68,12 @@ set of states every successor of every state is worked out again.
 Exit codes: 0 the evidence holds (whether it proves the program safe or unsafe), 2 it does not, or an error.")]
     Check(Check),
 
-    /// Print a program: as .fw, as a Graphviz graph, as JSON
+    /// Print a program in another form
     #[command(after_help = "\
 Examples:
   fencewright show peterson.fw                          what the program means, step by step
-  fencewright show --as dot peterson.fw | dot -Tsvg     a picture of its automata")]
+  fencewright show --as dot peterson.fw | dot -Tsvg     a picture of its automata
+  fencewright show --as rmm peterson.fw > peterson.rmm  the same program for Memorax")]
     Show(Show),
 
     /// Walk a program, at random or step by step
@@ -328,6 +329,10 @@ pub enum ShowAs {
     Dot,
     /// The automata as JSON
     Json,
+    /// A program for Memorax, if it can be one
+    Rmm,
+    /// A program for Trencher, if it can be one
+    Trencher,
 }
 
 /// What `list` lists.
@@ -416,6 +421,7 @@ mod tests {
         let mut command = Cli::command();
         let verify = command.find_subcommand_mut("verify").expect("there is such a command");
         let help = verify.render_long_help().to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for model in MODELS {
             assert!(help.contains(model.about()), "{help}");
         }

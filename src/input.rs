@@ -1,7 +1,7 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
 use crate::args::Input;
-use frontend::{Diagnostic, FRONTENDS, MAX_TEXT, Options};
+use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options};
 use program::{Program, Source};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -31,8 +31,13 @@ pub struct Unreadable {
 }
 
 impl Unreadable {
-    fn new(path: &Path, reason: impl Into<String>) -> Unreadable {
-        Unreadable { name: name(path), reason: reason.into(), diagnostics: Vec::new(), source: None }
+    fn new(path: &Path, reason: impl Into<String>) -> Box<Unreadable> {
+        Box::new(Unreadable {
+            name: name(path),
+            reason: reason.into(),
+            diagnostics: Vec::new(),
+            source: None,
+        })
     }
 }
 
@@ -47,7 +52,7 @@ pub fn name(path: &Path) -> String {
 }
 
 /// Reads a program.
-pub fn load(path: &Path, input: &Input) -> Result<Loaded, Unreadable> {
+pub fn load(path: &Path, input: &Input) -> Result<Loaded, Box<Unreadable>> {
     let text = read(path).map_err(|reason| Unreadable::new(path, reason))?;
     let name = name(path);
     let Some(frontend) = frontend::choose(input.input_format.as_deref(), &name, &text) else {
@@ -64,7 +69,7 @@ pub fn load(path: &Path, input: &Input) -> Result<Loaded, Unreadable> {
                 count => format!("{count} errors"),
             };
             let source = Some(Source::new(name.clone(), text));
-            Err(Unreadable { name, reason, diagnostics, source })
+            Err(Box::new(Unreadable { name, reason, diagnostics, source }))
         }
     }
 }
@@ -108,7 +113,7 @@ pub fn cannot_read(error: &io::Error) -> String {
 
 /// The files that paths stand for: folders are walked for files with endings we know, in
 /// order of their names. What cannot be walked is an error in its place.
-pub fn expand(paths: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
+pub fn expand(paths: &[PathBuf]) -> Vec<Result<PathBuf, Box<Unreadable>>> {
     let mut files = Vec::new();
     for path in paths {
         if is_stdin(path) || !path.is_dir() {
@@ -124,13 +129,13 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Result<PathBuf, Unreadable>> {
     files
 }
 
-fn walk(folder: &Path, files: &mut Vec<Result<PathBuf, Unreadable>>) {
+fn walk(folder: &Path, files: &mut Vec<Result<PathBuf, Box<Unreadable>>>) {
     let mut stack = vec![folder.to_path_buf()];
     while let Some(path) = stack.pop() {
         // Links to folders are not followed: they may lead back.
         let is_folder = path == folder || fs::symlink_metadata(&path).is_ok_and(|data| data.is_dir());
         if !is_folder {
-            if known_ending(&path) && path.is_file() {
+            if path.is_file() && is_program(&path) {
                 files.push(Ok(path));
             }
             continue;
@@ -147,7 +152,13 @@ fn walk(folder: &Path, files: &mut Vec<Result<PathBuf, Unreadable>>) {
     }
 }
 
-fn known_ending(path: &Path) -> bool {
+/// Whether a file in a folder is meant for us: its ending is a language's name, or the language
+/// shares its ending with other things (`.txt`) and recognises the content.
+fn is_program(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or("");
-    FRONTENDS.iter().any(|frontend| frontend.extensions.contains(&ending))
+    let claims = |frontend: &&Frontend| frontend.extensions.contains(&ending);
+    FRONTENDS
+        .iter()
+        .filter(claims)
+        .any(|frontend| frontend.name == ending || read(path).is_ok_and(|text| (frontend.recognises)(&text)))
 }

@@ -4,7 +4,7 @@
 //! a second, and is wiped before anything else is printed.
 
 use crate::limits::allocated;
-use crate::numbers::{grouped, megabytes};
+use crate::numbers::{grouped, megabytes, short};
 use evidence::Progress;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -67,12 +67,12 @@ fn text(label: &str, progress: &Progress, elapsed: Duration, limit: Option<Durat
     let bound = progress.bound.map(|bound| format!(", buffers up to {bound}")).unwrap_or_default();
     let seconds = elapsed.as_secs_f64();
     let speed = (progress.states as f64 / seconds.max(0.001)) as usize;
-    let limit = limit.map(|limit| format!(" of {} s", limit.as_secs_f64())).unwrap_or_default();
+    let limit = limit.map(|limit| format!(" of {}", limit.as_secs_f64())).unwrap_or_default();
     format!(
-        "{label}: {}{bound}: {} states, {} a second, {} MB, {seconds:.1} s{limit}",
+        "{label}: {}{bound}: {} states, {}/s, {} MB, {seconds:.1}{limit} s",
         progress.phase,
-        grouped(progress.states),
-        grouped(speed),
+        short(progress.states),
+        short(speed),
         grouped(megabytes(allocated())),
     )
 }
@@ -86,7 +86,7 @@ mod tests {
         let progress =
             Progress { phase: "exploring", bound: Some(2), states: 2_000_000, ..Progress::default() };
         let line = text("a.fw", &progress, Duration::from_secs(2), Some(Duration::from_secs(60)));
-        assert!(line.starts_with("a.fw: exploring, buffers up to 2: 2,000,000 states, 1,000,000 a second, "));
-        assert!(line.ends_with("2.0 s of 60 s"), "{line}");
+        assert!(line.starts_with("a.fw: exploring, buffers up to 2: 2.00M states, 1.00M/s, "));
+        assert!(line.ends_with("2.0 of 60 s"), "{line}");
     }
 }

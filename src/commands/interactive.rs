@@ -106,8 +106,8 @@ impl Session<'_> {
                 Some(Wish::Table) => {
                     show = false;
                     let violation = now.violation(self.program);
-                    let run =
-                        Run { program: self.program, steps: &steps, passed: &passed, violation, cause: None };
+                    let (program, model) = (self.program, self.machine.model());
+                    let run = Run { program, model, steps: &steps, passed: &passed, violation, cause: None };
                     self.say(&render(&run, self.console.look().width))?;
                 }
                 Some(Wish::Help) => {
@@ -147,7 +147,7 @@ impl Session<'_> {
             }
             match line.parse::<Int>() {
                 Ok(value) if domain.contains(&value) => return Ok(Some(value)),
-                _ => self.say(&format!("not one of these values: {line}\n"))?,
+                _ => self.say(&format!("not one of these values: {}\n", start(&line)))?,
             }
         }
     }
@@ -207,7 +207,7 @@ impl Session<'_> {
                 }
                 ([], _) => continue,
                 _ => {
-                    self.say(&format!("not understood: {line} (? for help)\n"))?;
+                    self.say(&format!("not understood: {} (? for help)\n", start(&line)))?;
                     continue;
                 }
             };
@@ -239,8 +239,8 @@ impl Session<'_> {
             if !registers.is_empty() {
                 let _ = writeln!(out, "  {:<wide$}  {registers}", "");
             }
-            if let Some(buffer) = buffer(program, now, thread) {
-                let _ = writeln!(out, "  {:<wide$}  {BUFFER}buffer: {buffer}{BUFFER:#}", "");
+            if let Some(buffer) = buffer(program, self.machine.model(), now, thread) {
+                let _ = writeln!(out, "  {:<wide$}  {BUFFER}{buffer}{BUFFER:#}", "");
             }
         }
         for violation in now.violations(program) {
@@ -297,4 +297,9 @@ fn domain_text(domain: &Domain) -> String {
         Domain::All => "any integer".to_string(),
         Domain::Range(low, high) => format!("{low} to {high}"),
     }
+}
+
+/// The start of a line, for messages.
+fn start(line: &str) -> String {
+    line.chars().take(40).collect()
 }

@@ -3,7 +3,7 @@
 use crate::args::{Show, ShowAs};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::report::{REPORTS, automata};
+use crate::report::{Failed, REPORTS, automata};
 
 /// Runs the command.
 pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
@@ -12,10 +12,28 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
         Err(exit) => return Ok(exit),
     };
     let text = match args.form {
-        ShowAs::Fw => program::print(&loaded.program),
-        ShowAs::Dot => program::dot(&loaded.program),
-        ShowAs::Json => format!("{}\n", automata(&loaded.program)),
+        ShowAs::Fw => Ok(program::print(&loaded.program)),
+        ShowAs::Dot => Ok(program::dot(&loaded.program)),
+        ShowAs::Json => Ok(format!("{}\n", automata(&loaded.program))),
+        ShowAs::Rmm => frontend::rmm::write(&loaded.program),
+        ShowAs::Trencher => frontend::trencher::write(&loaded.program),
     };
-    console.print_text(&text)?;
-    Ok(Exit::Holds)
+    match text {
+        Ok(text) => {
+            console.print_text(&text)?;
+            Ok(Exit::Holds)
+        }
+        Err(diagnostics) => {
+            let failed = Failed {
+                command: "show",
+                file: &loaded.name,
+                model: None,
+                reason: "the other language cannot say this".to_string(),
+                diagnostics: &diagnostics,
+                source: Some(&loaded.program.source),
+            };
+            console.print(&REPORTS[0].failure(&failed))?;
+            Ok(Exit::Error)
+        }
+    }
 }

@@ -17,8 +17,9 @@ use crate::progress::Display;
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
 use engine::{Engine, Run};
 use evidence::{Checked, Ignore, Reason, Rejected, Statistics, Task, Verdict, check, check_outcomes};
+use frontend::Diagnostic;
 use machine::{MODELS, Model};
-use program::Question;
+use program::{Question, Span};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
@@ -85,7 +86,7 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Everything about one file.
-    fn file(&self, file: &Result<PathBuf, Unreadable>, stem: &str) -> (Printed, Exit) {
+    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> (Printed, Exit) {
         if self.interrupt.is_raised() {
             self.skipped.fetch_add(1, Ordering::Relaxed);
             return (Printed::default(), Exit::Holds);
@@ -97,7 +98,7 @@ impl Session<'_> {
             Err(unreadable) => return refused(unreadable),
             Ok(path) => match load(path, &self.args.input) {
                 Err(unreadable) => return refused(&unreadable),
-                Ok(loaded) => loaded,
+                Ok(loaded) => warned(loaded),
             },
         };
         let mut printed = match self.look.quiet {
@@ -116,7 +117,8 @@ impl Session<'_> {
 
     fn model(&self, loaded: &Loaded, model: &Model, stem: &str) -> (Printed, Exit) {
         let task = Task { program: &loaded.program, model: *model };
-        let label = format!("{} ({})", loaded.name, model.name());
+        let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
+        let label = format!("{file} ({})", model.name());
         let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label);
         let answer = match &loaded.program.question {
             Some(question) => self.litmus(loaded, &task, question, &watch),
@@ -235,6 +237,19 @@ impl Session<'_> {
         };
         Ok((self.report.litmus(&answered, self.look), exit))
     }
+}
+
+/// The program, with a warning if it claims nothing: then it is safe whatever it does.
+fn warned(mut loaded: Loaded) -> Loaded {
+    let program = &loaded.program;
+    let fails = |thread: &program::Thread| thread.locs().any(|loc| thread.location(loc).failure.is_some());
+    let claims =
+        program.question.is_some() || !program.properties.is_empty() || program.threads.iter().any(fails);
+    if !claims {
+        let warning = Diagnostic::warning(Span::NONE, "nothing is claimed of this program");
+        loaded.warnings.push(warning.hint("add a property (`never`, `finally`) or an `assert`"));
+    }
+    loaded
 }
 
 fn bug(engine: &str, why: &Rejected) -> String {

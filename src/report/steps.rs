@@ -3,7 +3,7 @@
 //! A trace names events only. Beside the configurations a replay passed, every event becomes
 //! a [`Step`]: the statement it comes from and its effects with their values.
 
-use machine::{Configuration, Entry, Event, TraceStep};
+use machine::{Configuration, Entry, Event, Model, TraceStep};
 use program::{Fence, Int, Names, Op, Program, RegId, Span, ThreadId, VarId};
 use std::collections::BTreeMap;
 
@@ -168,14 +168,26 @@ impl Scene<'_> {
     }
 }
 
-/// A thread's buffer as text, oldest store first; `None` if it is empty.
-pub fn buffer(program: &Program, at: &Configuration, thread: ThreadId) -> Option<String> {
+/// A thread's buffer as text, oldest store first; `None` if it is empty. Where every variable
+/// has a buffer of its own, a bar stands between what belongs to different ones.
+pub fn buffer(program: &Program, model: Model, at: &Configuration, thread: ThreadId) -> Option<String> {
     let entries = at.buffer(thread);
-    let text = |(entry, value): &(Entry, Option<Int>)| match (entry, value) {
-        (Entry::Store(variable), Some(value)) => format!("{}={value}", program.variable(*variable).name),
-        _ => "fence".to_string(),
-    };
-    (!entries.is_empty()).then(|| entries.iter().map(text).collect::<Vec<_>>().join(", "))
+    let (one, other) = (VarId::new(0), VarId::new(1));
+    let separate = model.queued(&[Entry::Store(one)], other) == 0;
+    let mut text = String::new();
+    let mut last = None;
+    for (entry, value) in &entries {
+        if last.is_some() {
+            text += if separate && last != Some(*entry) { " | " } else { ", " };
+        }
+        last = Some(*entry);
+        text += &match (entry, value) {
+            (Entry::Store(variable), Some(value)) => format!("{}={value}", program.variable(*variable).name),
+            _ => "fence".to_string(),
+        };
+    }
+    let word = if separate { "buffers" } else { "buffer" };
+    (!entries.is_empty()).then(|| format!("{word}: {text}"))
 }
 
 /// Whether a text mentions a name as a word of its own.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
-use evidence::{Claim, Form, Reason, Verdict, cause};
+use evidence::{Certificate, Claim, Form, Reason, Task, Verdict, cause};
 use frontend::Diagnostic;
 use machine::{Configuration, Model, Trace, Violation};
 use program::{Program, Source};
@@ -37,7 +37,7 @@ impl Report for Text {
     fn answer(&self, answer: &Answered<'_>, look: &Look) -> Printed {
         let model = upper(answer.task.model);
         let mut out = match answer.checked.verdict() {
-            Verdict::Safe(_) => safe(answer, &model),
+            Verdict::Safe(certificate) => safe(answer, certificate, &model),
             Verdict::Unsafe(trace) => violated(answer, trace, &model, look),
             Verdict::Unknown(reasons) => unknown(answer, reasons, &model, look),
         };
@@ -83,15 +83,15 @@ impl Report for Text {
                 upper(*model),
                 counted(*states, "state"),
             ),
-            Claim::Unsafe(model, trace, run) => {
+            &Claim::Unsafe(model, ref trace, ref run) => {
                 let mut out = format!(
                     "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
                     claimed.file,
-                    upper(*model),
+                    upper(model),
                     violation(program, trace.violation, run),
                 );
                 if !look.quiet {
-                    out.push_str(&explained(program, trace, run, None, look));
+                    out.push_str(&explained(&Task { program, model }, trace, run, None, look));
                 }
                 out
             }
@@ -105,6 +105,7 @@ impl Report for Text {
         if shown && !look.quiet {
             let run = Run {
                 program: walked.program,
+                model: walked.model,
                 steps: walked.steps,
                 passed: walked.passed,
                 violation: walked.violation.map(|trace| trace.violation),
@@ -166,16 +167,22 @@ fn upper(model: Model) -> String {
     model.name().to_uppercase()
 }
 
-fn safe(answer: &Answered<'_>, model: &str) -> String {
-    let states = counted(answer.statistics.states, "state");
-    let bound = match answer.statistics.k {
-        Some(_) => ", no store buffer bound was reached",
-        None => "",
+fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String {
+    let how = match certificate {
+        Certificate::Closed(_) => {
+            let bound = match answer.statistics.k {
+                Some(_) => ", no store buffer bound was reached",
+                None => "",
+            };
+            format!("all {} explored{bound}", counted(answer.statistics.states, "state"))
+        }
+        Certificate::Gaps(gaps, set) => format!(
+            "whatever the integers grow to, {} by order and gaps up to {} are all there is",
+            counted(set.states.len(), "state"),
+            gaps.precision,
+        ),
     };
-    format!(
-        "{}: {SAFE}safe{SAFE:#} under {model}: all {states} explored{bound}; certificate checked\n",
-        answer.file
-    )
+    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how}; certificate checked\n", answer.file)
 }
 
 fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> String {
@@ -183,7 +190,7 @@ fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> S
     let claim = violation(program, trace.violation, run);
     let mut out = format!("{}: {UNSAFE}unsafe{UNSAFE:#} under {model}: {claim}\n", answer.file);
     if !look.quiet {
-        out.push_str(&explained(program, trace, run, answer.sc_violation, look));
+        out.push_str(&explained(&answer.task, trace, run, answer.sc_violation, look));
         if answer.sc_violation.is_none() {
             out.push_str("Whether SC allows a violation as well is not known.\n");
         }
@@ -195,18 +202,20 @@ fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> S
 
 /// The run as a table, and in a sentence why it can happen.
 fn explained(
-    program: &Program,
+    task: &Task<'_>,
     trace: &Trace,
     run: &[Configuration],
     sc_violation: Option<bool>,
     look: &Look,
 ) -> String {
+    let (program, model) = (task.program, task.model);
     let cause = match sc_violation {
         Some(true) => None,
         _ => cause(program, trace, run),
     };
     let shown = Run {
         program,
+        model,
         steps: &trace.steps,
         passed: run,
         violation: Some(trace.violation),

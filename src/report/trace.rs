@@ -8,7 +8,7 @@ use super::steps::{Effect, Step, buffer, describe_all, mentions, standing};
 use super::table::{Cell, Column, Line, Table, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
 use evidence::Cause;
-use machine::{Configuration, TraceStep, Violation};
+use machine::{Configuration, Model, TraceStep, Violation};
 use program::{Place, Program, RegId, ThreadId, VarId};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,6 +18,8 @@ use std::ops::Range;
 pub struct Run<'a> {
     /// The program.
     pub program: &'a Program,
+    /// The memory model.
+    pub model: Model,
     /// Its steps.
     pub steps: &'a [TraceStep],
     /// The configurations it passes: one more than steps.
@@ -85,12 +87,12 @@ impl<'a> View<'a> {
         }
         let mut first = vec![vec![Line::plain("start")]];
         first.extend(self.threads.iter().map(|_| Cell::new()));
-        first.extend(self.memory(None, 0, spread));
+        first.extend(self.memory(None, spread));
         table.rows.push(first);
         for group in &self.groups {
             let mut row = vec![vec![Line::plain(number(group))]];
             row.extend(self.threads.iter().map(|thread| self.cell(group, *thread)));
-            row.extend(self.memory(Some(group.start), group.end, spread));
+            row.extend(self.memory(Some(group), spread));
             table.rows.push(row);
         }
         if self.run.violation.is_some() {
@@ -110,10 +112,14 @@ impl<'a> View<'a> {
             cell.push(self.headline(group.start));
             cell.extend(self.effects(group).into_iter().map(|line| line.margin(&blank)));
         }
-        if let Some(buffer) = buffer(self.run.program, &self.run.passed[group.end], thread) {
-            cell.push(Line::plain(format!("buffer: {buffer}")).style(BUFFER).margin(&blank));
+        if let Some(buffer) = self.buffer(group.end, thread) {
+            cell.push(Line::plain(buffer).style(BUFFER).margin(&blank));
         }
         cell
+    }
+
+    fn buffer(&self, at: usize, thread: ThreadId) -> Option<String> {
+        buffer(self.run.program, self.run.model, &self.run.passed[at], thread)
     }
 
     /// The statement of a step, or the drain it is.
@@ -169,13 +175,13 @@ impl<'a> View<'a> {
         if forbidden { "  ◀ not under SC" } else { "" }
     }
 
-    /// The cells of memory: all values at the start, later what changed.
-    fn memory(&self, before: Option<usize>, after: usize, spread: bool) -> Vec<Cell> {
-        let (passed, program) = (self.run.passed, self.run.program);
-        let value = |variable: &VarId| passed[after].memory(*variable);
-        let same =
-            |variable: &VarId| before.is_some_and(|at| passed[at].memory(*variable) == value(variable));
-        let style = if before.is_none() { Style::new() } else { CHANGED };
+    /// The cells of memory: all values at the start, later what a group of steps wrote.
+    fn memory(&self, group: Option<&Range<usize>>, spread: bool) -> Vec<Cell> {
+        let program = self.run.program;
+        let after = &self.run.passed[group.map_or(0, |group| group.end)];
+        let value = |variable: &VarId| after.memory(*variable);
+        let same = |variable: &VarId| group.is_some_and(|group| !self.writes(group, *variable));
+        let style = if group.is_none() { Style::new() } else { CHANGED };
         if spread {
             let cell = |v: &VarId| match same(v) {
                 true => vec![Line::plain("·").style(DIM)],
@@ -186,6 +192,15 @@ impl<'a> View<'a> {
         let text = |v: &VarId| format!("{}={}", program.variable(*v).name, value(v));
         let changed: Vec<String> = self.variables.iter().filter(|v| !same(v)).map(text).collect();
         vec![if changed.is_empty() { Cell::new() } else { vec![Line::plain(changed.join(" ")).style(style)] }]
+    }
+
+    /// Whether a group of steps writes a variable's memory.
+    fn writes(&self, group: &Range<usize>, variable: VarId) -> bool {
+        let mut effects = self.steps[group.clone()].iter().flat_map(|step| &step.effects);
+        effects.any(|effect| match effect {
+            Effect::Drain(v, _) | Effect::Store(v, _, false) => *v == variable,
+            _ => false,
+        })
     }
 
     /// Where a thread stands at the end, and what the violated property asks of its registers.
@@ -217,7 +232,7 @@ impl<'a> View<'a> {
                 let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
             }
         };
-        put(0, &format!("start: {}", self.changes(None, 0).join(" ")), Style::new());
+        put(0, &format!("start: {}", self.changes(None).join(" ")), Style::new());
         for group in &self.groups {
             let head = self.headline(group.start);
             let thread = &program.thread(self.steps[group.start].thread).name;
@@ -225,20 +240,27 @@ impl<'a> View<'a> {
             put(0, &text, head.style);
             self.effects(group).iter().for_each(|line| put(4, &line.text, line.style));
             for t in &self.threads {
-                if let Some(buffer) = buffer(program, &self.run.passed[group.end], *t) {
-                    put(4, &format!("buffer of {}: {buffer}", program.thread(*t).name), BUFFER);
+                if let Some(buffer) = self.buffer(group.end, *t) {
+                    put(4, &format!("{} {buffer}", program.thread(*t).name), BUFFER);
                 }
             }
-            let changes = self.changes(Some(group.start), group.end);
+            let changes = self.changes(Some(group));
             if !changes.is_empty() {
                 put(4, &format!("memory: {}", changes.join(" ")), CHANGED);
             }
         }
+        let ended = self.threads.iter().filter(|_| self.run.violation.is_some());
+        for thread in ended {
+            let lines = self.standing(*thread);
+            let words: Vec<String> = lines.iter().map(|l| format!("{} {}", l.margin, l.text)).collect();
+            let words = words.join(", ").split_whitespace().collect::<Vec<_>>().join(" ").replace(" ,", ",");
+            put(0, &format!("end {}: {words}", program.thread(*thread).name), Style::new());
+        }
         out
     }
 
-    fn changes(&self, before: Option<usize>, after: usize) -> Vec<String> {
-        let cells = self.memory(before, after, false);
+    fn changes(&self, group: Option<&Range<usize>>) -> Vec<String> {
+        let cells = self.memory(group, false);
         cells.into_iter().flatten().map(|line| line.text).collect()
     }
 }
@@ -305,4 +327,91 @@ fn touched(run: &Run<'_>, steps: &[Step]) -> Vec<VarId> {
 fn shown_threads(program: &Program, steps: &[Step]) -> Vec<ThreadId> {
     let few = program.threads.len() <= 3;
     program.thread_ids().filter(|t| few || steps.iter().any(|step| step.thread == *t)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::Engine;
+    use evidence::{Ignore, Task, Verdict, cause, check};
+    use machine::model_named;
+    use program::Source;
+
+    const SB: &str = "shared x, y;
+thread P0 { let a; x = 1; a = y; }
+thread P1 { let b; y = 1; b = x; }
+finally !(P0.a == 0 && P1.b == 0);";
+
+    /// Four threads, long names and long statements.
+    const WIDE: &str = "shared first_variable, second_variable, third_variable, fourth_variable;
+thread Writer(i in 0..2) { first_variable = i + 1; second_variable = i + 1; third_variable = i + 1; }
+thread Reader(i in 0..2) { let one, two; one = third_variable; two = first_variable; fourth_variable = one; }
+never Reader0.one == 1 && Reader0.two == 0 && Reader1.one == 2;";
+
+    /// The shortest violation of a program, drawn within a width.
+    fn drawn(text: &str, model: &str, width: usize) -> String {
+        let source = Source::new("test.fw", text);
+        let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
+        let parsed = (frontend.read)(source, &frontend::Options::default()).expect("it is a program");
+        let task =
+            Task { program: &parsed.program, model: model_named(model).expect("there is such a model") };
+        let answer = engine::Explicit.verify(&task, &engine::Run::default());
+        let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
+        let Verdict::Unsafe(trace) = checked.verdict() else { panic!("it is unsafe") };
+        let cause = cause(task.program, trace, checked.run());
+        let run = Run {
+            program: task.program,
+            model: task.model,
+            steps: &trace.steps,
+            passed: checked.run(),
+            violation: Some(trace.violation),
+            cause: cause.as_ref(),
+        };
+        anstream::adapter::strip_str(&render(&run, width)).to_string()
+    }
+
+    #[test]
+    fn a_table_shows_buffers_values_drains_and_the_forbidden_step() {
+        let table = drawn(SB, "tso", 100);
+        let parts = ["2 x = 1", "buffer: x=1", "y read 0  ◀ not under SC", "→ x = 1 reaches memory", "a = 0"];
+        for part in parts {
+            assert!(table.contains(part), "`{part}` is missing:\n{table}");
+        }
+        assert_eq!(table.matches("not under SC").count(), 1, "{table}");
+    }
+
+    #[test]
+    fn four_threads_fit_into_a_hundred_columns_as_a_table() {
+        for width in [100, 120] {
+            let table = drawn(WIDE, "pso", width);
+            assert!(table.contains('│'), "{table}");
+            assert!(table.lines().all(|line| line.chars().count() <= width), "{table}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_a_list_with_the_same_in_it() {
+        let list = drawn(SB, "tso", 30);
+        assert!(!list.contains('│'), "{list}");
+        for part in [
+            "P0: 2 x = 1",
+            "P0 buffer: x=1",
+            "◀ not under SC",
+            "reaches memory",
+            "memory: x=1",
+            "end P0: ended, a = 0",
+        ] {
+            assert!(list.contains(part), "`{part}` is missing:\n{list}");
+        }
+        for width in 0..30 {
+            drawn(SB, "tso", width);
+        }
+    }
+
+    #[test]
+    fn buffers_of_different_variables_are_apart_under_pso() {
+        let text = "shared x, y; thread P { x = 1; y = 1; x = 2; fence store; y = 2; l: skip; } never P@l;";
+        assert!(drawn(text, "pso", 100).contains("buffers: x=1, x=2 | y=1 | fence | y=2"));
+        assert!(drawn(text, "tso", 100).contains("buffer: x=1, y=1, x=2, y=2"));
+    }
 }

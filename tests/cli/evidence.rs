@@ -1,0 +1,149 @@
+//! Evidence: written, checked from its file, and rejected once anything in it is changed.
+
+use crate::tool::{ENDLESS, Folder, MP, SB};
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("sb.fw", SB).write("mp.fw", MP);
+    folder
+}
+
+#[test]
+fn evidence_is_written_in_the_form_of_the_report_and_holds() {
+    let folder = folder();
+    for (format, ending) in [("text", "txt"), ("json", "json")] {
+        let verify =
+            ["verify", "--evidence", "proofs", "--model", "all", "--format", format, "sb.fw", "mp.fw"];
+        folder.run(&verify).exits(1).says("proofs");
+        for (file, proves) in [
+            ("sb.sc.closed", "safe"),
+            ("sb.tso.trace", "unsafe"),
+            ("sb.pso.trace", "unsafe"),
+            ("mp.tso.closed", "safe"),
+        ] {
+            let program = format!("{}.fw", &file[..2]);
+            let evidence = format!("proofs/{file}.{ending}");
+            folder
+                .run(&["check", &program, &evidence])
+                .exits(0)
+                .says(&format!("the evidence holds: {proves}"));
+            let ran = folder.run(&["check", "--format", "json", &program, &evidence]).exits(0);
+            assert_eq!(ran.json()[0]["verdict"], proves);
+        }
+    }
+    assert_eq!(folder.list("proofs").len(), 12, "nothing else was left behind");
+}
+
+#[test]
+fn evidence_for_another_program_or_none_at_all_is_rejected() {
+    let folder = folder();
+    folder.run(&["verify", "--evidence", "proofs", "sb.fw"]).exits(1);
+    let check = |program, evidence| folder.run(&["check", program, evidence]).exits(2);
+    check("mp.fw", "proofs/sb.tso.trace.txt").complains("evidence for another program");
+    check("sb.fw", "proofs").complains("this is a folder");
+    check("sb.fw", "no.txt").complains("there is no such file");
+    check("sb.fw", "sb.fw").complains("rejected");
+    folder.write("empty.txt", "");
+    check("sb.fw", "empty.txt").complains("rejected");
+    folder.write("garbage.txt", b"\xff\xfe\x00");
+    check("sb.fw", "garbage.txt").complains("rejected");
+}
+
+/// Every line of an evidence file, left out, is missed; and so is the wrong model.
+fn tampered(program: &str, model: &str, file: &str) {
+    let folder = folder();
+    folder.run(&["verify", "--evidence", "proofs", "--model", model, program]);
+    let file = format!("proofs/{file}");
+    let whole = folder.read(&file);
+    let lines: Vec<&str> = whole.lines().collect();
+    let check = |text: &str, what: &str| {
+        folder.write("broken.txt", text);
+        let ran = folder.run(&["check", program, "broken.txt"]);
+        assert_eq!(ran.code, 2, "{what} was accepted: {ran:?}\n{text}");
+        let json = folder.run(&["check", "--format", "json", program, "broken.txt"]).exits(2).json();
+        assert_eq!(json[0]["verdict"], "error");
+    };
+    for gone in 0..lines.len() {
+        let mut kept: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+        kept.remove(gone);
+        check(&kept.join("\n"), "a file with a line less");
+        // A dictionary with less in it may still do: what is missing is found on the way.
+        let dictionary = ["global", "local"].iter().any(|word| lines[gone].starts_with(word));
+        if gone + 1 < lines.len() && !dictionary {
+            // The same with the count in the last line made right.
+            let last = kept.len() - 1;
+            kept[last] = format!("end {last}");
+            check(&kept.join("\n"), &format!("a file without `{}`", lines[gone]));
+        }
+    }
+    for (at, cut) in whole.char_indices().filter(|(at, _)| at % 37 == 0) {
+        check(&whole[..at], &format!("a file cut at {at} ({cut:?})"));
+    }
+}
+
+#[test]
+fn a_tampered_trace_is_rejected() {
+    tampered("sb.fw", "tso", "sb.tso.trace.txt");
+    tampered("mp.fw", "pso", "mp.pso.trace.txt");
+}
+
+#[test]
+fn a_tampered_certificate_is_rejected() {
+    tampered("mp.fw", "sc", "mp.sc.closed.txt");
+}
+
+#[test]
+fn a_trace_of_a_weaker_model_does_not_hold_under_a_stronger_one() {
+    let folder = folder();
+    folder.run(&["verify", "--evidence", "proofs", "--model", "pso", "mp.fw"]).exits(1);
+    let claimed = folder.read("proofs/mp.pso.trace.txt").replacen(" pso ", " tso ", 1);
+    folder.write("claimed.txt", claimed);
+    folder.run(&["check", "mp.fw", "claimed.txt"]).exits(2).complains("rejected");
+}
+
+#[test]
+fn certificates_are_checked_in_little_memory_too() {
+    let folder = folder();
+    folder.run(&["verify", "--evidence", "proofs", "mp.fw"]).exits(0);
+    folder.run(&["check", "--memory", "1", "mp.fw", "proofs/mp.tso.closed.txt"]).exits(0);
+}
+
+#[test]
+fn evidence_that_says_something_else_is_not_replaced_unless_forced() {
+    let folder = folder();
+    let verify = ["verify", "--evidence", "proofs", "mp.fw"];
+    folder.run(&verify).exits(0);
+    folder.run(&verify).exits(0);
+    let file = "proofs/mp.tso.closed.txt";
+    folder.write(file, "something else");
+    folder.run(&verify).exits(2).complains("--force");
+    assert_eq!(folder.read(file), "something else");
+    folder.run(&[&verify[..], &["--force"]].concat()).exits(0);
+    folder.run(&["check", "mp.fw", file]).exits(0);
+    assert_eq!(folder.list("proofs").len(), 1);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error() {
+    let folder = folder();
+    folder.write("file", "not a folder");
+    for path in ["file", "file/inside"] {
+        folder.run(&["verify", "--evidence", path, "mp.fw"]).exits(2).complains("cannot write");
+    }
+}
+
+#[test]
+fn inputs_of_the_same_name_do_not_overwrite_each_other() {
+    let folder = folder();
+    folder.write("a/p.fw", SB).write("b/p.fw", MP);
+    folder.run(&["verify", "--evidence", "proofs", "a", "b"]).exits(1);
+    assert_eq!(folder.list("proofs"), ["a_p.fw.tso.trace.txt", "b_p.fw.tso.closed.txt"]);
+}
+
+#[test]
+fn nothing_is_written_without_an_answer() {
+    let folder = folder();
+    folder.write("endless.fw", ENDLESS);
+    folder.run(&["verify", "--evidence", "proofs", "--states", "50", "endless.fw"]).exits(3);
+    assert_eq!(folder.list("proofs"), [""; 0]);
+}
