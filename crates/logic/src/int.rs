@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{Signed, ToPrimitive, Zero};
+use num_traits::{Signed, ToPrimitive};
 
 /// An integer without bounds.
 ///
@@ -354,11 +354,6 @@ impl std::iter::Sum for Int {
     fn sum<I: Iterator<Item = Int>>(numbers: I) -> Int {
         numbers.fold(Int::ZERO, |total, number| total + number)
     }
-}
-
-/// Whether a big integer is zero; spelled out so that callers need no trait import.
-pub(crate) fn is_zero(value: &BigInt) -> bool {
-    value.is_zero()
 }
 
 #[cfg(test)]
