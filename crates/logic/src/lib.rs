@@ -1,11 +1,14 @@
 //! Exact linear integer reasoning.
 mod certificate;
 mod int;
+mod smtlib;
 mod solve;
 mod terms;
 
 pub use certificate::{Certificate, Combination, FactId, Flaw, Step, check};
 pub use int::{Int, NotAnInteger};
+pub use smtlib::reader::{ReadError, Script, read_smtlib};
+pub use smtlib::{smtlib_declaration, smtlib_formula, smtlib_script};
 pub use solve::{Model, Outcome, decide};
 pub use terms::atom::{Atom, Difference, Relation};
 pub use terms::formula::{Formula, Node};
