@@ -1,12 +1,18 @@
 //! Exact linear integer reasoning.
 mod certificate;
+mod context;
+mod core;
 mod int;
+mod project;
 mod smtlib;
 mod solve;
 mod terms;
 
 pub use certificate::{Certificate, Combination, FactId, Flaw, Step, check};
+pub use context::{Context, Refutation, Truth};
+pub use self::core::{minimal_core, quick_core};
 pub use int::{Int, NotAnInteger};
+pub use project::{Projection, TooManyCases, project};
 pub use smtlib::reader::{ReadError, Script, read_smtlib};
 pub use smtlib::{smtlib_declaration, smtlib_formula, smtlib_script};
 pub use solve::{Model, Outcome, decide};

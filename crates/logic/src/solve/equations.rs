@@ -96,17 +96,28 @@ impl Equations {
         let quotients = equation.expr.terms().iter().map(|(v, b)| (*v, nearest(b, &a)));
         let sum = Linear::new(quotients, 0i64);
         let meaning = sum.substitute_all(|v| Some(self.meaning(v)));
-        self.meaning.insert(fresh, meaning);
+        self.name(fresh, meaning);
         // `sum` contains `var` itself with quotient one.
         let rest = sum.plus(&Int::MINUS_ONE, &Linear::from(var));
         let by = Linear::from(fresh).plus(&Int::MINUS_ONE, &rest);
-        self.replace(Replacement { var, by, why: Combination::none() });
+        self.rename(var, by);
         self.reduce(equation)
     }
 
     fn replace(&mut self, replacement: Replacement) {
         self.by_var.insert(replacement.var, self.replacements.len());
         self.replacements.push(replacement);
+    }
+
+    /// Gives a fresh variable its meaning in terms of the original ones.
+    pub(crate) fn name(&mut self, fresh: Var, meaning: Linear) -> Var {
+        self.meaning.insert(fresh, meaning);
+        fresh
+    }
+
+    /// Replaces a variable by an expression over fresh ones that means the same.
+    pub(crate) fn rename(&mut self, var: Var, by: Linear) {
+        self.replace(Replacement { var, by, why: Combination::none() });
     }
 
     /// A variable in terms of the original ones.

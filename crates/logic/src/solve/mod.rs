@@ -7,6 +7,7 @@
 
 pub(crate) mod cycles;
 pub(crate) mod equations;
+pub(crate) mod lattice;
 pub(crate) mod ledger;
 pub(crate) mod omega;
 pub(crate) mod rational;
@@ -15,7 +16,7 @@ pub(crate) mod simplex;
 
 use crate::certificate::{Certificate, Combination, Step};
 use crate::int::Int;
-use crate::terms::atom::{Atom, Relation};
+use crate::terms::atom::Atom;
 use crate::terms::formula::Formula;
 use crate::terms::linear::Var;
 use cycles::Cycles;
@@ -117,16 +118,5 @@ pub fn decide(atoms: &[Atom]) -> Outcome {
             assert!(atoms.iter().all(|atom| model.satisfies(atom)), "a model of our own violates an atom");
             Outcome::Sat(model)
         }
-    }
-}
-
-/// The two inequalities `e ≤ 0`, `−e ≤ 0` of an equation, or the atom itself.
-pub(crate) fn halves(atom: &Atom) -> Vec<Atom> {
-    match atom.relation() {
-        Relation::Eq => vec![
-            Atom::new(Relation::Le, atom.expr().clone()),
-            Atom::new(Relation::Le, -atom.expr().clone()),
-        ],
-        _ => vec![atom.clone()],
     }
 }

@@ -9,20 +9,32 @@
 //! (*splinter*) each, which again removes a variable. As a proof this is a case
 //! split on `β·z − r`, and the inequalities of the shadow are combinations.
 //!
+//! Before that, three cheaper things are tried. Simplex may see a contradiction or
+//! happen upon an integer point. If every inequality still has a rational
+//! solution after moving inwards by half the sum of its coefficients' sizes, a unit
+//! cube fits in and rounding its centre gives an integer point. And some splits at
+//! fractions are tried, in coordinates made for the purpose (see [`lattice`]).
+//!
 //! A narrow strip `lo ≤ e ≤ hi` is an alternative: `e` takes one of few values,
-//! each an equation. Whichever needs fewer cases is taken. Every step removes a
-//! variable, hence the procedure terminates. Simplex cuts it short whenever it
-//! sees a contradiction or happens to find an integer point.
+//! each an equation. Whichever needs fewer cases is taken. Every such step
+//! removes a variable, and splits at fractions are limited in number, hence the
+//! procedure terminates.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::equations::{Equations, Values};
+use super::lattice;
 use super::ledger::{Fact, Ledger, ProofId};
+use super::rational::Rational;
 use super::simplex::Simplex;
 use crate::certificate::Combination;
 use crate::int::Int;
 use crate::terms::linear::{Linear, Var};
+
+/// Splits at fractions to try in the given coordinates, in better ones, and
+/// after each elimination.
+const PATIENCE: [usize; 3] = [40, 300, 20];
 
 /// Solves a conjunction of inequalities under equations already solved.
 ///
@@ -31,9 +43,38 @@ pub(crate) fn solve(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) 
     let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
     let first = equations.len();
     problem.simplify(ledger)?;
-    let mut values = problem.search(ledger)?;
+    let mut values = match problem.attempt(ledger, PATIENCE[0]) {
+        Ok(values) => values,
+        Err(Stop::Refuted(proof)) => return Err(proof),
+        Err(Stop::Exhausted) => {
+            lattice::reduce(ledger, &mut problem.equations, &problem.facts);
+            problem.simplify(ledger)?;
+            problem.search(ledger, PATIENCE[1])?
+        }
+    };
     problem.equations.extend(first, &mut values);
     Ok(values)
+}
+
+/// The same with little patience, for the many problems that elimination creates.
+fn solve_shadow(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Values, ProofId> {
+    let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
+    problem.simplify(ledger)?;
+    let mut values = problem.search(ledger, PATIENCE[2])?;
+    problem.equations.extend(equations.len(), &mut values);
+    Ok(values)
+}
+
+/// Why splitting at fractions ended without a solution.
+enum Stop {
+    Refuted(ProofId),
+    Exhausted,
+}
+
+impl From<ProofId> for Stop {
+    fn from(proof: ProofId) -> Stop {
+        Stop::Refuted(proof)
+    }
 }
 
 struct Problem {
@@ -43,7 +84,7 @@ struct Problem {
 
 /// How to go on with a variable or a strip.
 enum Plan {
-    Eliminate { var: Var, cases: Int },
+    Eliminate { var: Var },
     Strip { upper: usize, lower: usize, cases: Int },
 }
 
@@ -100,33 +141,83 @@ impl Problem {
         Ok(None)
     }
 
-    fn search(&self, ledger: &mut Ledger) -> Result<Values, ProofId> {
-        if self.facts.is_empty() {
-            return Ok(Values::default());
-        }
-        if let Some(values) = self.relax(ledger)? {
-            return Ok(values);
+    fn search(&self, ledger: &mut Ledger, patience: usize) -> Result<Values, ProofId> {
+        match self.attempt(ledger, patience) {
+            Ok(values) => return Ok(values),
+            Err(Stop::Refuted(proof)) => return Err(proof),
+            Err(Stop::Exhausted) => {}
         }
         match self.plan() {
-            Some(Plan::Eliminate { var, .. }) => self.eliminate(ledger, var),
+            Some(Plan::Eliminate { var }) => self.eliminate(ledger, var),
             Some(Plan::Strip { upper, lower, .. }) => self.strip(ledger, upper, lower),
             None => Ok(Values::default()),
         }
     }
 
-    /// Tries the rational relaxation: contradictory, or an integer point by luck.
-    fn relax(&self, ledger: &mut Ledger) -> Result<Option<Values>, ProofId> {
+    /// The cheap ways: relaxation, cube, and a limited number of splits.
+    fn attempt(&self, ledger: &mut Ledger, mut patience: usize) -> Result<Values, Stop> {
         let mut simplex = Simplex::new();
+        self.relax(ledger, &mut simplex)?;
+        if simplex.fractional().is_some()
+            && let Some(values) = self.cube()
+        {
+            return Ok(values);
+        }
+        self.branch(ledger, &simplex, &mut patience)
+    }
+
+    /// Solves the rational relaxation.
+    fn relax(&self, ledger: &mut Ledger, simplex: &mut Simplex) -> Result<(), ProofId> {
         for (at, fact) in self.facts.iter().enumerate() {
             let step = simplex.assert_le(&fact.expr, at as u32);
             step.map_err(|farkas| ledger.close(combination(&farkas, &self.facts)))?;
         }
-        simplex.check().map_err(|farkas| ledger.close(combination(&farkas, &self.facts)))?;
-        if simplex.fractional().is_some() {
-            return Ok(None);
+        simplex.check().map_err(|farkas| ledger.close(combination(&farkas, &self.facts)))
+    }
+
+    /// An integer point from the centre of a unit cube that fits in, if one does.
+    fn cube(&self) -> Option<Values> {
+        let mut simplex = Simplex::new();
+        for fact in &self.facts {
+            let size: Int = fact.expr.terms().iter().map(|term| term.1.abs()).sum();
+            let inwards = fact.expr.clone() + size.div_ceil(&Int::from(2));
+            simplex.assert_le(&inwards, 0).ok()?;
         }
-        let value = |var: Var| Some((var, simplex.value(var)?.to_int()?.clone()));
-        Ok(Some(simplex.vars().filter_map(value).collect()))
+        simplex.check().ok()?;
+        Some(collect(&simplex, Rational::round))
+    }
+
+    /// Splits at a fraction of the relaxation's solution, as long as patience lasts.
+    fn branch(&self, ledger: &mut Ledger, simplex: &Simplex, patience: &mut usize) -> Result<Values, Stop> {
+        let Some((var, value)) = simplex.fractional() else {
+            return Ok(collect(simplex, |value| value.to_int().cloned().unwrap_or_default()));
+        };
+        *patience = patience.checked_sub(1).ok_or(Stop::Exhausted)?;
+        let id = ledger.assumption();
+        let low = Linear::from(var) - value.floor();
+        let high = -low.clone() + 1;
+        let mut proofs = Vec::new();
+        for expr in [low.clone(), high] {
+            match self.below(ledger, Fact { expr, why: Combination::one(id) }, patience) {
+                Err(Stop::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
+                settled => return settled,
+            }
+        }
+        let expr = self.equations.meaning_of(&low);
+        Err(Stop::Refuted(ledger.split(id, expr, proofs[0], proofs[1])))
+    }
+
+    /// One side of a split.
+    fn below(&self, ledger: &mut Ledger, fact: Fact, patience: &mut usize) -> Result<Values, Stop> {
+        let mut facts = self.facts.clone();
+        facts.push(fact);
+        let mut child = Problem { equations: self.equations.clone(), facts };
+        child.simplify(ledger)?;
+        let mut simplex = Simplex::new();
+        child.relax(ledger, &mut simplex)?;
+        let mut values = child.branch(ledger, &simplex, patience)?;
+        child.equations.extend(self.equations.len(), &mut values);
+        Ok(values)
     }
 
     fn plan(&self) -> Option<Plan> {
@@ -135,7 +226,7 @@ impl Problem {
         vars.dedup();
         let priced = vars.iter().map(|var| (self.price(*var), *var));
         let ((cases, _), var) = priced.min()?;
-        let cheapest = Plan::Eliminate { var, cases: cases.clone() };
+        let cheapest = Plan::Eliminate { var };
         if cases.is_zero() {
             return Some(cheapest);
         }
@@ -210,7 +301,7 @@ impl Problem {
                 shadow.push(lower.joined_with(upper, &upper.expr.coefficient(var)));
             }
         }
-        let mut proof = match solve(ledger, &self.equations, &shadow) {
+        let mut proof = match solve_shadow(ledger, &self.equations, &shadow) {
             Ok(mut values) => {
                 let value = between(var, &originals, &uppers, &values);
                 values.insert(var, value);
@@ -276,7 +367,7 @@ impl Problem {
         let mut child = Problem { equations: self.equations.clone(), facts: self.facts.clone() };
         child.equations.add(ledger, equation)?;
         child.simplify(ledger)?;
-        let mut values = child.search(ledger)?;
+        let mut values = child.search(ledger, PATIENCE[2])?;
         child.equations.extend(self.equations.len(), &mut values);
         Ok(values)
     }
@@ -315,6 +406,10 @@ fn between(var: Var, lowers: &[Fact], uppers: &[Fact], values: &Values) -> Int {
     let floor = lowers.iter().map(bound).map(|(rest, a)| rest.div_ceil(&a)).max();
     let ceiling = || uppers.iter().map(bound).map(|(rest, a)| (-rest).div_floor(&a)).min();
     floor.or_else(ceiling).unwrap_or_default()
+}
+
+fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Values {
+    simplex.vars().filter_map(|var| Some((var, integer(simplex.value(var)?)))).collect()
 }
 
 /// The reason of a contradiction found by simplex.

@@ -27,6 +27,12 @@ impl Rational {
         self.numerator.div_floor(&self.denominator)
     }
 
+    /// The nearest integer.
+    pub(crate) fn round(&self) -> Int {
+        let two = Int::from(2);
+        (&self.numerator * &two + &self.denominator).div_floor(&(&self.denominator * &two))
+    }
+
     /// The number as an integer, if it is one.
     #[inline]
     pub(crate) fn to_int(&self) -> Option<&Int> {

@@ -1,11 +1,9 @@
 //! The search for an integer solution of a conjunction.
 //!
 //! Equations are solved first, what remains are inequalities for the simplex
-//! tableau. A rational solution that is not integral is split at a fractional
-//! variable, one that violates a disequality is split there. Splitting at
-//! fractions alone need not terminate on unbounded problems, so after a number of
-//! them the branch is handed to elimination, which does. Branches that did
-//! not need the split they are in close the whole split at once.
+//! tableau. A rational solution that is not integral is handed to [`omega`], one
+//! that violates a disequality is split there. Branches that did not need the
+//! split they are in close the whole split at once.
 
 use super::equations::{Equations, Values};
 use super::ledger::{Fact, Ledger, ProofId};
@@ -16,16 +14,12 @@ use crate::int::Int;
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::{Linear, Var};
 
-/// Fractional splits before elimination takes over.
-const FRACTION_BUDGET: usize = 60;
-
 struct Search<'a> {
     atoms: &'a [Atom],
     ledger: Ledger,
     equations: Equations,
     facts: Vec<Fact>,
     simplex: Simplex,
-    fractions: usize,
     quotients: Vec<(FactId, Var, FactId)>,
     frames: Vec<Frame>,
 }
@@ -33,23 +27,19 @@ struct Search<'a> {
 /// A split we are inside of.
 struct Frame {
     id: FactId,
-    cause: Cause,
+    hypothesis: FactId,
     facts: usize,
     mark: usize,
     high: Linear,
     low_proof: Option<ProofId>,
 }
 
-enum Cause {
-    Fraction(Linear),
-    Disequality(FactId),
-}
-
 /// What a node of the search tree came to.
 enum Node {
     Solved(Values),
     Refuted(ProofId),
-    Split { cause: Cause, low: Linear, high: Linear },
+    /// At the disequality `e ≠ 0` with this number.
+    Split(FactId),
 }
 
 /// Decides the conjunction: values of all variables, or a certificate.
@@ -61,7 +51,6 @@ pub(crate) fn solve(atoms: &[Atom]) -> Result<Values, Certificate> {
         equations: Equations::default(),
         facts: Vec::new(),
         simplex: Simplex::new(),
-        fractions: 0,
         quotients: Vec::new(),
         frames: Vec::new(),
     };
@@ -135,17 +124,19 @@ impl Search<'_> {
         loop {
             node = match node {
                 Node::Solved(values) => return Ok(values),
-                Node::Split { cause, low, high } => self.descend(cause, low, high),
+                Node::Split(hypothesis) => self.descend(hypothesis),
                 Node::Refuted(proof) => self.unwind(proof)?,
             };
         }
     }
 
-    fn descend(&mut self, cause: Cause, low: Linear, high: Linear) -> Node {
+    fn descend(&mut self, hypothesis: FactId) -> Node {
         let id = self.ledger.assumption();
         let (facts, mark) = (self.facts.len(), self.simplex.mark());
-        self.frames.push(Frame { id, cause, facts, mark, high, low_proof: None });
-        self.enter(low, id)
+        let expr = self.atoms[hypothesis as usize].expr().clone();
+        let high = -expr.clone() + 1;
+        self.frames.push(Frame { id, hypothesis, facts, mark, high, low_proof: None });
+        self.enter(expr + 1, id)
     }
 
     fn enter(&mut self, expr: Linear, id: FactId) -> Node {
@@ -170,32 +161,21 @@ impl Search<'_> {
                     self.frames.push(frame);
                     return Ok(self.enter(high, id));
                 }
-                Some(low) => proof = self.join(frame.id, frame.cause, low, proof),
+                Some(low) => {
+                    let (id, hypothesis) = (frame.id, frame.hypothesis);
+                    let step = Step::Disequality { hypothesis, id, low, high: proof };
+                    proof = self.ledger.join(id, low, proof, step);
+                }
             }
         }
         Err(proof)
-    }
-
-    fn join(&mut self, id: FactId, cause: Cause, low: ProofId, high: ProofId) -> ProofId {
-        match cause {
-            Cause::Fraction(expr) => self.ledger.split(id, expr, low, high),
-            Cause::Disequality(hypothesis) => {
-                let step = Step::Disequality { hypothesis, id, low, high };
-                self.ledger.join(id, low, high, step)
-            }
-        }
     }
 
     fn examine(&mut self) -> Node {
         if let Err(farkas) = self.simplex.check() {
             return Node::Refuted(self.refute(&farkas));
         }
-        if let Some((var, value)) = self.simplex.fractional() {
-            if self.fractions < FRACTION_BUDGET {
-                self.fractions += 1;
-                let floor = value.floor();
-                return self.split_at(var, floor);
-            }
+        if self.simplex.fractional().is_some() {
             return match omega::solve(&mut self.ledger, &self.equations, &self.facts) {
                 Ok(values) => self.accept(values),
                 Err(proof) => Node::Refuted(proof),
@@ -206,23 +186,14 @@ impl Search<'_> {
         self.accept(values)
     }
 
-    fn split_at(&mut self, var: Var, floor: Int) -> Node {
-        let low = Linear::from(var) - floor;
-        let cause = Cause::Fraction(self.equations.meaning_of(&low));
-        let high = -low.clone() + 1;
-        Node::Split { cause, low, high }
-    }
-
     /// An integer solution of all but the disequalities: done, or split at one.
     fn accept(&mut self, mut values: Values) -> Node {
         self.equations.extend(0, &mut values);
         let holds = |atom: &Atom| atom.holds(|var| values.get(&var).unwrap_or(&Int::ZERO));
         let violated = |atom: &&Atom| *atom.relation() == Relation::Ne && !holds(atom);
-        let Some(position) = self.atoms.iter().position(|atom| violated(&atom)) else {
-            return Node::Solved(values);
-        };
-        let expr = self.atoms[position].expr();
-        let cause = Cause::Disequality(position as FactId);
-        Node::Split { cause, low: expr.clone() + 1, high: -expr.clone() + 1 }
+        match self.atoms.iter().position(|atom| violated(&atom)) {
+            Some(position) => Node::Split(position as FactId),
+            None => Node::Solved(values),
+        }
     }
 }

@@ -78,17 +78,6 @@ impl Simplex {
         }
     }
 
-    /// The current values, to be put back by [`Simplex::restore`] after a retraction.
-    pub(crate) fn snapshot(&self, into: &mut Vec<Rational>) {
-        into.clone_from(&self.values);
-    }
-
-    /// Puts back values that satisfied the bounds in force. Columns that are
-    /// younger than the snapshot must have been forgotten before.
-    pub(crate) fn restore(&mut self, values: &[Rational]) {
-        self.values[..values.len()].clone_from_slice(values);
-    }
-
     /// Asserts `expr ≤ 0` for an expression with variables and coprime coefficients.
     pub(crate) fn assert_le(&mut self, expr: &Linear, reason: Reason) -> Result<(), Farkas> {
         let (column, flipped) = self.column_for(expr);
@@ -187,7 +176,9 @@ impl Simplex {
         if self.row_of[column as usize].is_none()
             && let Some(row) = (0..self.rows.len()).find(|row| self.rows[*row].find(column).is_some())
         {
+            let leaving = self.rows[row].basic;
             self.pivot(row, column);
+            self.clamp(leaving);
         }
         if let Some(row) = self.row_of[column as usize].take() {
             self.rows.swap_remove(row as usize);
@@ -197,6 +188,19 @@ impl Simplex {
         }
         self.values[column as usize] = Rational::ZERO;
         self.unused.push(column);
+    }
+
+    /// Moves a column that ceased to be basic back between its bounds.
+    fn clamp(&mut self, column: Column) {
+        let [lower, upper] = &self.bounds[column as usize];
+        let value = &self.values[column as usize];
+        let beyond = |bound: &&Bound, order| value.cmp_int(&bound.value) == order;
+        let violated = lower.as_ref().filter(|bound| beyond(bound, Ordering::Less));
+        let violated = violated.or(upper.as_ref().filter(|bound| beyond(bound, Ordering::Greater)));
+        if let Some(bound) = violated {
+            let delta = value.gap_to(&bound.value, &Int::ONE, &Int::ONE);
+            self.shift(column, &delta);
+        }
     }
 
     fn value_of_row(&self, row: &Row) -> Rational {
@@ -343,11 +347,6 @@ impl Simplex {
     /// The variables of the tableau.
     pub(crate) fn vars(&self) -> impl Iterator<Item = Var> + '_ {
         self.columns.keys().copied()
-    }
-
-    /// The number of rows.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows.len()
     }
 }
 

@@ -1,0 +1,97 @@
+//! The simplex tableau of a context, kept warm between questions.
+
+use crate::solve::Model;
+use crate::solve::simplex::Simplex;
+use crate::terms::atom::{Atom, Relation};
+use crate::terms::linear::Linear;
+
+/// What the rational relaxation says.
+pub(crate) enum Relaxed {
+    /// No rational solution, hence no integer one.
+    Empty,
+    /// A rational solution that happens to be integral.
+    Integral(Model),
+    /// Rational solutions exist; more is not known.
+    Fractional,
+}
+
+/// The inequalities and equations among the first atoms of a context.
+#[derive(Clone, Default)]
+pub(crate) struct Tableau {
+    simplex: Simplex,
+    /// The state of the simplex trail before each loaded atom.
+    marks: Vec<usize>,
+    /// The number of loaded atoms with which a bound already clashed.
+    clash: Option<usize>,
+}
+
+impl Tableau {
+    pub(crate) fn clear(&mut self) {
+        *self = Tableau::default();
+    }
+
+    pub(crate) fn retract(&mut self, count: usize) {
+        if let Some(mark) = self.marks.get(count) {
+            self.simplex.retract(*mark);
+            self.marks.truncate(count);
+        }
+        if self.clash.is_some_and(|clash| clash > count) {
+            self.clash = None;
+        }
+    }
+
+    fn load(&mut self, atoms: &[Atom]) {
+        for atom in &atoms[self.marks.len().min(atoms.len())..] {
+            self.marks.push(self.simplex.mark());
+            if self.clash.is_none() && !assert(&mut self.simplex, atom) {
+                self.clash = Some(self.marks.len());
+            }
+        }
+    }
+
+    /// Relaxes the atoms together with one more.
+    pub(crate) fn relax_with(&mut self, atoms: &[Atom], extra: Option<&Atom>) -> Relaxed {
+        self.load(atoms);
+        if self.clash.is_some() {
+            return Relaxed::Empty;
+        }
+        let Some(extra) = extra else { return self.relax() };
+        let mark = self.simplex.mark();
+        let answer = match assert(&mut self.simplex, extra) {
+            true => self.relax(),
+            false => Relaxed::Empty,
+        };
+        self.simplex.retract(mark);
+        if !extra.expr().is_constant() {
+            self.simplex.forget(extra.expr());
+        }
+        answer
+    }
+
+    fn relax(&mut self) -> Relaxed {
+        if self.simplex.check().is_err() {
+            return Relaxed::Empty;
+        }
+        let mut model = Model::default();
+        for var in self.simplex.vars() {
+            match self.simplex.value(var).and_then(|value| value.to_int()) {
+                Some(value) => model.set(var, value.clone()),
+                None => return Relaxed::Fractional,
+            }
+        }
+        Relaxed::Integral(model)
+    }
+}
+
+/// Asserts what simplex can represent of an atom; false if it clashes with another bound.
+fn assert(simplex: &mut Simplex, atom: &Atom) -> bool {
+    let mut le = |expr: &Linear| match expr.is_constant() {
+        true => expr.constant().signum() <= 0,
+        false => simplex.assert_le(expr, 0).is_ok(),
+    };
+    match atom.relation() {
+        Relation::Le => le(atom.expr()),
+        Relation::Eq => le(atom.expr()) && le(&-atom.expr().clone()),
+        Relation::Ne | Relation::Divides(_) | Relation::NotDivides(_) => true,
+    }
+}
