@@ -164,7 +164,8 @@ impl Context {
     pub fn entails(&mut self, atom: &Atom) -> bool {
         match self.glance(atom) {
             Some(Truth::Yes) => true,
-            Some(_) => self.contradiction.is_some(),
+            // Only a contradictory context entails both an atom and its negation.
+            Some(_) => !self.is_consistent(),
             None => self.entails_beyond(atom),
         }
     }
@@ -174,7 +175,7 @@ impl Context {
     pub fn excludes(&mut self, atom: &Atom) -> bool {
         match self.glance(atom) {
             Some(Truth::No) => true,
-            Some(_) => self.contradiction.is_some(),
+            Some(_) => !self.is_consistent(),
             None => self.entails_beyond(&atom.negate()),
         }
     }
