@@ -60,7 +60,7 @@ fn contexts_agree_with_single_decisions() {
     let pure = Shape { differences: 100, disequalities: 0, divisibilities: 0, vars: 7, ..small };
     let mixed = Shape { differences: 80, vars: 20, ..small };
     let huge = Shape { differences: 100, constant: i64::MAX - 1, divisibilities: 0, ..small };
-    for round in 0..1500 {
+    for round in 0..6000 {
         let shape = [small, pure, mixed, huge][round % 4];
         session(&mut rng, &shape, 40);
     }

@@ -1,8 +1,8 @@
 //! Contexts: a conjunction loaded once, and many questions about it.
 //!
 //! A question passes through stages, each cheaper than the next: the closed
-//! matrix of the difference constraints; solutions met earlier; the rational
-//! relaxation on a warm tableau; the complete decision procedure. If the
+//! matrix of the difference constraints; solutions met earlier; a warm simplex
+//! tableau with some splits at fractions; the complete decision procedure. If the
 //! context consists of difference constraints alone, the first stage is exact.
 
 mod models;
@@ -229,6 +229,10 @@ impl Context {
     fn entails_beyond(&mut self, atom: &Atom) -> bool {
         if self.models.find(&self.atoms, |model| !model.satisfies(atom)).is_some() {
             return false;
+        }
+        // Knowing that the context is contradictory answers all further questions at once.
+        if !self.is_consistent() {
+            return true;
         }
         match atom.relation() {
             // The negation of an equation is no single inequality: ask for both halves.

@@ -5,15 +5,18 @@ use crate::solve::simplex::Simplex;
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::Linear;
 
-/// What the rational relaxation says.
+/// What the tableau finds out.
 pub(crate) enum Relaxed {
-    /// No rational solution, hence no integer one.
+    /// No integer solution.
     Empty,
-    /// A rational solution that happens to be integral.
+    /// An integer solution of the inequalities and equations.
     Integral(Model),
     /// Rational solutions exist; more is not known.
     Fractional,
 }
+
+/// Splits at fractions before a question is left to the complete procedure.
+const PATIENCE: usize = 40;
 
 /// The inequalities and equations among the first atoms of a context.
 #[derive(Clone, Default)]
@@ -69,17 +72,41 @@ impl Tableau {
     }
 
     fn relax(&mut self) -> Relaxed {
+        let mut patience = PATIENCE;
+        self.branch(&mut patience)
+    }
+
+    /// Solves the relaxation and splits at fractions, as long as patience lasts.
+    fn branch(&mut self, patience: &mut usize) -> Relaxed {
         if self.simplex.check().is_err() {
             return Relaxed::Empty;
         }
-        let mut model = Model::default();
-        for var in self.simplex.vars() {
-            match self.simplex.value(var).and_then(|value| value.to_int()) {
-                Some(value) => model.set(var, value.clone()),
-                None => return Relaxed::Fractional,
+        let Some((var, value)) = self.simplex.fractional() else { return Relaxed::Integral(self.model()) };
+        if *patience == 0 {
+            return Relaxed::Fractional;
+        }
+        *patience -= 1;
+        let (floor, nearest) = (value.floor(), value.round());
+        let low = Linear::from(var) - floor.clone();
+        let high = -low.clone() + 1;
+        let sides = if nearest == floor { [low, high] } else { [high, low] };
+        let mark = self.simplex.mark();
+        let mut answer = Relaxed::Empty;
+        for side in sides {
+            if self.simplex.assert_le(&side, 0).is_ok() {
+                answer = self.branch(patience);
+            }
+            self.simplex.retract(mark);
+            if !matches!(answer, Relaxed::Empty) {
+                return answer;
             }
         }
-        Relaxed::Integral(model)
+        answer
+    }
+
+    fn model(&self) -> Model {
+        let value = |var| Some((var, self.simplex.value(var)?.to_int()?.clone()));
+        self.simplex.vars().filter_map(value).collect()
     }
 }
 

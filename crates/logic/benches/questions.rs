@@ -1,0 +1,167 @@
+//! Rates of the questions predicate abstraction asks, and z3 on the same ones.
+//!
+//! Contexts have 5 to 40 atoms over 10 to 60 variables; each is asked many
+//! questions, about half of which are entailed. Run with `cargo bench`.
+
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use logic::{Atom, Context, Formula, Int, Linear, Terms, Var, smtlib_declaration, smtlib_formula};
+
+/// A context and questions about it.
+struct Workload {
+    vars: usize,
+    atoms: Vec<Atom>,
+    questions: Vec<Atom>,
+}
+
+/// An atom that holds at the point, with some slack.
+fn atom_at(rng: &mut Rng, point: &[i64], general: bool, slack: i64) -> Atom {
+    let vars = point.len();
+    let mut terms: Vec<(usize, i64)> = Vec::new();
+    if general {
+        (0..rng.usize(2..=3)).for_each(|_| terms.push((rng.usize(0..vars), rng.i64(1..=3) * if rng.bool() { 1 } else { -1 })));
+    } else {
+        terms.push((rng.usize(0..vars), 1));
+        if rng.u8(0..10) > 0 {
+            terms.push((rng.usize(0..vars), -1));
+        } else if rng.bool() {
+            terms[0].1 = -1;
+        }
+    }
+    let value: i64 = terms.iter().map(|(var, a)| a * point[*var]).sum();
+    let expr = Linear::new(terms.iter().map(|(var, a)| (Var::at(*var), Int::from(*a))), 0i64);
+    match slack == 0 && rng.u8(0..3) == 0 {
+        true => Atom::eq(expr, value),
+        false => Atom::le(expr, value + slack),
+    }
+}
+
+fn workload(rng: &mut Rng, general_percent: u8, questions: usize) -> Workload {
+    let vars = rng.usize(10..=60);
+    let point: Vec<i64> = (0..vars).map(|_| rng.i64(-20..=20)).collect();
+    let count = rng.usize(5..=40);
+    let general = |rng: &mut Rng| rng.u8(0..100) < general_percent;
+    let mut atoms = Vec::new();
+    while atoms.len() < count {
+        let (general, slack) = (general(rng), rng.i64(0..4));
+        let atom = atom_at(rng, &point, general, slack);
+        if !atom.is_true() {
+            atoms.push(atom);
+        }
+    }
+    // One context in eight is contradictory.
+    if rng.u8(0..8) == 0 {
+        let victim = atoms[rng.usize(0..atoms.len())].negate();
+        atoms.push(victim);
+    }
+    let questions = (0..questions).map(|_| question(rng, &point, &atoms, general_percent)).collect();
+    Workload { vars, atoms, questions }
+}
+
+/// Half of the questions are sums of atoms of the context, hence entailed; the others are random.
+fn question(rng: &mut Rng, point: &[i64], atoms: &[Atom], general_percent: u8) -> Atom {
+    let general = rng.u8(0..100) < general_percent;
+    if rng.bool() {
+        let first = &atoms[rng.usize(0..atoms.len())];
+        if !general {
+            return match first.difference() {
+                Some(_) => Atom::le(first.expr().clone() - rng.i64(0..2), 0),
+                None => atom_at(rng, point, false, 2),
+            };
+        }
+        let second = &atoms[rng.usize(0..atoms.len())];
+        return Atom::le(first.expr().clone() + second.expr() - rng.i64(0..2), 0);
+    }
+    let slack = rng.i64(0..6);
+    atom_at(rng, point, general, slack)
+}
+
+struct Tally {
+    questions: usize,
+    entailed: usize,
+    loading: Duration,
+    asking: Duration,
+}
+
+fn ours(workloads: &[Workload]) -> Tally {
+    let mut tally = Tally { questions: 0, entailed: 0, loading: Duration::ZERO, asking: Duration::ZERO };
+    let mut context = Context::new();
+    for workload in workloads {
+        let start = Instant::now();
+        context.clear();
+        workload.atoms.iter().for_each(|atom| context.assume(atom));
+        tally.loading += start.elapsed();
+        let start = Instant::now();
+        tally.entailed += workload.questions.iter().filter(|question| context.entails(question)).count();
+        tally.asking += start.elapsed();
+        tally.questions += workload.questions.len();
+    }
+    tally
+}
+
+/// The same questions to z3 in one session; the entailed ones and the time, if z3 is there.
+fn z3(workloads: &[Workload]) -> Option<(usize, Duration)> {
+    let mut terms = Terms::new();
+    (0..60).for_each(|n| {
+        terms.var(&format!("x{n}"));
+    });
+    let mut script = String::from("(set-logic QF_LIA)\n");
+    for workload in workloads {
+        script.push_str("(push 1)\n");
+        (0..workload.vars).for_each(|n| script.push_str(&smtlib_declaration(&terms, Var::at(n))));
+        let assert = |atom: &Atom| format!("(assert {})\n", smtlib_formula(&terms, &Formula::from(atom)));
+        workload.atoms.iter().for_each(|atom| script.push_str(&assert(atom)));
+        for question in &workload.questions {
+            script.push_str(&format!("(push 1){}(check-sat)(pop 1)\n", assert(&question.negate())));
+        }
+        script.push_str("(pop 1)\n");
+    }
+    let start = Instant::now();
+    let spawned = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = spawned.ok()?;
+    let mut stdin = child.stdin.take()?;
+    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
+    let mut output = String::new();
+    child.stdout.take()?.read_to_string(&mut output).ok()?;
+    writer.join().ok()?.ok()?;
+    child.wait().ok()?;
+    Some((output.lines().filter(|line| *line == "unsat").count(), start.elapsed()))
+}
+
+fn rate(count: usize, time: Duration) -> f64 {
+    count as f64 / time.as_secs_f64()
+}
+
+fn report(name: &str, seed: u64, general_percent: u8, contexts: usize, per_context: usize, sample: usize) {
+    let mut rng = Rng::with_seed(seed);
+    let workloads: Vec<Workload> =
+        (0..contexts).map(|_| workload(&mut rng, general_percent, per_context)).collect();
+    let tally = ours(&workloads);
+    println!(
+        "{name}: {} questions, {}% entailed\n  within loaded contexts {:>12.0} questions/s\n  with loading           {:>12.0} questions/s ({:.1} us a load)",
+        tally.questions,
+        100 * tally.entailed / tally.questions,
+        rate(tally.questions, tally.asking),
+        rate(tally.questions, tally.asking + tally.loading),
+        tally.loading.as_secs_f64() * 1e6 / contexts as f64,
+    );
+    let sample = &workloads[..sample.min(contexts)];
+    let same = ours(sample);
+    match z3(sample) {
+        None => println!("  z3 is not installed, no comparison"),
+        Some((entailed, time)) => {
+            assert_eq!(entailed, same.entailed, "z3 disagrees");
+            let (theirs, own) = (rate(same.questions, time), rate(same.questions, same.asking + same.loading));
+            println!("  z3 through a pipe      {theirs:>12.0} questions/s, {:.0} times slower", own / theirs);
+        }
+    }
+}
+
+fn main() {
+    report("difference constraints only", 1, 0, 2000, 100, 60);
+    report("one in five atoms general", 2, 20, 500, 100, 60);
+    report("all questions and atoms general", 3, 100, 200, 100, 30);
+}
