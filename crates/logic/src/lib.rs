@@ -2,6 +2,7 @@
 mod certificate;
 mod context;
 mod core;
+mod formulas;
 mod int;
 mod project;
 mod smtlib;
@@ -11,6 +12,9 @@ mod terms;
 pub use certificate::{Certificate, Combination, FactId, Flaw, Step, check};
 pub use context::{Context, Refutation, Truth};
 pub use self::core::{minimal_core, quick_core};
+pub use formulas::{
+    FormulaCertificate, FormulaFlaw, FormulaOutcome, Lemma, check_formulas, decide_formulas, entails_formula,
+};
 pub use int::{Int, NotAnInteger};
 pub use project::{Projection, TooManyCases, project};
 pub use smtlib::reader::{ReadError, Script, read_smtlib};
