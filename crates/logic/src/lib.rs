@@ -4,6 +4,7 @@ mod context;
 mod core;
 mod formulas;
 mod int;
+mod interpolate;
 mod project;
 mod smtlib;
 mod solve;
@@ -16,6 +17,9 @@ pub use formulas::{
     FormulaCertificate, FormulaFlaw, FormulaOutcome, Lemma, check_formulas, decide_formulas, entails_formula,
 };
 pub use int::{Int, NotAnInteger};
+pub use interpolate::{
+    Failure, Style, check_interpolants, interpolant_cost, interpolate, interpolate_all, interpolate_as,
+};
 pub use project::{Projection, TooManyCases, project};
 pub use smtlib::reader::{ReadError, Script, read_smtlib};
 pub use smtlib::{smtlib_declaration, smtlib_formula, smtlib_script};
