@@ -8,7 +8,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use logic::{Atom, Context, Formula, Int, Linear, Terms, Var, smtlib_declaration, smtlib_formula};
+use logic::{
+    Atom, Context, Formula, Int, Linear, Style, Terms, Var, decide_formulas, interpolate,
+    interpolate_as, smtlib_declaration, smtlib_formula,
+};
 
 /// A context and questions about it.
 struct Workload {
@@ -22,7 +25,12 @@ fn atom_at(rng: &mut Rng, point: &[i64], general: bool, slack: i64) -> Atom {
     let vars = point.len();
     let mut terms: Vec<(usize, i64)> = Vec::new();
     if general {
-        (0..rng.usize(2..=3)).for_each(|_| terms.push((rng.usize(0..vars), rng.i64(1..=3) * if rng.bool() { 1 } else { -1 })));
+        (0..rng.usize(2..=3)).for_each(|_| {
+            terms.push((
+                rng.usize(0..vars),
+                rng.i64(1..=3) * if rng.bool() { 1 } else { -1 },
+            ))
+        });
     } else {
         terms.push((rng.usize(0..vars), 1));
         if rng.u8(0..10) > 0 {
@@ -32,14 +40,21 @@ fn atom_at(rng: &mut Rng, point: &[i64], general: bool, slack: i64) -> Atom {
         }
     }
     let value: i64 = terms.iter().map(|(var, a)| a * point[*var]).sum();
-    let expr = Linear::new(terms.iter().map(|(var, a)| (Var::at(*var), Int::from(*a))), 0i64);
+    let expr = Linear::new(
+        terms.iter().map(|(var, a)| (Var::at(*var), Int::from(*a))),
+        0i64,
+    );
     match slack == 0 && rng.u8(0..3) == 0 {
         true => Atom::eq(expr, value),
         false => Atom::le(expr, value + slack),
     }
 }
 
-fn workload(rng: &mut Rng, general_percent: u8, questions: usize) -> Workload {
+fn workload(
+    rng: &mut Rng,
+    [general_percent, asked_percent]: [u8; 2],
+    questions: usize,
+) -> Workload {
     let vars = rng.usize(10..=60);
     let point: Vec<i64> = (0..vars).map(|_| rng.i64(-20..=20)).collect();
     let count = rng.usize(5..=40);
@@ -57,8 +72,14 @@ fn workload(rng: &mut Rng, general_percent: u8, questions: usize) -> Workload {
         let victim = atoms[rng.usize(0..atoms.len())].negate();
         atoms.push(victim);
     }
-    let questions = (0..questions).map(|_| question(rng, &point, &atoms, general_percent)).collect();
-    Workload { vars, atoms, questions }
+    let questions = (0..questions)
+        .map(|_| question(rng, &point, &atoms, asked_percent))
+        .collect();
+    Workload {
+        vars,
+        atoms,
+        questions,
+    }
 }
 
 /// Half of the questions are sums of atoms of the context, hence entailed; the others are random.
@@ -87,7 +108,12 @@ struct Tally {
 }
 
 fn ours(workloads: &[Workload]) -> Tally {
-    let mut tally = Tally { questions: 0, entailed: 0, loading: Duration::ZERO, asking: Duration::ZERO };
+    let mut tally = Tally {
+        questions: 0,
+        entailed: 0,
+        loading: Duration::ZERO,
+        asking: Duration::ZERO,
+    };
     let mut context = Context::new();
     for workload in workloads {
         let start = Instant::now();
@@ -95,7 +121,11 @@ fn ours(workloads: &[Workload]) -> Tally {
         workload.atoms.iter().for_each(|atom| context.assume(atom));
         tally.loading += start.elapsed();
         let start = Instant::now();
-        tally.entailed += workload.questions.iter().filter(|question| context.entails(question)).count();
+        tally.entailed += workload
+            .questions
+            .iter()
+            .filter(|question| context.entails(question))
+            .count();
         tally.asking += start.elapsed();
         tally.questions += workload.questions.len();
     }
@@ -112,15 +142,30 @@ fn z3(workloads: &[Workload]) -> Option<(usize, Duration)> {
     for workload in workloads {
         script.push_str("(push 1)\n");
         (0..workload.vars).for_each(|n| script.push_str(&smtlib_declaration(&terms, Var::at(n))));
-        let assert = |atom: &Atom| format!("(assert {})\n", smtlib_formula(&terms, &Formula::from(atom)));
-        workload.atoms.iter().for_each(|atom| script.push_str(&assert(atom)));
+        let assert = |atom: &Atom| {
+            format!(
+                "(assert {})\n",
+                smtlib_formula(&terms, &Formula::from(atom))
+            )
+        };
+        workload
+            .atoms
+            .iter()
+            .for_each(|atom| script.push_str(&assert(atom)));
         for question in &workload.questions {
-            script.push_str(&format!("(push 1){}(check-sat)(pop 1)\n", assert(&question.negate())));
+            script.push_str(&format!(
+                "(push 1){}(check-sat)(pop 1)\n",
+                assert(&question.negate())
+            ));
         }
         script.push_str("(pop 1)\n");
     }
     let start = Instant::now();
-    let spawned = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let spawned = Command::new("z3")
+        .arg("-in")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
     let mut child = spawned.ok()?;
     let mut stdin = child.stdin.take()?;
     let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
@@ -128,17 +173,29 @@ fn z3(workloads: &[Workload]) -> Option<(usize, Duration)> {
     child.stdout.take()?.read_to_string(&mut output).ok()?;
     writer.join().ok()?.ok()?;
     child.wait().ok()?;
-    Some((output.lines().filter(|line| *line == "unsat").count(), start.elapsed()))
+    Some((
+        output.lines().filter(|line| *line == "unsat").count(),
+        start.elapsed(),
+    ))
 }
 
 fn rate(count: usize, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64()
 }
 
-fn report(name: &str, seed: u64, general_percent: u8, contexts: usize, per_context: usize, sample: usize) {
+/// `percents` of general atoms: in contexts, and among questions.
+fn report(
+    name: &str,
+    seed: u64,
+    percents: [u8; 2],
+    contexts: usize,
+    per_context: usize,
+    sample: usize,
+) {
     let mut rng = Rng::with_seed(seed);
-    let workloads: Vec<Workload> =
-        (0..contexts).map(|_| workload(&mut rng, general_percent, per_context)).collect();
+    let workloads: Vec<Workload> = (0..contexts)
+        .map(|_| workload(&mut rng, percents, per_context))
+        .collect();
     let tally = ours(&workloads);
     println!(
         "{name}: {} questions, {}% entailed\n  within loaded contexts {:>12.0} questions/s\n  with loading           {:>12.0} questions/s ({:.1} us a load)",
@@ -154,14 +211,116 @@ fn report(name: &str, seed: u64, general_percent: u8, contexts: usize, per_conte
         None => println!("  z3 is not installed, no comparison"),
         Some((entailed, time)) => {
             assert_eq!(entailed, same.entailed, "z3 disagrees");
-            let (theirs, own) = (rate(same.questions, time), rate(same.questions, same.asking + same.loading));
-            println!("  z3 through a pipe      {theirs:>12.0} questions/s, {:.0} times slower", own / theirs);
+            let (theirs, own) = (
+                rate(same.questions, time),
+                rate(same.questions, same.asking + same.loading),
+            );
+            println!(
+                "  z3 through a pipe      {theirs:>12.0} questions/s, {:.0} times slower",
+                own / theirs
+            );
         }
     }
 }
 
+/// A path of a random program in single-assignment form that ends in a contradiction.
+///
+/// Six program variables; a step assigns one of them or passes a guard that holds in a
+/// concrete run. The last step denies what the run computed. With `general`, some
+/// assignments add two variables and some guards are disequalities.
+fn path(rng: &mut Rng, length: usize, general: bool) -> Vec<Formula> {
+    let mut next = 6;
+    let mut current: Vec<(usize, i64)> = (0..6).map(|n| (n, n as i64)).collect();
+    let v = |n: usize| Linear::from(Var::at(n));
+    let mut steps = vec![Formula::conjunction(
+        &(0..6).map(|n| Atom::eq(v(n), n as i64)).collect::<Vec<_>>(),
+    )];
+    while steps.len() + 1 < length {
+        let (x, y) = (rng.usize(0..6), rng.usize(0..6));
+        let ((from, value), (other, other_value)) = (current[x], current[y]);
+        let step = match rng.u8(0..10) {
+            0..=5 => {
+                let add = rng.i64(-2..=3);
+                current[x] = (next, other_value + add);
+                next += 1;
+                Atom::eq(v(next - 1), v(other) + add)
+            }
+            6 if general && value.abs() + other_value.abs() < 1000 && x != y => {
+                current[x] = (next, value + other_value);
+                next += 1;
+                Atom::eq(v(next - 1), v(from) + v(other))
+            }
+            7 if general && value != other_value => Atom::ne(v(from), v(other)),
+            _ if value <= other_value => Atom::le(v(from), v(other)),
+            _ => Atom::lt(v(other), v(from)),
+        };
+        steps.push(Formula::from(step));
+    }
+    let (last, value) = current[rng.usize(0..6)];
+    steps.push(Formula::from(Atom::gt(v(last), value)));
+    steps
+}
+
+fn report_paths(name: &str, seed: u64, general: bool) {
+    let mut rng = Rng::with_seed(seed);
+    let paths: Vec<Vec<Formula>> = (0..20).map(|_| path(&mut rng, 300, general)).collect();
+    let time = |run: &dyn Fn(&[Formula])| {
+        let times: Vec<Duration> = paths
+            .iter()
+            .map(|path| {
+                let start = Instant::now();
+                run(path);
+                start.elapsed()
+            })
+            .collect();
+        let mean = times.iter().sum::<Duration>() / times.len() as u32;
+        format!(
+            "{:>8.2} ms, at most {:>8.2} ms",
+            mean.as_secs_f64() * 1e3,
+            times.iter().max().map_or(0.0, |t| t.as_secs_f64() * 1e3)
+        )
+    };
+    println!("{name}");
+    println!(
+        "  decided                  {}",
+        time(&|path| assert!(!decide_formulas(path).is_sat()))
+    );
+    println!(
+        "  interpolated and checked {}",
+        time(&|path| assert!(interpolate(path).is_ok()))
+    );
+    println!(
+        "  from a minimal core      {}",
+        time(&|path| assert!(interpolate_as(path, Style::Minimal).is_ok()))
+    );
+}
+
 fn main() {
-    report("difference constraints only", 1, 0, 2000, 100, 60);
-    report("one in five atoms general", 2, 20, 500, 100, 60);
-    report("all questions and atoms general", 3, 100, 200, 100, 30);
+    report("difference constraints only", 1, [0, 0], 2000, 100, 60);
+    report(
+        "one in five atoms and questions general",
+        2,
+        [20, 20],
+        500,
+        100,
+        60,
+    );
+    report(
+        "one in five atoms general, all questions general",
+        3,
+        [20, 100],
+        500,
+        100,
+        60,
+    );
+    report(
+        "all atoms and questions general",
+        4,
+        [100, 100],
+        200,
+        100,
+        30,
+    );
+    report_paths("paths of 300 steps, differences", 5, false);
+    report_paths("paths of 300 steps, with sums and disequalities", 6, true);
 }

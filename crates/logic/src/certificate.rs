@@ -1,4 +1,4 @@
-//! Certificates of unsatisfiability, and the small function that checks them.
+//! Certificates of unsatisfiability.
 //!
 //! Facts are inequalities `e ≤ 0` and equations `e = 0` over the integers, known
 //! by number: the hypotheses have the numbers `0, 1, …`, later facts get numbers
@@ -9,18 +9,13 @@
 //! Together with case splits on integer expressions and fresh quotients for
 //! divisibility this is complete for conjunctions of linear integer atoms.
 //!
-//! [`check`] trusts nothing that the solver computed: it works on big integers,
-//! recomputes every sum from the hypotheses, and knows no other arithmetic.
+//! The obligation of each step is written at its variant; [`check`](crate::check)
+//! verifies them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
-use num_bigint::BigInt;
-use num_integer::Integer;
-use num_traits::{One, Signed, Zero};
-
 use crate::int::Int;
-use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::{Linear, Var};
 
 /// The number of a fact; hypotheses come first.
@@ -144,195 +139,47 @@ impl Certificate {
     }
 }
 
+impl Certificate {
+    /// The same proof where hypothesis `i` has become hypothesis `places[i]` of `count`.
+    pub(crate) fn relocated(mut self, places: &[usize], count: usize) -> Certificate {
+        let moved = |id: &mut FactId| {
+            *id = match places.get(*id as usize) {
+                Some(place) => *place as FactId,
+                None => *id - places.len() as FactId + count as FactId,
+            };
+        };
+        let combination = |from: &mut Combination| {
+            from.terms.iter_mut().for_each(|term| moved(&mut term.0));
+            from.terms.sort_by_key(|term| term.0);
+        };
+        for step in &mut self.steps {
+            match step {
+                Step::Contradiction(from) => combination(from),
+                Step::Cut { id, from, .. } => {
+                    moved(id);
+                    combination(from);
+                }
+                Step::Squeeze {
+                    id, upper, lower, ..
+                } => {
+                    moved(id);
+                    combination(upper);
+                    combination(lower);
+                }
+                Step::Split { id, .. } => moved(id),
+                Step::Disequality { hypothesis, id, .. }
+                | Step::Quotient { hypothesis, id, .. } => {
+                    moved(hypothesis);
+                    moved(id);
+                }
+            }
+        }
+        self
+    }
+}
+
 impl Combination {
     fn collect(&self, used: &mut BTreeSet<usize>) {
         used.extend(self.terms.iter().map(|term| term.0 as usize));
-    }
-}
-
-/// `terms + constant ≤ 0`, or `= 0`.
-#[derive(Clone)]
-struct Fact {
-    terms: BTreeMap<Var, BigInt>,
-    constant: BigInt,
-    equation: bool,
-}
-
-enum Task {
-    Visit(usize),
-    Bind(FactId, Fact),
-    Unbind(FactId),
-}
-
-/// Checks that a certificate proves the conjunction of the hypotheses unsatisfiable.
-///
-/// ```
-/// use logic::{check, decide, Atom, Linear, Outcome, Terms};
-/// let mut terms = Terms::new();
-/// let (x, y) = (Linear::from(terms.var("x")), Linear::from(terms.var("y")));
-/// let hypotheses = [Atom::le(x.clone() * 2, y.clone()), Atom::lt(y, x.clone() * 2)];
-/// match decide(&hypotheses) {
-///     Outcome::Unsat(certificate) => assert_eq!(check(&hypotheses, &certificate), Ok(())),
-///     Outcome::Sat(_) => unreachable!(),
-/// }
-/// ```
-pub fn check(hypotheses: &[Atom], certificate: &Certificate) -> Result<(), Flaw> {
-    let mut facts: BTreeMap<FactId, Fact> = BTreeMap::new();
-    for (position, atom) in hypotheses.iter().enumerate() {
-        if matches!(atom.relation(), Relation::Le | Relation::Eq) {
-            let equation = *atom.relation() == Relation::Eq;
-            facts.insert(position as FactId, Fact::new(atom.expr(), equation));
-        }
-    }
-    let steps = &certificate.steps;
-    let mut visited = vec![false; steps.len()];
-    let mut known: BTreeSet<Var> = hypotheses.iter().flat_map(Atom::vars).collect();
-    let Some(root) = steps.len().checked_sub(1) else {
-        return Err(Flaw { step: 0, reason: "the certificate is empty" });
-    };
-    let mut tasks = vec![Task::Visit(root)];
-    while let Some(task) = tasks.pop() {
-        let step = match task {
-            Task::Bind(id, fact) => {
-                facts.insert(id, fact);
-                continue;
-            }
-            Task::Unbind(id) => {
-                facts.remove(&id);
-                continue;
-            }
-            Task::Visit(step) => step,
-        };
-        let flaw = |reason| Err(Flaw { step, reason });
-        if std::mem::replace(&mut visited[step], true) {
-            return flaw("a step is used twice");
-        }
-        let fresh = |id: FactId| (id as usize) >= hypotheses.len() && !facts.contains_key(&id);
-        let branches: Vec<(usize, Vec<(FactId, Fact)>)> = match &steps[step] {
-            Step::Contradiction(from) => match combine(from, &facts) {
-                Some(sum) if sum.is_absurd() => continue,
-                Some(_) => return flaw("the combination is no contradiction"),
-                None => return flaw("a fact is unknown or has a factor it may not have"),
-            },
-            Step::Cut { id, from, then } => match combine(from, &facts).and_then(|s| s.rounded(&from.scale)) {
-                Some(cut) if fresh(*id) => vec![(*then, vec![(*id, cut)])],
-                _ => return flaw("the cut does not follow"),
-            },
-            Step::Squeeze { id, upper, lower, then } => {
-                match (combine(upper, &facts), combine(lower, &facts)) {
-                    (Some(e), Some(f)) if fresh(*id) && e.opposite(&f, &upper.scale, &lower.scale) => {
-                        vec![(*then, vec![(*id, Fact { equation: true, ..e })])]
-                    }
-                    _ => return flaw("the two inequalities are not opposite"),
-                }
-            }
-            Step::Split { id, expr, low, high } if fresh(*id) => {
-                known.extend(expr.vars());
-                let e = Fact::new(expr, false);
-                vec![(*low, vec![(*id, e.shifted(0))]), (*high, vec![(*id, e.negated(1))])]
-            }
-            Step::Disequality { hypothesis, id, low, high } if fresh(*id) => match hypotheses.get(*hypothesis as usize) {
-                Some(atom) if *atom.relation() == Relation::Ne => {
-                    let e = Fact::new(atom.expr(), false);
-                    vec![(*low, vec![(*id, e.shifted(1))]), (*high, vec![(*id, e.negated(1))])]
-                }
-                _ => return flaw("the hypothesis is no disequality"),
-            },
-            Step::Quotient { hypothesis, quotient, id, then } if fresh(*id) && fresh(id.saturating_add(1)) => {
-                let (divisor, lo, hi) = match hypotheses.get(*hypothesis as usize).map(Atom::relation) {
-                    Some(Relation::Divides(d)) => (d.to_big(), BigInt::zero(), BigInt::zero()),
-                    Some(Relation::NotDivides(d)) => (d.to_big(), BigInt::one(), d.to_big() - 1),
-                    _ => return flaw("the hypothesis is no divisibility"),
-                };
-                if !known.insert(*quotient) {
-                    return flaw("the quotient is not fresh");
-                }
-                let mut e = Fact::new(hypotheses[*hypothesis as usize].expr(), false);
-                e.terms.insert(*quotient, -divisor);
-                let (mut upper, mut lower) = (e.shifted(0), e.negated(0));
-                upper.constant -= hi;
-                lower.constant += lo;
-                vec![(*then, vec![(*id, upper), (id + 1, lower)])]
-            }
-            _ => return flaw("a new fact has a number in use"),
-        };
-        for (child, new) in branches {
-            if child >= step {
-                return flaw("a step does not stand before its parent");
-            }
-            tasks.extend(new.iter().map(|(id, _)| Task::Unbind(*id)));
-            tasks.push(Task::Visit(child));
-            tasks.extend(new.into_iter().map(|(id, fact)| Task::Bind(id, fact)));
-        }
-    }
-    Ok(())
-}
-
-/// The sum of facts before division by the scale, if every factor is allowed.
-fn combine(from: &Combination, facts: &BTreeMap<FactId, Fact>) -> Option<Fact> {
-    let mut sum = Fact { terms: BTreeMap::new(), constant: BigInt::zero(), equation: true };
-    if from.scale.signum() <= 0 {
-        return None;
-    }
-    for (id, factor) in &from.terms {
-        let fact = facts.get(id)?;
-        let factor = factor.to_big();
-        if !fact.equation && factor.is_negative() {
-            return None;
-        }
-        sum.equation &= fact.equation;
-        sum.constant += &factor * &fact.constant;
-        for (var, coefficient) in &fact.terms {
-            *sum.terms.entry(*var).or_default() += &factor * coefficient;
-        }
-    }
-    sum.terms.retain(|_, coefficient| !coefficient.is_zero());
-    Some(sum)
-}
-
-impl Fact {
-    fn new(expr: &Linear, equation: bool) -> Fact {
-        let terms = expr.terms().iter().map(|(var, a)| (*var, a.to_big())).collect();
-        Fact { terms, constant: expr.constant().to_big(), equation }
-    }
-
-    /// `e + by ≤ 0`.
-    fn shifted(&self, by: i32) -> Fact {
-        Fact { terms: self.terms.clone(), constant: &self.constant + by, equation: false }
-    }
-
-    /// `by − e ≤ 0`.
-    fn negated(&self, by: i32) -> Fact {
-        let terms = self.terms.iter().map(|(var, a)| (*var, -a)).collect();
-        Fact { terms, constant: by - &self.constant, equation: false }
-    }
-
-    fn is_absurd(&self) -> bool {
-        self.terms.is_empty()
-            && (self.constant.is_positive() || (self.equation && !self.constant.is_zero()))
-    }
-
-    /// The fact divided by the scale, as an inequality with rounded constant.
-    fn rounded(mut self, scale: &Int) -> Option<Fact> {
-        let scale = scale.to_big();
-        for coefficient in self.terms.values_mut() {
-            let (quotient, rest) = coefficient.div_rem(&scale);
-            if !rest.is_zero() {
-                return None;
-            }
-            *coefficient = quotient;
-        }
-        self.constant = Integer::div_ceil(&self.constant, &scale);
-        self.equation = false;
-        Some(self)
-    }
-
-    /// Whether `self / mine = −other / theirs`.
-    fn opposite(&self, other: &Fact, mine: &Int, theirs: &Int) -> bool {
-        let (mine, theirs) = (mine.to_big(), theirs.to_big());
-        let matches = |(a, b): (&BigInt, &BigInt)| a * &theirs + b * &mine == BigInt::zero();
-        self.terms.keys().eq(other.terms.keys())
-            && self.terms.values().zip(other.terms.values()).all(matches)
-            && matches((&self.constant, &other.constant))
     }
 }

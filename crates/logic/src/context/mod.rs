@@ -12,6 +12,7 @@ mod zone;
 use crate::certificate::Certificate;
 use crate::core::minimal_core;
 use crate::project::{Projection, TooManyCases, project};
+use crate::solve::components::components;
 use crate::solve::{Model, Outcome, decide};
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::Var;
@@ -102,12 +103,18 @@ impl Context {
 
     /// Begins a level; [`Context::pop`] returns to this point.
     pub fn push(&mut self) {
-        self.levels.push(Level { atoms: self.atoms.len(), zone: self.zone.mark(), beyond: self.beyond });
+        self.levels.push(Level {
+            atoms: self.atoms.len(),
+            zone: self.zone.mark(),
+            beyond: self.beyond,
+        });
     }
 
     /// Retracts all atoms of the innermost level; without a level, all atoms.
     pub fn pop(&mut self) {
-        let Some(level) = self.levels.pop() else { return self.clear() };
+        let Some(level) = self.levels.pop() else {
+            return self.clear();
+        };
         self.atoms.truncate(level.atoms);
         self.zone.retract(level.zone);
         self.beyond = level.beyond;
@@ -128,14 +135,19 @@ impl Context {
             self.contradiction.get_or_insert(self.atoms.len());
             return;
         }
-        let represented = atom.difference().is_some_and(|shape| match atom.relation() {
-            Relation::Le => self.zone.add(shape.plus, shape.minus, shape.bound),
-            Relation::Eq => {
-                self.zone.add(shape.plus, shape.minus, shape.bound)
-                    && shape.bound.checked_neg().is_some_and(|b| self.zone.add(shape.minus, shape.plus, b))
-            }
-            _ => false,
-        });
+        let represented = atom
+            .difference()
+            .is_some_and(|shape| match atom.relation() {
+                Relation::Le => self.zone.add(shape.plus, shape.minus, shape.bound),
+                Relation::Eq => {
+                    self.zone.add(shape.plus, shape.minus, shape.bound)
+                        && shape
+                            .bound
+                            .checked_neg()
+                            .is_some_and(|b| self.zone.add(shape.minus, shape.plus, b))
+                }
+                _ => false,
+            });
         self.beyond += usize::from(!represented);
         if self.zone.is_contradictory() {
             self.contradiction.get_or_insert(self.atoms.len());
@@ -197,11 +209,19 @@ impl Context {
         if self.contradiction.is_some() {
             return Some(Truth::Yes);
         }
-        let Some(shape) = atom.difference() else { return self.constant(atom) };
-        let at_most = |limit: i64| self.zone.bound(shape.plus, shape.minus).is_some_and(|b| b <= limit);
+        let Some(shape) = atom.difference() else {
+            return self.constant(atom);
+        };
+        let at_most = |limit: i64| {
+            self.zone
+                .bound(shape.plus, shape.minus)
+                .is_some_and(|b| b <= limit)
+        };
         // `x − y ≥ limit` is `y − x ≤ −limit`; the bounds kept are far from overflow.
         let at_least = |limit: i64| {
-            self.zone.bound(shape.minus, shape.plus).is_some_and(|b| b.saturating_neg() >= limit)
+            self.zone
+                .bound(shape.minus, shape.plus)
+                .is_some_and(|b| b.saturating_neg() >= limit)
         };
         let below = |c: i64| c.checked_sub(1).is_some_and(at_most);
         let above = |c: i64| c.checked_add(1).is_some_and(at_least);
@@ -227,7 +247,11 @@ impl Context {
     }
 
     fn entails_beyond(&mut self, atom: &Atom) -> bool {
-        if self.models.find(&self.atoms, |model| !model.satisfies(atom)).is_some() {
+        if self
+            .models
+            .find(&self.atoms, |model| !model.satisfies(atom))
+            .is_some()
+        {
             return false;
         }
         // Knowing that the context is contradictory answers all further questions at once.
@@ -250,13 +274,51 @@ impl Context {
         match self.tableau.relax_with(&self.atoms, extra) {
             Relaxed::Empty => return false,
             Relaxed::Integral(model) => {
-                if self.atoms.iter().chain(extra).all(|atom| model.satisfies(atom)) {
+                if self
+                    .atoms
+                    .iter()
+                    .chain(extra)
+                    .all(|atom| model.satisfies(atom))
+                {
                     self.models.add(model, &self.atoms);
                     return true;
                 }
             }
             Relaxed::Fractional => {}
         }
+        match self.base_model(extra) {
+            Some(base) => self.satisfiable_near(base, extra),
+            None => self.satisfiable_at_all(extra),
+        }
+    }
+
+    /// A known solution of the context, if there is a question beyond that.
+    fn base_model(&mut self, extra: Option<&Atom>) -> Option<Model> {
+        extra?;
+        self.models.find(&self.atoms, |_| true).cloned()
+    }
+
+    /// Decides only what is connected with `extra`; the rest keeps its known solution.
+    fn satisfiable_near(&mut self, mut base: Model, extra: Option<&Atom>) -> bool {
+        let all: Vec<Atom> = extra.into_iter().chain(&self.atoms).cloned().collect();
+        let Some(positions) = components(&all).into_iter().next() else {
+            return true;
+        };
+        let connected: Vec<Atom> = positions.iter().map(|at| all[*at].clone()).collect();
+        match decide(&connected) {
+            Outcome::Unsat(_) => false,
+            Outcome::Sat(model) => {
+                connected
+                    .iter()
+                    .flat_map(Atom::vars)
+                    .for_each(|var| base.set(var, model.value(var).clone()));
+                self.models.add(base, &self.atoms);
+                true
+            }
+        }
+    }
+
+    fn satisfiable_at_all(&mut self, extra: Option<&Atom>) -> bool {
         let all: Vec<Atom> = self.atoms.iter().chain(extra).cloned().collect();
         match decide(&all) {
             Outcome::Unsat(_) => false,
@@ -302,7 +364,11 @@ impl Context {
 
     /// What the conjunction says about the kept variables alone, exactly: a
     /// disjunction of conjunctions. At most `limit` cases are tried.
-    pub fn project(&self, keep: impl Fn(Var) -> bool, limit: usize) -> Result<Projection, TooManyCases> {
+    pub fn project(
+        &self,
+        keep: impl Fn(Var) -> bool,
+        limit: usize,
+    ) -> Result<Projection, TooManyCases> {
         project(&self.atoms, keep, limit)
     }
 }
@@ -310,6 +376,9 @@ impl Context {
 fn refutation(hypotheses: Vec<Atom>) -> Option<Refutation> {
     match decide(&hypotheses) {
         Outcome::Sat(_) => None,
-        Outcome::Unsat(certificate) => Some(Refutation { hypotheses, certificate }),
+        Outcome::Unsat(certificate) => Some(Refutation {
+            hypotheses,
+            certificate,
+        }),
     }
 }

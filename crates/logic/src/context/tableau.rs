@@ -58,7 +58,9 @@ impl Tableau {
         if self.clash.is_some() {
             return Relaxed::Empty;
         }
-        let Some(extra) = extra else { return self.relax() };
+        let Some(extra) = extra else {
+            return self.relax();
+        };
         let mark = self.simplex.mark();
         let answer = match assert(&mut self.simplex, extra) {
             true => self.relax(),
@@ -81,7 +83,9 @@ impl Tableau {
         if self.simplex.check().is_err() {
             return Relaxed::Empty;
         }
-        let Some((var, value)) = self.simplex.fractional() else { return Relaxed::Integral(self.model()) };
+        let Some((var, value)) = self.simplex.fractional() else {
+            return Relaxed::Integral(self.model());
+        };
         if *patience == 0 {
             return Relaxed::Fractional;
         }
@@ -89,7 +93,11 @@ impl Tableau {
         let (floor, nearest) = (value.floor(), value.round());
         let low = Linear::from(var) - floor.clone();
         let high = -low.clone() + 1;
-        let sides = if nearest == floor { [low, high] } else { [high, low] };
+        let sides = if nearest == floor {
+            [low, high]
+        } else {
+            [high, low]
+        };
         let mark = self.simplex.mark();
         let mut answer = Relaxed::Empty;
         for side in sides {

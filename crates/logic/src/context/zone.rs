@@ -124,7 +124,9 @@ impl Zone {
         if !(-MAX_BOUND..=MAX_BOUND).contains(&bound) {
             return false;
         }
-        let (Some(x), Some(y)) = (self.node(x), self.node(y)) else { return false };
+        let (Some(x), Some(y)) = (self.node(x), self.node(y)) else {
+            return false;
+        };
         if self.contradiction.is_none() && bound < self.matrix[(x << self.shift) + y] {
             let back = self.matrix[(y << self.shift) + x];
             if back != INFINITE && back + bound < 0 {
@@ -147,11 +149,19 @@ impl Zone {
         self.sources.clear();
         self.targets.clear();
         for node in 0..count {
-            let before = if node == x { 0 } else { self.matrix[(node << shift) + x] };
+            let before = if node == x {
+                0
+            } else {
+                self.matrix[(node << shift) + x]
+            };
             if before != INFINITE {
                 self.sources.push((node as u32, before));
             }
-            let after = if node == y { 0 } else { self.matrix[(y << shift) + node] };
+            let after = if node == y {
+                0
+            } else {
+                self.matrix[(y << shift) + node]
+            };
             if after != INFINITE {
                 self.targets.push((node as u32, after));
             }

@@ -19,8 +19,11 @@ pub(crate) struct Propositions {
 impl Propositions {
     /// Asserts all the formulas.
     pub(crate) fn new(formulas: &[Formula]) -> Propositions {
-        let mut propositions =
-            Propositions { solver: BasicSolver::default(), atoms: HashMap::default(), nodes: HashMap::default() };
+        let mut propositions = Propositions {
+            solver: BasicSolver::default(),
+            atoms: HashMap::default(),
+            nodes: HashMap::default(),
+        };
         for formula in formulas {
             let literal = propositions.literal(formula);
             propositions.clause(vec![literal]);
@@ -63,7 +66,11 @@ impl Propositions {
         for part in &parts {
             self.clause(vec![!turn(whole), turn(*part)]);
         }
-        let all = parts.iter().map(|part| !turn(*part)).chain([turn(whole)]).collect();
+        let all = parts
+            .iter()
+            .map(|part| !turn(*part))
+            .chain([turn(whole)])
+            .collect();
         self.clause(all);
         self.nodes.insert(formula.clone(), whole);
         whole

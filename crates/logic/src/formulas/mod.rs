@@ -11,7 +11,8 @@
 pub(crate) mod cases;
 mod encode;
 
-use crate::certificate::{Certificate, Flaw, check};
+use crate::certificate::{Certificate, Flaw};
+use crate::check::check;
 use crate::core::{minimal_core, quick_core};
 use crate::solve::{Model, Outcome, decide};
 use crate::terms::atom::Atom;
@@ -65,19 +66,27 @@ impl FormulaOutcome {
 /// }
 /// ```
 pub fn decide_formulas(formulas: &[Formula]) -> FormulaOutcome {
-    if let Some(atoms) = formulas.iter().map(Formula::as_conjunction).collect::<Option<Vec<_>>>() {
+    if let Some(atoms) = formulas
+        .iter()
+        .map(Formula::as_conjunction)
+        .collect::<Option<Vec<_>>>()
+    {
         return decide_conjunction(atoms.concat());
     }
     let mut propositions = Propositions::new(formulas);
     let mut proof = FormulaCertificate::default();
     while let Some(truth) = propositions.model() {
         let mut chosen = Vec::new();
-        formulas.iter().for_each(|formula| implicant(formula, true, &truth, &mut chosen));
+        formulas
+            .iter()
+            .for_each(|formula| implicant(formula, true, &truth, &mut chosen));
         chosen.sort();
         chosen.dedup();
         match decide(&chosen) {
             Outcome::Sat(model) => {
-                let fits = formulas.iter().all(|formula| model.satisfies_formula(formula));
+                let fits = formulas
+                    .iter()
+                    .all(|formula| model.satisfies_formula(formula));
                 // A wrong answer would be worse than none.
                 assert!(fits, "a model of our own violates a formula");
                 return FormulaOutcome::Sat(model);
@@ -95,7 +104,9 @@ pub fn decide_formulas(formulas: &[Formula]) -> FormulaOutcome {
 fn decide_conjunction(atoms: Vec<Atom>) -> FormulaOutcome {
     match decide(&atoms) {
         Outcome::Sat(model) => FormulaOutcome::Sat(model),
-        Outcome::Unsat(_) => FormulaOutcome::Unsat(FormulaCertificate { lemmas: vec![lemma(&atoms)] }),
+        Outcome::Unsat(_) => FormulaOutcome::Unsat(FormulaCertificate {
+            lemmas: vec![lemma(&atoms)],
+        }),
     }
 }
 
@@ -112,7 +123,10 @@ fn lemma(atoms: &[Atom]) -> Lemma {
         None => atoms.to_vec(),
     };
     match decide(&core) {
-        Outcome::Unsat(certificate) => Lemma { atoms: core, certificate },
+        Outcome::Unsat(certificate) => Lemma {
+            atoms: core,
+            certificate,
+        },
         Outcome::Sat(_) => unreachable!("a core of contradictory atoms has no solution"),
     }
 }
@@ -124,7 +138,9 @@ fn implicant(formula: &Formula, wanted: bool, truth: &dyn Fn(&Atom) -> bool, out
         (Node::Atom(atom), false) => out.push(atom.negate()),
         (Node::Not(inner), _) => implicant(inner, !wanted, truth, out),
         (Node::And(parts), true) | (Node::Or(parts), false) => {
-            parts.iter().for_each(|part| implicant(part, wanted, truth, out));
+            parts
+                .iter()
+                .for_each(|part| implicant(part, wanted, truth, out));
         }
         (Node::And(parts), false) | (Node::Or(parts), true) => {
             if let Some(part) = parts.iter().find(|part| evaluate(part, truth) == wanted) {
@@ -169,7 +185,9 @@ pub fn check_formulas(formulas: &[Formula], proof: &FormulaCertificate) -> Resul
     for (number, lemma) in proof.lemmas.iter().enumerate() {
         check(&lemma.atoms, &lemma.certificate).map_err(|flaw| FormulaFlaw::Lemma(number, flaw))?;
     }
-    CaseTree::build(formulas, &proof.lemmas).map(drop).ok_or(FormulaFlaw::NotClosed)
+    CaseTree::build(formulas, &proof.lemmas)
+        .map(drop)
+        .ok_or(FormulaFlaw::NotClosed)
 }
 
 /// Whether the formulas entail the goal.

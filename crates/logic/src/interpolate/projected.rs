@@ -23,7 +23,7 @@ pub(super) fn strongest(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
     let mut result = vec![Formula::truth(true)];
     for (step, later) in steps.iter().zip(&later[1..]) {
         cases = advance(&cases, step, later)?;
-        result.push(Formula::or(cases.iter().map(|case| Formula::conjunction(case))));
+        result.push(Formula::or(cases.iter().map(Formula::conjunction)));
     }
     Ok(result)
 }
@@ -48,12 +48,17 @@ fn suffix_vars(steps: &[Formula]) -> Vec<BTreeSet<Var>> {
 }
 
 /// The projection of the cases and one more step onto the variables of later steps.
-fn advance(cases: &[Vec<Atom>], step: &Formula, later: &BTreeSet<Var>) -> Result<Vec<Vec<Atom>>, Failure> {
+fn advance(
+    cases: &[Vec<Atom>],
+    step: &Formula,
+    later: &BTreeSet<Var>,
+) -> Result<Vec<Vec<Atom>>, Failure> {
     let mut result: BTreeSet<Vec<Atom>> = BTreeSet::new();
     for case in cases {
         for branch in disjuncts(step, true)? {
             let all: Vec<Atom> = case.iter().cloned().chain(branch).collect();
-            let projection = project(&all, |var| later.contains(&var), LIMIT).map_err(|_| Failure::TooHard)?;
+            let projection =
+                project(&all, |var| later.contains(&var), LIMIT).map_err(|_| Failure::TooHard)?;
             result.extend(projection.cases);
             if result.len() > MAX_CASES {
                 return Err(Failure::TooHard);
@@ -62,9 +67,15 @@ fn advance(cases: &[Vec<Atom>], step: &Formula, later: &BTreeSet<Var>) -> Result
     }
     // A case with fewer atoms makes those that contain all of them superfluous.
     let covered = |case: &Vec<Atom>| {
-        result.iter().any(|other| other.len() < case.len() && other.iter().all(|atom| case.contains(atom)))
+        result
+            .iter()
+            .any(|other| other.len() < case.len() && other.iter().all(|atom| case.contains(atom)))
     };
-    Ok(result.iter().filter(|case| !covered(case)).cloned().collect())
+    Ok(result
+        .iter()
+        .filter(|case| !covered(case))
+        .cloned()
+        .collect())
 }
 
 /// The disjunctive normal form of a formula (or its negation).
@@ -84,8 +95,12 @@ fn disjuncts(formula: &Formula, positive: bool) -> Result<Vec<Vec<Atom>>, Failur
                 if product.len() * branches.len() > MAX_CASES {
                     return Err(Failure::TooHard);
                 }
-                let pairs = product.iter().flat_map(|left| branches.iter().map(move |right| (left, right)));
-                product = pairs.map(|(left, right)| left.iter().chain(right).cloned().collect()).collect();
+                let pairs = product
+                    .iter()
+                    .flat_map(|left| branches.iter().map(move |right| (left, right)));
+                product = pairs
+                    .map(|(left, right)| left.iter().chain(right).cloned().collect())
+                    .collect();
             }
             Ok(product)
         }

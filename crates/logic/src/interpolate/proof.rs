@@ -65,17 +65,6 @@ enum Task {
 }
 
 impl Sequence {
-    /// The step for a split on an expression, as near to the wish as possible.
-    fn place(&self, expr: &Linear, wish: usize) -> Result<usize, Misplaced> {
-        let (mut first, mut last) = (0, self.steps.saturating_sub(1));
-        for var in expr.vars() {
-            if let Some((low, high)) = self.ranges.get(&var) {
-                (first, last) = (first.max(*low), last.min(*high));
-            }
-        }
-        if first > last { Err(Misplaced) } else { Ok(wish.clamp(first, last)) }
-    }
-
     fn join(&self, step: usize, low: Vec<Formula>, high: Vec<Formula>) -> Vec<Formula> {
         let both = low.into_iter().zip(high).enumerate();
         both.map(|(cut, (low, high))| match step < cut {
@@ -86,17 +75,26 @@ impl Sequence {
     }
 
     /// Interpolants from a certificate whose hypotheses belong to the given steps.
-    pub(super) fn from_certificate(
-        &mut self,
+    pub(super) fn by_certificate(
+        &self,
         hypotheses: &[(Atom, usize)],
         certificate: &Certificate,
     ) -> Result<Vec<Formula>, Misplaced> {
-        let mut walk = Walk { known: initial(hypotheses), hypotheses, sequence: self };
+        let mut walk = Walk {
+            known: initial(hypotheses),
+            hypotheses,
+            sequence: self,
+            quotients: HashMap::default(),
+        };
         walk.run(&certificate.steps)
     }
 
     /// Interpolants from a tree of cases.
-    pub(super) fn from_cases(&mut self, tree: &CaseTree, lemmas: &[Lemma]) -> Result<Vec<Formula>, Misplaced> {
+    pub(super) fn by_cases(
+        &self,
+        tree: &CaseTree,
+        lemmas: &[Lemma],
+    ) -> Result<Vec<Formula>, Misplaced> {
         let mut homes: HashMap<Atom, usize, FxBuildHasher> = HashMap::default();
         for part in tree.parts.iter().rev() {
             part.formula.visit_atoms(&mut |atom| {
@@ -109,12 +107,16 @@ impl Sequence {
         let mut results: BTreeMap<usize, Vec<Formula>> = BTreeMap::new();
         for (number, node) in tree.nodes.iter().enumerate() {
             let result = match node {
-                CaseNode::Part { part, given } => self.false_part(tree.parts[*part].step, given, &home),
+                CaseNode::Part { part, given } => {
+                    self.false_part(tree.parts[*part].step, given, &home)
+                }
                 CaseNode::Lemma(lemma) => {
                     let Lemma { atoms, certificate } = &lemmas[*lemma];
-                    let placed: Vec<(Atom, usize)> =
-                        atoms.iter().map(|atom| (atom.clone(), home(atom))).collect();
-                    self.from_certificate(&placed, certificate)?
+                    let placed: Vec<(Atom, usize)> = atoms
+                        .iter()
+                        .map(|atom| (atom.clone(), home(atom)))
+                        .collect();
+                    self.by_certificate(&placed, certificate)?
                 }
                 CaseNode::Split { atom, yes, no } => {
                     let (yes, no) = (results.remove(yes), results.remove(no));
@@ -123,12 +125,25 @@ impl Sequence {
             };
             results.insert(number, result);
         }
-        Ok(results.pop_last().map(|(_, result)| result).unwrap_or_default())
+        Ok(results
+            .pop_last()
+            .map(|(_, result)| result)
+            .unwrap_or_default())
     }
 
-    fn false_part(&self, step: usize, given: &[Atom], home: &impl Fn(&Atom) -> usize) -> Vec<Formula> {
+    fn false_part(
+        &self,
+        step: usize,
+        given: &[Atom],
+        home: &impl Fn(&Atom) -> usize,
+    ) -> Vec<Formula> {
         let at = |cut: usize| match step < cut {
-            false => Formula::and(given.iter().filter(|atom| home(atom) < cut).map(Formula::from)),
+            false => Formula::and(
+                given
+                    .iter()
+                    .filter(|atom| home(atom) < cut)
+                    .map(Formula::from),
+            ),
             true => {
                 let right = given.iter().filter(|atom| home(atom) >= cut);
                 Formula::or(right.map(|atom| Formula::from(atom.negate())))
@@ -155,10 +170,28 @@ fn initial(hypotheses: &[(Atom, usize)]) -> HashMap<FactId, Known, FxBuildHasher
 struct Walk<'a> {
     known: HashMap<FactId, Known, FxBuildHasher>,
     hypotheses: &'a [(Atom, usize)],
-    sequence: &'a mut Sequence,
+    sequence: &'a Sequence,
+    /// The steps of quotients, which are fresh for this proof but perhaps not elsewhere.
+    quotients: HashMap<Var, usize, FxBuildHasher>,
 }
 
 impl Walk<'_> {
+    /// The step for a split on an expression, as near to the wish as possible.
+    fn place(&self, expr: &Linear, wish: usize) -> Result<usize, Misplaced> {
+        let (mut first, mut last) = (0, self.sequence.steps.saturating_sub(1));
+        for var in expr.vars() {
+            let home = self.quotients.get(&var).map(|home| (*home, *home));
+            if let Some((low, high)) = home.or_else(|| self.sequence.ranges.get(&var).copied()) {
+                (first, last) = (first.max(low), last.min(high));
+            }
+        }
+        if first > last {
+            Err(Misplaced)
+        } else {
+            Ok(wish.clamp(first, last))
+        }
+    }
+
     fn run(&mut self, steps: &[Step]) -> Result<Vec<Formula>, Misplaced> {
         let mut results: Vec<Vec<Formula>> = Vec::new();
         let mut tasks = vec![Task::Enter(steps.len().saturating_sub(1))];
@@ -168,7 +201,11 @@ impl Walk<'_> {
                 Task::Give(result) => results.push(result),
                 Task::Join(step) => {
                     let (high, low) = (results.pop(), results.pop());
-                    results.push(self.sequence.join(step, low.unwrap_or_default(), high.unwrap_or_default()));
+                    results.push(self.sequence.join(
+                        step,
+                        low.unwrap_or_default(),
+                        high.unwrap_or_default(),
+                    ));
                 }
                 Task::Enter(at) => self.enter(&steps[at], &mut tasks)?,
             }
@@ -179,36 +216,61 @@ impl Walk<'_> {
     /// Pushes what is to be done for a step; the last task pushed is done first.
     fn enter(&mut self, step: &Step, tasks: &mut Vec<Task>) -> Result<(), Misplaced> {
         match step {
-            Step::Contradiction(from) => tasks.push(Task::Give(self.contradiction(&self.sum(from)))),
+            Step::Contradiction(from) => {
+                tasks.push(Task::Give(self.contradiction(&self.sum(from))))
+            }
             Step::Cut { id, from, then } => self.enter_cut(*id, from, *then, tasks)?,
-            Step::Squeeze { id, upper, lower, then } => {
+            Step::Squeeze {
+                id,
+                upper,
+                lower,
+                then,
+            } => {
                 // The equation is the undivided upper sum; the lower one is brought to the same size.
                 let (mut up, mut down) = (self.sum(upper), self.sum(lower));
-                up = Spread { scale: up.scale.exact_div(&upper.scale), ..up };
+                up = Spread {
+                    scale: up.scale.exact_div(&upper.scale),
+                    ..up
+                };
                 let mut scaled = Spread::zero();
                 scaled.add(&upper.scale, &down);
                 down = scaled;
                 tasks.push(Task::Enter(*then));
                 tasks.push(Task::Bind(*id, Known::Equation(up, down)));
             }
-            Step::Split { id, expr, low, high } => {
-                let place = self.sequence.place(expr, self.wish())?;
+            Step::Split {
+                id,
+                expr,
+                low,
+                high,
+            } => {
+                let place = self.place(expr, self.wish())?;
                 let sides = [expr.clone(), -expr.clone() + 1];
                 branch(tasks, *id, place, sides, [*low, *high]);
             }
-            Step::Disequality { hypothesis, id, low, high } => {
+            Step::Disequality {
+                hypothesis,
+                id,
+                low,
+                high,
+            } => {
                 let (atom, place) = &self.hypotheses[*hypothesis as usize];
                 let sides = [atom.expr().clone() + 1, -atom.expr().clone() + 1];
                 branch(tasks, *id, *place, sides, [*low, *high]);
             }
-            Step::Quotient { hypothesis, quotient, id, then } => {
+            Step::Quotient {
+                hypothesis,
+                quotient,
+                id,
+                then,
+            } => {
                 let (atom, place) = &self.hypotheses[*hypothesis as usize];
                 let (divisor, lo, hi) = match atom.relation() {
                     Relation::Divides(d) => (d, Int::ZERO, Int::ZERO),
                     Relation::NotDivides(d) => (d, Int::ONE, d - &Int::ONE),
                     _ => return Err(Misplaced),
                 };
-                self.sequence.ranges.insert(*quotient, (*place, *place));
+                self.quotients.insert(*quotient, *place);
                 let rest = atom.expr().plus(&-divisor, &Linear::from(*quotient));
                 tasks.push(Task::Enter(*then));
                 let upper = Spread::at(*place, rest.clone() - hi);
@@ -220,7 +282,13 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn enter_cut(&mut self, id: FactId, from: &Combination, then: usize, tasks: &mut Vec<Task>) -> Result<(), Misplaced> {
+    fn enter_cut(
+        &mut self,
+        id: FactId,
+        from: &Combination,
+        then: usize,
+        tasks: &mut Vec<Task>,
+    ) -> Result<(), Misplaced> {
         let sum = self.sum(from);
         let total = sum.total();
         tasks.push(Task::Enter(then));
@@ -229,11 +297,14 @@ impl Walk<'_> {
             return Ok(());
         }
         let constant = total.constant().div_ceil(&sum.scale);
-        let cut = total.with_constant(0i64).exact_div(&sum.scale).with_constant(constant);
+        let cut = total
+            .with_constant(0i64)
+            .exact_div(&sum.scale)
+            .with_constant(constant);
         // Where the last of its reasons lives, the cut is a plain consequence.
         let last = sum.parts.keys().next_back().copied().unwrap_or(0);
         let first = sum.parts.keys().next().copied().unwrap_or(0);
-        let place = self.sequence.place(&cut, if self.sequence.weak { first } else { last })?;
+        let place = self.place(&cut, if self.sequence.weak { first } else { last })?;
         let mut otherwise = sum;
         otherwise.add(&Int::ONE, &Spread::at(place, -cut.clone() + 1));
         let then = tasks.pop();
@@ -245,7 +316,11 @@ impl Walk<'_> {
     }
 
     fn wish(&self) -> usize {
-        if self.sequence.weak { 0 } else { self.sequence.steps }
+        if self.sequence.weak {
+            0
+        } else {
+            self.sequence.steps
+        }
     }
 
     fn contradiction(&self, sum: &Spread) -> Vec<Formula> {
@@ -267,7 +342,13 @@ impl Walk<'_> {
 }
 
 /// Both sides of a split, to be joined afterwards.
-fn branch(tasks: &mut Vec<Task>, id: FactId, place: usize, [low, high]: [Linear; 2], then: [usize; 2]) {
+fn branch(
+    tasks: &mut Vec<Task>,
+    id: FactId,
+    place: usize,
+    [low, high]: [Linear; 2],
+    then: [usize; 2],
+) {
     tasks.push(Task::Join(place));
     tasks.push(Task::Enter(then[1]));
     tasks.push(Task::Bind(id, Known::Inequality(Spread::at(place, high))));

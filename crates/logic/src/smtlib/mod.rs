@@ -90,7 +90,11 @@ fn write_atom(out: &mut String, terms: &Terms, atom: &Atom) {
 }
 
 fn write_divides(out: &mut String, terms: &Terms, divisor: &Int, expr: &Linear, positive: bool) {
-    out.push_str(if positive { "(= (mod " } else { "(not (= (mod " });
+    out.push_str(if positive {
+        "(= (mod "
+    } else {
+        "(not (= (mod "
+    });
     write_linear(out, terms, expr);
     out.push(' ');
     write_number(out, divisor);
@@ -138,15 +142,39 @@ fn write_number(out: &mut String, number: &Int) {
 }
 
 const RESERVED: [&str; 24] = [
-    "and", "or", "not", "true", "false", "mod", "div", "abs", "let", "forall", "exists", "match", "par", "as",
-    "assert", "distinct", "ite", "xor", "Int", "Bool", "BINARY", "DECIMAL", "HEXADECIMAL", "NUMERAL",
+    "and",
+    "or",
+    "not",
+    "true",
+    "false",
+    "mod",
+    "div",
+    "abs",
+    "let",
+    "forall",
+    "exists",
+    "match",
+    "par",
+    "as",
+    "assert",
+    "distinct",
+    "ite",
+    "xor",
+    "Int",
+    "Bool",
+    "BINARY",
+    "DECIMAL",
+    "HEXADECIMAL",
+    "NUMERAL",
 ];
 
 /// A variable's name as a symbol, quoted where the standard wants it.
 ///
 /// Bars and backslashes cannot be quoted; they are written as percent escapes.
 fn symbol(terms: &Terms, var: Var) -> String {
-    let Some(name) = terms.name(var) else { return format!("|#{}|", var.index()) };
+    let Some(name) = terms.name(var) else {
+        return format!("|#{}|", var.index());
+    };
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.$@!?~^&*+-/<>=".contains(c);
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if starts_well && name.chars().all(plain) && !RESERVED.contains(&name) {

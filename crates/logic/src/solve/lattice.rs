@@ -33,9 +33,14 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
         .iter()
         .enumerate()
         .map(|(at, var)| Coordinate {
-            column: facts.iter().map(|fact| fact.expr.coefficient(*var)).collect(),
+            column: facts
+                .iter()
+                .map(|fact| fact.expr.coefficient(*var))
+                .collect(),
             meaning: equations.meaning(*var),
-            share: (0..vars.len()).map(|n| Int::from(usize::from(n == at))).collect(),
+            share: (0..vars.len())
+                .map(|n| Int::from(usize::from(n == at)))
+                .collect(),
         })
         .collect();
     let mut rounds = 0;
@@ -50,7 +55,10 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
         .map(|coordinate| equations.name(ledger.fresh_var(), coordinate.meaning.clone()))
         .collect();
     for (at, var) in vars.iter().enumerate() {
-        let shares = fresh.iter().zip(&coordinates).map(|(name, c)| (*name, c.share[at].clone()));
+        let shares = fresh
+            .iter()
+            .zip(&coordinates)
+            .map(|(name, c)| (*name, c.share[at].clone()));
         equations.rename(*var, Linear::new(shares, 0i64));
     }
     true
@@ -68,7 +76,10 @@ fn shorten(coordinates: &mut [Coordinate]) -> bool {
             if length.is_zero() {
                 continue;
             }
-            let quotient = nearest(&dot(&coordinates[i].column, &coordinates[j].column), &length);
+            let quotient = nearest(
+                &dot(&coordinates[i].column, &coordinates[j].column),
+                &length,
+            );
             if quotient.is_zero() {
                 continue;
             }
@@ -76,7 +87,9 @@ fn shorten(coordinates: &mut [Coordinate]) -> bool {
             let (column, share) = (coordinates[j].column.clone(), coordinates[j].share.clone());
             add(&mut coordinates[i].column, &minus, &column);
             add(&mut coordinates[i].share, &minus, &share);
-            coordinates[j].meaning = coordinates[j].meaning.plus(&quotient, &coordinates[i].meaning);
+            coordinates[j].meaning = coordinates[j]
+                .meaning
+                .plus(&quotient, &coordinates[i].meaning);
             changed = true;
         }
     }
@@ -84,7 +97,9 @@ fn shorten(coordinates: &mut [Coordinate]) -> bool {
 }
 
 fn dot(left: &[Int], right: &[Int]) -> Int {
-    left.iter().zip(right).fold(Int::ZERO, |sum, (a, b)| sum.plus_product(a, b))
+    left.iter()
+        .zip(right)
+        .fold(Int::ZERO, |sum, (a, b)| sum.plus_product(a, b))
 }
 
 fn add(target: &mut [Int], factor: &Int, other: &[Int]) {

@@ -38,11 +38,17 @@ pub(crate) struct Ledger {
 
 impl Combination {
     pub(crate) fn one(id: FactId) -> Combination {
-        Combination { scale: Int::ONE, terms: vec![(id, Int::ONE)] }
+        Combination {
+            scale: Int::ONE,
+            terms: vec![(id, Int::ONE)],
+        }
     }
 
     pub(crate) fn none() -> Combination {
-        Combination { scale: Int::ONE, terms: Vec::new() }
+        Combination {
+            scale: Int::ONE,
+            terms: Vec::new(),
+        }
     }
 
     /// `self + factor * other`.
@@ -50,7 +56,10 @@ impl Combination {
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         if self.scale == other.scale {
             merge_scaled(&self.terms, factor, &other.terms, &mut terms);
-            return Combination { scale: self.scale.clone(), terms };
+            return Combination {
+                scale: self.scale.clone(),
+                terms,
+            };
         }
         let scale = self.scale.lcm(&other.scale);
         let own = self.scaled(&scale.exact_div(&self.scale)).terms;
@@ -62,11 +71,17 @@ impl Combination {
     /// The terms multiplied, the scale kept.
     pub(crate) fn scaled(&self, factor: &Int) -> Combination {
         let terms = self.terms.iter().map(|(id, a)| (*id, a * factor)).collect();
-        Combination { scale: self.scale.clone(), terms }
+        Combination {
+            scale: self.scale.clone(),
+            terms,
+        }
     }
 
     pub(crate) fn divided(&self, divisor: &Int) -> Combination {
-        Combination { scale: &self.scale * divisor, terms: self.terms.clone() }
+        Combination {
+            scale: &self.scale * divisor,
+            terms: self.terms.clone(),
+        }
     }
 }
 
@@ -105,18 +120,34 @@ impl Ledger {
         }
         let why = fact.why.divided(&content);
         if fact.expr.constant().is_multiple_of(&content) {
-            return Fact { expr: fact.expr.exact_div(&content), why };
+            return Fact {
+                expr: fact.expr.exact_div(&content),
+                why,
+            };
         }
         let constant = fact.expr.constant().div_ceil(&content);
-        let expr = fact.expr.with_constant(0i64).exact_div(&content).with_constant(constant);
+        let expr = fact
+            .expr
+            .with_constant(0i64)
+            .exact_div(&content)
+            .with_constant(constant);
         let id = self.enter(Entry::Cut(why));
-        Fact { expr, why: Combination::one(id) }
+        Fact {
+            expr,
+            why: Combination::one(id),
+        }
     }
 
     /// The equation `e = 0` from the facts `e ≤ 0` and `−e ≤ 0`.
     pub(crate) fn squeeze(&mut self, upper: &Fact, lower: &Fact) -> Fact {
         let id = self.enter(Entry::Squeeze(upper.why.clone(), lower.why.clone()));
-        Fact { expr: upper.expr.clone(), why: Combination { scale: upper.why.scale.clone(), terms: vec![(id, Int::ONE)] } }
+        Fact {
+            expr: upper.expr.clone(),
+            why: Combination {
+                scale: upper.why.scale.clone(),
+                terms: vec![(id, Int::ONE)],
+            },
+        }
     }
 
     /// Closes a branch with an inequality `k ≤ 0`, `k > 0`, or an equation `k = 0`, `k ≠ 0`.
@@ -125,12 +156,16 @@ impl Ledger {
         let mut open = BTreeSet::new();
         let mut queue: Vec<FactId> = why.terms.iter().map(|term| term.0).collect();
         while let Some(id) = queue.pop() {
-            let Some(entry) = id.checked_sub(self.hypotheses) else { continue };
+            let Some(entry) = id.checked_sub(self.hypotheses) else {
+                continue;
+            };
             match &self.entries[entry as usize] {
                 Entry::Assumption => {
                     open.insert(id);
                 }
-                Entry::Cut(from) if needed.insert(id) => queue.extend(from.terms.iter().map(|t| t.0)),
+                Entry::Cut(from) if needed.insert(id) => {
+                    queue.extend(from.terms.iter().map(|t| t.0))
+                }
                 Entry::Squeeze(upper, lower) if needed.insert(id) => {
                     queue.extend(upper.terms.iter().chain(&lower.terms).map(|t| t.0));
                 }
@@ -141,10 +176,17 @@ impl Ledger {
         // Entries only refer to older ones, so the newest stands innermost.
         for id in needed.into_iter().rev() {
             let step = match &self.entries[(id - self.hypotheses) as usize] {
-                Entry::Cut(from) => Step::Cut { id, from: from.clone(), then },
-                Entry::Squeeze(upper, lower) => {
-                    Step::Squeeze { id, upper: upper.clone(), lower: lower.clone(), then }
-                }
+                Entry::Cut(from) => Step::Cut {
+                    id,
+                    from: from.clone(),
+                    then,
+                },
+                Entry::Squeeze(upper, lower) => Step::Squeeze {
+                    id,
+                    upper: upper.clone(),
+                    lower: lower.clone(),
+                    then,
+                },
                 Entry::Assumption => continue,
             };
             then = self.push(step, open.clone());
@@ -158,7 +200,10 @@ impl Ledger {
         let why = equation.why.divided(&content);
         let upper = self.enter(Entry::Cut(why.clone()));
         let lower = self.enter(Entry::Cut(why.scaled(&Int::MINUS_ONE)));
-        self.close(Combination { scale: Int::ONE, terms: vec![(upper, Int::ONE), (lower, Int::ONE)] })
+        self.close(Combination {
+            scale: Int::ONE,
+            terms: vec![(upper, Int::ONE), (lower, Int::ONE)],
+        })
     }
 
     /// Whether a branch's proof uses the assumption.
@@ -178,19 +223,49 @@ impl Ledger {
         self.push(step, open)
     }
 
-    pub(crate) fn split(&mut self, id: FactId, expr: Linear, low: ProofId, high: ProofId) -> ProofId {
-        self.join(id, low, high, Step::Split { id, expr, low, high })
+    pub(crate) fn split(
+        &mut self,
+        id: FactId,
+        expr: Linear,
+        low: ProofId,
+        high: ProofId,
+    ) -> ProofId {
+        self.join(
+            id,
+            low,
+            high,
+            Step::Split {
+                id,
+                expr,
+                low,
+                high,
+            },
+        )
     }
 
     /// Puts the quotient step of a divisibility hypothesis around a proof that needs it.
-    pub(crate) fn quotient(&mut self, hypothesis: FactId, quotient: Var, id: FactId, then: ProofId) -> ProofId {
+    pub(crate) fn quotient(
+        &mut self,
+        hypothesis: FactId,
+        quotient: Var,
+        id: FactId,
+        then: ProofId,
+    ) -> ProofId {
         if !self.uses(then, id) && !self.uses(then, id + 1) {
             return then;
         }
         let mut open = self.open[then].clone();
         open.remove(&id);
         open.remove(&(id + 1));
-        self.push(Step::Quotient { hypothesis, quotient, id, then }, open)
+        self.push(
+            Step::Quotient {
+                hypothesis,
+                quotient,
+                id,
+                then,
+            },
+            open,
+        )
     }
 
     fn push(&mut self, step: Step, open: BTreeSet<FactId>) -> ProofId {
@@ -204,9 +279,16 @@ impl Ledger {
         let mut wanted = vec![false; self.steps.len()];
         wanted[root] = true;
         let mut place = vec![0; self.steps.len()];
-        for at in (0..=root).rev().filter(|at| self.steps[*at].children().iter().any(Option::is_some)) {
+        for at in (0..=root)
+            .rev()
+            .filter(|at| self.steps[*at].children().iter().any(Option::is_some))
+        {
             if wanted[at] {
-                self.steps[at].children().into_iter().flatten().for_each(|child| wanted[child] = true);
+                self.steps[at]
+                    .children()
+                    .into_iter()
+                    .flatten()
+                    .for_each(|child| wanted[child] = true);
             }
         }
         let mut steps = Vec::new();

@@ -2,10 +2,12 @@
 //!
 //! First the difference constraints are examined as a graph; if they are
 //! contradictory, or all there is, that settles the matter. Otherwise the
-//! general search runs. Either way a solution is tried on every atom before it
+//! general search runs on each independent part. Either way a solution is tried on every atom before it
 //! is handed out, and a refutation is a certificate.
 
+pub(crate) mod components;
 pub(crate) mod cycles;
+pub(crate) mod dive;
 pub(crate) mod equations;
 pub(crate) mod lattice;
 pub(crate) mod ledger;
@@ -56,7 +58,9 @@ impl Model {
 impl FromIterator<(Var, Int)> for Model {
     fn from_iter<I: IntoIterator<Item = (Var, Int)>>(values: I) -> Model {
         let mut model = Model::default();
-        values.into_iter().for_each(|(var, value)| model.set(var, value));
+        values
+            .into_iter()
+            .for_each(|(var, value)| model.set(var, value));
         model
     }
 }
@@ -98,7 +102,9 @@ pub fn decide(atoms: &[Atom]) -> Outcome {
     }
     match cycles::examine(atoms) {
         Cycles::Negative(cycle) => {
-            return Outcome::Unsat(Certificate { steps: vec![Step::Contradiction(cycle)] });
+            return Outcome::Unsat(Certificate {
+                steps: vec![Step::Contradiction(cycle)],
+            });
         }
         Cycles::Solution(values) => {
             let model: Model = values.into_iter().collect();
@@ -107,16 +113,26 @@ pub fn decide(atoms: &[Atom]) -> Outcome {
             }
         }
     }
-    match search::solve(atoms) {
-        Err(certificate) => Outcome::Unsat(certificate),
-        Ok(values) => {
-            let mut model = Model::default();
-            for var in atoms.iter().flat_map(Atom::vars) {
-                model.set(var, values.get(&var).cloned().unwrap_or_default());
+    let vars = atoms.iter().flat_map(Atom::vars);
+    let fresh = vars.map(|var| var.0 + 1).max().unwrap_or(0);
+    let mut model = Model::default();
+    for positions in components::components(atoms) {
+        let part: Vec<Atom> = positions.iter().map(|at| atoms[*at].clone()).collect();
+        match search::solve(&part, fresh) {
+            Err(certificate) => {
+                return Outcome::Unsat(certificate.relocated(&positions, atoms.len()));
             }
-            // A wrong answer would be worse than none.
-            assert!(atoms.iter().all(|atom| model.satisfies(atom)), "a model of our own violates an atom");
-            Outcome::Sat(model)
+            Ok(values) => {
+                for var in part.iter().flat_map(Atom::vars) {
+                    model.set(var, values.get(&var).cloned().unwrap_or_default());
+                }
+            }
         }
     }
+    // A wrong answer would be worse than none.
+    assert!(
+        atoms.iter().all(|atom| model.satisfies(atom)),
+        "a model of our own violates an atom"
+    );
+    Outcome::Sat(model)
 }

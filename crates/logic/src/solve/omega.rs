@@ -9,11 +9,8 @@
 //! (*splinter*) each, which again removes a variable. As a proof this is a case
 //! split on `β·z − r`, and the inequalities of the shadow are combinations.
 //!
-//! Before that, three cheaper things are tried. Simplex may see a contradiction or
-//! happen upon an integer point. If every inequality still has a rational
-//! solution after moving inwards by half the sum of its coefficients' sizes, a unit
-//! cube fits in and rounding its centre gives an integer point. And some splits at
-//! fractions are tried, in coordinates made for the purpose (see [`lattice`]).
+//! Before that, some cheaper ways are tried ([`dive`](super::dive)), at first in the given
+//! coordinates and then in better ones ([`lattice`]).
 //!
 //! A narrow strip `lo ≤ e ≤ hi` is an alternative: `e` takes one of few values,
 //! each an equation. Whichever needs fewer cases is taken. Every such step
@@ -23,27 +20,33 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::dive::{Stop, attempt};
 use super::equations::{Equations, Values};
 use super::lattice;
 use super::ledger::{Fact, Ledger, ProofId};
-use super::rational::Rational;
-use super::simplex::Simplex;
 use crate::certificate::Combination;
 use crate::int::Int;
 use crate::terms::linear::{Linear, Var};
 
 /// Splits at fractions to try in the given coordinates, in better ones, and
 /// after each elimination.
-const PATIENCE: [usize; 3] = [40, 300, 20];
+const PATIENCE: [usize; 3] = [150, 400, 20];
 
 /// Solves a conjunction of inequalities under equations already solved.
 ///
 /// Values come back for all variables but those the given equations define.
-pub(crate) fn solve(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Values, ProofId> {
-    let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
+pub(crate) fn solve(
+    ledger: &mut Ledger,
+    equations: &Equations,
+    facts: &[Fact],
+) -> Result<Values, ProofId> {
+    let mut problem = Problem {
+        equations: equations.clone(),
+        facts: facts.to_vec(),
+    };
     let first = equations.len();
     problem.simplify(ledger)?;
-    let mut values = match problem.attempt(ledger, PATIENCE[0]) {
+    let mut values = match attempt(ledger, &problem.equations, &problem.facts, PATIENCE[0]) {
         Ok(values) => values,
         Err(Stop::Refuted(proof)) => return Err(proof),
         Err(Stop::Exhausted) => {
@@ -57,24 +60,19 @@ pub(crate) fn solve(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) 
 }
 
 /// The same with little patience, for the many problems that elimination creates.
-fn solve_shadow(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Values, ProofId> {
-    let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
+fn solve_shadow(
+    ledger: &mut Ledger,
+    equations: &Equations,
+    facts: &[Fact],
+) -> Result<Values, ProofId> {
+    let mut problem = Problem {
+        equations: equations.clone(),
+        facts: facts.to_vec(),
+    };
     problem.simplify(ledger)?;
     let mut values = problem.search(ledger, PATIENCE[2])?;
     problem.equations.extend(equations.len(), &mut values);
     Ok(values)
-}
-
-/// Why splitting at fractions ended without a solution.
-enum Stop {
-    Refuted(ProofId),
-    Exhausted,
-}
-
-impl From<ProofId> for Stop {
-    fn from(proof: ProofId) -> Stop {
-        Stop::Refuted(proof)
-    }
 }
 
 struct Problem {
@@ -84,8 +82,14 @@ struct Problem {
 
 /// How to go on with a variable or a strip.
 enum Plan {
-    Eliminate { var: Var },
-    Strip { upper: usize, lower: usize, cases: Int },
+    Eliminate {
+        var: Var,
+    },
+    Strip {
+        upper: usize,
+        lower: usize,
+        cases: Int,
+    },
 }
 
 /// A lower bound `r ≤ β·z` with the room `s` it must leave.
@@ -128,7 +132,9 @@ impl Problem {
         }
         self.facts = kept;
         for fact in &self.facts {
-            let Some(opposite) = strongest.get(&-fact.expr.with_constant(0i64)) else { continue };
+            let Some(opposite) = strongest.get(&-fact.expr.with_constant(0i64)) else {
+                continue;
+            };
             let opposite = &self.facts[*opposite];
             let gap = fact.expr.constant() + opposite.expr.constant();
             if gap.signum() > 0 {
@@ -142,7 +148,7 @@ impl Problem {
     }
 
     fn search(&self, ledger: &mut Ledger, patience: usize) -> Result<Values, ProofId> {
-        match self.attempt(ledger, patience) {
+        match attempt(ledger, &self.equations, &self.facts, patience) {
             Ok(values) => return Ok(values),
             Err(Stop::Refuted(proof)) => return Err(proof),
             Err(Stop::Exhausted) => {}
@@ -154,74 +160,12 @@ impl Problem {
         }
     }
 
-    /// The cheap ways: relaxation, cube, and a limited number of splits.
-    fn attempt(&self, ledger: &mut Ledger, mut patience: usize) -> Result<Values, Stop> {
-        let mut simplex = Simplex::new();
-        self.relax(ledger, &mut simplex)?;
-        if simplex.fractional().is_some()
-            && let Some(values) = self.cube()
-        {
-            return Ok(values);
-        }
-        self.branch(ledger, &simplex, &mut patience)
-    }
-
-    /// Solves the rational relaxation.
-    fn relax(&self, ledger: &mut Ledger, simplex: &mut Simplex) -> Result<(), ProofId> {
-        for (at, fact) in self.facts.iter().enumerate() {
-            let step = simplex.assert_le(&fact.expr, at as u32);
-            step.map_err(|farkas| ledger.close(combination(&farkas, &self.facts)))?;
-        }
-        simplex.check().map_err(|farkas| ledger.close(combination(&farkas, &self.facts)))
-    }
-
-    /// An integer point from the centre of a unit cube that fits in, if one does.
-    fn cube(&self) -> Option<Values> {
-        let mut simplex = Simplex::new();
-        for fact in &self.facts {
-            let size: Int = fact.expr.terms().iter().map(|term| term.1.abs()).sum();
-            let inwards = fact.expr.clone() + size.div_ceil(&Int::from(2));
-            simplex.assert_le(&inwards, 0).ok()?;
-        }
-        simplex.check().ok()?;
-        Some(collect(&simplex, Rational::round))
-    }
-
-    /// Splits at a fraction of the relaxation's solution, as long as patience lasts.
-    fn branch(&self, ledger: &mut Ledger, simplex: &Simplex, patience: &mut usize) -> Result<Values, Stop> {
-        let Some((var, value)) = simplex.fractional() else {
-            return Ok(collect(simplex, |value| value.to_int().cloned().unwrap_or_default()));
-        };
-        *patience = patience.checked_sub(1).ok_or(Stop::Exhausted)?;
-        let id = ledger.assumption();
-        let low = Linear::from(var) - value.floor();
-        let high = -low.clone() + 1;
-        let mut proofs = Vec::new();
-        for expr in [low.clone(), high] {
-            match self.below(ledger, Fact { expr, why: Combination::one(id) }, patience) {
-                Err(Stop::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
-                settled => return settled,
-            }
-        }
-        let expr = self.equations.meaning_of(&low);
-        Err(Stop::Refuted(ledger.split(id, expr, proofs[0], proofs[1])))
-    }
-
-    /// One side of a split.
-    fn below(&self, ledger: &mut Ledger, fact: Fact, patience: &mut usize) -> Result<Values, Stop> {
-        let mut facts = self.facts.clone();
-        facts.push(fact);
-        let mut child = Problem { equations: self.equations.clone(), facts };
-        child.simplify(ledger)?;
-        let mut simplex = Simplex::new();
-        child.relax(ledger, &mut simplex)?;
-        let mut values = child.branch(ledger, &simplex, patience)?;
-        child.equations.extend(self.equations.len(), &mut values);
-        Ok(values)
-    }
-
     fn plan(&self) -> Option<Plan> {
-        let mut vars: Vec<Var> = self.facts.iter().flat_map(|fact| fact.expr.vars()).collect();
+        let mut vars: Vec<Var> = self
+            .facts
+            .iter()
+            .flat_map(|fact| fact.expr.vars())
+            .collect();
         vars.sort_unstable();
         vars.dedup();
         let priced = vars.iter().map(|var| (self.price(*var), *var));
@@ -231,9 +175,15 @@ impl Problem {
             return Some(cheapest);
         }
         match self.narrowest() {
-            Some(Plan::Strip { upper, lower, cases: width }) if width <= cases => {
-                Some(Plan::Strip { upper, lower, cases: width })
-            }
+            Some(Plan::Strip {
+                upper,
+                lower,
+                cases: width,
+            }) if width <= cases => Some(Plan::Strip {
+                upper,
+                lower,
+                cases: width,
+            }),
             _ => Some(cheapest),
         }
     }
@@ -242,7 +192,10 @@ impl Problem {
     fn price(&self, var: Var) -> (Int, i64) {
         let (lowers, uppers, _) = self.sides(var);
         let (lower, upper) = (lowers.len() as i64, uppers.len() as i64);
-        (lowers.iter().map(|lower| lower.room.clone()).sum(), lower * upper - lower - upper)
+        (
+            lowers.iter().map(|lower| lower.room.clone()).sum(),
+            lower * upper - lower - upper,
+        )
     }
 
     fn narrowest(&self) -> Option<Plan> {
@@ -259,7 +212,11 @@ impl Problem {
                 }
             }
         }
-        best.map(|(cases, upper, lower)| Plan::Strip { upper, lower, cases })
+        best.map(|(cases, upper, lower)| Plan::Strip {
+            upper,
+            lower,
+            cases,
+        })
     }
 
     /// Lower bounds (with their rooms), upper bounds and the facts without the variable.
@@ -274,7 +231,11 @@ impl Problem {
                     steepest = steepest.max(a);
                     uppers.push(fact.clone());
                 }
-                _ => lowers.push(Lower { fact: fact.clone(), factor: -a, room: Int::ZERO }),
+                _ => lowers.push(Lower {
+                    fact: fact.clone(),
+                    factor: -a,
+                    room: Int::ZERO,
+                }),
             }
         }
         if steepest.signum() > 0 {
@@ -293,7 +254,13 @@ impl Problem {
         for lower in lowers.iter_mut().filter(|lower| lower.room.signum() > 0) {
             let id = ledger.assumption();
             let expr = lower.fact.expr.clone() + lower.room.clone();
-            let original = std::mem::replace(&mut lower.fact, Fact { expr, why: Combination::one(id) });
+            let original = std::mem::replace(
+                &mut lower.fact,
+                Fact {
+                    expr,
+                    why: Combination::one(id),
+                },
+            );
             assumed.push((id, original, lower.room.clone()));
         }
         for lower in &lowers {
@@ -329,7 +296,10 @@ impl Problem {
             Ok(values) => return Ok(values),
             Err(cases) => cases,
         };
-        let floor = Fact { expr: lower.expr.clone() + steps, why: Combination::one(id) };
+        let floor = Fact {
+            expr: lower.expr.clone() + steps,
+            why: Combination::one(id),
+        };
         let equation = ledger.squeeze(upper, &floor);
         match self.with_equation(ledger, equation) {
             Ok(values) => Ok(values),
@@ -339,32 +309,55 @@ impl Problem {
 
     /// Tries `e = 0, 1, …, count − 1` for the fact `−e ≤ 0`; what remains,
     /// `e ≥ count`, is the assumption `id`.
-    fn cases(&self, ledger: &mut Ledger, fact: &Fact, count: &Int, id: u32) -> Result<Values, Vec<Case>> {
+    fn cases(
+        &self,
+        ledger: &mut Ledger,
+        fact: &Fact,
+        count: &Int,
+        id: u32,
+    ) -> Result<Values, Vec<Case>> {
         let mut cases = Vec::new();
         let mut floor = fact.clone();
         let mut value = Int::ZERO;
         while value < *count {
             let next = &value + &Int::ONE;
-            let split = if next == *count { id } else { ledger.assumption() };
+            let split = if next == *count {
+                id
+            } else {
+                ledger.assumption()
+            };
             let expr = -fact.expr.clone() - value;
-            let ceiling = Fact { expr: expr.clone(), why: Combination::one(split) };
+            let ceiling = Fact {
+                expr: expr.clone(),
+                why: Combination::one(split),
+            };
             let equation = ledger.squeeze(&ceiling, &floor);
             let proof = match self.with_equation(ledger, equation) {
                 Ok(values) => return Ok(values),
                 Err(proof) => proof,
             };
-            cases.push(Case { id: split, expr: self.equations.meaning_of(&expr), proof });
+            cases.push(Case {
+                id: split,
+                expr: self.equations.meaning_of(&expr),
+                proof,
+            });
             if !ledger.uses(proof, split) {
                 break;
             }
-            floor = Fact { expr: fact.expr.clone() + next.clone(), why: Combination::one(split) };
+            floor = Fact {
+                expr: fact.expr.clone() + next.clone(),
+                why: Combination::one(split),
+            };
             value = next;
         }
         Err(cases)
     }
 
     fn with_equation(&self, ledger: &mut Ledger, equation: Fact) -> Result<Values, ProofId> {
-        let mut child = Problem { equations: self.equations.clone(), facts: self.facts.clone() };
+        let mut child = Problem {
+            equations: self.equations.clone(),
+            facts: self.facts.clone(),
+        };
         child.equations.add(ledger, equation)?;
         child.simplify(ledger)?;
         let mut values = child.search(ledger, PATIENCE[2])?;
@@ -381,7 +374,9 @@ struct Case {
 }
 
 fn join_cases(ledger: &mut Ledger, cases: Vec<Case>, last: ProofId) -> ProofId {
-    cases.into_iter().rev().fold(last, |rest, case| ledger.split(case.id, case.expr, case.proof, rest))
+    cases.into_iter().rev().fold(last, |rest, case| {
+        ledger.split(case.id, case.expr, case.proof, rest)
+    })
 }
 
 impl Lower {
@@ -403,16 +398,17 @@ fn between(var: Var, lowers: &[Fact], uppers: &[Fact], values: &Values) -> Int {
         let rest = rest.evaluate(|v| values.get(&v).unwrap_or(&Int::ZERO));
         (rest, fact.expr.coefficient(var).abs())
     };
-    let floor = lowers.iter().map(bound).map(|(rest, a)| rest.div_ceil(&a)).max();
-    let ceiling = || uppers.iter().map(bound).map(|(rest, a)| (-rest).div_floor(&a)).min();
+    let floor = lowers
+        .iter()
+        .map(bound)
+        .map(|(rest, a)| rest.div_ceil(&a))
+        .max();
+    let ceiling = || {
+        uppers
+            .iter()
+            .map(bound)
+            .map(|(rest, a)| (-rest).div_floor(&a))
+            .min()
+    };
     floor.or_else(ceiling).unwrap_or_default()
-}
-
-fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Values {
-    simplex.vars().filter_map(|var| Some((var, integer(simplex.value(var)?)))).collect()
-}
-
-/// The reason of a contradiction found by simplex.
-pub(crate) fn combination(farkas: &[(u32, Int)], facts: &[Fact]) -> Combination {
-    farkas.iter().fold(Combination::none(), |sum, (fact, factor)| sum.plus(factor, &facts[*fact as usize].why))
 }
