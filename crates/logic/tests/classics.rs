@@ -208,6 +208,22 @@ fn equalities_with_large_common_divisors() {
 }
 
 #[test]
+fn a_needle_in_two_dimensions() {
+    // Two equations with large coefficients leave a long thin region with few points.
+    let (a, b, c) = (650_313_089_572i64, 291_065_178_270i64, 1_052_065_299_239i64);
+    let (d, e, f) = (1_086_567_722_095i64, 90_202_855_765i64, 138_808_477_793i64);
+    let (g, h) = (436_721_925_457i64, 303_581_121_360i64);
+    let needle = [
+        Atom::ge(v(2) - v(3), -18_077_760_640_232i64),
+        Atom::eq(v(0) * a + v(2) * b - v(3) * c, 12_193_501_769_699i64),
+        Atom::ge(v(0) * d + v(1) * e - v(3) * f, -20_471_577_794_442i64),
+        Atom::eq(v(0) * g + v(1) * h, -18_705_720_533_132i64),
+        Atom::ge(v(1) - v(3), -1_886_261_612_406i64),
+    ];
+    expect(&needle, true);
+}
+
+#[test]
 fn disequalities() {
     let pigeons = |holes: i64| {
         let mut atoms: Vec<Atom> = Vec::new();

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Answer, Shape};
 use fastrand::Rng;
-use logic::{Atom, Formula, Int, Linear, Outcome, Var, check, decide};
+use logic::{Atom, Context, Formula, Int, Linear, Outcome, Var, check, decide, minimal_core};
 
 /// Decides and has the answer checked; true means satisfiable.
 fn decided(atoms: &[Atom]) -> bool {
@@ -163,6 +163,74 @@ fn agrees_with_other_solvers() {
                 "shape {number}: {} agrees, {sat} of {count} satisfiable, {unknown} left open",
                 solver.name
             );
+        }
+    }
+}
+
+/// Contexts answer; others decide the context with the negated goal.
+#[test]
+fn entailments_agree_with_other_solvers() {
+    let mut rng = Rng::with_seed(13);
+    let shape = Shape {
+        vars: 8,
+        atoms: 12,
+        differences: 80,
+        constant: 5,
+        ..Shape::SMALL
+    };
+    let terms = common::terms(shape.vars);
+    let (mut questions, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..300 {
+        let mut context = Context::new();
+        let atoms = common::conjunction(&mut rng, &shape);
+        atoms.iter().for_each(|atom| context.assume(atom));
+        for _ in 0..8 {
+            let goal = common::atom(&mut rng, &shape);
+            let negated = Formula::from(goal.negate());
+            questions.push(Formula::and([Formula::conjunction(&atoms), negated]));
+            ours.push(context.entails(&goal));
+        }
+    }
+    for solver in common::solvers() {
+        let theirs = solver.ask(&terms, &questions);
+        for ((question, ours), theirs) in questions.iter().zip(&ours).zip(theirs) {
+            let agrees = theirs == Answer::Unknown || *ours == (theirs == Answer::Unsat);
+            assert!(agrees, "{} on {question:?}", solver.name);
+        }
+    }
+}
+
+/// Cores are contradictory, and satisfiable without any of their atoms, others confirm.
+#[test]
+fn cores_are_confirmed_by_other_solvers() {
+    let mut rng = Rng::with_seed(17);
+    let shape = Shape {
+        vars: 4,
+        atoms: 12,
+        ..Shape::SMALL
+    };
+    let terms = common::terms(shape.vars);
+    let (mut questions, mut expected) = (Vec::new(), Vec::new());
+    for _ in 0..500 {
+        let atoms = common::conjunction(&mut rng, &shape);
+        let Some(core) = minimal_core(&atoms) else {
+            continue;
+        };
+        let chosen: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
+        questions.push(Formula::conjunction(&chosen));
+        expected.push(Answer::Unsat);
+        for skip in 0..chosen.len() {
+            let others = chosen.iter().enumerate().filter(|(at, _)| *at != skip);
+            questions.push(Formula::conjunction(others.map(|(_, atom)| atom)));
+            expected.push(Answer::Sat);
+        }
+    }
+    assert!(questions.len() > 500);
+    for solver in common::solvers() {
+        let theirs = solver.ask(&terms, &questions);
+        for ((question, expected), theirs) in questions.iter().zip(&expected).zip(theirs) {
+            let agrees = theirs == Answer::Unknown || theirs == *expected;
+            assert!(agrees, "{} on {question:?}", solver.name);
         }
     }
 }

@@ -34,12 +34,11 @@ pub(crate) struct Zone {
 impl Zone {
     /// Forgets everything but keeps the memory.
     pub(crate) fn clear(&mut self) {
+        // The trail knows all entries ever written; a large matrix stays mostly untouched.
+        self.retract(0);
         for var in self.vars.drain(..) {
             self.nodes[var.index()] = NO_NODE;
         }
-        self.matrix.fill(INFINITE);
-        self.trail.clear();
-        self.contradiction = None;
     }
 
     pub(crate) fn mark(&self) -> usize {

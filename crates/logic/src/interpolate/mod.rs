@@ -72,7 +72,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The cheaper of forward and backward interpolants, one for each cut `0..=steps.len()`.
+/// The cheaper of forward and backward interpolants, one for each cut `0..=steps.len()`,
+/// or those of a minimal part if the proof cannot be taken apart.
 ///
 /// Interpolants of few atoms, over few variables, of difference shape and with
 /// small constants are cheap, see [`interpolant_cost`].
@@ -106,7 +107,7 @@ pub fn interpolate(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
         .find(|interpolants| check_interpolants(steps, interpolants).is_ok());
     match good {
         Some(interpolants) => Ok(interpolants),
-        None => interpolate_as(steps, Style::Strongest),
+        None => interpolate_as(steps, Style::Minimal),
     }
 }
 
@@ -120,16 +121,10 @@ pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, F
             let weak = style == Style::Backward;
             match Proof::find(steps)?.interpolants(steps, weak) {
                 Some(interpolants) => interpolants,
-                None => project_minimal(steps, weak)?,
+                None => from_minimal(steps, weak)?,
             }
         }
-        Style::Minimal => {
-            let few = minimal_steps(steps)?;
-            match Proof::find(&few)?.interpolants(&few, false) {
-                Some(interpolants) => interpolants,
-                None => projected::strongest(&few)?,
-            }
-        }
+        Style::Minimal => from_minimal(steps, false)?,
         Style::Strongest | Style::Weakest => {
             if let FormulaOutcome::Sat(model) = decide_formulas(steps) {
                 return Err(Failure::Satisfiable(Box::new(model)));
@@ -144,12 +139,13 @@ pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, F
     Ok(interpolants)
 }
 
-fn project_minimal(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure> {
-    let few = minimal_steps(steps)?;
-    if weak {
-        projected::weakest(&few)
-    } else {
-        projected::strongest(&few)
+/// Interpolants of a minimal contradictory part, from its proof or else by projection.
+fn from_minimal(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure> {
+    let few = minimal_steps(steps);
+    match Proof::find(&few)?.interpolants(&few, weak) {
+        Some(interpolants) => Ok(interpolants),
+        None if weak => projected::weakest(&few),
+        None => projected::strongest(&few),
     }
 }
 
@@ -258,7 +254,7 @@ impl Proof {
 }
 
 /// The steps with as many conjuncts left out as possible.
-fn minimal_steps(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
+fn minimal_steps(steps: &[Formula]) -> Vec<Formula> {
     let mut parts: Vec<(usize, Formula)> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         match step.node() {
@@ -284,9 +280,9 @@ fn minimal_steps(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
             .map(|at| &parts[*at])
             .filter(move |part| part.0 == number)
     };
-    Ok((0..steps.len())
+    (0..steps.len())
         .map(|number| Formula::and(chosen(number).map(|part| part.1.clone())))
-        .collect())
+        .collect()
 }
 
 /// Leaves out parts one by one as long as the rest has no solution.

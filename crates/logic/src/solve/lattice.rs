@@ -29,13 +29,15 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
     let mut vars: Vec<Var> = facts.iter().flat_map(|fact| fact.expr.vars()).collect();
     vars.sort_unstable();
     vars.dedup();
+    let weights = weights(facts);
     let mut coordinates: Vec<Coordinate> = vars
         .iter()
         .enumerate()
         .map(|(at, var)| Coordinate {
             column: facts
                 .iter()
-                .map(|fact| fact.expr.coefficient(*var))
+                .zip(&weights)
+                .map(|(fact, weight)| fact.expr.coefficient(*var) * weight)
                 .collect(),
             meaning: equations.meaning(*var),
             share: (0..vars.len())
@@ -62,6 +64,21 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
         equations.rename(*var, Linear::new(shares, 0i64));
     }
     true
+}
+
+/// Factors that make all facts count about the same, whatever the size of their coefficients.
+fn weights(facts: &[Fact]) -> Vec<Int> {
+    let size = |fact: &Fact| {
+        fact.expr
+            .terms()
+            .iter()
+            .map(|term| term.1.abs())
+            .sum::<Int>()
+    };
+    let sizes: Vec<Int> = facts.iter().map(size).collect();
+    let largest = sizes.iter().max().cloned().unwrap_or(Int::ONE);
+    let precise = largest * Int::from(1i64 << 20);
+    sizes.iter().map(|size| precise.div_floor(size)).collect()
 }
 
 /// Shortens one column by another, if that is possible anywhere.
