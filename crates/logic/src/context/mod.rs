@@ -18,7 +18,7 @@ use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::Var;
 use models::Models;
 use tableau::{Relaxed, Tableau};
-use zone::Zone;
+use zone::{Mark, Zone};
 
 /// A conjunction of atoms that answers questions about its consequences.
 ///
@@ -55,7 +55,7 @@ pub struct Context {
 #[derive(Clone, Copy)]
 struct Level {
     atoms: usize,
-    zone: usize,
+    zone: Mark,
     beyond: usize,
 }
 
@@ -115,11 +115,11 @@ impl Context {
         let Some(level) = self.levels.pop() else {
             return self.clear();
         };
+        self.tableau.retract(level.atoms, &self.atoms);
         self.atoms.truncate(level.atoms);
         self.zone.retract(level.zone);
         self.beyond = level.beyond;
         self.models.retract(level.atoms);
-        self.tableau.retract(level.atoms);
         if self.contradiction.is_some_and(|count| count > level.atoms) {
             self.contradiction = None;
         }

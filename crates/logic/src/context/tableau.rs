@@ -33,9 +33,17 @@ impl Tableau {
         *self = Tableau::default();
     }
 
-    pub(crate) fn retract(&mut self, count: usize) {
+    /// Keeps only the first `count` of the atoms, which are all that were ever loaded.
+    pub(crate) fn retract(&mut self, count: usize, atoms: &[Atom]) {
+        if count == 0 {
+            return self.clear();
+        }
         if let Some(mark) = self.marks.get(count) {
             self.simplex.retract(*mark);
+            // Rows without bounds would only slow down the questions to come.
+            let gone = atoms[..self.marks.len()].iter().skip(count);
+            gone.filter(|atom| !atom.expr().is_constant())
+                .for_each(|atom| self.simplex.forget(atom.expr()));
             self.marks.truncate(count);
         }
         if self.clash.is_some_and(|clash| clash > count) {

@@ -16,6 +16,13 @@ const MAX_BOUND: i64 = 1 << 50;
 const MAX_NODES: usize = 255;
 const NO_NODE: u16 = u16::MAX;
 
+/// A state of the matrix to return to.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Mark {
+    trail: usize,
+    vars: usize,
+}
+
 #[derive(Clone, Default)]
 pub(crate) struct Zone {
     /// The node of each variable, by index of the variable.
@@ -35,24 +42,28 @@ impl Zone {
     /// Forgets everything but keeps the memory.
     pub(crate) fn clear(&mut self) {
         // The trail knows all entries ever written; a large matrix stays mostly untouched.
-        self.retract(0);
-        for var in self.vars.drain(..) {
-            self.nodes[var.index()] = NO_NODE;
+        self.retract(Mark::default());
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            trail: self.trail.len(),
+            vars: self.vars.len(),
         }
     }
 
-    pub(crate) fn mark(&self) -> usize {
-        self.trail.len()
-    }
-
-    pub(crate) fn retract(&mut self, mark: usize) {
-        while self.trail.len() > mark {
+    /// Undoes all bounds since the mark and gives back the nodes made for them.
+    pub(crate) fn retract(&mut self, mark: Mark) {
+        while self.trail.len() > mark.trail {
             if let Some((at, old)) = self.trail.pop() {
                 self.matrix[at as usize] = old;
             }
         }
-        if self.contradiction.is_some_and(|since| since > mark) {
+        if self.contradiction.is_some_and(|since| since > mark.trail) {
             self.contradiction = None;
+        }
+        for var in self.vars.drain(mark.vars.min(self.vars.len())..) {
+            self.nodes[var.index()] = NO_NODE;
         }
     }
 

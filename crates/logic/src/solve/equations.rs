@@ -18,6 +18,9 @@ use crate::terms::linear::{Linear, Var};
 /// Values of variables; absent ones are zero.
 pub(crate) type Values = HashMap<Var, Int, FxBuildHasher>;
 
+/// Reasons of this length get a name, lest those of a long chain grow with its square.
+const MAX_REASONS: usize = 40;
+
 /// `var` is replaced by `by`; `why` is the reason of `by − var = 0`, empty for a mere renaming.
 #[derive(Clone)]
 struct Replacement {
@@ -88,6 +91,9 @@ impl Equations {
                 .rev()
                 .find(|term| term.1.is_unit());
             if let Some((var, sign)) = unit.cloned() {
+                if equation.why.terms.len() > MAX_REASONS {
+                    equation = ledger.name_equation(equation);
+                }
                 self.solve_for(var, &sign, equation);
                 return Ok(());
             }

@@ -150,6 +150,15 @@ impl Ledger {
         }
     }
 
+    /// The same equation with a number of its own as its reason.
+    pub(crate) fn name_equation(&mut self, equation: Fact) -> Fact {
+        let turned = Fact {
+            expr: -equation.expr.clone(),
+            why: equation.why.scaled(&Int::MINUS_ONE),
+        };
+        self.squeeze(&equation, &turned)
+    }
+
     /// Closes a branch with an inequality `k ≤ 0`, `k > 0`, or an equation `k = 0`, `k ≠ 0`.
     pub(crate) fn close(&mut self, why: Combination) -> ProofId {
         let mut needed = BTreeSet::new();
