@@ -13,6 +13,17 @@ use logic::{
     interpolate_as, smtlib_declaration, smtlib_formula,
 };
 
+/// What a workload is made of, in percent.
+#[derive(Clone, Copy)]
+struct Mix {
+    /// General atoms among those of the context.
+    general: u8,
+    /// General atoms among the questions.
+    asked: u8,
+    /// Disequalities among the atoms of the context.
+    disequal: u8,
+}
+
 /// A context and questions about it.
 struct Workload {
     vars: usize,
@@ -50,19 +61,28 @@ fn atom_at(rng: &mut Rng, point: &[i64], general: bool, slack: i64) -> Atom {
     }
 }
 
-fn workload(
-    rng: &mut Rng,
-    [general_percent, asked_percent]: [u8; 2],
-    questions: usize,
-) -> Workload {
+/// A difference that the point does not have, but nearly.
+fn disequality_at(rng: &mut Rng, point: &[i64]) -> Atom {
+    let (x, y) = (rng.usize(0..point.len()), rng.usize(0..point.len()));
+    let off = if rng.bool() { 1 } else { -1 } * rng.i64(1..3);
+    Atom::ne(
+        Linear::from(Var::at(x)),
+        Linear::from(Var::at(y)) + (point[x] - point[y] + off),
+    )
+}
+
+fn workload(rng: &mut Rng, mix: Mix, questions: usize) -> Workload {
     let vars = rng.usize(10..=60);
     let point: Vec<i64> = (0..vars).map(|_| rng.i64(-20..=20)).collect();
     let count = rng.usize(5..=40);
-    let general = |rng: &mut Rng| rng.u8(0..100) < general_percent;
+    let general = |rng: &mut Rng| rng.u8(0..100) < mix.general;
     let mut atoms = Vec::new();
     while atoms.len() < count {
         let (general, slack) = (general(rng), rng.i64(0..4));
-        let atom = atom_at(rng, &point, general, slack);
+        let atom = match rng.u8(0..100) < mix.disequal {
+            true => disequality_at(rng, &point),
+            false => atom_at(rng, &point, general, slack),
+        };
         if !atom.is_true() {
             atoms.push(atom);
         }
@@ -73,7 +93,7 @@ fn workload(
         atoms.push(victim);
     }
     let questions = (0..questions)
-        .map(|_| question(rng, &point, &atoms, asked_percent))
+        .map(|_| question(rng, &point, &atoms, mix.asked))
         .collect();
     Workload {
         vars,
@@ -183,18 +203,10 @@ fn rate(count: usize, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64()
 }
 
-/// `percents` of general atoms: in contexts, and among questions.
-fn report(
-    name: &str,
-    seed: u64,
-    percents: [u8; 2],
-    contexts: usize,
-    per_context: usize,
-    sample: usize,
-) {
+fn report(name: &str, seed: u64, mix: Mix, contexts: usize) {
     let mut rng = Rng::with_seed(seed);
     let workloads: Vec<Workload> = (0..contexts)
-        .map(|_| workload(&mut rng, percents, per_context))
+        .map(|_| workload(&mut rng, mix, 100))
         .collect();
     let tally = ours(&workloads);
     println!(
@@ -205,7 +217,7 @@ fn report(
         rate(tally.questions, tally.asking + tally.loading),
         tally.loading.as_secs_f64() * 1e6 / contexts as f64,
     );
-    let sample = &workloads[..sample.min(contexts)];
+    let sample = &workloads[..contexts.min(40)];
     let same = ours(sample);
     match z3(sample) {
         None => println!("  z3 is not installed, no comparison"),
@@ -296,31 +308,32 @@ fn report_paths(name: &str, seed: u64, general: bool) {
 }
 
 fn main() {
-    report("difference constraints only", 1, [0, 0], 2000, 100, 60);
-    report(
-        "one in five atoms and questions general",
-        2,
-        [20, 20],
-        500,
-        100,
-        60,
-    );
-    report(
-        "one in five atoms general, all questions general",
-        3,
-        [20, 100],
-        500,
-        100,
-        60,
-    );
-    report(
-        "all atoms and questions general",
-        4,
-        [100, 100],
-        200,
-        100,
-        30,
-    );
+    let mix = |general, asked, disequal| Mix {
+        general,
+        asked,
+        disequal,
+    };
+    for (number, (name, mix, contexts)) in [
+        ("differences only", mix(0, 0, 0), 2000),
+        ("differences, one in five unequal", mix(0, 0, 20), 500),
+        ("one in five general", mix(20, 20, 0), 500),
+        (
+            "one in five general, asked general ones",
+            mix(20, 100, 0),
+            500,
+        ),
+        (
+            "one in five general, one in five unequal",
+            mix(20, 20, 20),
+            500,
+        ),
+        ("all general", mix(100, 100, 0), 200),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        report(name, number as u64 + 1, mix, contexts);
+    }
     report_paths("paths of 300 steps, differences", 5, false);
     report_paths("paths of 300 steps, with sums and disequalities", 6, true);
 }
