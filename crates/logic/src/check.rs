@@ -154,11 +154,8 @@ impl Checker<'_> {
                 high,
             } => {
                 self.known.extend(expr.vars());
-                let (id, e) = (self.fresh(*id)?, Fact::new(expr));
-                Ok(vec![
-                    (*low, vec![(id, e.shifted(0))]),
-                    (*high, vec![(id, e.negated(1))]),
-                ])
+                let e = Fact::new(expr);
+                self.fork(*id, [(*low, e.shifted(0)), (*high, e.negated(1))])
             }
             Step::Disequality {
                 hypothesis,
@@ -170,11 +167,8 @@ impl Checker<'_> {
                 if *atom.relation() != Relation::Ne {
                     return Err("the hypothesis is no disequality");
                 }
-                let (id, e) = (self.fresh(*id)?, Fact::new(atom.expr()));
-                Ok(vec![
-                    (*low, vec![(id, e.shifted(1))]),
-                    (*high, vec![(id, e.negated(1))]),
-                ])
+                let e = Fact::new(atom.expr());
+                self.fork(*id, [(*low, e.shifted(1)), (*high, e.negated(1))])
             }
             Step::Quotient {
                 hypothesis,
@@ -190,6 +184,15 @@ impl Checker<'_> {
                 Ok(vec![(*then, vec![(id, upper), (next, lower)])])
             }
         }
+    }
+
+    /// Two branches, each with its own fact of the same number.
+    fn fork(&self, id: FactId, sides: [(usize, Fact); 2]) -> Result<Branches, &'static str> {
+        let id = self.fresh(id)?;
+        Ok(sides
+            .into_iter()
+            .map(|(child, fact)| (child, vec![(id, fact)]))
+            .collect())
     }
 
     fn hypothesis(&self, number: FactId) -> Result<&Atom, &'static str> {

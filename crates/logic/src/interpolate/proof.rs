@@ -264,21 +264,33 @@ impl Walk<'_> {
                 id,
                 then,
             } => {
-                let (atom, place) = &self.hypotheses[*hypothesis as usize];
-                let (divisor, lo, hi) = match atom.relation() {
-                    Relation::Divides(d) => (d, Int::ZERO, Int::ZERO),
-                    Relation::NotDivides(d) => (d, Int::ONE, d - &Int::ONE),
-                    _ => return Err(Misplaced),
-                };
-                self.quotients.insert(*quotient, *place);
-                let rest = atom.expr().plus(&-divisor, &Linear::from(*quotient));
                 tasks.push(Task::Enter(*then));
-                let upper = Spread::at(*place, rest.clone() - hi);
-                tasks.push(Task::Bind(*id, Known::Inequality(upper)));
-                let lower = Spread::at(*place, -rest + lo);
-                tasks.push(Task::Bind(id + 1, Known::Inequality(lower)));
+                self.enter_quotient(*hypothesis, *quotient, *id, tasks)?;
             }
         }
+        Ok(())
+    }
+
+    /// Brings the two facts about a quotient into scope.
+    fn enter_quotient(
+        &mut self,
+        hypothesis: FactId,
+        quotient: Var,
+        id: FactId,
+        tasks: &mut Vec<Task>,
+    ) -> Result<(), Misplaced> {
+        let (atom, place) = &self.hypotheses[hypothesis as usize];
+        let (divisor, lo, hi) = match atom.relation() {
+            Relation::Divides(d) => (d, Int::ZERO, Int::ZERO),
+            Relation::NotDivides(d) => (d, Int::ONE, d - &Int::ONE),
+            _ => return Err(Misplaced),
+        };
+        self.quotients.insert(quotient, *place);
+        let rest = atom.expr().plus(&-divisor, &Linear::from(quotient));
+        let upper = Spread::at(*place, rest.clone() - hi);
+        let lower = Spread::at(*place, -rest + lo);
+        tasks.push(Task::Bind(id, Known::Inequality(upper)));
+        tasks.push(Task::Bind(id + 1, Known::Inequality(lower)));
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 //! error with its line, never a guess.
 
 use std::fmt;
+use std::iter::Peekable;
+use std::str::Chars;
 
 use crate::int::Int;
 use crate::terms::atom::Atom;
@@ -129,46 +131,16 @@ fn parse(text: &str) -> Read<Vec<Tree>> {
                 continue;
             }
             c if c.is_whitespace() => continue,
-            '(' if open.len() >= MAX_DEPTH => {
-                return Err(ReadError {
-                    line,
-                    message: "nested too deeply".into(),
-                });
-            }
+            '(' if open.len() >= MAX_DEPTH => return error(line, "nested too deeply"),
             '(' => {
                 open.push((Vec::new(), line));
                 continue;
             }
             ')' => match open.pop() {
                 Some((parts, line)) => Tree::List { parts, line },
-                None => {
-                    return Err(ReadError {
-                        line,
-                        message: "unmatched `)`".into(),
-                    });
-                }
+                None => return error(line, "unmatched `)`"),
             },
-            '|' | '"' => {
-                let start = line;
-                let text = quoted(&mut chars, c, &mut line)?;
-                Tree::Word {
-                    text,
-                    quoted: true,
-                    line: start,
-                }
-            }
-            first => {
-                let mut text = String::from(first);
-                while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"()|\";".contains(*c))
-                {
-                    text.push(c);
-                }
-                Tree::Word {
-                    text,
-                    quoted: false,
-                    line,
-                }
-            }
+            first => word(first, &mut chars, &mut line)?,
         };
         match open.last_mut() {
             Some((parts, _)) => parts.push(tree),
@@ -176,12 +148,37 @@ fn parse(text: &str) -> Read<Vec<Tree>> {
         }
     }
     match open.pop() {
-        Some((_, line)) => Err(ReadError {
-            line,
-            message: "unmatched `(`".into(),
-        }),
+        Some((_, line)) => error(line, "unmatched `(`"),
         None => Ok(done),
     }
+}
+
+fn error<T>(line: usize, message: &str) -> Read<T> {
+    Err(ReadError {
+        line,
+        message: message.into(),
+    })
+}
+
+fn word(first: char, chars: &mut Peekable<Chars<'_>>, line: &mut usize) -> Read<Tree> {
+    let start = *line;
+    if first == '|' || first == '"' {
+        let text = quoted(chars, first, line)?;
+        return Ok(Tree::Word {
+            text,
+            quoted: true,
+            line: start,
+        });
+    }
+    let mut text = String::from(first);
+    while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"()|\";".contains(*c)) {
+        text.push(c);
+    }
+    Ok(Tree::Word {
+        text,
+        quoted: false,
+        line: start,
+    })
 }
 
 fn quoted(chars: &mut impl Iterator<Item = char>, quote: char, line: &mut usize) -> Read<String> {
