@@ -139,6 +139,25 @@ fn long_paths() {
 }
 
 #[test]
+fn alternatives_in_every_step() {
+    // Each step adds one or two: exponentially many paths, but few interpolants.
+    let length = 40;
+    let mut steps = vec![Formula::from(Atom::eq(v(0), 0))];
+    for at in 0..length {
+        let plus = |n: i64| Formula::from(Atom::eq(v(at + 1), v(at) + n));
+        steps.push(Formula::or([plus(1), plus(2)]));
+    }
+    steps.push(Formula::from(Atom::lt(v(length), length as i64)));
+    let interpolants = interpolate(&steps).expect("the sum is too large");
+    assert_eq!(check_interpolants(&steps, &interpolants), Ok(()));
+    assert!(
+        interpolants
+            .iter()
+            .all(|interpolant| interpolant.size() <= 2)
+    );
+}
+
+#[test]
 fn all_styles_of_a_path_are_offered() {
     let mut terms = Terms::new();
     let path = counting_path(&mut terms, 5);

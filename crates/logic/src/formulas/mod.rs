@@ -66,47 +66,102 @@ impl FormulaOutcome {
 /// }
 /// ```
 pub fn decide_formulas(formulas: &[Formula]) -> FormulaOutcome {
-    if let Some(atoms) = formulas
-        .iter()
-        .map(Formula::as_conjunction)
-        .collect::<Option<Vec<_>>>()
-    {
-        return decide_conjunction(atoms.concat());
+    let mut search = Search::new(formulas);
+    loop {
+        if let Some(outcome) = search.step() {
+            return outcome;
+        }
     }
-    let mut propositions = Propositions::new(formulas);
-    let mut proof = FormulaCertificate::default();
-    while let Some(truth) = propositions.model() {
+}
+
+/// The same, giving up after a number of lemmas.
+pub(crate) fn decide_within(formulas: &[Formula], lemmas: usize) -> Option<FormulaOutcome> {
+    let mut search = Search::new(formulas);
+    (0..=lemmas).find_map(|_| search.step())
+}
+
+struct Search<'a> {
+    formulas: &'a [Formula],
+    /// Conjuncts that are atoms; they hold in every case.
+    facts: Vec<Atom>,
+    propositions: Option<Propositions>,
+    proof: FormulaCertificate,
+}
+
+impl Search<'_> {
+    fn new(formulas: &[Formula]) -> Search<'_> {
+        let mut facts = Vec::new();
+        for formula in formulas {
+            match formula.node() {
+                Node::Atom(atom) => facts.push(atom.clone()),
+                Node::And(parts) => facts.extend(parts.iter().filter_map(Formula::as_atom)),
+                _ => {}
+            }
+        }
+        Search {
+            formulas,
+            facts,
+            propositions: None,
+            proof: FormulaCertificate::default(),
+        }
+    }
+
+    /// Looks at one propositional model: an outcome, or one lemma more.
+    fn step(&mut self) -> Option<FormulaOutcome> {
+        let Some(propositions) = &mut self.propositions else {
+            return self.first_step();
+        };
+        let Some(truth) = propositions.model() else {
+            return Some(FormulaOutcome::Unsat(std::mem::take(&mut self.proof)));
+        };
         let mut chosen = Vec::new();
-        formulas
+        self.formulas
             .iter()
             .for_each(|formula| implicant(formula, true, &truth, &mut chosen));
         chosen.sort();
         chosen.dedup();
+        // Cores are made by leaving out early atoms first, and facts come for free.
+        chosen.sort_by_cached_key(|atom| self.facts.contains(atom));
         match decide(&chosen) {
-            Outcome::Sat(model) => {
-                let fits = formulas
-                    .iter()
-                    .all(|formula| model.satisfies_formula(formula));
-                // A wrong answer would be worse than none.
-                assert!(fits, "a model of our own violates a formula");
-                return FormulaOutcome::Sat(model);
-            }
+            Outcome::Sat(model) => Some(self.accept(model)),
             Outcome::Unsat(_) => {
                 let lemma = lemma(&chosen);
                 propositions.exclude(&lemma.atoms);
-                proof.lemmas.push(lemma);
+                self.proof.lemmas.push(lemma);
+                None
             }
         }
     }
-    FormulaOutcome::Unsat(proof)
-}
 
-fn decide_conjunction(atoms: Vec<Atom>) -> FormulaOutcome {
-    match decide(&atoms) {
-        Outcome::Sat(model) => FormulaOutcome::Sat(model),
-        Outcome::Unsat(_) => FormulaOutcome::Unsat(FormulaCertificate {
-            lemmas: vec![lemma(&atoms)],
-        }),
+    /// Often the facts alone are contradictory, or all there is.
+    fn first_step(&mut self) -> Option<FormulaOutcome> {
+        match decide(&self.facts) {
+            Outcome::Unsat(_) => {
+                let lemmas = vec![lemma(&self.facts)];
+                return Some(FormulaOutcome::Unsat(FormulaCertificate { lemmas }));
+            }
+            Outcome::Sat(model) => {
+                if self
+                    .formulas
+                    .iter()
+                    .all(|formula| model.satisfies_formula(formula))
+                {
+                    return Some(FormulaOutcome::Sat(model));
+                }
+            }
+        }
+        self.propositions = Some(Propositions::new(self.formulas));
+        None
+    }
+
+    fn accept(&self, model: Model) -> FormulaOutcome {
+        let fits = self
+            .formulas
+            .iter()
+            .all(|formula| model.satisfies_formula(formula));
+        // A wrong answer would be worse than none.
+        assert!(fits, "a model of our own violates a formula");
+        FormulaOutcome::Sat(model)
     }
 }
 
@@ -201,5 +256,10 @@ pub fn check_formulas(formulas: &[Formula], proof: &FormulaCertificate) -> Resul
 /// ```
 pub fn entails_formula(formulas: &[Formula], goal: &Formula) -> bool {
     let all: Vec<Formula> = formulas.iter().cloned().chain([goal.negate()]).collect();
-    !decide_formulas(&all).is_sat()
+    let conjunctions: Option<Vec<Vec<Atom>>> = all.iter().map(Formula::as_conjunction).collect();
+    match conjunctions {
+        // No evidence is asked for, so the lemma can be spared.
+        Some(atoms) => !decide(&atoms.concat()).is_sat(),
+        None => !decide_formulas(&all).is_sat(),
+    }
 }

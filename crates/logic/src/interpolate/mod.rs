@@ -6,6 +6,7 @@
 //! ([`proof`]) or computed by projection ([`projected`]), and in either case
 //! checked before they are handed out.
 
+mod merge;
 mod projected;
 mod proof;
 mod spread;
@@ -16,12 +17,15 @@ use hashbrown::HashMap;
 
 use crate::core::minimal_core;
 use crate::formulas::cases::CaseTree;
-use crate::formulas::{FormulaOutcome, decide_formulas, entails_formula};
+use crate::formulas::{FormulaOutcome, decide_within, entails_formula};
 use crate::int::Int;
 use crate::solve::{Model, Outcome, decide};
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::formula::{Formula, Node};
 use proof::{Ranges, Sequence};
+
+/// Lemmas after which the case analysis of a proof is given up in favour of projection.
+const MAX_LEMMAS: usize = 300;
 
 /// Which of the many interpolants to compute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -95,7 +99,10 @@ impl std::error::Error for Failure {}
 /// # Ok::<(), String>(())
 /// ```
 pub fn interpolate(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
-    let proof = Proof::find(steps)?;
+    let proof = match Proof::find(steps) {
+        Err(Failure::TooHard) => return interpolate_as(steps, Style::Strongest),
+        proof => proof?,
+    };
     let mut found: Vec<Vec<Formula>> = Vec::new();
     for weak in [false, true] {
         found.extend(proof.interpolants(steps, weak));
@@ -125,18 +132,30 @@ pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, F
             }
         }
         Style::Minimal => from_minimal(steps, false)?,
-        Style::Strongest | Style::Weakest => {
-            if let FormulaOutcome::Sat(model) = decide_formulas(steps) {
-                return Err(Failure::Satisfiable(Box::new(model)));
-            }
-            match style {
-                Style::Strongest => projected::strongest(steps)?,
-                _ => projected::weakest(steps)?,
-            }
-        }
+        Style::Strongest => by_projection(steps, false)?,
+        Style::Weakest => by_projection(steps, true)?,
     };
     check_interpolants(steps, &interpolants).map_err(Failure::Rejected)?;
     Ok(interpolants)
+}
+
+/// The strongest or weakest interpolants; if there are none, the reason.
+fn by_projection(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure> {
+    let projected = if weak {
+        projected::weakest(steps)
+    } else {
+        projected::strongest(steps)
+    };
+    if let Ok(interpolants) = projected
+        && interpolants[0].is_true()
+        && interpolants[steps.len()].is_false()
+    {
+        return Ok(interpolants);
+    }
+    match decide_within(steps, MAX_LEMMAS) {
+        Some(FormulaOutcome::Sat(model)) => Err(Failure::Satisfiable(Box::new(model))),
+        _ => Err(Failure::TooHard),
+    }
 }
 
 /// Interpolants of a minimal contradictory part, from its proof or else by projection.
@@ -228,7 +247,7 @@ impl Proof {
                 Outcome::Sat(model) => Err(Failure::Satisfiable(Box::new(model))),
             };
         }
-        match decide_formulas(steps) {
+        match decide_within(steps, MAX_LEMMAS).ok_or(Failure::TooHard)? {
             FormulaOutcome::Sat(model) => Err(Failure::Satisfiable(Box::new(model))),
             FormulaOutcome::Unsat(proof) => {
                 let tree = CaseTree::build(steps, &proof.lemmas).ok_or(Failure::TooHard)?;
@@ -296,9 +315,9 @@ fn minimal_parts(parts: &[(usize, Formula)]) -> Vec<usize> {
             .filter(|part| *part != kept[at])
             .collect();
         let formulas: Vec<Formula> = without.iter().map(|part| parts[*part].1.clone()).collect();
-        match decide_formulas(&formulas).is_sat() {
-            true => at += 1,
-            false => kept = without,
+        match decide_within(&formulas, MAX_LEMMAS) {
+            Some(FormulaOutcome::Unsat(_)) => kept = without,
+            _ => at += 1,
         }
     }
     kept

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::Failure;
+use super::merge::merged;
 use crate::project::project;
 use crate::terms::atom::Atom;
 use crate::terms::formula::{Formula, Node};
@@ -53,29 +54,27 @@ fn advance(
     step: &Formula,
     later: &BTreeSet<Var>,
 ) -> Result<Vec<Vec<Atom>>, Failure> {
-    let mut result: BTreeSet<Vec<Atom>> = BTreeSet::new();
+    let mut found: BTreeSet<Vec<Atom>> = BTreeSet::new();
+    let branches = disjuncts(step, true)?;
     for case in cases {
-        for branch in disjuncts(step, true)? {
-            let all: Vec<Atom> = case.iter().cloned().chain(branch).collect();
-            let projection =
-                project(&all, |var| later.contains(&var), LIMIT).map_err(|_| Failure::TooHard)?;
-            result.extend(projection.cases);
-            if result.len() > MAX_CASES {
-                return Err(Failure::TooHard);
-            }
+        for branch in &branches {
+            let all: Vec<Atom> = case.iter().chain(branch).cloned().collect();
+            let projection = project(&all, |var| later.contains(&var), LIMIT);
+            found.extend(projection.map_err(|_| Failure::TooHard)?.cases);
         }
     }
     // A case with fewer atoms makes those that contain all of them superfluous.
     let covered = |case: &Vec<Atom>| {
-        result
+        found
             .iter()
             .any(|other| other.len() < case.len() && other.iter().all(|atom| case.contains(atom)))
     };
-    Ok(result
-        .iter()
-        .filter(|case| !covered(case))
-        .cloned()
-        .collect())
+    let result = merged(found.iter().filter(|case| !covered(case)).cloned());
+    if result.len() > MAX_CASES {
+        Err(Failure::TooHard)
+    } else {
+        Ok(result)
+    }
 }
 
 /// The disjunctive normal form of a formula (or its negation).

@@ -106,7 +106,7 @@ impl Formula {
         }
     }
 
-    fn as_atom(&self) -> Option<Atom> {
+    pub(crate) fn as_atom(&self) -> Option<Atom> {
         match self.node() {
             Node::Atom(atom) => Some(atom.clone()),
             _ => None,
