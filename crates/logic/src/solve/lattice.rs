@@ -15,6 +15,9 @@ use crate::terms::linear::{Linear, Var};
 /// Rounds of pairwise reduction; each shortens some column, so few are needed.
 const MAX_ROUNDS: usize = 400;
 
+/// With more variables the reduction costs more than it gains.
+const MAX_VARS: usize = 10;
+
 /// One coordinate: its column in the constraints, what it is in terms of the old
 /// variables, and how much of it goes into each old variable.
 struct Coordinate {
@@ -29,6 +32,9 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
     let mut vars: Vec<Var> = facts.iter().flat_map(|fact| fact.expr.vars()).collect();
     vars.sort_unstable();
     vars.dedup();
+    if vars.len() > MAX_VARS {
+        return false;
+    }
     let weights = weights(facts);
     let mut coordinates: Vec<Coordinate> = vars
         .iter()
