@@ -1,0 +1,185 @@
+//! Certificates of unsatisfiability.
+//!
+//! Facts are inequalities `e ≤ 0` and equations `e = 0` over the integers, known
+//! by number: the hypotheses have the numbers `0, 1, …`, later facts get numbers
+//! of their own. From facts a certificate derives others by *combination*, a
+//! sum with non-negative factors (any factor for an equation). If all
+//! coefficients of `(Σ λᵢ·eᵢ)/s` are integers, its constant may be rounded up:
+//! that is the cut by which integer reasoning goes beyond rational reasoning.
+//! Together with case splits on integer expressions and fresh quotients for
+//! divisibility this is complete for conjunctions of linear integer atoms.
+//!
+//! The obligation of each step is written at its variant; [`check`](crate::check)
+//! verifies them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::int::Int;
+use crate::terms::linear::{Linear, Var};
+
+/// The number of a fact; hypotheses come first.
+pub type FactId = u32;
+
+/// The sum `(Σ factor·fact) / scale`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Combination {
+    /// A positive divisor of the whole sum.
+    pub scale: Int,
+    /// The facts and their factors, sorted by fact.
+    pub terms: Vec<(FactId, Int)>,
+}
+
+/// One node of the proof tree. Children are positions in [`Certificate::steps`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The combination has no variables and a positive constant: `k ≤ 0` with `k > 0`,
+    /// or, combining equations only, any constant but zero.
+    Contradiction(Combination),
+    /// The combination has integer coefficients; it becomes the fact `id` with its
+    /// constant rounded up.
+    Cut {
+        /// The new fact.
+        id: FactId,
+        /// What it follows from.
+        from: Combination,
+        /// The rest of the proof.
+        then: usize,
+    },
+    /// The two combinations are opposite, `e ≤ 0` and `−e ≤ 0`; `id` is the equation `e = 0`.
+    Squeeze {
+        /// The new fact.
+        id: FactId,
+        /// `e ≤ 0`.
+        upper: Combination,
+        /// `−e ≤ 0`.
+        lower: Combination,
+        /// The rest of the proof.
+        then: usize,
+    },
+    /// Either `e ≤ 0` (the fact `id` in `low`) or `e ≥ 1` (the fact `id` in `high`).
+    Split {
+        /// The new fact in both branches.
+        id: FactId,
+        /// The expression split on.
+        expr: Linear,
+        /// The proof with `e ≤ 0`.
+        low: usize,
+        /// The proof with `1 − e ≤ 0`.
+        high: usize,
+    },
+    /// A hypothesis `e ≠ 0`: either `e + 1 ≤ 0` or `1 − e ≤ 0`.
+    Disequality {
+        /// The hypothesis.
+        hypothesis: FactId,
+        /// The new fact in both branches.
+        id: FactId,
+        /// The proof with `e + 1 ≤ 0`.
+        low: usize,
+        /// The proof with `1 − e ≤ 0`.
+        high: usize,
+    },
+    /// A hypothesis `d | e` or `d ∤ e` with a fresh quotient `q`: the facts `id`,
+    /// `e − d·q ≤ hi`, and `id + 1`, `lo ≤ e − d·q`, where `lo = hi = 0` for
+    /// divisibility and `lo = 1`, `hi = d − 1` for its negation.
+    Quotient {
+        /// The hypothesis.
+        hypothesis: FactId,
+        /// A variable that occurs nowhere else.
+        quotient: Var,
+        /// The first of the two new facts.
+        id: FactId,
+        /// The rest of the proof.
+        then: usize,
+    },
+}
+
+/// A proof that a conjunction of atoms has no integer solution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Certificate {
+    /// The tree; the last step is its root and children stand before their parents.
+    pub steps: Vec<Step>,
+}
+
+/// Why a certificate was rejected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flaw {
+    /// The step at fault.
+    pub step: usize,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {} of the certificate: {}", self.step, self.reason)
+    }
+}
+
+impl std::error::Error for Flaw {}
+
+impl Certificate {
+    /// The hypotheses the proof uses, in order.
+    pub fn core(&self, hypotheses: usize) -> Vec<usize> {
+        let mut used = BTreeSet::new();
+        for step in &self.steps {
+            match step {
+                Step::Contradiction(from) | Step::Cut { from, .. } => from.collect(&mut used),
+                Step::Squeeze { upper, lower, .. } => {
+                    upper.collect(&mut used);
+                    lower.collect(&mut used);
+                }
+                Step::Split { .. } => {}
+                Step::Disequality { hypothesis, .. } | Step::Quotient { hypothesis, .. } => {
+                    used.insert(*hypothesis as usize);
+                }
+            }
+        }
+        used.into_iter().filter(|fact| *fact < hypotheses).collect()
+    }
+}
+
+impl Certificate {
+    /// The same proof where hypothesis `i` has become hypothesis `places[i]` of `count`.
+    pub(crate) fn relocated(mut self, places: &[usize], count: usize) -> Certificate {
+        let moved = |id: &mut FactId| {
+            *id = match places.get(*id as usize) {
+                Some(place) => *place as FactId,
+                None => *id - places.len() as FactId + count as FactId,
+            };
+        };
+        let combination = |from: &mut Combination| {
+            from.terms.iter_mut().for_each(|term| moved(&mut term.0));
+            from.terms.sort_by_key(|term| term.0);
+        };
+        for step in &mut self.steps {
+            match step {
+                Step::Contradiction(from) => combination(from),
+                Step::Cut { id, from, .. } => {
+                    moved(id);
+                    combination(from);
+                }
+                Step::Squeeze {
+                    id, upper, lower, ..
+                } => {
+                    moved(id);
+                    combination(upper);
+                    combination(lower);
+                }
+                Step::Split { id, .. } => moved(id),
+                Step::Disequality { hypothesis, id, .. }
+                | Step::Quotient { hypothesis, id, .. } => {
+                    moved(hypothesis);
+                    moved(id);
+                }
+            }
+        }
+        self
+    }
+}
+
+impl Combination {
+    fn collect(&self, used: &mut BTreeSet<usize>) {
+        used.extend(self.terms.iter().map(|term| term.0 as usize));
+    }
+}

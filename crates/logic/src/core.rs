@@ -1,0 +1,48 @@
+//! Unsatisfiable cores: which atoms of a contradictory conjunction matter.
+
+use crate::solve::{Outcome, decide};
+use crate::terms::atom::Atom;
+
+/// Positions of atoms that contradict each other, as the certificate has it: small,
+/// but perhaps not minimal. `None` if the conjunction has a solution.
+pub fn quick_core(atoms: &[Atom]) -> Option<Vec<usize>> {
+    match decide(atoms) {
+        Outcome::Sat(_) => None,
+        Outcome::Unsat(certificate) => Some(certificate.core(atoms.len())),
+    }
+}
+
+/// Positions of atoms that contradict each other while none of them can be spared.
+///
+/// ```
+/// use logic::{minimal_core, Atom, Terms};
+/// let mut terms = Terms::new();
+/// let (x, y, z) = (terms.var("x"), terms.var("y"), terms.var("z"));
+/// let atoms = [Atom::lt(x, y), Atom::ge(z, 0), Atom::lt(y, x), Atom::lt(x, z)];
+/// assert_eq!(minimal_core(&atoms), Some(vec![0, 2]));
+/// ```
+pub fn minimal_core(atoms: &[Atom]) -> Option<Vec<usize>> {
+    let mut core = quick_core(atoms)?;
+    let mut at = 0;
+    while at < core.len() {
+        let mut without = core.clone();
+        without.remove(at);
+        let chosen: Vec<Atom> = without
+            .iter()
+            .map(|position| atoms[*position].clone())
+            .collect();
+        match quick_core(&chosen) {
+            // What the smaller proof uses may leave out earlier atoms, too; those
+            // found necessary before stay necessary.
+            Some(smaller) => {
+                at = smaller.iter().filter(|position| **position < at).count();
+                core = smaller
+                    .into_iter()
+                    .map(|position| without[position])
+                    .collect();
+            }
+            None => at += 1,
+        }
+    }
+    Some(core)
+}

@@ -1,0 +1,303 @@
+//! A tree of cases that refutes formulas with the help of lemmas.
+//!
+//! Each formula is taken apart into its conjuncts. Conjuncts that are atoms are
+//! simply true. The others are examined under the atoms assumed so far: if one is
+//! false, or a lemma's atoms are all true, the case is closed; otherwise an
+//! undecided atom is split on, one of a conjunct or lemma with few undecided
+//! atoms, which makes forced choices first. A branch that did not need the
+//! atom it assumed closes both branches.
+
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::Lemma;
+use crate::terms::atom::Atom;
+use crate::terms::formula::{Formula, Node};
+
+/// Nodes after which we give up; the tree may be exponential.
+const MAX_NODES: usize = 100_000;
+
+/// A conjunct of one of the formulas.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// Which formula it belongs to.
+    pub(crate) step: usize,
+    pub(crate) formula: Formula,
+}
+
+/// A node of the tree; children are positions of earlier nodes.
+#[derive(Clone, Debug)]
+pub(crate) enum CaseNode {
+    /// The conjunct is false, given these atoms that hold here.
+    Part { part: usize, given: Vec<Atom> },
+    /// All atoms of the lemma hold here.
+    Lemma(usize),
+    /// The atom holds, or it does not.
+    Split { atom: Atom, yes: usize, no: usize },
+}
+
+/// The cases that refute formulas.
+#[derive(Clone, Debug)]
+pub(crate) struct CaseTree {
+    /// Atoms that are conjuncts, with the first formula they stand in.
+    pub(crate) facts: HashMap<Atom, usize, FxBuildHasher>,
+    pub(crate) parts: Vec<Part>,
+    /// The last node is the root.
+    pub(crate) nodes: Vec<CaseNode>,
+}
+
+impl CaseTree {
+    /// Goes through the cases; `None` if one stays open or there are too many.
+    pub(crate) fn build(formulas: &[Formula], lemmas: &[Lemma]) -> Option<CaseTree> {
+        let mut tree = CaseTree {
+            facts: HashMap::default(),
+            parts: Vec::new(),
+            nodes: Vec::new(),
+        };
+        for (step, formula) in formulas.iter().enumerate() {
+            match formula.node() {
+                Node::And(parts) => parts.iter().for_each(|part| tree.take(step, part)),
+                _ => tree.take(step, formula),
+            }
+        }
+        let truth = tree
+            .facts
+            .keys()
+            .flat_map(|atom| [(atom.clone(), true), (atom.negate(), false)])
+            .collect();
+        let walk = Walk {
+            tree,
+            lemmas,
+            truth,
+            frames: Vec::new(),
+            used: Vec::new(),
+        };
+        walk.run()
+    }
+
+    fn take(&mut self, step: usize, part: &Formula) {
+        match part.node() {
+            // The negation of a fact stays a part, one that is false at once.
+            Node::Atom(atom) if !self.facts.contains_key(&atom.negate()) => {
+                self.facts.entry(atom.clone()).or_insert(step);
+            }
+            _ => self.parts.push(Part {
+                step,
+                formula: part.clone(),
+            }),
+        }
+    }
+}
+
+struct Frame {
+    atom: Atom,
+    yes: Option<usize>,
+}
+
+struct Walk<'a> {
+    tree: CaseTree,
+    lemmas: &'a [Lemma],
+    truth: HashMap<Atom, bool, FxBuildHasher>,
+    frames: Vec<Frame>,
+    /// For each node the assumed atoms that it needs.
+    used: Vec<BTreeSet<Atom>>,
+}
+
+enum Look {
+    Closed(CaseNode, BTreeSet<Atom>),
+    Undecided(Atom),
+    Open,
+}
+
+impl Walk<'_> {
+    fn run(mut self) -> Option<CaseTree> {
+        loop {
+            match self.look() {
+                Look::Open => return None,
+                Look::Undecided(atom) => {
+                    self.assume(&atom, true);
+                    self.frames.push(Frame { atom, yes: None });
+                }
+                Look::Closed(node, used) => {
+                    let closed = self.push(node, used);
+                    if self.unwind(closed) {
+                        return Some(self.tree);
+                    }
+                }
+            }
+            if self.tree.nodes.len() > MAX_NODES {
+                return None;
+            }
+        }
+    }
+
+    fn assume(&mut self, atom: &Atom, value: bool) {
+        self.truth.insert(atom.clone(), value);
+        self.truth.insert(atom.negate(), !value);
+    }
+
+    fn push(&mut self, node: CaseNode, used: BTreeSet<Atom>) -> usize {
+        self.tree.nodes.push(node);
+        self.used.push(used);
+        self.tree.nodes.len() - 1
+    }
+
+    /// Leaves closed branches up to one that is still to be looked at; true if none is.
+    fn unwind(&mut self, mut closed: usize) -> bool {
+        while let Some(mut frame) = self.frames.pop() {
+            let (atom, negation) = (frame.atom.clone(), frame.atom.negate());
+            self.truth.remove(&atom);
+            self.truth.remove(&negation);
+            let assumed = if frame.yes.is_none() {
+                &atom
+            } else {
+                &negation
+            };
+            if !self.used[closed].contains(assumed) {
+                continue;
+            }
+            match frame.yes {
+                None => {
+                    frame.yes = Some(closed);
+                    self.assume(&atom, false);
+                    self.frames.push(frame);
+                    return false;
+                }
+                Some(yes) => {
+                    let mut used: BTreeSet<Atom> =
+                        self.used[yes].union(&self.used[closed]).cloned().collect();
+                    used.remove(&atom);
+                    used.remove(&negation);
+                    closed = self.push(
+                        CaseNode::Split {
+                            atom,
+                            yes,
+                            no: closed,
+                        },
+                        used,
+                    );
+                }
+            }
+        }
+        // An abandoned branch may have left nodes behind the root.
+        self.tree.nodes.truncate(closed + 1);
+        true
+    }
+
+    fn look(&self) -> Look {
+        let mut best: Option<(usize, Atom)> = None;
+        for (number, lemma) in self.lemmas.iter().enumerate() {
+            let mut undecided = lemma
+                .atoms
+                .iter()
+                .filter(|atom| !self.truth.contains_key(*atom));
+            if lemma
+                .atoms
+                .iter()
+                .any(|atom| self.truth.get(atom) == Some(&false))
+            {
+                continue;
+            }
+            match undecided.next() {
+                None => return Look::Closed(CaseNode::Lemma(number), self.assumed(&lemma.atoms)),
+                Some(atom) => offer(&mut best, 1 + undecided.count(), atom),
+            }
+        }
+        for (number, part) in self.tree.parts.iter().enumerate() {
+            match self.evaluate(&part.formula) {
+                Some(true) => continue,
+                Some(false) => {
+                    let mut given = BTreeSet::new();
+                    self.explain(&part.formula, false, &mut given);
+                    let given: Vec<Atom> = given.into_iter().collect();
+                    let used = self.assumed(&given);
+                    return Look::Closed(
+                        CaseNode::Part {
+                            part: number,
+                            given,
+                        },
+                        used,
+                    );
+                }
+                None => {
+                    let mut undecided = Vec::new();
+                    self.undecided(&part.formula, &mut undecided);
+                    if let Some(atom) = undecided.first() {
+                        offer(&mut best, undecided.len(), atom);
+                    }
+                }
+            }
+        }
+        best.map_or(Look::Open, |(_, atom)| Look::Undecided(atom))
+    }
+
+    /// The atoms among these that are assumptions rather than facts.
+    fn assumed(&self, atoms: &[Atom]) -> BTreeSet<Atom> {
+        atoms
+            .iter()
+            .filter(|atom| !self.tree.facts.contains_key(*atom))
+            .cloned()
+            .collect()
+    }
+
+    fn evaluate(&self, formula: &Formula) -> Option<bool> {
+        let (parts, neutral) = match formula.node() {
+            Node::Atom(atom) => return self.truth.get(atom).copied(),
+            Node::Not(inner) => return self.evaluate(inner).map(|value| !value),
+            Node::And(parts) => (parts, true),
+            Node::Or(parts) => (parts, false),
+        };
+        let mut result = Some(neutral);
+        for part in parts {
+            match self.evaluate(part) {
+                Some(value) if value == neutral => {}
+                Some(_) => return Some(!neutral),
+                None => result = None,
+            }
+        }
+        result
+    }
+
+    /// Atoms that hold and make the formula have the value it has.
+    fn explain(&self, formula: &Formula, value: bool, given: &mut BTreeSet<Atom>) {
+        match (formula.node(), value) {
+            (Node::Atom(atom), true) => {
+                given.insert(atom.clone());
+            }
+            (Node::Atom(atom), false) => {
+                given.insert(atom.negate());
+            }
+            (Node::Not(inner), _) => self.explain(inner, !value, given),
+            (Node::And(parts), true) | (Node::Or(parts), false) => {
+                parts
+                    .iter()
+                    .for_each(|part| self.explain(part, value, given));
+            }
+            (Node::And(parts), false) | (Node::Or(parts), true) => {
+                if let Some(part) = parts.iter().find(|part| self.evaluate(part) == Some(value)) {
+                    self.explain(part, value, given);
+                }
+            }
+        }
+    }
+
+    fn undecided(&self, formula: &Formula, out: &mut Vec<Atom>) {
+        match formula.node() {
+            Node::Atom(atom) if !self.truth.contains_key(atom) => out.push(atom.clone()),
+            Node::Atom(_) => {}
+            Node::Not(inner) => self.undecided(inner, out),
+            Node::And(parts) | Node::Or(parts) if self.evaluate(formula).is_none() => {
+                parts.iter().for_each(|part| self.undecided(part, out));
+            }
+            Node::And(_) | Node::Or(_) => {}
+        }
+    }
+}
+
+fn offer(best: &mut Option<(usize, Atom)>, count: usize, atom: &Atom) {
+    if best.as_ref().is_none_or(|(least, _)| count < *least) {
+        *best = Some((count, atom.clone()));
+    }
+}

@@ -1,0 +1,265 @@
+//! Deciding formulas: a SAT solver proposes, the integer procedure disposes.
+//!
+//! Atoms become propositions, formulas clauses. From each propositional model
+//! only the literals that make the formulas true are handed to the decision
+//! procedure for conjunctions. If they contradict each other, the negation of
+//! a minimal contradictory part is a *lemma*, which the SAT solver learns; when
+//! it has no model left, lemmas and formulas are propositionally
+//! contradictory. The lemmas with their certificates are the evidence, and
+//! [`check_formulas`] retraces it without the SAT solver.
+
+pub(crate) mod cases;
+mod encode;
+
+use crate::certificate::{Certificate, Flaw};
+use crate::check::check;
+use crate::core::{minimal_core, quick_core};
+use crate::solve::{Model, Outcome, decide};
+use crate::terms::atom::Atom;
+use crate::terms::formula::{Formula, Node};
+use cases::CaseTree;
+use encode::Propositions;
+
+/// Contradictory atoms, and the proof that they are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lemma {
+    /// Atoms that cannot hold together.
+    pub atoms: Vec<Atom>,
+    /// The proof, with the atoms as hypotheses.
+    pub certificate: Certificate,
+}
+
+/// Lemmas that leave no propositional model.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FormulaCertificate {
+    /// The lemmas.
+    pub lemmas: Vec<Lemma>,
+}
+
+/// The answer to a question about formulas.
+#[derive(Clone, Debug)]
+pub enum FormulaOutcome {
+    /// They have this common solution.
+    Sat(Model),
+    /// They have none, for this reason.
+    Unsat(FormulaCertificate),
+}
+
+impl FormulaOutcome {
+    /// Whether there is a common solution.
+    pub fn is_sat(&self) -> bool {
+        matches!(self, FormulaOutcome::Sat(_))
+    }
+}
+
+/// Decides whether formulas have a common integer solution.
+///
+/// ```
+/// use logic::{check_formulas, decide_formulas, Atom, Formula, FormulaOutcome, Terms};
+/// let mut terms = Terms::new();
+/// let x = terms.var("x");
+/// let either = Formula::or([Atom::le(x, 0).into(), Atom::ge(x, 10).into()]);
+/// let middle = Formula::and([Atom::ge(x, 3).into(), Atom::le(x, 7).into()]);
+/// match decide_formulas(&[either.clone(), middle.clone()]) {
+///     FormulaOutcome::Unsat(proof) => assert!(check_formulas(&[either, middle], &proof).is_ok()),
+///     FormulaOutcome::Sat(_) => unreachable!(),
+/// }
+/// ```
+pub fn decide_formulas(formulas: &[Formula]) -> FormulaOutcome {
+    let mut search = Search::new(formulas);
+    loop {
+        if let Some(outcome) = search.step() {
+            return outcome;
+        }
+    }
+}
+
+/// The same, giving up after a number of lemmas.
+pub(crate) fn decide_within(formulas: &[Formula], lemmas: usize) -> Option<FormulaOutcome> {
+    let mut search = Search::new(formulas);
+    (0..=lemmas).find_map(|_| search.step())
+}
+
+struct Search<'a> {
+    formulas: &'a [Formula],
+    /// Conjuncts that are atoms; they hold in every case.
+    facts: Vec<Atom>,
+    propositions: Option<Propositions>,
+    proof: FormulaCertificate,
+}
+
+impl Search<'_> {
+    fn new(formulas: &[Formula]) -> Search<'_> {
+        let mut facts = Vec::new();
+        for formula in formulas {
+            match formula.node() {
+                Node::Atom(atom) => facts.push(atom.clone()),
+                Node::And(parts) => facts.extend(parts.iter().filter_map(Formula::as_atom)),
+                _ => {}
+            }
+        }
+        Search {
+            formulas,
+            facts,
+            propositions: None,
+            proof: FormulaCertificate::default(),
+        }
+    }
+
+    /// Looks at one propositional model: an outcome, or one lemma more.
+    fn step(&mut self) -> Option<FormulaOutcome> {
+        let Some(propositions) = &mut self.propositions else {
+            return self.first_step();
+        };
+        let Some(truth) = propositions.model() else {
+            return Some(FormulaOutcome::Unsat(std::mem::take(&mut self.proof)));
+        };
+        let mut chosen = Vec::new();
+        self.formulas
+            .iter()
+            .for_each(|formula| implicant(formula, true, &truth, &mut chosen));
+        chosen.sort();
+        chosen.dedup();
+        // Cores are made by leaving out early atoms first, and facts come for free.
+        chosen.sort_by_cached_key(|atom| self.facts.contains(atom));
+        match decide(&chosen) {
+            Outcome::Sat(model) => Some(self.accept(model)),
+            Outcome::Unsat(_) => {
+                let lemma = lemma(&chosen);
+                propositions.exclude(&lemma.atoms);
+                self.proof.lemmas.push(lemma);
+                None
+            }
+        }
+    }
+
+    /// Often the facts alone are contradictory, or all there is.
+    fn first_step(&mut self) -> Option<FormulaOutcome> {
+        match decide(&self.facts) {
+            Outcome::Unsat(_) => {
+                let lemmas = vec![lemma(&self.facts)];
+                return Some(FormulaOutcome::Unsat(FormulaCertificate { lemmas }));
+            }
+            Outcome::Sat(model) => {
+                if self
+                    .formulas
+                    .iter()
+                    .all(|formula| model.satisfies_formula(formula))
+                {
+                    return Some(FormulaOutcome::Sat(model));
+                }
+            }
+        }
+        self.propositions = Some(Propositions::new(self.formulas));
+        None
+    }
+
+    fn accept(&self, model: Model) -> FormulaOutcome {
+        let fits = self
+            .formulas
+            .iter()
+            .all(|formula| model.satisfies_formula(formula));
+        // A wrong answer would be worse than none.
+        assert!(fits, "a model of our own violates a formula");
+        FormulaOutcome::Sat(model)
+    }
+}
+
+/// The lemma that excludes contradictory atoms.
+fn lemma(atoms: &[Atom]) -> Lemma {
+    // Minimising pays for itself in cases excluded, unless the core is long.
+    let core = match quick_core(atoms) {
+        Some(core) if core.len() <= 16 => {
+            let few: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
+            let least = minimal_core(&few).unwrap_or_else(|| (0..few.len()).collect());
+            least.into_iter().map(|at| few[at].clone()).collect()
+        }
+        Some(core) => core.iter().map(|at| atoms[*at].clone()).collect(),
+        None => atoms.to_vec(),
+    };
+    match decide(&core) {
+        Outcome::Unsat(certificate) => Lemma {
+            atoms: core,
+            certificate,
+        },
+        Outcome::Sat(_) => unreachable!("a core of contradictory atoms has no solution"),
+    }
+}
+
+/// Collects literals, true in the propositional model, that suffice for the formula.
+fn implicant(formula: &Formula, wanted: bool, truth: &dyn Fn(&Atom) -> bool, out: &mut Vec<Atom>) {
+    match (formula.node(), wanted) {
+        (Node::Atom(atom), true) => out.push(atom.clone()),
+        (Node::Atom(atom), false) => out.push(atom.negate()),
+        (Node::Not(inner), _) => implicant(inner, !wanted, truth, out),
+        (Node::And(parts), true) | (Node::Or(parts), false) => {
+            parts
+                .iter()
+                .for_each(|part| implicant(part, wanted, truth, out));
+        }
+        (Node::And(parts), false) | (Node::Or(parts), true) => {
+            if let Some(part) = parts.iter().find(|part| evaluate(part, truth) == wanted) {
+                implicant(part, wanted, truth, out);
+            }
+        }
+    }
+}
+
+fn evaluate(formula: &Formula, truth: &dyn Fn(&Atom) -> bool) -> bool {
+    match formula.node() {
+        Node::Atom(atom) => truth(atom),
+        Node::Not(inner) => !evaluate(inner, truth),
+        Node::And(parts) => parts.iter().all(|part| evaluate(part, truth)),
+        Node::Or(parts) => parts.iter().any(|part| evaluate(part, truth)),
+    }
+}
+
+/// Why the evidence against formulas was rejected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FormulaFlaw {
+    /// The certificate of this lemma is wrong.
+    Lemma(usize, Flaw),
+    /// Formulas and lemmas have a propositional model, or too many cases to go through.
+    NotClosed,
+}
+
+impl std::fmt::Display for FormulaFlaw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FormulaFlaw::Lemma(number, flaw) => write!(f, "lemma {number}: {flaw}"),
+            FormulaFlaw::NotClosed => f.write_str("the lemmas do not refute the formulas"),
+        }
+    }
+}
+
+impl std::error::Error for FormulaFlaw {}
+
+/// Checks evidence that formulas have no common solution: every lemma by its
+/// certificate, the rest by going through the cases.
+pub fn check_formulas(formulas: &[Formula], proof: &FormulaCertificate) -> Result<(), FormulaFlaw> {
+    for (number, lemma) in proof.lemmas.iter().enumerate() {
+        check(&lemma.atoms, &lemma.certificate).map_err(|flaw| FormulaFlaw::Lemma(number, flaw))?;
+    }
+    CaseTree::build(formulas, &proof.lemmas)
+        .map(drop)
+        .ok_or(FormulaFlaw::NotClosed)
+}
+
+/// Whether the formulas entail the goal.
+///
+/// ```
+/// use logic::{entails_formula, Atom, Formula, Terms};
+/// let mut terms = Terms::new();
+/// let (x, y) = (terms.var("x"), terms.var("y"));
+/// let invariant = Formula::or([Atom::lt(x, y).into(), Atom::eq(x, 0).into()]);
+/// assert!(entails_formula(&[invariant, Atom::ge(x, y).into()], &Atom::le(y, 0).into()));
+/// ```
+pub fn entails_formula(formulas: &[Formula], goal: &Formula) -> bool {
+    let all: Vec<Formula> = formulas.iter().cloned().chain([goal.negate()]).collect();
+    let conjunctions: Option<Vec<Vec<Atom>>> = all.iter().map(Formula::as_conjunction).collect();
+    match conjunctions {
+        // No evidence is asked for, so the lemma can be spared.
+        Some(atoms) => !decide(&atoms.concat()).is_sat(),
+        None => !decide_formulas(&all).is_sat(),
+    }
+}

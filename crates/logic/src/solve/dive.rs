@@ -1,0 +1,155 @@
+//! Cheap ways to an integer solution or a refutation, tried before elimination.
+//!
+//! The rational relaxation may be contradictory, or its solution integral. If every
+//! inequality still has a rational solution after moving inwards by half the sum
+//! of its coefficients' sizes, a unit cube fits in, and rounding its centre gives an
+//! integer point. Otherwise the problem is split at a fractional variable, the
+//! nearer side first, on one tableau, for a limited number of times.
+
+use super::equations::{Equations, Values};
+use super::ledger::{Fact, Ledger, ProofId};
+use super::rational::Rational;
+use super::simplex::Simplex;
+use crate::certificate::Combination;
+use crate::int::Int;
+use crate::terms::linear::Linear;
+
+/// Why splitting at fractions ended without a solution.
+pub(crate) enum Stop {
+    Refuted(ProofId),
+    Exhausted,
+}
+
+impl From<ProofId> for Stop {
+    fn from(proof: ProofId) -> Stop {
+        Stop::Refuted(proof)
+    }
+}
+
+/// The cheap ways: relaxation, cube, and a limited number of splits.
+pub(crate) fn attempt(
+    ledger: &mut Ledger,
+    equations: &Equations,
+    facts: &[Fact],
+    patience: usize,
+) -> Result<Values, Stop> {
+    let mut simplex = Simplex::new();
+    relax(ledger, facts, &mut simplex)?;
+    if simplex.fractional().is_some()
+        && let Some(values) = cube(facts)
+    {
+        return Ok(values);
+    }
+    let facts = facts.to_vec();
+    Dive {
+        equations,
+        facts,
+        simplex,
+        patience,
+    }
+    .branch(ledger)
+}
+
+/// Solves the rational relaxation.
+fn relax(ledger: &mut Ledger, facts: &[Fact], simplex: &mut Simplex) -> Result<(), ProofId> {
+    for (at, fact) in facts.iter().enumerate() {
+        let step = simplex.assert_le(&fact.expr, at as u32);
+        step.map_err(|farkas| ledger.close(combination(&farkas, facts)))?;
+    }
+    simplex
+        .check()
+        .map_err(|farkas| ledger.close(combination(&farkas, facts)))
+}
+
+/// An integer point from the centre of a unit cube that fits in, if one does.
+fn cube(facts: &[Fact]) -> Option<Values> {
+    let mut simplex = Simplex::new();
+    for fact in facts {
+        let size: Int = fact.expr.terms().iter().map(|term| term.1.abs()).sum();
+        let inwards = fact.expr.clone() + size.div_ceil(&Int::from(2));
+        simplex.assert_le(&inwards, 0).ok()?;
+    }
+    simplex.check().ok()?;
+    Some(collect(&simplex, Rational::round))
+}
+
+/// Splits at fractions on one tableau.
+struct Dive<'a> {
+    equations: &'a Equations,
+    facts: Vec<Fact>,
+    simplex: Simplex,
+    patience: usize,
+}
+
+impl Dive<'_> {
+    /// Splits at a fraction of the relaxation's solution, as long as patience lasts.
+    fn branch(&mut self, ledger: &mut Ledger) -> Result<Values, Stop> {
+        let Some((var, value)) = self.simplex.fractional() else {
+            return Ok(collect(&self.simplex, |value| {
+                value.to_int().cloned().unwrap_or_default()
+            }));
+        };
+        self.patience = self.patience.checked_sub(1).ok_or(Stop::Exhausted)?;
+        let (floor, nearest) = (value.floor(), value.round());
+        let id = ledger.assumption();
+        let low = Linear::from(var) - floor.clone();
+        let high = -low.clone() + 1;
+        let near_first = if nearest == floor {
+            [&low, &high]
+        } else {
+            [&high, &low]
+        };
+        let mut proofs = Vec::new();
+        for side in near_first {
+            match self.below(
+                ledger,
+                Fact {
+                    expr: side.clone(),
+                    why: Combination::one(id),
+                },
+            ) {
+                Err(Stop::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
+                settled => return settled,
+            }
+        }
+        if nearest != floor {
+            proofs.reverse();
+        }
+        let expr = self.equations.meaning_of(&low);
+        Err(Stop::Refuted(ledger.split(id, expr, proofs[0], proofs[1])))
+    }
+
+    /// One side of a split.
+    fn below(&mut self, ledger: &mut Ledger, fact: Fact) -> Result<Values, Stop> {
+        let (mark, count) = (self.simplex.mark(), self.facts.len());
+        self.facts.push(fact);
+        let asserted = self
+            .simplex
+            .assert_le(&self.facts[count].expr, count as u32);
+        let result = match asserted.and_then(|()| self.simplex.check()) {
+            Err(farkas) => Err(Stop::Refuted(
+                ledger.close(combination(&farkas, &self.facts)),
+            )),
+            Ok(()) => self.branch(ledger),
+        };
+        self.simplex.retract(mark);
+        self.facts.truncate(count);
+        result
+    }
+}
+
+fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Values {
+    simplex
+        .vars()
+        .filter_map(|var| Some((var, integer(simplex.value(var)?))))
+        .collect()
+}
+
+/// The reason of a contradiction found by simplex.
+pub(crate) fn combination(farkas: &[(u32, Int)], facts: &[Fact]) -> Combination {
+    farkas
+        .iter()
+        .fold(Combination::none(), |sum, (fact, factor)| {
+            sum.plus(factor, &facts[*fact as usize].why)
+        })
+}

@@ -1,0 +1,138 @@
+//! Printing for people: `x - y <= 3`, `(x = 1 | y != 2)`, `3 | x + 1`.
+//!
+//! An atom is printed with its positive terms on the left of the relation when
+//! that saves a minus sign, which is how people write comparisons.
+
+use std::fmt;
+
+use super::atom::{Atom, Relation};
+use super::formula::{Formula, Node};
+use super::linear::{Linear, Var};
+use super::table::Terms;
+use crate::int::Int;
+
+/// A value together with the names to print it with.
+pub struct Show<'a, T> {
+    names: Option<&'a Terms>,
+    value: &'a T,
+}
+
+impl<'a, T> Show<'a, T> {
+    pub(crate) fn new(names: Option<&'a Terms>, value: &'a T) -> Show<'a, T> {
+        Show { names, value }
+    }
+
+    /// Prints variables by number.
+    pub(crate) fn anonymous(value: &'a T) -> Show<'a, T> {
+        Show { names: None, value }
+    }
+}
+
+/// Values that can be printed once variable names are known.
+pub trait Display {
+    /// Writes the value, naming variables through `name`.
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result;
+}
+
+/// How variables are named while printing.
+pub struct Naming<'a>(Option<&'a Terms>);
+
+impl Naming<'_> {
+    fn write(&self, f: &mut fmt::Formatter<'_>, var: Var) -> fmt::Result {
+        match self.0.and_then(|terms| terms.name(var)) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "#{}", var.index()),
+        }
+    }
+}
+
+impl<T: Display> fmt::Display for Show<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.write(f, &Naming(self.names))
+    }
+}
+
+impl Display for Linear {
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
+        for (position, (var, coefficient)) in self.terms().iter().enumerate() {
+            write_sign(f, coefficient, position == 0)?;
+            if !coefficient.is_unit() {
+                write!(f, "{}*", coefficient.abs())?;
+            }
+            name.write(f, *var)?;
+        }
+        if self.is_constant() {
+            return write!(f, "{}", self.constant());
+        }
+        if !self.constant().is_zero() {
+            write_sign(f, self.constant(), false)?;
+            write!(f, "{}", self.constant().abs())?;
+        }
+        Ok(())
+    }
+}
+
+fn write_sign(f: &mut fmt::Formatter<'_>, number: &Int, first: bool) -> fmt::Result {
+    match (number.signum() < 0, first) {
+        (true, true) => f.write_str("-"),
+        (true, false) => f.write_str(" - "),
+        (false, true) => Ok(()),
+        (false, false) => f.write_str(" + "),
+    }
+}
+
+impl Display for Atom {
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
+        if self.is_true() || self.is_false() {
+            return write!(f, "{}", self.is_true());
+        }
+        let expr = self.expr();
+        let (symbol, turned) = match self.relation() {
+            Relation::Le => ("<=", ">="),
+            Relation::Eq => ("=", "="),
+            Relation::Ne => ("!=", "!="),
+            Relation::Divides(divisor) => {
+                write!(f, "{divisor} | ")?;
+                return expr.write(f, name);
+            }
+            Relation::NotDivides(divisor) => {
+                write!(f, "!({divisor} | ")?;
+                expr.write(f, name)?;
+                return f.write_str(")");
+            }
+        };
+        let flip = expr.terms()[0].1.signum() < 0;
+        let shown = if flip { -expr.clone() } else { expr.clone() };
+        shown.with_constant(0i64).write(f, name)?;
+        write!(
+            f,
+            " {} {}",
+            if flip { turned } else { symbol },
+            -shown.constant()
+        )
+    }
+}
+
+impl Display for Formula {
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
+        let (parts, symbol) = match self.node() {
+            Node::Atom(atom) => return atom.write(f, name),
+            Node::Not(inner) => {
+                f.write_str("!")?;
+                return inner.write(f, name);
+            }
+            Node::And(parts) if parts.is_empty() => return f.write_str("true"),
+            Node::Or(parts) if parts.is_empty() => return f.write_str("false"),
+            Node::And(parts) => (parts, " & "),
+            Node::Or(parts) => (parts, " | "),
+        };
+        f.write_str("(")?;
+        for (position, part) in parts.iter().enumerate() {
+            if position > 0 {
+                f.write_str(symbol)?;
+            }
+            part.write(f, name)?;
+        }
+        f.write_str(")")
+    }
+}
