@@ -42,7 +42,7 @@ impl Engine for Explicit {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
             }
         };
-        Answer { verdict, statistics }
+        Answer { verdict, statistics, engine: self.name() }
     }
 }
 

@@ -40,10 +40,10 @@ impl Engine for GapProofs {
             states += statistics.states;
             let statistics = Statistics { states, ..statistics };
             match step {
-                Step::Done(verdict) => return Answer { verdict, statistics },
+                Step::Done(verdict) => return Answer { verdict, statistics, engine: self.name() },
                 Step::Spurious if precision >= MOST_PRECISE => {
                     let verdict = Verdict::Unknown(vec![Reason::Imprecise(precision)]);
-                    return Answer { verdict, statistics };
+                    return Answer { verdict, statistics, engine: self.name() };
                 }
                 Step::Spurious => precision *= 2,
             }

@@ -9,12 +9,14 @@ mod explicit;
 mod fences;
 mod gaps;
 mod outcomes;
+mod portfolio;
 mod search;
 
 pub use explicit::Explicit;
 pub use fences::{Costs, FenceAnswer, FenceOptions, FencePoint, NeededFence, Placed, Points, place_fences};
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;
+pub use portfolio::Portfolio;
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
@@ -43,6 +45,8 @@ pub struct Answer {
     pub verdict: Verdict,
     /// What it took.
     pub statistics: Statistics,
+    /// The engine that found it.
+    pub engine: &'static str,
 }
 
 /// A way to answer a task.
@@ -57,8 +61,8 @@ pub trait Engine: Sync {
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
 }
 
-/// All engines.
-pub const ENGINES: &[&dyn Engine] = &[&Explicit, &GapProofs];
+/// All engines; the first is the default.
+pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

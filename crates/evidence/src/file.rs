@@ -99,9 +99,10 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
             writer.put(&head(Kind::ClosedSet), "")?;
             write_closed(task.program, set, &mut writer)?;
         }
-        Verdict::Safe(Certificate::Gaps(Gaps { low, high, precision }, set)) => {
+        Verdict::Safe(Certificate::Gaps(gaps, set)) => {
             writer.put(&head(Kind::GapSet), "")?;
-            writer.put(&Record::Gaps { low: *low, high: *high, precision: *precision }, "")?;
+            let Gaps { low, high, precision, modulus } = *gaps;
+            writer.put(&Record::Gaps { low, high, precision, modulus }, "")?;
             write_closed(task.program, set, &mut writer)?;
         }
     }
@@ -195,8 +196,8 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
         Kind::Trace => check_trace(program, model, records),
         Kind::ClosedSet => check_states(&Task { program, model }, None, records, open, budget),
         Kind::GapSet => match records.next_record()? {
-            Some(Record::Gaps { low, high, precision }) => {
-                let gaps = Gaps { low, high, precision };
+            Some(Record::Gaps { low, high, precision, modulus }) => {
+                let gaps = Gaps { low, high, precision, modulus };
                 check_states(&Task { program, model }, Some(gaps), records, open, budget)
             }
             _ => Err(records.wrong("the window and the precision are missing")),

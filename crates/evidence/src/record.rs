@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Record {
     /// The first line: what the file is.
     Evidence { version: u32, kind: Kind, model: String, program: String },
-    /// The window and the precision of the gap abstraction.
-    Gaps { low: i64, high: i64, precision: i64 },
+    /// The window, the precision and the modulus of the gap abstraction.
+    Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
     /// The next shared control: the thread inside an atomic section.
     Global { holder: Option<usize> },
     /// The next control of a thread: its location and the variables in its buffer, oldest
@@ -71,7 +71,9 @@ impl Record {
                 let kind = KINDS.iter().find(|(k, _)| k == kind).map_or("", |(_, name)| name);
                 format!("fencewright-evidence {version} {kind} {model} {program}")
             }
-            Record::Gaps { low, high, precision } => format!("gaps {low} {high} {precision}"),
+            Record::Gaps { low, high, precision, modulus } => {
+                format!("gaps {low} {high} {precision} {modulus}")
+            }
             Record::Global { holder } => format!("global {}", option(holder)),
             Record::Local { thread, location, buffer } => {
                 let entries = buffer.iter().map(|entry| format!(" {}", option(entry)));
@@ -109,7 +111,7 @@ impl Record {
             },
             "gaps" => {
                 let mut next = || word(&mut words).and_then(|w| w.parse().map_err(|_| bad(w)));
-                Record::Gaps { low: next()?, high: next()?, precision: next()? }
+                Record::Gaps { low: next()?, high: next()?, precision: next()?, modulus: next()? }
             }
             "global" => Record::Global { holder: optional(word(&mut words)?)? },
             "initial" => {
@@ -173,7 +175,7 @@ mod tests {
     fn both_forms_read_back() {
         let records = [
             Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
-            Record::Gaps { low: -1, high: 7, precision: 2 },
+            Record::Gaps { low: -1, high: 7, precision: 2, modulus: 6 },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },

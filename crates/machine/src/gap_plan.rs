@@ -3,7 +3,7 @@
 
 use num_traits::{Signed, ToPrimitive};
 use program::{
-    Cond, Domain, EdgeId, Expr, Fence, Int, Linear, Op, Place, Program, RegId, Span, ThreadId, VarId,
+    Arith, Cond, Domain, EdgeId, Expr, Fence, Int, Linear, Op, Place, Program, RegId, Span, ThreadId, VarId,
 };
 
 /// How a step is treated.
@@ -26,6 +26,8 @@ pub(crate) struct Plans {
     pub(crate) high: i64,
     /// The smallest precision that will do.
     pub(crate) precision: i64,
+    /// What gaps must be exact modulo of, so that remainders are known.
+    pub(crate) modulus: i64,
 }
 
 /// A program the abstraction cannot handle, and where.
@@ -37,7 +39,7 @@ pub struct Unsupported {
 
 impl Plans {
     pub(crate) fn of(program: &Program) -> Result<Plans, Unsupported> {
-        let mut needs = Needs { low: 0, high: 0, offset: 0 };
+        let mut needs = Needs { low: 0, high: 0, offset: 0, inside: 0, modulus: 1 };
         for variable in &program.variables {
             needs.domain(&variable.initial).ok_or(Unsupported { span: variable.span })?;
         }
@@ -52,7 +54,7 @@ impl Plans {
             precision = precision.max(offset);
         }
         let (low, high) = (needs.low - needs.offset, needs.high + needs.offset);
-        Ok(Plans { edges, low, high, precision })
+        Ok(Plans { edges, low, high, precision, modulus: needs.modulus })
     }
 
     pub(crate) fn at(&self, thread: ThreadId, edge: EdgeId) -> &Plan {
@@ -65,6 +67,17 @@ struct Needs {
     low: i64,
     high: i64,
     offset: i64,
+    /// Offsets inside the remainders of the step at hand.
+    inside: i64,
+    modulus: i64,
+}
+
+/// A leaf, or a remainder, whose value a normal form tells.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Term<L> {
+    Leaf(L),
+    /// A number below this bound in size, told apart by where it stands.
+    Known(usize),
 }
 
 const LARGEST: i64 = 1 << 40;
@@ -103,9 +116,16 @@ impl Needs {
             }
         };
         if let Plan::Offset(offset) = plan {
-            self.offset = self.offset.max(offset);
+            self.reach(offset)?;
         }
         Some(plan)
+    }
+
+    /// Takes note of a step's offset: in the margin of the window, sums keep their sign.
+    fn reach(&mut self, offset: i64) -> Option<()> {
+        let whole = offset.checked_add(std::mem::take(&mut self.inside)).filter(|o| *o < LARGEST)?;
+        self.offset = self.offset.max(whole);
+        Some(())
     }
 
     /// The offset of an operation, if it only copies, adds constants and compares.
@@ -120,52 +140,109 @@ impl Needs {
     }
 
     fn value<L: Ord + Clone>(&mut self, value: &Expr<L>) -> Option<i64> {
-        let linear = value.linear()?;
+        let (linear, known) = self.linear(value, &|_| false)?;
         let unit = linear.terms.values().all(|c| *c == Int::from(1));
+        let constant = linear.constant.abs().to_i64()?.checked_add(known)?;
         match linear.terms.len() {
-            0 => self.constant(&linear.constant).map(|()| 0),
-            1 if unit => linear.constant.abs().to_i64(),
+            0 => self.span(constant).map(|()| 0),
+            1 if unit => Some(constant),
             _ => None,
         }
     }
 
-    /// The largest offset in a condition. Leaves that `known` tells are no data.
-    fn cond<L: Ord + Clone>(&mut self, cond: &Cond<L>, known: &dyn Fn(&L) -> bool) -> Option<i64> {
+    /// The largest offset in a condition. Leaves that `no_data` tells are truth values.
+    fn cond<L: Ord + Clone>(&mut self, cond: &Cond<L>, no_data: &dyn Fn(&L) -> bool) -> Option<i64> {
         match cond {
             Cond::Const(_) => Some(0),
             Cond::And(parts) | Cond::Or(parts) => {
-                parts.iter().try_fold(0, |most: i64, part| Some(most.max(self.cond(part, known)?)))
+                parts.iter().try_fold(0, |most: i64, part| Some(most.max(self.cond(part, no_data)?)))
             }
             Cond::Compare(_, a, b) => {
-                let mut data = false;
-                cond.for_each_leaf(&mut |leaf| data |= !known(leaf));
-                if !data {
-                    return Some(0);
-                }
-                let mut difference: Linear<L> = a.linear()?;
-                difference.add_scaled(&b.linear()?, &Int::from(-1));
-                self.difference(&difference)
+                let ((mut difference, a), (b, more)) = (self.linear(a, no_data)?, self.linear(b, no_data)?);
+                difference.add_scaled(&b, &Int::from(-1));
+                self.difference(&difference, a.checked_add(more)?)
             }
         }
     }
 
     /// `x - y + c` compared with 0 has offset `c`; `x + c` needs the constant `-c` in the window.
-    fn difference<L>(&mut self, difference: &Linear<L>) -> Option<i64> {
-        let constant = &difference.constant;
+    /// Known numbers add to `c`.
+    fn difference<L>(&mut self, difference: &Linear<L>, known: i64) -> Option<i64> {
+        let constant = difference.constant.abs().to_i64()?.checked_add(known)?;
         let coefficients: Vec<&Int> = difference.terms.values().collect();
         match coefficients.as_slice() {
             [] => Some(0),
-            [one] if **one == Int::from(1) => self.constant(&-constant).map(|()| 0),
-            [one] if **one == Int::from(-1) => self.constant(constant).map(|()| 0),
+            [one] if one.abs() == Int::from(1) => self.span(constant).map(|()| 0),
             [a, b] if (*a + *b == Int::ZERO) && a.abs() == Int::from(1) => {
-                constant.abs().to_i64().filter(|c| *c < LARGEST)
+                Some(constant).filter(|c| *c < LARGEST)
             }
             _ => None,
         }
     }
 
+    /// Sees to it that the window reaches this far from 0.
+    fn span(&mut self, size: i64) -> Option<()> {
+        self.constant(&Int::from(size))?;
+        self.constant(&Int::from(-size))
+    }
+
+    /// The data in an expression as a linear one, and how large the rest of it may be: truth
+    /// values, and remainders of data plus a constant, which are the same in all states that a
+    /// normal form stands for.
+    fn linear<L: Ord + Clone>(
+        &mut self,
+        expr: &Expr<L>,
+        no_data: &dyn Fn(&L) -> bool,
+    ) -> Option<(Linear<L>, i64)> {
+        let mut bounds = Vec::new();
+        let terms = self.terms(expr, no_data, &mut bounds)?;
+        let whole = terms.linear()?;
+        let mut data = Linear::constant(whole.constant);
+        let mut known = 0i64;
+        for (term, coefficient) in whole.terms {
+            match term {
+                Term::Leaf(leaf) => drop(data.terms.insert(leaf, coefficient)),
+                Term::Known(at) => {
+                    let size = coefficient.abs().to_i64()?.checked_mul(bounds[at])?;
+                    known = known.checked_add(size)?;
+                }
+            }
+        }
+        (known < LARGEST).then_some((data, known))
+    }
+
+    fn terms<L: Ord + Clone>(
+        &mut self,
+        expr: &Expr<L>,
+        no_data: &dyn Fn(&L) -> bool,
+        bounds: &mut Vec<i64>,
+    ) -> Option<Expr<Term<L>>> {
+        let mut known = |bound: i64| {
+            bounds.push(bound);
+            Expr::Leaf(Term::Known(bounds.len() - 1))
+        };
+        Some(match expr {
+            Expr::Const(value) => Expr::Const(value.clone()),
+            Expr::Leaf(leaf) if no_data(leaf) => known(1),
+            Expr::Leaf(leaf) => Expr::Leaf(Term::Leaf(leaf.clone())),
+            Expr::Binary(Arith::Rem, of, by) if by.as_const().is_some() => {
+                let by = by.as_const()?.abs().to_i64().filter(|by| (1..1 << 20).contains(by))?;
+                let offset = self.value(of)?;
+                self.inside = self.inside.saturating_add(offset);
+                self.modulus =
+                    self.modulus.checked_mul(by / gcd(self.modulus, by)).filter(|m| *m < 1 << 20)?;
+                known(by)
+            }
+            Expr::Binary(op, a, b) => {
+                Expr::binary(*op, self.terms(a, no_data, bounds)?, self.terms(b, no_data, bounds)?)
+            }
+        })
+    }
+
     fn property(&mut self, cond: &Cond<Place>) -> Option<i64> {
-        self.cond(cond, &|place| matches!(place, Place::At(..)))
+        let offset = self.cond(cond, &|place| matches!(place, Place::At(..)))?;
+        self.reach(offset)?;
+        Some(offset)
     }
 }
 
@@ -179,4 +256,8 @@ fn inputs(op: &Op) -> Plan {
         }
     });
     Plan::Exact(registers, variables)
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

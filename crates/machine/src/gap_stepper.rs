@@ -18,7 +18,8 @@ impl<'m, 'p> GapStepper<'m, 'p> {
     pub fn new(machine: &'m Exact<'p>, precision: i64) -> Result<GapStepper<'m, 'p>, Unsupported> {
         let plans = Plans::of(machine.program())?;
         let precision = precision.max(plans.precision);
-        let gaps = Gaps { low: plans.low - precision, high: plans.high + precision, precision };
+        let (low, high) = (plans.low - precision, plans.high + precision);
+        let gaps = Gaps { low, high, precision, modulus: plans.modulus };
         Ok(GapStepper { stepper: Stepper::new(machine), gaps, plans })
     }
 
@@ -29,6 +30,9 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         let enough = gaps.low <= plans.low
             && gaps.high >= plans.high
             && gaps.precision >= plans.precision
+            && gaps.modulus > 0
+            && gaps.modulus % plans.modulus == 0
+            && sane(gaps.modulus)
             && sane(gaps.low)
             && sane(gaps.high)
             && sane(gaps.precision);
@@ -68,7 +72,7 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         // Nothing is chosen yet where this variable is, so it must not count as a value.
         let mut values = state.values.clone();
         values[variable.index()] = self.gaps.low;
-        self.gaps.open(&values, self.gaps.precision + 1, |opened| {
+        self.gaps.open(&values, self.gaps.room_for_a_choice(), |opened| {
             for value in self.gaps.choices(opened).filter(|v| domain.contains(&Int::from(*v))) {
                 let mut values = opened.to_vec();
                 values[variable.index()] = value;
@@ -194,7 +198,7 @@ impl<'m, 'p> GapStepper<'m, 'p> {
     ) {
         let Event::Step { thread, edge } = event else { return };
         let Op::Havoc(_, domain) = &self.program().thread(thread).edge(edge).op else { return };
-        let done = self.gaps.open(&state.values, self.gaps.precision + 1, |values| {
+        let done = self.gaps.open(&state.values, self.gaps.room_for_a_choice(), |values| {
             let opened = State { values: values.to_vec(), ..state.clone() };
             for value in self.gaps.choices(values).filter(|v| domain.contains(&Int::from(*v))) {
                 if let Some(next) = self.stepper.choose(&opened, event, value) {

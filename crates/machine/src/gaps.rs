@@ -1,22 +1,24 @@
 //! The gap abstraction: values beyond a window are known only by their order and by the gaps
 //! between them, up to a precision.
 //!
-//! Fix a window `[low, high]` and a precision `d`. Sort a state's values above the window; the
-//! *gap* of each to the next smaller one (to `high` for the smallest) is kept if it is at most
-//! `d`, and otherwise becomes `d + 1`, "more than d". Likewise below. Values inside the window
-//! stay. The result is a state again, the *normal form*, and stands for all states with the
-//! same normal form: finitely many normal forms, whatever the values.
+//! Fix a window `[low, high]`, a precision `d` and a modulus `m` (1 if the program never looks
+//! at remainders). Sort a state's values above the window; the *gap* of each to the next
+//! smaller one (to `high` for the smallest) is kept if it is at most `d`; a wider one is made as
+//! small as it can be while staying wider than `d` and the same modulo `m`. Likewise below.
+//! Values inside the window stay. The result is a state again, the *normal form*, and stands
+//! for all states with the same normal form: finitely many, whatever the values.
 //!
 //! The successors of a normal form under steps that only copy values, add constants of at
 //! most `k`, and compare values with offsets of at most `k`: run the step on the normal form
-//! with each wide gap opened to `d + 1, …, d + 1 + k`, and normalise. No other state behaves
-//! differently: clamp each of its wide gaps to `d + 1 + k`. A sum of gaps with a wide one in it
-//! stays above every offset used, so comparisons come out alike; a new value `y + c` lies
-//! within a gap at a distance of at most `k` from its lower end, and what is left of a gap
-//! clamped at `d + 1 + k` is still wide. For the same reason a freely chosen value needs gaps
-//! opened by `d + 1` more, so that both parts it cuts a gap into can be wide.
+//! with each wide gap opened by multiples of `m` until it exceeds `d + k`, in all ways, and
+//! normalise. No other state behaves differently: shrink each of its wide gaps likewise, but
+//! not below `d + 1 + k`. A sum of gaps with a wide one in it stays above every offset used, so
+//! comparisons come out alike; a new value `y + c` lies within a gap at a distance of at most
+//! `k` from its lower end, and what is left of the gap is still wide. For the same reason a
+//! freely chosen value needs gaps opened so far that both parts it cuts a gap into can be wide.
 //!
-//! Any other expression is still computed exactly while what it reads lies in the window.
+//! Remainders modulo a divisor of `m` are the same in all states a normal form stands for. Any
+//! other expression is still computed exactly while what it reads lies in the window.
 
 /// More ways to open gaps than this are not tried.
 const MAX_OPENINGS: usize = 1 << 12;
@@ -30,19 +32,25 @@ pub struct Gaps {
     pub high: i64,
     /// Gaps up to this are exact.
     pub precision: i64,
+    /// Wider gaps are exact modulo this.
+    pub modulus: i64,
 }
 
 impl Gaps {
     /// Brings values into normal form.
     pub fn normalise(&self, values: &mut [i64]) {
-        self.rebuild(values, &mut |gap| gap.min(self.precision + 1));
+        let wide = self.precision + 1;
+        self.rebuild(values, &mut |gap| {
+            if gap < wide { gap } else { wide + (gap - wide) % self.modulus }
+        });
     }
 
-    /// Calls `visit` on the normal form with every wide gap opened by 0 to `more`, in all ways;
-    /// false if there are too many.
+    /// Calls `visit` on the normal form with every wide gap opened by multiples of the modulus, up
+    /// to at least `more`, in all ways; false if there are too many.
     pub fn open(&self, values: &[i64], more: i64, mut visit: impl FnMut(&[i64])) -> bool {
         let wide = self.wide_gaps(values);
-        let ways = (more as usize + 1).checked_pow(wide as u32).filter(|ways| *ways <= MAX_OPENINGS);
+        let sizes = (more as usize).div_ceil(self.modulus as usize) + 1;
+        let ways = sizes.checked_pow(wide as u32).filter(|ways| *ways <= MAX_OPENINGS);
         let Some(ways) = ways else { return false };
         let mut opened = Vec::new();
         for way in 0..ways {
@@ -53,20 +61,25 @@ impl Gaps {
                 if gap <= self.precision {
                     return gap;
                 }
-                let digit = digits % (more as usize + 1);
-                digits /= more as usize + 1;
-                gap + digit as i64
+                let digit = digits % sizes;
+                digits /= sizes;
+                gap + digit as i64 * self.modulus
             });
             visit(&opened);
         }
         true
     }
 
-    /// Values that, on a state opened by `precision + 1`, stand for all that can be chosen.
+    /// How far to open gaps before a value is chosen: so that both parts of a gap can be wide.
+    pub fn room_for_a_choice(&self) -> i64 {
+        self.precision + 2 * self.modulus
+    }
+
+    /// Values that, on a state opened so far, stand for all that can be chosen.
     pub fn choices(&self, values: &[i64]) -> std::ops::RangeInclusive<i64> {
         let lowest = values.iter().copied().min().unwrap_or(self.low).min(self.low);
         let highest = values.iter().copied().max().unwrap_or(self.high).max(self.high);
-        lowest - self.precision - 1..=highest + self.precision + 1
+        lowest - self.precision - self.modulus..=highest + self.precision + self.modulus
     }
 
     /// Whether a value lies in the window.
@@ -120,7 +133,7 @@ impl Gaps {
 mod tests {
     use super::*;
 
-    const GAPS: Gaps = Gaps { low: 0, high: 2, precision: 1 };
+    const GAPS: Gaps = Gaps { low: 0, high: 2, precision: 1, modulus: 1 };
 
     fn normal(values: &[i64]) -> Vec<i64> {
         let mut values = values.to_vec();
@@ -150,18 +163,19 @@ mod tests {
     #[test]
     fn opening_gaps_covers_all_concrete_steps() {
         type Step = fn(&[i64]) -> Option<Vec<i64>>;
-        let steps: [(i64, Step); 5] = [
+        let steps: [(i64, Step); 6] = [
             (0, |v| Some(vec![v[1], v[1], v[2]])),
             (1, |v| Some(vec![v[1] + 1, v[1], v[2]])),
             (2, |v| Some(vec![v[0], v[2] - 2, v[2]])),
             (2, |v| (v[0] + 2 < v[1]).then(|| vec![0, v[1], v[2]])),
             (1, |v| (v[0] == v[1] - 1).then(|| vec![v[0] + 1, v[1], v[2]])),
+            (5, |v| (v[0] < v[1] + 5).then(|| vec![v[1] + 3, v[0], v[2]])),
         ];
-        for precision in 0..3 {
-            let gaps = Gaps { precision, ..GAPS };
-            for a in -7..12 {
-                for b in -7..12 {
-                    for c in -7..12 {
+        for (precision, modulus) in [(0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (1, 3)] {
+            let gaps = Gaps { precision, modulus, ..GAPS };
+            for a in -7..13 {
+                for b in -7..13 {
+                    for c in -7..13 {
                         for (offset, step) in &steps {
                             check_step(&gaps, [a, b, c], *offset, step);
                         }
@@ -188,21 +202,33 @@ mod tests {
 
     #[test]
     fn opening_for_a_choice_covers_every_value() {
-        for a in -7..12 {
-            for choice in -9..14 {
+        for modulus in 1..4 {
+            let gaps = Gaps { modulus, ..GAPS };
+            for (a, choice) in (-9..14).flat_map(|a| (-14..20).map(move |choice| (a, choice))) {
                 let mut expected = vec![a, 2, choice];
-                GAPS.normalise(&mut expected);
-                let start = normal(&[a, 2]);
+                gaps.normalise(&mut expected);
+                let mut start = vec![a, 2];
+                gaps.normalise(&mut start);
                 let mut found = false;
-                GAPS.open(&start, GAPS.precision + 1, |opened| {
-                    for value in GAPS.choices(opened) {
+                gaps.open(&start, gaps.room_for_a_choice(), |opened| {
+                    for value in gaps.choices(opened) {
                         let mut next = vec![opened[0], opened[1], value];
-                        GAPS.normalise(&mut next);
+                        gaps.normalise(&mut next);
                         found |= next == expected;
                     }
                 });
-                assert!(found, "{a} and {choice}");
+                assert!(found, "{a} and {choice}, {gaps:?}");
             }
+        }
+    }
+
+    #[test]
+    fn remainders_survive() {
+        let gaps = Gaps { modulus: 6, ..GAPS };
+        for (a, b) in (-40..40).flat_map(|a| (-40..40).map(move |b| (a, b))) {
+            let mut values = vec![a, b];
+            gaps.normalise(&mut values);
+            assert_eq!((values[0] % 2, values[1] % 3), (a % 2, b % 3), "{a} and {b}");
         }
     }
 }
