@@ -6,6 +6,7 @@
 //! may hold anything.
 
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// One line of an evidence file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +115,7 @@ impl Record {
             "failure" => Record::Failure { thread: number(&mut words)?, location: number(&mut words)? },
             "end" => Record::End(number(&mut words)?),
             "fencewright-evidence" => Record::Evidence {
-                version: number(&mut words)? as u32,
+                version: number(&mut words)?,
                 kind: match word(&mut words)? {
                     "trace" => Kind::Trace,
                     "closed-set" => Kind::ClosedSet,
@@ -144,7 +145,7 @@ fn word<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<&'a str, String
     words.next().ok_or_else(|| "the line ends too early".to_string())
 }
 
-fn number<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<usize, String> {
+fn number<'a, N: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Result<N, String> {
     let word = word(words)?;
     word.parse().map_err(|_| bad(word))
 }
@@ -183,7 +184,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for line in ["", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"] {
+        let version = "fencewright-evidence 4294967297 trace sc 0";
+        for line in [version, "", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"] {
             assert!(Record::from_text(line).is_err(), "{line}");
             assert!(Record::from_json(line).is_err(), "{line}");
         }
