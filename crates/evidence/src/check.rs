@@ -113,6 +113,9 @@ pub(crate) struct Obligations<'m, 'p> {
     state: State,
     next: State,
     packed: Vec<u8>,
+    /// How many shared controls the dictionary names, and how many of each thread. The stepper
+    /// numbers more while it runs; states may not refer to those.
+    named: (usize, Vec<usize>),
 }
 
 impl<'m, 'p> Obligations<'m, 'p> {
@@ -144,7 +147,14 @@ impl<'m, 'p> Obligations<'m, 'p> {
                 }
             }
         }
-        Ok(Obligations { stepper, state: State::default(), next: State::default(), packed: Vec::new() })
+        let named = (globals.len(), locals.iter().map(Vec::len).collect());
+        Ok(Obligations {
+            stepper,
+            state: State::default(),
+            next: State::default(),
+            packed: Vec::new(),
+            named,
+        })
     }
 
     /// The initial states, packed.
@@ -169,7 +179,7 @@ impl<'m, 'p> Obligations<'m, 'p> {
         visit: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Rejected> {
         let unpacked = self.state.unpack(self.stepper.thread_count(), state);
-        if unpacked.is_none() || !self.stepper.is_well_formed(&self.state) {
+        if unpacked.is_none() || !self.stepper.is_well_formed(&self.state) || !self.is_named() {
             return Err(Rejected::Malformed(at));
         }
         match self.stepper.violation(&self.state) {
@@ -191,6 +201,13 @@ impl<'m, 'p> Obligations<'m, 'p> {
             },
         );
         doubt.map_or(Ok(()), |doubt| Err(Rejected::Doubt(at, doubt)))
+    }
+
+    /// Whether the dictionary names the controls of the state in work.
+    fn is_named(&self) -> bool {
+        let (globals, locals) = &self.named;
+        let known = |(id, count): (&u32, &usize)| (*id as usize) < *count;
+        known((&self.state.global, globals)) && self.state.locals.iter().zip(locals).all(known)
     }
 }
 

@@ -185,7 +185,9 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let version = "fencewright-evidence 4294967297 trace sc 0";
-        for line in [version, "", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"] {
+        for line in
+            [version, "", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"]
+        {
             assert!(Record::from_text(line).is_err(), "{line}");
             assert!(Record::from_json(line).is_err(), "{line}");
         }
