@@ -222,55 +222,60 @@ pub(crate) fn check_stream<E: From<Rejected>>(
 ) -> Result<(), E> {
     let machine = Exact::new(task.program, task.model);
     let mut obligations = Obligations::new(&machine, globals, locals)?;
-    let mut initial = StateSet::new();
-    for state in obligations.initial()? {
-        initial.insert(&state, None).map_err(|Full| Rejected::TooLarge)?;
+    let initial = obligations.initial()?;
+    let mut needed = StateSet::new();
+    for state in &initial {
+        needed.insert(state, None).map_err(|Full| Rejected::TooLarge)?;
     }
     let mut checked = 0;
-    let mut needed = initial;
-    let mut origin = None;
     let mut packed = Vec::new();
     loop {
-        // Collect what the states after the first `checked` ones need, as far as the budget goes.
-        let mut reached_end = true;
+        // Collect what the next states need, as far as the budget goes, but of one state at least.
+        let start = checked;
+        let mut room = true;
         scan(&mut |at, state| {
-            if at < checked || !reached_end {
+            room &= at <= start || needed.bytes() <= budget;
+            if at < start || !room {
                 return Ok(());
             }
-            if needed.bytes() > budget && at > checked {
-                reached_end = false;
-                return Ok(());
-            }
-            packed.clear();
-            state.pack(&mut packed);
-            let mut full = false;
-            obligations.visit(at, &packed, &mut |next| full |= needed.insert(next, None).is_err())?;
-            if full {
-                return Err(Rejected::TooLarge.into());
-            }
-            origin = origin.or(Some(at));
             checked = at + 1;
-            Ok(())
+            let mut full = false;
+            let mut need = |next: &[u8]| full |= needed.insert(next, None).is_err();
+            obligations.visit(at, packed_into(&mut packed, state), &mut need)?;
+            if full { Err(Rejected::TooLarge.into()) } else { Ok(()) }
         })?;
         let mut found = StateSet::new();
         scan(&mut |_, state| {
-            packed.clear();
-            state.pack(&mut packed);
-            if needed.contains(&packed) {
-                found.insert(&packed, None).map_err(|Full| Rejected::TooLarge)?;
+            let state = packed_into(&mut packed, state);
+            if needed.contains(state) {
+                found.insert(state, None).map_err(|Full| Rejected::TooLarge)?;
             }
             Ok(())
         })?;
-        if found.len() < needed.len() {
-            return Err(match origin {
-                None => Rejected::InitialMissing,
-                Some(at) => Rejected::SuccessorMissing(at),
-            }
-            .into());
+        if initial.iter().any(|state| needed.contains(state) && !found.contains(state)) {
+            return Err(Rejected::InitialMissing.into());
         }
-        if reached_end {
+        if found.len() < needed.len() {
+            // Which state was it? Look once more.
+            scan(&mut |at, state| {
+                let mut missing = false;
+                if at >= start && at < checked {
+                    let mut look = |next: &[u8]| missing |= !found.contains(next);
+                    obligations.visit(at, packed_into(&mut packed, state), &mut look)?;
+                }
+                if missing { Err(Rejected::SuccessorMissing(at).into()) } else { Ok(()) }
+            })?;
+            return Err(Rejected::SuccessorMissing(start).into());
+        }
+        if room {
             return Ok(());
         }
         needed = StateSet::new();
     }
+}
+
+fn packed_into<'a>(packed: &'a mut Vec<u8>, state: &State) -> &'a [u8] {
+    packed.clear();
+    state.pack(packed);
+    packed
 }
