@@ -17,8 +17,10 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 
 const VERSION: u32 = 1;
-/// Lines longer than this are no evidence of ours.
-const MAX_LINE: u64 = 1 << 24;
+/// Lines longer than this are no evidence of ours; a state of 64 KiB takes a third of it.
+const MAX_LINE: u64 = 1 << 22;
+/// Nor are integers with more digits than this.
+const MAX_DIGITS: usize = 4096;
 
 /// The two forms of an evidence file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,17 +250,35 @@ impl Records {
         if self.buffer.is_empty() {
             return Err(wrong("the file ends without an `end` line; it was cut"));
         }
+        if self.buffer.len() as u64 == MAX_LINE {
+            return Err(wrong("the line is too long"));
+        }
         let text = std::str::from_utf8(&self.buffer).map_err(|_| wrong("this is not text"))?.trim();
         let parsed = if text.starts_with('{') { Record::from_json(text) } else { Record::from_text(text) };
         let record = parsed.map_err(|message| FileError::Line(self.line, message))?;
         if let Record::End(count) = record {
-            if count + 1 != self.line {
+            if count != self.line - 1 {
                 return Err(wrong("lines are missing"));
             }
             self.ended = true;
-            return Ok(None);
+            return self.nothing_follows().map(|()| None);
         }
         Ok(Some(record))
+    }
+
+    /// Reads on to the end of the file; only blanks may be left.
+    fn nothing_follows(&mut self) -> Result<(), FileError> {
+        loop {
+            let rest = self.input.fill_buf()?;
+            if rest.is_empty() {
+                return Ok(());
+            }
+            if !rest.trim_ascii().is_empty() {
+                return Err(self.wrong("something follows the `end` line"));
+            }
+            let blanks = rest.len();
+            self.input.consume(blanks);
+        }
     }
 
     fn wrong(&self, message: &str) -> FileError {
@@ -268,7 +288,8 @@ impl Records {
 
 fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<Claim, FileError> {
     let (mut initial, mut steps, mut violation) = (Vec::new(), Vec::new(), None);
-    let integer = |text: &str| text.parse::<Int>().ok().filter(|_| text.len() <= 4096);
+    // Reading a number takes time quadratic in its length, so that is looked at first.
+    let integer = |text: &str| (text.len() <= MAX_DIGITS).then(|| text.parse::<Int>().ok())?;
     let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
     let variable_id = |at: usize| (at < program.variables.len()).then(|| VarId::new(at));
     while let Some(record) = records.next_record()? {

@@ -20,6 +20,9 @@ pub(crate) struct Obligations<'m, 'p> {
     state: State,
     next: State,
     packed: Vec<u8>,
+    /// How many shared controls the dictionary names, and how many of each thread. The stepper
+    /// numbers more while it runs; states may not refer to those.
+    named: (usize, Vec<usize>),
 }
 
 impl<'m, 'p> Obligations<'m, 'p> {
@@ -55,7 +58,9 @@ impl<'m, 'p> Obligations<'m, 'p> {
                 }
             }
         }
-        Ok(Obligations { steps, state: State::default(), next: State::default(), packed: Vec::new() })
+        let named = (globals.len(), locals.iter().map(Vec::len).collect());
+        let (state, next) = (State::default(), State::default());
+        Ok(Obligations { steps, state, next, packed: Vec::new(), named })
     }
 
     /// The initial states, packed.
@@ -84,7 +89,7 @@ impl<'m, 'p> Obligations<'m, 'p> {
     ) -> Result<(), Rejected> {
         let stepper = self.steps.stepper_mut();
         let unpacked = self.state.unpack(stepper.thread_count(), state);
-        if unpacked.is_none() || !stepper.is_well_formed(&self.state) {
+        if unpacked.is_none() || !stepper.is_well_formed(&self.state) || !is_named(&self.named, &self.state) {
             return Err(Rejected::Malformed(at));
         }
         match stepper.violation(&self.state) {
@@ -111,6 +116,12 @@ impl<'m, 'p> Obligations<'m, 'p> {
     }
 }
 
+/// Whether the dictionary names the controls of a state.
+fn is_named((globals, locals): &(usize, Vec<usize>), state: &State) -> bool {
+    let known = |(id, count): (&u32, &usize)| (*id as usize) < *count;
+    known((&state.global, globals)) && state.locals.iter().zip(locals).all(known)
+}
+
 impl<'m, 'p> Steps<'m, 'p> {
     fn stepper_mut(&mut self) -> &mut Stepper<'m, Exact<'p>> {
         match self {
@@ -131,55 +142,60 @@ pub(crate) fn check_stream<E: From<Rejected>>(
 ) -> Result<(), E> {
     let machine = Exact::new(task.program, task.model);
     let mut obligations = Obligations::new(&machine, gaps, globals, locals)?;
-    let mut initial = StateSet::new();
-    for state in obligations.initial()? {
-        initial.insert(&state, None).map_err(|Full| Rejected::TooLarge)?;
+    let initial = obligations.initial()?;
+    let mut needed = StateSet::new();
+    for state in &initial {
+        needed.insert(state, None).map_err(|Full| Rejected::TooLarge)?;
     }
     let mut checked = 0;
-    let mut needed = initial;
-    let mut origin = None;
     let mut packed = Vec::new();
     loop {
-        // Collect what the states after the first `checked` ones need, as far as the budget goes.
-        let mut reached_end = true;
+        // Collect what the next states need, as far as the budget goes, but of one state at least.
+        let start = checked;
+        let mut room = true;
         scan(&mut |at, state| {
-            if at < checked || !reached_end {
+            room &= at <= start || needed.bytes() <= budget;
+            if at < start || !room {
                 return Ok(());
             }
-            if needed.bytes() > budget && at > checked {
-                reached_end = false;
-                return Ok(());
-            }
-            packed.clear();
-            state.pack(&mut packed);
-            let mut full = false;
-            obligations.visit(at, &packed, &mut |next| full |= needed.insert(next, None).is_err())?;
-            if full {
-                return Err(Rejected::TooLarge.into());
-            }
-            origin = origin.or(Some(at));
             checked = at + 1;
-            Ok(())
+            let mut full = false;
+            let mut need = |next: &[u8]| full |= needed.insert(next, None).is_err();
+            obligations.visit(at, packed_into(&mut packed, state), &mut need)?;
+            if full { Err(Rejected::TooLarge.into()) } else { Ok(()) }
         })?;
         let mut found = StateSet::new();
         scan(&mut |_, state| {
-            packed.clear();
-            state.pack(&mut packed);
-            if needed.contains(&packed) {
-                found.insert(&packed, None).map_err(|Full| Rejected::TooLarge)?;
+            let state = packed_into(&mut packed, state);
+            if needed.contains(state) {
+                found.insert(state, None).map_err(|Full| Rejected::TooLarge)?;
             }
             Ok(())
         })?;
-        if found.len() < needed.len() {
-            return Err(match origin {
-                None => Rejected::InitialMissing,
-                Some(at) => Rejected::SuccessorMissing(at),
-            }
-            .into());
+        if initial.iter().any(|state| needed.contains(state) && !found.contains(state)) {
+            return Err(Rejected::InitialMissing.into());
         }
-        if reached_end {
+        if found.len() < needed.len() {
+            // Which state was it? Look once more.
+            scan(&mut |at, state| {
+                let mut missing = false;
+                if at >= start && at < checked {
+                    let mut look = |next: &[u8]| missing |= !found.contains(next);
+                    obligations.visit(at, packed_into(&mut packed, state), &mut look)?;
+                }
+                if missing { Err(Rejected::SuccessorMissing(at).into()) } else { Ok(()) }
+            })?;
+            return Err(Rejected::SuccessorMissing(start).into());
+        }
+        if room {
             return Ok(());
         }
         needed = StateSet::new();
     }
+}
+
+fn packed_into<'a>(packed: &'a mut Vec<u8>, state: &State) -> &'a [u8] {
+    packed.clear();
+    state.pack(packed);
+    packed
 }

@@ -102,8 +102,12 @@ pub fn check_outcomes(
     let mut finals: BTreeMap<Vec<i64>, bool> = BTreeMap::new();
     for (at, claim) in outcomes.finals.iter().enumerate() {
         let wrong = |step: usize| Rejected::Trace(machine::Rejected::Step(step));
+        let memory = task.program.variables.len();
         let starts = |state: &&State| {
-            claim.initial.iter().all(|(v, value)| Int::from(state.values[v.index()]) == *value)
+            let begins = |(v, value): &(VarId, Int)| {
+                v.index() < memory && Int::from(state.values[v.index()]) == *value
+            };
+            claim.initial.iter().all(begins)
         };
         let mut state = initial.iter().find(starts).ok_or(Rejected::InitialMissing)?.clone();
         for (number, (event, choice)) in claim.steps.iter().enumerate() {

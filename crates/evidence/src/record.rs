@@ -6,6 +6,7 @@
 //! may hold anything.
 
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// One line of an evidence file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,7 +128,7 @@ impl Record {
             "failure" => Record::Failure { thread: number(&mut words)?, location: number(&mut words)? },
             "end" => Record::End(number(&mut words)?),
             "fencewright-evidence" => Record::Evidence {
-                version: number(&mut words)? as u32,
+                version: number(&mut words)?,
                 kind: kind_named(word(&mut words)?)?,
                 model: word(&mut words)?.to_string(),
                 program: word(&mut words)?.to_string(),
@@ -158,7 +159,7 @@ fn word<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<&'a str, String
     words.next().ok_or_else(|| "the line ends too early".to_string())
 }
 
-fn number<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<usize, String> {
+fn number<'a, N: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Result<N, String> {
     let word = word(words)?;
     word.parse().map_err(|_| bad(word))
 }
@@ -198,7 +199,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for line in ["", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"] {
+        let version = "fencewright-evidence 4294967297 trace sc 0";
+        for line in
+            [version, "", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"]
+        {
             assert!(Record::from_text(line).is_err(), "{line}");
             assert!(Record::from_json(line).is_err(), "{line}");
         }

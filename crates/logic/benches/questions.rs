@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use logic::{
-    Atom, Context, Formula, Int, Linear, Style, Terms, Var, decide_formulas, interpolate,
-    interpolate_as, smtlib_declaration, smtlib_formula,
+    Atom, Context, Formula, Int, Linear, Style, Terms, Var, decide_formulas, interpolate, interpolate_as,
+    smtlib_declaration, smtlib_formula,
 };
 
 /// What a workload is made of, in percent.
@@ -36,12 +36,8 @@ fn atom_at(rng: &mut Rng, point: &[i64], general: bool, slack: i64) -> Atom {
     let vars = point.len();
     let mut terms: Vec<(usize, i64)> = Vec::new();
     if general {
-        (0..rng.usize(2..=3)).for_each(|_| {
-            terms.push((
-                rng.usize(0..vars),
-                rng.i64(1..=3) * if rng.bool() { 1 } else { -1 },
-            ))
-        });
+        (0..rng.usize(2..=3))
+            .for_each(|_| terms.push((rng.usize(0..vars), rng.i64(1..=3) * if rng.bool() { 1 } else { -1 })));
     } else {
         terms.push((rng.usize(0..vars), 1));
         if rng.u8(0..10) > 0 {
@@ -51,10 +47,7 @@ fn atom_at(rng: &mut Rng, point: &[i64], general: bool, slack: i64) -> Atom {
         }
     }
     let value: i64 = terms.iter().map(|(var, a)| a * point[*var]).sum();
-    let expr = Linear::new(
-        terms.iter().map(|(var, a)| (Var::at(*var), Int::from(*a))),
-        0i64,
-    );
+    let expr = Linear::new(terms.iter().map(|(var, a)| (Var::at(*var), Int::from(*a))), 0i64);
     match slack == 0 && rng.u8(0..3) == 0 {
         true => Atom::eq(expr, value),
         false => Atom::le(expr, value + slack),
@@ -65,10 +58,7 @@ fn atom_at(rng: &mut Rng, point: &[i64], general: bool, slack: i64) -> Atom {
 fn disequality_at(rng: &mut Rng, point: &[i64]) -> Atom {
     let (x, y) = (rng.usize(0..point.len()), rng.usize(0..point.len()));
     let off = if rng.bool() { 1 } else { -1 } * rng.i64(1..3);
-    Atom::ne(
-        Linear::from(Var::at(x)),
-        Linear::from(Var::at(y)) + (point[x] - point[y] + off),
-    )
+    Atom::ne(Linear::from(Var::at(x)), Linear::from(Var::at(y)) + (point[x] - point[y] + off))
 }
 
 fn workload(rng: &mut Rng, mix: Mix, questions: usize) -> Workload {
@@ -92,14 +82,8 @@ fn workload(rng: &mut Rng, mix: Mix, questions: usize) -> Workload {
         let victim = atoms[rng.usize(0..atoms.len())].negate();
         atoms.push(victim);
     }
-    let questions = (0..questions)
-        .map(|_| question(rng, &point, &atoms, mix.asked))
-        .collect();
-    Workload {
-        vars,
-        atoms,
-        questions,
-    }
+    let questions = (0..questions).map(|_| question(rng, &point, &atoms, mix.asked)).collect();
+    Workload { vars, atoms, questions }
 }
 
 /// Half of the questions are sums of atoms of the context, hence entailed; the others are random.
@@ -128,12 +112,7 @@ struct Tally {
 }
 
 fn ours(workloads: &[Workload]) -> Tally {
-    let mut tally = Tally {
-        questions: 0,
-        entailed: 0,
-        loading: Duration::ZERO,
-        asking: Duration::ZERO,
-    };
+    let mut tally = Tally { questions: 0, entailed: 0, loading: Duration::ZERO, asking: Duration::ZERO };
     let mut context = Context::new();
     for workload in workloads {
         let start = Instant::now();
@@ -141,11 +120,7 @@ fn ours(workloads: &[Workload]) -> Tally {
         workload.atoms.iter().for_each(|atom| context.assume(atom));
         tally.loading += start.elapsed();
         let start = Instant::now();
-        tally.entailed += workload
-            .questions
-            .iter()
-            .filter(|question| context.entails(question))
-            .count();
+        tally.entailed += workload.questions.iter().filter(|question| context.entails(question)).count();
         tally.asking += start.elapsed();
         tally.questions += workload.questions.len();
     }
@@ -162,30 +137,15 @@ fn z3(workloads: &[Workload]) -> Option<(usize, Duration)> {
     for workload in workloads {
         script.push_str("(push 1)\n");
         (0..workload.vars).for_each(|n| script.push_str(&smtlib_declaration(&terms, Var::at(n))));
-        let assert = |atom: &Atom| {
-            format!(
-                "(assert {})\n",
-                smtlib_formula(&terms, &Formula::from(atom))
-            )
-        };
-        workload
-            .atoms
-            .iter()
-            .for_each(|atom| script.push_str(&assert(atom)));
+        let assert = |atom: &Atom| format!("(assert {})\n", smtlib_formula(&terms, &Formula::from(atom)));
+        workload.atoms.iter().for_each(|atom| script.push_str(&assert(atom)));
         for question in &workload.questions {
-            script.push_str(&format!(
-                "(push 1){}(check-sat)(pop 1)\n",
-                assert(&question.negate())
-            ));
+            script.push_str(&format!("(push 1){}(check-sat)(pop 1)\n", assert(&question.negate())));
         }
         script.push_str("(pop 1)\n");
     }
     let start = Instant::now();
-    let spawned = Command::new("z3")
-        .arg("-in")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn();
+    let spawned = Command::new("z3").arg("-in").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut child = spawned.ok()?;
     let mut stdin = child.stdin.take()?;
     let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
@@ -193,10 +153,7 @@ fn z3(workloads: &[Workload]) -> Option<(usize, Duration)> {
     child.stdout.take()?.read_to_string(&mut output).ok()?;
     writer.join().ok()?.ok()?;
     child.wait().ok()?;
-    Some((
-        output.lines().filter(|line| *line == "unsat").count(),
-        start.elapsed(),
-    ))
+    Some((output.lines().filter(|line| *line == "unsat").count(), start.elapsed()))
 }
 
 fn rate(count: usize, time: Duration) -> f64 {
@@ -205,9 +162,7 @@ fn rate(count: usize, time: Duration) -> f64 {
 
 fn report(name: &str, seed: u64, mix: Mix, contexts: usize) {
     let mut rng = Rng::with_seed(seed);
-    let workloads: Vec<Workload> = (0..contexts)
-        .map(|_| workload(&mut rng, mix, 100))
-        .collect();
+    let workloads: Vec<Workload> = (0..contexts).map(|_| workload(&mut rng, mix, 100)).collect();
     let tally = ours(&workloads);
     println!(
         "{name}: {} questions, {}% entailed\n  within loaded contexts {:>12.0} questions/s\n  with loading           {:>12.0} questions/s ({:.1} us a load)",
@@ -223,14 +178,9 @@ fn report(name: &str, seed: u64, mix: Mix, contexts: usize) {
         None => println!("  z3 is not installed, no comparison"),
         Some((entailed, time)) => {
             assert_eq!(entailed, same.entailed, "z3 disagrees");
-            let (theirs, own) = (
-                rate(same.questions, time),
-                rate(same.questions, same.asking + same.loading),
-            );
-            println!(
-                "  z3 through a pipe      {theirs:>12.0} questions/s, {:.0} times slower",
-                own / theirs
-            );
+            let (theirs, own) =
+                (rate(same.questions, time), rate(same.questions, same.asking + same.loading));
+            println!("  z3 through a pipe      {theirs:>12.0} questions/s, {:.0} times slower", own / theirs);
         }
     }
 }
@@ -244,9 +194,7 @@ fn path(rng: &mut Rng, length: usize, general: bool) -> Vec<Formula> {
     let mut next = 6;
     let mut current: Vec<(usize, i64)> = (0..6).map(|n| (n, n as i64)).collect();
     let v = |n: usize| Linear::from(Var::at(n));
-    let mut steps = vec![Formula::conjunction(
-        &(0..6).map(|n| Atom::eq(v(n), n as i64)).collect::<Vec<_>>(),
-    )];
+    let mut steps = vec![Formula::conjunction(&(0..6).map(|n| Atom::eq(v(n), n as i64)).collect::<Vec<_>>())];
     while steps.len() + 1 < length {
         let (x, y) = (rng.usize(0..6), rng.usize(0..6));
         let ((from, value), (other, other_value)) = (current[x], current[y]);
@@ -293,14 +241,8 @@ fn report_paths(name: &str, seed: u64, general: bool) {
         )
     };
     println!("{name}");
-    println!(
-        "  decided                  {}",
-        time(&|path| assert!(!decide_formulas(path).is_sat()))
-    );
-    println!(
-        "  interpolated and checked {}",
-        time(&|path| assert!(interpolate(path).is_ok()))
-    );
+    println!("  decided                  {}", time(&|path| assert!(!decide_formulas(path).is_sat())));
+    println!("  interpolated and checked {}", time(&|path| assert!(interpolate(path).is_ok())));
     println!(
         "  from a minimal core      {}",
         time(&|path| assert!(interpolate_as(path, Style::Minimal).is_ok()))
@@ -308,25 +250,13 @@ fn report_paths(name: &str, seed: u64, general: bool) {
 }
 
 fn main() {
-    let mix = |general, asked, disequal| Mix {
-        general,
-        asked,
-        disequal,
-    };
+    let mix = |general, asked, disequal| Mix { general, asked, disequal };
     for (number, (name, mix, contexts)) in [
         ("differences only", mix(0, 0, 0), 2000),
         ("differences, one in five unequal", mix(0, 0, 20), 500),
         ("one in five general", mix(20, 20, 0), 500),
-        (
-            "one in five general, asked general ones",
-            mix(20, 100, 0),
-            500,
-        ),
-        (
-            "one in five general, one in five unequal",
-            mix(20, 20, 20),
-            500,
-        ),
+        ("one in five general, asked general ones", mix(20, 100, 0), 500),
+        ("one in five general, one in five unequal", mix(20, 20, 20), 500),
         ("all general", mix(100, 100, 0), 200),
     ]
     .into_iter()

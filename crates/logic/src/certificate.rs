@@ -159,16 +159,13 @@ impl Certificate {
                     moved(id);
                     combination(from);
                 }
-                Step::Squeeze {
-                    id, upper, lower, ..
-                } => {
+                Step::Squeeze { id, upper, lower, .. } => {
                     moved(id);
                     combination(upper);
                     combination(lower);
                 }
                 Step::Split { id, .. } => moved(id),
-                Step::Disequality { hypothesis, id, .. }
-                | Step::Quotient { hypothesis, id, .. } => {
+                Step::Disequality { hypothesis, id, .. } | Step::Quotient { hypothesis, id, .. } => {
                     moved(hypothesis);
                     moved(id);
                 }

@@ -32,10 +32,7 @@ pub fn check(hypotheses: &[Atom], certificate: &Certificate) -> Result<(), Flaw>
     let mut checker = Checker::new(hypotheses);
     let mut visited = vec![false; steps.len()];
     let Some(root) = steps.len().checked_sub(1) else {
-        return Err(Flaw {
-            step: 0,
-            reason: "the certificate is empty",
-        });
+        return Err(Flaw { step: 0, reason: "the certificate is empty" });
     };
     let mut tasks = vec![Task::Visit(root)];
     while let Some(task) = tasks.pop() {
@@ -99,19 +96,9 @@ impl Checker<'_> {
                 Relation::Eq => true,
                 _ => continue,
             };
-            facts.insert(
-                position as FactId,
-                Fact {
-                    equation,
-                    ..Fact::new(atom.expr())
-                },
-            );
+            facts.insert(position as FactId, Fact { equation, ..Fact::new(atom.expr()) });
         }
-        Checker {
-            hypotheses,
-            facts,
-            known: hypotheses.iter().flat_map(Atom::vars).collect(),
-        }
+        Checker { hypotheses, facts, known: hypotheses.iter().flat_map(Atom::vars).collect() }
     }
 
     /// Whether a step keeps its obligation, and what is left to do.
@@ -126,43 +113,19 @@ impl Checker<'_> {
                 let cut = cut.ok_or("a coefficient of the cut is no integer")?;
                 Ok(vec![(*then, vec![(self.fresh(*id)?, cut)])])
             }
-            Step::Squeeze {
-                id,
-                upper,
-                lower,
-                then,
-            } => {
+            Step::Squeeze { id, upper, lower, then } => {
                 let (e, f) = (self.combine(upper)?, self.combine(lower)?);
                 if !e.is_opposite(&f, &upper.scale, &lower.scale) {
                     return Err("the two inequalities are not opposite");
                 }
-                Ok(vec![(
-                    *then,
-                    vec![(
-                        self.fresh(*id)?,
-                        Fact {
-                            equation: true,
-                            ..e
-                        },
-                    )],
-                )])
+                Ok(vec![(*then, vec![(self.fresh(*id)?, Fact { equation: true, ..e })])])
             }
-            Step::Split {
-                id,
-                expr,
-                low,
-                high,
-            } => {
+            Step::Split { id, expr, low, high } => {
                 self.known.extend(expr.vars());
                 let e = Fact::new(expr);
                 self.fork(*id, [(*low, e.shifted(0)), (*high, e.negated(1))])
             }
-            Step::Disequality {
-                hypothesis,
-                id,
-                low,
-                high,
-            } => {
+            Step::Disequality { hypothesis, id, low, high } => {
                 let atom = self.hypothesis(*hypothesis)?;
                 if *atom.relation() != Relation::Ne {
                     return Err("the hypothesis is no disequality");
@@ -170,12 +133,7 @@ impl Checker<'_> {
                 let e = Fact::new(atom.expr());
                 self.fork(*id, [(*low, e.shifted(1)), (*high, e.negated(1))])
             }
-            Step::Quotient {
-                hypothesis,
-                quotient,
-                id,
-                then,
-            } => {
+            Step::Quotient { hypothesis, quotient, id, then } => {
                 let [upper, lower] = self.quotient(*hypothesis, *quotient)?;
                 let (id, next) = (self.fresh(*id)?, self.fresh(id.saturating_add(1))?);
                 if id == next {
@@ -189,25 +147,16 @@ impl Checker<'_> {
     /// Two branches, each with its own fact of the same number.
     fn fork(&self, id: FactId, sides: [(usize, Fact); 2]) -> Result<Branches, &'static str> {
         let id = self.fresh(id)?;
-        Ok(sides
-            .into_iter()
-            .map(|(child, fact)| (child, vec![(id, fact)]))
-            .collect())
+        Ok(sides.into_iter().map(|(child, fact)| (child, vec![(id, fact)])).collect())
     }
 
     fn hypothesis(&self, number: FactId) -> Result<&Atom, &'static str> {
-        self.hypotheses
-            .get(number as usize)
-            .ok_or("there is no such hypothesis")
+        self.hypotheses.get(number as usize).ok_or("there is no such hypothesis")
     }
 
     fn fresh(&self, id: FactId) -> Result<FactId, &'static str> {
         let used = (id as usize) < self.hypotheses.len() || self.facts.contains_key(&id);
-        if used {
-            Err("a new fact has a number in use")
-        } else {
-            Ok(id)
-        }
+        if used { Err("a new fact has a number in use") } else { Ok(id) }
     }
 
     /// `e − d·q ≤ hi` and `lo − (e − d·q) ≤ 0` for a divisibility hypothesis.
@@ -231,10 +180,7 @@ impl Checker<'_> {
 
     /// The sum of facts before division by the scale, if every factor is allowed.
     fn combine(&self, from: &Combination) -> Result<Fact, &'static str> {
-        let mut sum = Fact {
-            equation: true,
-            ..Fact::new(&Linear::default())
-        };
+        let mut sum = Fact { equation: true, ..Fact::new(&Linear::default()) };
         if from.scale.signum() <= 0 {
             return Err("the scale is not positive");
         }
@@ -258,35 +204,19 @@ impl Checker<'_> {
 impl Fact {
     /// `e ≤ 0`.
     fn new(expr: &Linear) -> Fact {
-        let terms = expr
-            .terms()
-            .iter()
-            .map(|(var, a)| (*var, a.to_big()))
-            .collect();
-        Fact {
-            terms,
-            constant: expr.constant().to_big(),
-            equation: false,
-        }
+        let terms = expr.terms().iter().map(|(var, a)| (*var, a.to_big())).collect();
+        Fact { terms, constant: expr.constant().to_big(), equation: false }
     }
 
     /// `e + by ≤ 0`.
     fn shifted(&self, by: i32) -> Fact {
-        Fact {
-            terms: self.terms.clone(),
-            constant: &self.constant + by,
-            equation: false,
-        }
+        Fact { terms: self.terms.clone(), constant: &self.constant + by, equation: false }
     }
 
     /// `by − e ≤ 0`.
     fn negated(&self, by: i32) -> Fact {
         let terms = self.terms.iter().map(|(var, a)| (*var, -a)).collect();
-        Fact {
-            terms,
-            constant: by - &self.constant,
-            equation: false,
-        }
+        Fact { terms, constant: by - &self.constant, equation: false }
     }
 
     fn is_absurd(&self) -> bool {

@@ -27,19 +27,13 @@ pub fn minimal_core(atoms: &[Atom]) -> Option<Vec<usize>> {
     while at < core.len() {
         let mut without = core.clone();
         without.remove(at);
-        let chosen: Vec<Atom> = without
-            .iter()
-            .map(|position| atoms[*position].clone())
-            .collect();
+        let chosen: Vec<Atom> = without.iter().map(|position| atoms[*position].clone()).collect();
         match quick_core(&chosen) {
             // What the smaller proof uses may leave out earlier atoms, too; those
             // found necessary before stay necessary.
             Some(smaller) => {
                 at = smaller.iter().filter(|position| **position < at).count();
-                core = smaller
-                    .into_iter()
-                    .map(|position| without[position])
-                    .collect();
+                core = smaller.into_iter().map(|position| without[position]).collect();
             }
             None => at += 1,
         }

@@ -93,11 +93,7 @@ impl Int {
 
     /// The absolute value.
     pub fn abs(&self) -> Int {
-        if self.signum() < 0 {
-            -self
-        } else {
-            self.clone()
-        }
+        if self.signum() < 0 { -self } else { self.clone() }
     }
 
     /// The greatest common divisor, never negative; `gcd(0, n)` is `|n|`.
@@ -172,9 +168,7 @@ impl Int {
     #[inline]
     pub fn plus_product(&self, a: &Int, b: &Int) -> Int {
         if let (Repr::Small(s), Repr::Small(x), Repr::Small(y)) = (&self.0, &a.0, &b.0)
-            && let Some(sum) = x
-                .checked_mul(*y)
-                .and_then(|product| product.checked_add(*s))
+            && let Some(sum) = x.checked_mul(*y).and_then(|product| product.checked_add(*s))
         {
             return Int(Repr::Small(sum));
         }
@@ -352,9 +346,7 @@ impl std::error::Error for NotAnInteger {}
 impl FromStr for Int {
     type Err = NotAnInteger;
     fn from_str(text: &str) -> Result<Int, NotAnInteger> {
-        BigInt::from_str(text)
-            .map(Int::from)
-            .map_err(|_| NotAnInteger)
+        BigInt::from_str(text).map(Int::from).map_err(|_| NotAnInteger)
     }
 }
 
@@ -375,10 +367,7 @@ mod tests {
         assert_eq!(least.abs(), -&least);
         assert_eq!(least.div_floor(&Int::MINUS_ONE), -&least);
         assert_eq!(least.gcd(&Int::ZERO), -&least);
-        assert_eq!(
-            (&least * &least).to_string(),
-            "85070591730234615865843651857942052864"
-        );
+        assert_eq!((&least * &least).to_string(), "85070591730234615865843651857942052864");
         assert!(-&least > Int::from(i64::MAX));
         assert!(&least + &Int::MINUS_ONE < least);
         assert_eq!(-(-&least), least);
@@ -387,28 +376,17 @@ mod tests {
 
     #[test]
     fn division_rounds_down_for_every_sign() {
-        for (a, b, floor, ceil) in [
-            (7, 2, 3, 4),
-            (-7, 2, -4, -3),
-            (7, -2, -4, -3),
-            (-7, -2, 3, 4),
-        ] {
+        for (a, b, floor, ceil) in [(7, 2, 3, 4), (-7, 2, -4, -3), (7, -2, -4, -3), (-7, -2, 3, 4)] {
             assert_eq!(Int::from(a).div_floor(&Int::from(b)), Int::from(floor));
             assert_eq!(Int::from(a).div_ceil(&Int::from(b)), Int::from(ceil));
         }
-        assert_eq!(
-            Int::from(5).div_mod_floor(&Int::ZERO),
-            (Int::ZERO, Int::from(5))
-        );
+        assert_eq!(Int::from(5).div_mod_floor(&Int::ZERO), (Int::ZERO, Int::from(5)));
     }
 
     #[test]
     fn text_round_trips() {
         for text in ["0", "-17", "123456789012345678901234567890"] {
-            assert_eq!(
-                text.parse::<Int>().map(|n| n.to_string()),
-                Ok(text.to_string())
-            );
+            assert_eq!(text.parse::<Int>().map(|n| n.to_string()), Ok(text.to_string()));
         }
         assert_eq!("1x".parse::<Int>(), Err(NotAnInteger));
     }

@@ -57,13 +57,11 @@ pub use certificate::{Certificate, Combination, FactId, Flaw, Step};
 pub use check::check;
 pub use context::{Context, Refutation, Truth};
 pub use formulas::{
-    FormulaCertificate, FormulaFlaw, FormulaOutcome, Lemma, check_formulas, decide_formulas,
-    entails_formula,
+    FormulaCertificate, FormulaFlaw, FormulaOutcome, Lemma, check_formulas, decide_formulas, entails_formula,
 };
 pub use int::{Int, NotAnInteger};
 pub use interpolate::{
-    Failure, Style, check_interpolants, interpolant_cost, interpolate, interpolate_all,
-    interpolate_as,
+    Failure, Style, check_interpolants, interpolant_cost, interpolate, interpolate_all, interpolate_as,
 };
 pub use project::{Projection, TooManyCases, project};
 pub use smtlib::reader::{ReadError, Script, read_smtlib};

@@ -61,11 +61,7 @@ type Case = Vec<Atom>;
 /// assert_eq!(terms.show(&even.formula()).to_string(), "(y >= 6 & 2 | y)");
 /// # Ok::<(), logic::TooManyCases>(())
 /// ```
-pub fn project(
-    atoms: &[Atom],
-    keep: impl Fn(Var) -> bool,
-    limit: usize,
-) -> Result<Projection, TooManyCases> {
+pub fn project(atoms: &[Atom], keep: impl Fn(Var) -> bool, limit: usize) -> Result<Projection, TooManyCases> {
     let mut open: Vec<Case> = vec![atoms.to_vec()];
     let mut done: Vec<Case> = Vec::new();
     let mut tried = 0;
@@ -100,26 +96,16 @@ fn tidy(case: Case) -> Option<Case> {
             kept.push(atom);
         } else if !atom.is_true() {
             let constant = atom.expr().constant().clone();
-            let slot = tightest
-                .entry(atom.expr().with_constant(0i64))
-                .or_insert_with(|| constant.clone());
+            let slot = tightest.entry(atom.expr().with_constant(0i64)).or_insert_with(|| constant.clone());
             *slot = (&*slot).max(&constant).clone();
         }
     }
     for (expr, constant) in &tightest {
-        let sum = tightest
-            .get(&-expr.clone())
-            .map(|opposite| (opposite + constant).signum());
+        let sum = tightest.get(&-expr.clone()).map(|opposite| (opposite + constant).signum());
         match sum {
             Some(1) => return None,
-            Some(0) => kept.push(Atom::new(
-                Relation::Eq,
-                expr.with_constant(constant.clone()),
-            )),
-            _ => kept.push(Atom::new(
-                Relation::Le,
-                expr.with_constant(constant.clone()),
-            )),
+            Some(0) => kept.push(Atom::new(Relation::Eq, expr.with_constant(constant.clone()))),
+            _ => kept.push(Atom::new(Relation::Le, expr.with_constant(constant.clone()))),
         }
     }
     kept.sort();
@@ -136,11 +122,7 @@ fn finish(case: Case) -> Option<Case> {
     let mut at = 0;
     while at < needed.len() {
         let mut others = Context::new();
-        needed
-            .iter()
-            .enumerate()
-            .filter(|(n, _)| *n != at)
-            .for_each(|(_, atom)| others.assume(atom));
+        needed.iter().enumerate().filter(|(n, _)| *n != at).for_each(|(_, atom)| others.assume(atom));
         match others.entails(&needed[at]) {
             true => drop(needed.remove(at)),
             false => at += 1,
@@ -185,12 +167,7 @@ impl Occurrences {
 
     /// The room each lower bound must leave for the shadow to be sure.
     fn rooms(&self) -> Vec<Int> {
-        let steepest = self
-            .uppers
-            .iter()
-            .map(|upper| upper.0.clone())
-            .max()
-            .unwrap_or(Int::ONE);
+        let steepest = self.uppers.iter().map(|upper| upper.0.clone()).max().unwrap_or(Int::ONE);
         let room = |(b, _): &(Int, Linear)| {
             let spare = &steepest * b - &steepest - b;
             (spare.div_floor(&steepest) + Int::ONE).max(Int::ZERO)
@@ -201,12 +178,7 @@ impl Occurrences {
     /// A rough price of elimination: first the cases, then the number of atoms.
     fn price(&self, var: Var) -> (Int, usize) {
         let pairs = self.lowers.len() * self.uppers.len();
-        if let Some(least) = self
-            .equations
-            .iter()
-            .map(|e| e.expr().coefficient(var).abs())
-            .min()
-        {
+        if let Some(least) = self.equations.iter().map(|e| e.expr().coefficient(var).abs()).min() {
             return (if least.is_one() { Int::ZERO } else { Int::ONE }, 0);
         }
         let modulus = self.modulus();
@@ -219,40 +191,24 @@ impl Occurrences {
     }
 
     fn modulus(&self) -> Int {
-        let divisors = self
-            .divisibilities
-            .iter()
-            .filter_map(|atom| match atom.relation() {
-                Relation::Divides(d) | Relation::NotDivides(d) => Some(d),
-                _ => None,
-            });
+        let divisors = self.divisibilities.iter().filter_map(|atom| match atom.relation() {
+            Relation::Divides(d) | Relation::NotDivides(d) => Some(d),
+            _ => None,
+        });
         divisors.fold(Int::ONE, |lcm, d| lcm.lcm(d))
     }
 }
 
 fn cheapest(case: &[Atom], keep: &impl Fn(Var) -> bool) -> Option<Var> {
-    let mut vars: Vec<Var> = case
-        .iter()
-        .flat_map(Atom::vars)
-        .filter(|var| !keep(*var))
-        .collect();
+    let mut vars: Vec<Var> = case.iter().flat_map(Atom::vars).filter(|var| !keep(*var)).collect();
     vars.sort_unstable();
     vars.dedup();
-    vars.into_iter()
-        .min_by_key(|var| Occurrences::new(case, *var).price(*var))
+    vars.into_iter().min_by_key(|var| Occurrences::new(case, *var).price(*var))
 }
 
-fn eliminate(
-    case: &[Atom],
-    var: Var,
-    limit: usize,
-    out: &mut Vec<Case>,
-) -> Result<(), TooManyCases> {
+fn eliminate(case: &[Atom], var: Var, limit: usize, out: &mut Vec<Case>) -> Result<(), TooManyCases> {
     let found = Occurrences::new(case, var);
-    let least = found
-        .equations
-        .iter()
-        .min_by_key(|atom| atom.expr().coefficient(var).abs());
+    let least = found.equations.iter().min_by_key(|atom| atom.expr().coefficient(var).abs());
     if let Some(equation) = least {
         out.push(replace(case, var, equation));
         return Ok(());
@@ -265,10 +221,7 @@ fn eliminate(
         return Ok(());
     }
     if let Some(disequality) = found.disequalities.first() {
-        for expr in [
-            disequality.expr().clone() + 1,
-            -disequality.expr().clone() + 1,
-        ] {
+        for expr in [disequality.expr().clone() + 1, -disequality.expr().clone() + 1] {
             let others = case.iter().filter(|atom| *atom != disequality).cloned();
             out.push(others.chain([Atom::new(Relation::Le, expr)]).collect());
         }
@@ -281,10 +234,7 @@ fn eliminate(
 fn replace(case: &[Atom], var: Var, equation: &Atom) -> Case {
     let a = equation.expr().coefficient(var);
     let size = a.abs();
-    let mut result = vec![Atom::divides(
-        size.clone(),
-        equation.expr().substitute(var, &Linear::default()),
-    )];
+    let mut result = vec![Atom::divides(size.clone(), equation.expr().substitute(var, &Linear::default()))];
     for atom in case.iter().filter(|atom| *atom != equation) {
         let k = atom.expr().coefficient(var);
         if k.is_zero() {
@@ -312,10 +262,7 @@ fn residues(
     limit: usize,
     out: &mut Vec<Case>,
 ) -> Result<(), TooManyCases> {
-    let count = modulus
-        .to_i64()
-        .and_then(|n| usize::try_from(n).ok())
-        .filter(|n| *n <= limit);
+    let count = modulus.to_i64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= limit);
     for residue in 0..count.ok_or(TooManyCases)? {
         let by = Linear::new([(var, modulus.clone())], Int::from(residue));
         let next: Case = case.iter().map(|atom| atom.substitute(var, &by)).collect();
@@ -343,10 +290,7 @@ fn shadows(
         }
     }
     for ((b, lower), room) in found.lowers.iter().zip(&rooms) {
-        let count = room
-            .to_i64()
-            .and_then(|n| usize::try_from(n).ok())
-            .filter(|n| *n <= limit);
+        let count = room.to_i64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= limit);
         for step in 0..count.ok_or(TooManyCases)? {
             let splinter = Atom::eq(Linear::from(var).times(b), lower.clone() + Int::from(step));
             out.push(case.iter().cloned().chain([splinter]).collect());

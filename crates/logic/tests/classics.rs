@@ -16,11 +16,7 @@ fn expect(atoms: &[Atom], sat: bool) {
         }
         Outcome::Unsat(certificate) => {
             assert!(!sat, "expected sat: {atoms:?}");
-            assert_eq!(
-                check(atoms, &certificate),
-                Ok(()),
-                "{atoms:?} {certificate:?}"
-            );
+            assert_eq!(check(atoms, &certificate), Ok(()), "{atoms:?} {certificate:?}");
         }
     }
 }
@@ -32,30 +28,10 @@ fn big(power: u32) -> Int {
 #[test]
 fn parity() {
     expect(&[Atom::eq(v(0) * 2, v(1) * 2 + 1)], false);
-    expect(
-        &[Atom::eq(v(0) * 2, v(1)), Atom::eq(v(2) * 2 + 1, v(1))],
-        false,
-    );
-    expect(
-        &[Atom::eq(v(0) * 2, v(1)), Atom::divides(2, v(1) + 1)],
-        false,
-    );
-    expect(
-        &[
-            Atom::divides(6, v(0)),
-            Atom::divides(4, v(0)),
-            Atom::divides(12, v(0)).negate(),
-        ],
-        false,
-    );
-    expect(
-        &[
-            Atom::divides(6, v(0)),
-            Atom::divides(4, v(0)),
-            Atom::divides(24, v(0)).negate(),
-        ],
-        true,
-    );
+    expect(&[Atom::eq(v(0) * 2, v(1)), Atom::eq(v(2) * 2 + 1, v(1))], false);
+    expect(&[Atom::eq(v(0) * 2, v(1)), Atom::divides(2, v(1) + 1)], false);
+    expect(&[Atom::divides(6, v(0)), Atom::divides(4, v(0)), Atom::divides(12, v(0)).negate()], false);
+    expect(&[Atom::divides(6, v(0)), Atom::divides(4, v(0)), Atom::divides(24, v(0)).negate()], true);
 }
 
 #[test]
@@ -70,26 +46,14 @@ fn thin_triangles_without_integer_points() {
     expect(&strip, false);
     for k in [1i64, 2, 5, 20, 100] {
         // The triangle (0,0), (1,0), (1/2, k) without its base.
-        let triangle = [
-            Atom::ge(v(1), 1),
-            Atom::le(v(1), v(0) * (2 * k)),
-            Atom::le(v(1), v(0) * (-2 * k) + 2 * k),
-        ];
+        let triangle =
+            [Atom::ge(v(1), 1), Atom::le(v(1), v(0) * (2 * k)), Atom::le(v(1), v(0) * (-2 * k) + 2 * k)];
         expect(&triangle, false);
     }
     // 3x − 7y strictly between two multiples, unbounded in both directions.
+    expect(&[Atom::ge(v(0) * 6 - v(1) * 14, 1), Atom::le(v(0) * 6 - v(1) * 14, 1)], false);
     expect(
-        &[
-            Atom::ge(v(0) * 6 - v(1) * 14, 1),
-            Atom::le(v(0) * 6 - v(1) * 14, 1),
-        ],
-        false,
-    );
-    expect(
-        &[
-            Atom::ge(v(0) * 3 + v(1) * 6 - v(2) * 2 * 3, 1),
-            Atom::le(v(0) * 3 + v(1) * 6 - v(2) * 6, 2),
-        ],
+        &[Atom::ge(v(0) * 3 + v(1) * 6 - v(2) * 2 * 3, 1), Atom::le(v(0) * 3 + v(1) * 6 - v(2) * 6, 2)],
         false,
     );
 }
@@ -136,74 +100,24 @@ fn coefficients_near_the_machine_word() {
     let (a, b) = (big(62), big(62) - Int::ONE);
     let pair = || v(0).times(&a) - v(1).times(&b);
     expect(&[Atom::eq(pair(), 1)], true);
-    expect(
-        &[Atom::eq(pair(), 1), Atom::ge(v(0), 0), Atom::lt(v(0), 1)],
-        false,
-    );
-    expect(
-        &[Atom::ge(pair(), 1), Atom::le(pair(), 5), Atom::ge(v(0), 10)],
-        true,
-    );
-    expect(
-        &[Atom::eq(
-            v(0).times(&a) * 2,
-            v(1).times(&a) * 4 + Int::from(2) * a.clone() + 1,
-        )],
-        false,
-    );
+    expect(&[Atom::eq(pair(), 1), Atom::ge(v(0), 0), Atom::lt(v(0), 1)], false);
+    expect(&[Atom::ge(pair(), 1), Atom::le(pair(), 5), Atom::ge(v(0), 10)], true);
+    expect(&[Atom::eq(v(0).times(&a) * 2, v(1).times(&a) * 4 + Int::from(2) * a.clone() + 1)], false);
     let huge = big(200);
-    expect(
-        &[Atom::le(v(0), v(1)), Atom::le(v(1) + huge.clone(), v(0))],
-        false,
-    );
-    expect(
-        &[Atom::le(v(0), v(1) - huge.clone()), Atom::ge(v(0), huge)],
-        true,
-    );
+    expect(&[Atom::le(v(0), v(1)), Atom::le(v(1) + huge.clone(), v(0))], false);
+    expect(&[Atom::le(v(0), v(1) - huge.clone()), Atom::ge(v(0), huge)], true);
     let edge = Linear::from(i64::MAX);
-    expect(
-        &[
-            Atom::ge(v(0), edge.clone()),
-            Atom::ge(v(1), edge.clone() + v(0)),
-            Atom::le(v(1), edge),
-        ],
-        false,
-    );
-    expect(
-        &[
-            Atom::le(v(0), i64::MIN),
-            Atom::le(v(1), v(0) + i64::MIN),
-            Atom::ge(v(1), i64::MIN),
-        ],
-        false,
-    );
+    expect(&[Atom::ge(v(0), edge.clone()), Atom::ge(v(1), edge.clone() + v(0)), Atom::le(v(1), edge)], false);
+    expect(&[Atom::le(v(0), i64::MIN), Atom::le(v(1), v(0) + i64::MIN), Atom::ge(v(1), i64::MIN)], false);
 }
 
 #[test]
 fn equalities_with_large_common_divisors() {
     let g = big(40) * Int::from(3);
     let sum = || (v(0) * 4 + v(1) * 6 - v(2) * 10).times(&g);
-    expect(
-        &[Atom::eq(
-            sum(),
-            Linear::constant_of(g.clone() * Int::from(3)),
-        )],
-        false,
-    );
-    expect(
-        &[Atom::eq(
-            sum(),
-            Linear::constant_of(g.clone() * Int::from(2)),
-        )],
-        true,
-    );
-    expect(
-        &[
-            Atom::eq(v(0) * 12 + v(1) * 21, 3),
-            Atom::eq(v(0) * 4 + v(1) * 7 + v(2) * 5, 3),
-        ],
-        false,
-    );
+    expect(&[Atom::eq(sum(), Linear::constant_of(g.clone() * Int::from(3)))], false);
+    expect(&[Atom::eq(sum(), Linear::constant_of(g.clone() * Int::from(2)))], true);
+    expect(&[Atom::eq(v(0) * 12 + v(1) * 21, 3), Atom::eq(v(0) * 4 + v(1) * 7 + v(2) * 5, 3)], false);
     expect(&[Atom::eq(v(0) * 6 + v(1) * 10 + v(2) * 15, 1)], true);
 }
 
@@ -235,22 +149,8 @@ fn disequalities() {
     };
     expect(&pigeons(3), false);
     expect(&pigeons(4), true);
-    expect(
-        &[
-            Atom::le(v(0), v(1)),
-            Atom::le(v(1), v(0)),
-            Atom::ne(v(0), v(1)),
-        ],
-        false,
-    );
-    expect(
-        &[
-            Atom::ne(v(0) * 2 + v(1), 3),
-            Atom::eq(v(0), 1),
-            Atom::eq(v(1), 1),
-        ],
-        false,
-    );
+    expect(&[Atom::le(v(0), v(1)), Atom::le(v(1), v(0)), Atom::ne(v(0), v(1))], false);
+    expect(&[Atom::ne(v(0) * 2 + v(1), 3), Atom::eq(v(0), 1), Atom::eq(v(1), 1)], false);
 }
 
 #[test]

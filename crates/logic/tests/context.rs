@@ -4,9 +4,7 @@ mod common;
 
 use common::Shape;
 use fastrand::Rng;
-use logic::{
-    Atom, Context, Formula, Int, Linear, Outcome, Truth, Var, check, decide, minimal_core, project,
-};
+use logic::{Atom, Context, Formula, Int, Linear, Outcome, Truth, Var, check, decide, minimal_core, project};
 
 fn follows(atoms: &[Atom], goal: &Atom) -> bool {
     let all: Vec<Atom> = atoms.iter().cloned().chain([goal.negate()]).collect();
@@ -33,11 +31,7 @@ fn session(rng: &mut Rng, shape: &Shape, steps: usize) {
                 context.assume(&atom);
                 atoms.push(atom);
             }
-            5 => assert_eq!(
-                context.is_consistent(),
-                decide(&atoms).is_sat(),
-                "{atoms:?}"
-            ),
+            5 => assert_eq!(context.is_consistent(), decide(&atoms).is_sat(), "{atoms:?}"),
             _ => {
                 let goal = common::atom(rng, shape);
                 let (yes, no) = (follows(&atoms, &goal), follows(&atoms, &goal.negate()));
@@ -68,28 +62,10 @@ fn session(rng: &mut Rng, shape: &Shape, steps: usize) {
 #[test]
 fn contexts_agree_with_single_decisions() {
     let mut rng = Rng::with_seed(3);
-    let small = Shape {
-        vars: 4,
-        ..Shape::SMALL
-    };
-    let pure = Shape {
-        differences: 100,
-        disequalities: 0,
-        divisibilities: 0,
-        vars: 7,
-        ..small
-    };
-    let mixed = Shape {
-        differences: 80,
-        vars: 20,
-        ..small
-    };
-    let huge = Shape {
-        differences: 100,
-        constant: i64::MAX - 1,
-        divisibilities: 0,
-        ..small
-    };
+    let small = Shape { vars: 4, ..Shape::SMALL };
+    let pure = Shape { differences: 100, disequalities: 0, divisibilities: 0, vars: 7, ..small };
+    let mixed = Shape { differences: 80, vars: 20, ..small };
+    let huge = Shape { differences: 100, constant: i64::MAX - 1, divisibilities: 0, ..small };
     for round in 0..6000 {
         let shape = [small, pure, mixed, huge][round % 4];
         session(&mut rng, &shape, 40);
@@ -109,11 +85,7 @@ fn a_context_holds_more_variables_than_its_matrix() {
 #[test]
 fn cores_are_contradictory_and_minimal() {
     let mut rng = Rng::with_seed(5);
-    let shape = Shape {
-        atoms: 12,
-        vars: 4,
-        ..Shape::SMALL
-    };
+    let shape = Shape { atoms: 12, vars: 4, ..Shape::SMALL };
     let mut found = 0;
     for _ in 0..800 {
         let atoms = common::conjunction(&mut rng, &shape);
@@ -136,12 +108,7 @@ fn cores_are_contradictory_and_minimal() {
 #[test]
 fn projections_are_exact() {
     let mut rng = Rng::with_seed(9);
-    let shape = Shape {
-        vars: 3,
-        atoms: 4,
-        coefficient: 4,
-        ..Shape::SMALL
-    };
+    let shape = Shape { vars: 3, atoms: 4, coefficient: 4, ..Shape::SMALL };
     let mut answered = 0;
     for _ in 0..600 {
         let atoms = common::conjunction(&mut rng, &shape);
@@ -154,11 +121,8 @@ fn projections_are_exact() {
         assert!(formula.vars().iter().all(|var| *var == keep));
         for value in -12i64..=12 {
             let point = Int::from(value);
-            let fixed: Vec<Atom> = atoms
-                .iter()
-                .cloned()
-                .chain([Atom::eq(keep, Linear::from(value))])
-                .collect();
+            let fixed: Vec<Atom> =
+                atoms.iter().cloned().chain([Atom::eq(keep, Linear::from(value))]).collect();
             let expected = decide(&fixed).is_sat();
             assert_eq!(
                 formula.holds(&mut |_| &point),
@@ -167,20 +131,13 @@ fn projections_are_exact() {
             );
         }
     }
-    assert!(
-        answered > 500,
-        "only {answered} projections within the limit"
-    );
+    assert!(answered > 500, "only {answered} projections within the limit");
 }
 
 #[test]
 fn projection_of_contradictions_is_false() {
     let x = Linear::from(Var::at(0));
-    let projection = project(
-        &[Atom::eq(x.clone() * 2, Linear::from(Var::at(1)) * 2 + 1)],
-        |_| false,
-        10,
-    );
+    let projection = project(&[Atom::eq(x.clone() * 2, Linear::from(Var::at(1)) * 2 + 1)], |_| false, 10);
     assert_eq!(projection.map(|p| p.formula()), Ok(Formula::truth(false)));
     assert!(matches!(decide(&[Atom::ge(x, 0)]), Outcome::Sat(_)));
 }

@@ -9,11 +9,7 @@ use logic::{Formula, FormulaOutcome, Lemma, check_formulas, decide_formulas};
 fn decided(formulas: &[Formula]) -> bool {
     match decide_formulas(formulas) {
         FormulaOutcome::Sat(model) => {
-            assert!(
-                formulas
-                    .iter()
-                    .all(|formula| model.satisfies_formula(formula))
-            );
+            assert!(formulas.iter().all(|formula| model.satisfies_formula(formula)));
             true
         }
         FormulaOutcome::Unsat(proof) => {
@@ -27,35 +23,19 @@ fn decided(formulas: &[Formula]) -> bool {
 fn agrees_with_other_solvers() {
     let mut rng = Rng::with_seed(21);
     let solvers = common::solvers();
-    let shape = Shape {
-        vars: 3,
-        constant: 4,
-        ..Shape::SMALL
-    };
+    let shape = Shape { vars: 3, constant: 4, ..Shape::SMALL };
     let terms = common::terms(shape.vars);
     let problems: Vec<Vec<Formula>> = (0..3000)
-        .map(|_| {
-            (0..rng.usize(1..5))
-                .map(|_| common::formula(&mut rng, &shape, 3))
-                .collect()
-        })
+        .map(|_| (0..rng.usize(1..5)).map(|_| common::formula(&mut rng, &shape, 3)).collect())
         .collect();
     let ours: Vec<bool> = problems.iter().map(|formulas| decided(formulas)).collect();
     assert!(ours.iter().filter(|sat| !**sat).count() > 300);
-    let questions: Vec<Formula> = problems
-        .iter()
-        .map(|formulas| Formula::and(formulas.clone()))
-        .collect();
+    let questions: Vec<Formula> = problems.iter().map(|formulas| Formula::and(formulas.clone())).collect();
     for solver in solvers {
         let theirs = solver.ask(&terms, &questions);
         for ((formulas, ours), theirs) in problems.iter().zip(&ours).zip(theirs) {
             if theirs != Answer::Unknown {
-                assert_eq!(
-                    *ours,
-                    theirs == Answer::Sat,
-                    "{} on {formulas:?}",
-                    solver.name
-                );
+                assert_eq!(*ours, theirs == Answer::Sat, "{} on {formulas:?}", solver.name);
             }
         }
     }
@@ -64,16 +44,10 @@ fn agrees_with_other_solvers() {
 #[test]
 fn missing_or_broken_lemmas_are_rejected() {
     let mut rng = Rng::with_seed(22);
-    let shape = Shape {
-        vars: 2,
-        constant: 3,
-        ..Shape::SMALL
-    };
+    let shape = Shape { vars: 2, constant: 3, ..Shape::SMALL };
     let mut broken = 0;
     for _ in 0..400 {
-        let formulas: Vec<Formula> = (0..4)
-            .map(|_| common::formula(&mut rng, &shape, 2))
-            .collect();
+        let formulas: Vec<Formula> = (0..4).map(|_| common::formula(&mut rng, &shape, 2)).collect();
         let FormulaOutcome::Unsat(proof) = decide_formulas(&formulas) else {
             continue;
         };

@@ -5,8 +5,8 @@ mod common;
 use common::{Answer, Shape};
 use fastrand::Rng;
 use logic::{
-    Atom, Failure, Formula, Linear, Style, Terms, Var, check_interpolants, interpolate,
-    interpolate_all, interpolate_as,
+    Atom, Failure, Formula, Linear, Style, Terms, Var, check_interpolants, interpolate, interpolate_all,
+    interpolate_as,
 };
 
 fn v(n: usize) -> Linear {
@@ -33,11 +33,7 @@ fn sequence(rng: &mut Rng, shape: &Shape, steps: usize, depth: usize) -> Vec<For
 /// The formulas that must be unsatisfiable for the interpolants to be right.
 fn obligations(steps: &[Formula], interpolants: &[Formula]) -> Vec<Formula> {
     let step = |at: usize| {
-        Formula::and([
-            interpolants[at].clone(),
-            steps[at].clone(),
-            interpolants[at + 1].negate(),
-        ])
+        Formula::and([interpolants[at].clone(), steps[at].clone(), interpolants[at + 1].negate()])
     };
     (0..steps.len()).map(step).collect()
 }
@@ -79,41 +75,22 @@ fn random_sequences(shape: Shape, depth: usize, rounds: usize, seed: u64) -> usi
 
 #[test]
 fn random_conjunctions() {
-    let shape = Shape {
-        vars: 3,
-        atoms: 3,
-        ..Shape::SMALL
-    };
+    let shape = Shape { vars: 3, atoms: 3, ..Shape::SMALL };
     assert!(random_sequences(shape, 0, 1500, 31) > 300);
-    let cuts = Shape {
-        vars: 3,
-        atoms: 3,
-        coefficient: 5,
-        differences: 10,
-        equations: 40,
-        ..shape
-    };
+    let cuts = Shape { vars: 3, atoms: 3, coefficient: 5, differences: 10, equations: 40, ..shape };
     assert!(random_sequences(cuts, 0, 800, 32) > 200);
 }
 
 #[test]
 fn random_formulas() {
-    let shape = Shape {
-        vars: 2,
-        atoms: 3,
-        constant: 3,
-        ..Shape::SMALL
-    };
+    let shape = Shape { vars: 2, atoms: 3, constant: 3, ..Shape::SMALL };
     assert!(random_sequences(shape, 2, 500, 33) > 100);
 }
 
 /// A counter that runs `length` times and then is claimed to be negative.
 fn counting_path(terms: &mut Terms, length: usize) -> Vec<Formula> {
     let mut var = |name: &str, at: usize| Linear::from(terms.var(&format!("{name}{at}")));
-    let mut path = vec![Formula::conjunction(&[
-        Atom::eq(var("x", 0), 0),
-        Atom::ge(var("y", 0), 3),
-    ])];
+    let mut path = vec![Formula::conjunction(&[Atom::eq(var("x", 0), 0), Atom::ge(var("y", 0), 3)])];
     for at in 0..length {
         path.push(Formula::conjunction(&[
             Atom::eq(var("x", at + 1), var("x", at) + 1),
@@ -131,11 +108,7 @@ fn long_paths() {
     let path = counting_path(&mut terms, 300);
     let interpolants = interpolate(&path).expect("the path is infeasible");
     assert_eq!(check_interpolants(&path, &interpolants), Ok(()));
-    assert!(
-        interpolants
-            .iter()
-            .all(|interpolant| interpolant.size() <= 1)
-    );
+    assert!(interpolants.iter().all(|interpolant| interpolant.size() <= 1));
 }
 
 #[test]
@@ -150,11 +123,7 @@ fn alternatives_in_every_step() {
     steps.push(Formula::from(Atom::lt(v(length), length as i64)));
     let interpolants = interpolate(&steps).expect("the sum is too large");
     assert_eq!(check_interpolants(&steps, &interpolants), Ok(()));
-    assert!(
-        interpolants
-            .iter()
-            .all(|interpolant| interpolant.size() <= 2)
-    );
+    assert!(interpolants.iter().all(|interpolant| interpolant.size() <= 2));
 }
 
 #[test]
@@ -171,10 +140,7 @@ fn all_styles_of_a_path_are_offered() {
 #[test]
 fn parity_needs_divisibility() {
     // y = 2x on one side, y = 2z + 1 on the other.
-    let steps = [
-        Formula::from(Atom::eq(v(1), v(0) * 2)),
-        Formula::from(Atom::eq(v(1), v(2) * 2 + 1)),
-    ];
+    let steps = [Formula::from(Atom::eq(v(1), v(0) * 2)), Formula::from(Atom::eq(v(1), v(2) * 2 + 1))];
     for style in Style::ALL {
         let interpolants = interpolate_as(&steps, style).expect("no number is even and odd");
         assert_eq!(check_interpolants(&steps, &interpolants), Ok(()));
@@ -194,10 +160,7 @@ fn wrong_interpolants_are_rejected() {
         assert!(check_interpolants(&path, &bad).is_err());
     }
     assert!(check_interpolants(&path, &good[1..]).is_err());
-    assert!(matches!(
-        interpolate(&path[1..]),
-        Err(Failure::Satisfiable(_))
-    ));
+    assert!(matches!(interpolate(&path[1..]), Err(Failure::Satisfiable(_))));
 }
 
 #[test]
@@ -205,14 +168,8 @@ fn quotients_of_lemmas_keep_out_of_the_way() {
     // The lemma about x0 and x1 has a quotient whose number belongs to a later variable.
     let steps = [
         Formula::from(Atom::divides(3, v(0))),
-        Formula::or([
-            Formula::from(Atom::eq(v(0) + 1, v(1) * 3)),
-            Formula::from(Atom::ge(v(2), v(0) + 5)),
-        ]),
-        Formula::and([
-            Formula::from(Atom::lt(v(2), v(3))),
-            Formula::from(Atom::lt(v(3), v(0))),
-        ]),
+        Formula::or([Formula::from(Atom::eq(v(0) + 1, v(1) * 3)), Formula::from(Atom::ge(v(2), v(0) + 5))]),
+        Formula::and([Formula::from(Atom::lt(v(2), v(3))), Formula::from(Atom::lt(v(3), v(0)))]),
     ];
     for style in Style::ALL {
         let interpolants = interpolate_as(&steps, style).expect("the steps contradict each other");

@@ -14,11 +14,7 @@ fn decided(atoms: &[Atom]) -> bool {
             true
         }
         Outcome::Unsat(certificate) => {
-            assert_eq!(
-                check(atoms, &certificate),
-                Ok(()),
-                "{atoms:?}\n{certificate:?}"
-            );
+            assert_eq!(check(atoms, &certificate), Ok(()), "{atoms:?}\n{certificate:?}");
             false
         }
     }
@@ -27,74 +23,15 @@ fn decided(atoms: &[Atom]) -> bool {
 /// Shapes of problems and how many to make of each.
 fn shapes() -> Vec<(Shape, usize)> {
     let small = Shape::SMALL;
-    let large = Shape {
-        differences: 20,
-        disequalities: 5,
-        ..small
-    };
+    let large = Shape { differences: 20, disequalities: 5, ..small };
     vec![
         (small, 6000),
-        (
-            Shape {
-                vars: 2,
-                atoms: 6,
-                coefficient: 12,
-                constant: 30,
-                differences: 0,
-                ..small
-            },
-            4000,
-        ),
-        (
-            Shape {
-                vars: 4,
-                atoms: 8,
-                divisibilities: 15,
-                ..small
-            },
-            3000,
-        ),
-        (
-            Shape {
-                vars: 6,
-                atoms: 14,
-                differences: 80,
-                constant: 4,
-                ..small
-            },
-            4000,
-        ),
-        (
-            Shape {
-                vars: 8,
-                atoms: 20,
-                differences: 95,
-                constant: 3,
-                equations: 10,
-                ..small
-            },
-            4000,
-        ),
-        (
-            Shape {
-                vars: 4,
-                atoms: 5,
-                coefficient: 1 << 40,
-                constant: 1 << 45,
-                ..large
-            },
-            150,
-        ),
-        (
-            Shape {
-                vars: 3,
-                atoms: 4,
-                coefficient: 1 << 62,
-                constant: i64::MAX - 1,
-                ..large
-            },
-            150,
-        ),
+        (Shape { vars: 2, atoms: 6, coefficient: 12, constant: 30, differences: 0, ..small }, 4000),
+        (Shape { vars: 4, atoms: 8, divisibilities: 15, ..small }, 3000),
+        (Shape { vars: 6, atoms: 14, differences: 80, constant: 4, ..small }, 4000),
+        (Shape { vars: 8, atoms: 20, differences: 95, constant: 3, equations: 10, ..small }, 4000),
+        (Shape { vars: 4, atoms: 5, coefficient: 1 << 40, constant: 1 << 45, ..large }, 150),
+        (Shape { vars: 3, atoms: 4, coefficient: 1 << 62, constant: i64::MAX - 1, ..large }, 150),
     ]
 }
 
@@ -103,32 +40,22 @@ fn agrees_with_brute_force_over_a_box() {
     let mut rng = Rng::with_seed(7);
     let side = 4i64;
     for round in 0..6000 {
-        let shape = Shape {
-            vars: 1 + round % 3,
-            ..Shape::SMALL
-        };
+        let shape = Shape { vars: 1 + round % 3, ..Shape::SMALL };
         let mut atoms = common::conjunction(&mut rng, &shape);
         for n in 0..shape.vars {
             let var = Linear::from(Var::at(n));
             atoms.extend([Atom::ge(var.clone(), -side), Atom::le(var, side)]);
         }
-        assert_eq!(
-            decided(&atoms),
-            brute_force(&atoms, shape.vars, side),
-            "{atoms:?}"
-        );
+        assert_eq!(decided(&atoms), brute_force(&atoms, shape.vars, side), "{atoms:?}");
     }
 }
 
 fn brute_force(atoms: &[Atom], vars: usize, side: i64) -> bool {
     let width = 2 * side + 1;
     (0..width.pow(vars as u32)).any(|code| {
-        let point: Vec<Int> = (0..vars)
-            .map(|n| Int::from(code / width.pow(n as u32) % width - side))
-            .collect();
-        atoms
-            .iter()
-            .all(|atom| atom.holds(|var| &point[var.index()]))
+        let point: Vec<Int> =
+            (0..vars).map(|n| Int::from(code / width.pow(n as u32) % width - side)).collect();
+        atoms.iter().all(|atom| atom.holds(|var| &point[var.index()]))
     })
 }
 
@@ -139,9 +66,7 @@ fn agrees_with_other_solvers() {
     let solvers = common::solvers();
     for (number, (shape, count)) in shapes.iter().enumerate() {
         let terms = common::terms(shape.vars);
-        let problems: Vec<Vec<Atom>> = (0..*count)
-            .map(|_| common::conjunction(&mut rng, shape))
-            .collect();
+        let problems: Vec<Vec<Atom>> = (0..*count).map(|_| common::conjunction(&mut rng, shape)).collect();
         let ours: Vec<bool> = problems.iter().map(|atoms| decided(atoms)).collect();
         let questions: Vec<Formula> = problems.iter().map(Formula::conjunction).collect();
         for solver in &solvers {
@@ -150,12 +75,7 @@ fn agrees_with_other_solvers() {
             for ((atoms, ours), theirs) in problems.iter().zip(&ours).zip(&theirs) {
                 match theirs {
                     Answer::Unknown => unknown += 1,
-                    answer => assert_eq!(
-                        *ours,
-                        *answer == Answer::Sat,
-                        "{} on {atoms:?}",
-                        solver.name
-                    ),
+                    answer => assert_eq!(*ours, *answer == Answer::Sat, "{} on {atoms:?}", solver.name),
                 }
             }
             let sat = ours.iter().filter(|sat| **sat).count();
@@ -171,13 +91,7 @@ fn agrees_with_other_solvers() {
 #[test]
 fn entailments_agree_with_other_solvers() {
     let mut rng = Rng::with_seed(13);
-    let shape = Shape {
-        vars: 8,
-        atoms: 12,
-        differences: 80,
-        constant: 5,
-        ..Shape::SMALL
-    };
+    let shape = Shape { vars: 8, atoms: 12, differences: 80, constant: 5, ..Shape::SMALL };
     let terms = common::terms(shape.vars);
     let (mut questions, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..300 {
@@ -204,11 +118,7 @@ fn entailments_agree_with_other_solvers() {
 #[test]
 fn cores_are_confirmed_by_other_solvers() {
     let mut rng = Rng::with_seed(17);
-    let shape = Shape {
-        vars: 4,
-        atoms: 12,
-        ..Shape::SMALL
-    };
+    let shape = Shape { vars: 4, atoms: 12, ..Shape::SMALL };
     let terms = common::terms(shape.vars);
     let (mut questions, mut expected) = (Vec::new(), Vec::new());
     for _ in 0..500 {

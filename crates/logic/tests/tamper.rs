@@ -10,26 +10,9 @@ use logic::{Atom, Certificate, Combination, Int, Linear, Outcome, Step, Var, che
 fn proofs(seed: u64, count: usize) -> Vec<(Vec<Atom>, Certificate)> {
     let mut rng = Rng::with_seed(seed);
     let shapes = [
-        Shape {
-            vars: 2,
-            atoms: 5,
-            coefficient: 7,
-            differences: 10,
-            ..Shape::SMALL
-        },
-        Shape {
-            vars: 3,
-            atoms: 6,
-            divisibilities: 20,
-            ..Shape::SMALL
-        },
-        Shape {
-            vars: 4,
-            atoms: 9,
-            differences: 100,
-            equations: 5,
-            ..Shape::SMALL
-        },
+        Shape { vars: 2, atoms: 5, coefficient: 7, differences: 10, ..Shape::SMALL },
+        Shape { vars: 3, atoms: 6, divisibilities: 20, ..Shape::SMALL },
+        Shape { vars: 4, atoms: 9, differences: 100, equations: 5, ..Shape::SMALL },
     ];
     let mut found = Vec::new();
     while found.len() < count {
@@ -62,11 +45,7 @@ fn mutants(certificate: &Certificate) -> Vec<Certificate> {
         };
         for by in [-1, 1] {
             for which in 0..8 {
-                mutate(&|step| {
-                    combinations(step)
-                        .into_iter()
-                        .any(|from| change_factor(from, which, by))
-                });
+                mutate(&|step| combinations(step).into_iter().any(|from| change_factor(from, which, by)));
             }
             mutate(&|step| match step {
                 Step::Split { expr, .. } => {
@@ -76,11 +55,7 @@ fn mutants(certificate: &Certificate) -> Vec<Certificate> {
                 _ => false,
             });
         }
-        mutate(&|step| {
-            combinations(step)
-                .into_iter()
-                .any(|from| from.terms.pop().is_some())
-        });
+        mutate(&|step| combinations(step).into_iter().any(|from| from.terms.pop().is_some()));
         mutate(&|step| match step {
             Step::Split { low, high, .. } | Step::Disequality { low, high, .. } => {
                 std::mem::swap(low, high);
@@ -153,10 +128,7 @@ fn changed_numbers_are_rejected() {
         }
     }
     eprintln!("{rejected} changed certificates rejected, {accepted} still prove their claim");
-    assert!(
-        rejected > 20 * accepted,
-        "{rejected} rejected, {accepted} accepted"
-    );
+    assert!(rejected > 20 * accepted, "{rejected} rejected, {accepted} accepted");
 }
 
 /// No certificate, however it was come by, proves a satisfiable conjunction contradictory.
@@ -169,15 +141,8 @@ fn no_certificate_refutes_what_has_a_solution() {
             weaker[skip] = Atom::truth(true);
             if decide(&weaker).is_sat() {
                 tried += 1;
-                assert!(
-                    check(&weaker, &certificate).is_err(),
-                    "{weaker:?} {certificate:?}"
-                );
-                assert!(
-                    mutants(&certificate)
-                        .iter()
-                        .all(|mutant| check(&weaker, mutant).is_err())
-                );
+                assert!(check(&weaker, &certificate).is_err(), "{weaker:?} {certificate:?}");
+                assert!(mutants(&certificate).iter().all(|mutant| check(&weaker, mutant).is_err()));
             }
         }
     }
@@ -187,31 +152,13 @@ fn no_certificate_refutes_what_has_a_solution() {
 #[test]
 fn malformed_certificates_are_rejected() {
     let x = Linear::from(Var::at(0));
-    let atoms = [
-        Atom::le(x.clone(), 0),
-        Atom::ge(x.clone(), 1),
-        Atom::ne(x.clone(), 5),
-    ];
-    let one = |id| Combination {
-        scale: Int::ONE,
-        terms: vec![(id, Int::ONE)],
-    };
-    let both = Combination {
-        scale: Int::ONE,
-        terms: vec![(0, Int::ONE), (1, Int::ONE)],
-    };
-    let good = Certificate {
-        steps: vec![Step::Contradiction(both.clone())],
-    };
+    let atoms = [Atom::le(x.clone(), 0), Atom::ge(x.clone(), 1), Atom::ne(x.clone(), 5)];
+    let one = |id| Combination { scale: Int::ONE, terms: vec![(id, Int::ONE)] };
+    let both = Combination { scale: Int::ONE, terms: vec![(0, Int::ONE), (1, Int::ONE)] };
+    let good = Certificate { steps: vec![Step::Contradiction(both.clone())] };
     assert_eq!(check(&atoms, &good), Ok(()));
-    let negative = Combination {
-        scale: Int::ONE,
-        terms: vec![(0, Int::MINUS_ONE), (1, Int::MINUS_ONE)],
-    };
-    let zero = Combination {
-        scale: Int::ZERO,
-        ..both.clone()
-    };
+    let negative = Combination { scale: Int::ONE, terms: vec![(0, Int::MINUS_ONE), (1, Int::MINUS_ONE)] };
+    let zero = Combination { scale: Int::ZERO, ..both.clone() };
     let leaf = Step::Contradiction(both.clone());
     for steps in [
         vec![],
@@ -220,74 +167,14 @@ fn malformed_certificates_are_rejected() {
         vec![Step::Contradiction(one(2))],
         vec![Step::Contradiction(negative)],
         vec![Step::Contradiction(zero.clone())],
-        vec![Step::Cut {
-            id: 3,
-            from: one(0),
-            then: 0,
-        }],
-        vec![
-            leaf.clone(),
-            Step::Cut {
-                id: 1,
-                from: one(0),
-                then: 0,
-            },
-        ],
-        vec![
-            leaf.clone(),
-            Step::Cut {
-                id: 3,
-                from: zero,
-                then: 0,
-            },
-        ],
-        vec![
-            leaf.clone(),
-            Step::Split {
-                id: 3,
-                expr: x.clone(),
-                low: 0,
-                high: 0,
-            },
-        ],
-        vec![
-            leaf.clone(),
-            leaf.clone(),
-            Step::Disequality {
-                hypothesis: 0,
-                id: 3,
-                low: 0,
-                high: 1,
-            },
-        ],
-        vec![
-            leaf.clone(),
-            Step::Quotient {
-                hypothesis: 0,
-                quotient: Var::at(5),
-                id: 3,
-                then: 0,
-            },
-        ],
-        vec![
-            leaf.clone(),
-            Step::Squeeze {
-                id: 3,
-                upper: one(0),
-                lower: one(1),
-                then: 0,
-            },
-        ],
+        vec![Step::Cut { id: 3, from: one(0), then: 0 }],
+        vec![leaf.clone(), Step::Cut { id: 1, from: one(0), then: 0 }],
+        vec![leaf.clone(), Step::Cut { id: 3, from: zero, then: 0 }],
+        vec![leaf.clone(), Step::Split { id: 3, expr: x.clone(), low: 0, high: 0 }],
+        vec![leaf.clone(), leaf.clone(), Step::Disequality { hypothesis: 0, id: 3, low: 0, high: 1 }],
+        vec![leaf.clone(), Step::Quotient { hypothesis: 0, quotient: Var::at(5), id: 3, then: 0 }],
+        vec![leaf.clone(), Step::Squeeze { id: 3, upper: one(0), lower: one(1), then: 0 }],
     ] {
-        assert!(
-            check(
-                &atoms,
-                &Certificate {
-                    steps: steps.clone()
-                }
-            )
-            .is_err(),
-            "{steps:?}"
-        );
+        assert!(check(&atoms, &Certificate { steps: steps.clone() }).is_err(), "{steps:?}");
     }
 }

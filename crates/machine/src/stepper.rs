@@ -259,6 +259,9 @@ impl<'m, M: Machine> Stepper<'m, M> {
     /// The state after one step of a prepared state, if it can be taken.
     pub fn take(&self, state: &State, event: Event, choice: Option<i64>) -> Option<State> {
         let thread = event.thread().index();
+        if thread >= self.threads.len() {
+            return None;
+        }
         let before: usize = self.segments(state).take(thread).map(|slots| slots.len()).sum();
         let mut found = None;
         let mut visit = |taken: Event, chosen: Option<i64>, next: &State| {

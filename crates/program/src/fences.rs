@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub enum Point {
     /// Between this edge and where it leads.
     After(EdgeId),
-    /// Before everything that leaves this location.
+    /// Before everything that leaves this location; nothing if nothing leaves it.
     At(Loc),
 }
 
@@ -132,6 +132,8 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
                 fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span: edge.span });
                 edge.to = between;
             }
+            // Behind an end or a failure, a fence would make it another place.
+            (Point::At(loc), _) if thread.outgoing(loc).next().is_none() => {}
             (Point::At(loc), strength) => {
                 let kind = if let Strength::Fence(kind) = strength { kind } else { Fence::Full };
                 let after = fresh(loc, &mut atomic);

@@ -103,11 +103,7 @@ impl Context {
 
     /// Begins a level; [`Context::pop`] returns to this point.
     pub fn push(&mut self) {
-        self.levels.push(Level {
-            atoms: self.atoms.len(),
-            zone: self.zone.mark(),
-            beyond: self.beyond,
-        });
+        self.levels.push(Level { atoms: self.atoms.len(), zone: self.zone.mark(), beyond: self.beyond });
     }
 
     /// Retracts all atoms of the innermost level; without a level, all atoms.
@@ -135,19 +131,14 @@ impl Context {
             self.contradiction.get_or_insert(self.atoms.len());
             return;
         }
-        let represented = atom
-            .difference()
-            .is_some_and(|shape| match atom.relation() {
-                Relation::Le => self.zone.add(shape.plus, shape.minus, shape.bound),
-                Relation::Eq => {
-                    self.zone.add(shape.plus, shape.minus, shape.bound)
-                        && shape
-                            .bound
-                            .checked_neg()
-                            .is_some_and(|b| self.zone.add(shape.minus, shape.plus, b))
-                }
-                _ => false,
-            });
+        let represented = atom.difference().is_some_and(|shape| match atom.relation() {
+            Relation::Le => self.zone.add(shape.plus, shape.minus, shape.bound),
+            Relation::Eq => {
+                self.zone.add(shape.plus, shape.minus, shape.bound)
+                    && shape.bound.checked_neg().is_some_and(|b| self.zone.add(shape.minus, shape.plus, b))
+            }
+            _ => false,
+        });
         self.beyond += usize::from(!represented);
         if self.zone.is_contradictory() {
             self.contradiction.get_or_insert(self.atoms.len());
@@ -212,16 +203,10 @@ impl Context {
         let Some(shape) = atom.difference() else {
             return self.constant(atom);
         };
-        let at_most = |limit: i64| {
-            self.zone
-                .bound(shape.plus, shape.minus)
-                .is_some_and(|b| b <= limit)
-        };
+        let at_most = |limit: i64| self.zone.bound(shape.plus, shape.minus).is_some_and(|b| b <= limit);
         // `x − y ≥ limit` is `y − x ≤ −limit`; the bounds kept are far from overflow.
         let at_least = |limit: i64| {
-            self.zone
-                .bound(shape.minus, shape.plus)
-                .is_some_and(|b| b.saturating_neg() >= limit)
+            self.zone.bound(shape.minus, shape.plus).is_some_and(|b| b.saturating_neg() >= limit)
         };
         let below = |c: i64| c.checked_sub(1).is_some_and(at_most);
         let above = |c: i64| c.checked_add(1).is_some_and(at_least);
@@ -247,11 +232,7 @@ impl Context {
     }
 
     fn entails_beyond(&mut self, atom: &Atom) -> bool {
-        if self
-            .models
-            .find(&self.atoms, |model| !model.satisfies(atom))
-            .is_some()
-        {
+        if self.models.find(&self.atoms, |model| !model.satisfies(atom)).is_some() {
             return false;
         }
         // Knowing that the context is contradictory answers all further questions at once.
@@ -274,12 +255,7 @@ impl Context {
         match self.tableau.relax_with(&self.atoms, extra) {
             Relaxed::Empty => return false,
             Relaxed::Integral(model) => {
-                if self
-                    .atoms
-                    .iter()
-                    .chain(extra)
-                    .all(|atom| model.satisfies(atom))
-                {
+                if self.atoms.iter().chain(extra).all(|atom| model.satisfies(atom)) {
                     self.models.add(model, &self.atoms);
                     return true;
                 }
@@ -308,10 +284,7 @@ impl Context {
         match decide(&connected) {
             Outcome::Unsat(_) => false,
             Outcome::Sat(model) => {
-                connected
-                    .iter()
-                    .flat_map(Atom::vars)
-                    .for_each(|var| base.set(var, model.value(var).clone()));
+                connected.iter().flat_map(Atom::vars).for_each(|var| base.set(var, model.value(var).clone()));
                 self.models.add(base, &self.atoms);
                 true
             }
@@ -364,11 +337,7 @@ impl Context {
 
     /// What the conjunction says about the kept variables alone, exactly: a
     /// disjunction of conjunctions. At most `limit` cases are tried.
-    pub fn project(
-        &self,
-        keep: impl Fn(Var) -> bool,
-        limit: usize,
-    ) -> Result<Projection, TooManyCases> {
+    pub fn project(&self, keep: impl Fn(Var) -> bool, limit: usize) -> Result<Projection, TooManyCases> {
         project(&self.atoms, keep, limit)
     }
 }
@@ -376,9 +345,6 @@ impl Context {
 fn refutation(hypotheses: Vec<Atom>) -> Option<Refutation> {
     match decide(&hypotheses) {
         Outcome::Sat(_) => None,
-        Outcome::Unsat(certificate) => Some(Refutation {
-            hypotheses,
-            certificate,
-        }),
+        Outcome::Unsat(certificate) => Some(Refutation { hypotheses, certificate }),
     }
 }

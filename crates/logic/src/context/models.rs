@@ -41,11 +41,7 @@ impl Models {
 
     /// Remembers a solution of all the atoms.
     pub(crate) fn add(&mut self, model: Model, atoms: &[Atom]) {
-        let witness = Witness {
-            model,
-            tried: atoms.len(),
-            failed: false,
-        };
+        let witness = Witness { model, tried: atoms.len(), failed: false };
         if self.witnesses.len() < CAPACITY {
             self.witnesses.push(witness);
             return;
@@ -56,10 +52,8 @@ impl Models {
 
     /// A remembered solution of the atoms under which the wish comes true.
     pub(crate) fn find(&mut self, atoms: &[Atom], wish: impl Fn(&Model) -> bool) -> Option<&Model> {
-        let found = self
-            .witnesses
-            .iter_mut()
-            .position(|witness| wish(&witness.model) && witness.serves(atoms));
+        let found =
+            self.witnesses.iter_mut().position(|witness| wish(&witness.model) && witness.serves(atoms));
         found.map(|at| &self.witnesses[at].model)
     }
 }

@@ -42,8 +42,7 @@ impl Tableau {
             self.simplex.retract(*mark);
             // Rows without bounds would only slow down the questions to come.
             let gone = atoms[..self.marks.len()].iter().skip(count);
-            gone.filter(|atom| !atom.expr().is_constant())
-                .for_each(|atom| self.simplex.forget(atom.expr()));
+            gone.filter(|atom| !atom.expr().is_constant()).for_each(|atom| self.simplex.forget(atom.expr()));
             self.marks.truncate(count);
         }
         if self.clash.is_some_and(|clash| clash > count) {
@@ -101,11 +100,7 @@ impl Tableau {
         let (floor, nearest) = (value.floor(), value.round());
         let low = Linear::from(var) - floor.clone();
         let high = -low.clone() + 1;
-        let sides = if nearest == floor {
-            [low, high]
-        } else {
-            [high, low]
-        };
+        let sides = if nearest == floor { [low, high] } else { [high, low] };
         let mark = self.simplex.mark();
         let mut answer = Relaxed::Empty;
         for side in sides {

@@ -46,10 +46,7 @@ impl Zone {
     }
 
     pub(crate) fn mark(&self) -> Mark {
-        Mark {
-            trail: self.trail.len(),
-            vars: self.vars.len(),
-        }
+        Mark { trail: self.trail.len(), vars: self.vars.len() }
     }
 
     /// Undoes all bounds since the mark and gives back the nodes made for them.
@@ -159,19 +156,11 @@ impl Zone {
         self.sources.clear();
         self.targets.clear();
         for node in 0..count {
-            let before = if node == x {
-                0
-            } else {
-                self.matrix[(node << shift) + x]
-            };
+            let before = if node == x { 0 } else { self.matrix[(node << shift) + x] };
             if before != INFINITE {
                 self.sources.push((node as u32, before));
             }
-            let after = if node == y {
-                0
-            } else {
-                self.matrix[(y << shift) + node]
-            };
+            let after = if node == y { 0 } else { self.matrix[(y << shift) + node] };
             if after != INFINITE {
                 self.targets.push((node as u32, after));
             }

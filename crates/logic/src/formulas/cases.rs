@@ -51,29 +51,16 @@ pub(crate) struct CaseTree {
 impl CaseTree {
     /// Goes through the cases; `None` if one stays open or there are too many.
     pub(crate) fn build(formulas: &[Formula], lemmas: &[Lemma]) -> Option<CaseTree> {
-        let mut tree = CaseTree {
-            facts: HashMap::default(),
-            parts: Vec::new(),
-            nodes: Vec::new(),
-        };
+        let mut tree = CaseTree { facts: HashMap::default(), parts: Vec::new(), nodes: Vec::new() };
         for (step, formula) in formulas.iter().enumerate() {
             match formula.node() {
                 Node::And(parts) => parts.iter().for_each(|part| tree.take(step, part)),
                 _ => tree.take(step, formula),
             }
         }
-        let truth = tree
-            .facts
-            .keys()
-            .flat_map(|atom| [(atom.clone(), true), (atom.negate(), false)])
-            .collect();
-        let walk = Walk {
-            tree,
-            lemmas,
-            truth,
-            frames: Vec::new(),
-            used: Vec::new(),
-        };
+        let truth =
+            tree.facts.keys().flat_map(|atom| [(atom.clone(), true), (atom.negate(), false)]).collect();
+        let walk = Walk { tree, lemmas, truth, frames: Vec::new(), used: Vec::new() };
         walk.run()
     }
 
@@ -83,10 +70,7 @@ impl CaseTree {
             Node::Atom(atom) if !self.facts.contains_key(&atom.negate()) => {
                 self.facts.entry(atom.clone()).or_insert(step);
             }
-            _ => self.parts.push(Part {
-                step,
-                formula: part.clone(),
-            }),
+            _ => self.parts.push(Part { step, formula: part.clone() }),
         }
     }
 }
@@ -150,11 +134,7 @@ impl Walk<'_> {
             let (atom, negation) = (frame.atom.clone(), frame.atom.negate());
             self.truth.remove(&atom);
             self.truth.remove(&negation);
-            let assumed = if frame.yes.is_none() {
-                &atom
-            } else {
-                &negation
-            };
+            let assumed = if frame.yes.is_none() { &atom } else { &negation };
             if !self.used[closed].contains(assumed) {
                 continue;
             }
@@ -170,14 +150,7 @@ impl Walk<'_> {
                         self.used[yes].union(&self.used[closed]).cloned().collect();
                     used.remove(&atom);
                     used.remove(&negation);
-                    closed = self.push(
-                        CaseNode::Split {
-                            atom,
-                            yes,
-                            no: closed,
-                        },
-                        used,
-                    );
+                    closed = self.push(CaseNode::Split { atom, yes, no: closed }, used);
                 }
             }
         }
@@ -189,15 +162,8 @@ impl Walk<'_> {
     fn look(&self) -> Look {
         let mut best: Option<(usize, Atom)> = None;
         for (number, lemma) in self.lemmas.iter().enumerate() {
-            let mut undecided = lemma
-                .atoms
-                .iter()
-                .filter(|atom| !self.truth.contains_key(*atom));
-            if lemma
-                .atoms
-                .iter()
-                .any(|atom| self.truth.get(atom) == Some(&false))
-            {
+            let mut undecided = lemma.atoms.iter().filter(|atom| !self.truth.contains_key(*atom));
+            if lemma.atoms.iter().any(|atom| self.truth.get(atom) == Some(&false)) {
                 continue;
             }
             match undecided.next() {
@@ -213,13 +179,7 @@ impl Walk<'_> {
                     self.explain(&part.formula, false, &mut given);
                     let given: Vec<Atom> = given.into_iter().collect();
                     let used = self.assumed(&given);
-                    return Look::Closed(
-                        CaseNode::Part {
-                            part: number,
-                            given,
-                        },
-                        used,
-                    );
+                    return Look::Closed(CaseNode::Part { part: number, given }, used);
                 }
                 None => {
                     let mut undecided = Vec::new();
@@ -235,11 +195,7 @@ impl Walk<'_> {
 
     /// The atoms among these that are assumptions rather than facts.
     fn assumed(&self, atoms: &[Atom]) -> BTreeSet<Atom> {
-        atoms
-            .iter()
-            .filter(|atom| !self.tree.facts.contains_key(*atom))
-            .cloned()
-            .collect()
+        atoms.iter().filter(|atom| !self.tree.facts.contains_key(*atom)).cloned().collect()
     }
 
     fn evaluate(&self, formula: &Formula) -> Option<bool> {
@@ -271,9 +227,7 @@ impl Walk<'_> {
             }
             (Node::Not(inner), _) => self.explain(inner, !value, given),
             (Node::And(parts), true) | (Node::Or(parts), false) => {
-                parts
-                    .iter()
-                    .for_each(|part| self.explain(part, value, given));
+                parts.iter().for_each(|part| self.explain(part, value, given));
             }
             (Node::And(parts), false) | (Node::Or(parts), true) => {
                 if let Some(part) = parts.iter().find(|part| self.evaluate(part) == Some(value)) {

@@ -66,11 +66,7 @@ impl Propositions {
         for part in &parts {
             self.clause(vec![!turn(whole), turn(*part)]);
         }
-        let all = parts
-            .iter()
-            .map(|part| !turn(*part))
-            .chain([turn(whole)])
-            .collect();
+        let all = parts.iter().map(|part| !turn(*part)).chain([turn(whole)]).collect();
         self.clause(all);
         self.nodes.insert(formula.clone(), whole);
         whole

@@ -98,12 +98,7 @@ impl Search<'_> {
                 _ => {}
             }
         }
-        Search {
-            formulas,
-            facts,
-            propositions: None,
-            proof: FormulaCertificate::default(),
-        }
+        Search { formulas, facts, propositions: None, proof: FormulaCertificate::default() }
     }
 
     /// Looks at one propositional model: an outcome, or one lemma more.
@@ -115,9 +110,7 @@ impl Search<'_> {
             return Some(FormulaOutcome::Unsat(std::mem::take(&mut self.proof)));
         };
         let mut chosen = Vec::new();
-        self.formulas
-            .iter()
-            .for_each(|formula| implicant(formula, true, &truth, &mut chosen));
+        self.formulas.iter().for_each(|formula| implicant(formula, true, &truth, &mut chosen));
         chosen.sort();
         chosen.dedup();
         // Cores are made by leaving out early atoms first, and facts come for free.
@@ -141,11 +134,7 @@ impl Search<'_> {
                 return Some(FormulaOutcome::Unsat(FormulaCertificate { lemmas }));
             }
             Outcome::Sat(model) => {
-                if self
-                    .formulas
-                    .iter()
-                    .all(|formula| model.satisfies_formula(formula))
-                {
+                if self.formulas.iter().all(|formula| model.satisfies_formula(formula)) {
                     return Some(FormulaOutcome::Sat(model));
                 }
             }
@@ -155,10 +144,7 @@ impl Search<'_> {
     }
 
     fn accept(&self, model: Model) -> FormulaOutcome {
-        let fits = self
-            .formulas
-            .iter()
-            .all(|formula| model.satisfies_formula(formula));
+        let fits = self.formulas.iter().all(|formula| model.satisfies_formula(formula));
         // A wrong answer would be worse than none.
         assert!(fits, "a model of our own violates a formula");
         FormulaOutcome::Sat(model)
@@ -178,10 +164,7 @@ fn lemma(atoms: &[Atom]) -> Lemma {
         None => atoms.to_vec(),
     };
     match decide(&core) {
-        Outcome::Unsat(certificate) => Lemma {
-            atoms: core,
-            certificate,
-        },
+        Outcome::Unsat(certificate) => Lemma { atoms: core, certificate },
         Outcome::Sat(_) => unreachable!("a core of contradictory atoms has no solution"),
     }
 }
@@ -193,9 +176,7 @@ fn implicant(formula: &Formula, wanted: bool, truth: &dyn Fn(&Atom) -> bool, out
         (Node::Atom(atom), false) => out.push(atom.negate()),
         (Node::Not(inner), _) => implicant(inner, !wanted, truth, out),
         (Node::And(parts), true) | (Node::Or(parts), false) => {
-            parts
-                .iter()
-                .for_each(|part| implicant(part, wanted, truth, out));
+            parts.iter().for_each(|part| implicant(part, wanted, truth, out));
         }
         (Node::And(parts), false) | (Node::Or(parts), true) => {
             if let Some(part) = parts.iter().find(|part| evaluate(part, truth) == wanted) {
@@ -240,9 +221,7 @@ pub fn check_formulas(formulas: &[Formula], proof: &FormulaCertificate) -> Resul
     for (number, lemma) in proof.lemmas.iter().enumerate() {
         check(&lemma.atoms, &lemma.certificate).map_err(|flaw| FormulaFlaw::Lemma(number, flaw))?;
     }
-    CaseTree::build(formulas, &proof.lemmas)
-        .map(drop)
-        .ok_or(FormulaFlaw::NotClosed)
+    CaseTree::build(formulas, &proof.lemmas).map(drop).ok_or(FormulaFlaw::NotClosed)
 }
 
 /// Whether the formulas entail the goal.

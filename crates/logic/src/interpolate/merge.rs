@@ -43,10 +43,7 @@ fn join_any(cases: &[Case], case: &Case) -> Option<(usize, Case)> {
 
 impl Case {
     fn new(atoms: &[Atom]) -> Case {
-        let mut case = Case {
-            intervals: BTreeMap::new(),
-            rest: BTreeSet::new(),
-        };
+        let mut case = Case { intervals: BTreeMap::new(), rest: BTreeSet::new() };
         for atom in atoms {
             let equation = match atom.relation() {
                 Relation::Le => false,
@@ -57,10 +54,7 @@ impl Case {
                 }
             };
             let direction = atom.expr().with_constant(0i64);
-            let negative = direction
-                .terms()
-                .first()
-                .is_some_and(|term| term.1.signum() < 0);
+            let negative = direction.terms().first().is_some_and(|term| term.1.signum() < 0);
             let constant = atom.expr().constant();
             if !negative || equation {
                 case.bound(direction.clone(), Some(-constant), false);
@@ -87,18 +81,12 @@ impl Case {
         if self.rest != other.rest {
             return None;
         }
-        let directions: BTreeSet<&Linear> = self
-            .intervals
-            .keys()
-            .chain(other.intervals.keys())
-            .collect();
+        let directions: BTreeSet<&Linear> = self.intervals.keys().chain(other.intervals.keys()).collect();
         let free = (None, None);
         let of = |case: &Case, direction: &Linear| -> Interval {
             case.intervals.get(direction).unwrap_or(&free).clone()
         };
-        let mut different = directions
-            .into_iter()
-            .filter(|d| of(self, d) != of(other, d));
+        let mut different = directions.into_iter().filter(|d| of(self, d) != of(other, d));
         let Some(direction) = different.next() else {
             return Some(self.clone());
         };
@@ -140,16 +128,8 @@ fn hull(first: &Interval, second: &Interval) -> Option<Interval> {
     if apart(&first.1, &second.0) || apart(&second.1, &first.0) {
         return None;
     }
-    let lo = first
-        .0
-        .as_ref()
-        .zip(second.0.as_ref())
-        .map(|(a, b)| a.min(b).clone());
-    let hi = first
-        .1
-        .as_ref()
-        .zip(second.1.as_ref())
-        .map(|(a, b)| a.max(b).clone());
+    let lo = first.0.as_ref().zip(second.0.as_ref()).map(|(a, b)| a.min(b).clone());
+    let hi = first.1.as_ref().zip(second.1.as_ref()).map(|(a, b)| a.max(b).clone());
     Some((lo, hi))
 }
 

@@ -44,13 +44,8 @@ pub enum Style {
 
 impl Style {
     /// All styles.
-    pub const ALL: [Style; 5] = [
-        Style::Forward,
-        Style::Backward,
-        Style::Minimal,
-        Style::Strongest,
-        Style::Weakest,
-    ];
+    pub const ALL: [Style; 5] =
+        [Style::Forward, Style::Backward, Style::Minimal, Style::Strongest, Style::Weakest];
 }
 
 /// Why there are no interpolants.
@@ -109,9 +104,7 @@ pub fn interpolate(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
     }
     found.dedup();
     found.sort_by_key(|interpolants| interpolant_cost(interpolants));
-    let good = found
-        .into_iter()
-        .find(|interpolants| check_interpolants(steps, interpolants).is_ok());
+    let good = found.into_iter().find(|interpolants| check_interpolants(steps, interpolants).is_ok());
     match good {
         Some(interpolants) => Ok(interpolants),
         None => interpolate_as(steps, Style::Minimal),
@@ -141,11 +134,7 @@ pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, F
 
 /// The strongest or weakest interpolants; if there are none, the reason.
 fn by_projection(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure> {
-    let projected = if weak {
-        projected::weakest(steps)
-    } else {
-        projected::strongest(steps)
-    };
+    let projected = if weak { projected::weakest(steps) } else { projected::strongest(steps) };
     if let Ok(interpolants) = projected
         && interpolants[0].is_true()
         && interpolants[steps.len()].is_false()
@@ -179,11 +168,7 @@ pub fn interpolate_all(steps: &[Formula]) -> Result<Vec<(Style, Vec<Formula>)>, 
         }
     }
     found.sort_by_key(|(_, interpolants)| interpolant_cost(interpolants));
-    if found.is_empty() {
-        Err(Failure::TooHard)
-    } else {
-        Ok(found)
-    }
+    if found.is_empty() { Err(Failure::TooHard) } else { Ok(found) }
 }
 
 /// Checks interpolants by themselves; the error is the first cut that is wrong.
@@ -196,11 +181,7 @@ pub fn check_interpolants(steps: &[Formula], interpolants: &[Formula]) -> Result
     }
     let ranges = ranges(steps);
     for (cut, interpolant) in interpolants.iter().enumerate() {
-        let shared = |var| {
-            ranges
-                .get(&var)
-                .is_some_and(|(first, last)| *first < cut && cut <= *last)
-        };
+        let shared = |var| ranges.get(&var).is_some_and(|(first, last)| *first < cut && cut <= *last);
         if !interpolant.vars().into_iter().all(shared) {
             return Err(cut);
         }
@@ -218,8 +199,7 @@ fn ranges(steps: &[Formula]) -> Ranges {
     let mut ranges: Ranges = HashMap::default();
     for (number, step) in steps.iter().enumerate() {
         step.visit_atoms(&mut |atom| {
-            atom.vars()
-                .for_each(|var| ranges.entry(var).or_insert((number, number)).1 = number);
+            atom.vars().for_each(|var| ranges.entry(var).or_insert((number, number)).1 = number);
         });
     }
     ranges
@@ -258,15 +238,9 @@ impl Proof {
 
     /// The interpolants of the proof, unless it relates variables of distant steps.
     fn interpolants(&self, steps: &[Formula], weak: bool) -> Option<Vec<Formula>> {
-        let sequence = Sequence {
-            steps: steps.len(),
-            ranges: ranges(steps),
-            weak,
-        };
+        let sequence = Sequence { steps: steps.len(), ranges: ranges(steps), weak };
         match self {
-            Proof::Conjunction(placed, certificate) => {
-                sequence.by_certificate(placed, certificate).ok()
-            }
+            Proof::Conjunction(placed, certificate) => sequence.by_certificate(placed, certificate).ok(),
             Proof::Cases(tree, lemmas) => sequence.by_cases(tree, lemmas).ok(),
         }
     }
@@ -277,9 +251,7 @@ fn minimal_steps(steps: &[Formula]) -> Vec<Formula> {
     let mut parts: Vec<(usize, Formula)> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         match step.node() {
-            Node::And(conjuncts) => {
-                parts.extend(conjuncts.iter().map(|part| (number, part.clone())))
-            }
+            Node::And(conjuncts) => parts.extend(conjuncts.iter().map(|part| (number, part.clone()))),
             _ => parts.push((number, step.clone())),
         }
     }
@@ -294,14 +266,8 @@ fn minimal_steps(steps: &[Formula]) -> Vec<Formula> {
         Some(atoms) => minimal_core(&atoms).unwrap_or_else(|| (0..atoms.len()).collect()),
         None => minimal_parts(&parts),
     };
-    let chosen = |number: usize| {
-        kept.iter()
-            .map(|at| &parts[*at])
-            .filter(move |part| part.0 == number)
-    };
-    (0..steps.len())
-        .map(|number| Formula::and(chosen(number).map(|part| part.1.clone())))
-        .collect()
+    let chosen = |number: usize| kept.iter().map(|at| &parts[*at]).filter(move |part| part.0 == number);
+    (0..steps.len()).map(|number| Formula::and(chosen(number).map(|part| part.1.clone()))).collect()
 }
 
 /// Leaves out parts one by one as long as the rest has no solution.
@@ -309,11 +275,7 @@ fn minimal_parts(parts: &[(usize, Formula)]) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..parts.len()).collect();
     let mut at = 0;
     while at < kept.len() {
-        let without: Vec<usize> = kept
-            .iter()
-            .copied()
-            .filter(|part| *part != kept[at])
-            .collect();
+        let without: Vec<usize> = kept.iter().copied().filter(|part| *part != kept[at]).collect();
         let formulas: Vec<Formula> = without.iter().map(|part| parts[*part].1.clone()).collect();
         match decide_within(&formulas, MAX_LEMMAS) {
             Some(FormulaOutcome::Unsat(_)) => kept = without,

@@ -49,11 +49,7 @@ fn suffix_vars(steps: &[Formula]) -> Vec<BTreeSet<Var>> {
 }
 
 /// The projection of the cases and one more step onto the variables of later steps.
-fn advance(
-    cases: &[Vec<Atom>],
-    step: &Formula,
-    later: &BTreeSet<Var>,
-) -> Result<Vec<Vec<Atom>>, Failure> {
+fn advance(cases: &[Vec<Atom>], step: &Formula, later: &BTreeSet<Var>) -> Result<Vec<Vec<Atom>>, Failure> {
     let mut found: BTreeSet<Vec<Atom>> = BTreeSet::new();
     let branches = disjuncts(step, true)?;
     for case in cases {
@@ -65,16 +61,10 @@ fn advance(
     }
     // A case with fewer atoms makes those that contain all of them superfluous.
     let covered = |case: &Vec<Atom>| {
-        found
-            .iter()
-            .any(|other| other.len() < case.len() && other.iter().all(|atom| case.contains(atom)))
+        found.iter().any(|other| other.len() < case.len() && other.iter().all(|atom| case.contains(atom)))
     };
     let result = merged(found.iter().filter(|case| !covered(case)).cloned());
-    if result.len() > MAX_CASES {
-        Err(Failure::TooHard)
-    } else {
-        Ok(result)
-    }
+    if result.len() > MAX_CASES { Err(Failure::TooHard) } else { Ok(result) }
 }
 
 /// The disjunctive normal form of a formula (or its negation).
@@ -94,12 +84,8 @@ fn disjuncts(formula: &Formula, positive: bool) -> Result<Vec<Vec<Atom>>, Failur
                 if product.len() * branches.len() > MAX_CASES {
                     return Err(Failure::TooHard);
                 }
-                let pairs = product
-                    .iter()
-                    .flat_map(|left| branches.iter().map(move |right| (left, right)));
-                product = pairs
-                    .map(|(left, right)| left.iter().chain(right).cloned().collect())
-                    .collect();
+                let pairs = product.iter().flat_map(|left| branches.iter().map(move |right| (left, right)));
+                product = pairs.map(|(left, right)| left.iter().chain(right).cloned().collect()).collect();
             }
             Ok(product)
         }

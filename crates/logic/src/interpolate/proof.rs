@@ -80,21 +80,13 @@ impl Sequence {
         hypotheses: &[(Atom, usize)],
         certificate: &Certificate,
     ) -> Result<Vec<Formula>, Misplaced> {
-        let mut walk = Walk {
-            known: initial(hypotheses),
-            hypotheses,
-            sequence: self,
-            quotients: HashMap::default(),
-        };
+        let mut walk =
+            Walk { known: initial(hypotheses), hypotheses, sequence: self, quotients: HashMap::default() };
         walk.run(&certificate.steps)
     }
 
     /// Interpolants from a tree of cases.
-    pub(super) fn by_cases(
-        &self,
-        tree: &CaseTree,
-        lemmas: &[Lemma],
-    ) -> Result<Vec<Formula>, Misplaced> {
+    pub(super) fn by_cases(&self, tree: &CaseTree, lemmas: &[Lemma]) -> Result<Vec<Formula>, Misplaced> {
         let mut homes: HashMap<Atom, usize, FxBuildHasher> = HashMap::default();
         for part in tree.parts.iter().rev() {
             part.formula.visit_atoms(&mut |atom| {
@@ -107,15 +99,11 @@ impl Sequence {
         let mut results: BTreeMap<usize, Vec<Formula>> = BTreeMap::new();
         for (number, node) in tree.nodes.iter().enumerate() {
             let result = match node {
-                CaseNode::Part { part, given } => {
-                    self.false_part(tree.parts[*part].step, given, &home)
-                }
+                CaseNode::Part { part, given } => self.false_part(tree.parts[*part].step, given, &home),
                 CaseNode::Lemma(lemma) => {
                     let Lemma { atoms, certificate } = &lemmas[*lemma];
-                    let placed: Vec<(Atom, usize)> = atoms
-                        .iter()
-                        .map(|atom| (atom.clone(), home(atom)))
-                        .collect();
+                    let placed: Vec<(Atom, usize)> =
+                        atoms.iter().map(|atom| (atom.clone(), home(atom))).collect();
                     self.by_certificate(&placed, certificate)?
                 }
                 CaseNode::Split { atom, yes, no } => {
@@ -125,25 +113,12 @@ impl Sequence {
             };
             results.insert(number, result);
         }
-        Ok(results
-            .pop_last()
-            .map(|(_, result)| result)
-            .unwrap_or_default())
+        Ok(results.pop_last().map(|(_, result)| result).unwrap_or_default())
     }
 
-    fn false_part(
-        &self,
-        step: usize,
-        given: &[Atom],
-        home: &impl Fn(&Atom) -> usize,
-    ) -> Vec<Formula> {
+    fn false_part(&self, step: usize, given: &[Atom], home: &impl Fn(&Atom) -> usize) -> Vec<Formula> {
         let at = |cut: usize| match step < cut {
-            false => Formula::and(
-                given
-                    .iter()
-                    .filter(|atom| home(atom) < cut)
-                    .map(Formula::from),
-            ),
+            false => Formula::and(given.iter().filter(|atom| home(atom) < cut).map(Formula::from)),
             true => {
                 let right = given.iter().filter(|atom| home(atom) >= cut);
                 Formula::or(right.map(|atom| Formula::from(atom.negate())))
@@ -185,11 +160,7 @@ impl Walk<'_> {
                 (first, last) = (first.max(low), last.min(high));
             }
         }
-        if first > last {
-            Err(Misplaced)
-        } else {
-            Ok(wish.clamp(first, last))
-        }
+        if first > last { Err(Misplaced) } else { Ok(wish.clamp(first, last)) }
     }
 
     fn run(&mut self, steps: &[Step]) -> Result<Vec<Formula>, Misplaced> {
@@ -201,11 +172,7 @@ impl Walk<'_> {
                 Task::Give(result) => results.push(result),
                 Task::Join(step) => {
                     let (high, low) = (results.pop(), results.pop());
-                    results.push(self.sequence.join(
-                        step,
-                        low.unwrap_or_default(),
-                        high.unwrap_or_default(),
-                    ));
+                    results.push(self.sequence.join(step, low.unwrap_or_default(), high.unwrap_or_default()));
                 }
                 Task::Enter(at) => self.enter(&steps[at], &mut tasks)?,
             }
@@ -216,54 +183,29 @@ impl Walk<'_> {
     /// Pushes what is to be done for a step; the last task pushed is done first.
     fn enter(&mut self, step: &Step, tasks: &mut Vec<Task>) -> Result<(), Misplaced> {
         match step {
-            Step::Contradiction(from) => {
-                tasks.push(Task::Give(self.contradiction(&self.sum(from))))
-            }
+            Step::Contradiction(from) => tasks.push(Task::Give(self.contradiction(&self.sum(from)))),
             Step::Cut { id, from, then } => self.enter_cut(*id, from, *then, tasks)?,
-            Step::Squeeze {
-                id,
-                upper,
-                lower,
-                then,
-            } => {
+            Step::Squeeze { id, upper, lower, then } => {
                 // The equation is the undivided upper sum; the lower one is brought to the same size.
                 let (mut up, mut down) = (self.sum(upper), self.sum(lower));
-                up = Spread {
-                    scale: up.scale.exact_div(&upper.scale),
-                    ..up
-                };
+                up = Spread { scale: up.scale.exact_div(&upper.scale), ..up };
                 let mut scaled = Spread::zero();
                 scaled.add(&upper.scale, &down);
                 down = scaled;
                 tasks.push(Task::Enter(*then));
                 tasks.push(Task::Bind(*id, Known::Equation(up, down)));
             }
-            Step::Split {
-                id,
-                expr,
-                low,
-                high,
-            } => {
+            Step::Split { id, expr, low, high } => {
                 let place = self.place(expr, self.wish())?;
                 let sides = [expr.clone(), -expr.clone() + 1];
                 branch(tasks, *id, place, sides, [*low, *high]);
             }
-            Step::Disequality {
-                hypothesis,
-                id,
-                low,
-                high,
-            } => {
+            Step::Disequality { hypothesis, id, low, high } => {
                 let (atom, place) = &self.hypotheses[*hypothesis as usize];
                 let sides = [atom.expr().clone() + 1, -atom.expr().clone() + 1];
                 branch(tasks, *id, *place, sides, [*low, *high]);
             }
-            Step::Quotient {
-                hypothesis,
-                quotient,
-                id,
-                then,
-            } => {
+            Step::Quotient { hypothesis, quotient, id, then } => {
                 tasks.push(Task::Enter(*then));
                 self.enter_quotient(*hypothesis, *quotient, *id, tasks)?;
             }
@@ -309,10 +251,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let constant = total.constant().div_ceil(&sum.scale);
-        let cut = total
-            .with_constant(0i64)
-            .exact_div(&sum.scale)
-            .with_constant(constant);
+        let cut = total.with_constant(0i64).exact_div(&sum.scale).with_constant(constant);
         // Where the last of its reasons lives, the cut is a plain consequence.
         let last = sum.parts.keys().next_back().copied().unwrap_or(0);
         let first = sum.parts.keys().next().copied().unwrap_or(0);
@@ -328,11 +267,7 @@ impl Walk<'_> {
     }
 
     fn wish(&self) -> usize {
-        if self.sequence.weak {
-            0
-        } else {
-            self.sequence.steps
-        }
+        if self.sequence.weak { 0 } else { self.sequence.steps }
     }
 
     fn contradiction(&self, sum: &Spread) -> Vec<Formula> {
@@ -354,13 +289,7 @@ impl Walk<'_> {
 }
 
 /// Both sides of a split, to be joined afterwards.
-fn branch(
-    tasks: &mut Vec<Task>,
-    id: FactId,
-    place: usize,
-    [low, high]: [Linear; 2],
-    then: [usize; 2],
-) {
+fn branch(tasks: &mut Vec<Task>, id: FactId, place: usize, [low, high]: [Linear; 2], then: [usize; 2]) {
     tasks.push(Task::Join(place));
     tasks.push(Task::Enter(then[1]));
     tasks.push(Task::Bind(id, Known::Inequality(Spread::at(place, high))));

@@ -22,17 +22,11 @@ pub(super) struct Spread {
 
 impl Spread {
     pub(super) fn zero() -> Spread {
-        Spread {
-            scale: Int::ONE,
-            parts: BTreeMap::new(),
-        }
+        Spread { scale: Int::ONE, parts: BTreeMap::new() }
     }
 
     pub(super) fn at(step: usize, expr: Linear) -> Spread {
-        Spread {
-            scale: Int::ONE,
-            parts: BTreeMap::from([(step, expr)]),
-        }
+        Spread { scale: Int::ONE, parts: BTreeMap::from([(step, expr)]) }
     }
 
     /// Adds `factor * other`.
@@ -40,9 +34,7 @@ impl Spread {
         let common = self.scale.lcm(&other.scale);
         let grow = common.exact_div(&self.scale);
         if !grow.is_one() {
-            self.parts
-                .values_mut()
-                .for_each(|part| *part = part.times(&grow));
+            self.parts.values_mut().for_each(|part| *part = part.times(&grow));
         }
         let factor = factor * &common.exact_div(&other.scale);
         for (step, part) in &other.parts {
@@ -59,18 +51,12 @@ impl Spread {
 
     /// The whole sum, before division by the scale.
     pub(super) fn total(&self) -> Linear {
-        self.parts
-            .values()
-            .fold(Linear::default(), |sum, part| sum.plus(&Int::ONE, part))
+        self.parts.values().fold(Linear::default(), |sum, part| sum.plus(&Int::ONE, part))
     }
 
     /// For a contradiction, what the steps before each of the cuts `0..=steps` contribute.
     pub(super) fn interpolants(&self, steps: usize, weak: bool) -> Vec<Formula> {
-        let room = if weak {
-            self.total().constant() - &Int::ONE
-        } else {
-            Int::ZERO
-        };
+        let room = if weak { self.total().constant() - &Int::ONE } else { Int::ZERO };
         let mut result = Vec::with_capacity(steps + 1);
         let mut sum = Linear::default();
         let mut parts = self.parts.iter().peekable();

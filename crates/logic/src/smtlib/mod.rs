@@ -90,11 +90,7 @@ fn write_atom(out: &mut String, terms: &Terms, atom: &Atom) {
 }
 
 fn write_divides(out: &mut String, terms: &Terms, divisor: &Int, expr: &Linear, positive: bool) {
-    out.push_str(if positive {
-        "(= (mod "
-    } else {
-        "(not (= (mod "
-    });
+    out.push_str(if positive { "(= (mod " } else { "(not (= (mod " });
     write_linear(out, terms, expr);
     out.push(' ');
     write_number(out, divisor);

@@ -63,15 +63,8 @@ pub fn read_smtlib(text: &str) -> Read<Script> {
 }
 
 enum Tree {
-    Word {
-        text: String,
-        quoted: bool,
-        line: usize,
-    },
-    List {
-        parts: Vec<Tree>,
-        line: usize,
-    },
+    Word { text: String, quoted: bool, line: usize },
+    List { parts: Vec<Tree>, line: usize },
 }
 
 impl Tree {
@@ -92,14 +85,7 @@ impl Tree {
     fn call(&self) -> Option<(&str, &[Tree])> {
         match self {
             Tree::List { parts, .. } => match parts.split_first()? {
-                (
-                    Tree::Word {
-                        text,
-                        quoted: false,
-                        ..
-                    },
-                    rest,
-                ) => Some((text, rest)),
+                (Tree::Word { text, quoted: false, .. }, rest) => Some((text, rest)),
                 _ => None,
             },
             Tree::Word { .. } => None,
@@ -107,10 +93,7 @@ impl Tree {
     }
 
     fn error<T>(&self, message: impl Into<String>) -> Read<T> {
-        Err(ReadError {
-            line: self.line(),
-            message: message.into(),
-        })
+        Err(ReadError { line: self.line(), message: message.into() })
     }
 }
 
@@ -154,51 +137,32 @@ fn parse(text: &str) -> Read<Vec<Tree>> {
 }
 
 fn error<T>(line: usize, message: &str) -> Read<T> {
-    Err(ReadError {
-        line,
-        message: message.into(),
-    })
+    Err(ReadError { line, message: message.into() })
 }
 
 fn word(first: char, chars: &mut Peekable<Chars<'_>>, line: &mut usize) -> Read<Tree> {
     let start = *line;
     if first == '|' || first == '"' {
         let text = quoted(chars, first, line)?;
-        return Ok(Tree::Word {
-            text,
-            quoted: true,
-            line: start,
-        });
+        return Ok(Tree::Word { text, quoted: true, line: start });
     }
     let mut text = String::from(first);
     while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"()|\";".contains(*c)) {
         text.push(c);
     }
-    Ok(Tree::Word {
-        text,
-        quoted: false,
-        line: start,
-    })
+    Ok(Tree::Word { text, quoted: false, line: start })
 }
 
 fn quoted(chars: &mut impl Iterator<Item = char>, quote: char, line: &mut usize) -> Read<String> {
     let (start, mut text) = (*line, String::new());
-    let unclosed = || ReadError {
-        line: start,
-        message: "unclosed quotation".into(),
-    };
+    let unclosed = || ReadError { line: start, message: "unclosed quotation".into() };
     loop {
         match chars.next().ok_or_else(unclosed)? {
             c if c == quote => return Ok(text),
             '%' => {
                 let digits: String = chars.by_ref().take(2).collect();
-                let code = u32::from_str_radix(&digits, 16)
-                    .ok()
-                    .and_then(char::from_u32);
-                let error = || ReadError {
-                    line: start,
-                    message: "`%` needs two hexadecimal digits".into(),
-                };
+                let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+                let error = || ReadError { line: start, message: "`%` needs two hexadecimal digits".into() };
                 text.push(code.ok_or_else(error)?);
             }
             c => {
@@ -215,8 +179,7 @@ impl Script {
             return tree.error("expected a command");
         };
         match (name, arguments) {
-            ("set-logic" | "set-info" | "set-option", _)
-            | ("check-sat" | "exit" | "get-model", []) => Ok(()),
+            ("set-logic" | "set-info" | "set-option", _) | ("check-sat" | "exit" | "get-model", []) => Ok(()),
             ("declare-const", [name, sort]) => self.declare(name, sort),
             ("declare-fun", [name, Tree::List { parts, .. }, sort]) if parts.is_empty() => {
                 self.declare(name, sort)
@@ -249,12 +212,7 @@ impl Script {
         let Some((name, arguments)) = tree.call() else {
             return tree.error("expected a formula");
         };
-        let parts = || {
-            arguments
-                .iter()
-                .map(|part| self.formula(part))
-                .collect::<Read<Vec<Formula>>>()
-        };
+        let parts = || arguments.iter().map(|part| self.formula(part)).collect::<Read<Vec<Formula>>>();
         match (name, arguments) {
             ("and", _) => Ok(Formula::and(parts()?)),
             ("or", _) => Ok(Formula::or(parts()?)),
@@ -287,8 +245,7 @@ impl Script {
         let (expr, rest_value) = (self.linear(expr)?, self.number(rest)?);
         let modulus = self.number(divisor)?;
         if modulus.is_zero() || !matches!(relation, "=" | "distinct") {
-            return divisor
-                .error("expected an equation of a remainder by a number other than zero");
+            return divisor.error("expected an equation of a remainder by a number other than zero");
         }
         let possible = rest_value.signum() >= 0 && rest_value < modulus.abs();
         let atom = match possible {
@@ -318,18 +275,11 @@ impl Script {
         let Some((name, arguments)) = tree.call() else {
             return tree.error("expected a sum");
         };
-        let parts = arguments
-            .iter()
-            .map(|part| self.linear(part))
-            .collect::<Read<Vec<Linear>>>()?;
+        let parts = arguments.iter().map(|part| self.linear(part)).collect::<Read<Vec<Linear>>>()?;
         match (name, parts.as_slice()) {
-            ("+", _) => Ok(parts
-                .into_iter()
-                .fold(Linear::default(), |sum, part| sum + part)),
+            ("+", _) => Ok(parts.into_iter().fold(Linear::default(), |sum, part| sum + part)),
             ("-", [only]) => Ok(-only.clone()),
-            ("-", [first, rest @ ..]) => {
-                Ok(rest.iter().fold(first.clone(), |sum, part| sum - part))
-            }
+            ("-", [first, rest @ ..]) => Ok(rest.iter().fold(first.clone(), |sum, part| sum - part)),
             ("*", [factor, expr]) | ("*", [expr, factor]) if factor.is_constant() => {
                 Ok(expr.times(factor.constant()))
             }
@@ -364,9 +314,7 @@ mod tests {
             "(not (= (mod (* 2 x) 5) 4))",
             "(= (mod x 3) 7)",
         ] {
-            round_trip(&format!(
-                "{declare}\n(assert {formula}) ; comment\n(check-sat)"
-            ));
+            round_trip(&format!("{declare}\n(assert {formula}) ; comment\n(check-sat)"));
         }
     }
 
@@ -386,11 +334,7 @@ mod tests {
             ("(assert (- ))", 1),
             ("(assert (< 1 (-)))", 1),
         ] {
-            assert_eq!(
-                read_smtlib(text).err().map(|e| e.line),
-                Some(line),
-                "{text}"
-            );
+            assert_eq!(read_smtlib(text).err().map(|e| e.line), Some(line), "{text}");
         }
         let deep = "(".repeat(100_000);
         assert!(read_smtlib(&deep).is_err());

@@ -73,21 +73,9 @@ impl Graph {
         let length = i128::from(shape.bound);
         // An equation is normalised with its first coefficient positive, the
         // difference view keeps that orientation, so its factor is its sign.
-        self.edges.push(Edge {
-            from,
-            to,
-            length,
-            fact,
-            sign: 1,
-        });
+        self.edges.push(Edge { from, to, length, fact, sign: 1 });
         if equation {
-            self.edges.push(Edge {
-                from: to,
-                to: from,
-                length: -length,
-                fact,
-                sign: -1,
-            });
+            self.edges.push(Edge { from: to, to: from, length: -length, fact, sign: -1 });
         }
     }
 
@@ -124,13 +112,7 @@ impl Graph {
         }
         let zero = distance[ZERO as usize];
         let value = |at: usize| Int::from(distance[at + 1] - zero);
-        Cycles::Solution(
-            self.vars
-                .iter()
-                .enumerate()
-                .map(|(at, var)| (*var, value(at)))
-                .collect(),
-        )
+        Cycles::Solution(self.vars.iter().enumerate().map(|(at, var)| (*var, value(at))).collect())
     }
 
     fn outgoing(&self, count: usize) -> Vec<Vec<u32>> {

@@ -41,13 +41,7 @@ pub(crate) fn attempt(
         return Ok(values);
     }
     let facts = facts.to_vec();
-    Dive {
-        equations,
-        facts,
-        simplex,
-        patience,
-    }
-    .branch(ledger)
+    Dive { equations, facts, simplex, patience }.branch(ledger)
 }
 
 /// Solves the rational relaxation.
@@ -56,9 +50,7 @@ fn relax(ledger: &mut Ledger, facts: &[Fact], simplex: &mut Simplex) -> Result<(
         let step = simplex.assert_le(&fact.expr, at as u32);
         step.map_err(|farkas| ledger.close(combination(&farkas, facts)))?;
     }
-    simplex
-        .check()
-        .map_err(|farkas| ledger.close(combination(&farkas, facts)))
+    simplex.check().map_err(|farkas| ledger.close(combination(&farkas, facts)))
 }
 
 /// An integer point from the centre of a unit cube that fits in, if one does.
@@ -85,29 +77,17 @@ impl Dive<'_> {
     /// Splits at a fraction of the relaxation's solution, as long as patience lasts.
     fn branch(&mut self, ledger: &mut Ledger) -> Result<Values, Stop> {
         let Some((var, value)) = self.simplex.fractional() else {
-            return Ok(collect(&self.simplex, |value| {
-                value.to_int().cloned().unwrap_or_default()
-            }));
+            return Ok(collect(&self.simplex, |value| value.to_int().cloned().unwrap_or_default()));
         };
         self.patience = self.patience.checked_sub(1).ok_or(Stop::Exhausted)?;
         let (floor, nearest) = (value.floor(), value.round());
         let id = ledger.assumption();
         let low = Linear::from(var) - floor.clone();
         let high = -low.clone() + 1;
-        let near_first = if nearest == floor {
-            [&low, &high]
-        } else {
-            [&high, &low]
-        };
+        let near_first = if nearest == floor { [&low, &high] } else { [&high, &low] };
         let mut proofs = Vec::new();
         for side in near_first {
-            match self.below(
-                ledger,
-                Fact {
-                    expr: side.clone(),
-                    why: Combination::one(id),
-                },
-            ) {
+            match self.below(ledger, Fact { expr: side.clone(), why: Combination::one(id) }) {
                 Err(Stop::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
                 settled => return settled,
             }
@@ -123,13 +103,9 @@ impl Dive<'_> {
     fn below(&mut self, ledger: &mut Ledger, fact: Fact) -> Result<Values, Stop> {
         let (mark, count) = (self.simplex.mark(), self.facts.len());
         self.facts.push(fact);
-        let asserted = self
-            .simplex
-            .assert_le(&self.facts[count].expr, count as u32);
+        let asserted = self.simplex.assert_le(&self.facts[count].expr, count as u32);
         let result = match asserted.and_then(|()| self.simplex.check()) {
-            Err(farkas) => Err(Stop::Refuted(
-                ledger.close(combination(&farkas, &self.facts)),
-            )),
+            Err(farkas) => Err(Stop::Refuted(ledger.close(combination(&farkas, &self.facts)))),
             Ok(()) => self.branch(ledger),
         };
         self.simplex.retract(mark);
@@ -139,17 +115,12 @@ impl Dive<'_> {
 }
 
 fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Values {
-    simplex
-        .vars()
-        .filter_map(|var| Some((var, integer(simplex.value(var)?))))
-        .collect()
+    simplex.vars().filter_map(|var| Some((var, integer(simplex.value(var)?)))).collect()
 }
 
 /// The reason of a contradiction found by simplex.
 pub(crate) fn combination(farkas: &[(u32, Int)], facts: &[Fact]) -> Combination {
     farkas
         .iter()
-        .fold(Combination::none(), |sum, (fact, factor)| {
-            sum.plus(factor, &facts[*fact as usize].why)
-        })
+        .fold(Combination::none(), |sum, (fact, factor)| sum.plus(factor, &facts[*fact as usize].why))
 }

@@ -46,12 +46,7 @@ impl Equations {
         }
         // A replacement only brings in variables that are solved later, so the
         // earliest one first means every replacement is used at most once.
-        while let Some(at) = fact
-            .expr
-            .vars()
-            .filter_map(|var| self.by_var.get(&var))
-            .min()
-        {
+        while let Some(at) = fact.expr.vars().filter_map(|var| self.by_var.get(&var)).min() {
             let replacement = &self.replacements[*at];
             let factor = fact.expr.coefficient(replacement.var);
             fact.expr = fact.expr.substitute(replacement.var, &replacement.by);
@@ -79,17 +74,9 @@ impl Equations {
             }
             if !content.is_one() {
                 let why = equation.why.divided(&content);
-                equation = Fact {
-                    expr: equation.expr.exact_div(&content),
-                    why,
-                };
+                equation = Fact { expr: equation.expr.exact_div(&content), why };
             }
-            let unit = equation
-                .expr
-                .terms()
-                .iter()
-                .rev()
-                .find(|term| term.1.is_unit());
+            let unit = equation.expr.terms().iter().rev().find(|term| term.1.is_unit());
             if let Some((var, sign)) = unit.cloned() {
                 if equation.why.terms.len() > MAX_REASONS {
                     equation = ledger.name_equation(equation);
@@ -103,34 +90,18 @@ impl Equations {
 
     fn solve_for(&mut self, var: Var, sign: &Int, equation: Fact) {
         let turn = -sign;
-        let by = equation
-            .expr
-            .times(&turn)
-            .plus(&Int::ONE, &Linear::from(var));
-        self.replace(Replacement {
-            var,
-            by,
-            why: equation.why.scaled(&turn),
-        });
+        let by = equation.expr.times(&turn).plus(&Int::ONE, &Linear::from(var));
+        self.replace(Replacement { var, by, why: equation.why.scaled(&turn) });
     }
 
     /// One step of Euclid's algorithm on the coefficients.
     fn shrink(&mut self, ledger: &mut Ledger, equation: Fact) -> Fact {
-        let least = equation
-            .expr
-            .terms()
-            .iter()
-            .min_by_key(|term| term.1.abs())
-            .cloned();
+        let least = equation.expr.terms().iter().min_by_key(|term| term.1.abs()).cloned();
         let Some((var, a)) = least else {
             return equation;
         };
         let fresh = ledger.fresh_var();
-        let quotients = equation
-            .expr
-            .terms()
-            .iter()
-            .map(|(v, b)| (*v, nearest(b, &a)));
+        let quotients = equation.expr.terms().iter().map(|(v, b)| (*v, nearest(b, &a)));
         let sum = Linear::new(quotients, 0i64);
         let meaning = sum.substitute_all(|v| Some(self.meaning(v)));
         self.name(fresh, meaning);
@@ -154,19 +125,12 @@ impl Equations {
 
     /// Replaces a variable by an expression over fresh ones that means the same.
     pub(crate) fn rename(&mut self, var: Var, by: Linear) {
-        self.replace(Replacement {
-            var,
-            by,
-            why: Combination::none(),
-        });
+        self.replace(Replacement { var, by, why: Combination::none() });
     }
 
     /// A variable in terms of the original ones.
     pub(crate) fn meaning(&self, var: Var) -> Linear {
-        self.meaning
-            .get(&var)
-            .cloned()
-            .unwrap_or_else(|| Linear::from(var))
+        self.meaning.get(&var).cloned().unwrap_or_else(|| Linear::from(var))
     }
 
     /// An expression in terms of the original variables.
@@ -186,9 +150,7 @@ impl Equations {
     /// absent ones are zero.
     pub(crate) fn extend(&self, first: usize, values: &mut Values) {
         for replacement in self.replacements[first..].iter().rev() {
-            let value = replacement
-                .by
-                .evaluate(|var| values.get(&var).unwrap_or(&Int::ZERO));
+            let value = replacement.by.evaluate(|var| values.get(&var).unwrap_or(&Int::ZERO));
             values.insert(replacement.var, value);
         }
     }

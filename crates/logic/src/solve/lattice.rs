@@ -46,9 +46,7 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
                 .map(|(fact, weight)| fact.expr.coefficient(*var) * weight)
                 .collect(),
             meaning: equations.meaning(*var),
-            share: (0..vars.len())
-                .map(|n| Int::from(usize::from(n == at)))
-                .collect(),
+            share: (0..vars.len()).map(|n| Int::from(usize::from(n == at))).collect(),
         })
         .collect();
     let mut rounds = 0;
@@ -63,10 +61,7 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
         .map(|coordinate| equations.name(ledger.fresh_var(), coordinate.meaning.clone()))
         .collect();
     for (at, var) in vars.iter().enumerate() {
-        let shares = fresh
-            .iter()
-            .zip(&coordinates)
-            .map(|(name, c)| (*name, c.share[at].clone()));
+        let shares = fresh.iter().zip(&coordinates).map(|(name, c)| (*name, c.share[at].clone()));
         equations.rename(*var, Linear::new(shares, 0i64));
     }
     true
@@ -74,13 +69,7 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
 
 /// Factors that make all facts count about the same, whatever the size of their coefficients.
 fn weights(facts: &[Fact]) -> Vec<Int> {
-    let size = |fact: &Fact| {
-        fact.expr
-            .terms()
-            .iter()
-            .map(|term| term.1.abs())
-            .sum::<Int>()
-    };
+    let size = |fact: &Fact| fact.expr.terms().iter().map(|term| term.1.abs()).sum::<Int>();
     let sizes: Vec<Int> = facts.iter().map(size).collect();
     let largest = sizes.iter().max().cloned().unwrap_or(Int::ONE);
     let precise = largest * Int::from(1i64 << 20);
@@ -99,10 +88,7 @@ fn shorten(coordinates: &mut [Coordinate]) -> bool {
             if length.is_zero() {
                 continue;
             }
-            let quotient = nearest(
-                &dot(&coordinates[i].column, &coordinates[j].column),
-                &length,
-            );
+            let quotient = nearest(&dot(&coordinates[i].column, &coordinates[j].column), &length);
             if quotient.is_zero() {
                 continue;
             }
@@ -110,9 +96,7 @@ fn shorten(coordinates: &mut [Coordinate]) -> bool {
             let (column, share) = (coordinates[j].column.clone(), coordinates[j].share.clone());
             add(&mut coordinates[i].column, &minus, &column);
             add(&mut coordinates[i].share, &minus, &share);
-            coordinates[j].meaning = coordinates[j]
-                .meaning
-                .plus(&quotient, &coordinates[i].meaning);
+            coordinates[j].meaning = coordinates[j].meaning.plus(&quotient, &coordinates[i].meaning);
             changed = true;
         }
     }
@@ -120,9 +104,7 @@ fn shorten(coordinates: &mut [Coordinate]) -> bool {
 }
 
 fn dot(left: &[Int], right: &[Int]) -> Int {
-    left.iter()
-        .zip(right)
-        .fold(Int::ZERO, |sum, (a, b)| sum.plus_product(a, b))
+    left.iter().zip(right).fold(Int::ZERO, |sum, (a, b)| sum.plus_product(a, b))
 }
 
 fn add(target: &mut [Int], factor: &Int, other: &[Int]) {

@@ -38,17 +38,11 @@ pub(crate) struct Ledger {
 
 impl Combination {
     pub(crate) fn one(id: FactId) -> Combination {
-        Combination {
-            scale: Int::ONE,
-            terms: vec![(id, Int::ONE)],
-        }
+        Combination { scale: Int::ONE, terms: vec![(id, Int::ONE)] }
     }
 
     pub(crate) fn none() -> Combination {
-        Combination {
-            scale: Int::ONE,
-            terms: Vec::new(),
-        }
+        Combination { scale: Int::ONE, terms: Vec::new() }
     }
 
     /// `self + factor * other`.
@@ -56,10 +50,7 @@ impl Combination {
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         if self.scale == other.scale {
             merge_scaled(&self.terms, factor, &other.terms, &mut terms);
-            return Combination {
-                scale: self.scale.clone(),
-                terms,
-            };
+            return Combination { scale: self.scale.clone(), terms };
         }
         let scale = self.scale.lcm(&other.scale);
         let own = self.scaled(&scale.exact_div(&self.scale)).terms;
@@ -71,17 +62,11 @@ impl Combination {
     /// The terms multiplied, the scale kept.
     pub(crate) fn scaled(&self, factor: &Int) -> Combination {
         let terms = self.terms.iter().map(|(id, a)| (*id, a * factor)).collect();
-        Combination {
-            scale: self.scale.clone(),
-            terms,
-        }
+        Combination { scale: self.scale.clone(), terms }
     }
 
     pub(crate) fn divided(&self, divisor: &Int) -> Combination {
-        Combination {
-            scale: &self.scale * divisor,
-            terms: self.terms.clone(),
-        }
+        Combination { scale: &self.scale * divisor, terms: self.terms.clone() }
     }
 }
 
@@ -120,22 +105,12 @@ impl Ledger {
         }
         let why = fact.why.divided(&content);
         if fact.expr.constant().is_multiple_of(&content) {
-            return Fact {
-                expr: fact.expr.exact_div(&content),
-                why,
-            };
+            return Fact { expr: fact.expr.exact_div(&content), why };
         }
         let constant = fact.expr.constant().div_ceil(&content);
-        let expr = fact
-            .expr
-            .with_constant(0i64)
-            .exact_div(&content)
-            .with_constant(constant);
+        let expr = fact.expr.with_constant(0i64).exact_div(&content).with_constant(constant);
         let id = self.enter(Entry::Cut(why));
-        Fact {
-            expr,
-            why: Combination::one(id),
-        }
+        Fact { expr, why: Combination::one(id) }
     }
 
     /// The equation `e = 0` from the facts `e ≤ 0` and `−e ≤ 0`.
@@ -143,19 +118,13 @@ impl Ledger {
         let id = self.enter(Entry::Squeeze(upper.why.clone(), lower.why.clone()));
         Fact {
             expr: upper.expr.clone(),
-            why: Combination {
-                scale: upper.why.scale.clone(),
-                terms: vec![(id, Int::ONE)],
-            },
+            why: Combination { scale: upper.why.scale.clone(), terms: vec![(id, Int::ONE)] },
         }
     }
 
     /// The same equation with a number of its own as its reason.
     pub(crate) fn name_equation(&mut self, equation: Fact) -> Fact {
-        let turned = Fact {
-            expr: -equation.expr.clone(),
-            why: equation.why.scaled(&Int::MINUS_ONE),
-        };
+        let turned = Fact { expr: -equation.expr.clone(), why: equation.why.scaled(&Int::MINUS_ONE) };
         self.squeeze(&equation, &turned)
     }
 
@@ -172,9 +141,7 @@ impl Ledger {
                 Entry::Assumption => {
                     open.insert(id);
                 }
-                Entry::Cut(from) if needed.insert(id) => {
-                    queue.extend(from.terms.iter().map(|t| t.0))
-                }
+                Entry::Cut(from) if needed.insert(id) => queue.extend(from.terms.iter().map(|t| t.0)),
                 Entry::Squeeze(upper, lower) if needed.insert(id) => {
                     queue.extend(upper.terms.iter().chain(&lower.terms).map(|t| t.0));
                 }
@@ -185,17 +152,10 @@ impl Ledger {
         // Entries only refer to older ones, so the newest stands innermost.
         for id in needed.into_iter().rev() {
             let step = match &self.entries[(id - self.hypotheses) as usize] {
-                Entry::Cut(from) => Step::Cut {
-                    id,
-                    from: from.clone(),
-                    then,
-                },
-                Entry::Squeeze(upper, lower) => Step::Squeeze {
-                    id,
-                    upper: upper.clone(),
-                    lower: lower.clone(),
-                    then,
-                },
+                Entry::Cut(from) => Step::Cut { id, from: from.clone(), then },
+                Entry::Squeeze(upper, lower) => {
+                    Step::Squeeze { id, upper: upper.clone(), lower: lower.clone(), then }
+                }
                 Entry::Assumption => continue,
             };
             then = self.push(step, open.clone());
@@ -209,10 +169,7 @@ impl Ledger {
         let why = equation.why.divided(&content);
         let upper = self.enter(Entry::Cut(why.clone()));
         let lower = self.enter(Entry::Cut(why.scaled(&Int::MINUS_ONE)));
-        self.close(Combination {
-            scale: Int::ONE,
-            terms: vec![(upper, Int::ONE), (lower, Int::ONE)],
-        })
+        self.close(Combination { scale: Int::ONE, terms: vec![(upper, Int::ONE), (lower, Int::ONE)] })
     }
 
     /// Whether a branch's proof uses the assumption.
@@ -232,24 +189,8 @@ impl Ledger {
         self.push(step, open)
     }
 
-    pub(crate) fn split(
-        &mut self,
-        id: FactId,
-        expr: Linear,
-        low: ProofId,
-        high: ProofId,
-    ) -> ProofId {
-        self.join(
-            id,
-            low,
-            high,
-            Step::Split {
-                id,
-                expr,
-                low,
-                high,
-            },
-        )
+    pub(crate) fn split(&mut self, id: FactId, expr: Linear, low: ProofId, high: ProofId) -> ProofId {
+        self.join(id, low, high, Step::Split { id, expr, low, high })
     }
 
     /// Puts the quotient step of a divisibility hypothesis around a proof that needs it.
@@ -266,15 +207,7 @@ impl Ledger {
         let mut open = self.open[then].clone();
         open.remove(&id);
         open.remove(&(id + 1));
-        self.push(
-            Step::Quotient {
-                hypothesis,
-                quotient,
-                id,
-                then,
-            },
-            open,
-        )
+        self.push(Step::Quotient { hypothesis, quotient, id, then }, open)
     }
 
     fn push(&mut self, step: Step, open: BTreeSet<FactId>) -> ProofId {
@@ -288,16 +221,9 @@ impl Ledger {
         let mut wanted = vec![false; self.steps.len()];
         wanted[root] = true;
         let mut place = vec![0; self.steps.len()];
-        for at in (0..=root)
-            .rev()
-            .filter(|at| self.steps[*at].children().iter().any(Option::is_some))
-        {
+        for at in (0..=root).rev().filter(|at| self.steps[*at].children().iter().any(Option::is_some)) {
             if wanted[at] {
-                self.steps[at]
-                    .children()
-                    .into_iter()
-                    .flatten()
-                    .for_each(|child| wanted[child] = true);
+                self.steps[at].children().into_iter().flatten().for_each(|child| wanted[child] = true);
             }
         }
         let mut steps = Vec::new();
@@ -319,9 +245,7 @@ impl Step {
             Step::Cut { then, .. } | Step::Squeeze { then, .. } | Step::Quotient { then, .. } => {
                 [Some(*then), None]
             }
-            Step::Split { low, high, .. } | Step::Disequality { low, high, .. } => {
-                [Some(*low), Some(*high)]
-            }
+            Step::Split { low, high, .. } | Step::Disequality { low, high, .. } => [Some(*low), Some(*high)],
         }
     }
 

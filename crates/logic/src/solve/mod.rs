@@ -58,9 +58,7 @@ impl Model {
 impl FromIterator<(Var, Int)> for Model {
     fn from_iter<I: IntoIterator<Item = (Var, Int)>>(values: I) -> Model {
         let mut model = Model::default();
-        values
-            .into_iter()
-            .for_each(|(var, value)| model.set(var, value));
+        values.into_iter().for_each(|(var, value)| model.set(var, value));
         model
     }
 }
@@ -103,9 +101,7 @@ pub fn decide(atoms: &[Atom]) -> Outcome {
     }
     match cycles::examine(atoms) {
         Cycles::Negative(cycle) => {
-            return Outcome::Unsat(Certificate {
-                steps: vec![Step::Contradiction(cycle)],
-            });
+            return Outcome::Unsat(Certificate { steps: vec![Step::Contradiction(cycle)] });
         }
         Cycles::Solution(values) => {
             let model: Model = values.into_iter().collect();
@@ -131,9 +127,6 @@ pub fn decide(atoms: &[Atom]) -> Outcome {
         }
     }
     // A wrong answer would be worse than none.
-    assert!(
-        atoms.iter().all(|atom| model.satisfies(atom)),
-        "a model of our own violates an atom"
-    );
+    assert!(atoms.iter().all(|atom| model.satisfies(atom)), "a model of our own violates an atom");
     Outcome::Sat(model)
 }

@@ -35,15 +35,8 @@ const PATIENCE: [usize; 3] = [150, 400, 20];
 /// Solves a conjunction of inequalities under equations already solved.
 ///
 /// Values come back for all variables but those the given equations define.
-pub(crate) fn solve(
-    ledger: &mut Ledger,
-    equations: &Equations,
-    facts: &[Fact],
-) -> Result<Values, ProofId> {
-    let mut problem = Problem {
-        equations: equations.clone(),
-        facts: facts.to_vec(),
-    };
+pub(crate) fn solve(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Values, ProofId> {
+    let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
     let first = equations.len();
     problem.simplify(ledger)?;
     let mut values = match attempt(ledger, &problem.equations, &problem.facts, PATIENCE[0]) {
@@ -60,15 +53,8 @@ pub(crate) fn solve(
 }
 
 /// The same with little patience, for the many problems that elimination creates.
-fn solve_shadow(
-    ledger: &mut Ledger,
-    equations: &Equations,
-    facts: &[Fact],
-) -> Result<Values, ProofId> {
-    let mut problem = Problem {
-        equations: equations.clone(),
-        facts: facts.to_vec(),
-    };
+fn solve_shadow(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Values, ProofId> {
+    let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
     problem.simplify(ledger)?;
     let mut values = problem.search(ledger, PATIENCE[2])?;
     problem.equations.extend(equations.len(), &mut values);
@@ -82,14 +68,8 @@ struct Problem {
 
 /// How to go on with a variable or a strip.
 enum Plan {
-    Eliminate {
-        var: Var,
-    },
-    Strip {
-        upper: usize,
-        lower: usize,
-        cases: Int,
-    },
+    Eliminate { var: Var },
+    Strip { upper: usize, lower: usize, cases: Int },
 }
 
 /// A lower bound `r ≤ β·z` with the room `s` it must leave.
@@ -161,11 +141,7 @@ impl Problem {
     }
 
     fn plan(&self) -> Option<Plan> {
-        let mut vars: Vec<Var> = self
-            .facts
-            .iter()
-            .flat_map(|fact| fact.expr.vars())
-            .collect();
+        let mut vars: Vec<Var> = self.facts.iter().flat_map(|fact| fact.expr.vars()).collect();
         vars.sort_unstable();
         vars.dedup();
         let priced = vars.iter().map(|var| (self.price(*var), *var));
@@ -175,15 +151,9 @@ impl Problem {
             return Some(cheapest);
         }
         match self.narrowest() {
-            Some(Plan::Strip {
-                upper,
-                lower,
-                cases: width,
-            }) if width <= cases => Some(Plan::Strip {
-                upper,
-                lower,
-                cases: width,
-            }),
+            Some(Plan::Strip { upper, lower, cases: width }) if width <= cases => {
+                Some(Plan::Strip { upper, lower, cases: width })
+            }
             _ => Some(cheapest),
         }
     }
@@ -192,10 +162,7 @@ impl Problem {
     fn price(&self, var: Var) -> (Int, i64) {
         let (lowers, uppers, _) = self.sides(var);
         let (lower, upper) = (lowers.len() as i64, uppers.len() as i64);
-        (
-            lowers.iter().map(|lower| lower.room.clone()).sum(),
-            lower * upper - lower - upper,
-        )
+        (lowers.iter().map(|lower| lower.room.clone()).sum(), lower * upper - lower - upper)
     }
 
     fn narrowest(&self) -> Option<Plan> {
@@ -212,11 +179,7 @@ impl Problem {
                 }
             }
         }
-        best.map(|(cases, upper, lower)| Plan::Strip {
-            upper,
-            lower,
-            cases,
-        })
+        best.map(|(cases, upper, lower)| Plan::Strip { upper, lower, cases })
     }
 
     /// Lower bounds (with their rooms), upper bounds and the facts without the variable.
@@ -231,11 +194,7 @@ impl Problem {
                     steepest = steepest.max(a);
                     uppers.push(fact.clone());
                 }
-                _ => lowers.push(Lower {
-                    fact: fact.clone(),
-                    factor: -a,
-                    room: Int::ZERO,
-                }),
+                _ => lowers.push(Lower { fact: fact.clone(), factor: -a, room: Int::ZERO }),
             }
         }
         if steepest.signum() > 0 {
@@ -254,13 +213,7 @@ impl Problem {
         for lower in lowers.iter_mut().filter(|lower| lower.room.signum() > 0) {
             let id = ledger.assumption();
             let expr = lower.fact.expr.clone() + lower.room.clone();
-            let original = std::mem::replace(
-                &mut lower.fact,
-                Fact {
-                    expr,
-                    why: Combination::one(id),
-                },
-            );
+            let original = std::mem::replace(&mut lower.fact, Fact { expr, why: Combination::one(id) });
             assumed.push((id, original, lower.room.clone()));
         }
         for lower in &lowers {
@@ -296,10 +249,7 @@ impl Problem {
             Ok(values) => return Ok(values),
             Err(cases) => cases,
         };
-        let floor = Fact {
-            expr: lower.expr.clone() + steps,
-            why: Combination::one(id),
-        };
+        let floor = Fact { expr: lower.expr.clone() + steps, why: Combination::one(id) };
         let equation = ledger.squeeze(upper, &floor);
         match self.with_equation(ledger, equation) {
             Ok(values) => Ok(values),
@@ -309,55 +259,32 @@ impl Problem {
 
     /// Tries `e = 0, 1, …, count − 1` for the fact `−e ≤ 0`; what remains,
     /// `e ≥ count`, is the assumption `id`.
-    fn cases(
-        &self,
-        ledger: &mut Ledger,
-        fact: &Fact,
-        count: &Int,
-        id: u32,
-    ) -> Result<Values, Vec<Case>> {
+    fn cases(&self, ledger: &mut Ledger, fact: &Fact, count: &Int, id: u32) -> Result<Values, Vec<Case>> {
         let mut cases = Vec::new();
         let mut floor = fact.clone();
         let mut value = Int::ZERO;
         while value < *count {
             let next = &value + &Int::ONE;
-            let split = if next == *count {
-                id
-            } else {
-                ledger.assumption()
-            };
+            let split = if next == *count { id } else { ledger.assumption() };
             let expr = -fact.expr.clone() - value;
-            let ceiling = Fact {
-                expr: expr.clone(),
-                why: Combination::one(split),
-            };
+            let ceiling = Fact { expr: expr.clone(), why: Combination::one(split) };
             let equation = ledger.squeeze(&ceiling, &floor);
             let proof = match self.with_equation(ledger, equation) {
                 Ok(values) => return Ok(values),
                 Err(proof) => proof,
             };
-            cases.push(Case {
-                id: split,
-                expr: self.equations.meaning_of(&expr),
-                proof,
-            });
+            cases.push(Case { id: split, expr: self.equations.meaning_of(&expr), proof });
             if !ledger.uses(proof, split) {
                 break;
             }
-            floor = Fact {
-                expr: fact.expr.clone() + next.clone(),
-                why: Combination::one(split),
-            };
+            floor = Fact { expr: fact.expr.clone() + next.clone(), why: Combination::one(split) };
             value = next;
         }
         Err(cases)
     }
 
     fn with_equation(&self, ledger: &mut Ledger, equation: Fact) -> Result<Values, ProofId> {
-        let mut child = Problem {
-            equations: self.equations.clone(),
-            facts: self.facts.clone(),
-        };
+        let mut child = Problem { equations: self.equations.clone(), facts: self.facts.clone() };
         child.equations.add(ledger, equation)?;
         child.simplify(ledger)?;
         let mut values = child.search(ledger, PATIENCE[2])?;
@@ -374,9 +301,7 @@ struct Case {
 }
 
 fn join_cases(ledger: &mut Ledger, cases: Vec<Case>, last: ProofId) -> ProofId {
-    cases.into_iter().rev().fold(last, |rest, case| {
-        ledger.split(case.id, case.expr, case.proof, rest)
-    })
+    cases.into_iter().rev().fold(last, |rest, case| ledger.split(case.id, case.expr, case.proof, rest))
 }
 
 impl Lower {
@@ -398,17 +323,7 @@ fn between(var: Var, lowers: &[Fact], uppers: &[Fact], values: &Values) -> Int {
         let rest = rest.evaluate(|v| values.get(&v).unwrap_or(&Int::ZERO));
         (rest, fact.expr.coefficient(var).abs())
     };
-    let floor = lowers
-        .iter()
-        .map(bound)
-        .map(|(rest, a)| rest.div_ceil(&a))
-        .max();
-    let ceiling = || {
-        uppers
-            .iter()
-            .map(bound)
-            .map(|(rest, a)| (-rest).div_floor(&a))
-            .min()
-    };
+    let floor = lowers.iter().map(bound).map(|(rest, a)| rest.div_ceil(&a)).max();
+    let ceiling = || uppers.iter().map(bound).map(|(rest, a)| (-rest).div_floor(&a)).min();
     floor.or_else(ceiling).unwrap_or_default()
 }

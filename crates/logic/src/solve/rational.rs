@@ -12,24 +12,15 @@ pub(crate) struct Rational {
 }
 
 impl Rational {
-    pub(crate) const ZERO: Rational = Rational {
-        numerator: Int::ZERO,
-        denominator: Int::ONE,
-    };
+    pub(crate) const ZERO: Rational = Rational { numerator: Int::ZERO, denominator: Int::ONE };
 
     /// `numerator / denominator` for a positive denominator.
     pub(crate) fn new(numerator: Int, denominator: Int) -> Rational {
         if denominator.is_one() {
-            return Rational {
-                numerator,
-                denominator,
-            };
+            return Rational { numerator, denominator };
         }
         let gcd = numerator.gcd(&denominator);
-        Rational {
-            numerator: numerator.exact_div(&gcd),
-            denominator: denominator.exact_div(&gcd),
-        }
+        Rational { numerator: numerator.exact_div(&gcd), denominator: denominator.exact_div(&gcd) }
     }
 
     pub(crate) fn floor(&self) -> Int {
@@ -53,16 +44,10 @@ impl Rational {
         let down = &other.denominator * divisor;
         if self.denominator.is_one() && down.is_one() {
             let numerator = self.numerator.plus_product(factor, &other.numerator);
-            return Rational {
-                numerator,
-                denominator: Int::ONE,
-            };
+            return Rational { numerator, denominator: Int::ONE };
         }
         let up = factor * &other.numerator;
-        Rational::new(
-            &self.numerator * &down + up * &self.denominator,
-            &self.denominator * &down,
-        )
+        Rational::new(&self.numerator * &down + up * &self.denominator, &self.denominator * &down)
     }
 
     /// `(bound − self) * multiplier / divisor` for a divisor that is not zero.
@@ -87,9 +72,6 @@ impl Rational {
 
 impl From<Int> for Rational {
     fn from(value: Int) -> Rational {
-        Rational {
-            numerator: value,
-            denominator: Int::ONE,
-        }
+        Rational { numerator: value, denominator: Int::ONE }
     }
 }

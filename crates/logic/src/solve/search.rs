@@ -64,10 +64,7 @@ impl Search<'_> {
         let mut inequalities = Vec::new();
         for (position, atom) in self.atoms.iter().enumerate() {
             let hypothesis = position as FactId;
-            let fact = Fact {
-                expr: atom.expr().clone(),
-                why: Combination::one(hypothesis),
-            };
+            let fact = Fact { expr: atom.expr().clone(), why: Combination::one(hypothesis) };
             match atom.relation() {
                 Relation::Le => inequalities.push(fact),
                 Relation::Eq => self.equations.add(&mut self.ledger, fact)?,
@@ -78,37 +75,22 @@ impl Search<'_> {
                     self.equations.add(&mut self.ledger, equation)?;
                 }
                 Relation::NotDivides(d) => {
-                    let (upper, lower) =
-                        self.quotient(hypothesis, atom, d, [Int::ONE, d - &Int::ONE]);
+                    let (upper, lower) = self.quotient(hypothesis, atom, d, [Int::ONE, d - &Int::ONE]);
                     inequalities.extend([upper, lower]);
                 }
             }
         }
-        inequalities
-            .into_iter()
-            .try_for_each(|fact| self.assert(fact))
+        inequalities.into_iter().try_for_each(|fact| self.assert(fact))
     }
 
     /// The facts `expr − d·q ≤ hi` and `lo ≤ expr − d·q` for a fresh quotient `q`.
-    fn quotient(
-        &mut self,
-        hypothesis: FactId,
-        atom: &Atom,
-        d: &Int,
-        [lo, hi]: [Int; 2],
-    ) -> (Fact, Fact) {
+    fn quotient(&mut self, hypothesis: FactId, atom: &Atom, d: &Int, [lo, hi]: [Int; 2]) -> (Fact, Fact) {
         let quotient = self.ledger.fresh_var();
         let (id, second) = (self.ledger.assumption(), self.ledger.assumption());
         self.quotients.push((hypothesis, quotient, id));
         let rest = atom.expr().plus(&-d, &Linear::from(quotient));
-        let upper = Fact {
-            expr: rest.clone() - hi,
-            why: Combination::one(id),
-        };
-        let lower = Fact {
-            expr: -rest + lo,
-            why: Combination::one(second),
-        };
+        let upper = Fact { expr: rest.clone() - hi, why: Combination::one(id) };
+        let lower = Fact { expr: -rest + lo, why: Combination::one(second) };
         (upper, lower)
     }
 
@@ -154,22 +136,12 @@ impl Search<'_> {
         let (facts, mark) = (self.facts.len(), self.simplex.mark());
         let expr = self.atoms[hypothesis as usize].expr().clone();
         let high = -expr.clone() + 1;
-        self.frames.push(Frame {
-            id,
-            hypothesis,
-            facts,
-            mark,
-            high,
-            low_proof: None,
-        });
+        self.frames.push(Frame { id, hypothesis, facts, mark, high, low_proof: None });
         self.enter(expr + 1, id)
     }
 
     fn enter(&mut self, expr: Linear, id: FactId) -> Node {
-        match self.assert(Fact {
-            expr,
-            why: Combination::one(id),
-        }) {
+        match self.assert(Fact { expr, why: Combination::one(id) }) {
             Ok(()) => self.examine(),
             Err(proof) => Node::Refuted(proof),
         }
@@ -192,12 +164,7 @@ impl Search<'_> {
                 }
                 Some(low) => {
                     let (id, hypothesis) = (frame.id, frame.hypothesis);
-                    let step = Step::Disequality {
-                        hypothesis,
-                        id,
-                        low,
-                        high: proof,
-                    };
+                    let step = Step::Disequality { hypothesis, id, low, high: proof };
                     proof = self.ledger.join(id, low, proof, step);
                 }
             }

@@ -95,11 +95,8 @@ impl Simplex {
         if terms.len() == 1 && terms[0].1.is_unit() {
             return (self.column_of(terms[0].0), flipped);
         }
-        let key: Vec<(Var, Int)> = if flipped {
-            terms.iter().map(|(var, a)| (*var, -a)).collect()
-        } else {
-            terms.to_vec()
-        };
+        let key: Vec<(Var, Int)> =
+            if flipped { terms.iter().map(|(var, a)| (*var, -a)).collect() } else { terms.to_vec() };
         if let Some(column) = self.slacks.get(&key) {
             return (*column, flipped);
         }
@@ -137,12 +134,7 @@ impl Simplex {
             let mut out = Vec::with_capacity(sum.len() + 4);
             match self.row_of[column as usize] {
                 None => {
-                    merge_scaled(
-                        &sum,
-                        &(coefficient * &scale),
-                        &[(column, Int::ONE)],
-                        &mut out,
-                    );
+                    merge_scaled(&sum, &(coefficient * &scale), &[(column, Int::ONE)], &mut out);
                 }
                 Some(row) => {
                     let row = &self.rows[row as usize];
@@ -156,11 +148,7 @@ impl Simplex {
             sum = out;
         }
         let slack = self.new_column(None);
-        let mut row = Row {
-            basic: slack,
-            scale,
-            terms: sum,
-        };
+        let mut row = Row { basic: slack, scale, terms: sum };
         row.normalise();
         self.values[slack as usize] = self.value_of_row(&row);
         self.row_of[slack as usize] = Some(self.rows.len() as u32);
@@ -175,10 +163,8 @@ impl Simplex {
             return;
         }
         let flipped = terms[0].1.signum() < 0;
-        let key: Vec<(Var, Int)> = terms
-            .iter()
-            .map(|(var, a)| (*var, if flipped { -a } else { a.clone() }))
-            .collect();
+        let key: Vec<(Var, Int)> =
+            terms.iter().map(|(var, a)| (*var, if flipped { -a } else { a.clone() })).collect();
         let Some(column) = self.slacks.get(&key).copied() else {
             return;
         };
@@ -187,8 +173,7 @@ impl Simplex {
         }
         self.slacks.remove(&key);
         if self.row_of[column as usize].is_none()
-            && let Some(row) =
-                (0..self.rows.len()).find(|row| self.rows[*row].find(column).is_some())
+            && let Some(row) = (0..self.rows.len()).find(|row| self.rows[*row].find(column).is_some())
         {
             let leaving = self.rows[row].basic;
             self.pivot(row, column);
@@ -210,9 +195,7 @@ impl Simplex {
         let value = &self.values[column as usize];
         let beyond = |bound: &&Bound, order| value.cmp_int(&bound.value) == order;
         let violated = lower.as_ref().filter(|bound| beyond(bound, Ordering::Less));
-        let violated = violated.or(upper
-            .as_ref()
-            .filter(|bound| beyond(bound, Ordering::Greater)));
+        let violated = violated.or(upper.as_ref().filter(|bound| beyond(bound, Ordering::Greater)));
         if let Some(bound) = violated {
             let delta = value.gap_to(&bound.value, &Int::ONE, &Int::ONE);
             self.shift(column, &delta);
@@ -220,31 +203,17 @@ impl Simplex {
     }
 
     fn value_of_row(&self, row: &Row) -> Rational {
-        row.terms.iter().fold(Rational::ZERO, |sum, (column, a)| {
-            sum.plus(a, &self.values[*column as usize], &row.scale)
-        })
+        row.terms
+            .iter()
+            .fold(Rational::ZERO, |sum, (column, a)| sum.plus(a, &self.values[*column as usize], &row.scale))
     }
 
-    fn assert_bound(
-        &mut self,
-        column: Column,
-        side: Side,
-        value: Int,
-        reason: Reason,
-    ) -> Result<(), Farkas> {
+    fn assert_bound(&mut self, column: Column, side: Side, value: Int, reason: Reason) -> Result<(), Farkas> {
         let at = column as usize;
         let [lower, upper] = &self.bounds[at];
-        let (own, other) = if side == Side::Lower {
-            (lower, upper)
-        } else {
-            (upper, lower)
-        };
+        let (own, other) = if side == Side::Lower { (lower, upper) } else { (upper, lower) };
         let tighter = |than: &Int| {
-            if side == Side::Lower {
-                value > *than
-            } else {
-                value < *than
-            }
+            if side == Side::Lower { value > *than } else { value < *than }
         };
         if own.as_ref().is_some_and(|bound| !tighter(&bound.value)) {
             return Ok(());
@@ -300,15 +269,9 @@ impl Simplex {
             let basic = row.basic as usize;
             let [lower, upper] = &self.bounds[basic];
             let value = &self.values[basic];
-            if lower
-                .as_ref()
-                .is_some_and(|bound| value.cmp_int(&bound.value) == Ordering::Less)
-            {
+            if lower.as_ref().is_some_and(|bound| value.cmp_int(&bound.value) == Ordering::Less) {
                 best = Some((at, Side::Lower));
-            } else if upper
-                .as_ref()
-                .is_some_and(|bound| value.cmp_int(&bound.value) == Ordering::Greater)
-            {
+            } else if upper.as_ref().is_some_and(|bound| value.cmp_int(&bound.value) == Ordering::Greater) {
                 best = Some((at, Side::Upper));
             }
         }
@@ -322,9 +285,7 @@ impl Simplex {
             let up = (coefficient.signum() > 0) == (side == Side::Lower);
             match (&self.bounds[at], up) {
                 ([_, Some(upper)], true) => self.values[at].cmp_int(&upper.value) == Ordering::Less,
-                ([Some(lower), _], false) => {
-                    self.values[at].cmp_int(&lower.value) == Ordering::Greater
-                }
+                ([Some(lower), _], false) => self.values[at].cmp_int(&lower.value) == Ordering::Greater,
                 _ => true,
             }
         };
@@ -354,14 +315,8 @@ impl Simplex {
         self.rows[row].solve_for(column, &coefficient);
         self.row_of[leaving as usize] = None;
         self.row_of[column as usize] = Some(row as u32);
-        let pivot = std::mem::replace(
-            &mut self.rows[row],
-            Row {
-                basic: column,
-                scale: Int::ONE,
-                terms: Vec::new(),
-            },
-        );
+        let pivot =
+            std::mem::replace(&mut self.rows[row], Row { basic: column, scale: Int::ONE, terms: Vec::new() });
         for other in &mut self.rows {
             other.substitute(&pivot, &mut self.scratch);
         }
@@ -379,27 +334,20 @@ impl Simplex {
         blame(row.basic, side, row.scale.clone());
         for (column, coefficient) in &row.terms {
             let up = (coefficient.signum() > 0) == (side == Side::Lower);
-            blame(
-                *column,
-                if up { Side::Upper } else { Side::Lower },
-                coefficient.abs(),
-            );
+            blame(*column, if up { Side::Upper } else { Side::Lower }, coefficient.abs());
         }
         farkas
     }
 
     /// The value of a variable, if the tableau knows it.
     pub(crate) fn value(&self, var: Var) -> Option<&Rational> {
-        self.columns
-            .get(&var)
-            .map(|column| &self.values[*column as usize])
+        self.columns.get(&var).map(|column| &self.values[*column as usize])
     }
 
     /// The variable of least index whose value is no integer.
     pub(crate) fn fractional(&self) -> Option<(Var, &Rational)> {
         let vars = self.vars.iter().zip(&self.values);
-        vars.filter_map(|(var, value)| Some(((*var)?, value)))
-            .find(|(_, value)| value.to_int().is_none())
+        vars.filter_map(|(var, value)| Some(((*var)?, value))).find(|(_, value)| value.to_int().is_none())
     }
 
     /// The variables of the tableau.
@@ -417,10 +365,7 @@ fn scale_terms(terms: &mut [(Column, Int)], factor: &Int) {
 impl Row {
     #[inline]
     fn find(&self, column: Column) -> Option<&Int> {
-        let at = self
-            .terms
-            .binary_search_by_key(&column, |term| term.0)
-            .ok()?;
+        let at = self.terms.binary_search_by_key(&column, |term| term.0).ok()?;
         Some(&self.terms[at].1)
     }
 
@@ -435,9 +380,7 @@ impl Row {
         }
         if !gcd.is_one() {
             self.scale = self.scale.exact_div(&gcd);
-            self.terms
-                .iter_mut()
-                .for_each(|term| term.1 = term.1.exact_div(&gcd));
+            self.terms.iter_mut().for_each(|term| term.1 = term.1.exact_div(&gcd));
         }
     }
 
@@ -458,10 +401,7 @@ impl Row {
 
     /// Replaces the basic column of another row by its definition.
     fn substitute(&mut self, definition: &Row, scratch: &mut Vec<(Column, Int)>) {
-        let Ok(at) = self
-            .terms
-            .binary_search_by_key(&definition.basic, |term| term.0)
-        else {
+        let Ok(at) = self.terms.binary_search_by_key(&definition.basic, |term| term.0) else {
             return;
         };
         let factor = self.terms.remove(at).1;

@@ -115,10 +115,7 @@ impl Atom {
 
     /// The atom that always holds, or the one that never does.
     pub fn truth(value: bool) -> Atom {
-        Atom::build(
-            Relation::Le,
-            Linear::constant_of(if value { 0i64 } else { 1 }),
-        )
+        Atom::build(Relation::Le, Linear::constant_of(if value { 0i64 } else { 1 }))
     }
 
     /// The relation of the expression to zero.
@@ -203,12 +200,7 @@ impl Atom {
             return Atom::build(Relation::Le, expr);
         }
         let constant = expr.constant().div_ceil(&content);
-        Atom::build(
-            Relation::Le,
-            expr.with_constant(0i64)
-                .exact_div(&content)
-                .with_constant(constant),
-        )
+        Atom::build(Relation::Le, expr.with_constant(0i64).exact_div(&content).with_constant(constant))
     }
 
     fn normal_eq(expr: Linear, positive: bool) -> Atom {
@@ -241,11 +233,7 @@ impl Atom {
         if divisor.is_one() {
             return Atom::truth(positive);
         }
-        let relation = if positive {
-            Relation::Divides(divisor)
-        } else {
-            Relation::NotDivides(divisor)
-        };
+        let relation = if positive { Relation::Divides(divisor) } else { Relation::NotDivides(divisor) };
         Atom::build(relation, reduced)
     }
 
@@ -256,12 +244,7 @@ impl Atom {
             Relation::Le | Relation::Eq | Relation::Ne => difference_shape(&expr),
             _ => None,
         };
-        Atom(Arc::new(Data {
-            relation,
-            expr,
-            difference,
-            hash: hasher.finish(),
-        }))
+        Atom(Arc::new(Data { relation, expr, difference, hash: hasher.finish() }))
     }
 }
 
@@ -270,23 +253,13 @@ fn difference_shape(expr: &Linear) -> Option<Difference> {
     let signed = |term: &(Var, Int)| term.1.is_unit().then(|| (term.0, term.1.signum()));
     match expr.terms() {
         [only] => match signed(only)? {
-            (var, 1) => Some(Difference {
-                plus: Some(var),
-                minus: None,
-                bound,
-            }),
-            (var, _) => Some(Difference {
-                plus: None,
-                minus: Some(var),
-                bound,
-            }),
+            (var, 1) => Some(Difference { plus: Some(var), minus: None, bound }),
+            (var, _) => Some(Difference { plus: None, minus: Some(var), bound }),
         },
         [first, second] => match (signed(first)?, signed(second)?) {
-            ((x, 1), (y, -1)) | ((y, -1), (x, 1)) => Some(Difference {
-                plus: Some(x),
-                minus: Some(y),
-                bound,
-            }),
+            ((x, 1), (y, -1)) | ((y, -1), (x, 1)) => {
+                Some(Difference { plus: Some(x), minus: Some(y), bound })
+            }
             _ => None,
         },
         _ => None,

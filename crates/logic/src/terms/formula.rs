@@ -43,11 +43,7 @@ pub struct Formula(Arc<(Node, u64)>);
 impl Formula {
     /// The formula that always holds, or the one that never does.
     pub fn truth(value: bool) -> Formula {
-        let node = if value {
-            Node::And(Vec::new())
-        } else {
-            Node::Or(Vec::new())
-        };
+        let node = if value { Node::And(Vec::new()) } else { Node::Or(Vec::new()) };
         Formula::build(node)
     }
 
@@ -189,10 +185,7 @@ impl Formula {
                 _ => keep(&part, &mut flat),
             }
         }
-        if flat
-            .iter()
-            .any(|part| matches!(part.node(), Node::Atom(_)) && seen.contains(&part.negate()))
-        {
+        if flat.iter().any(|part| matches!(part.node(), Node::Atom(_)) && seen.contains(&part.negate())) {
             return Formula::truth(!and);
         }
         match flat.len() {

@@ -42,10 +42,7 @@ pub struct Linear {
 impl Linear {
     /// The expression that is a constant.
     pub fn constant_of(value: impl Into<Int>) -> Linear {
-        Linear {
-            terms: Vec::new(),
-            constant: value.into(),
-        }
+        Linear { terms: Vec::new(), constant: value.into() }
     }
 
     /// Builds an expression from terms in any order; equal variables are added up.
@@ -60,10 +57,7 @@ impl Linear {
             }
         }
         merged.retain(|term| !term.1.is_zero());
-        Linear {
-            terms: merged,
-            constant: constant.into(),
-        }
+        Linear { terms: merged, constant: constant.into() }
     }
 
     /// The terms, sorted by variable, without zeros.
@@ -98,10 +92,7 @@ impl Linear {
 
     /// The same terms with another constant.
     pub fn with_constant(&self, constant: impl Into<Int>) -> Linear {
-        Linear {
-            terms: self.terms.clone(),
-            constant: constant.into(),
-        }
+        Linear { terms: self.terms.clone(), constant: constant.into() }
     }
 
     /// The greatest common divisor of the coefficients, zero if there are none.
@@ -120,10 +111,7 @@ impl Linear {
     pub fn plus(&self, factor: &Int, other: &Linear) -> Linear {
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         merge_scaled(&self.terms, factor, &other.terms, &mut terms);
-        Linear {
-            terms,
-            constant: self.constant.plus_product(factor, &other.constant),
-        }
+        Linear { terms, constant: self.constant.plus_product(factor, &other.constant) }
     }
 
     /// `factor * self`.
@@ -132,23 +120,13 @@ impl Linear {
             return Linear::default();
         }
         let terms = self.terms.iter().map(|(v, a)| (*v, a * factor)).collect();
-        Linear {
-            terms,
-            constant: &self.constant * factor,
-        }
+        Linear { terms, constant: &self.constant * factor }
     }
 
     /// Divides coefficients and constant by a number known to divide all of them.
     pub(crate) fn exact_div(&self, divisor: &Int) -> Linear {
-        let terms = self
-            .terms
-            .iter()
-            .map(|(v, a)| (*v, a.exact_div(divisor)))
-            .collect();
-        Linear {
-            terms,
-            constant: self.constant.exact_div(divisor),
-        }
+        let terms = self.terms.iter().map(|(v, a)| (*v, a.exact_div(divisor))).collect();
+        Linear { terms, constant: self.constant.exact_div(divisor) }
     }
 
     /// Replaces a variable by an expression.
@@ -172,18 +150,12 @@ impl Linear {
                 Some(expr) => replaced.push((coefficient, expr)),
             }
         }
-        replaced
-            .iter()
-            .fold(kept, |sum, (coefficient, expr)| sum.plus(coefficient, expr))
+        replaced.iter().fold(kept, |sum, (coefficient, expr)| sum.plus(coefficient, expr))
     }
 
     /// The value under an assignment.
     pub fn evaluate<'a>(&self, mut value: impl FnMut(Var) -> &'a Int) -> Int {
-        self.terms
-            .iter()
-            .fold(self.constant.clone(), |sum, (var, a)| {
-                sum.plus_product(a, value(*var))
-            })
+        self.terms.iter().fold(self.constant.clone(), |sum, (var, a)| sum.plus_product(a, value(*var)))
     }
 }
 
@@ -225,10 +197,7 @@ pub(crate) fn merge_scaled<K: Ord + Copy>(
 
 impl From<Var> for Linear {
     fn from(var: Var) -> Linear {
-        Linear {
-            terms: vec![(var, Int::ONE)],
-            constant: Int::ZERO,
-        }
+        Linear { terms: vec![(var, Int::ONE)], constant: Int::ZERO }
     }
 }
 

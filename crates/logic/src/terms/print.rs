@@ -104,12 +104,7 @@ impl Display for Atom {
         let flip = expr.terms()[0].1.signum() < 0;
         let shown = if flip { -expr.clone() } else { expr.clone() };
         shown.with_constant(0i64).write(f, name)?;
-        write!(
-            f,
-            " {} {}",
-            if flip { turned } else { symbol },
-            -shown.constant()
-        )
+        write!(f, " {} {}", if flip { turned } else { symbol }, -shown.constant())
     }
 }
 

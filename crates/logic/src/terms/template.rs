@@ -40,11 +40,7 @@ impl Template {
             Relation::Eq | Relation::Ne => {
                 let turned = Template::in_order(atom.relation(), -atom.expr().clone());
                 // On a tie both readings give the same template; the first keeps variable order.
-                if turned.0 > straight.0 {
-                    turned
-                } else {
-                    straight
-                }
+                if turned.0 > straight.0 { turned } else { straight }
             }
             _ => straight,
         }
@@ -55,14 +51,7 @@ impl Template {
         terms.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         let (vars, coefficients) = terms.into_iter().unzip();
         let constant = expr.constant().clone();
-        (
-            Template {
-                relation: relation.clone(),
-                coefficients,
-                constant,
-            },
-            vars,
-        )
+        (Template { relation: relation.clone(), coefficients, constant }, vars)
     }
 
     /// The number of holes.
@@ -77,10 +66,7 @@ impl Template {
 
     /// The same shape with another constant, to generalise one that keeps growing.
     pub fn with_constant(&self, constant: impl Into<Int>) -> Template {
-        Template {
-            constant: constant.into(),
-            ..self.clone()
-        }
+        Template { constant: constant.into(), ..self.clone() }
     }
 
     /// Fills the holes in order; `None` if the number of variables is wrong.
@@ -89,10 +75,7 @@ impl Template {
             return None;
         }
         let terms = vars.iter().copied().zip(self.coefficients.iter().cloned());
-        Some(Atom::new(
-            self.relation.clone(),
-            Linear::new(terms, self.constant.clone()),
-        ))
+        Some(Atom::new(self.relation.clone(), Linear::new(terms, self.constant.clone())))
     }
 
     /// All atoms that put into each hole one of its candidates, different variables
@@ -141,16 +124,10 @@ mod tests {
     fn renamed_atoms_share_a_template() {
         let first = Atom::le(var(0) * 2 - Var::at(1), 7);
         let second = Atom::le(var(5) * 2 - Var::at(3), 7);
-        assert_eq!(
-            Template::abstracting(&first).0,
-            Template::abstracting(&second).0
-        );
+        assert_eq!(Template::abstracting(&first).0, Template::abstracting(&second).0);
         let third = Atom::eq(var(0) * 2 - Var::at(1), 7);
         let fourth = Atom::eq(var(3) * 2 - Var::at(1), 7);
-        assert_eq!(
-            Template::abstracting(&third).0,
-            Template::abstracting(&fourth).0
-        );
+        assert_eq!(Template::abstracting(&third).0, Template::abstracting(&fourth).0);
     }
 
     #[test]

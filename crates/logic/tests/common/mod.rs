@@ -79,18 +79,14 @@ pub fn atom(rng: &mut Rng, shape: &Shape) -> Atom {
 }
 
 pub fn conjunction(rng: &mut Rng, shape: &Shape) -> Vec<Atom> {
-    (0..rng.usize(1..=shape.atoms))
-        .map(|_| atom(rng, shape))
-        .collect()
+    (0..rng.usize(1..=shape.atoms)).map(|_| atom(rng, shape)).collect()
 }
 
 pub fn formula(rng: &mut Rng, shape: &Shape, depth: usize) -> Formula {
     if depth == 0 || rng.u8(0..4) == 0 {
         return Formula::from(atom(rng, shape));
     }
-    let parts: Vec<Formula> = (0..rng.usize(2..4))
-        .map(|_| formula(rng, shape, depth - 1))
-        .collect();
+    let parts: Vec<Formula> = (0..rng.usize(2..4)).map(|_| formula(rng, shape, depth - 1)).collect();
     match rng.u8(0..5) {
         0 | 1 => Formula::and(parts),
         2 | 3 => Formula::or(parts),
@@ -113,39 +109,26 @@ pub struct Solver {
 }
 
 pub const SOLVERS: [Solver; 2] = [
-    Solver {
-        name: "z3",
-        arguments: &["-in", "-t:300"],
-    },
-    Solver {
-        name: "cvc5",
-        arguments: &["--incremental", "--lang=smt2", "--tlimit-per=300", "-q"],
-    },
+    Solver { name: "z3", arguments: &["-in", "-t:300"] },
+    Solver { name: "cvc5", arguments: &["--incremental", "--lang=smt2", "--tlimit-per=300", "-q"] },
 ];
 
 /// The solvers on this machine. Complains about missing ones, and fails the test if
 /// the environment demands them.
 pub fn solvers() -> Vec<&'static Solver> {
-    let (present, missing): (Vec<_>, Vec<_>) =
-        SOLVERS.iter().partition(|solver| solver.is_installed());
+    let (present, missing): (Vec<_>, Vec<_>) = SOLVERS.iter().partition(|solver| solver.is_installed());
     for solver in &missing {
         let demanded = std::env::var_os("FENCEWRIGHT_REQUIRE_SOLVERS").is_some();
         assert!(!demanded, "{} is required but not installed", solver.name);
-        eprintln!(
-            "skipping the comparison with {}: not installed",
-            solver.name
-        );
+        eprintln!("skipping the comparison with {}: not installed", solver.name);
     }
     present
 }
 
 impl Solver {
     fn is_installed(&self) -> bool {
-        let run = Command::new(self.name)
-            .arg("--version")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+        let run =
+            Command::new(self.name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         run.is_ok_and(|status| status.success())
     }
 
@@ -162,12 +145,7 @@ impl Solver {
         script.push_str("(exit)\n");
         let output = self.run(script);
         let answers: Vec<Answer> = output.lines().filter_map(read_answer).collect();
-        assert_eq!(
-            answers.len(),
-            questions.len(),
-            "{} did not answer everything: {output}",
-            self.name
-        );
+        assert_eq!(answers.len(), questions.len(), "{} did not answer everything: {output}", self.name);
         answers
     }
 
@@ -182,9 +160,7 @@ impl Solver {
         let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
         let mut output = String::new();
         let mut stdout = child.stdout.take().expect("the pipe was asked for");
-        stdout
-            .read_to_string(&mut output)
-            .expect("the solver writes text");
+        stdout.read_to_string(&mut output).expect("the solver writes text");
         let _ = writer.join();
         child.wait().expect("the solver ends");
         output

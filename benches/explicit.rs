@@ -1,0 +1,140 @@
+//! How fast exact exploration is, and how small its states are.
+//!
+//! `cargo bench --bench explicit` measures Lamport's fast mutex with 3 threads under TSO
+//! against the requirement (1 million states a second on one core, 100 bytes a stored state)
+//! and lists other programs of the corpus. `-- --strict` fails if the requirement is not met,
+//! `-- --quick` takes smaller instances.
+
+mod support;
+
+use engine::{Answer, Engine, Explicit, Run};
+use evidence::{Certificate, Ignore, Statistics, Task, Verdict, check};
+use machine::{MODELS, Model, model_named};
+use program::Program;
+use std::process::ExitCode;
+use support::{Clock, Flags, Requirements, corpus, peak_memory};
+
+/// So many states take long enough to be measured.
+const VISIBLE: usize = 200_000;
+
+/// One exploration and the check of its evidence.
+struct Measured {
+    verdict: &'static str,
+    states: usize,
+    seconds: f64,
+    /// Memory of the state set, for a closed one.
+    bytes: Option<usize>,
+    check_seconds: f64,
+}
+
+impl Measured {
+    fn rate(&self) -> f64 {
+        self.states as f64 / self.seconds
+    }
+
+    fn check_rate(&self) -> f64 {
+        self.states as f64 / self.check_seconds
+    }
+
+    fn bytes_a_state(&self) -> Option<f64> {
+        self.bytes.map(|bytes| bytes as f64 / self.states as f64)
+    }
+}
+
+/// Explores and checks as often as it takes for the clock to see something.
+fn measure(program: &Program, model: Model) -> Measured {
+    let task = Task { program, model };
+    let explore = || Explicit.verify(&task, &Run { max_buffer: Some(8), ..Run::default() });
+    let Answer { verdict, statistics: Statistics { states, .. }, .. } = explore();
+    let bytes = match &verdict {
+        Verdict::Safe(Certificate::Closed(set)) => Some(set.states.bytes()),
+        _ => None,
+    };
+    let rounds = (VISIBLE / states.max(1)).clamp(1, 500);
+    let clock = Clock::start();
+    let answers: Vec<Answer> = (0..rounds).map(|_| explore()).collect();
+    let seconds = clock.seconds() / rounds as f64;
+    let verdict = match verdict {
+        Verdict::Safe(_) => "safe",
+        Verdict::Unsafe(_) => "unsafe",
+        Verdict::Unknown(_) => "unknown",
+    };
+    let clock = Clock::start();
+    for answer in answers {
+        check(&task, answer.verdict, &Ignore).expect("the engine's evidence is accepted");
+    }
+    let check_seconds = clock.seconds() / rounds as f64;
+    Measured { verdict, states, seconds, bytes, check_seconds }
+}
+
+/// The best of several runs: what disturbs a measurement only ever makes it slower.
+fn best(program: &Program, model: Model, runs: usize) -> Measured {
+    let measured = (0..runs).map(|_| measure(program, model));
+    measured.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("at least one run")
+}
+
+fn requirement(flags: &Flags) -> Requirements {
+    let threads = if flags.quick { 2 } else { 3 };
+    let program = corpus("lamport_fast_fenced", &[("N", threads)]);
+    let measured = best(&program, model_named("tso").expect("a model"), 3);
+    let bytes = measured.bytes_a_state().unwrap_or(f64::INFINITY);
+    println!("Lamport's fast mutex, {threads} threads, TSO: {}", measured.verdict);
+    println!("  {:>12} states", measured.states);
+    println!("  {:>12.3} seconds", measured.seconds);
+    println!("  {:>12.0} states a second", measured.rate());
+    println!("  {bytes:>12.1} bytes a stored state");
+    println!("  {:>12.0} states a second checked", measured.check_rate());
+    if let Some(peak) = peak_memory() {
+        println!("  {:>12.1} MiB of memory at most", peak as f64 / f64::from(1 << 20));
+    }
+    let mut requirements = Requirements::default();
+    if !flags.quick {
+        requirements.demand("at least 1,000,000 states a second", measured.rate() >= 1e6);
+        requirements.demand("at most 100 bytes a stored state", bytes <= 100.0);
+    }
+    requirements
+}
+
+const PROGRAMS: &[(&str, &[(&str, i64)])] = &[
+    ("peterson_fenced", &[]),
+    ("burns_fenced", &[("N", 3)]),
+    ("szymanski_fenced", &[("N", 3)]),
+    ("bakery_bounded_fenced", &[("MAX", 3)]),
+    ("lamport_fast_pso", &[("N", 3)]),
+    ("mcs_lock", &[("N", 3)]),
+    ("clh_lock", &[("N", 3)]),
+    ("treiber_stack", &[("N", 3)]),
+    ("chase_lev_fenced", &[]),
+    ("seqlock_pso", &[]),
+];
+
+fn table(flags: &Flags) {
+    println!(
+        "\n{:<24} {:<5} {:<8} {:>10} {:>9} {:>12} {:>8} {:>12}",
+        "program", "model", "verdict", "states", "seconds", "states/s", "bytes", "checked/s"
+    );
+    for (name, defines) in PROGRAMS {
+        let program = corpus(name, if flags.quick { &[] } else { defines });
+        for model in MODELS {
+            let measured = best(&program, *model, 1);
+            let dash = || "-".to_string();
+            let bytes = measured.bytes_a_state().map_or_else(dash, |bytes| format!("{bytes:.1}"));
+            let checked = measured.bytes.map_or_else(dash, |_| format!("{:.0}", measured.check_rate()));
+            println!(
+                "{name:<24} {:<5} {:<8} {:>10} {:>9.4} {:>12.0} {bytes:>8} {checked:>12}",
+                model.name(),
+                measured.verdict,
+                measured.states,
+                measured.seconds,
+                measured.rate(),
+            );
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let flags = Flags::read();
+    let requirements = requirement(&flags);
+    table(&flags);
+    requirements.conclude(&flags)
+}
