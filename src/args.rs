@@ -14,9 +14,6 @@ use program::Int;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The engine choice that leaves it to us.
-pub const PORTFOLIO: &str = "portfolio";
-
 /// Verify lock-free programs under weak memory, with evidence anyone can check.
 #[derive(Debug, Parser)]
 #[command(name = "fencewright", version, max_term_width = 100, disable_help_subcommand = true)]
@@ -127,7 +124,7 @@ pub struct Verify {
     pub model: String,
 
     /// Who answers
-    #[arg(long, short, default_value = PORTFOLIO, value_parser = engines())]
+    #[arg(long, short, default_value = ENGINES[0].name(), value_parser = engines())]
     pub engine: String,
 
     #[command(flatten)]
@@ -351,7 +348,7 @@ pub fn chosen_models(name: &str) -> Vec<Model> {
     model_named(name).map_or_else(|| MODELS.to_vec(), |model| vec![model])
 }
 
-/// The engine an `--engine` value stands for. The portfolio has one member so far.
+/// The engine an `--engine` value stands for.
 pub fn chosen_engine(name: &str) -> &'static dyn Engine {
     engine::engine_named(name).unwrap_or(ENGINES[0])
 }
@@ -368,9 +365,7 @@ fn models(all: bool) -> PossibleValuesParser {
 }
 
 fn engines() -> PossibleValuesParser {
-    let chosen = PossibleValue::new(PORTFOLIO).help("the best fitting engine");
-    let each = ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
-    PossibleValuesParser::new(std::iter::once(chosen).chain(each))
+    PossibleValuesParser::new(ENGINES.iter().map(|e| PossibleValue::new(e.name()).help(e.about())))
 }
 
 fn formats() -> PossibleValuesParser {

@@ -1,6 +1,6 @@
 //! `list`: what there is to choose from.
 
-use crate::args::{List, PORTFOLIO, Registry};
+use crate::args::{List, Registry};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::report::{REPORTS, Section};
@@ -17,11 +17,8 @@ pub fn list(args: &List, console: &Console) -> Result<Exit, Failure> {
         sections.push(Section { title: "models", entries: entries.collect() });
     }
     if wanted(Registry::Engines) {
-        let members: Vec<&str> = ENGINES.iter().map(|engine| engine.name()).collect();
-        let portfolio = (PORTFOLIO, format!("the best fitting engine (of: {})", members.join(", ")));
         let entries = ENGINES.iter().map(|engine| (engine.name(), engine.about().to_string()));
-        sections
-            .push(Section { title: "engines", entries: std::iter::once(portfolio).chain(entries).collect() });
+        sections.push(Section { title: "engines", entries: entries.collect() });
     }
     if wanted(Registry::Formats) {
         let about = |frontend: &frontend::Frontend| {

@@ -148,7 +148,7 @@ impl Session<'_> {
         watch: &Watch<'_>,
         stem: &str,
     ) -> Result<(Printed, Exit), String> {
-        let (checked, statistics) = self.answer(task, watch)?;
+        let (checked, statistics, engine) = self.answer(task, watch)?;
         let sc_violation = match checked.verdict() {
             Verdict::Unsafe(_) => self.sc_violation(task, watch, &statistics)?,
             _ => None,
@@ -166,7 +166,7 @@ impl Session<'_> {
             task: *task,
             checked: &checked,
             sc_violation,
-            engine: self.engine.name(),
+            engine,
             statistics,
             seconds,
             peak: watch.peak(),
@@ -176,8 +176,12 @@ impl Session<'_> {
         Ok((self.report.answer(&answered, self.look), exit))
     }
 
-    /// The engine's answer, checked. An error is a bug of ours.
-    fn answer(&self, task: &Task<'_>, watch: &Watch<'_>) -> Result<(Checked, Statistics), String> {
+    /// The engine's answer, checked, and who found it. An error is a bug of ours.
+    fn answer(
+        &self,
+        task: &Task<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<(Checked, Statistics, &'static str), String> {
         let answer = self.engine.verify(task, &self.run(watch));
         let checked = match check(task, answer.verdict, watch) {
             // Out of time while checking: then nothing is known.
@@ -186,8 +190,8 @@ impl Session<'_> {
             }
             checked => checked,
         };
-        let checked = checked.map_err(|why| bug(self.engine.name(), &why))?;
-        Ok((checked, answer.statistics))
+        let checked = checked.map_err(|why| bug(answer.engine, &why))?;
+        Ok((checked, answer.statistics, answer.engine))
     }
 
     /// Whether SC violates something as well, as far as that can be found out.
@@ -202,7 +206,7 @@ impl Session<'_> {
             return Ok(Some(true));
         }
         let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
-        let (checked, _) = self.answer(&Task { model: sc, ..*task }, &watch.with_states(states))?;
+        let (checked, ..) = self.answer(&Task { model: sc, ..*task }, &watch.with_states(states))?;
         Ok(match checked.verdict() {
             Verdict::Safe(_) => Some(false),
             Verdict::Unsafe(_) => Some(true),
