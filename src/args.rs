@@ -365,8 +365,7 @@ fn models(all: bool) -> PossibleValuesParser {
 }
 
 fn engines() -> PossibleValuesParser {
-    let each = ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
-    PossibleValuesParser::new(each)
+    PossibleValuesParser::new(ENGINES.iter().map(|e| PossibleValue::new(e.name()).help(e.about())))
 }
 
 fn formats() -> PossibleValuesParser {

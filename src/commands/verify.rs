@@ -176,7 +176,7 @@ impl Session<'_> {
         Ok((self.report.answer(&answered, self.look), exit))
     }
 
-    /// The engine's answer, checked, and the engine that found it. An error is a bug of ours.
+    /// The engine's answer, checked, and who found it. An error is a bug of ours.
     fn answer(
         &self,
         task: &Task<'_>,

@@ -177,8 +177,8 @@ fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String
             format!("all {} explored{bound}", counted(answer.statistics.states, "state"))
         }
         Certificate::Gaps(gaps, set) => format!(
-            "whatever the integers grow to, {} by order and gaps up to {} are all there is",
-            counted(set.states.len(), "state"),
+            "proved for integers of any size by {} of states (same order, same gaps up to {})",
+            counted(set.states.len(), "kind"),
             gaps.precision,
         ),
     };

@@ -146,6 +146,8 @@ fn inputs_of_the_same_name_do_not_overwrite_each_other() {
 fn nothing_is_written_without_an_answer() {
     let folder = folder();
     folder.write("endless.fw", ENDLESS);
-    folder.run(&["verify", "--evidence", "proofs", "--states", "50", "endless.fw"]).exits(3);
+    folder
+        .run(&["verify", "--evidence", "proofs", "--engine", "explicit", "--states", "50", "endless.fw"])
+        .exits(3);
     assert_eq!(folder.list("proofs"), [""; 0]);
 }

@@ -57,7 +57,7 @@ fn files_that_are_not_there_are_named() {
 fn other_files_still_get_their_answers_and_the_worst_code_wins() {
     let folder = Folder::new();
     folder.write("mp.fw", MP).write("sb.fw", SB).write("endless.fw", ENDLESS);
-    let tight = ["verify", "--quiet", "--states", "100"];
+    let tight = ["verify", "--quiet", "--engine", "explicit", "--states", "100"];
     let verify = |files: &[&str]| folder.run(&[&tight[..], files].concat());
     verify(&["mp.fw"]).exits(0);
     verify(&["mp.fw", "endless.fw"]).exits(3);
@@ -97,7 +97,9 @@ fn wrong_options_say_what_is_possible() {
 fn limits_end_in_unknown_with_the_reason_and_what_was_explored() {
     let folder = Folder::new();
     folder.write("endless.fw", ENDLESS);
-    let verify = |args: &[&str]| folder.run(&[&["verify", "endless.fw"], args].concat()).exits(3);
+    let verify = |args: &[&str]| {
+        folder.run(&[&["verify", "--engine", "explicit", "endless.fw"], args].concat()).exits(3)
+    };
     verify(&["--timeout", "0"]).says("the time limit was reached").says("explored so far: ");
     verify(&["--memory", "1"]).says("the memory limit was reached").says("explored so far: ");
     verify(&["--states", "5000"]).says("the limit on states was reached").says("explored so far: ");
@@ -111,7 +113,7 @@ fn limits_end_in_unknown_with_the_reason_and_what_was_explored() {
 fn a_bound_on_buffers_that_is_reached_is_said() {
     let folder = Folder::new();
     folder.write("flood.fw", "shared x; thread P { loop { x = 1; } } never x == 2;");
-    let ran = folder.run(&["verify", "--buffer", "4", "flood.fw"]).exits(3);
+    let ran = folder.run(&["verify", "--engine", "explicit", "--buffer", "4", "flood.fw"]).exits(3);
     ran.says("store buffers can grow beyond 4 entries");
 }
 
@@ -120,7 +122,11 @@ fn values_beyond_64_bits_are_unknown_and_never_wrap() {
     let folder = Folder::new();
     let text = "shared x = 9223372036854775807; thread P { x = x + 1; } never x < 0;";
     folder.write("big.fw", text);
-    folder.run(&["verify", "big.fw"]).exits(3).says("a value left the 64-bit range").says("line 1");
+    folder
+        .run(&["verify", "--engine", "explicit", "big.fw"])
+        .exits(3)
+        .says("a value left the 64-bit range")
+        .says("line 1");
 }
 
 #[test]

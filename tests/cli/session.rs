@@ -86,7 +86,19 @@ fn answers_do_not_depend_on_the_number_of_threads() {
 fn json_is_one_object_a_line_with_the_documented_fields() {
     let folder = folder();
     folder.write("mp.fw", MP).write("endless.fw", ENDLESS).write("bad.fw", "shared");
-    let args = ["verify", "--format", "json", "--states", "1000", "sb.fw", "mp.fw", "endless.fw", "bad.fw"];
+    let args = [
+        "verify",
+        "--engine",
+        "explicit",
+        "--format",
+        "json",
+        "--states",
+        "1000",
+        "sb.fw",
+        "mp.fw",
+        "endless.fw",
+        "bad.fw",
+    ];
     let ran = folder.run(&args).exits(2);
     assert_eq!(ran.err, "");
     let objects = ran.json();
@@ -116,7 +128,7 @@ fn an_interrupt_ends_the_work_and_still_reports() {
     let folder = Folder::new();
     folder.write("endless.fw", ENDLESS);
     let mut child = command(folder.path())
-        .args(["verify", "--evidence", "proofs", "endless.fw"])
+        .args(["verify", "--engine", "explicit", "--evidence", "proofs", "endless.fw"])
         .stdout(Stdio::piped())
         .spawn()
         .expect("the binary starts");
