@@ -6,7 +6,7 @@
 #[path = "support/random.rs"]
 mod random;
 
-use engine::{Engine, Explicit, Order, Run, outcomes};
+use engine::{Engine, Explicit, GapProofs, Order, Run, outcomes};
 use evidence::{Ignore, Task, Verdict, check, check_outcomes};
 use machine::reference::{self, Config, Limits, Reached};
 use machine::{Configuration, Entry, Exact, MODELS, Machine, Model, State, StateSet, Stepper, Violation};
@@ -195,10 +195,16 @@ fn compiled_moves_reach_as_many_states_and_stop_at_the_same_caps() {
     });
 }
 
-fn verdict_agrees(program: &Program, model: Model, expected: &Reached, order: Order) -> Result<(), String> {
+fn verdict_agrees(
+    engine: &dyn Engine,
+    program: &Program,
+    model: Model,
+    expected: &Reached,
+    order: Order,
+) -> Result<(), String> {
     let task = Task { program, model };
     let run = Run { order, max_buffer: Some(CAP), ..Run::default() };
-    let answer = Explicit.verify(&task, &run);
+    let answer = engine.verify(&task, &run);
     let checked = check(&task, answer.verdict, &Ignore).map_err(|why| format!("rejected: {why}"))?;
     let (bad, capped) = (!expected.violations.is_empty(), expected.cap_hit);
     match checked.verdict() {
@@ -217,9 +223,23 @@ fn explicit_finds_violations_exactly_where_the_reference_does() {
         for (model, independent) in models() {
             let expected = reach(&program, independent)?;
             for order in [Order::Breadth, Order::Depth] {
-                if let Err(why) = verdict_agrees(&program, model, &expected, order) {
+                if let Err(why) = verdict_agrees(&Explicit, &program, model, &expected, order) {
                     return Some(Err(why));
                 }
+            }
+        }
+        Some(Ok(()))
+    });
+}
+
+#[test]
+fn gap_proofs_decide_as_the_reference_does() {
+    for_all(|sketch| {
+        let program = sketch.build();
+        for (model, independent) in models() {
+            let expected = reach(&program, independent)?;
+            if let Err(why) = verdict_agrees(&GapProofs, &program, model, &expected, Order::Breadth) {
+                return Some(Err(why));
             }
         }
         Some(Ok(()))
@@ -237,7 +257,7 @@ fn one_property_does_not_change_the_verdict_of_another() {
                 let mut alone = program.clone();
                 alone.properties = vec![program.properties[at].clone()];
                 let expected = reach(&alone, independent)?;
-                if let Err(why) = verdict_agrees(&alone, model, &expected, Order::Breadth) {
+                if let Err(why) = verdict_agrees(&Explicit, &alone, model, &expected, Order::Breadth) {
                     return Some(Err(why));
                 }
                 violated.extend(expected.violations.iter().any(|v| !is_failure(v)).then_some(at));
