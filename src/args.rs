@@ -137,9 +137,9 @@ pub struct Verify {
     #[arg(long, value_name = "ORDER", default_value = "bfs")]
     pub search: Search,
 
-    /// The largest bound on store buffers to try [default: as far as the limits go]
-    #[arg(long, value_name = "N", value_parser = positive())]
-    pub buffer: Option<usize>,
+    /// The largest bound on store buffers to try; beyond it the answer is unknown
+    #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
+    pub buffer: usize,
 
     /// How many files to work on at once [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]

@@ -138,7 +138,7 @@ impl Session<'_> {
     }
 
     fn run<'a>(&self, watch: &'a Watch<'_>) -> Run<'a> {
-        Run { monitor: watch, order: self.args.search.into(), max_buffer: self.args.buffer }
+        Run { monitor: watch, order: self.args.search.into(), max_buffer: Some(self.args.buffer) }
     }
 
     fn safety(

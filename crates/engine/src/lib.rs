@@ -21,6 +21,10 @@ pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, s
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
 
+/// Buffers that grow beyond this are taken to grow without end, unless the caller says otherwise:
+/// a loop that stores and never waits. No real machine has as many.
+pub const USUAL_BUFFER: usize = 64;
+
 /// How an engine may work.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
@@ -34,7 +38,7 @@ pub struct Run<'a> {
 
 impl Default for Run<'_> {
     fn default() -> Self {
-        Run { monitor: &Ignore, order: Order::Breadth, max_buffer: None }
+        Run { monitor: &Ignore, order: Order::Breadth, max_buffer: Some(USUAL_BUFFER) }
     }
 }
 
