@@ -13,6 +13,7 @@ mod file;
 mod obligations;
 mod outcomes;
 mod record;
+mod smtlib;
 mod verdict;
 
 pub use cause::{Cause, cause};
@@ -20,4 +21,5 @@ pub use certificate::{Certificate, ClosedSet};
 pub use check::{Checked, Rejected, check};
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, write_evidence};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
+pub use smtlib::write_smtlib;
 pub use verdict::{Ignore, Monitor, Progress, Reason, Statistics, Stop, Task, Verdict};
