@@ -169,6 +169,11 @@ pub struct Check {
     #[command(flatten)]
     pub input: Input,
 
+    /// Write the obligations of a certificate here as SMT-LIB, to be checked by any solver: every
+    /// answer must be `unsat`
+    #[arg(long, value_name = "OUT")]
+    pub smtlib: Option<PathBuf>,
+
     /// Memory for checking, in megabytes; however little, certificates of any size are checked
     #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
     pub memory: u64,

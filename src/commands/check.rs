@@ -4,10 +4,12 @@ use crate::args::{Check, bytes};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::input::{cannot_read, name};
+use crate::numbers::counted;
 use crate::report::{Claimed, Failed};
-use evidence::{FileError, check_file};
+use evidence::{FileError, Opener, Task, check_file, read_certificate, write_smtlib};
+use program::Program;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -47,7 +49,25 @@ pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
         }
     };
     console.print(&printed)?;
-    Ok(exit)
+    match (&args.smtlib, exit) {
+        (Some(out), Exit::Holds) => write_obligations(&loaded.program, &open, out).map(|()| exit),
+        _ => Ok(exit),
+    }
+}
+
+/// Writes what other solvers can check. An existing file is not written over.
+fn write_obligations(program: &Program, open: &Opener<'_>, out: &Path) -> Result<(), Failure> {
+    let failure = |error: &dyn std::fmt::Display| Failure::Message(format!("{}: {error}", name(out)));
+    let Some((model, certificate)) = read_certificate(program, open).map_err(|error| failure(&error))? else {
+        return Err(failure(&"a trace is replayed, there is nothing to solve"));
+    };
+    let mut text = Vec::new();
+    let task = Task { program, model };
+    let count = write_smtlib(&task, &certificate, &mut text).map_err(|error| failure(&error))?;
+    let mut file = File::create_new(out).map_err(|error| failure(&error))?;
+    file.write_all(&text).map_err(|error| failure(&error))?;
+    anstream::eprintln!("{}: {}, each to be answered unsat", name(out), counted(count, "obligation"));
+    Ok(())
 }
 
 /// Opens a file that can be read again and again.

@@ -19,7 +19,7 @@ mod verdict;
 pub use cause::{Cause, cause};
 pub use certificate::{Certificate, ClosedSet};
 pub use check::{Checked, Rejected, check};
-pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, write_evidence};
+pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use smtlib::write_smtlib;
 pub use verdict::{Ignore, Monitor, Progress, Reason, Statistics, Stop, Task, Verdict};

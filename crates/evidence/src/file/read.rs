@@ -1,193 +1,19 @@
-//! Evidence files: writing them, and checking them against a program in bounded memory.
-//!
-//! `fencewright-evidence 1 KIND MODEL PROGRAM` opens a file; PROGRAM is a [`fingerprint`], so
-//! that evidence for another program is refused with a clear word (it would not pass anyway).
-//! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
-//! closed set as its dictionary (`global`, `local`) and its `state`s. `end N` closes the file
-//! and counts the lines before it, so that a cut file is noticed.
+//! Reading evidence files, and checking them against a program in bounded memory.
 
+use super::{Claim, FileError, Opener, VERSION, fingerprint};
 use crate::obligations::check_stream;
 use crate::record::{Kind, Record};
-use crate::{Certificate, ClosedSet, Rejected, Task, Verdict};
+use crate::{Certificate, ClosedSet, Rejected, Task};
 use machine::{
-    Configuration, Entry, Event, Gaps, Local, Model, State, Trace, TraceStep, Violation, model_named, replay,
+    Entry, Event, Gaps, Local, Model, State, StateSet, Trace, TraceStep, Violation, model_named, replay,
 };
-use program::{EdgeId, Int, Loc, Names, Program, ThreadId, VarId};
-use std::fmt;
-use std::io::{self, BufRead, Write};
+use program::{EdgeId, Int, Loc, Program, ThreadId, VarId};
+use std::io::{self, BufRead};
 
-const VERSION: u32 = 1;
 /// Lines longer than this are no evidence of ours; a state of 64 KiB takes a third of it.
 const MAX_LINE: u64 = 1 << 22;
 /// Nor are integers with more digits than this.
 const MAX_DIGITS: usize = 4096;
-
-/// The two forms of an evidence file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Words and numbers.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
-/// What a file proved.
-#[derive(Debug)]
-pub enum Claim {
-    /// The program is safe; this many states.
-    Safe(Model, usize),
-    /// The program is unsafe, by this trace through these configurations.
-    Unsafe(Model, Trace, Vec<Configuration>),
-}
-
-/// What is wrong with a file.
-#[derive(Debug)]
-pub enum FileError {
-    /// It could not be read.
-    Io(io::Error),
-    /// This line (from 1) is not what it should be.
-    Line(usize, String),
-    /// It is well written but proves nothing.
-    Rejected(Rejected),
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FileError::Io(error) => error.fmt(f),
-            FileError::Line(line, message) => write!(f, "line {line}: {message}"),
-            FileError::Rejected(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FileError {}
-
-impl From<Rejected> for FileError {
-    fn from(why: Rejected) -> FileError {
-        FileError::Rejected(why)
-    }
-}
-
-impl From<io::Error> for FileError {
-    fn from(error: io::Error) -> FileError {
-        FileError::Io(error)
-    }
-}
-
-/// A number that tells programs apart: 64-bit FNV-1a of the printed program.
-pub fn fingerprint(program: &Program) -> String {
-    let text = program::print(program);
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
-}
-
-/// Writes the evidence of a verdict; an unknown has none and writes nothing.
-pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = Writer { form, out, lines: 0 };
-    let head = |kind| Record::Evidence {
-        version: VERSION,
-        kind,
-        model: task.model.name().to_string(),
-        program: fingerprint(task.program),
-    };
-    match verdict {
-        Verdict::Unknown(_) => return Ok(()),
-        Verdict::Unsafe(trace) => {
-            writer.put(&head(Kind::Trace), "")?;
-            write_trace(task.program, trace, &mut writer)?;
-        }
-        Verdict::Safe(Certificate::Closed(set)) => {
-            writer.put(&head(Kind::ClosedSet), "")?;
-            write_closed(task.program, set, &mut writer)?;
-        }
-        Verdict::Safe(Certificate::Gaps(gaps, set)) => {
-            writer.put(&head(Kind::GapSet), "")?;
-            let Gaps { low, high, precision, modulus } = *gaps;
-            writer.put(&Record::Gaps { low, high, precision, modulus }, "")?;
-            write_closed(task.program, set, &mut writer)?;
-        }
-    }
-    let lines = writer.lines;
-    writer.put(&Record::End(lines), "")
-}
-
-struct Writer<'a> {
-    form: Form,
-    out: &'a mut dyn Write,
-    lines: usize,
-}
-
-impl Writer<'_> {
-    fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
-        self.lines += 1;
-        let line = match self.form {
-            Form::Text => record.to_text(remark),
-            Form::Json => record.to_json(remark),
-        };
-        writeln!(self.out, "{line}")
-    }
-}
-
-fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Result<()> {
-    let names = Names::original(program);
-    for (variable, value) in &trace.initial {
-        let record = Record::Initial { variable: variable.index(), value: value.to_string() };
-        out.put(&record, names.variable(*variable))?;
-    }
-    for step in &trace.steps {
-        let (record, remark) = match step.event {
-            Event::Drain { thread, variable } => (
-                Record::Drain { thread: thread.index(), variable: variable.index() },
-                format!("{}: {} reaches memory", names.thread(thread), names.variable(variable)),
-            ),
-            Event::Step { thread, edge } => {
-                let taken = program.thread(thread).edge(edge);
-                let line =
-                    program.source.line(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
-                let choice = step.choice.as_ref().map(Int::to_string);
-                (
-                    Record::Step { thread: thread.index(), edge: edge.index(), choice },
-                    format!("{}: {}{line}", names.thread(thread), names.op(thread, &taken.op)),
-                )
-            }
-        };
-        out.put(&record, &remark)?;
-    }
-    let violation = match trace.violation {
-        Violation::Property(at) => Record::Property(at),
-        Violation::Failure(thread, loc) => Record::Failure { thread: thread.index(), location: loc.index() },
-    };
-    out.put(&violation, &trace.violation.text(program))
-}
-
-fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
-    for holder in &set.globals {
-        out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
-    }
-    for (thread, locals) in set.locals.iter().enumerate() {
-        for local in locals {
-            let entry = |entry: &Entry| match entry {
-                Entry::Store(variable) => Some(variable.index()),
-                Entry::Barrier => None,
-            };
-            let buffer = local.buffer.iter().map(entry).collect();
-            out.put(&Record::Local { thread, location: local.loc.index(), buffer }, "")?;
-        }
-    }
-    let mut state = State::default();
-    for packed in set.states.iter() {
-        if state.unpack(program.threads.len(), packed).is_none() {
-            return Err(io::Error::other("a state cannot be unpacked"));
-        }
-        let control = std::iter::once(state.global).chain(state.locals.iter().copied()).map(i64::from);
-        out.put(&Record::State(control.chain(state.values.iter().copied()).collect()), "")?;
-    }
-    Ok(())
-}
-
-/// Opens an evidence file from its beginning; called several times for large certificates.
-pub type Opener<'a> = dyn Fn() -> io::Result<Box<dyn BufRead>> + 'a;
 
 /// Checks an evidence file against a program. Memory is bounded by about twice the budget
 /// (in bytes), whatever the size of the file.
@@ -197,13 +23,17 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
     match kind {
         Kind::Trace => check_trace(program, model, records),
         Kind::ClosedSet => check_states(&Task { program, model }, None, records, open, budget),
-        Kind::GapSet => match records.next_record()? {
-            Some(Record::Gaps { low, high, precision, modulus }) => {
-                let gaps = Gaps { low, high, precision, modulus };
-                check_states(&Task { program, model }, Some(gaps), records, open, budget)
-            }
-            _ => Err(records.wrong("the window and the precision are missing")),
-        },
+        Kind::GapSet => {
+            let gaps = gaps_record(&mut records)?;
+            check_states(&Task { program, model }, Some(gaps), records, open, budget)
+        }
+    }
+}
+
+fn gaps_record(records: &mut Records) -> Result<Gaps, FileError> {
+    match records.next_record()? {
+        Some(Record::Gaps { low, high, precision, modulus }) => Ok(Gaps { low, high, precision, modulus }),
+        _ => Err(records.wrong("the window and the precision are missing")),
     }
 }
 
@@ -344,7 +174,50 @@ fn check_states(
     open: &Opener<'_>,
     budget: usize,
 ) -> Result<Claim, FileError> {
-    let program = task.program;
+    let threads = task.program.threads.len();
+    let (globals, locals, count) = dictionary(task.program, &mut records)?;
+    check_stream(task, gaps, (&globals, &locals), budget, |visit| scan(threads, open, visit))?;
+    Ok(Claim::Safe(task.model, count))
+}
+
+/// Reads the certificate of a file into memory, without checking it: for [`crate::write_smtlib`],
+/// whose output is checked by others. A trace is no certificate.
+pub fn read_certificate(
+    program: &Program,
+    open: &Opener<'_>,
+) -> Result<Option<(Model, Certificate)>, FileError> {
+    let mut records = Records::new(open()?);
+    let (kind, model) = head(program, records.next_record()?)?;
+    let gaps = match kind {
+        Kind::Trace => return Ok(None),
+        Kind::ClosedSet => None,
+        Kind::GapSet => Some(gaps_record(&mut records)?),
+    };
+    let (globals, locals, _) = dictionary(program, &mut records)?;
+    let mut states = StateSet::new();
+    let mut packed = Vec::new();
+    scan(program.threads.len(), open, &mut |at, state| {
+        let known = (state.global as usize) < globals.len()
+            && state.locals.iter().zip(&locals).all(|(id, all)| (*id as usize) < all.len());
+        packed.clear();
+        state.pack(&mut packed);
+        if !known || states.insert(&packed, None).is_err() {
+            return Err(Rejected::Malformed(at).into());
+        }
+        Ok(())
+    })?;
+    let set = ClosedSet { globals, locals, states };
+    let certificate = match gaps {
+        None => Certificate::Closed(set),
+        Some(gaps) => Certificate::Gaps(gaps, set),
+    };
+    Ok(Some((model, certificate)))
+}
+
+/// The controls that a file names, and how many states follow.
+type Dictionary = (Vec<Option<ThreadId>>, Vec<Vec<Local>>, usize);
+
+fn dictionary(program: &Program, records: &mut Records) -> Result<Dictionary, FileError> {
     let (mut globals, mut locals) = (Vec::new(), vec![Vec::new(); program.threads.len()]);
     let mut count = 0;
     while let Some(record) = records.next_record()? {
@@ -361,8 +234,7 @@ fn check_states(
             _ => return Err(records.wrong("this does not fit a closed set of the program")),
         }
     }
-    check_stream(task, gaps, (&globals, &locals), budget, |visit| scan(program.threads.len(), open, visit))?;
-    Ok(Claim::Safe(task.model, count))
+    Ok((globals, locals, count))
 }
 
 /// A thread's control, if its location and variables exist.

@@ -1,0 +1,84 @@
+//! Evidence files: writing them, and checking them against a program in bounded memory.
+//!
+//! `fencewright-evidence 1 KIND MODEL PROGRAM` opens a file; PROGRAM is a [`fingerprint`], so
+//! that evidence for another program is refused with a clear word (it would not pass anyway).
+//! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
+//! closed set as its dictionary (`global`, `local`) and its `state`s. `end N` closes the file
+//! and counts the lines before it, so that a cut file is noticed.
+
+mod read;
+mod write;
+
+pub use read::{check_file, read_certificate};
+pub use write::write_evidence;
+
+use crate::Rejected;
+use machine::{Configuration, Model, Trace};
+use program::Program;
+use std::fmt;
+use std::io::{self, BufRead};
+
+const VERSION: u32 = 1;
+
+/// The two forms of an evidence file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Words and numbers.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What a file proved.
+#[derive(Debug)]
+pub enum Claim {
+    /// The program is safe; this many states.
+    Safe(Model, usize),
+    /// The program is unsafe, by this trace through these configurations.
+    Unsafe(Model, Trace, Vec<Configuration>),
+}
+
+/// What is wrong with a file.
+#[derive(Debug)]
+pub enum FileError {
+    /// It could not be read.
+    Io(io::Error),
+    /// This line (from 1) is not what it should be.
+    Line(usize, String),
+    /// It is well written but proves nothing.
+    Rejected(Rejected),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::Io(error) => error.fmt(f),
+            FileError::Line(line, message) => write!(f, "line {line}: {message}"),
+            FileError::Rejected(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+impl From<Rejected> for FileError {
+    fn from(why: Rejected) -> FileError {
+        FileError::Rejected(why)
+    }
+}
+
+impl From<io::Error> for FileError {
+    fn from(error: io::Error) -> FileError {
+        FileError::Io(error)
+    }
+}
+
+/// A number that tells programs apart: 64-bit FNV-1a of the printed program.
+pub fn fingerprint(program: &Program) -> String {
+    let text = program::print(program);
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+/// Opens an evidence file from its beginning; called several times for large certificates.
+pub type Opener<'a> = dyn Fn() -> io::Result<Box<dyn BufRead>> + 'a;

@@ -1,0 +1,112 @@
+//! Writing evidence files.
+
+use super::{Form, VERSION, fingerprint};
+use crate::record::{Kind, Record};
+use crate::{Certificate, ClosedSet, Task, Verdict};
+use machine::{Entry, Event, Gaps, State, Trace, Violation};
+use program::{Int, Names, Program, ThreadId};
+use std::io::{self, Write};
+
+/// Writes the evidence of a verdict; an unknown has none and writes nothing.
+pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = Writer { form, out, lines: 0 };
+    let head = |kind| Record::Evidence {
+        version: VERSION,
+        kind,
+        model: task.model.name().to_string(),
+        program: fingerprint(task.program),
+    };
+    match verdict {
+        Verdict::Unknown(_) => return Ok(()),
+        Verdict::Unsafe(trace) => {
+            writer.put(&head(Kind::Trace), "")?;
+            write_trace(task.program, trace, &mut writer)?;
+        }
+        Verdict::Safe(Certificate::Closed(set)) => {
+            writer.put(&head(Kind::ClosedSet), "")?;
+            write_closed(task.program, set, &mut writer)?;
+        }
+        Verdict::Safe(Certificate::Gaps(gaps, set)) => {
+            writer.put(&head(Kind::GapSet), "")?;
+            let Gaps { low, high, precision, modulus } = *gaps;
+            writer.put(&Record::Gaps { low, high, precision, modulus }, "")?;
+            write_closed(task.program, set, &mut writer)?;
+        }
+    }
+    let lines = writer.lines;
+    writer.put(&Record::End(lines), "")
+}
+
+struct Writer<'a> {
+    form: Form,
+    out: &'a mut dyn Write,
+    lines: usize,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
+        self.lines += 1;
+        let line = match self.form {
+            Form::Text => record.to_text(remark),
+            Form::Json => record.to_json(remark),
+        };
+        writeln!(self.out, "{line}")
+    }
+}
+
+fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Result<()> {
+    let names = Names::original(program);
+    for (variable, value) in &trace.initial {
+        let record = Record::Initial { variable: variable.index(), value: value.to_string() };
+        out.put(&record, names.variable(*variable))?;
+    }
+    for step in &trace.steps {
+        let (record, remark) = match step.event {
+            Event::Drain { thread, variable } => (
+                Record::Drain { thread: thread.index(), variable: variable.index() },
+                format!("{}: {} reaches memory", names.thread(thread), names.variable(variable)),
+            ),
+            Event::Step { thread, edge } => {
+                let taken = program.thread(thread).edge(edge);
+                let line =
+                    program.source.line(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
+                let choice = step.choice.as_ref().map(Int::to_string);
+                (
+                    Record::Step { thread: thread.index(), edge: edge.index(), choice },
+                    format!("{}: {}{line}", names.thread(thread), names.op(thread, &taken.op)),
+                )
+            }
+        };
+        out.put(&record, &remark)?;
+    }
+    let violation = match trace.violation {
+        Violation::Property(at) => Record::Property(at),
+        Violation::Failure(thread, loc) => Record::Failure { thread: thread.index(), location: loc.index() },
+    };
+    out.put(&violation, &trace.violation.text(program))
+}
+
+fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
+    for holder in &set.globals {
+        out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
+    }
+    for (thread, locals) in set.locals.iter().enumerate() {
+        for local in locals {
+            let entry = |entry: &Entry| match entry {
+                Entry::Store(variable) => Some(variable.index()),
+                Entry::Barrier => None,
+            };
+            let buffer = local.buffer.iter().map(entry).collect();
+            out.put(&Record::Local { thread, location: local.loc.index(), buffer }, "")?;
+        }
+    }
+    let mut state = State::default();
+    for packed in set.states.iter() {
+        if state.unpack(program.threads.len(), packed).is_none() {
+            return Err(io::Error::other("a state cannot be unpacked"));
+        }
+        let control = std::iter::once(state.global).chain(state.locals.iter().copied()).map(i64::from);
+        out.put(&Record::State(control.chain(state.values.iter().copied()).collect()), "")?;
+    }
+    Ok(())
+}
