@@ -7,6 +7,7 @@
 //! that exists only so that tests can compare the two.
 
 mod code;
+mod compiled;
 mod configuration;
 mod effect;
 mod exact;

@@ -8,15 +8,12 @@
 //! Three things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a
 //! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
 
-use crate::code::{Code, Test};
-use crate::{Event, Local, Machine, Move, Moves, Slot, Source, Violation, initial_value};
+use crate::code::Test;
+use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples};
+use crate::{Event, Local, Machine, MoveOf, Moves, Slot, Violation, initial_value};
 use indexmap::IndexSet;
-use num_traits::ToPrimitive;
-use program::{Domain, Expr, Int, Loc, Op, Place, Program, PropertyKind, ThreadId, VarId};
+use program::{Place, PropertyKind, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
-
-/// A choice from more values than this is tried with a few of them only.
-const MAX_CHOICES: i64 = 4096;
 
 /// No more initial states than this are listed.
 const MAX_INITIAL: usize = 1 << 18;
@@ -49,57 +46,6 @@ pub enum Doubt {
     InitialChoice,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Input {
-    Memory(u32),
-    Own(u32),
-    Choice,
-}
-
-/// What the inputs of a move are worth.
-#[derive(Clone, Copy)]
-struct Inputs<'a> {
-    memory: &'a [i64],
-    own: &'a [i64],
-    choice: i64,
-}
-
-impl Inputs<'_> {
-    #[inline]
-    fn value(&self, input: Input) -> i64 {
-        match input {
-            Input::Memory(at) => self.memory[at as usize],
-            Input::Own(at) => self.own[at as usize],
-            Input::Choice => self.choice,
-        }
-    }
-}
-
-struct Compiled {
-    event: Event,
-    guard: Test<Input>,
-    memory: Box<[(u32, Code<Input>)]>,
-    own: Box<[Code<Input>]>,
-    choices: Option<Box<[i64]>>,
-    global: u32,
-    local: u32,
-}
-
-struct Listed {
-    moves: Box<[Compiled]>,
-    doubts: Box<[Doubt]>,
-}
-
-struct LocalInfo {
-    loc: Loc,
-    slots: Box<[Slot]>,
-    failed: bool,
-    finished: bool,
-    longest_queue: usize,
-    /// By global; `None` until prepared.
-    moves: Vec<Option<Listed>>,
-}
-
 struct ThreadTable<L> {
     locals: IndexSet<L, FxBuildHasher>,
     info: Vec<LocalInfo>,
@@ -112,7 +58,7 @@ pub struct Stepper<'m, M: Machine> {
     globals: IndexSet<M::Global, FxBuildHasher>,
     threads: Vec<ThreadTable<M::Local>>,
     properties: Vec<(PropertyKind, Test<Place>)>,
-    samples: Vec<i64>,
+    samples: Samples,
 }
 
 impl<'m, M: Machine> Stepper<'m, M> {
@@ -127,7 +73,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
             globals: IndexSet::default(),
             threads: program.threads.iter().map(|_| table()).collect(),
             properties: program.properties.iter().map(compile).collect(),
-            samples: samples(program),
+            samples: Samples::of(program),
         }
     }
 
@@ -151,7 +97,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let table = &mut self.threads[thread.index()];
         let (id, new) = intern(&mut table.locals, local);
         if new {
-            table.info.push(describe(self.machine, thread, local));
+            table.info.push(LocalInfo::new(self.machine, thread, local));
         }
         id
     }
@@ -190,7 +136,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let mut states = vec![State { global, locals, values: Vec::new() }];
         let mut doubts = Vec::new();
         for variable in program.variable_ids() {
-            let (mut values, exact) = self.choices(&initial_value(program, Slot::Memory(variable)));
+            let (mut values, exact) = self.samples.choices(&initial_value(program, Slot::Memory(variable)));
             let room = (MAX_INITIAL / states.len()).max(1);
             let cut = values.len() > room;
             values.truncate(room);
@@ -440,68 +386,17 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let complete = self.machine.moves(thread, shared, at, &mut moves);
         let before = table.info[local as usize].slots.clone();
         let mut doubts = if complete == Moves::Withheld { vec![Doubt::Bound] } else { Vec::new() };
-        let compiled: Vec<Compiled> =
-            moves.into_iter().map(|step| self.compile_move(thread, &before, step, &mut doubts)).collect();
+        let mut compile = |step: &MoveOf<M>| {
+            let numbers = (self.global_id(&step.global), self.local_id(thread, &step.local));
+            let after = &self.threads[thread.index()].info[numbers.1 as usize].slots;
+            Compiled::new(step, numbers, (&before, after), &self.samples, &mut doubts)
+        };
+        let compiled: Vec<Compiled> = moves.iter().map(&mut compile).collect();
         let slots = &mut self.threads[thread.index()].info[local as usize].moves;
         if slots.len() <= global as usize {
             slots.resize_with(global as usize + 1, || None);
         }
         slots[global as usize] = Some(Listed { moves: compiled.into(), doubts: doubts.into() });
-    }
-
-    fn compile_move(
-        &mut self,
-        thread: ThreadId,
-        before: &[Slot],
-        step: Move<M::Global, M::Local>,
-        doubts: &mut Vec<Doubt>,
-    ) -> Compiled {
-        let local = self.local_id(thread, &step.local);
-        let global = self.global_id(&step.global);
-        let from = |slot: &Slot| match slot {
-            Slot::Memory(variable) => Input::Memory(variable.index() as u32),
-            own => {
-                Input::Own(before.iter().position(|s| s == own).expect("a move reads its own slots") as u32)
-            }
-        };
-        let mut choices = None;
-        let mut code = |source: &Source| match source {
-            Source::Is(value) => Code::compile(value, &from),
-            Source::Any(domain) => {
-                let (values, exact) = self.choices(domain);
-                if !exact {
-                    doubts.push(Doubt::Choice(step.event));
-                }
-                choices = Some(values.into());
-                Code::Leaf(Input::Choice)
-            }
-        };
-        let set_of = |slot: &Slot| step.set.iter().find(|(s, _)| s == slot).map(|(_, source)| source);
-        let after = &self.threads[thread.index()].info[local as usize].slots;
-        let own = after.iter().map(|slot| match set_of(slot) {
-            Some(source) => code(source),
-            None => Code::Leaf(from(slot)),
-        });
-        let own = own.collect();
-        let memory = step.set.iter().filter_map(|(slot, source)| match slot {
-            Slot::Memory(variable) => Some((variable.index() as u32, code(source))),
-            _ => None,
-        });
-        let memory = memory.collect();
-        let guard = Test::compile(&step.guard, &from);
-        Compiled { event: step.event, guard, memory, own, choices, global, local }
-    }
-
-    /// The values to try for a choice, and whether those are all.
-    fn choices(&self, domain: &Domain) -> (Vec<i64>, bool) {
-        if let Domain::Range(low, high) = domain
-            && let (Some(low), Some(high)) = (low.to_i64(), high.to_i64())
-            && high.checked_sub(low).is_some_and(|size| size < MAX_CHOICES)
-        {
-            return ((low..=high).collect(), true);
-        }
-        let allowed = |value: &i64| domain.contains(&Int::from(*value));
-        (self.samples.iter().copied().filter(allowed).collect(), false)
     }
 }
 
@@ -511,40 +406,4 @@ fn intern<T: Clone + Eq + std::hash::Hash>(set: &mut IndexSet<T, FxBuildHasher>,
         None => set.insert_full(item.clone()),
     };
     (u32::try_from(at).expect("fewer than 2^32 controls"), new)
-}
-
-fn describe<M: Machine>(machine: &M, thread: ThreadId, local: &M::Local) -> LocalInfo {
-    let loc = machine.location(local);
-    let automaton = machine.program().thread(thread);
-    let mut slots = Vec::new();
-    machine.slots(thread, local, &mut slots);
-    LocalInfo {
-        loc,
-        slots: slots.into(),
-        failed: automaton.location(loc).failure.is_some(),
-        finished: machine.drained(local) && automaton.is_end(loc),
-        longest_queue: machine.longest_queue(local),
-        moves: Vec::new(),
-    }
-}
-
-/// Values worth trying where any value may be chosen: around 0 and around the program's constants.
-fn samples(program: &Program) -> Vec<i64> {
-    let mut values = vec![-1, 0, 1, 2];
-    let mut note = |expr: &Expr<_>| {
-        if let Some(value) = expr.as_const().and_then(ToPrimitive::to_i64) {
-            values.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
-        }
-    };
-    for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
-        edge.op.for_each_part(&mut |part| match part {
-            Op::Assume(cond) => cond.for_each_expr(&mut note),
-            Op::Assign(_, value) | Op::Store(_, value) => note(value),
-            _ => {}
-        });
-    }
-    values.sort_unstable();
-    values.dedup();
-    values.truncate(64);
-    values
 }

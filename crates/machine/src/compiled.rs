@@ -1,0 +1,166 @@
+//! Moves compiled to code over 64-bit values: what [`crate::Stepper`] runs.
+//!
+//! A symbolic move names slots; here a slot is a position in memory or in the thread's own
+//! segment, and everything that does not depend on values is worked out in advance.
+
+use crate::code::{Code, Test};
+use crate::{Doubt, Event, Machine, Move, Slot, Source};
+use num_traits::ToPrimitive;
+use program::{Domain, Expr, Int, Loc, Op, Program, ThreadId};
+
+/// A choice from more values than this is tried with a few of them only.
+const MAX_CHOICES: i64 = 4096;
+
+/// What code reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Input {
+    Memory(u32),
+    Own(u32),
+    Choice,
+}
+
+/// What the inputs of a move are worth.
+#[derive(Clone, Copy)]
+pub(crate) struct Inputs<'a> {
+    pub(crate) memory: &'a [i64],
+    pub(crate) own: &'a [i64],
+    pub(crate) choice: i64,
+}
+
+impl Inputs<'_> {
+    #[inline]
+    pub(crate) fn value(&self, input: Input) -> i64 {
+        match input {
+            Input::Memory(at) => self.memory[at as usize],
+            Input::Own(at) => self.own[at as usize],
+            Input::Choice => self.choice,
+        }
+    }
+}
+
+/// A compiled move.
+pub(crate) struct Compiled {
+    pub(crate) event: Event,
+    pub(crate) guard: Test<Input>,
+    pub(crate) memory: Box<[(u32, Code<Input>)]>,
+    pub(crate) own: Box<[Code<Input>]>,
+    pub(crate) choices: Option<Box<[i64]>>,
+    pub(crate) global: u32,
+    pub(crate) local: u32,
+}
+
+impl Compiled {
+    /// Compiles a move of a thread that has these slots before and after it; the controls it
+    /// leads to have these numbers.
+    pub(crate) fn new<G, L>(
+        step: &Move<G, L>,
+        (global, local): (u32, u32),
+        (before, after): (&[Slot], &[Slot]),
+        samples: &Samples,
+        doubts: &mut Vec<Doubt>,
+    ) -> Compiled {
+        let from = |slot: &Slot| match slot {
+            Slot::Memory(variable) => Input::Memory(variable.index() as u32),
+            own => {
+                Input::Own(before.iter().position(|s| s == own).expect("a move reads its own slots") as u32)
+            }
+        };
+        let mut choices = None;
+        let mut code = |source: &Source| match source {
+            Source::Is(value) => Code::compile(value, &from),
+            Source::Any(domain) => {
+                let (values, exact) = samples.choices(domain);
+                if !exact {
+                    doubts.push(Doubt::Choice(step.event));
+                }
+                choices = Some(values.into());
+                Code::Leaf(Input::Choice)
+            }
+        };
+        let set_of = |slot: &Slot| step.set.iter().find(|(s, _)| s == slot).map(|(_, source)| source);
+        let own = after.iter().map(|slot| match set_of(slot) {
+            Some(source) => code(source),
+            None => Code::Leaf(from(slot)),
+        });
+        let own = own.collect();
+        let memory = step.set.iter().filter_map(|(slot, source)| match slot {
+            Slot::Memory(variable) => Some((variable.index() as u32, code(source))),
+            _ => None,
+        });
+        let memory = memory.collect();
+        let guard = Test::compile(&step.guard, &from);
+        Compiled { event: step.event, guard, memory, own, choices, global, local }
+    }
+}
+
+/// The moves of a thread in one control.
+pub(crate) struct Listed {
+    pub(crate) moves: Box<[Compiled]>,
+    pub(crate) doubts: Box<[Doubt]>,
+}
+
+/// What a thread's control means.
+pub(crate) struct LocalInfo {
+    pub(crate) loc: Loc,
+    pub(crate) slots: Box<[Slot]>,
+    pub(crate) failed: bool,
+    pub(crate) finished: bool,
+    pub(crate) longest_queue: usize,
+    /// By global; `None` until prepared.
+    pub(crate) moves: Vec<Option<Listed>>,
+}
+
+impl LocalInfo {
+    pub(crate) fn new<M: Machine>(machine: &M, thread: ThreadId, local: &M::Local) -> LocalInfo {
+        let loc = machine.location(local);
+        let automaton = machine.program().thread(thread);
+        let mut slots = Vec::new();
+        machine.slots(thread, local, &mut slots);
+        LocalInfo {
+            loc,
+            slots: slots.into(),
+            failed: automaton.location(loc).failure.is_some(),
+            finished: machine.drained(local) && automaton.is_end(loc),
+            longest_queue: machine.longest_queue(local),
+            moves: Vec::new(),
+        }
+    }
+}
+
+/// Values worth trying where any value may be chosen.
+pub(crate) struct Samples(Vec<i64>);
+
+impl Samples {
+    /// Values around 0 and around the program's constants.
+    pub(crate) fn of(program: &Program) -> Samples {
+        let mut values = vec![-1, 0, 1, 2];
+        let mut note = |expr: &Expr<_>| {
+            if let Some(value) = expr.as_const().and_then(ToPrimitive::to_i64) {
+                values.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
+            }
+        };
+        for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
+            edge.op.for_each_part(&mut |part| match part {
+                Op::Assume(cond) => cond.for_each_expr(&mut note),
+                Op::Assign(_, value) | Op::Store(_, value) => note(value),
+                _ => {}
+            });
+        }
+        values.sort_unstable();
+        values.dedup();
+        values.truncate(64);
+        Samples(values)
+    }
+
+    /// The values to try for a choice, and whether those are all.
+    pub(crate) fn choices(&self, domain: &Domain) -> (Vec<i64>, bool) {
+        if let Domain::Range(low, high) = domain
+            && let (Some(low), Some(high)) = (low.to_i64(), high.to_i64())
+            && high.checked_sub(low).is_some_and(|size| size < MAX_CHOICES)
+        {
+            return ((low..=high).collect(), true);
+        }
+        let allowed = |value: &i64| domain.contains(&Int::from(*value));
+        (self.0.iter().copied().filter(allowed).collect(), false)
+    }
+}
