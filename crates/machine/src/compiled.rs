@@ -1,12 +1,16 @@
 //! Moves compiled to code over 64-bit values: what [`crate::Stepper`] runs.
 //!
 //! A symbolic move names slots; here a slot is a position in memory or in the thread's own
-//! segment, and everything that does not depend on values is worked out in advance.
+//! segment, and everything that does not depend on values is worked out in advance. Most moves
+//! change one slot of the segment: a load sets a register, a store adds an entry, a drain takes
+//! one away. So a compiled move says how many slots stay as they are at the front and at the
+//! back, and computes only what stands between them.
 
 use crate::code::{Code, Test};
 use crate::{Doubt, Event, Machine, Move, Slot, Source};
 use num_traits::ToPrimitive;
 use program::{Domain, Expr, Int, Loc, Op, Program, ThreadId};
+use rustc_hash::FxHashMap;
 
 /// A choice from more values than this is tried with a few of them only.
 const MAX_CHOICES: i64 = 4096;
@@ -43,7 +47,12 @@ pub(crate) struct Compiled {
     pub(crate) event: Event,
     pub(crate) guard: Test<Input>,
     pub(crate) memory: Box<[(u32, Code<Input>)]>,
-    pub(crate) own: Box<[Code<Input>]>,
+    /// How many slots at the front of the segment stay.
+    pub(crate) front: usize,
+    /// What comes between front and back.
+    pub(crate) middle: Box<[Code<Input>]>,
+    /// How many slots at the back of the segment stay.
+    pub(crate) back: usize,
     pub(crate) choices: Option<Box<[i64]>>,
     pub(crate) global: u32,
     pub(crate) local: u32,
@@ -59,11 +68,10 @@ impl Compiled {
         samples: &Samples,
         doubts: &mut Vec<Doubt>,
     ) -> Compiled {
+        let places: FxHashMap<Slot, usize> = before.iter().copied().zip(0..).collect();
         let from = |slot: &Slot| match slot {
             Slot::Memory(variable) => Input::Memory(variable.index() as u32),
-            own => {
-                Input::Own(before.iter().position(|s| s == own).expect("a move reads its own slots") as u32)
-            }
+            own => Input::Own(*places.get(own).expect("a move reads its own slots") as u32),
         };
         let mut choices = None;
         let mut code = |source: &Source| match source {
@@ -77,20 +85,31 @@ impl Compiled {
                 Code::Leaf(Input::Choice)
             }
         };
-        let set_of = |slot: &Slot| step.set.iter().find(|(s, _)| s == slot).map(|(_, source)| source);
-        let own = after.iter().map(|slot| match set_of(slot) {
+        let set: FxHashMap<Slot, &Source> = step.set.iter().map(|(slot, source)| (*slot, source)).collect();
+        let own = after.iter().map(|slot| match set.get(slot) {
             Some(source) => code(source),
             None => Code::Leaf(from(slot)),
         });
-        let own = own.collect();
+        let own: Vec<Code<Input>> = own.collect();
         let memory = step.set.iter().filter_map(|(slot, source)| match slot {
             Slot::Memory(variable) => Some((variable.index() as u32, code(source))),
             _ => None,
         });
         let memory = memory.collect();
         let guard = Test::compile(&step.guard, &from);
-        Compiled { event: step.event, guard, memory, own, choices, global, local }
+        let (front, back) = kept(&own, before.len());
+        let middle = own[front..own.len() - back].into();
+        Compiled { event: step.event, guard, memory, front, middle, back, choices, global, local }
     }
+}
+
+/// How many slots keep their values at the front and at the back of a segment of this length.
+fn kept(own: &[Code<Input>], length: usize) -> (usize, usize) {
+    let is =
+        |code: &Code<Input>, at: usize| matches!(code, Code::Leaf(Input::Own(from)) if *from as usize == at);
+    let front = own.iter().zip(0..length).take_while(|(code, at)| is(code, *at)).count();
+    let rest = own[front..].iter().rev().zip((front..length).rev());
+    (front, rest.take_while(|(code, at)| is(code, *at)).count())
 }
 
 /// The moves of a thread in one control.

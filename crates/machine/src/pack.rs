@@ -1,8 +1,8 @@
 //! States as short byte strings, for storing millions of them.
 //!
 //! All numbers are written in base 128, low digits first, the high bit meaning "more"; signed
-//! values are zigzag folded first. So a small number, the usual case, is one byte. How many
-//! values follow is known from the control, hence equal states have equal strings and
+//! values are zigzag folded first. So a small number, the usual case, is one byte, and where all
+//! are small there is a short way for all at once. How many values follow is known from the control, hence equal states have equal strings and
 //! different states different ones.
 
 use crate::State;
@@ -14,8 +14,11 @@ impl State {
         for local in &self.locals {
             put(u64::from(*local), out);
         }
-        for value in &self.values {
-            put(((value << 1) ^ (value >> 63)) as u64, out);
+        let all = self.values.iter().fold(0, |all, value| all | folded(*value));
+        if all < 0x80 {
+            out.extend(self.values.iter().map(|value| folded(*value) as u8));
+        } else {
+            self.values.iter().for_each(|value| put(folded(*value), out));
         }
     }
 
@@ -28,12 +31,26 @@ impl State {
         for _ in 0..threads {
             self.locals.push(u32::try_from(take(&mut bytes)?).ok()?);
         }
+        if bytes.is_ascii() {
+            self.values.extend(bytes.iter().map(|byte| unfolded(u64::from(*byte))));
+            return Some(());
+        }
         while !bytes.is_empty() {
-            let folded = take(&mut bytes)?;
-            self.values.push((folded >> 1) as i64 ^ -((folded & 1) as i64));
+            self.values.push(unfolded(take(&mut bytes)?));
         }
         Some(())
     }
+}
+
+/// Small numbers of either sign as small numbers: 0, -1, 1, -2, …
+#[inline]
+fn folded(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+#[inline]
+fn unfolded(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 #[inline]

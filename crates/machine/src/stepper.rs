@@ -2,8 +2,8 @@
 //!
 //! Values lie in one vector: memory first, then every thread's own slots in order. A thread's
 //! moves touch memory and its own segment only, so a compiled move is a guard, a few memory
-//! writes and one source for every slot of the thread's next segment. Locals and globals are
-//! interned; moves are compiled when a local is first expanded ([`Stepper::prepare`]).
+//! writes and a change of the thread's segment. Locals and globals are interned; moves are
+//! compiled when a local is first expanded ([`Stepper::prepare`]).
 //!
 //! Three things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a
 //! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
@@ -305,14 +305,14 @@ impl<'m, M: Machine> Stepper<'m, M> {
         next.locals.extend_from_slice(&state.locals);
         next.locals[thread] = step.local;
         next.values.clear();
-        next.values.extend_from_slice(&state.values[..base]);
+        next.values.extend_from_slice(&state.values[..base + step.front]);
+        for code in &step.middle {
+            next.values.push(code.eval(leaf)?);
+        }
+        next.values.extend_from_slice(&state.values[base + inputs.own.len() - step.back..]);
         for (at, code) in &step.memory {
             next.values[*at as usize] = code.eval(leaf)?;
         }
-        for code in &step.own {
-            next.values.push(code.eval(leaf)?);
-        }
-        next.values.extend_from_slice(&state.values[base + inputs.own.len()..]);
         Some(())
     }
 
