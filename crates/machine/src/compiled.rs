@@ -9,7 +9,7 @@
 use crate::code::{Code, Test};
 use crate::{Doubt, Event, Machine, Move, Slot, Source};
 use num_traits::ToPrimitive;
-use program::{Domain, Expr, Int, Loc, Op, Program, ThreadId};
+use program::{Cond, Domain, Expr, Int, Loc, Op, Place, Program, Property, PropertyKind, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// A choice from more values than this is tried with a few of them only.
@@ -125,6 +125,9 @@ pub(crate) struct LocalInfo {
     pub(crate) failed: bool,
     pub(crate) finished: bool,
     pub(crate) longest_queue: usize,
+    /// Bit i is set unless property i cannot be violated while the thread is here, whatever the
+    /// others do. Properties from 63 on share the last bit.
+    pub(crate) may_violate: u64,
     /// By global; `None` until prepared.
     pub(crate) moves: Vec<Option<Listed>>,
 }
@@ -135,14 +138,40 @@ impl LocalInfo {
         let automaton = machine.program().thread(thread);
         let mut slots = Vec::new();
         machine.slots(thread, local, &mut slots);
+        let finished = machine.drained(local) && automaton.is_end(loc);
+        let possible = |property: &Property| match property.kind {
+            PropertyKind::Never => may_hold(&property.cond, thread, loc),
+            PropertyKind::Finally => finished,
+        };
+        let bits = machine.program().properties.iter().zip(0..);
+        let bits = bits.map(|(property, at)| u64::from(possible(property)) << property_bit(at));
         LocalInfo {
             loc,
             slots: slots.into(),
             failed: automaton.location(loc).failure.is_some(),
-            finished: machine.drained(local) && automaton.is_end(loc),
+            finished,
             longest_queue: machine.longest_queue(local),
+            may_violate: bits.fold(0, |all, bit| all | bit),
             moves: Vec::new(),
         }
+    }
+}
+
+/// The bit of [`LocalInfo::may_violate`] that stands for a property.
+pub(crate) fn property_bit(property: usize) -> usize {
+    property.min(63)
+}
+
+/// Whether a condition can hold while a thread stands at a location.
+fn may_hold(cond: &Cond<Place>, thread: ThreadId, loc: Loc) -> bool {
+    match cond {
+        Cond::Const(value) => *value,
+        Cond::And(parts) => parts.iter().all(|part| may_hold(part, thread, loc)),
+        Cond::Or(parts) => parts.iter().any(|part| may_hold(part, thread, loc)),
+        Cond::Compare(relation, Expr::Leaf(Place::At(t, l)), Expr::Const(value)) if *t == thread => {
+            relation.holds(&Int::from(i32::from(*l == loc)), value)
+        }
+        Cond::Compare(..) => true,
     }
 }
 

@@ -1,8 +1,8 @@
 //! States as short byte strings, for storing millions of them.
 //!
 //! All numbers are written in base 128, low digits first, the high bit meaning "more"; signed
-//! values are zigzag folded first. So a small number, the usual case, is one byte, and where all
-//! are small there is a short way for all at once. How many values follow is known from the control, hence equal states have equal strings and
+//! values are zigzag folded first. So a small number, the usual case, is one byte, and reading
+//! has a short way where all are small. How many values follow is known from the control, hence equal states have equal strings and
 //! different states different ones.
 
 use crate::State;
@@ -10,16 +10,18 @@ use crate::State;
 impl State {
     /// Appends the state's bytes.
     pub fn pack(&self, out: &mut Vec<u8>) {
-        put(u64::from(self.global), out);
+        // Room for the longest numbers, so that writing needs no look at the vector.
+        let start = out.len();
+        out.resize(start + 5 * (1 + self.locals.len()) + 10 * self.values.len(), 0);
+        let room = &mut out[start..];
+        let mut used = put(u64::from(self.global), room, 0);
         for local in &self.locals {
-            put(u64::from(*local), out);
+            used = put(u64::from(*local), room, used);
         }
-        let all = self.values.iter().fold(0, |all, value| all | folded(*value));
-        if all < 0x80 {
-            out.extend(self.values.iter().map(|value| folded(*value) as u8));
-        } else {
-            self.values.iter().for_each(|value| put(folded(*value), out));
+        for value in &self.values {
+            used = put(folded(*value), room, used);
         }
+        out.truncate(start + used);
     }
 
     /// Reads a state of this many threads back, reusing its memory. The bytes come from
@@ -53,13 +55,16 @@ fn unfolded(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// Writes a number at a position; returns the position behind it.
 #[inline]
-fn put(mut value: u64, out: &mut Vec<u8>) {
+fn put(mut value: u64, room: &mut [u8], mut at: usize) -> usize {
     while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+        room[at] = value as u8 | 0x80;
         value >>= 7;
+        at += 1;
     }
-    out.push(value as u8);
+    room[at] = value as u8;
+    at + 1
 }
 
 #[inline]

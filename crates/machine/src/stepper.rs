@@ -9,7 +9,7 @@
 //! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
 
 use crate::code::Test;
-use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples};
+use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples, property_bit};
 use crate::{Event, Local, Machine, MoveOf, Moves, Slot, Violation, initial_value};
 use indexmap::IndexSet;
 use program::{Place, PropertyKind, ThreadId, VarId};
@@ -178,9 +178,11 @@ impl<'m, M: Machine> Stepper<'m, M> {
         mut doubt: impl FnMut(Doubt),
         mut visit: impl FnMut(Event, Option<i64>, &State),
     ) {
+        next.locals.clone_from(&state.locals);
         let mut base = self.memory;
         for thread in 0..self.threads.len() {
             self.thread_successors(thread, base, state, next, &mut doubt, &mut visit);
+            next.locals[thread] = state.locals[thread];
             base += self.info(thread, state).slots.len();
         }
     }
@@ -216,7 +218,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
             }
         };
         let base = self.memory + before;
-        self.thread_successors(thread, base, state, &mut State::default(), &mut |_| {}, &mut visit);
+        self.thread_successors(thread, base, state, &mut state.clone(), &mut |_| {}, &mut visit);
         found
     }
 
@@ -231,7 +233,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let step = listed.moves.iter().find(|step| step.event == event)?;
         let own = &state.values[base..base + info.slots.len()];
         let inputs = Inputs { memory: &state.values[..self.memory], own, choice: value };
-        let mut next = State::default();
+        let mut next = state.clone();
         self.write(state, &mut next, step, thread, base, inputs)?;
         Some(next)
     }
@@ -288,7 +290,8 @@ impl<'m, M: Machine> Stepper<'m, M> {
         }
     }
 
-    /// Writes the state after a move: memory with the writes, the other threads as they are.
+    /// Writes the state after a move: memory with the writes, the other threads as they are. The
+    /// other threads' controls are in `next` already.
     #[inline]
     fn write(
         &self,
@@ -301,8 +304,6 @@ impl<'m, M: Machine> Stepper<'m, M> {
     ) -> Option<()> {
         let leaf = &|input: &Input| inputs.value(*input);
         next.global = step.global;
-        next.locals.clear();
-        next.locals.extend_from_slice(&state.locals);
         next.locals[thread] = step.local;
         next.values.clear();
         next.values.extend_from_slice(&state.values[..base + step.front]);
@@ -318,13 +319,17 @@ impl<'m, M: Machine> Stepper<'m, M> {
 
     /// What a state violates: the first failure, else the first property.
     pub fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
-        let infos = || self.threads.iter().zip(&state.locals).map(|(t, id)| &t.info[*id as usize]);
-        if let Some(thread) = infos().position(|info| info.failed) {
+        if let Some(thread) = self.infos(state).position(|info| info.failed) {
             let loc = self.info(thread, state).loc;
             return Ok(Some(Violation::Failure(ThreadId::new(thread), loc)));
         }
+        let possible = self.infos(state).fold(u64::MAX, |all, info| all & info.may_violate);
+        if possible == 0 {
+            return Ok(None);
+        }
         for (at, (kind, test)) in self.properties.iter().enumerate() {
-            if *kind == PropertyKind::Finally && !infos().all(|info| info.finished) {
+            let excluded = possible >> property_bit(at) & 1 == 0;
+            if excluded || (*kind == PropertyKind::Finally && !self.is_final(state)) {
                 continue;
             }
             let holds = test.eval(&|place| self.place(state, place)).ok_or(Doubt::PropertyOverflow(at))?;
@@ -337,12 +342,12 @@ impl<'m, M: Machine> Stepper<'m, M> {
 
     /// Whether all threads have ended and all buffers are empty.
     pub fn is_final(&self, state: &State) -> bool {
-        (0..self.threads.len()).all(|thread| self.info(thread, state).finished)
+        self.infos(state).all(|info| info.finished)
     }
 
     /// The length of the longest queue of stores on their way to memory.
     pub fn longest_queue(&self, state: &State) -> usize {
-        (0..self.threads.len()).map(|thread| self.info(thread, state).longest_queue).max().unwrap_or(0)
+        self.infos(state).fold(0, |longest, info| longest.max(info.longest_queue))
     }
 
     /// A thread's buffered stores, oldest first.
@@ -375,8 +380,12 @@ impl<'m, M: Machine> Stepper<'m, M> {
         &self.threads[thread].info[state.locals[thread] as usize]
     }
 
+    fn infos<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a LocalInfo> {
+        self.threads.iter().zip(&state.locals).map(|(thread, id)| &thread.info[*id as usize])
+    }
+
     fn segments<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a [Slot]> {
-        self.threads.iter().zip(&state.locals).map(|(t, id)| &*t.info[*id as usize].slots)
+        self.infos(state).map(|info| &*info.slots)
     }
 
     fn compile(&mut self, thread: ThreadId, global: u32, local: u32) {
