@@ -2,8 +2,8 @@
 //!
 //! All numbers are written in base 128, low digits first, the high bit meaning "more"; signed
 //! values are zigzag folded first. So a small number, the usual case, is one byte, and reading
-//! has a short way where all are small. How many values follow is known from the control, hence equal states have equal strings and
-//! different states different ones.
+//! has a short way where all are small. How many values follow is known from the control, hence
+//! equal states have equal strings and different states different ones.
 
 use crate::State;
 
@@ -27,11 +27,11 @@ impl State {
     /// Reads a state of this many threads back, reusing its memory. The bytes come from
     /// [`State::pack`]; others give some other state, or `None`.
     pub fn unpack(&mut self, threads: usize, mut bytes: &[u8]) -> Option<()> {
-        self.locals.clear();
         self.values.clear();
         self.global = u32::try_from(take(&mut bytes)?).ok()?;
-        for _ in 0..threads {
-            self.locals.push(u32::try_from(take(&mut bytes)?).ok()?);
+        self.locals.resize(threads, 0);
+        for local in &mut self.locals {
+            *local = u32::try_from(take(&mut bytes)?).ok()?;
         }
         if bytes.is_ascii() {
             self.values.extend(bytes.iter().map(|byte| unfolded(u64::from(*byte))));
