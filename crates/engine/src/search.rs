@@ -42,6 +42,10 @@ pub trait TransitionSystem {
         next: &mut Self::State,
         visit: impl FnMut(Self::Label, &Self::State),
     );
+    /// Bytes of memory it holds by itself.
+    fn bytes(&self) -> usize {
+        0
+    }
     /// How heavy a state is.
     fn weight(&self, _: &Self::State) -> usize {
         0
@@ -192,7 +196,7 @@ impl Walk {
                     continue;
                 }
                 if self.expanded.is_multiple_of(PATIENCE) {
-                    self.report(limits).map_err(Ended::Stopped)?;
+                    self.report(limits, system.bytes()).map_err(Ended::Stopped)?;
                 }
                 self.expanded += 1;
                 system.prepare(&state);
@@ -249,7 +253,7 @@ impl Walk {
         if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
     }
 
-    fn report(&self, limits: &Limits<'_>) -> Result<(), Stop> {
+    fn report(&self, limits: &Limits<'_>, more_bytes: usize) -> Result<(), Stop> {
         if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
@@ -258,7 +262,7 @@ impl Walk {
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
             waiting: self.states.len() - self.expanded.min(self.states.len()),
-            bytes: self.states.bytes(),
+            bytes: self.states.bytes() + more_bytes,
         })
     }
 }

@@ -103,6 +103,16 @@ impl Compiled {
     }
 }
 
+impl Compiled {
+    /// About how many bytes of memory it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        let codes = self.middle.len() + self.memory.len();
+        size_of::<Compiled>()
+            + codes * size_of::<(u32, Code<Input>)>()
+            + self.choices.as_ref().map_or(0, |values| values.len() * size_of::<i64>())
+    }
+}
+
 /// How many slots keep their values at the front and at the back of a segment of this length.
 fn kept(own: &[Code<Input>], length: usize) -> (usize, usize) {
     let is =
@@ -154,6 +164,12 @@ impl LocalInfo {
             may_violate: bits.fold(0, |all, bit| all | bit),
             moves: Vec::new(),
         }
+    }
+
+    /// About how many bytes of memory it holds, without moves but with the control it stands for:
+    /// that has a buffer entry for most slots.
+    pub(crate) fn bytes(&self) -> usize {
+        2 * size_of::<LocalInfo>() + 2 * self.slots.len() * size_of::<Slot>()
     }
 }
 

@@ -59,6 +59,7 @@ pub struct Stepper<'m, M: Machine> {
     threads: Vec<ThreadTable<M::Local>>,
     properties: Vec<(PropertyKind, Test<Place>)>,
     samples: Samples,
+    bytes: usize,
 }
 
 impl<'m, M: Machine> Stepper<'m, M> {
@@ -74,12 +75,19 @@ impl<'m, M: Machine> Stepper<'m, M> {
             threads: program.threads.iter().map(|_| table()).collect(),
             properties: program.properties.iter().map(compile).collect(),
             samples: Samples::of(program),
+            bytes: 0,
         }
     }
 
     /// The machine it runs.
     pub fn machine(&self) -> &'m M {
         self.machine
+    }
+
+    /// About how many bytes of memory it holds. Where buffers grow without bound, that is more
+    /// than the states take.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many threads there are.
@@ -97,7 +105,9 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let table = &mut self.threads[thread.index()];
         let (id, new) = intern(&mut table.locals, local);
         if new {
-            table.info.push(LocalInfo::new(self.machine, thread, local));
+            let info = LocalInfo::new(self.machine, thread, local);
+            self.bytes += info.bytes();
+            table.info.push(info);
         }
         id
     }
@@ -405,6 +415,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         if slots.len() <= global as usize {
             slots.resize_with(global as usize + 1, || None);
         }
+        self.bytes += compiled.iter().map(Compiled::bytes).sum::<usize>();
         slots[global as usize] = Some(Listed { moves: compiled.into(), doubts: doubts.into() });
     }
 }
