@@ -62,6 +62,10 @@ impl TransitionSystem for Concrete<'_, '_> {
         })
     }
 
+    fn bytes(&self) -> usize {
+        self.stepper.bytes()
+    }
+
     fn weight(&self, state: &State) -> usize {
         self.stepper.longest_queue(state)
     }
@@ -90,5 +94,40 @@ pub(crate) fn closed_set(stepper: &Stepper<'_, Exact<'_>>, states: StateSet) -> 
         globals: stepper.globals().copied().collect(),
         locals: threads.map(|thread| stepper.locals(thread).cloned().collect()).collect(),
         states,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Engine, Explicit, Run};
+    use evidence::{Monitor, Progress, Reason, Stop, Task, Verdict};
+    use machine::model_named;
+    use program::{Expr, Op, Program, Source, Span, ThreadBuilder, Variable};
+
+    /// Stops at 8 MiB, or at more states than fit; by themselves so many take 3 MiB.
+    struct EightMegabytes;
+
+    impl Monitor for EightMegabytes {
+        fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+            match (progress.bytes > 8 << 20, progress.states > 2_500) {
+                (true, _) => Err(Stop::Memory),
+                (_, true) => Err(Stop::States),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    /// A thread that only stores has few states, but ever longer buffers to tell apart.
+    #[test]
+    fn memory_of_long_buffers_counts() {
+        let mut program = Program::new("stores", Source::default());
+        let x = program.add_variable(Variable::new("x", Span::NONE));
+        let mut thread = ThreadBuilder::new("P");
+        thread.edge(thread.entry(), Op::Store(x, Expr::from(1)), thread.entry(), Span::NONE);
+        program.threads.push(thread.finish().expect("valid"));
+        let task = Task { program: &program, model: model_named("tso").expect("a model") };
+        let answer = Explicit.verify(&task, &Run { monitor: &EightMegabytes, ..Run::default() });
+        let Verdict::Unknown(reasons) = answer.verdict else { panic!("there is no end to it") };
+        assert_eq!(reasons, [Reason::Stopped(Stop::Memory)]);
     }
 }

@@ -11,7 +11,7 @@
 //! weight only is explored in slices, and nothing is ever explored twice.
 
 use evidence::{Monitor, Progress, Stop};
-use machine::{Full, StateRef, StateSet};
+use machine::{Full, Lookup, StateRef, StateSet};
 
 /// In which order states are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,10 @@ pub trait TransitionSystem {
         next: &mut Self::State,
         visit: impl FnMut(Self::Label, &Self::State),
     );
+    /// Bytes of memory it holds by itself.
+    fn bytes(&self) -> usize {
+        0
+    }
     /// How heavy a state is.
     fn weight(&self, _: &Self::State) -> usize {
         0
@@ -126,7 +130,33 @@ struct Walk {
     postponed_any: bool,
     bound: usize,
     expanded: usize,
-    packed: Vec<u8>,
+    /// The successors of the state that is being expanded.
+    found: Batch,
+    lookups: Vec<Lookup>,
+}
+
+/// Packed states, one after the other.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn push<T: TransitionSystem>(&mut self, system: &T, state: &T::State) {
+        system.pack(state, &mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])
+    }
 }
 
 impl Walk {
@@ -140,7 +170,8 @@ impl Walk {
             postponed_any: false,
             bound,
             expanded: 0,
-            packed: Vec::new(),
+            found: Batch::default(),
+            lookups: Vec::new(),
         }
     }
 
@@ -149,10 +180,9 @@ impl Walk {
         system: &mut T,
         limits: &Limits<'_>,
     ) -> Result<Ended<T::Goal>, Ended<T::Goal>> {
-        for state in system.initial() {
-            self.add(system, &state, None)?;
-        }
         let (mut state, mut next) = (T::State::default(), T::State::default());
+        system.initial().iter().for_each(|state| self.found.push(system, state));
+        self.add_found(system, &mut next, None)?;
         let mut frontier = Frontier::new(&self.states);
         loop {
             while let Some(at) = self.take(&mut frontier) {
@@ -166,19 +196,13 @@ impl Walk {
                     continue;
                 }
                 if self.expanded.is_multiple_of(PATIENCE) {
-                    self.report(limits).map_err(Ended::Stopped)?;
+                    self.report(limits, system.bytes()).map_err(Ended::Stopped)?;
                 }
                 self.expanded += 1;
                 system.prepare(&state);
-                let mut ended = None;
-                system.successors(&state, &mut next, |_, successor| {
-                    if ended.is_none() {
-                        ended = self.add(system, successor, Some(at)).err();
-                    }
-                });
-                if let Some(ended) = ended {
-                    return Err(ended);
-                }
+                self.found.clear();
+                system.successors(&state, &mut next, |_, successor| self.found.push(system, successor));
+                self.add_found(system, &mut next, Some(at))?;
             }
             if self.postponed.is_empty() {
                 return Ok(Ended::Complete);
@@ -200,22 +224,25 @@ impl Walk {
         Ok(())
     }
 
-    #[inline]
-    fn add<T: TransitionSystem>(
+    /// Adds what was found; the first goal among it ends the walk. `state` is working memory.
+    fn add_found<T: TransitionSystem>(
         &mut self,
         system: &T,
-        state: &T::State,
+        state: &mut T::State,
         from: Option<StateRef>,
     ) -> Result<(), Ended<T::Goal>> {
-        self.packed.clear();
-        system.pack(state, &mut self.packed);
-        let (at, new) = self.states.insert(&self.packed, from).map_err(|Full| Ended::Full)?;
-        if new {
-            if self.order == Order::Depth {
-                self.stack.push(at);
-            }
-            if let Some(goal) = system.goal(state) {
-                return Err(Ended::Goal(at, goal));
+        self.lookups.clear();
+        self.lookups.extend(self.found.iter().map(|packed| self.states.look(packed)));
+        for (packed, lookup) in self.found.iter().zip(&self.lookups) {
+            let (at, new) = self.states.insert_at(*lookup, packed, from).map_err(|Full| Ended::Full)?;
+            if new {
+                if self.order == Order::Depth {
+                    self.stack.push(at);
+                }
+                system.unpack(packed, state);
+                if let Some(goal) = system.goal(state) {
+                    return Err(Ended::Goal(at, goal));
+                }
             }
         }
         Ok(())
@@ -226,7 +253,7 @@ impl Walk {
         if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
     }
 
-    fn report(&self, limits: &Limits<'_>) -> Result<(), Stop> {
+    fn report(&self, limits: &Limits<'_>, more_bytes: usize) -> Result<(), Stop> {
         if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
@@ -235,7 +262,7 @@ impl Walk {
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
             waiting: self.states.len() - self.expanded.min(self.states.len()),
-            bytes: self.states.bytes(),
+            bytes: self.states.bytes() + more_bytes,
         })
     }
 }

@@ -42,8 +42,16 @@ impl<L> Code<L> {
         match self {
             Code::Const(value) => Some(*value),
             Code::Leaf(l) => Some(leaf(l)),
-            Code::Huge => None,
+            deep => deep.eval_deep(leaf),
+        }
+    }
+
+    /// Apart, so that the usual cases are inlined where code is run.
+    fn eval_deep(&self, leaf: &impl Fn(&L) -> i64) -> Option<i64> {
+        match self {
             Code::Binary(op, sides) => apply(*op, sides.0.eval(leaf)?, sides.1.eval(leaf)?),
+            Code::Huge => None,
+            plain => plain.eval(leaf),
         }
     }
 }
@@ -79,6 +87,14 @@ impl<L> Test<L> {
         match self {
             Test::Const(value) => Some(*value),
             Test::Compare(relation, a, b) => Some(relation.holds(&a.eval(leaf)?, &b.eval(leaf)?)),
+            several => several.eval_deep(leaf),
+        }
+    }
+
+    /// Apart, so that the usual cases are inlined where code is run.
+    fn eval_deep(&self, leaf: &impl Fn(&L) -> i64) -> Option<bool> {
+        match self {
+            plain @ (Test::Const(_) | Test::Compare(..)) => plain.eval(leaf),
             Test::And(parts) => parts.iter().try_fold(true, |all, part| Some(all && part.eval(leaf)?)),
             Test::Or(parts) => parts.iter().try_fold(false, |any, part| Some(any || part.eval(leaf)?)),
         }

@@ -7,6 +7,7 @@
 //! that exists only so that tests can compare the two.
 
 mod code;
+mod compiled;
 mod configuration;
 mod effect;
 mod exact;
@@ -21,6 +22,7 @@ pub mod reference;
 mod sc;
 mod state_set;
 mod stepper;
+mod table;
 mod trace;
 mod tso;
 mod violation;
@@ -32,7 +34,7 @@ pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;
 pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
-pub use state_set::{Full, StateRef, StateSet};
+pub use state_set::{Full, Lookup, StateRef, StateSet};
 pub use stepper::{Doubt, State, Stepper};
 pub use trace::{Rejected, Trace, TraceStep, replay};
 pub use violation::Violation;

@@ -1,48 +1,70 @@
 //! States as short byte strings, for storing millions of them.
 //!
 //! All numbers are written in base 128, low digits first, the high bit meaning "more"; signed
-//! values are zigzag folded first. So a small number, the usual case, is one byte. How many
-//! values follow is known from the control, hence equal states have equal strings and
-//! different states different ones.
+//! values are zigzag folded first. So a small number, the usual case, is one byte, and reading
+//! has a short way where all are small. How many values follow is known from the control, hence
+//! equal states have equal strings and different states different ones.
 
 use crate::State;
 
 impl State {
     /// Appends the state's bytes.
     pub fn pack(&self, out: &mut Vec<u8>) {
-        put(u64::from(self.global), out);
+        // Room for the longest numbers, so that writing needs no look at the vector.
+        let start = out.len();
+        out.resize(start + 5 * (1 + self.locals.len()) + 10 * self.values.len(), 0);
+        let room = &mut out[start..];
+        let mut used = put(u64::from(self.global), room, 0);
         for local in &self.locals {
-            put(u64::from(*local), out);
+            used = put(u64::from(*local), room, used);
         }
         for value in &self.values {
-            put(((value << 1) ^ (value >> 63)) as u64, out);
+            used = put(folded(*value), room, used);
         }
+        out.truncate(start + used);
     }
 
     /// Reads a state of this many threads back, reusing its memory. The bytes come from
     /// [`State::pack`]; others give some other state, or `None`.
     pub fn unpack(&mut self, threads: usize, mut bytes: &[u8]) -> Option<()> {
-        self.locals.clear();
         self.values.clear();
         self.global = u32::try_from(take(&mut bytes)?).ok()?;
-        for _ in 0..threads {
-            self.locals.push(u32::try_from(take(&mut bytes)?).ok()?);
+        self.locals.resize(threads, 0);
+        for local in &mut self.locals {
+            *local = u32::try_from(take(&mut bytes)?).ok()?;
+        }
+        if bytes.is_ascii() {
+            self.values.extend(bytes.iter().map(|byte| unfolded(u64::from(*byte))));
+            return Some(());
         }
         while !bytes.is_empty() {
-            let folded = take(&mut bytes)?;
-            self.values.push((folded >> 1) as i64 ^ -((folded & 1) as i64));
+            self.values.push(unfolded(take(&mut bytes)?));
         }
         Some(())
     }
 }
 
+/// Small numbers of either sign as small numbers: 0, -1, 1, -2, …
 #[inline]
-fn put(mut value: u64, out: &mut Vec<u8>) {
+fn folded(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+#[inline]
+fn unfolded(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Writes a number at a position; returns the position behind it.
+#[inline]
+fn put(mut value: u64, room: &mut [u8], mut at: usize) -> usize {
     while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+        room[at] = value as u8 | 0x80;
         value >>= 7;
+        at += 1;
     }
-    out.push(value as u8);
+    room[at] = value as u8;
+    at + 1
 }
 
 #[inline]

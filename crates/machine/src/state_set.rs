@@ -2,11 +2,10 @@
 //!
 //! States lie one after the other in an arena of fixed chunks, each as a record: a link
 //! (usually the state it was reached from), the length, the bytes, padded to four. A state
-//! is named by the position of its record, so the table of an open-addressing hash set holds
-//! four bytes a state, and walking the arena visits states in the order they came: a
-//! breadth-first queue for free.
+//! is named by the position of its record, so a [`Table`] finds it with one word a state, and
+//! walking the arena visits states in the order they came: a breadth-first queue for free.
 
-use hashbrown::HashTable;
+use crate::table::Table;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -22,6 +21,14 @@ pub struct StateRef(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
+/// The beginning of a search for a state; worth something only in the set it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup {
+    hash: u64,
+    /// A state that may be the one.
+    first: Option<u32>,
+}
+
 /// A set of byte strings in the order they were added.
 #[derive(Default)]
 pub struct StateSet {
@@ -29,7 +36,7 @@ pub struct StateSet {
     /// Bytes used in the last chunk.
     used: usize,
     last: Option<StateRef>,
-    table: HashTable<StateRef>,
+    table: Table,
 }
 
 impl StateSet {
@@ -45,30 +52,46 @@ impl StateSet {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.table.len() == 0
     }
 
     /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
-        self.chunks.len() * CHUNK + self.table.allocation_size()
+        self.chunks.len() * CHUNK + self.table.bytes()
     }
 
     /// Adds a state with a link to another; says where it is and whether it is new.
     pub fn insert(&mut self, state: &[u8], link: Option<StateRef>) -> Result<(StateRef, bool), Full> {
+        self.insert_at(self.look(state), state, link)
+    }
+
+    /// Begins to look for a state. In a large set this waits for memory; beginning with several
+    /// states before going on with any makes them wait together.
+    #[inline]
+    pub fn look(&self, state: &[u8]) -> Lookup {
         let hash = hash(state);
-        let known = self.table.find(hash, |at| record(&self.chunks, *at).1 == state);
-        if let Some(at) = known {
-            return Ok((*at, false));
+        Lookup { hash, first: self.table.first(hash) }
+    }
+
+    /// As [`StateSet::insert`], going on where [`StateSet::look`] began with the same state.
+    pub fn insert_at(
+        &mut self,
+        Lookup { hash, first }: Lookup,
+        state: &[u8],
+        link: Option<StateRef>,
+    ) -> Result<(StateRef, bool), Full> {
+        let is_state = |at: &u32| record(&self.chunks, StateRef(*at)).1 == state;
+        if let Some(at) = first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))) {
+            return Ok((StateRef(at), false));
         }
         let at = self.append(state, link)?;
-        let chunks = &self.chunks;
-        self.table.insert_unique(hash, at, |at| self::hash(record(chunks, *at).1));
+        self.table.insert(hash, at.0);
         Ok((at, true))
     }
 
     /// Whether a state is in the set.
     pub fn contains(&self, state: &[u8]) -> bool {
-        self.table.find(hash(state), |at| record(&self.chunks, *at).1 == state).is_some()
+        self.table.find(hash(state), |at| record(&self.chunks, StateRef(at)).1 == state).is_some()
     }
 
     /// The bytes of a state.

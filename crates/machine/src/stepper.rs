@@ -2,21 +2,18 @@
 //!
 //! Values lie in one vector: memory first, then every thread's own slots in order. A thread's
 //! moves touch memory and its own segment only, so a compiled move is a guard, a few memory
-//! writes and one source for every slot of the thread's next segment. Locals and globals are
-//! interned; moves are compiled when a local is first expanded ([`Stepper::prepare`]).
+//! writes and a change of the thread's segment. Locals and globals are interned; moves are
+//! compiled when a local is first expanded ([`Stepper::prepare`]).
 //!
 //! Three things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a
 //! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
 
-use crate::code::{Code, Test};
-use crate::{Event, Local, Machine, Move, Moves, Slot, Source, Violation, initial_value};
+use crate::code::Test;
+use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples, property_bit};
+use crate::{Event, Local, Machine, MoveOf, Moves, Slot, Violation, initial_value};
 use indexmap::IndexSet;
-use num_traits::ToPrimitive;
-use program::{Domain, Expr, Int, Loc, Op, Place, Program, PropertyKind, ThreadId, VarId};
+use program::{Place, PropertyKind, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
-
-/// A choice from more values than this is tried with a few of them only.
-const MAX_CHOICES: i64 = 4096;
 
 /// No more initial states than this are listed.
 const MAX_INITIAL: usize = 1 << 18;
@@ -49,57 +46,6 @@ pub enum Doubt {
     InitialChoice,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Input {
-    Memory(u32),
-    Own(u32),
-    Choice,
-}
-
-/// What the inputs of a move are worth.
-#[derive(Clone, Copy)]
-struct Inputs<'a> {
-    memory: &'a [i64],
-    own: &'a [i64],
-    choice: i64,
-}
-
-impl Inputs<'_> {
-    #[inline]
-    fn value(&self, input: Input) -> i64 {
-        match input {
-            Input::Memory(at) => self.memory[at as usize],
-            Input::Own(at) => self.own[at as usize],
-            Input::Choice => self.choice,
-        }
-    }
-}
-
-struct Compiled {
-    event: Event,
-    guard: Test<Input>,
-    memory: Box<[(u32, Code<Input>)]>,
-    own: Box<[Code<Input>]>,
-    choices: Option<Box<[i64]>>,
-    global: u32,
-    local: u32,
-}
-
-struct Listed {
-    moves: Box<[Compiled]>,
-    doubts: Box<[Doubt]>,
-}
-
-struct LocalInfo {
-    loc: Loc,
-    slots: Box<[Slot]>,
-    failed: bool,
-    finished: bool,
-    longest_queue: usize,
-    /// By global; `None` until prepared.
-    moves: Vec<Option<Listed>>,
-}
-
 struct ThreadTable<L> {
     locals: IndexSet<L, FxBuildHasher>,
     info: Vec<LocalInfo>,
@@ -112,7 +58,8 @@ pub struct Stepper<'m, M: Machine> {
     globals: IndexSet<M::Global, FxBuildHasher>,
     threads: Vec<ThreadTable<M::Local>>,
     properties: Vec<(PropertyKind, Test<Place>)>,
-    samples: Vec<i64>,
+    samples: Samples,
+    bytes: usize,
 }
 
 impl<'m, M: Machine> Stepper<'m, M> {
@@ -127,13 +74,20 @@ impl<'m, M: Machine> Stepper<'m, M> {
             globals: IndexSet::default(),
             threads: program.threads.iter().map(|_| table()).collect(),
             properties: program.properties.iter().map(compile).collect(),
-            samples: samples(program),
+            samples: Samples::of(program),
+            bytes: 0,
         }
     }
 
     /// The machine it runs.
     pub fn machine(&self) -> &'m M {
         self.machine
+    }
+
+    /// About how many bytes of memory it holds. Where buffers grow without bound, that is more
+    /// than the states take.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many threads there are.
@@ -151,7 +105,9 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let table = &mut self.threads[thread.index()];
         let (id, new) = intern(&mut table.locals, local);
         if new {
-            table.info.push(describe(self.machine, thread, local));
+            let info = LocalInfo::new(self.machine, thread, local);
+            self.bytes += info.bytes();
+            table.info.push(info);
         }
         id
     }
@@ -190,7 +146,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let mut states = vec![State { global, locals, values: Vec::new() }];
         let mut doubts = Vec::new();
         for variable in program.variable_ids() {
-            let (mut values, exact) = self.choices(&initial_value(program, Slot::Memory(variable)));
+            let (mut values, exact) = self.samples.choices(&initial_value(program, Slot::Memory(variable)));
             let room = (MAX_INITIAL / states.len()).max(1);
             let cut = values.len() > room;
             values.truncate(room);
@@ -232,9 +188,11 @@ impl<'m, M: Machine> Stepper<'m, M> {
         mut doubt: impl FnMut(Doubt),
         mut visit: impl FnMut(Event, Option<i64>, &State),
     ) {
+        next.locals.clone_from(&state.locals);
         let mut base = self.memory;
         for thread in 0..self.threads.len() {
             self.thread_successors(thread, base, state, next, &mut doubt, &mut visit);
+            next.locals[thread] = state.locals[thread];
             base += self.info(thread, state).slots.len();
         }
     }
@@ -270,7 +228,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
             }
         };
         let base = self.memory + before;
-        self.thread_successors(thread, base, state, &mut State::default(), &mut |_| {}, &mut visit);
+        self.thread_successors(thread, base, state, &mut state.clone(), &mut |_| {}, &mut visit);
         found
     }
 
@@ -285,7 +243,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let step = listed.moves.iter().find(|step| step.event == event)?;
         let own = &state.values[base..base + info.slots.len()];
         let inputs = Inputs { memory: &state.values[..self.memory], own, choice: value };
-        let mut next = State::default();
+        let mut next = state.clone();
         self.write(state, &mut next, step, thread, base, inputs)?;
         Some(next)
     }
@@ -342,7 +300,8 @@ impl<'m, M: Machine> Stepper<'m, M> {
         }
     }
 
-    /// Writes the state after a move: memory with the writes, the other threads as they are.
+    /// Writes the state after a move: memory with the writes, the other threads as they are. The
+    /// other threads' controls are in `next` already.
     #[inline]
     fn write(
         &self,
@@ -355,30 +314,32 @@ impl<'m, M: Machine> Stepper<'m, M> {
     ) -> Option<()> {
         let leaf = &|input: &Input| inputs.value(*input);
         next.global = step.global;
-        next.locals.clear();
-        next.locals.extend_from_slice(&state.locals);
         next.locals[thread] = step.local;
         next.values.clear();
-        next.values.extend_from_slice(&state.values[..base]);
+        next.values.extend_from_slice(&state.values[..base + step.front]);
+        for code in &step.middle {
+            next.values.push(code.eval(leaf)?);
+        }
+        next.values.extend_from_slice(&state.values[base + inputs.own.len() - step.back..]);
         for (at, code) in &step.memory {
             next.values[*at as usize] = code.eval(leaf)?;
         }
-        for code in &step.own {
-            next.values.push(code.eval(leaf)?);
-        }
-        next.values.extend_from_slice(&state.values[base + inputs.own.len()..]);
         Some(())
     }
 
     /// What a state violates: the first failure, else the first property.
     pub fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
-        let infos = || self.threads.iter().zip(&state.locals).map(|(t, id)| &t.info[*id as usize]);
-        if let Some(thread) = infos().position(|info| info.failed) {
+        if let Some(thread) = self.infos(state).position(|info| info.failed) {
             let loc = self.info(thread, state).loc;
             return Ok(Some(Violation::Failure(ThreadId::new(thread), loc)));
         }
+        let possible = self.infos(state).fold(u64::MAX, |all, info| all & info.may_violate);
+        if possible == 0 {
+            return Ok(None);
+        }
         for (at, (kind, test)) in self.properties.iter().enumerate() {
-            if *kind == PropertyKind::Finally && !infos().all(|info| info.finished) {
+            let excluded = possible >> property_bit(at) & 1 == 0;
+            if excluded || (*kind == PropertyKind::Finally && !self.is_final(state)) {
                 continue;
             }
             let holds = test.eval(&|place| self.place(state, place)).ok_or(Doubt::PropertyOverflow(at))?;
@@ -391,12 +352,12 @@ impl<'m, M: Machine> Stepper<'m, M> {
 
     /// Whether all threads have ended and all buffers are empty.
     pub fn is_final(&self, state: &State) -> bool {
-        (0..self.threads.len()).all(|thread| self.info(thread, state).finished)
+        self.infos(state).all(|info| info.finished)
     }
 
     /// The length of the longest queue of stores on their way to memory.
     pub fn longest_queue(&self, state: &State) -> usize {
-        (0..self.threads.len()).map(|thread| self.info(thread, state).longest_queue).max().unwrap_or(0)
+        self.infos(state).fold(0, |longest, info| longest.max(info.longest_queue))
     }
 
     /// A thread's buffered stores, oldest first.
@@ -429,8 +390,12 @@ impl<'m, M: Machine> Stepper<'m, M> {
         &self.threads[thread].info[state.locals[thread] as usize]
     }
 
+    fn infos<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a LocalInfo> {
+        self.threads.iter().zip(&state.locals).map(|(thread, id)| &thread.info[*id as usize])
+    }
+
     fn segments<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a [Slot]> {
-        self.threads.iter().zip(&state.locals).map(|(t, id)| &*t.info[*id as usize].slots)
+        self.infos(state).map(|info| &*info.slots)
     }
 
     fn compile(&mut self, thread: ThreadId, global: u32, local: u32) {
@@ -440,68 +405,18 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let complete = self.machine.moves(thread, shared, at, &mut moves);
         let before = table.info[local as usize].slots.clone();
         let mut doubts = if complete == Moves::Withheld { vec![Doubt::Bound] } else { Vec::new() };
-        let compiled: Vec<Compiled> =
-            moves.into_iter().map(|step| self.compile_move(thread, &before, step, &mut doubts)).collect();
+        let mut compile = |step: &MoveOf<M>| {
+            let numbers = (self.global_id(&step.global), self.local_id(thread, &step.local));
+            let after = &self.threads[thread.index()].info[numbers.1 as usize].slots;
+            Compiled::new(step, numbers, (&before, after), &self.samples, &mut doubts)
+        };
+        let compiled: Vec<Compiled> = moves.iter().map(&mut compile).collect();
         let slots = &mut self.threads[thread.index()].info[local as usize].moves;
         if slots.len() <= global as usize {
             slots.resize_with(global as usize + 1, || None);
         }
+        self.bytes += compiled.iter().map(Compiled::bytes).sum::<usize>();
         slots[global as usize] = Some(Listed { moves: compiled.into(), doubts: doubts.into() });
-    }
-
-    fn compile_move(
-        &mut self,
-        thread: ThreadId,
-        before: &[Slot],
-        step: Move<M::Global, M::Local>,
-        doubts: &mut Vec<Doubt>,
-    ) -> Compiled {
-        let local = self.local_id(thread, &step.local);
-        let global = self.global_id(&step.global);
-        let from = |slot: &Slot| match slot {
-            Slot::Memory(variable) => Input::Memory(variable.index() as u32),
-            own => {
-                Input::Own(before.iter().position(|s| s == own).expect("a move reads its own slots") as u32)
-            }
-        };
-        let mut choices = None;
-        let mut code = |source: &Source| match source {
-            Source::Is(value) => Code::compile(value, &from),
-            Source::Any(domain) => {
-                let (values, exact) = self.choices(domain);
-                if !exact {
-                    doubts.push(Doubt::Choice(step.event));
-                }
-                choices = Some(values.into());
-                Code::Leaf(Input::Choice)
-            }
-        };
-        let set_of = |slot: &Slot| step.set.iter().find(|(s, _)| s == slot).map(|(_, source)| source);
-        let after = &self.threads[thread.index()].info[local as usize].slots;
-        let own = after.iter().map(|slot| match set_of(slot) {
-            Some(source) => code(source),
-            None => Code::Leaf(from(slot)),
-        });
-        let own = own.collect();
-        let memory = step.set.iter().filter_map(|(slot, source)| match slot {
-            Slot::Memory(variable) => Some((variable.index() as u32, code(source))),
-            _ => None,
-        });
-        let memory = memory.collect();
-        let guard = Test::compile(&step.guard, &from);
-        Compiled { event: step.event, guard, memory, own, choices, global, local }
-    }
-
-    /// The values to try for a choice, and whether those are all.
-    fn choices(&self, domain: &Domain) -> (Vec<i64>, bool) {
-        if let Domain::Range(low, high) = domain
-            && let (Some(low), Some(high)) = (low.to_i64(), high.to_i64())
-            && high.checked_sub(low).is_some_and(|size| size < MAX_CHOICES)
-        {
-            return ((low..=high).collect(), true);
-        }
-        let allowed = |value: &i64| domain.contains(&Int::from(*value));
-        (self.samples.iter().copied().filter(allowed).collect(), false)
     }
 }
 
@@ -511,40 +426,4 @@ fn intern<T: Clone + Eq + std::hash::Hash>(set: &mut IndexSet<T, FxBuildHasher>,
         None => set.insert_full(item.clone()),
     };
     (u32::try_from(at).expect("fewer than 2^32 controls"), new)
-}
-
-fn describe<M: Machine>(machine: &M, thread: ThreadId, local: &M::Local) -> LocalInfo {
-    let loc = machine.location(local);
-    let automaton = machine.program().thread(thread);
-    let mut slots = Vec::new();
-    machine.slots(thread, local, &mut slots);
-    LocalInfo {
-        loc,
-        slots: slots.into(),
-        failed: automaton.location(loc).failure.is_some(),
-        finished: machine.drained(local) && automaton.is_end(loc),
-        longest_queue: machine.longest_queue(local),
-        moves: Vec::new(),
-    }
-}
-
-/// Values worth trying where any value may be chosen: around 0 and around the program's constants.
-fn samples(program: &Program) -> Vec<i64> {
-    let mut values = vec![-1, 0, 1, 2];
-    let mut note = |expr: &Expr<_>| {
-        if let Some(value) = expr.as_const().and_then(ToPrimitive::to_i64) {
-            values.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
-        }
-    };
-    for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
-        edge.op.for_each_part(&mut |part| match part {
-            Op::Assume(cond) => cond.for_each_expr(&mut note),
-            Op::Assign(_, value) | Op::Store(_, value) => note(value),
-            _ => {}
-        });
-    }
-    values.sort_unstable();
-    values.dedup();
-    values.truncate(64);
-    values
 }
