@@ -2,7 +2,7 @@
 
 use crate::gap_plan::{Plan, Plans, Unsupported};
 use crate::{Doubt, Event, Exact, Gaps, Machine, State, Stepper, Violation};
-use program::{Domain, Int, Op, Place, Program, ThreadId, VarId};
+use program::{Domain, EdgeId, Int, Op, Place, Program, ThreadId, VarId};
 use std::collections::BTreeSet;
 
 /// A machine over normal forms.
@@ -100,27 +100,32 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         mut doubt: impl FnMut(Doubt),
         mut visit: impl FnMut(Event, Option<i64>, &State),
     ) {
-        let mut choosing = Vec::new();
-        let mut offsets = BTreeSet::from([0]);
-        for (thread, local) in self.program().thread_ids().map(|t| (t, self.stepper.local(t, state))) {
+        for thread in self.program().thread_ids() {
+            let local = self.stepper.local(thread, state);
+            let mut choosing = Vec::new();
+            // Drains, and steps that compute exactly, need no opening.
+            let mut offsets = BTreeSet::from([0]);
             for (edge, _) in self.program().thread(thread).outgoing(local.loc) {
                 match self.plans.at(thread, edge) {
-                    Plan::Offset(offset) => drop(offsets.insert(*offset)),
+                    Plan::Offset(offset) => {
+                        offsets.insert(*offset);
+                    }
                     Plan::Choice => choosing.push(Event::Step { thread, edge }),
-                    Plan::Exact(..) => {}
+                    Plan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
                 }
             }
-        }
-        for offset in offsets {
-            self.steps_with_offset(state, offset, &mut doubt, &mut visit);
-        }
-        for event in choosing {
-            self.steps_with_choice(state, event, &mut doubt, &mut visit);
+            for offset in offsets {
+                self.steps_with_offset(thread, state, offset, &mut doubt, &mut visit);
+            }
+            for event in choosing {
+                self.steps_with_choice(state, event, &mut doubt, &mut visit);
+            }
         }
     }
 
     fn steps_with_offset(
         &self,
+        thread: ThreadId,
         state: &State,
         offset: i64,
         doubt: &mut impl FnMut(Doubt),
@@ -129,30 +134,31 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         let mut next = State::default();
         let mut normal = State::default();
         let mut opened = state.clone();
+        let mut step = |state: &State| {
+            // What a free choice leaves out is looked at elsewhere.
+            let doubt = |d| {
+                if !matches!(d, Doubt::Choice(_)) {
+                    doubt(d)
+                }
+            };
+            self.stepper.successors_of(thread, state, &mut next, doubt, |event, choice, next| {
+                if self.plan_offset(event) == Some(offset) {
+                    normal.clone_from(next);
+                    self.gaps.normalise(&mut normal.values);
+                    visit(event, choice, &normal);
+                }
+            });
+        };
+        if offset == 0 {
+            return step(state);
+        }
         let done = self.gaps.open(&state.values, offset, |values| {
             opened.values.clear();
             opened.values.extend_from_slice(values);
-            let mut doubts = Vec::new();
-            self.stepper.successors(
-                &opened,
-                &mut next,
-                |d| doubts.push(d),
-                |event, choice, next| {
-                    if self.plan_offset(event) == Some(offset) {
-                        normal.clone_from(next);
-                        self.gaps.normalise(&mut normal.values);
-                        visit(event, choice, &normal);
-                    }
-                },
-            );
-            // What a free choice leaves out is looked at elsewhere.
-            doubts.into_iter().filter(|d| !matches!(d, Doubt::Choice(_))).for_each(&mut *doubt);
+            step(&opened);
         });
         if !done {
             doubt(Doubt::Bound);
-        }
-        if offset == 0 {
-            self.doubt_inexact(state, doubt);
         }
     }
 
@@ -166,21 +172,15 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         }
     }
 
-    /// Says which steps compute with values that are not known exactly.
-    fn doubt_inexact(&self, state: &State, doubt: &mut impl FnMut(Doubt)) {
-        for thread in self.program().thread_ids() {
-            let local = self.stepper.local(thread, state);
-            for (edge, _) in self.program().thread(thread).outgoing(local.loc) {
-                if let Plan::Exact(registers, variables) = self.plans.at(thread, edge) {
-                    let known = |place: Place| self.gaps.in_window(self.stepper.place(state, &place));
-                    let exact = registers.iter().all(|r| known(Place::Register(thread, *r)))
-                        && variables.iter().all(|v| known(Place::Memory(*v)))
-                        && self.buffered_in_window(thread, state, variables);
-                    if !exact {
-                        doubt(Doubt::Fragment(Event::Step { thread, edge }));
-                    }
-                }
-            }
+    /// Says so if a step computes with values that are not known exactly.
+    fn doubt_inexact(&self, state: &State, thread: ThreadId, edge: EdgeId, doubt: &mut impl FnMut(Doubt)) {
+        let Plan::Exact(registers, variables) = self.plans.at(thread, edge) else { return };
+        let known = |place: Place| self.gaps.in_window(self.stepper.place(state, &place));
+        let exact = registers.iter().all(|r| known(Place::Register(thread, *r)))
+            && variables.iter().all(|v| known(Place::Memory(*v)))
+            && self.buffered_in_window(thread, state, variables);
+        if !exact {
+            doubt(Doubt::Fragment(Event::Step { thread, edge }));
         }
     }
 

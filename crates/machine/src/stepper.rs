@@ -197,6 +197,20 @@ impl<'m, M: Machine> Stepper<'m, M> {
         }
     }
 
+    /// As [`Stepper::successors`], for the steps of one thread.
+    pub fn successors_of(
+        &self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        mut doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        next.locals.clone_from(&state.locals);
+        let before: usize = self.segments(state).take(thread.index()).map(|slots| slots.len()).sum();
+        self.thread_successors(thread.index(), self.memory + before, state, next, &mut doubt, &mut visit);
+    }
+
     /// Calls `visit` on every step that can be taken from a prepared state, without taking it.
     pub fn enabled(
         &self,
