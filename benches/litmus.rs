@@ -89,7 +89,7 @@ fn shapes(flags: &Flags, requirements: &mut Requirements) {
     }
 }
 
-/// All tests with recorded results, for the model each is recorded for.
+/// All tests with recorded results, for all models.
 fn published(root: &Path, requirements: &mut Requirements) {
     let index = std::fs::read_to_string(root.join("expected.tsv")).expect("readable");
     let mut files: Vec<&str> = index.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
