@@ -5,9 +5,12 @@
 #[path = "support/random.rs"]
 mod random;
 
+use engine::{Engine, GapProofs, Run};
+use evidence::{Certificate, ClosedSet, Form, Ignore, Task, Verdict, check_file, write_evidence};
 use fastrand::Rng;
-use machine::{Exact, GapStepper, MODELS, Model, State, StateSet};
-use program::{Arith, Domain, Expr, Op, Program, RegId};
+use machine::{Exact, GapStepper, Gaps, MODELS, Model, State, StateSet};
+use program::{Arith, Domain, Expr, Op, Program, RegId, Source};
+use std::io::{BufRead, Cursor};
 
 const MOST_STATES: usize = 4_000;
 
@@ -112,4 +115,85 @@ fn concrete_runs_stay_within_the_normal_forms() {
         }
     }
     assert!(judged > 200 && wide > 100, "{judged} programs were judged, {wide} with several variables");
+}
+
+/// A corpus program with its gap certificate.
+fn proved(name: &str, model: Model) -> (Program, Gaps, ClosedSet) {
+    let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("part of the corpus");
+    let frontend = frontend::choose(Some("fw"), name, &text).expect("known");
+    let program = (frontend.read)(Source::new(name, text), &Default::default()).expect("valid").program;
+    match GapProofs.verify(&Task { program: &program, model }, &Run::default()).verdict {
+        Verdict::Safe(Certificate::Gaps(gaps, set)) => (program, gaps, set),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn copy(set: &ClosedSet, keep: impl Fn(usize) -> bool) -> ClosedSet {
+    let mut states = StateSet::new();
+    for (at, state) in set.states.iter().enumerate().filter(|(at, _)| keep(*at)) {
+        states.insert(state, None).unwrap_or_else(|_| panic!("no room for state {at}"));
+    }
+    ClosedSet { globals: set.globals.clone(), locals: set.locals.clone(), states }
+}
+
+fn accepted(task: &Task<'_>, gaps: Gaps, set: ClosedSet) -> bool {
+    evidence::check(task, Verdict::Safe(Certificate::Gaps(gaps, set)), &Ignore).is_ok()
+}
+
+#[test]
+fn a_certificate_without_any_one_of_its_states_is_rejected() {
+    for (name, model) in [("ticket_lock", MODELS[1]), ("alternating_bit", MODELS[2])] {
+        let (program, gaps, set) = proved(name, model);
+        let task = Task { program: &program, model };
+        assert!(accepted(&task, gaps, copy(&set, |_| true)));
+        for gone in 0..set.states.len() {
+            assert!(!accepted(&task, gaps, copy(&set, |at| at != gone)), "{name} without state {gone}");
+        }
+    }
+}
+
+#[test]
+fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
+    let (program, gaps, set) = proved("nonblocking_write", MODELS[0]);
+    let task = Task { program: &program, model: MODELS[0] };
+    assert!(gaps.modulus == 2 && accepted(&task, gaps, copy(&set, |_| true)));
+    let wrong = [
+        Gaps { modulus: 1, ..gaps },
+        Gaps { modulus: 0, ..gaps },
+        Gaps { modulus: -2, ..gaps },
+        Gaps { precision: -1, ..gaps },
+        Gaps { low: 1, ..gaps },
+        Gaps { high: -1, ..gaps },
+        Gaps { low: i64::MIN, high: i64::MAX, ..gaps },
+    ];
+    for gaps in wrong {
+        assert!(!accepted(&task, gaps, copy(&set, |_| true)), "{gaps:?}");
+    }
+}
+
+#[test]
+fn gap_certificates_survive_files_and_not_tampering() {
+    let (program, gaps, set) = proved("ticket_lock", MODELS[1]);
+    let task = Task { program: &program, model: MODELS[1] };
+    let verdict = Verdict::Safe(Certificate::Gaps(gaps, set));
+    for form in [Form::Text, Form::Json] {
+        let mut file = Vec::new();
+        write_evidence(&task, &verdict, form, &mut file).expect("writable");
+        let text = String::from_utf8(file).expect("text");
+        let check = |text: &str| {
+            let text = text.to_string();
+            let open = move || Ok(Box::new(Cursor::new(text.clone())) as Box<dyn BufRead>);
+            check_file(&program, &open, 1 << 16).is_ok()
+        };
+        assert!(check(&text));
+        let lines: Vec<&str> = text.lines().collect();
+        for gone in (0..lines.len() - 1).step_by(3) {
+            let end = lines.len() - 2;
+            let kept = lines.iter().enumerate().filter(|(at, _)| *at != gone && *at != lines.len() - 1);
+            let mut cut: Vec<String> = kept.map(|(_, line)| line.to_string()).collect();
+            cut.push(if form == Form::Text { format!("end {end}") } else { format!("{{\"end\":{end}}}") });
+            assert!(!check(&cut.join("\n")), "without line {gone}: {}", lines[gone]);
+        }
+    }
 }

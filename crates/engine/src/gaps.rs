@@ -151,6 +151,10 @@ impl TransitionSystem for Normal<'_, '_> {
         })
     }
 
+    fn bytes(&self) -> usize {
+        self.steps.stepper.bytes()
+    }
+
     fn pack(&self, state: &State, out: &mut Vec<u8>) {
         state.pack(out);
     }

@@ -26,7 +26,7 @@ impl<'m, 'p> GapStepper<'m, 'p> {
     /// The machine with a given window and precision; `None` if they are too small to be sound.
     pub fn with(machine: &'m Exact<'p>, gaps: Gaps) -> Option<GapStepper<'m, 'p>> {
         let plans = Plans::of(machine.program()).ok()?;
-        let sane = |v: i64| v.abs() < 1 << 41;
+        let sane = |v: i64| (-(1 << 41)..1 << 41).contains(&v);
         let enough = gaps.low <= plans.low
             && gaps.high >= plans.high
             && gaps.precision >= plans.precision
