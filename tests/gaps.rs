@@ -154,6 +154,23 @@ fn a_certificate_without_any_one_of_its_states_is_rejected() {
 }
 
 #[test]
+fn states_that_are_no_normal_forms_are_rejected() {
+    let (program, gaps, set) = proved("ticket_lock", MODELS[1]);
+    let task = Task { program: &program, model: MODELS[1] };
+    for value in [1000, -1000, i64::MAX, i64::MIN] {
+        let mut more = copy(&set, |_| true);
+        let mut state = State::default();
+        let first = set.states.iter().next().expect("not empty");
+        state.unpack(program.threads.len(), first).expect("packed");
+        state.values[0] = value;
+        let mut packed = Vec::new();
+        state.pack(&mut packed);
+        more.states.insert(&packed, None).expect("room");
+        assert!(!accepted(&task, gaps, more), "{value}");
+    }
+}
+
+#[test]
 fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
     let (program, gaps, set) = proved("nonblocking_write", MODELS[0]);
     let task = Task { program: &program, model: MODELS[0] };

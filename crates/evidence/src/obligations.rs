@@ -92,6 +92,12 @@ impl<'m, 'p> Obligations<'m, 'p> {
         if unpacked.is_none() || !stepper.is_well_formed(&self.state) || !is_named(&self.named, &self.state) {
             return Err(Rejected::Malformed(at));
         }
+        if let Steps::Gaps(steps) = &self.steps
+            && !steps.is_normal(&self.state)
+        {
+            return Err(Rejected::Malformed(at));
+        }
+        let stepper = self.steps.stepper_mut();
         match stepper.violation(&self.state) {
             Ok(None) => {}
             Ok(Some(violation)) => return Err(Rejected::Violated(at, violation)),

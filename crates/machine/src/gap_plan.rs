@@ -84,7 +84,7 @@ const LARGEST: i64 = 1 << 40;
 
 impl Needs {
     fn constant(&mut self, value: &Int) -> Option<()> {
-        let value = value.to_i64().filter(|v| v.abs() < LARGEST)?;
+        let value = value.to_i64().filter(|v| (-LARGEST..LARGEST).contains(v))?;
         self.low = self.low.min(value);
         self.high = self.high.max(value);
         Some(())

@@ -88,6 +88,17 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         state
     }
 
+    /// Whether a state, which may come from anywhere, is a normal form.
+    pub fn is_normal(&self, state: &State) -> bool {
+        // Normal forms stay far from the ends of 64 bits, so nothing overflows after this.
+        if !state.values.iter().all(|value| (-(1 << 60)..1 << 60).contains(value)) {
+            return false;
+        }
+        let mut values = state.values.clone();
+        self.gaps.normalise(&mut values);
+        values == state.values
+    }
+
     /// Compiles the moves of a state's control, if that has not happened yet.
     pub fn prepare(&mut self, state: &State) {
         self.stepper.prepare(state);
