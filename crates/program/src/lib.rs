@@ -21,6 +21,7 @@
 
 mod automaton;
 mod build;
+mod division;
 mod dot;
 mod expr;
 mod fences;

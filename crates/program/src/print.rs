@@ -4,6 +4,7 @@
 //! order of the locations; it reads back to the same automaton. [`same`] says what "same"
 //! means: equal up to the numbering of locations, names and spans.
 
+use crate::division::may_divide_by_zero;
 use crate::names::{Names, split_cell};
 use crate::{
     Arith, Cond, Domain, Edge, Expr, FailureKind, Fence, Loc, Op, Place, Program, Property, PropertyKind,
@@ -150,34 +151,6 @@ impl Names {
                 format!("{word} {{ {} }}", parts.iter().map(part).collect::<Vec<_>>().join(" "))
             }
         }
-    }
-}
-
-/// Whether a divisor in it is not a constant other than 0. Front ends put a check before such a
-/// step, so reading one back must not add another.
-fn may_divide_by_zero(op: &Op) -> bool {
-    match op {
-        Op::Assign(_, value) | Op::Store(_, value) => divides(value),
-        Op::Assume(cond) => cond_divides(cond),
-        _ => false,
-    }
-}
-
-fn divides<L>(value: &Expr<L>) -> bool {
-    match value {
-        Expr::Binary(op, a, b) => {
-            let division = matches!(op, Arith::Div | Arith::Rem);
-            division && b.as_const().is_none_or(|b| *b == 0.into()) || divides(a) || divides(b)
-        }
-        _ => false,
-    }
-}
-
-fn cond_divides<L>(cond: &Cond<L>) -> bool {
-    match cond {
-        Cond::Const(_) => false,
-        Cond::Compare(_, a, b) => divides(a) || divides(b),
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(cond_divides),
     }
 }
 

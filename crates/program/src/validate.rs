@@ -1,6 +1,7 @@
 //! Well-formedness of programs, for front ends and for hand-made programs alike.
 //! What passes here cannot make anything below fail.
 
+use crate::division::cond_divides;
 use crate::{Cond, Domain, Expr, FailureKind, Op, Place, Program, RegId, Relation, Span, Thread, VarId};
 use std::collections::HashSet;
 use std::fmt;
@@ -53,6 +54,8 @@ impl Program {
 
     fn check_question(&self, faults: &mut Vec<Invalid>) {
         let Some(question) = &self.question else { return };
+        self.check_places(&question.cond, question.span, faults);
+        self.check_places(&question.filter, question.span, faults);
         let listed = question.places().into_iter().map(|place| Cond::compare(Relation::Eq, place, 0));
         self.check_places(&Cond::and(listed.collect::<Vec<_>>()), question.span, faults);
     }
@@ -128,6 +131,9 @@ impl Program {
     }
 
     fn check_places(&self, cond: &Cond<Place>, span: Span, faults: &mut Vec<Invalid>) {
+        if cond_divides(cond) {
+            faults.push(Invalid::new(span, "a property may only divide by constants other than 0"));
+        }
         let mut unknown = false;
         cond.for_each_leaf(&mut |place| {
             unknown |= match *place {
