@@ -180,14 +180,13 @@ impl<'a> Search<'a> {
         let cost = self.problem.cost(&chosen);
         let fences = chosen.iter().map(|at| self.needed(&chosen, *at)).collect::<Step<_>>()?;
         let (mut alternatives, mut missing) = (Vec::new(), Vec::new());
-        if self.all {
-            match self.other_optima(&chosen, cost, &mut alternatives) {
+        if self.all
+            && let Err(answer) = self.other_optima(&chosen, cost, &mut alternatives)
+        {
+            match *answer {
                 // The answer stands, whether or not all its equals are found.
-                Err(answer) => match *answer {
-                    FenceAnswer::Unknown(reasons) => missing = reasons,
-                    answer => return Ok(answer),
-                },
-                Ok(()) => {}
+                FenceAnswer::Unknown(reasons) => missing = reasons,
+                answer => return Ok(answer),
             }
         }
         Ok(FenceAnswer::Placed(Box::new(Placed { fences, cost, program, proof, alternatives, missing })))
