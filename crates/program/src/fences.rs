@@ -5,7 +5,8 @@
 //! write it in front of one). Applying a set gives a new program; locations keep their labels,
 //! so properties keep their meaning.
 //!
-//! The result is the automaton that a front end makes of a text with the fences written into
+//! A fence has no text, so its span is the empty one behind (or before) the statement. But for
+//! that, the result is the automaton that a front end makes of a text with the fences written into
 //! it. So edges of one statement that meet again (an access with a computed index) share the
 //! fence behind them, and a statement that tries again and again (`await`) comes back behind
 //! the fence in front of it.
@@ -140,7 +141,8 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
                 let known = shared.get(&key).copied().filter(|_| !edge.span.is_none());
                 let between = known.unwrap_or_else(|| {
                     let between = fresh(edge.to, &mut atomic);
-                    fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span: edge.span });
+                    let span = edge.span.behind();
+                    fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span });
                     between
                 });
                 shared.insert(key, between);
@@ -158,7 +160,7 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
                 for edge in edges.iter_mut().chain(&mut fences).filter(|edge| edge.from == loc) {
                     edge.from = after;
                 }
-                let span = thread.location(loc).span;
+                let span = thread.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span.before());
                 fences.push(Edge { from: loc, to: after, op: Op::Fence(kind), span });
             }
         }

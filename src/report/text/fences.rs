@@ -1,7 +1,7 @@
 //! Which fences, for people.
 
 use super::{SAFE, UNKNOWN, UNSAFE, explained, proof, unknown_reasons, upper, violation};
-use crate::numbers::{counted, grouped};
+use crate::numbers::counted;
 use crate::report::fences::{Fenced, kind, statement_of, thread_names};
 use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
@@ -53,13 +53,10 @@ fn needless(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
 fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
     let (program, model) = (fenced.task.program, upper(fenced.task.model));
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
-    let count = points.iter().map(|point| point.threads().len()).sum::<usize>();
-    let verb = if count == 1 || points.len() == 1 { "makes" } else { "make" };
+    let (fences, verb) = counts(program, &points);
     let mut out = format!(
-        "{}: {SAFE}{}{SAFE:#} {verb} it safe under {model} (cost {}, optimal)\n",
-        fenced.file,
-        counts(program, &points),
-        placed.cost,
+        "{}: {SAFE}{fences}{SAFE:#} {verb} it safe under {model} (cost {}, optimal)\n",
+        fenced.file, placed.cost,
     );
     out.push_str(&list(program, &points));
     alternatives(program, placed, &mut out);
@@ -71,43 +68,45 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
         out.push_str(&without(fenced, fence, at == 0, look));
     }
     let asked = counted(fenced.found.questions, "question");
-    let _ = writeln!(out, "\nchecked: with the fences {}; {asked} to the engine", proof_of(fenced, placed));
+    let _ = writeln!(out, "\nchecked: with the fences, {} ({asked} to the engine)", proof_of(fenced, placed));
     out
 }
 
-/// How many fences, and where: `1 fence in each of 2 threads`.
-fn counts(program: &Program, points: &[&FencePoint]) -> String {
+/// How many fences, and where: `1 fence in each of 2 threads`, and the verb that goes with it.
+fn counts(program: &Program, points: &[&FencePoint]) -> (String, &'static str) {
     let mut threads: BTreeMap<ThreadId, BTreeMap<Strength, usize>> = BTreeMap::new();
+    let mut sum: BTreeMap<Strength, usize> = BTreeMap::new();
     for point in points {
         for thread in point.threads() {
             *threads.entry(thread).or_default().entry(point.strength).or_default() += 1;
+            *sum.entry(point.strength).or_default() += 1;
         }
     }
-    let mixed = points.iter().any(|point| kind(point.strength) != "full");
-    let words = |kinds: &BTreeMap<Strength, usize>| {
-        let noun = |strength: &Strength| match kind(*strength) {
-            "swap" => "locked exchange",
-            "store" => "store fence",
-            _ if mixed => "full fence",
-            _ => "fence",
-        };
-        let words: Vec<String> = kinds.iter().map(|(kind, count)| counted(*count, noun(kind))).collect();
-        words.join(" and ")
+    let first = threads.iter().next();
+    let each = first.map(|(_, kinds)| kinds).filter(|first| threads.values().all(|kinds| kinds == *first));
+    let verb = if each.unwrap_or(&sum).values().sum::<usize>() == 1 { "makes" } else { "make" };
+    let count = counted(threads.len(), "thread");
+    let phrase = match (first, each) {
+        (Some((thread, kinds)), _) if threads.len() == 1 => {
+            format!("{} in {}", nouns(kinds), program.thread(*thread).name)
+        }
+        (_, Some(each)) => format!("{} in each of {count}", nouns(each)),
+        _ => format!("{} in {count}", nouns(&sum)),
     };
-    let mut all = threads.iter();
-    match (all.next(), all.next()) {
-        (Some((thread, kinds)), None) => format!("{} in {}", words(kinds), program.thread(*thread).name),
-        (Some((_, first)), _) if threads.values().all(|kinds| kinds == first) => {
-            format!("{} in each of {}", words(first), counted(threads.len(), "thread"))
-        }
-        _ => {
-            let mut sum: BTreeMap<Strength, usize> = BTreeMap::new();
-            for (kind, count) in threads.values().flatten() {
-                *sum.entry(*kind).or_default() += count;
-            }
-            format!("{} in {}", words(&sum), counted(threads.len(), "thread"))
-        }
-    }
+    (phrase, verb)
+}
+
+/// `1 full fence and 2 store fences`
+fn nouns(kinds: &BTreeMap<Strength, usize>) -> String {
+    let mixed = kinds.len() > 1;
+    let noun = |strength: &Strength| match kind(*strength) {
+        "swap" => "locked exchange",
+        "store" => "store fence",
+        _ if mixed => "full fence",
+        _ => "fence",
+    };
+    let words: Vec<String> = kinds.iter().map(|(kind, count)| counted(*count, noun(kind))).collect();
+    words.join(" and ")
 }
 
 /// One line a place.
@@ -119,15 +118,29 @@ fn list(program: &Program, points: &[&FencePoint]) -> String {
     points.iter().map(line).collect()
 }
 
-/// `line 11, after turn = 1 - i`
+/// Where, like "line 11, after `turn = 1 - i`".
 fn place(program: &Program, point: &FencePoint) -> String {
     let line = program.source.line(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
-    let word = match point.strength {
+    format!("{line}{} `{}`", side(point), statement_of(program, point))
+}
+
+/// Which fence, like "fence after `turn = 1 - i` (line 11)".
+fn name(program: &Program, point: &FencePoint) -> String {
+    let noun = match kind(point.strength) {
+        "swap" => "exchange",
+        "store" => "store fence",
+        _ => "fence",
+    };
+    let line = program.source.line(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
+    format!("{noun} {} `{}`{line}", side(point), statement_of(program, point))
+}
+
+fn side(point: &FencePoint) -> &'static str {
+    match point.strength {
         Strength::Exchange => "in place of",
         _ if point.before => "before",
         _ => "after",
-    };
-    format!("{line}{word} `{}`", statement_of(program, point))
+    }
 }
 
 fn what(program: &Program, point: &FencePoint) -> String {
@@ -150,14 +163,14 @@ fn alternatives(program: &Program, placed: &Placed, out: &mut String) {
 
 /// What happens without a fence: the first as a table, others in a sentence.
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, whole: bool, look: &Look) -> String {
-    let place = place(fenced.task.program, &fence.point);
+    let name = name(fenced.task.program, &fence.point);
     let Some((program, checked)) = &fence.without else {
-        return format!("Without the one at {place}, no violation was found within the limits.\n");
+        return format!("Without the {name}, no violation was found within the limits.\n");
     };
     let Verdict::Unsafe(trace) = checked.verdict() else { return String::new() };
     let claim = violation(program, trace.violation, checked.run());
     let steps = counted(trace.steps.len(), "step");
-    let mut out = format!("Without the one at {place}, {steps} violate `{claim}`");
+    let mut out = format!("Without the {name}, {steps} violate {claim}");
     if whole {
         let task = Task { program, ..fenced.task };
         return out + ":\n" + &explained(&task, trace, checked.run(), Some(false), look);
@@ -185,6 +198,6 @@ fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, look: &Look) -> 
 fn proof_of(fenced: &Fenced<'_>, placed: &Placed) -> String {
     match placed.proof.verdict() {
         Verdict::Safe(certificate) => proof(certificate, &fenced.found.statistics),
-        _ => grouped(0),
+        _ => String::new(),
     }
 }
