@@ -79,7 +79,7 @@ fn placed_object(program: &Program, placed: &Placed) -> Value {
         "fences": fences.collect::<Vec<_>>(),
         "cost": placed.cost,
         "optimal": true,
-        "alternatives": placed.alternatives.iter().map(set).collect::<Vec<_>>(),
+        "alternatives": placed.alternatives.as_ref().map(|sets| sets.iter().map(set).collect::<Vec<_>>()),
         "alternatives_reason": reason_texts(program, &placed.missing).first(),
     })
 }

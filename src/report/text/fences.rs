@@ -153,7 +153,7 @@ fn what(program: &Program, point: &FencePoint) -> String {
 }
 
 fn alternatives(program: &Program, placed: &Placed, out: &mut String) {
-    for set in &placed.alternatives {
+    for set in placed.alternatives.iter().flatten() {
         let _ = write!(out, "or, at the same cost:\n{}", list(program, &set.iter().collect::<Vec<_>>()));
     }
     for reason in reason_texts(program, &placed.missing) {

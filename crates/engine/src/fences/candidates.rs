@@ -90,12 +90,15 @@ fn points_of(thread: &Thread, points: Points, strength: Strength) -> Vec<(Point,
 
 /// The statements that load something from memory while stores may be buffered.
 fn reading_statements(thread: &Thread) -> BTreeSet<Span> {
-    let reads = |edge: &&Edge| match &edge.op {
+    thread.edges().iter().filter(|edge| reads(edge)).map(|edge| edge.span).collect()
+}
+
+fn reads(edge: &Edge) -> bool {
+    match &edge.op {
         Op::Load(..) => true,
         Op::Block { locked: false, parts } => parts.iter().any(|part| matches!(part, Op::Load(..))),
         _ => false,
-    };
-    thread.edges().iter().filter(reads).map(|edge| edge.span).collect()
+    }
 }
 
 /// The statement that starts at a location. Inside a statement no fence can be written, and
@@ -108,7 +111,11 @@ fn statement_at(thread: &Thread, loc: Loc, entering: &BTreeSet<(Loc, Span)>) -> 
     if !described.is_none() && leaving.any(|span| span == described) {
         return Some(described);
     }
-    (first.is_none() || !entering.contains(&(loc, first))).then_some(first)
+    if first.is_none() {
+        // Without a text, every edge is a statement of its own.
+        return thread.outgoing(loc).any(|(_, edge)| reads(edge)).then_some(first);
+    }
+    (!entering.contains(&(loc, first))).then_some(first)
 }
 
 /// Dearer than this is equally unwanted; sums of such prices stay far from the end of `u64`.

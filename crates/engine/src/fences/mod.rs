@@ -85,8 +85,8 @@ pub struct Placed {
     pub program: Program,
     /// The checked proof that it is safe.
     pub proof: Checked,
-    /// The other cheapest sets, where asked for.
-    pub alternatives: Vec<Vec<FencePoint>>,
+    /// The other cheapest sets, if they were asked for.
+    pub alternatives: Option<Vec<Vec<FencePoint>>>,
     /// Why there may be more of those; empty if these are all.
     pub missing: Vec<Reason>,
 }
@@ -179,9 +179,9 @@ impl<'a> Search<'a> {
         self.decided = Some(self.last);
         let cost = self.problem.cost(&chosen);
         let fences = chosen.iter().map(|at| self.needed(&chosen, *at)).collect::<Step<_>>()?;
-        let (mut alternatives, mut missing) = (Vec::new(), Vec::new());
-        if self.all
-            && let Err(answer) = self.other_optima(&chosen, cost, &mut alternatives)
+        let (mut alternatives, mut missing) = (self.all.then(Vec::new), Vec::new());
+        if let Some(found) = &mut alternatives
+            && let Err(answer) = self.other_optima(&chosen, cost, found)
         {
             match *answer {
                 // The answer stands, whether or not all its equals are found.
