@@ -63,7 +63,11 @@ fn choices(program: &Program, weak: Model, options: &FenceOptions) -> Choices {
                 add(Point::After(EdgeId::new(at)), &kinds);
             }
         }
-        let reads = |loc: &Loc| automaton.outgoing(*loc).any(|(_, edge)| matches!(edge.op, Op::Load(..)));
+        let loads = |op: &Op| match op {
+            Op::Block { locked, parts } => !locked && parts.iter().any(|part| matches!(part, Op::Load(..))),
+            op => matches!(op, Op::Load(..)),
+        };
+        let reads = |loc: &Loc| automaton.outgoing(*loc).any(|(_, edge)| loads(&edge.op));
         if options.points == Points::All {
             let locs = automaton.locs().filter(|loc| !automaton.in_atomic(*loc) && reads(loc));
             locs.for_each(|loc| add(Point::At(loc), &kinds));
