@@ -63,10 +63,10 @@ Examples:
   fencewright fence --out fenced.fw peterson.fw            the program with the fences in it
   fencewright fence --out - peterson.fw | fencewright verify -
 
-Of a litmus test the outcome that it asks about is made impossible (`exists`, `~exists`), or everything else
-(`forall`). With `--out -` the report goes to standard error.
+With `--out -` the report goes to standard error. In a litmus test, fences make the outcome of
+`exists` or `~exists` impossible, or every outcome but that of `forall`.
 
-Exit codes: 0 found, perhaps none is needed, 1 no fence helps because SC violates something too, 2 error, 3 unknown.")]
+Exit codes: 0 found (perhaps none is needed), 1 no fence helps: SC fails too, 2 error, 3 unknown.")]
     Fence(Fence),
 
     /// Check evidence that `verify --evidence` wrote

@@ -113,7 +113,7 @@ fn nouns(kinds: &BTreeMap<Strength, usize>) -> String {
 fn list(program: &Program, points: &[&FencePoint]) -> String {
     let line = |point: &&FencePoint| {
         let threads = thread_names(program, point).join(", ");
-        format!("  {}: {} ({threads})\n", place(program, point), what(program, point))
+        format!("  {}: {} ({threads})\n", place(program, point), what(point))
     };
     points.iter().map(line).collect()
 }
@@ -143,12 +143,11 @@ fn side(point: &FencePoint) -> &'static str {
     }
 }
 
-fn what(program: &Program, point: &FencePoint) -> String {
-    match (kind(point.strength), statement_of(program, point).split_once(" = ")) {
-        ("store", _) => "fence store".to_string(),
-        ("swap", Some((target, value))) => format!("swap({target}, {value})"),
-        ("swap", None) => "a locked exchange".to_string(),
-        _ => "fence".to_string(),
+fn what(point: &FencePoint) -> &'static str {
+    match kind(point.strength) {
+        "swap" => "a locked exchange",
+        "store" => "fence store",
+        _ => "fence",
     }
 }
 
