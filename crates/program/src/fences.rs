@@ -121,7 +121,8 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
     let mut atomic = thread.atomic.clone();
     let mut edges: Vec<Edge> = thread.edges.clone();
     let mut fences: Vec<Edge> = Vec::new();
-    let mut shared: HashMap<(Span, Loc, Fence), Loc> = HashMap::new();
+    let mut shared: HashMap<(Span, Loc, Loc, Fence), Loc> = HashMap::new();
+    let entering = thread.entering();
     let mut fresh = |like: Loc, atomic: &mut Vec<bool>| {
         locations.push(Default::default());
         atomic.push(atomic[like.index()]);
@@ -136,8 +137,9 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
                 }
             }
             (Point::After(at), Strength::Fence(kind)) => {
+                let start = thread.start_of(at, &entering);
                 let edge = &mut edges[at.index()];
-                let key = (edge.span, edge.to, kind);
+                let key = (edge.span, start, edge.to, kind);
                 let known = shared.get(&key).copied().filter(|_| !edge.span.is_none());
                 let between = known.unwrap_or_else(|| {
                     let between = fresh(edge.to, &mut atomic);
@@ -178,6 +180,30 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
 }
 
 impl Thread {
+    /// The edges that lead to each location.
+    fn entering(&self) -> Vec<Vec<EdgeId>> {
+        let mut entering = vec![Vec::new(); self.locations.len()];
+        for (at, edge) in self.edges.iter().enumerate() {
+            entering[edge.to.index()].push(EdgeId::new(at));
+        }
+        entering
+    }
+
+    /// Where the statement of an edge starts, as far back as there is only one way; it tells
+    /// the ways through one statement from its copies in an unrolled loop.
+    fn start_of(&self, edge: EdgeId, entering: &[Vec<EdgeId>]) -> Loc {
+        let Edge { from: mut start, span, .. } = *self.edge(edge);
+        for _ in self.locs() {
+            let [only] = entering[start.index()][..] else { break };
+            let before = self.edge(only);
+            if before.span != span || matches!(before.op, Op::Store(..)) {
+                break;
+            }
+            start = before.from;
+        }
+        start
+    }
+
     /// Edges that lead back to a location without leaving the statement that starts there.
     fn ways_back(&self, loc: Loc) -> Vec<EdgeId> {
         let span = self.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span);
