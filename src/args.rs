@@ -6,8 +6,9 @@
 use crate::limits::Budget;
 use crate::report::{REPORTS, Report};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::{ENGINES, Engine, Order};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use engine::{Costs, ENGINES, Engine, Order, Points, Run};
+use evidence::Monitor;
 use frontend::FRONTENDS;
 use machine::{MODELS, Model, model_named};
 use program::Int;
@@ -21,6 +22,7 @@ use std::time::Duration;
 Examples:
   fencewright verify peterson.fw                is it safe on x86 (TSO)?
   fencewright verify --model all programs/      every program of a folder under SC, TSO and PSO
+  fencewright fence peterson.fw                 which fences make it safe?
   fencewright run --interactive peterson.fw     take the steps yourself
 
 Exit codes: 0 holds, 1 violated, 2 error, 3 unknown (a limit or bound was reached).
@@ -52,6 +54,20 @@ Examples:
 
 Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.")]
     Verify(Verify),
+
+    /// Which fences make it safe, at the least cost?
+    #[command(after_help = "\
+Examples:
+  fencewright fence peterson.fw
+  fencewright fence --model pso --cost full=10,store=1 --all peterson.fw
+  fencewright fence --out fenced.fw peterson.fw            the program with the fences in it
+  fencewright fence --out - peterson.fw | fencewright verify -
+
+With `--out -` the report goes to standard error. In a litmus test, fences make the outcome of
+`exists` or `~exists` impossible, or every outcome but that of `forall`.
+
+Exit codes: 0 found (perhaps none is needed), 1 no fence helps: SC fails too, 2 error, 3 unknown.")]
+    Fence(Fence),
 
     /// Check evidence that `verify --evidence` wrote
     #[command(after_help = "\
@@ -123,23 +139,14 @@ pub struct Verify {
     #[arg(long, short, default_value = "tso", value_parser = models(true))]
     pub model: String,
 
-    /// Who answers
-    #[arg(long, short, default_value = ENGINES[0].name(), value_parser = engines())]
-    pub engine: String,
+    #[command(flatten)]
+    pub exploring: Exploring,
 
     #[command(flatten)]
     pub input: Input,
 
     #[command(flatten)]
     pub limits: Limits,
-
-    /// In which order exact searches go
-    #[arg(long, value_name = "ORDER", default_value = "bfs")]
-    pub search: Search,
-
-    /// The largest bound on store buffers to try; beyond it the answer is unknown
-    #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
-    pub buffer: usize,
 
     /// How many files to work on at once [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
@@ -154,6 +161,59 @@ pub struct Verify {
 
     /// Let --evidence replace files that say something else
     #[arg(long, requires = "evidence")]
+    pub force: bool,
+}
+
+/// `fence`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("written").args(["evidence", "out"]).multiple(true))]
+pub struct Fence {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+
+    /// The memory model
+    #[arg(long, short, default_value = "tso", value_parser = models(false))]
+    pub model: String,
+
+    /// What the fences must achieve
+    #[arg(long, default_value = "safe")]
+    pub goal: Goal,
+
+    /// Where fences may go
+    #[arg(long, default_value = "stores")]
+    pub points: FencePoints,
+
+    /// What fences cost in each thread, and how many times as much for every loop around them; locked
+    /// exchanges (swap) are only considered if they have a price [default: full=3,store=1,loop=1]
+    #[arg(long, value_name = "KIND=COST,…", value_parser = costs, default_value = "", hide_default_value = true)]
+    pub cost: Costs,
+
+    /// Find every cheapest set of fences
+    #[arg(long)]
+    pub all: bool,
+
+    /// Write the program with the fences in it to this file, all else unchanged; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub exploring: Exploring,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub limits: Limits,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+
+    /// Write the fenced program with its certificate, and traces without each fence, into this folder
+    #[arg(long, value_name = "DIR")]
+    pub evidence: Option<PathBuf>,
+
+    /// Let --evidence and --out replace files that say something else
+    #[arg(long, requires = "written")]
     pub force: bool,
 }
 
@@ -255,6 +315,34 @@ pub struct Input {
     pub observe_all: bool,
 }
 
+/// How to look for an answer.
+#[derive(Debug, Args)]
+pub struct Exploring {
+    /// Who answers
+    #[arg(long, short, default_value = ENGINES[0].name(), value_parser = engines())]
+    pub engine: String,
+
+    /// In which order exact searches go
+    #[arg(long, value_name = "ORDER", default_value = "bfs")]
+    pub search: Search,
+
+    /// The largest bound on store buffers to try; beyond it the answer is unknown
+    #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
+    pub buffer: usize,
+}
+
+impl Exploring {
+    /// The engine.
+    pub fn engine(&self) -> &'static dyn Engine {
+        engine::engine_named(&self.engine).unwrap_or(ENGINES[0])
+    }
+
+    /// As engines want it, watched by `monitor`.
+    pub fn run<'a>(&self, monitor: &'a dyn Monitor) -> Run<'a> {
+        Run { monitor, order: self.search.into(), max_buffer: Some(self.buffer) }
+    }
+}
+
 /// How far to go.
 #[derive(Debug, Args)]
 pub struct Limits {
@@ -322,6 +410,31 @@ impl From<Search> for Order {
     }
 }
 
+/// What fences must achieve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// No execution violates anything
+    Safe,
+}
+
+/// Where fences may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FencePoints {
+    /// Behind stores
+    Stores,
+    /// Behind stores, and before statements that read
+    All,
+}
+
+impl From<FencePoints> for Points {
+    fn from(points: FencePoints) -> Points {
+        match points {
+            FencePoints::Stores => Points::Stores,
+            FencePoints::All => Points::All,
+        }
+    }
+}
+
 /// What `show` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShowAs {
@@ -351,11 +464,6 @@ pub enum Registry {
 /// The models a `--model` value stands for.
 pub fn chosen_models(name: &str) -> Vec<Model> {
     model_named(name).map_or_else(|| MODELS.to_vec(), |model| vec![model])
-}
-
-/// The engine an `--engine` value stands for.
-pub fn chosen_engine(name: &str) -> &'static dyn Engine {
-    engine::engine_named(name).unwrap_or(ENGINES[0])
 }
 
 /// Megabytes in bytes.
@@ -406,6 +514,30 @@ fn definition(text: &str) -> Result<(String, Int), String> {
     Ok((name.to_string(), value))
 }
 
+/// Dearer fences, or loops that weigh more, would not change which are cheapest.
+const MAX_COST: u64 = 1_000_000;
+
+fn costs(text: &str) -> Result<Costs, String> {
+    let mut costs = Costs::default();
+    let mut seen = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
+        let (kind, value) = part.split_once('=').ok_or("expected KIND=COST, as in full=3,store=1")?;
+        let (kind, value) = (kind.trim(), value.trim());
+        let known: Option<u64> = value.parse().ok().filter(|cost| (1..=MAX_COST).contains(cost));
+        let cost = known.ok_or_else(|| format!("`{value}` is not a cost from 1 to {MAX_COST}"))?;
+        match kind {
+            _ if seen.contains(&kind) => return Err(format!("`{kind}` is given twice")),
+            "full" => costs.full = cost,
+            "store" => costs.store = cost,
+            "swap" => costs.exchange = Some(cost),
+            "loop" => costs.in_loop = cost,
+            _ => return Err(format!("`{kind}` has no cost; there are full, store, swap and loop")),
+        }
+        seen.push(kind);
+    }
+    Ok(costs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -427,6 +559,18 @@ mod tests {
         }
         for engine in ENGINES {
             assert!(help.contains(engine.about()), "{help}");
+        }
+    }
+
+    #[test]
+    fn costs_are_read_or_refused_with_a_reason() {
+        let read = costs("full=10, swap=4,loop=2").expect("right");
+        assert_eq!((read.full, read.store, read.exchange, read.in_loop), (10, 1, Some(4), 2));
+        assert_eq!(costs("").expect("right").exchange, None);
+        for wrong in
+            ["full", "full=", "full=0", "full=-1", "full=x", "full=1,full=2", "fence=1", "full=1,", ","]
+        {
+            assert!(costs(wrong).is_err(), "{wrong}");
         }
     }
 

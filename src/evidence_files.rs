@@ -1,15 +1,13 @@
-//! Writing evidence files, whole or not at all.
-//!
-//! A file is written under another name in the same folder and then renamed, so nobody ever
-//! sees half of it. What exists and says something else is not replaced unless that is asked
-//! for. Within one run of the program, files of different inputs get different names.
+//! Where evidence files go and what they are called. Within one run of the program, files of
+//! different inputs get different names.
 
 use crate::input::is_stdin;
 use crate::limits::Interrupt;
+use crate::whole_file::{cannot_write, write_whole};
 use evidence::{Certificate, Form, Task, Verdict, write_evidence};
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Where evidence goes, and in which form.
@@ -23,12 +21,22 @@ pub struct Store {
 impl Store {
     /// A folder for evidence; it is made if it does not exist.
     pub fn open(folder: &Path, form: Form, force: bool, interrupt: &Interrupt) -> Result<Store, String> {
-        fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         Ok(Store { folder: folder.to_path_buf(), form, force, interrupt: interrupt.clone() })
     }
 
     /// Writes the evidence of a verdict; an unknown has none.
     pub fn write(&self, stem: &str, task: &Task<'_>, verdict: &Verdict) -> Result<Option<PathBuf>, String> {
+        self.write_as(&format!("{stem}.{}", task.model.name()), task, verdict)
+    }
+
+    /// As [`Store::write`], under a name that says which model.
+    pub fn write_as(
+        &self,
+        name: &str,
+        task: &Task<'_>,
+        verdict: &Verdict,
+    ) -> Result<Option<PathBuf>, String> {
         let kind = match verdict {
             Verdict::Unknown(_) => return Ok(None),
             Verdict::Unsafe(_) => "trace",
@@ -39,58 +47,16 @@ impl Store {
             Form::Text => "txt",
             Form::Json => "json",
         };
-        let path = self.folder.join(format!("{stem}.{}.{kind}.{ending}", task.model.name()));
-        let temporary =
-            self.folder.join(format!(".{stem}.{}.{}.part", task.model.name(), std::process::id()));
-        self.interrupt.begin(&temporary);
-        let written = self.write_whole(&path, &temporary, task, verdict);
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        self.interrupt.finish(&temporary);
-        written.map(|()| Some(path))
+        let path = self.folder.join(format!("{name}.{kind}.{ending}"));
+        let write = |out: &mut dyn Write| write_evidence(task, verdict, self.form, out);
+        write_whole(&path, self.force, &self.interrupt, write).map(|()| Some(path))
     }
 
-    fn write_whole(
-        &self,
-        path: &Path,
-        temporary: &Path,
-        task: &Task<'_>,
-        verdict: &Verdict,
-    ) -> Result<(), String> {
-        let fails = |error: io::Error| failure(path, &error);
-        let mut out = BufWriter::new(File::create(temporary).map_err(fails)?);
-        write_evidence(task, verdict, self.form, &mut out).map_err(fails)?;
-        out.flush().map_err(fails)?;
-        drop(out);
-        if !self.force && path.symlink_metadata().is_ok() && !same(path, temporary).map_err(fails)? {
-            let path = path.display();
-            return Err(format!("{path} exists and says something else; --force replaces it"));
-        }
-        fs::rename(temporary, path).map_err(fails)
-    }
-}
-
-fn failure(path: &Path, error: &io::Error) -> String {
-    format!("cannot write {}: {error}", path.display())
-}
-
-fn same(a: &Path, b: &Path) -> io::Result<bool> {
-    let (a, b) = (File::open(a)?, File::open(b)?);
-    if a.metadata()?.len() != b.metadata()?.len() {
-        return Ok(false);
-    }
-    let (mut a, mut b) = (BufReader::new(a), BufReader::new(b));
-    let (mut left, mut right) = (vec![0; 1 << 16], vec![0; 1 << 16]);
-    loop {
-        let count = a.read(&mut left)?;
-        b.read_exact(&mut right[..count])?;
-        if left[..count] != right[..count] {
-            return Ok(false);
-        }
-        if count == 0 {
-            return Ok(true);
-        }
+    /// Writes a program that evidence speaks of.
+    pub fn write_program(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.folder.join(format!("{name}.fw"));
+        let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
+        write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
     }
 }
 

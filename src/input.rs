@@ -1,7 +1,7 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
 use crate::args::Input;
-use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options};
+use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
 use program::{Program, Source};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,6 +16,10 @@ pub struct Loaded {
     pub program: Program,
     /// Warnings about it.
     pub warnings: Vec<Diagnostic>,
+    /// Its language.
+    pub frontend: &'static Frontend,
+    /// How it was read.
+    pub options: Options,
 }
 
 /// Why a program was not read.
@@ -62,7 +66,7 @@ pub fn load(path: &Path, input: &Input) -> Result<Loaded, Box<Unreadable>> {
     };
     let options = Options { defines: input.define.clone(), observe_all: input.observe_all };
     match (frontend.read)(Source::new(name.clone(), text.clone()), &options) {
-        Ok(parsed) => Ok(Loaded { name, program: parsed.program, warnings: parsed.warnings }),
+        Ok(Parsed { program, warnings }) => Ok(Loaded { name, program, warnings, frontend, options }),
         Err(diagnostics) => {
             let reason = match diagnostics.len() {
                 1 => "1 error".to_string(),

@@ -12,6 +12,7 @@ mod numbers;
 mod parallel;
 mod progress;
 mod report;
+mod whole_file;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
     match &cli.command {
         Command::Verify(args) => commands::verify(args, console),
+        Command::Fence(args) => commands::fence(args, console),
         Command::Check(args) => commands::check(args, console),
         Command::Show(args) => commands::show(args, console),
         Command::Run(args) if args.interactive => commands::interactive(args, console),

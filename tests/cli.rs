@@ -2,6 +2,8 @@
 
 #[path = "cli/evidence.rs"]
 mod evidence;
+#[path = "cli/fence.rs"]
+mod fence;
 #[path = "cli/golden.rs"]
 mod golden;
 #[path = "cli/hostile.rs"]

@@ -1,6 +1,7 @@
 //! The commands, one a file.
 
 mod check;
+mod fence;
 mod generate;
 mod interactive;
 mod list;
@@ -9,6 +10,7 @@ mod verify;
 mod walk;
 
 pub use check::check;
+pub use fence::fence;
 pub use generate::{completions, man};
 pub use interactive::interactive;
 pub use list::list;
@@ -21,6 +23,10 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::input::{Loaded, Unreadable, load};
 use crate::report::{Failed, Printed, Report};
+use engine::{Engine, Run};
+use evidence::{Checked, Ignore, Reason, Rejected, Statistics, Task, Verdict};
+use frontend::Diagnostic;
+use program::Span;
 use std::path::Path;
 
 /// Reads a program for a command that works on one; prints what is wrong with it.
@@ -54,4 +60,41 @@ fn unreadable_report(command: &'static str, unreadable: &Unreadable, report: &dy
         diagnostics: &unreadable.diagnostics,
         source: unreadable.source.as_ref(),
     })
+}
+
+/// The program, with a warning if it claims nothing: then it is safe whatever it does.
+fn warned(mut loaded: Loaded) -> Loaded {
+    let program = &loaded.program;
+    let fails = |thread: &program::Thread| thread.locs().any(|loc| thread.location(loc).failure.is_some());
+    let claims =
+        program.question.is_some() || !program.properties.is_empty() || program.threads.iter().any(fails);
+    if !claims {
+        let warning = Diagnostic::warning(Span::NONE, "nothing is claimed of this program");
+        loaded.warnings.push(warning.hint("add a property (`never`, `finally`) or an `assert`"));
+    }
+    loaded
+}
+
+/// The engine's answer, checked, and who found it. An error is a bug of ours.
+fn answer(
+    engine: &dyn Engine,
+    task: &Task<'_>,
+    run: &Run<'_>,
+) -> Result<(Checked, Statistics, &'static str), String> {
+    let answer = engine.verify(task, run);
+    let checked = match evidence::check(task, answer.verdict, run.monitor) {
+        // Out of time while checking: then nothing is known.
+        Err(Rejected::Stopped(stop)) => {
+            evidence::check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore)
+        }
+        checked => checked,
+    };
+    let checked = checked.map_err(|why| bug(answer.engine, &why))?;
+    Ok((checked, answer.statistics, answer.engine))
+}
+
+fn bug(engine: &str, why: &Rejected) -> String {
+    format!(
+        "this is a bug in fencewright, please report it: the evidence of the engine `{engine}` was rejected: {why}"
+    )
 }

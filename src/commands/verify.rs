@@ -5,7 +5,7 @@
 //! answer. After a violation under a weaker model the same engine is asked about SC, within
 //! what is left of the limits, so that the report can say whether fences could help at all.
 
-use crate::args::{Verify, chosen_engine, chosen_models};
+use crate::args::{Verify, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::{Store, stems};
 use crate::exit::{Exit, Failure};
@@ -15,11 +15,10 @@ use crate::numbers::counted;
 use crate::parallel::in_order;
 use crate::progress::Display;
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
-use engine::{Engine, Run};
-use evidence::{Checked, Ignore, Reason, Rejected, Statistics, Task, Verdict, check, check_outcomes};
-use frontend::Diagnostic;
+use engine::Engine;
+use evidence::{Checked, Statistics, Task, Verdict, check_outcomes};
 use machine::{MODELS, Model};
-use program::{Question, Span};
+use program::Question;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
@@ -37,7 +36,7 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
     let session = Session {
         args,
         report,
-        engine: chosen_engine(&args.engine),
+        engine: args.exploring.engine(),
         models: chosen_models(&args.model),
         interrupt: &interrupt,
         display: Display::new(console.look().quiet),
@@ -98,7 +97,7 @@ impl Session<'_> {
             Err(unreadable) => return refused(unreadable),
             Ok(path) => match load(path, &self.args.input) {
                 Err(unreadable) => return refused(&unreadable),
-                Ok(loaded) => warned(loaded),
+                Ok(loaded) => super::warned(loaded),
             },
         };
         let mut printed = match self.look.quiet {
@@ -137,10 +136,6 @@ impl Session<'_> {
         })
     }
 
-    fn run<'a>(&self, watch: &'a Watch<'_>) -> Run<'a> {
-        Run { monitor: watch, order: self.args.search.into(), max_buffer: Some(self.args.buffer) }
-    }
-
     fn safety(
         &self,
         loaded: &Loaded,
@@ -176,22 +171,12 @@ impl Session<'_> {
         Ok((self.report.answer(&answered, self.look), exit))
     }
 
-    /// The engine's answer, checked, and who found it. An error is a bug of ours.
     fn answer(
         &self,
         task: &Task<'_>,
         watch: &Watch<'_>,
     ) -> Result<(Checked, Statistics, &'static str), String> {
-        let answer = self.engine.verify(task, &self.run(watch));
-        let checked = match check(task, answer.verdict, watch) {
-            // Out of time while checking: then nothing is known.
-            Err(Rejected::Stopped(stop)) => {
-                check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore)
-            }
-            checked => checked,
-        };
-        let checked = checked.map_err(|why| bug(answer.engine, &why))?;
-        Ok((checked, answer.statistics, answer.engine))
+        super::answer(self.engine, task, &self.args.exploring.run(watch))
     }
 
     /// Whether SC violates something as well, as far as that can be found out.
@@ -221,8 +206,8 @@ impl Session<'_> {
         question: &Question,
         watch: &Watch<'_>,
     ) -> Result<(Printed, Exit), String> {
-        let (outcomes, statistics) = engine::outcomes(task, question, &self.run(watch));
-        let found = check_outcomes(task, question, &outcomes).map_err(|why| bug("outcomes", &why))?;
+        let (outcomes, statistics) = engine::outcomes(task, question, &self.args.exploring.run(watch));
+        let found = check_outcomes(task, question, &outcomes).map_err(|why| super::bug("outcomes", &why))?;
         let exit = match found.holds() {
             Some(true) => Exit::Holds,
             Some(false) => Exit::Violated,
@@ -241,23 +226,4 @@ impl Session<'_> {
         };
         Ok((self.report.litmus(&answered, self.look), exit))
     }
-}
-
-/// The program, with a warning if it claims nothing: then it is safe whatever it does.
-fn warned(mut loaded: Loaded) -> Loaded {
-    let program = &loaded.program;
-    let fails = |thread: &program::Thread| thread.locs().any(|loc| thread.location(loc).failure.is_some());
-    let claims =
-        program.question.is_some() || !program.properties.is_empty() || program.threads.iter().any(fails);
-    if !claims {
-        let warning = Diagnostic::warning(Span::NONE, "nothing is claimed of this program");
-        loaded.warnings.push(warning.hint("add a property (`never`, `finally`) or an `assert`"));
-    }
-    loaded
-}
-
-fn bug(engine: &str, why: &Rejected) -> String {
-    format!(
-        "this is a bug in fencewright, please report it: the evidence of the engine `{engine}` was rejected: {why}"
-    )
 }

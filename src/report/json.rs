@@ -1,10 +1,12 @@
 //! Reports for scripts: one JSON object a line. Fields are only ever added, never renamed.
 
+mod fences;
+
 use super::diagnostics::position;
 use super::steps::{Effect, Step, describe_all};
 use super::{
-    Answered, Claimed, Failed, LitmusAnswered, Look, Printed, Report, Section, WalkEnd, Walked, litmus,
-    reason_texts,
+    Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Section, WalkEnd, Walked,
+    litmus, reason_texts,
 };
 use crate::numbers::megabytes;
 use evidence::{Claim, Form, Statistics, Verdict, cause};
@@ -20,7 +22,7 @@ const SCHEMA: &str = "fencewright/1";
 /// The report.
 pub struct Json;
 
-/// What `verify` says about a file under a model.
+/// What `verify` or `fence` says about a file under a model.
 #[derive(Default, Serialize)]
 struct Answer<'a> {
     schema: &'static str,
@@ -46,8 +48,9 @@ struct Answer<'a> {
     cause_step: Option<usize>,
     evidence: Option<String>,
     diagnostics: Vec<Value>,
+    /// What only some answers have.
     #[serde(flatten)]
-    litmus: Map<String, Value>,
+    more: Map<String, Value>,
 }
 
 #[derive(Serialize)]
@@ -157,9 +160,13 @@ impl Report for Json {
             checked: true,
             stats: Some(Stats::new(answer.seconds, &answer.statistics, answer.peak)),
             diagnostics: diagnostics(&program.source, answer.warnings),
-            litmus: litmus.as_object().cloned().unwrap_or_default(),
+            more: litmus.as_object().cloned().unwrap_or_default(),
             ..Answer::default()
         })
+    }
+
+    fn fences(&self, fenced: &Fenced<'_>, _: &Look) -> Printed {
+        fences::json(fenced)
     }
 
     fn failure(&self, failed: &Failed<'_>) -> Printed {

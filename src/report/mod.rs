@@ -3,6 +3,7 @@
 
 mod automata;
 mod diagnostics;
+mod fences;
 mod json;
 mod litmus;
 mod steps;
@@ -11,6 +12,7 @@ mod text;
 mod trace;
 
 pub use automata::automata;
+pub use fences::Fenced;
 pub use steps::{buffer, standing};
 pub use trace::{Run, render};
 
@@ -182,6 +184,8 @@ pub trait Report: Sync {
     fn answer(&self, answer: &Answered<'_>, look: &Look) -> Printed;
     /// An answer about a litmus test.
     fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed;
+    /// An answer of `fence`.
+    fn fences(&self, fenced: &Fenced<'_>, look: &Look) -> Printed;
     /// A file without an answer.
     fn failure(&self, failed: &Failed<'_>) -> Printed;
     /// Warnings about a program that was read.

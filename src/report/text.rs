@@ -1,12 +1,14 @@
 //! Reports for people.
 
+mod fences;
+
 use super::{
-    Answered, Claimed, Failed, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
+    Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
     diagnostics, litmus, reason_texts, render, violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
-use evidence::{Certificate, Claim, Form, Reason, Task, Verdict, cause};
+use evidence::{Certificate, Claim, Form, Reason, Statistics, Task, Verdict, cause};
 use frontend::Diagnostic;
 use machine::{Configuration, Model, Trace, Violation};
 use program::{Program, Source};
@@ -60,6 +62,10 @@ impl Report for Text {
             out.push_str(&litmus::text(program, answer.question, answer.found));
         }
         Printed { out, err: String::new() }
+    }
+
+    fn fences(&self, fenced: &Fenced<'_>, look: &Look) -> Printed {
+        Printed { out: fences::text(fenced, look), err: String::new() }
     }
 
     fn failure(&self, failed: &Failed<'_>) -> Printed {
@@ -168,13 +174,19 @@ fn upper(model: Model) -> String {
 }
 
 fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String {
+    let how = proof(certificate, &answer.statistics);
+    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how}\n", answer.file)
+}
+
+/// How a program was proved safe.
+fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
     let how = match certificate {
         Certificate::Closed(_) => {
-            let bound = match answer.statistics.k {
+            let bound = match statistics.k {
                 Some(_) => ", no store buffer bound was reached",
                 None => "",
             };
-            format!("all {} explored{bound}", counted(answer.statistics.states, "state"))
+            format!("all {} explored{bound}", counted(statistics.states, "state"))
         }
         Certificate::Gaps(gaps, set) => format!(
             "proved for integers of any size by {} of states (same order, same gaps up to {})",
@@ -182,7 +194,7 @@ fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String
             gaps.precision,
         ),
     };
-    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how}; certificate checked\n", answer.file)
+    format!("{how}; certificate checked")
 }
 
 fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> String {
@@ -248,15 +260,8 @@ fn violation(program: &Program, violation: Violation, run: &[Configuration]) -> 
 }
 
 fn unknown(answer: &Answered<'_>, reasons: &[Reason], model: &str, look: &Look) -> String {
-    let reasons = reason_texts(answer.task.program, reasons);
-    let (first, rest) = match reasons.split_first() {
-        Some((first, rest)) => (first.as_str(), rest),
-        None => ("no reason is known", &[][..]),
-    };
-    let mut out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#} under {model}: {first}\n", answer.file);
-    rest.iter().for_each(|reason| {
-        let _ = writeln!(out, "  and {reason}");
-    });
+    let mut out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#} under {model}: ", answer.file);
+    out.push_str(&unknown_reasons(&reason_texts(answer.task.program, reasons)));
     if !look.quiet {
         let bound = match answer.statistics.k {
             Some(bound) => format!(", store buffers up to {}", entries(bound)),
@@ -270,6 +275,16 @@ fn unknown(answer: &Answered<'_>, reasons: &[Reason], model: &str, look: &Look) 
         );
     }
     out
+}
+
+/// Reasons, the first on the line that was begun.
+fn unknown_reasons(reasons: &[String]) -> String {
+    let (first, rest) = match reasons.split_first() {
+        Some((first, rest)) => (first.as_str(), rest),
+        None => ("no reason is known", &[][..]),
+    };
+    let rest: String = rest.iter().map(|reason| format!("  and {reason}\n")).collect();
+    format!("{first}\n{rest}")
 }
 
 fn entries(count: usize) -> String {

@@ -13,7 +13,9 @@ mod portfolio;
 mod search;
 
 pub use explicit::Explicit;
-pub use fences::{Costs, FenceAnswer, FenceOptions, FencePoint, NeededFence, Placed, Points, place_fences};
+pub use fences::{
+    Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
+};
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;
 pub use portfolio::Portfolio;

@@ -1,11 +1,12 @@
 //! Texts to programs: one file (or folder) a language.
 //!
 //! A [`Frontend`] is an entry of [`FRONTENDS`]: its name, the file names it claims, how it
-//! recognises a text and the function that reads one. Reading never panics and never prints;
-//! what is wrong comes back as [`Diagnostic`]s with spans, as many as can be found in one
-//! go. Front ends know no memory model.
+//! recognises a text, the function that reads one and the one that writes fences into one.
+//! Reading never panics and never prints; what is wrong comes back as [`Diagnostic`]s with
+//! spans, as many as can be found in one go. Front ends know no memory model.
 
 mod diagnostic;
+mod edit;
 mod fw;
 mod litmus;
 mod mend;
@@ -13,6 +14,7 @@ pub mod rmm;
 pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use edit::Insertion;
 
 use program::{Int, Program, Source};
 
@@ -50,6 +52,9 @@ pub struct Frontend {
     pub recognises: fn(&str) -> bool,
     /// Reads a text.
     pub read: fn(Source, &Options) -> Result<Parsed, Vec<Diagnostic>>,
+    /// Writes fences into a text that it has read, leaving all else as it is. The result may
+    /// still not be what is wanted; reading it tells.
+    pub insert: fn(&str, &[Insertion]) -> Result<String, Diagnostic>,
 }
 
 /// All languages, the first that recognises a text wins.

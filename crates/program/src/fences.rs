@@ -1,18 +1,26 @@
 //! Fence sets and their application to a program.
 //!
 //! A *fence point* is a place where a fence may go: right after an edge (as one would write
-//! it behind a statement) or at a location, before everything that leaves it. Applying a
-//! set gives a new program; locations keep their labels, so properties keep their meaning.
+//! it behind a statement) or at a location, before everything that leaves it (as one would
+//! write it in front of one). Applying a set gives a new program; locations keep their labels,
+//! so properties keep their meaning.
+//!
+//! A fence has no text, so its span is the empty one behind (or before) the statement. But for
+//! that, the result is the automaton that a front end makes of a text with the fences written into
+//! it. So edges of one statement that meet again (an access with a computed index) share the
+//! fence behind them, and a statement that tries again and again (`await`) comes back behind
+//! the fence in front of it.
 
-use crate::{Edge, EdgeId, Fence, Loc, Op, Program, Thread, ThreadId};
-use std::collections::BTreeSet;
+use crate::{Edge, EdgeId, Fence, Loc, Op, Program, Span, Thread, ThreadId};
+use std::collections::{BTreeSet, HashMap};
 
 /// Where a fence goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Point {
     /// Between this edge and where it leads.
     After(EdgeId),
-    /// Before everything that leaves this location; nothing if nothing leaves it.
+    /// Before everything that leaves this location; nothing if nothing leaves it. What leaves
+    /// it and comes back within one statement need not pass again.
     At(Loc),
 }
 
@@ -113,6 +121,8 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
     let mut atomic = thread.atomic.clone();
     let mut edges: Vec<Edge> = thread.edges.clone();
     let mut fences: Vec<Edge> = Vec::new();
+    let mut shared: HashMap<(Span, Loc, Loc, Fence), Loc> = HashMap::new();
+    let entering = thread.entering();
     let mut fresh = |like: Loc, atomic: &mut Vec<bool>| {
         locations.push(Default::default());
         atomic.push(atomic[like.index()]);
@@ -127,9 +137,17 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
                 }
             }
             (Point::After(at), Strength::Fence(kind)) => {
+                let start = thread.start_of(at, &entering);
                 let edge = &mut edges[at.index()];
-                let between = fresh(edge.to, &mut atomic);
-                fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span: edge.span });
+                let key = (edge.span, start, edge.to, kind);
+                let known = shared.get(&key).copied().filter(|_| !edge.span.is_none());
+                let between = known.unwrap_or_else(|| {
+                    let between = fresh(edge.to, &mut atomic);
+                    let span = edge.span.behind();
+                    fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span });
+                    between
+                });
+                shared.insert(key, between);
                 edge.to = between;
             }
             // Behind an end or a failure, a fence would make it another place.
@@ -137,10 +155,14 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
             (Point::At(loc), strength) => {
                 let kind = if let Strength::Fence(kind) = strength { kind } else { Fence::Full };
                 let after = fresh(loc, &mut atomic);
+                // One that another fence was put behind has been led elsewhere.
+                for back in thread.ways_back(loc).into_iter().map(EdgeId::index) {
+                    edges[back].to = if edges[back].to == loc { after } else { edges[back].to };
+                }
                 for edge in edges.iter_mut().chain(&mut fences).filter(|edge| edge.from == loc) {
                     edge.from = after;
                 }
-                let span = thread.location(loc).span;
+                let span = thread.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span.before());
                 fences.push(Edge { from: loc, to: after, op: Op::Fence(kind), span });
             }
         }
@@ -158,6 +180,46 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
 }
 
 impl Thread {
+    /// The edges that lead to each location.
+    fn entering(&self) -> Vec<Vec<EdgeId>> {
+        let mut entering = vec![Vec::new(); self.locations.len()];
+        for (at, edge) in self.edges.iter().enumerate() {
+            entering[edge.to.index()].push(EdgeId::new(at));
+        }
+        entering
+    }
+
+    /// Where the statement of an edge starts, as far back as there is only one way; it tells
+    /// the ways through one statement from its copies in an unrolled loop.
+    fn start_of(&self, edge: EdgeId, entering: &[Vec<EdgeId>]) -> Loc {
+        let Edge { from: mut start, span, .. } = *self.edge(edge);
+        for _ in self.locs() {
+            let [only] = entering[start.index()][..] else { break };
+            let before = self.edge(only);
+            if before.span != span || matches!(before.op, Op::Store(..)) {
+                break;
+            }
+            start = before.from;
+        }
+        start
+    }
+
+    /// Edges that lead back to a location without leaving the statement that starts there.
+    fn ways_back(&self, loc: Loc) -> Vec<EdgeId> {
+        let span = self.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span);
+        let (mut seen, mut stack, mut found) = (BTreeSet::new(), vec![loc], Vec::new());
+        while let Some(at) = stack.pop().filter(|_| !span.is_none()) {
+            for (id, edge) in self.outgoing(at).filter(|(_, edge)| edge.span == span) {
+                if edge.to == loc {
+                    found.push(id);
+                } else if seen.insert(edge.to) {
+                    stack.push(edge.to);
+                }
+            }
+        }
+        found
+    }
+
     /// This thread with other locations and edges, the latter sorted by their source.
     fn with(&self, locations: Vec<crate::Location>, atomic: Vec<bool>, edges: Vec<Edge>) -> Thread {
         let start = |loc| edges.partition_point(|edge| edge.from.index() < loc) as u32;

@@ -28,6 +28,16 @@ impl Span {
         }
     }
 
+    /// The empty span right before this one.
+    pub fn before(self) -> Span {
+        Span { start: self.start, end: self.start }
+    }
+
+    /// The empty span right behind this one.
+    pub fn behind(self) -> Span {
+        Span { start: self.end, end: self.end }
+    }
+
     /// Whether this is [`Span::NONE`].
     pub fn is_none(self) -> bool {
         self == Span::NONE

@@ -7,20 +7,30 @@
 
 use super::{Costs, Points};
 use machine::Model;
-use program::{EdgeId, Fence, Loc, Op, Placement, Point, Program, Span, Strength, Thread, ThreadId};
-use std::collections::BTreeMap;
+use program::{Edge, EdgeId, Fence, Loc, Op, Placement, Point, Program, Span, Strength, Thread, ThreadId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A place in the source where a fence may go.
 #[derive(Clone, Debug)]
 pub struct FencePoint {
     /// The edges or locations it stands for.
     pub placements: Vec<Placement>,
-    /// The statement it stands behind (or before, at a location).
+    /// The statement it stands behind or before.
     pub span: Span,
+    /// Whether it stands before the statement.
+    pub before: bool,
     /// What is put there.
     pub strength: Strength,
     /// What it costs.
     pub cost: u64,
+}
+
+impl FencePoint {
+    /// The threads that get the fence, each once.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        let threads: BTreeSet<ThreadId> = self.placements.iter().map(|p| p.thread).collect();
+        threads.into_iter().collect()
+    }
 }
 
 /// All candidates, in the order of the source.
@@ -34,25 +44,26 @@ pub(super) fn candidates(program: &Program, model: Model, points: Points, costs:
     }
     let mut found = Vec::new();
     for (strength, cost) in kinds {
-        let mut places: BTreeMap<(Span, usize), Vec<(Placement, u32)>> = BTreeMap::new();
+        let mut places: BTreeMap<(Span, bool, usize), Vec<(Placement, u32)>> = BTreeMap::new();
         let mut alone = 0;
         for thread in program.thread_ids() {
-            let depths = loop_depths(program.thread(thread));
+            let depths = loop_depths(program.thread(thread), costs);
             for (point, span, loc) in points_of(program.thread(thread), points, strength) {
                 // What has no place in the source stands for itself.
                 alone += usize::from(span.is_none());
-                let key = (span, if span.is_none() { alone } else { 0 });
+                let before = matches!(point, Point::At(_));
+                let key = (span, before, if span.is_none() { alone } else { 0 });
                 let placement = Placement { thread, point, strength };
                 places.entry(key).or_default().push((placement, depths[loc.index()]));
             }
         }
-        found.extend(places.into_iter().map(|((span, _), members)| {
+        found.extend(places.into_iter().map(|((span, before, _), members)| {
             let cost = price(&members, cost, costs.in_loop);
             let placements = members.into_iter().map(|(placement, _)| placement).collect();
-            FencePoint { placements, span, strength, cost }
+            FencePoint { placements, span, before, strength, cost }
         }));
     }
-    found.sort_by_key(|point| (point.span, point.strength));
+    found.sort_by_key(|point| (point.span, !point.before, point.strength));
     found
 }
 
@@ -66,15 +77,49 @@ fn points_of(thread: &Thread, points: Points, strength: Strength) -> Vec<(Point,
         .map(|(at, edge)| (Point::After(EdgeId::new(at)), edge.span, edge.from))
         .collect();
     if points == Points::All && strength != Strength::Exchange {
-        let waits = |loc: &Loc| thread.outgoing(*loc).any(|(_, edge)| matches!(edge.op, Op::Load(..)));
-        let locs = thread.locs().filter(|loc| outside(*loc) && waits(loc));
-        found.extend(locs.map(|loc| {
-            let span = thread.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span);
-            (Point::At(loc), span, loc)
-        }));
+        let read = reading_statements(thread);
+        let entering = thread.edges().iter().map(|edge| (edge.to, edge.span)).collect();
+        let starts = thread.locs().filter(|loc| outside(*loc)).filter_map(|loc| {
+            let span = statement_at(thread, loc, &entering).filter(|span| read.contains(span));
+            span.map(|span| (Point::At(loc), span, loc))
+        });
+        found.extend(starts);
     }
     found
 }
+
+/// The statements that load something from memory while stores may be buffered.
+fn reading_statements(thread: &Thread) -> BTreeSet<Span> {
+    thread.edges().iter().filter(|edge| reads(edge)).map(|edge| edge.span).collect()
+}
+
+fn reads(edge: &Edge) -> bool {
+    match &edge.op {
+        Op::Load(..) => true,
+        Op::Block { locked: false, parts } => parts.iter().any(|part| matches!(part, Op::Load(..))),
+        _ => false,
+    }
+}
+
+/// The statement that starts at a location. Inside a statement no fence can be written, and
+/// none is needed there: one in front of it does the same, as it waits for the same stores.
+/// `entering` tells which statements lead where.
+fn statement_at(thread: &Thread, loc: Loc, entering: &BTreeSet<(Loc, Span)>) -> Option<Span> {
+    let described = thread.location(loc).span;
+    let mut leaving = thread.outgoing(loc).map(|(_, edge)| edge.span);
+    let first = thread.outgoing(loc).next()?.1.span;
+    if !described.is_none() && leaving.any(|span| span == described) {
+        return Some(described);
+    }
+    if first.is_none() {
+        // Without a text, every edge is a statement of its own.
+        return thread.outgoing(loc).any(|(_, edge)| reads(edge)).then_some(first);
+    }
+    (!entering.contains(&(loc, first))).then_some(first)
+}
+
+/// Dearer than this is equally unwanted; sums of such prices stay far from the end of `u64`.
+const DEAREST: u64 = 1 << 40;
 
 /// The price once a thread, at the depth of the deepest of its places there.
 fn price(members: &[(Placement, u32)], cost: u64, in_loop: u64) -> u64 {
@@ -83,13 +128,18 @@ fn price(members: &[(Placement, u32)], cost: u64, in_loop: u64) -> u64 {
         let known = threads.entry(placement.thread).or_default();
         *known = (*known).max(*depth);
     }
-    threads.values().map(|depth| cost.saturating_mul(in_loop.saturating_pow(*depth))).sum()
+    let prices = threads.values().map(|depth| cost.saturating_mul(in_loop.saturating_pow(*depth)));
+    prices.fold(0, u64::saturating_add).clamp(1, DEAREST)
 }
 
 /// How many loops lie around each location: nested strongly connected components. A loop
 /// without its head (its first location) may still go round: those are the inner loops.
-fn loop_depths(thread: &Thread) -> Vec<u32> {
+/// Where loops cost nothing extra, nobody wants to know.
+fn loop_depths(thread: &Thread, costs: &Costs) -> Vec<u32> {
     let mut depths = vec![0; thread.locs().count()];
+    if costs.in_loop == 1 {
+        return depths;
+    }
     let mut work = vec![vec![true; depths.len()]];
     while let Some(alive) = work.pop() {
         for component in components(thread, &alive).iter().filter(|c| is_loop(thread, c)) {
@@ -104,8 +154,8 @@ fn loop_depths(thread: &Thread) -> Vec<u32> {
 }
 
 fn is_loop(thread: &Thread, component: &[Loc]) -> bool {
-    let goes_round = |loc: &Loc| thread.outgoing(*loc).any(|(_, edge)| component.contains(&edge.to));
-    component.iter().any(goes_round)
+    let to_itself = |loc: &Loc| thread.outgoing(*loc).any(|(_, edge)| edge.to == *loc);
+    component.len() > 1 || component.iter().any(to_itself)
 }
 
 /// Strongly connected components of the locations that are alive (Kosaraju, without recursion).

@@ -19,7 +19,7 @@ pub use candidates::FencePoint;
 use crate::{Engine, Run};
 use candidates::candidates;
 use clause::Violating;
-use evidence::{Checked, Reason, Rejected, Task, Verdict, check};
+use evidence::{Checked, Reason, Rejected, Statistics, Task, Verdict, check};
 use hitting::Hitting;
 use machine::{MODELS, Model};
 use program::{FenceSet, Program};
@@ -85,10 +85,10 @@ pub struct Placed {
     pub program: Program,
     /// The checked proof that it is safe.
     pub proof: Checked,
-    /// The other cheapest sets, where asked for.
-    pub alternatives: Vec<Vec<FencePoint>>,
-    /// How many times the engine was asked.
-    pub questions: usize,
+    /// The other cheapest sets, if they were asked for.
+    pub alternatives: Option<Vec<Vec<FencePoint>>>,
+    /// Why there may be more of those; empty if these are all.
+    pub missing: Vec<Reason>,
 }
 
 /// The answer to "which fences?".
@@ -106,15 +106,31 @@ pub enum FenceAnswer {
     Rejected(Rejected),
 }
 
+/// The answer, and what it took.
+#[derive(Debug)]
+pub struct FencesFound {
+    /// The answer.
+    pub answer: FenceAnswer,
+    /// What the engine did for the question that decided: the proof of the fenced program,
+    /// or the last question.
+    pub statistics: Statistics,
+    /// The engine that answered that question.
+    pub engine: &'static str,
+    /// How many times the engine was asked.
+    pub questions: usize,
+}
+
 /// Finds the cheapest fences that make a program safe under a model.
 pub fn place_fences(
     task: &Task<'_>,
     engine: &dyn Engine,
     options: &FenceOptions,
     run: &Run<'_>,
-) -> FenceAnswer {
+) -> FencesFound {
     let mut search = Search::new(task, engine, options, run);
-    search.solve().unwrap_or_else(|answer| *answer)
+    let answer = search.solve().unwrap_or_else(|answer| *answer);
+    let (statistics, engine) = search.decided.unwrap_or(search.last);
+    FencesFound { answer, statistics, engine, questions: search.questions }
 }
 
 struct Search<'a> {
@@ -126,6 +142,10 @@ struct Search<'a> {
     candidates: Vec<FencePoint>,
     problem: Hitting,
     questions: usize,
+    /// What the engine did last, and which it was.
+    last: (Statistics, &'static str),
+    /// The same for the proof of the answer, once there is one.
+    decided: Option<(Statistics, &'static str)>,
 }
 
 /// Ends the search with an answer.
@@ -144,6 +164,8 @@ impl<'a> Search<'a> {
             candidates,
             problem: Hitting { costs, ..Hitting::default() },
             questions: 0,
+            last: (Statistics::default(), engine.name()),
+            decided: None,
         }
     }
 
@@ -154,11 +176,20 @@ impl<'a> Search<'a> {
         }
         let (chosen, program, proof) =
             self.cheapest(None)?.expect("without a limit on cost there is an answer");
+        self.decided = Some(self.last);
         let cost = self.problem.cost(&chosen);
         let fences = chosen.iter().map(|at| self.needed(&chosen, *at)).collect::<Step<_>>()?;
-        let alternatives = if self.all { self.other_optima(&chosen, cost)? } else { Vec::new() };
-        let questions = self.questions;
-        Ok(FenceAnswer::Placed(Box::new(Placed { fences, cost, program, proof, alternatives, questions })))
+        let (mut alternatives, mut missing) = (self.all.then(Vec::new), Vec::new());
+        if let Some(found) = &mut alternatives
+            && let Err(answer) = self.other_optima(&chosen, cost, found)
+        {
+            match *answer {
+                // The answer stands, whether or not all its equals are found.
+                FenceAnswer::Unknown(reasons) => missing = reasons,
+                answer => return Ok(answer),
+            }
+        }
+        Ok(FenceAnswer::Placed(Box::new(Placed { fences, cost, program, proof, alternatives, missing })))
     }
 
     /// The cheapest set that the engine proves sufficient; `None` if all cost more than allowed.
@@ -182,14 +213,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn other_optima(&mut self, first: &BTreeSet<usize>, cost: u64) -> Step<Vec<Vec<FencePoint>>> {
-        let mut found = Vec::new();
+    fn other_optima(
+        &mut self,
+        first: &BTreeSet<usize>,
+        cost: u64,
+        found: &mut Vec<Vec<FencePoint>>,
+    ) -> Step<()> {
         self.problem.forbidden.push(first.clone());
         while let Some((chosen, ..)) = self.cheapest(Some(cost))? {
             found.push(chosen.iter().map(|at| self.candidates[*at].clone()).collect());
             self.problem.forbidden.push(chosen);
         }
-        Ok(found)
+        Ok(())
     }
 
     /// A fence of a solution, with the violation that appears without it.
@@ -228,6 +263,7 @@ impl<'a> Search<'a> {
         self.questions += 1;
         let task = Task { program, model };
         let answer = self.engine.verify(&task, self.run);
+        self.last = (answer.statistics, answer.engine);
         check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
             Rejected::Stopped(stop) => Box::new(FenceAnswer::Unknown(vec![Reason::Stopped(stop)])),
             why => Box::new(FenceAnswer::Rejected(why)),

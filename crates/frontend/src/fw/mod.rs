@@ -7,6 +7,7 @@
 
 mod ast;
 mod constants;
+mod insert;
 mod lexer;
 mod limits;
 mod lower;
@@ -25,6 +26,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     about: "Fencewright's own language: threads, shared integers, properties",
     recognises: lexer::recognises,
     read,
+    insert: insert::insert,
 };
 
 fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {

@@ -10,6 +10,7 @@ mod condition;
 mod flags;
 mod flow;
 mod header;
+mod insert;
 mod instructions;
 mod lexer;
 mod lower;
@@ -36,6 +37,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     about: "x86 litmus tests, 32 and 64 bits, as herd7 reads them",
     recognises,
     read,
+    insert: insert::insert,
 };
 
 /// Whether a text looks like a litmus test for a machine we know.

@@ -63,7 +63,8 @@ pub(super) fn tokens(text: &str) -> Result<Tokens<'_>, Diagnostic> {
     Ok(expander.out)
 }
 
-fn scan(text: &str) -> Result<Vec<Token<'_>>, Diagnostic> {
+/// The words and signs of a text as it stands, macros and all.
+pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, Diagnostic> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {

@@ -221,7 +221,7 @@ impl Lowering<'_> {
         let mut here = from;
         let mut ops = way.into_iter().peekable();
         while let Some(op) = ops.next() {
-            let next = if ops.peek().is_some() { self.builder.location(span) } else { to };
+            let next = if ops.peek().is_some() { self.builder.location(Span::NONE) } else { to };
             self.builder.edge(here, op, next, span);
             here = next;
         }

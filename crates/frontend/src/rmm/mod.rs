@@ -5,6 +5,7 @@
 //! keep their meaning: what is not enabled waits.
 
 mod domains;
+mod insert;
 mod lexer;
 mod lower;
 mod parser;
@@ -29,6 +30,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     about: "Memorax' language: guarded steps over variables with domains",
     recognises,
     read,
+    insert: insert::insert,
 };
 
 /// More errors than this help nobody.

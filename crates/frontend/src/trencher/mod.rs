@@ -6,6 +6,7 @@
 //! there at once: a `never` property.
 
 mod cases;
+mod insert;
 mod lower;
 mod parser;
 mod relevance;
@@ -30,6 +31,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     about: "Trencher's text format: threads as transition tables over one memory",
     recognises,
     read,
+    insert: insert::insert,
 };
 
 /// Whether a text looks like Trencher's: a thread comes first, with a state to start in.

@@ -1,0 +1,181 @@
+//! `fence`: which fences make it safe, at the least cost?
+//!
+//! The search is the engine crate's. Here its answer is reported, written into the program's
+//! own text (`text`), and recorded as evidence (`record`).
+
+mod goal;
+mod record;
+mod text;
+
+use crate::args::{Fence, chosen_models};
+use crate::console::Console;
+use crate::evidence_files::Store;
+use crate::exit::{Exit, Failure};
+use crate::input::{Loaded, is_stdin, load};
+use crate::limits::{Interrupt, Watch};
+use crate::parallel::in_order;
+use crate::progress::Display;
+use crate::report::{Failed, Fenced, Look, Printed, Report};
+use crate::whole_file::write_whole;
+use engine::{FenceAnswer, FenceOptions, FencesFound, place_fences};
+use evidence::Task;
+use goal::goal;
+use machine::Model;
+use record::Recorder;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
+    if let Some(out) = args.out.as_deref().filter(|out| !args.force && !is_stdin(out))
+        && out.symlink_metadata().is_ok()
+    {
+        return Err(Failure::Message(format!("{} exists; --force replaces it", out.display())));
+    }
+    let interrupt = Interrupt::listen();
+    let report = args.report.chosen();
+    let open = |folder: &PathBuf| Store::open(folder, report.form(), args.force, &interrupt);
+    let session = Session {
+        args,
+        report,
+        interrupt: &interrupt,
+        display: Display::new(console.look().quiet),
+        store: args.evidence.as_ref().map(open).transpose().map_err(Failure::Message)?,
+        look: console.look(),
+    };
+    let mut ended = Done::default();
+    // A thread of its own, because that has the stack that deep programs need.
+    in_order(
+        1,
+        1,
+        |_| session.file(),
+        |done| {
+            ended = done;
+            Ok::<(), Failure>(())
+        },
+    )?;
+    session.display.pause(|| ());
+    session.finish(ended, console)
+}
+
+/// What the work on the file came to.
+#[derive(Default)]
+struct Done {
+    printed: Printed,
+    exit: Option<Exit>,
+    /// The program with the fences in it, where it was asked for.
+    fenced: Option<String>,
+    /// Why something could not be written; the answer stands all the same.
+    trouble: Option<String>,
+}
+
+/// One run of the command.
+struct Session<'a> {
+    args: &'a Fence,
+    report: &'static dyn Report,
+    interrupt: &'a Interrupt,
+    display: Display,
+    store: Option<Store>,
+    look: &'a Look,
+}
+
+impl Session<'_> {
+    fn file(&self) -> Done {
+        let loaded = match load(&self.args.file, &self.args.input) {
+            Ok(loaded) => super::warned(loaded),
+            Err(unreadable) => {
+                let printed = super::unreadable_report("fence", &unreadable, self.report);
+                return Done { printed, exit: Some(Exit::Error), ..Done::default() };
+            }
+        };
+        let model = chosen_models(&self.args.model)[0];
+        let mut done = self.program(&loaded, model).unwrap_or_else(|reason| {
+            let failed = Failed {
+                command: "fence",
+                file: &loaded.name,
+                model: Some(model),
+                reason,
+                diagnostics: &[],
+                source: None,
+            };
+            Done { printed: self.report.failure(&failed), exit: Some(Exit::Error), ..Done::default() }
+        });
+        if !self.look.quiet {
+            let warnings = self.report.warnings(&loaded.program.source, &loaded.warnings);
+            done.printed.err = warnings.err + &done.printed.err;
+        }
+        done
+    }
+
+    fn program(&self, loaded: &Loaded, model: Model) -> Result<Done, String> {
+        let program = goal(loaded.program.clone());
+        let task = Task { program: &program, model };
+        let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
+        let label = format!("{file} ({})", model.name());
+        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label);
+        let (args, engine) = (self.args, self.args.exploring.engine());
+        let options = FenceOptions { costs: args.cost, points: args.points.into(), all: args.all };
+        let found = place_fences(&task, engine, &options, &args.exploring.run(&watch));
+        let exit = match &found.answer {
+            FenceAnswer::Placed(_) => Exit::Holds,
+            FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,
+            FenceAnswer::Unknown(_) => Exit::Unknown,
+            FenceAnswer::Rejected(why) => return Err(super::bug(found.engine, why)),
+        };
+        let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
+        let (evidence, mut trouble) = self.record(loaded, &task, &found, &watch);
+        let fenced = match (&found.answer, &self.args.out) {
+            (FenceAnswer::Placed(placed), Some(_)) => Some(text::with_fences(loaded, placed)),
+            _ => None,
+        };
+        let fenced = fenced.transpose().unwrap_or_else(|why| {
+            trouble.get_or_insert(why);
+            None
+        });
+        let fenced_report = Fenced {
+            file: &loaded.name,
+            task,
+            found: &found,
+            seconds,
+            peak,
+            evidence: &evidence,
+            warnings: &loaded.warnings,
+        };
+        let printed = self.report.fences(&fenced_report, self.look);
+        Ok(Done { printed, exit: Some(exit), fenced, trouble })
+    }
+
+    /// Writes the evidence, if it is wanted: the files, and what went wrong.
+    fn record(
+        &self,
+        loaded: &Loaded,
+        task: &Task<'_>,
+        found: &FencesFound,
+        watch: &Watch<'_>,
+    ) -> (Vec<PathBuf>, Option<String>) {
+        let Some(store) = &self.store else { return (Vec::new(), None) };
+        let exploring = &self.args.exploring;
+        let mut recorder =
+            Recorder { store, engine: exploring.engine(), run: exploring.run(watch), files: Vec::new() };
+        let trouble = recorder.answer(loaded, task, &found.answer).err();
+        (recorder.files, trouble)
+    }
+
+    /// Prints the report and writes the program.
+    fn finish(&self, mut done: Done, console: &Console) -> Result<Exit, Failure> {
+        let to_stdout = self.args.out.as_deref().is_some_and(is_stdin);
+        if to_stdout {
+            done.printed.err += &std::mem::take(&mut done.printed.out);
+            done.printed.out = done.fenced.take().unwrap_or_default();
+        }
+        console.print(&done.printed)?;
+        if let (Some(path), Some(text)) = (&self.args.out, &done.fenced) {
+            let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
+            write_whole(path, self.args.force, self.interrupt, write).map_err(Failure::Message)?;
+        }
+        match done.trouble {
+            Some(trouble) => Err(Failure::Message(trouble)),
+            None => Ok(done.exit.unwrap_or(Exit::Error)),
+        }
+    }
+}

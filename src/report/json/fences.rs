@@ -1,0 +1,113 @@
+//! Which fences, for scripts.
+
+use super::{Answer, SCHEMA, Stats, diagnostics, initial, line, merge, steps, violation_line};
+use crate::report::fences::{Fenced, kind, statement_of};
+use crate::report::{Printed, reason_texts};
+use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
+use evidence::{Checked, Verdict, cause};
+use program::Program;
+use serde_json::{Value, json};
+
+/// The report.
+pub fn json(fenced: &Fenced<'_>) -> Printed {
+    let program = fenced.task.program;
+    let found = fenced.found;
+    let mut out = Answer {
+        schema: SCHEMA,
+        command: "fence",
+        file: fenced.file,
+        model: Some(fenced.task.model.name()),
+        engine: Some(found.engine),
+        checked: true,
+        stats: Some(Stats::new(fenced.seconds, &found.statistics, fenced.peak)),
+        diagnostics: diagnostics(&program.source, fenced.warnings),
+        ..Answer::default()
+    };
+    let mut more = json!({"fences": null, "cost": null, "optimal": null, "alternatives": null});
+    match fenced.answer() {
+        FenceAnswer::Placed(placed) => {
+            out.verdict = "safe";
+            out.sc_violation = Some(false);
+            merge(&mut more, placed_object(program, placed));
+        }
+        FenceAnswer::UnsafeUnderSc(checked) => {
+            out.sc_violation = Some(true);
+            violated(&mut out, program, checked);
+        }
+        FenceAnswer::NoCandidate(unsafe_with) => {
+            out.sc_violation = Some(false);
+            violated(&mut out, &unsafe_with.0, &unsafe_with.1);
+        }
+        FenceAnswer::Unknown(reasons) => {
+            out.verdict = "unknown";
+            out.checked = false;
+            out.reason = Some(reason_texts(program, reasons).join("; "));
+        }
+        FenceAnswer::Rejected(why) => {
+            out.verdict = "error";
+            out.checked = false;
+            out.reason = Some(why.to_string());
+        }
+    }
+    let files: Vec<String> = fenced.evidence.iter().map(|path| path.display().to_string()).collect();
+    merge(&mut more, json!({"questions": found.questions, "evidence_files": files}));
+    out.more = more.as_object().cloned().unwrap_or_default();
+    line(&out)
+}
+
+fn violated(out: &mut Answer<'_>, program: &Program, checked: &Checked) {
+    let Verdict::Unsafe(trace) = checked.verdict() else { return };
+    out.verdict = "unsafe";
+    out.violation = Some(trace.violation.text(program));
+    out.violation_line = violation_line(program, trace.violation);
+    out.initial = Some(initial(program, &trace.initial));
+    out.trace = Some(steps(program, &trace.steps, checked.run()));
+}
+
+fn placed_object(program: &Program, placed: &Placed) -> Value {
+    let fences = placed.fences.iter().enumerate().flat_map(|(at, fence)| {
+        let without = without_object(fence);
+        let mut objects = point_objects(program, at, &fence.point);
+        objects.iter_mut().for_each(|object| merge(object, without.clone()));
+        objects
+    });
+    let set = |points: &Vec<FencePoint>| {
+        let each = points.iter().enumerate();
+        Value::Array(each.flat_map(|(at, point)| point_objects(program, at, point)).collect())
+    };
+    json!({
+        "fences": fences.collect::<Vec<_>>(),
+        "cost": placed.cost,
+        "optimal": true,
+        "alternatives": placed.alternatives.as_ref().map(|sets| sets.iter().map(set).collect::<Vec<_>>()),
+        "alternatives_reason": reason_texts(program, &placed.missing).first(),
+    })
+}
+
+/// A fence in each thread that gets it; `place` is the same for those that are one in the source.
+fn point_objects(program: &Program, place: usize, point: &FencePoint) -> Vec<Value> {
+    let word = if point.before { "before" } else { "after" };
+    let object = |thread| {
+        json!({
+            "thread": program.thread(thread).name,
+            "line": program.source.line(point.span),
+            word: statement_of(program, point),
+            "kind": kind(point.strength),
+            "place": place,
+        })
+    };
+    point.threads().into_iter().map(object).collect()
+}
+
+/// What happens without a fence; null where that was not found out.
+fn without_object(fence: &NeededFence) -> Value {
+    let nothing = json!({"needed_because": null, "violation": null, "initial": null, "cause": null});
+    let Some((program, checked)) = &fence.without else { return nothing };
+    let Verdict::Unsafe(trace) = checked.verdict() else { return nothing };
+    json!({
+        "needed_because": steps(program, &trace.steps, checked.run()),
+        "violation": trace.violation.text(program),
+        "initial": initial(program, &trace.initial),
+        "cause": cause(program, trace, checked.run()).map(|cause| cause.text(program)),
+    })
+}
