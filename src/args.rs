@@ -3,17 +3,18 @@
 //! What can be chosen from is read off the registries of models, engines, front ends and
 //! reports, so a new entry there appears here by itself.
 
+mod values;
+
 use crate::limits::Budget;
 use crate::report::{REPORTS, Report};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
 use evidence::Monitor;
-use frontend::FRONTENDS;
 use machine::{MODELS, Model, model_named};
 use program::Int;
 use std::path::PathBuf;
 use std::time::Duration;
+use values::{costs, definition, engines, formats, models, positive, reports, seconds};
 
 /// Verify lock-free programs under weak memory, with evidence anyone can check.
 #[derive(Debug, Parser)]
@@ -471,73 +472,6 @@ pub fn bytes(megabytes: u64) -> usize {
     usize::try_from(megabytes.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
 }
 
-fn models(all: bool) -> PossibleValuesParser {
-    let each = MODELS.iter().map(|model| PossibleValue::new(model.name()).help(model.about()));
-    let all = all.then(|| PossibleValue::new("all").help("each of them, one after the other"));
-    PossibleValuesParser::new(each.chain(all))
-}
-
-fn engines() -> PossibleValuesParser {
-    PossibleValuesParser::new(ENGINES.iter().map(|e| PossibleValue::new(e.name()).help(e.about())))
-}
-
-fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(FRONTENDS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
-}
-
-fn reports() -> PossibleValuesParser {
-    PossibleValuesParser::new(REPORTS.iter().map(|r| PossibleValue::new(r.name()).help(r.about())))
-}
-
-fn positive() -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u32).range(1..).map(|n| n as usize)
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| "not a time that can pass".to_string())
-}
-
-/// Longer numbers are a mistake, and reading them takes time.
-const MAX_DIGITS: usize = 4096;
-
-fn definition(text: &str) -> Result<(String, Int), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in -D N=3")?;
-    let (name, value) = (name.trim(), value.trim());
-    if name.is_empty() {
-        return Err("expected a name before `=`, as in -D N=3".to_string());
-    }
-    if value.len() > MAX_DIGITS {
-        return Err(format!("the value has more than {MAX_DIGITS} digits"));
-    }
-    let value = value.parse().map_err(|_| format!("`{value}` is not an integer"))?;
-    Ok((name.to_string(), value))
-}
-
-/// Dearer fences, or loops that weigh more, would not change which are cheapest.
-const MAX_COST: u64 = 1_000_000;
-
-fn costs(text: &str) -> Result<Costs, String> {
-    let mut costs = Costs::default();
-    let mut seen = Vec::new();
-    for part in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
-        let (kind, value) = part.split_once('=').ok_or("expected KIND=COST, as in full=3,store=1")?;
-        let (kind, value) = (kind.trim(), value.trim());
-        let known: Option<u64> = value.parse().ok().filter(|cost| (1..=MAX_COST).contains(cost));
-        let cost = known.ok_or_else(|| format!("`{value}` is not a cost from 1 to {MAX_COST}"))?;
-        match kind {
-            _ if seen.contains(&kind) => return Err(format!("`{kind}` is given twice")),
-            "full" => costs.full = cost,
-            "store" => costs.store = cost,
-            "swap" => costs.exchange = Some(cost),
-            "loop" => costs.in_loop = cost,
-            _ => return Err(format!("`{kind}` has no cost; there are full, store, swap and loop")),
-        }
-        seen.push(kind);
-    }
-    Ok(costs)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -559,32 +493,6 @@ mod tests {
         }
         for engine in ENGINES {
             assert!(help.contains(engine.about()), "{help}");
-        }
-    }
-
-    #[test]
-    fn costs_are_read_or_refused_with_a_reason() {
-        let read = costs("full=10, swap=4,loop=2").expect("right");
-        assert_eq!((read.full, read.store, read.exchange, read.in_loop), (10, 1, Some(4), 2));
-        assert_eq!(costs("").expect("right").exchange, None);
-        for wrong in
-            ["full", "full=", "full=0", "full=-1", "full=x", "full=1,full=2", "fence=1", "full=1,", ","]
-        {
-            assert!(costs(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn values_are_read_or_refused_with_a_reason() {
-        assert_eq!(definition("N=3"), Ok(("N".to_string(), Int::from(3))));
-        assert_eq!(definition("N = -3"), Ok(("N".to_string(), Int::from(-3))));
-        for wrong in ["N", "=3", "N=x", "N=", "N=1.5"] {
-            assert!(definition(wrong).is_err(), "{wrong}");
-        }
-        assert!(definition(&format!("N={}", "9".repeat(5000))).is_err());
-        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
-        for wrong in ["-1", "nan", "inf", "x", "1e300"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }
 }
