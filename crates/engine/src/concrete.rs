@@ -126,7 +126,8 @@ mod tests {
         thread.edge(thread.entry(), Op::Store(x, Expr::from(1)), thread.entry(), Span::NONE);
         program.threads.push(thread.finish().expect("valid"));
         let task = Task { program: &program, model: model_named("tso").expect("a model") };
-        let answer = Explicit.verify(&task, &Run { monitor: &EightMegabytes, ..Run::default() });
+        let answer =
+            Explicit.verify(&task, &Run { monitor: &EightMegabytes, max_buffer: None, ..Run::default() });
         let Verdict::Unknown(reasons) = answer.verdict else { panic!("there is no end to it") };
         assert_eq!(reasons, [Reason::Stopped(Stop::Memory)]);
     }
