@@ -10,6 +10,7 @@ mod fences;
 mod gaps;
 mod outcomes;
 mod portfolio;
+mod robust;
 mod search;
 
 pub use explicit::Explicit;
@@ -17,6 +18,7 @@ pub use fences::{Costs, FenceAnswer, FenceOptions, FencePoint, NeededFence, Plac
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;
 pub use portfolio::Portfolio;
+pub use robust::{Robustness, robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
