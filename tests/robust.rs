@@ -10,7 +10,9 @@
 #[path = "support/random.rs"]
 mod random;
 
-use engine::{Robustness, Run, robust};
+use engine::{
+    Costs, FenceOptions, MadeRobust, Points, RobustFences, Robustness, Run, fences_for_robustness, robust,
+};
 use evidence::{Monitor, Progress, Stop, Witness, WitnessRejected, check_witness};
 use machine::{Configuration, Event, Exact, Model, model_named};
 use program::{Domain, EdgeId, Int, Loc, Op, Program, Source, Thread, VarId};
@@ -221,6 +223,12 @@ fn read(path: &Path) -> Program {
     parsed.unwrap_or_else(|errors| panic!("{name}: {errors:?}")).program
 }
 
+fn parse(text: &str) -> Program {
+    let frontend = frontend::choose(Some("fw"), "", text).expect("our language");
+    let parsed = (frontend.read)(Source::new("test.fw", text), &frontend::Options::default());
+    parsed.unwrap_or_else(|errors| panic!("{errors:?}")).program
+}
+
 fn answer(program: &Program) -> &'static str {
     let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
     match robust(program, &run) {
@@ -286,9 +294,7 @@ fn known_programs() {
 fn no_critical_cycle_means_robust_for_whatever_data() {
     // A counter without end, but nothing is ever loaded behind a store that others see.
     let text = "shared x; thread P { let a; loop { a = a + 1; x = a; } } thread Q { let b; loop { b = x; } }";
-    let frontend = frontend::choose(Some("fw"), "", text).expect("our language");
-    let parsed = (frontend.read)(Source::new("count.fw", text), &frontend::Options::default());
-    let program = parsed.expect("well-formed").program;
+    let program = parse(text);
     assert!(matches!(robust(&program, &Run::default()), Robustness::Robust));
 }
 
@@ -357,4 +363,84 @@ fn a_delay_that_nobody_notices_is_no_witness() {
     quiet.steps.drain(2..5);
     quiet.drain = 2;
     assert_eq!(check_witness(&program, quiet).err(), Some(WitnessRejected::Independent(2)));
+}
+
+/// Where a simpler search would go wrong; each is also judged by enumeration.
+#[test]
+fn programs_that_need_care() {
+    let known = [
+        // The others must act while the store is delayed, before the load that matters.
+        (
+            "shared x, y, z; thread T { let a, b, c; x = 1; a = y;
+             if (a == 0) { b = y; if (b == 1) { c = z; } } }
+             thread H { y = 1; } thread K { let d; z = 1; d = x; }",
+            false,
+        ),
+        // The section depends on the load by its last step, and touches the store's variable first.
+        (
+            "shared x, y; thread T { let a; x = 1; a = y; }
+             thread S { let b; atomic { b = x; if (b == 0) { y = 1; } } }",
+            false,
+        ),
+        // The same steps one by one are in an order that SC knows.
+        (
+            "shared x, y; thread T { let a; x = 1; a = y; } thread S { let b; b = x; if (b == 0) { y = 1; } }",
+            true,
+        ),
+        // What is loaded is the thread's own store.
+        ("shared x; thread T { let a; x = 1; a = x; } thread S { let b; x = 2; b = x; }", true),
+        // The chain passes through two helpers.
+        (
+            "shared x, y, z; thread T { let a; x = 1; a = y; }
+             thread H { y = 1; z = 1; } thread K { let b, c; b = z; if (b == 1) { c = x; } }",
+            false,
+        ),
+        // A section whose steps all come before the load depends on nothing.
+        (
+            "shared x, y, z; thread T { let a; x = 1; a = y; }
+             thread H { y = 1; } thread S { let b; atomic { b = x; if (b == 0) { z = 1; } } }",
+            true,
+        ),
+    ];
+    for (text, expected) in known {
+        let program = parse(text);
+        assert_eq!(is_robust(&program), Some(expected), "by enumeration: {text}");
+        assert_eq!(answer(&program) == "robust", expected, "by the engine: {text}");
+    }
+}
+
+fn made_robust(program: &Program) -> Option<Box<MadeRobust>> {
+    let costs = Costs { full: 1, ..Costs::default() };
+    let options = FenceOptions { costs, points: Points::All, all: false };
+    let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
+    match fences_for_robustness(program, &options, &run) {
+        RobustFences::Placed(placed) => Some(placed),
+        RobustFences::Unknown(_) => None,
+        other => panic!("{}: {other:?}", program.name),
+    }
+}
+
+#[test]
+fn as_few_fences_as_the_predecessor() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora/trencher");
+    let Ok(table) = std::fs::read_to_string(folder.join("expected.tsv")) else { return };
+    let mut different = Vec::new();
+    for row in table.lines().skip(1) {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let started = std::time::Instant::now();
+        let placed = made_robust(&read(&folder.join(cells[0])));
+        let found = placed.map(|placed| {
+            assert!(
+                placed.fences.iter().all(|fence| fence.without.is_some()),
+                "{}: a fence too many",
+                cells[0]
+            );
+            placed.cost.to_string()
+        });
+        println!("{}: {found:?}, expected {}, {:?}", cells[0], cells[2], started.elapsed());
+        if found.as_deref() != Some(cells[2]) && !cells[2].starts_with("unknown") {
+            different.push(format!("{}: {found:?}, expected {}", cells[0], cells[2]));
+        }
+    }
+    assert!(different.is_empty(), "{different:#?}");
 }

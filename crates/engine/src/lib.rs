@@ -18,7 +18,7 @@ pub use fences::{Costs, FenceAnswer, FenceOptions, FencePoint, NeededFence, Plac
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;
 pub use portfolio::Portfolio;
-pub use robust::{Robustness, robust};
+pub use robust::{MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};

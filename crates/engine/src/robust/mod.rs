@@ -16,6 +16,9 @@
 mod attacking;
 mod attacks;
 mod delaying;
+mod fences;
+
+pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
 
 use crate::Run;
 use crate::concrete::{Concrete, chosen_initially};
