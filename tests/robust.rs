@@ -373,7 +373,7 @@ fn programs_that_need_care() {
         (
             "shared x, y, z; thread T { let a, b, c; x = 1; a = y;
              if (a == 0) { b = y; if (b == 1) { c = z; } } }
-             thread H { y = 1; } thread K { let d; z = 1; d = x; }",
+             thread H { y = 1; } thread K { let d; z = 1; fence; d = x; }",
             false,
         ),
         // The section depends on the load by its last step, and touches the store's variable first.
