@@ -10,6 +10,7 @@ mod fences;
 mod gaps;
 mod outcomes;
 mod portfolio;
+mod robust;
 mod search;
 
 pub use explicit::Explicit;
@@ -19,6 +20,7 @@ pub use fences::{
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;
 pub use portfolio::Portfolio;
+pub use robust::{MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};

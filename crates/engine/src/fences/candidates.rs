@@ -34,7 +34,7 @@ impl FencePoint {
 }
 
 /// All candidates, in the order of the source.
-pub(super) fn candidates(program: &Program, model: Model, points: Points, costs: &Costs) -> Vec<FencePoint> {
+pub(crate) fn candidates(program: &Program, model: Model, points: Points, costs: &Costs) -> Vec<FencePoint> {
     let mut kinds = vec![(Strength::Fence(Fence::Full), costs.full)];
     if model.needs_barriers() {
         kinds.push((Strength::Fence(Fence::Store), costs.store));

@@ -10,9 +10,9 @@
 //! with a checked proof, and a fence only needed with a replayed violation that appears
 //! without it.
 
-mod candidates;
+pub(crate) mod candidates;
 mod clause;
-mod hitting;
+pub(crate) mod hitting;
 
 pub use candidates::FencePoint;
 

@@ -1,0 +1,204 @@
+//! Which attacks can matter, seen from the program text alone.
+//!
+//! An attack is a store and the loads that it may be delayed past: those that the thread can
+//! reach from the store without waiting for its buffer. It matters only if a chain of other
+//! threads' steps can lead from the load back to the variable of the store: a step that writes
+//! what was loaded, then steps behind it in its thread, or steps that conflict with one of the
+//! chain, until one touches the variable. Control flow is followed, data are not; so where no
+//! attack is left the program is robust for whatever data.
+
+use program::{EdgeId, Fence, Op, Program, Thread, ThreadId, VarId};
+use std::collections::BTreeSet;
+
+/// What an edge does to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    pub(super) variable: VarId,
+    pub(super) writes: bool,
+}
+
+/// The accesses of every edge, by thread and edge.
+pub(super) struct Accesses(Vec<Vec<Vec<Access>>>);
+
+impl Accesses {
+    pub(super) fn of(program: &Program) -> Accesses {
+        let of_edge = |op: &Op| {
+            let mut found = Vec::new();
+            op.for_each_part(&mut |part| match part {
+                Op::Load(_, variable) => found.push(Access { variable: *variable, writes: false }),
+                Op::Store(variable, _) => found.push(Access { variable: *variable, writes: true }),
+                _ => {}
+            });
+            found
+        };
+        let of_thread = |thread: &Thread| thread.edges().iter().map(|edge| of_edge(&edge.op)).collect();
+        Accesses(program.threads.iter().map(of_thread).collect())
+    }
+
+    pub(super) fn at(&self, thread: ThreadId, edge: EdgeId) -> &[Access] {
+        &self.0[thread.index()][edge.index()]
+    }
+}
+
+/// A store, and the loads it may be delayed past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Attack {
+    pub(super) thread: ThreadId,
+    pub(super) store: EdgeId,
+    pub(super) variable: VarId,
+    pub(super) loads: BTreeSet<EdgeId>,
+}
+
+/// All attacks that can matter, in the order of threads and edges.
+pub(super) fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
+    let users = Users::of(program, accesses);
+    let mut found = Vec::new();
+    for thread in program.thread_ids() {
+        let automaton = program.thread(thread);
+        let touched: Vec<Option<BTreeSet<VarId>>> = (0..automaton.edges().len())
+            .map(EdgeId::new)
+            .map(|edge| is_delayable_load(automaton, edge).then(|| users.chain(thread, edge)))
+            .collect();
+        for (index, edge) in automaton.edges().iter().enumerate() {
+            let Op::Store(variable, _) = edge.op else { continue };
+            if automaton.in_atomic(edge.from) {
+                continue;
+            }
+            let store = EdgeId::new(index);
+            let mut loads = loads_behind(automaton, store);
+            let matters = |load: &EdgeId| {
+                let elsewhere = accesses.at(thread, *load).iter().any(|access| access.variable != variable);
+                elsewhere && touched[load.index()].as_ref().is_some_and(|t| t.contains(&variable))
+            };
+            loads.retain(matters);
+            if !loads.is_empty() {
+                found.push(Attack { thread, store, variable, loads });
+            }
+        }
+    }
+    found
+}
+
+/// Whether an edge can be taken only with an empty buffer.
+pub(super) fn waits(op: &Op) -> bool {
+    matches!(op, Op::Fence(Fence::Full) | Op::Lock | Op::Unlock | Op::Block { locked: true, .. })
+}
+
+fn is_delayable_load(thread: &Thread, edge: EdgeId) -> bool {
+    let edge = thread.edge(edge);
+    let loads = matches!(edge.op, Op::Load(..) | Op::Block { locked: false, .. });
+    loads && !thread.in_atomic(edge.from)
+}
+
+/// The loads that can be reached from behind a store without waiting for the buffer.
+fn loads_behind(thread: &Thread, store: EdgeId) -> BTreeSet<EdgeId> {
+    let mut loads = BTreeSet::new();
+    let mut seen = vec![false; thread.locs().count()];
+    let mut work = vec![thread.edge(store).to];
+    while let Some(loc) = work.pop() {
+        if std::mem::replace(&mut seen[loc.index()], true) {
+            continue;
+        }
+        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !waits(&edge.op)) {
+            if is_delayable_load(thread, id) {
+                loads.insert(id);
+            }
+            work.push(edge.to);
+        }
+    }
+    loads
+}
+
+/// Who uses a variable: thread, edge, and whether it writes.
+struct Users<'a> {
+    program: &'a Program,
+    accesses: &'a Accesses,
+    by_variable: Vec<Vec<(ThreadId, EdgeId, bool)>>,
+}
+
+impl<'a> Users<'a> {
+    fn of(program: &'a Program, accesses: &'a Accesses) -> Users<'a> {
+        let mut by_variable = vec![Vec::new(); program.variables.len()];
+        for thread in program.thread_ids() {
+            for edge in (0..program.thread(thread).edges().len()).map(EdgeId::new) {
+                for access in accesses.at(thread, edge) {
+                    by_variable[access.variable.index()].push((thread, edge, access.writes));
+                }
+            }
+        }
+        Users { program, accesses, by_variable }
+    }
+
+    /// The variables that a chain from a load of this thread may touch.
+    fn chain(&self, attacker: ThreadId, load: EdgeId) -> BTreeSet<VarId> {
+        let mut chain = Chain {
+            users: self,
+            attacker,
+            seen: self.program.threads.iter().map(|t| vec![false; t.edges().len()]).collect(),
+            entered: vec![[false; 2]; self.program.variables.len()],
+            work: Vec::new(),
+            touched: BTreeSet::new(),
+        };
+        chain.conflicts(self.accesses.at(attacker, load));
+        while let Some((thread, edge)) = chain.work.pop() {
+            chain.follow(thread, edge);
+        }
+        chain.touched
+    }
+}
+
+struct Chain<'a> {
+    users: &'a Users<'a>,
+    attacker: ThreadId,
+    seen: Vec<Vec<bool>>,
+    /// By variable: whether its writers and its readers have joined.
+    entered: Vec<[bool; 2]>,
+    work: Vec<(ThreadId, EdgeId)>,
+    touched: BTreeSet<VarId>,
+}
+
+impl Chain<'_> {
+    fn follow(&mut self, thread: ThreadId, edge: EdgeId) {
+        let accesses = self.users.accesses.at(thread, edge);
+        self.touched.extend(accesses.iter().map(|access| access.variable));
+        self.conflicts(accesses);
+        let automaton = self.users.program.thread(thread);
+        for (next, _) in automaton.outgoing(automaton.edge(edge).to) {
+            self.push(thread, next);
+        }
+    }
+
+    /// Everybody who writes what the chain used, or reads what it wrote, joins.
+    fn conflicts(&mut self, accesses: &[Access]) {
+        for access in accesses {
+            let at = access.variable.index();
+            let [writers, readers] = self.entered[at];
+            self.entered[at] = [true, readers || access.writes];
+            for (thread, edge, writes) in &self.users.by_variable[at] {
+                let joins = if *writes { !writers } else { access.writes && !readers };
+                if joins && *thread != self.attacker {
+                    self.join(*thread, *edge);
+                }
+            }
+        }
+    }
+
+    /// An atomic section joins as a whole: what stands before the conflict belongs to it.
+    fn join(&mut self, thread: ThreadId, edge: EdgeId) {
+        let automaton = self.users.program.thread(thread);
+        if automaton.in_atomic(automaton.edge(edge).from) {
+            for (index, other) in automaton.edges().iter().enumerate() {
+                if automaton.in_atomic(other.from) {
+                    self.push(thread, EdgeId::new(index));
+                }
+            }
+        }
+        self.push(thread, edge);
+    }
+
+    fn push(&mut self, thread: ThreadId, edge: EdgeId) {
+        if !std::mem::replace(&mut self.seen[thread.index()][edge.index()], true) {
+            self.work.push((thread, edge));
+        }
+    }
+}

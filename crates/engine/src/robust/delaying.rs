@@ -1,0 +1,140 @@
+//! The machine of an attack: one thread keeps its stores back, the others run under SC.
+//!
+//! The attacker starts with the store of the attack and drains nothing any more. So nobody
+//! else sees its stores, and it sees of each variable the last it stored; the order and the
+//! number of its stores play no part until the attack is over. Its control therefore holds
+//! just the *set* of variables it has stored, one slot each: finitely many controls, however
+//! often it stores. Its moves are those of SC with memory redirected to these slots.
+
+use super::attacks::{Attack, waits};
+use machine::{Entry, Event, Exact, Local, Machine, Move, MoveOf, Moves, Slot, Source};
+use program::{Expr, Loc, Program, ThreadId, VarId};
+
+/// The machine.
+pub(super) struct Delaying<'a> {
+    under_sc: &'a Exact<'a>,
+    attack: &'a Attack,
+}
+
+impl<'a> Delaying<'a> {
+    pub(super) fn new(under_sc: &'a Exact<'a>, attack: &'a Attack) -> Delaying<'a> {
+        Delaying { under_sc, attack }
+    }
+
+    /// The attacker's control when it has done its part: it takes no more steps, and nothing
+    /// about it matters.
+    pub(super) fn resting(&self) -> Local {
+        let mut local = Local::at(Loc::new(0));
+        local.buffer.push(Entry::Barrier);
+        local
+    }
+
+    /// A move of SC as the attacker takes it; `None` if it would have to drain first.
+    fn delayed(&self, local: &Local, step: MoveOf<Self>) -> Option<MoveOf<Self>> {
+        let thread = self.attack.thread;
+        let Event::Step { edge, .. } = step.event else { return None };
+        let starts = local.buffer.is_empty();
+        if starts && edge != self.attack.store {
+            return None;
+        }
+        if waits(&self.under_sc.program().thread(thread).edge(edge).op) {
+            return None;
+        }
+        let mut next = Local { loc: step.local.loc, buffer: local.buffer.clone() };
+        let read = |slot: &Slot| Expr::Leaf(redirected(thread, local, *slot));
+        let guard = step.guard.map(&mut |slot| read(slot));
+        let mut set = Vec::with_capacity(step.set.len());
+        for (slot, source) in step.set {
+            let source = match source {
+                Source::Is(value) => Source::Is(value.map(&mut |slot| read(slot))),
+                any => any,
+            };
+            match slot {
+                Slot::Memory(variable) => {
+                    insert(&mut next, variable);
+                    set.push((own_slot(thread, variable), source));
+                }
+                other => set.push((other, source)),
+            }
+        }
+        Some(Move { event: step.event, guard, set, global: step.global, local: next })
+    }
+}
+
+/// The attacker's slot for what it last stored to a variable.
+fn own_slot(thread: ThreadId, variable: VarId) -> Slot {
+    Slot::Buffer(thread, variable.index() as u32)
+}
+
+/// Where the attacker finds what SC finds in a slot.
+fn redirected(thread: ThreadId, local: &Local, slot: Slot) -> Slot {
+    match slot {
+        Slot::Memory(variable) if has_stored(local, variable) => own_slot(thread, variable),
+        other => other,
+    }
+}
+
+/// Whether the attacker has stored to a variable.
+pub(super) fn has_stored(local: &Local, variable: VarId) -> bool {
+    local.buffer.contains(&Entry::Store(variable))
+}
+
+fn insert(local: &mut Local, variable: VarId) {
+    let later = |entry: &Entry| matches!(entry, Entry::Store(other) if *other > variable);
+    if !has_stored(local, variable) {
+        let at = local.buffer.iter().position(later).unwrap_or(local.buffer.len());
+        local.buffer.insert(at, Entry::Store(variable));
+    }
+}
+
+impl Machine for Delaying<'_> {
+    type Global = Option<ThreadId>;
+    type Local = Local;
+
+    fn program(&self) -> &Program {
+        self.under_sc.program()
+    }
+
+    fn initial(&self) -> (Option<ThreadId>, Vec<Local>) {
+        self.under_sc.initial()
+    }
+
+    fn slots(&self, thread: ThreadId, local: &Local, out: &mut Vec<Slot>) {
+        if *local == self.resting() {
+            return;
+        }
+        self.under_sc.slots(thread, &Local::at(local.loc), out);
+        out.extend(local.stores().map(|variable| own_slot(thread, variable)));
+    }
+
+    fn location(&self, local: &Local) -> Loc {
+        local.loc
+    }
+
+    fn drained(&self, local: &Local) -> bool {
+        local.buffer.is_empty()
+    }
+
+    fn longest_queue(&self, local: &Local) -> usize {
+        local.buffer.len()
+    }
+
+    fn moves(
+        &self,
+        thread: ThreadId,
+        global: &Option<ThreadId>,
+        local: &Local,
+        out: &mut Vec<MoveOf<Self>>,
+    ) -> Moves {
+        if thread != self.attack.thread {
+            return self.under_sc.moves(thread, global, local, out);
+        }
+        if *local == self.resting() {
+            return Moves::All;
+        }
+        let mut moves = Vec::new();
+        let complete = self.under_sc.moves(thread, global, &Local::at(local.loc), &mut moves);
+        out.extend(moves.into_iter().filter_map(|step| self.delayed(local, step)));
+        complete
+    }
+}

@@ -1,0 +1,165 @@
+//! The cheapest fences that make a program robust, by hitting sets over witnesses.
+//!
+//! A witness survives every fence that its attacker does not meet between the store and the
+//! load: all other threads, and the attacker before, have empty buffers at every step, so they
+//! pass any fence. Hence every set of fences that makes the program robust has one on the
+//! delayed path; that is a clause. Take the cheapest set that meets all clauses known, ask
+//! again, and so on. The first set that makes the program robust is optimal for the costs.
+
+use super::{Robustness, robust};
+use crate::fences::candidates::candidates;
+use crate::fences::hitting::Hitting;
+use crate::{FenceOptions, FencePoint, Run};
+use evidence::{CheckedWitness, Reason, WitnessRejected};
+use machine::{Event, model_named};
+use program::{EdgeId, FenceSet, Loc, Placement, Point, Program, ThreadId};
+use std::collections::BTreeSet;
+
+/// A fence of the answer, with what happens without it.
+#[derive(Debug)]
+pub struct RobustFence {
+    /// Where it goes.
+    pub point: FencePoint,
+    /// The program with all other fences but this one, and a witness that it is not robust;
+    /// `None` if none was found within the limits.
+    pub without: Option<(Program, Box<CheckedWitness>)>,
+}
+
+/// Fences that make a program robust.
+#[derive(Debug)]
+pub struct MadeRobust {
+    /// The fences, in the order of the source.
+    pub fences: Vec<RobustFence>,
+    /// What they cost together.
+    pub cost: u64,
+    /// The program with the fences in it.
+    pub program: Program,
+    /// How many times robustness was asked.
+    pub questions: usize,
+}
+
+/// The answer to "which fences make it robust?".
+#[derive(Debug)]
+pub enum RobustFences {
+    /// These, and no cheaper set will do.
+    Placed(Box<MadeRobust>),
+    /// None of the candidates prevents this witness.
+    NoCandidate(Box<(Program, CheckedWitness)>),
+    /// Robustness could not be decided.
+    Unknown(Vec<Reason>),
+    /// A witness was found and its check failed: a bug of ours.
+    Rejected(WitnessRejected),
+}
+
+/// Finds the cheapest fences that make a program robust against TSO. Only one cheapest set is
+/// looked for, whatever the options say.
+pub fn fences_for_robustness(program: &Program, options: &FenceOptions, run: &Run<'_>) -> RobustFences {
+    let Some(model) = model_named("tso") else { return RobustFences::Unknown(Vec::new()) };
+    let candidates = candidates(program, model, options.points, &options.costs);
+    let costs = candidates.iter().map(|point| point.cost).collect();
+    let problem = Hitting { costs, ..Hitting::default() };
+    let mut search = Search { program, candidates, problem, run, questions: 0 };
+    search.solve().unwrap_or_else(|answer| answer)
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    candidates: Vec<FencePoint>,
+    problem: Hitting,
+    run: &'a Run<'a>,
+    questions: usize,
+}
+
+impl Search<'_> {
+    fn solve(&mut self) -> Result<RobustFences, RobustFences> {
+        loop {
+            // Every clause has a candidate and nothing is forbidden, so there is a solution.
+            let chosen = self.problem.solve().unwrap_or_default();
+            let (program, edges) = self.fence_set(&chosen).apply_with_map(self.program);
+            let Some(witness) = self.ask(&program)? else {
+                return Ok(self.placed(&chosen, program));
+            };
+            let path = DelayedPath::of(&program, &witness);
+            let helps = |at: &usize| {
+                let mut placements = self.candidates[*at].placements.iter();
+                placements.any(|placement| path.meets(placement, &edges))
+            };
+            let clause: BTreeSet<usize> = (0..self.candidates.len()).filter(helps).collect();
+            if clause.is_empty() || !clause.is_disjoint(&chosen) {
+                return Err(RobustFences::NoCandidate(Box::new((program, *witness))));
+            }
+            self.problem.clauses.push(clause);
+        }
+    }
+
+    fn placed(&mut self, chosen: &BTreeSet<usize>, program: Program) -> RobustFences {
+        let mut fences = Vec::new();
+        for at in chosen {
+            let others = chosen.iter().copied().filter(|other| other != at).collect();
+            let weaker = self.fence_set(&others).apply(self.program);
+            let witness = self.ask(&weaker).ok().flatten();
+            let without = witness.map(|witness| (weaker, witness));
+            fences.push(RobustFence { point: self.candidates[*at].clone(), without });
+        }
+        let cost = self.problem.cost(chosen);
+        RobustFences::Placed(Box::new(MadeRobust { fences, cost, program, questions: self.questions }))
+    }
+
+    fn fence_set(&self, chosen: &BTreeSet<usize>) -> FenceSet {
+        let mut set = FenceSet::new();
+        for placement in chosen.iter().flat_map(|at| &self.candidates[*at].placements) {
+            set.insert(*placement);
+        }
+        set
+    }
+
+    /// A witness, or nothing if the program is robust.
+    fn ask(&mut self, program: &Program) -> Result<Option<Box<CheckedWitness>>, RobustFences> {
+        self.questions += 1;
+        match robust(program, self.run) {
+            Robustness::Robust => Ok(None),
+            Robustness::NotRobust(witness) => Ok(Some(witness)),
+            Robustness::Unknown(reasons) => Err(RobustFences::Unknown(reasons)),
+            Robustness::Rejected(why) => Err(RobustFences::Rejected(why)),
+        }
+    }
+}
+
+/// What the attacker of a witness passes with the store in its buffer.
+struct DelayedPath {
+    thread: ThreadId,
+    /// The edges taken, from the store on, without the load.
+    edges: BTreeSet<EdgeId>,
+    /// The locations between the store and the load.
+    locs: BTreeSet<Loc>,
+}
+
+impl DelayedPath {
+    fn of(program: &Program, checked: &CheckedWitness) -> DelayedPath {
+        let witness = checked.witness();
+        let thread = witness.steps[witness.store].event.thread();
+        let mut path = DelayedPath { thread, edges: BTreeSet::new(), locs: BTreeSet::new() };
+        for at in witness.store..=witness.load {
+            let Event::Step { thread: stepping, edge } = witness.steps[at].event else { continue };
+            if stepping != thread {
+                continue;
+            }
+            if at > witness.store {
+                path.locs.insert(program.thread(thread).edge(edge).from);
+            }
+            if at < witness.load {
+                path.edges.insert(edge);
+            }
+        }
+        path
+    }
+
+    /// Whether a fence would stand in the way; `edges` are the numbers of the original edges.
+    fn meets(&self, placement: &Placement, edges: &[Vec<EdgeId>]) -> bool {
+        placement.thread == self.thread
+            && match placement.point {
+                Point::After(edge) => self.edges.contains(&edges[self.thread.index()][edge.index()]),
+                Point::At(loc) => self.locs.contains(&loc),
+            }
+    }
+}

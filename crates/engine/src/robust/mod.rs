@@ -1,0 +1,268 @@
+//! Robustness against TSO [004, sec. 2.3.3 and 3.1]: does weak memory matter at all?
+//!
+//! A program is robust if every run under TSO looks like one under SC: the same steps, the
+//! same stores read, the same order of stores to each variable. It is not robust exactly if
+//! some *attack*, a store delayed past a load, has a witness. First the program text alone is
+//! asked ([`attacks`]); where no attack is left the program is robust, for whatever data. Then
+//! the states under SC are explored once, and from them every attack is searched on its own
+//! ([`attacking`]), in parallel. Every search is finite if the data are, whatever the buffers
+//! hold, so the answer is exact for finite data.
+//!
+//! For programs with very many or infinitely many states all searches are cut off at a number
+//! of states that grows from round to round: a witness need not wait for the end of a search
+//! that has none. The answer does not depend on how the searches are shared out: of all attacks
+//! with a witness, the first counts.
+
+mod attacking;
+mod attacks;
+mod delaying;
+mod fences;
+
+pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
+
+use crate::Run;
+use crate::concrete::{Concrete, chosen_initially};
+use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
+use attacking::{Attacking, Label, number_controls};
+use attacks::{Accesses, Attack, attacks};
+use delaying::Delaying;
+use evidence::{CheckedWitness, Monitor, Progress, Reason, Stop, Witness, WitnessRejected, check_witness};
+use machine::{Event, Exact, MODELS, State, StateRef, StateSet, TraceStep};
+use program::{Op, Program};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// States each search may have in the first round.
+const FIRST_ROUND: usize = 1 << 16;
+
+/// How many times as many in the next.
+const GROWTH: usize = 16;
+
+/// Whether weak memory matters.
+#[derive(Debug)]
+pub enum Robustness {
+    /// It does not: every run under TSO looks like one under SC.
+    Robust,
+    /// It does: this run looks like none under SC.
+    NotRobust(Box<CheckedWitness>),
+    /// No answer within the limits, and why.
+    Unknown(Vec<Reason>),
+    /// A witness was found and its check failed: a bug of ours.
+    Rejected(WitnessRejected),
+}
+
+/// Decides whether a program is robust against TSO.
+pub fn robust(program: &Program, run: &Run<'_>) -> Robustness {
+    let accesses = Accesses::of(program);
+    let attacks = attacks(program, &accesses);
+    if attacks.is_empty() {
+        return Robustness::Robust;
+    }
+    let machine = Exact::new(program, MODELS[0]);
+    let mut most = FIRST_ROUND;
+    loop {
+        let round = Round { program, machine: &machine, accesses: &accesses, run, most };
+        match round.answer(&attacks) {
+            Some(answer) => return answer,
+            None => most = most.saturating_mul(GROWTH),
+        }
+    }
+}
+
+/// One look at all attacks, with a limit on states.
+struct Round<'a> {
+    program: &'a Program,
+    machine: &'a Exact<'a>,
+    accesses: &'a Accesses,
+    run: &'a Run<'a>,
+    most: usize,
+}
+
+/// What became of one search.
+#[derive(Default)]
+struct Outcome {
+    witness: Option<Labels>,
+    /// Whether the round's own limit cut it off.
+    cut: bool,
+    reasons: BTreeSet<Reason>,
+}
+
+/// The state of SC that an attack starts from, and its steps.
+struct Labels {
+    start: State,
+    steps: Vec<Label>,
+}
+
+impl<'a> Round<'a> {
+    /// The answer; `None` if only the limit of the round stands in the way.
+    fn answer(&self, attacks: &[Attack]) -> Option<Robustness> {
+        let mut system = Concrete::wandering(self.machine);
+        number_controls(&mut system.stepper, self.program);
+        let found = search(&mut system, &self.limits(self.run.monitor));
+        let mut outcome = self.outcome(&found);
+        outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
+        for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states)) {
+            if let Some(labels) = attacked.witness {
+                let witness = self.witness(&mut system, &found.states, attack, &labels);
+                return Some(match witness.and_then(|witness| check_witness(self.program, witness)) {
+                    Ok(checked) => Robustness::NotRobust(Box::new(checked)),
+                    Err(why) => Robustness::Rejected(why),
+                });
+            }
+            outcome.cut |= attacked.cut;
+            outcome.reasons.extend(attacked.reasons);
+        }
+        let stopped = |reason: &Reason| matches!(reason, Reason::Stopped(_) | Reason::Full);
+        if outcome.cut && !outcome.reasons.iter().any(stopped) {
+            return None;
+        }
+        let reasons: Vec<Reason> = outcome.reasons.into_iter().collect();
+        Some(if reasons.is_empty() { Robustness::Robust } else { Robustness::Unknown(reasons) })
+    }
+
+    fn limits<'b>(&self, monitor: &'b dyn Monitor) -> Limits<'b> {
+        Limits {
+            order: Order::Breadth,
+            depth: None,
+            states: Some(self.most),
+            monitor,
+            weight: Weight::Ignore,
+        }
+    }
+
+    fn outcome<G>(&self, found: &Search<G>) -> Outcome {
+        let cut = matches!(found.ended, Ended::Stopped(Stop::States)) && found.states.len() > self.most;
+        let reason = match &found.ended {
+            Ended::Stopped(_) if cut => None,
+            Ended::Stopped(stop) => Some(Reason::Stopped(*stop)),
+            Ended::Full => Some(Reason::Full),
+            _ => None,
+        };
+        Outcome { witness: None, cut, reasons: reason.into_iter().collect() }
+    }
+
+    /// Searches all attacks in parallel. Those behind the first that has a witness may be left out.
+    fn search_all(&self, attacks: &[Attack], under_sc: &StateSet) -> Vec<Outcome> {
+        let next = AtomicUsize::new(0);
+        let first = AtomicUsize::new(usize::MAX);
+        let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+        let work = || loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= attacks.len() || at > first.load(Ordering::Relaxed) {
+                return;
+            }
+            let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
+            let outcome = self.search_one(&attacks[at], under_sc, &monitor);
+            if outcome.witness.is_some() {
+                first.fetch_min(at, Ordering::Relaxed);
+            }
+            outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, outcome));
+        };
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(attacks.len());
+        std::thread::scope(|scope| {
+            for _ in 1..workers {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut outcomes = outcomes.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        outcomes.sort_by_key(|(at, _)| *at);
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    fn search_one(&self, attack: &Attack, under_sc: &StateSet, monitor: &dyn Monitor) -> Outcome {
+        let machine = Delaying::new(self.machine, attack);
+        let mut system = Attacking::new(&machine, self.program, attack, self.accesses, under_sc);
+        let found = search(&mut system, &self.limits(monitor));
+        let mut outcome = self.outcome(&found);
+        if let Ended::Goal(at, ()) = found.ended {
+            let (start, steps) = path(&mut system, &found.states, at);
+            outcome.witness = Some(Labels { start: start.state, steps });
+        }
+        outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
+        outcome
+    }
+
+    /// The whole run: under SC up to the attack, the attack, and the attacker's drains.
+    fn witness(
+        &self,
+        system: &mut Concrete<'_, '_>,
+        under_sc: &StateSet,
+        attack: &Attack,
+        labels: &Labels,
+    ) -> Result<Witness, WitnessRejected> {
+        let start = find(under_sc, &labels.start).ok_or(WitnessRejected::Roles)?;
+        let (first, before) = path(system, under_sc, start);
+        let mut run = Writer { program: self.program, steps: Vec::new() };
+        for (event, choice) in before {
+            run.step(event, choice);
+            run.drain(event);
+        }
+        let store = run.steps.len();
+        let mut load = store;
+        let mut owed = Vec::new();
+        for label in &labels.steps {
+            if label.is_load {
+                load = run.steps.len();
+            }
+            run.step(label.event, label.choice);
+            if label.event.thread() == attack.thread {
+                owed.push(label.event);
+            } else {
+                run.drain(label.event);
+            }
+        }
+        let drain = run.steps.len();
+        owed.into_iter().for_each(|event| run.drain(event));
+        let initial = chosen_initially(self.program, &first);
+        Ok(Witness { initial, steps: run.steps, store, load, drain })
+    }
+}
+
+/// Where a state is in a set.
+fn find(states: &StateSet, state: &State) -> Option<StateRef> {
+    let mut packed = Vec::new();
+    state.pack(&mut packed);
+    states.refs().find(|at| states.get(*at) == packed)
+}
+
+/// Writes a run under TSO.
+struct Writer<'a> {
+    program: &'a Program,
+    steps: Vec<TraceStep>,
+}
+
+impl Writer<'_> {
+    fn step(&mut self, event: Event, choice: Option<i64>) {
+        self.steps.push(TraceStep::of(self.program, event, choice));
+    }
+
+    /// The drain that belongs to a step, if that buffers a store.
+    fn drain(&mut self, event: Event) {
+        let Event::Step { thread, edge } = event else { return };
+        let automaton = self.program.thread(thread);
+        let edge = automaton.edge(edge);
+        if let Op::Store(variable, _) = edge.op
+            && !automaton.in_atomic(edge.from)
+        {
+            self.steps.push(TraceStep { event: Event::Drain { thread, variable }, choice: None });
+        }
+    }
+}
+
+/// Stops a search once an attack before it has a witness.
+struct Overtaken<'a> {
+    at: usize,
+    first: &'a AtomicUsize,
+    monitor: &'a dyn Monitor,
+}
+
+impl Monitor for Overtaken<'_> {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        if self.first.load(Ordering::Relaxed) < self.at {
+            return Err(Stop::Interrupt);
+        }
+        self.monitor.observe(progress)
+    }
+}

@@ -1,0 +1,225 @@
+//! Witnesses: runs under TSO that no run under SC looks like, and their checker.
+//!
+//! The *happens-before* of a run orders its steps: by program order, stores to one variable in
+//! the order they reach memory, a store before the loads that read it, and a load before the
+//! stores that overwrite what it read [004, sec. 2.3.3]. What happens as one indivisible step
+//! (a block, an atomic section) is one node. A run under SC is a linear extension of its
+//! happens-before; so a run whose happens-before has a cycle looks like none under SC.
+//!
+//! A witness has the shape of [004, Fig. 3.4]: everything is drained at once, except that one
+//! thread keeps back a store while it goes on up to a load; then the others take steps that
+//! all depend on that load; then the store is drained, which depends on one of these steps:
+//! the store happens before the load and the load before the store. The checker believes
+//! nothing: it replays the run on the exact machine, builds happens-before from what it sees
+//! there, and looks for the cycle and every condition of the shape.
+
+use crate::happens_before::{HappensBefore, Link};
+use machine::{Configuration, Event, Exact, TraceStep, model_named};
+use program::{Int, Program, ThreadId, VarId};
+use std::fmt;
+
+/// A run under TSO with a delayed store and the load it is delayed past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// What variables without a fixed initial value start with.
+    pub initial: Vec<(VarId, Int)>,
+    /// The whole run, up to the last drain.
+    pub steps: Vec<TraceStep>,
+    /// The step that issues the delayed store.
+    pub store: usize,
+    /// The step that loads while the store is buffered.
+    pub load: usize,
+    /// The step in which the delayed store reaches memory.
+    pub drain: usize,
+}
+
+impl Witness {
+    /// The thread that delays its store, if the witness names one.
+    pub fn attacker(&self) -> Option<ThreadId> {
+        self.steps.get(self.store).map(|step| step.event.thread())
+    }
+
+    /// The steps of the other threads that lead from the load to the drain.
+    pub fn chain(&self) -> impl Iterator<Item = usize> + '_ {
+        (self.load + 1..self.drain.min(self.steps.len())).filter(|at| is_step(self.steps[*at].event))
+    }
+}
+
+/// A witness that was checked. Only [`check_witness`] makes one.
+#[derive(Clone, Debug)]
+pub struct CheckedWitness {
+    witness: Witness,
+    run: Vec<Configuration>,
+    cycle: Vec<(usize, Link)>,
+}
+
+impl CheckedWitness {
+    /// The witness.
+    pub fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
+    /// The configurations it passes, first and last included.
+    pub fn run(&self) -> &[Configuration] {
+        &self.run
+    }
+
+    /// A cycle in happens-before: steps, each with how it is linked to the next; the last is
+    /// linked to the first. It starts with the delayed store. An atomic section is named by its
+    /// first step.
+    pub fn cycle(&self) -> &[(usize, Link)] {
+        &self.cycle
+    }
+}
+
+/// Why a witness is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WitnessRejected {
+    /// The run cannot be replayed.
+    Trace(machine::Rejected),
+    /// At the end a store is buffered or an atomic section is open.
+    Unfinished,
+    /// The steps named are not a store, a load and the drain of that store, in this order.
+    Roles,
+    /// This step is a store that should be drained at once, and is not.
+    Delays(usize),
+    /// The delaying thread drains or steps here, where it must not.
+    NotResting(usize),
+    /// This step comes after the drain, and is none of the drains still owed.
+    After(usize),
+    /// This step does not depend on the load.
+    Independent(usize),
+}
+
+impl fmt::Display for WitnessRejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WitnessRejected::Trace(why) => why.fmt(f),
+            WitnessRejected::Unfinished => write!(f, "the run ends before everything is drained"),
+            WitnessRejected::Roles => write!(f, "the run has no such store, load and drain"),
+            WitnessRejected::Delays(at) => write!(f, "the store in step {} is not drained at once", at + 1),
+            WitnessRejected::NotResting(at) => write!(f, "the delaying thread acts in step {}", at + 1),
+            WitnessRejected::After(at) => write!(f, "step {} comes after the delayed store", at + 1),
+            WitnessRejected::Independent(at) => write!(f, "step {} does not depend on the load", at + 1),
+        }
+    }
+}
+
+impl std::error::Error for WitnessRejected {}
+
+/// Replays a witness and checks its shape and the cycle.
+pub fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
+    let run = replay(program, &witness)?;
+    let graph = HappensBefore::of(program, &witness.steps, &run);
+    let shape = Shape { witness: &witness, graph: &graph };
+    let attacker = shape.roles()?;
+    shape.only_one_delays(attacker)?;
+    shape.attacker_rests(attacker)?;
+    shape.only_drains_after(attacker)?;
+    let cycle = shape.cycle()?;
+    Ok(CheckedWitness { witness, run, cycle })
+}
+
+fn replay(program: &Program, witness: &Witness) -> Result<Vec<Configuration>, WitnessRejected> {
+    let rejected = WitnessRejected::Trace;
+    let model = model_named("tso").ok_or(WitnessRejected::Unfinished)?;
+    let machine = Exact::new(program, model).with_dead_registers();
+    let first = Configuration::initial(&machine, &witness.initial);
+    let mut run = vec![first.ok_or(rejected(machine::Rejected::Initial))?];
+    for (at, step) in witness.steps.iter().enumerate() {
+        let next = run[at].take(&machine, step.event, step.choice.as_ref());
+        run.push(next.ok_or(rejected(machine::Rejected::Step(at)))?);
+    }
+    let last = &run[run.len() - 1];
+    let drained = program.thread_ids().all(|thread| last.local(thread).buffer.is_empty());
+    if drained && last.holder().is_none() { Ok(run) } else { Err(WitnessRejected::Unfinished) }
+}
+
+struct Shape<'a> {
+    witness: &'a Witness,
+    graph: &'a HappensBefore,
+}
+
+impl Shape<'_> {
+    fn event(&self, at: usize) -> Event {
+        self.witness.steps[at].event
+    }
+
+    /// The store, the load and the drain are what they are called; the delaying thread.
+    fn roles(&self) -> Result<ThreadId, WitnessRejected> {
+        let Witness { store, load, drain, ref steps, .. } = *self.witness;
+        if !(store < load && load < drain && drain < steps.len()) {
+            return Err(WitnessRejected::Roles);
+        }
+        let thread = self.event(store).thread();
+        let is_load = self.event(load).thread() == thread && !self.graph.memory_reads[load].is_empty();
+        let is_drain = !is_step(self.event(drain)) && self.graph.node[drain] == store;
+        let ok = self.graph.buffered[store] && is_load && is_drain;
+        if ok { Ok(thread) } else { Err(WitnessRejected::Roles) }
+    }
+
+    /// Stores are drained at once, except from the delayed one on in its thread.
+    fn only_one_delays(&self, attacker: ThreadId) -> Result<(), WitnessRejected> {
+        let steps = &self.witness.steps;
+        for at in (0..steps.len()).filter(|at| self.graph.buffered[*at]) {
+            let delays = self.event(at).thread() == attacker && at >= self.witness.store;
+            let drained = steps
+                .get(at + 1)
+                .is_some_and(|next| !is_step(next.event) && next.event.thread() == self.event(at).thread());
+            if !delays && !drained {
+                return Err(WitnessRejected::Delays(at));
+            }
+        }
+        Ok(())
+    }
+
+    /// No drain of the delaying thread before the load, and none of its steps behind it.
+    fn attacker_rests(&self, attacker: ThreadId) -> Result<(), WitnessRejected> {
+        let Witness { store, load, drain, .. } = *self.witness;
+        let acts = |at: &usize| {
+            let event = self.event(*at);
+            event.thread() == attacker && (*at > load || !is_step(event))
+        };
+        match (store + 1..drain).find(acts) {
+            Some(at) => Err(WitnessRejected::NotResting(at)),
+            None => Ok(()),
+        }
+    }
+
+    /// After the delayed store only the stores behind it are drained, none to what was loaded.
+    fn only_drains_after(&self, attacker: ThreadId) -> Result<(), WitnessRejected> {
+        let Witness { load, drain, ref steps, .. } = *self.witness;
+        let loaded = &self.graph.memory_reads[load];
+        for (at, step) in steps.iter().enumerate().skip(drain + 1) {
+            match step.event {
+                Event::Drain { thread, variable } if thread == attacker && !loaded.contains(&variable) => {}
+                _ => return Err(WitnessRejected::After(at)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything between the load and the drain depends on the load, and so does the drain.
+    fn cycle(&self) -> Result<Vec<(usize, Link)>, WitnessRejected> {
+        let Witness { store, load, drain, .. } = *self.witness;
+        let start = self.graph.node[load];
+        let reached = self.graph.reached_from(start);
+        if let Some(at) = (load + 1..=drain).find(|at| reached[self.graph.node[*at]].is_none()) {
+            return Err(WitnessRejected::Independent(at));
+        }
+        let mut cycle = Vec::new();
+        let mut node = self.graph.node[store];
+        while node != start {
+            let (before, link) = reached[node].ok_or(WitnessRejected::Independent(drain))?;
+            cycle.push((before, link));
+            node = before;
+        }
+        cycle.push((self.graph.node[store], Link::Program));
+        cycle.reverse();
+        Ok(cycle)
+    }
+}
+
+fn is_step(event: Event) -> bool {
+    matches!(event, Event::Step { .. })
+}
