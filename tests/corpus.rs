@@ -5,7 +5,7 @@
 //! data can be filled in after its verdict has been thought through.
 
 use engine::{Engine, GapProofs, Run, engine_named};
-use evidence::{Ignore, Monitor, Progress, Stop, Task, Verdict, check};
+use evidence::{Ignore, MostStates, Task, Verdict, check};
 use machine::{Exact, Model, State, StateSet, Stepper, model_named};
 use program::{Int, Program, Source};
 use serde::Deserialize;
@@ -39,15 +39,6 @@ struct Case {
 
 fn explicit() -> String {
     "explicit".to_string()
-}
-
-/// Stops programs that are expected to have no end; others get room for all their states.
-struct MostStates(usize);
-
-impl Monitor for MostStates {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        if progress.states > self.0 { Err(Stop::States) } else { Ok(()) }
-    }
 }
 
 fn corpus() -> Vec<PathBuf> {

@@ -10,7 +10,7 @@ use engine::{
     Costs, ENGINES, Engine, Explicit, FenceAnswer, FenceOptions, FencePoint, Placed, Points, Run,
     place_fences,
 };
-use evidence::{Monitor, Progress, Stop, Task, Verdict};
+use evidence::{Monitor, MostStates, Task, Verdict};
 use machine::{MODELS, Model, model_named};
 use program::{
     EdgeId, Fence, FenceSet, Loc, Op, Placement, Point, Program, Source, Strength, ThreadId, print,
@@ -23,16 +23,8 @@ use std::path::{Path, PathBuf};
 const MOST_STATES: usize = 5_000;
 const MOST_SETS: usize = 800;
 
-struct Small;
-
-impl Monitor for Small {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        if progress.states > MOST_STATES { Err(Stop::States) } else { Ok(()) }
-    }
-}
-
 fn small() -> Run<'static> {
-    Run { monitor: &Small, max_buffer: Some(4), ..Run::default() }
+    Run { monitor: &MostStates(MOST_STATES), max_buffer: Some(4), ..Run::default() }
 }
 
 fn model(name: &str) -> Model {
@@ -336,15 +328,6 @@ fn loops_make_fences_dearer() {
     assert_eq!(cost(10, Points::All), (3, true));
 }
 
-/// A minute is plenty for what must be answered; the rest of the corpus is not asked that much.
-struct Bounded;
-
-impl Monitor for Bounded {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        if progress.states > 300_000 { Err(Stop::States) } else { Ok(()) }
-    }
-}
-
 fn memorax() -> Option<PathBuf> {
     let near = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
     let corpora = std::env::var_os("FENCEWRIGHT_CORPORA").map_or_else(near, PathBuf::from);
@@ -378,7 +361,7 @@ fn we_never_need_more_places_than_memorax() {
         for (model_name, recorded) in [("tso", fields[3]), ("pso", fields[4])] {
             let Some(theirs) = places(recorded) else { continue };
             let program = read(&folder.join(fields[0]));
-            let placed = match place(&program, model_name, &Bounded) {
+            let placed = match place(&program, model_name, &MostStates(300_000)) {
                 FenceAnswer::Placed(placed) => placed,
                 other => panic!("{} under {model_name}: {other:?}", fields[0]),
             };

@@ -3,18 +3,10 @@
 //! `explicit` gives the same; where the predecessor found none, ours must at least be honest.
 
 use engine::{Engine, Explicit, Run};
-use evidence::{Ignore, Monitor, Progress, Stop, Task, Verdict, check};
+use evidence::{Ignore, MostStates, Task, Verdict, check};
 use machine::model_named;
 use program::{Program, Source};
 use std::path::{Path, PathBuf};
-
-struct MostStates(usize);
-
-impl Monitor for MostStates {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        if progress.states > self.0 { Err(Stop::States) } else { Ok(()) }
-    }
-}
 
 fn folder(name: &str) -> Option<PathBuf> {
     let near = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");

@@ -13,7 +13,7 @@ mod random;
 use engine::{
     Costs, FenceOptions, MadeRobust, Points, RobustFences, Robustness, Run, fences_for_robustness, robust,
 };
-use evidence::{Monitor, Progress, Stop, Witness, WitnessRejected, check_witness};
+use evidence::{MostStates, Witness, WitnessRejected, check_witness};
 use machine::{Configuration, Event, Exact, Model, model_named};
 use program::{
     Domain, EdgeId, Fence, FenceSet, Int, Loc, Op, Placement, Point, Program, Source, Strength, Thread, VarId,
@@ -206,15 +206,6 @@ fn agrees_with_enumerating_all_runs() {
     }
     println!("{robust} robust, {not} not robust");
     assert!(robust * 5 > seeds && not * 20 > seeds, "{robust} robust and {not} not, of {seeds}");
-}
-
-/// Stops searches that have no end.
-struct MostStates(usize);
-
-impl Monitor for MostStates {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        if progress.states > self.0 { Err(Stop::States) } else { Ok(()) }
-    }
 }
 
 fn read(path: &Path) -> Program {

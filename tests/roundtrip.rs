@@ -5,7 +5,7 @@
 mod random;
 
 use engine::{Engine, Explicit, Run};
-use evidence::{Ignore, Monitor, Progress, Stop, Task, Verdict, check};
+use evidence::{Ignore, MostStates, Task, Verdict, check};
 use fastrand::Rng;
 use machine::reference::{self, Limits};
 use machine::{MODELS, Model};
@@ -362,14 +362,6 @@ fn violations(program: &Program, model: reference::Model) -> Option<BTreeSet<ref
     let limits = Limits { queue: 4, configs: 3000, candidates: Vec::new() };
     let reached = reference::explore(program, model, &limits);
     (!reached.truncated && !reached.cap_hit).then_some(reached.violations)
-}
-
-struct MostStates(usize);
-
-impl Monitor for MostStates {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        if progress.states > self.0 { Err(Stop::States) } else { Ok(()) }
-    }
 }
 
 /// Whether the program is safe, by the engine.

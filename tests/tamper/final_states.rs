@@ -2,10 +2,9 @@
 
 use crate::facts::Fact;
 use crate::random;
-use crate::subjects::MostStates;
 use crate::truth::Judge;
 use engine::{Run, outcomes};
-use evidence::{FinalState, Outcomes, Task, check_outcomes};
+use evidence::{FinalState, MostStates, Outcomes, Task, check_outcomes};
 use fastrand::Rng;
 use machine::{Event, MODELS, TraceStep, reference};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};

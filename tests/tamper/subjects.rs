@@ -4,8 +4,8 @@ use crate::facts::{self, Fact, parse};
 use crate::random;
 use engine::{Engine, Explicit, Run};
 use evidence::{
-    Certificate, Claim, ClosedSet, FileError, Form, Ignore, Monitor, Progress, Stop, Task, Verdict, check,
-    check_file, write_evidence,
+    Certificate, Claim, ClosedSet, FileError, Form, Ignore, MostStates, Task, Verdict, check, check_file,
+    write_evidence,
 };
 use machine::{
     Entry, Event, Local, MODELS, Model, State, StateSet, Trace, TraceStep, Violation, model_named,
@@ -24,15 +24,6 @@ pub struct Subject {
     pub program: Program,
     pub model: Model,
     pub facts: Vec<Fact>,
-}
-
-/// Certificates stay small, so that they can be broken thousands of times.
-pub struct MostStates(pub usize);
-
-impl Monitor for MostStates {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        if progress.states > self.0 { Err(Stop::States) } else { Ok(()) }
-    }
 }
 
 pub static CORPUS: LazyLock<Vec<Subject>> = LazyLock::new(|| {

@@ -6,7 +6,7 @@
 //! not seconds, so the answer does not depend on the machine.
 
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
-use evidence::{Monitor, Progress, Reason, Stop, Task, Verdict};
+use evidence::{Monitor, MostStates, Reason, Stop, Task, Verdict};
 
 /// States for the first exploration.
 const QUICK: usize = 200_000;
@@ -50,20 +50,9 @@ impl Engine for Portfolio {
 
 /// Runs an engine with a limit on states besides the run's own limits.
 fn within(engine: &dyn Engine, task: &Task<'_>, run: &Run<'_>, states: usize) -> Answer {
-    let monitor = MostStates { inner: run.monitor, states };
+    let limit = MostStates(states);
+    let monitor: (&dyn Monitor, &dyn Monitor) = (run.monitor, &limit);
     engine.verify(task, &Run { monitor: &monitor, ..*run })
-}
-
-struct MostStates<'a> {
-    inner: &'a dyn Monitor,
-    states: usize,
-}
-
-impl Monitor for MostStates<'_> {
-    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        self.inner.observe(progress)?;
-        if progress.states > self.states { Err(Stop::States) } else { Ok(()) }
-    }
 }
 
 fn reasons_of(answer: &Answer) -> &[Reason] {

@@ -85,6 +85,23 @@ impl Monitor for Ignore {
     }
 }
 
+/// Stops an engine that has more states than this.
+pub struct MostStates(pub usize);
+
+impl Monitor for MostStates {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        if progress.states > self.0 { Err(Stop::States) } else { Ok(()) }
+    }
+}
+
+/// Two monitors at once; the first that wants to stop does.
+impl Monitor for (&dyn Monitor, &dyn Monitor) {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        self.0.observe(progress)?;
+        self.1.observe(progress)
+    }
+}
+
 /// What an engine did, for reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Statistics {

@@ -129,14 +129,4 @@ impl Program {
     pub fn variable_ids(&self) -> impl Iterator<Item = VarId> + use<> {
         (0..self.variables.len()).map(VarId::new)
     }
-
-    /// The thread of this name.
-    pub fn thread_named(&self, name: &str) -> Option<ThreadId> {
-        self.threads.iter().position(|t| t.name == name).map(ThreadId::new)
-    }
-
-    /// The variable of this name.
-    pub fn variable_named(&self, name: &str) -> Option<VarId> {
-        self.variables.iter().position(|v| v.name == name).map(VarId::new)
-    }
 }
