@@ -193,6 +193,16 @@ fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
             counted(set.states.len(), "kind"),
             gaps.precision,
         ),
+        Certificate::Cubes(proof) => format!(
+            "proved for integers of any size by {} over {}, keeping {} {} of every store buffer in order",
+            counted(proof.cubes.len(), "conjunction"),
+            counted(proof.predicates.len(), "predicate"),
+            match proof.recall.keep {
+                machine::Keep::Newest => "the newest",
+                machine::Keep::Oldest => "the oldest",
+            },
+            counted(proof.recall.k, "entry"),
+        ),
     };
     format!("{how}; certificate checked")
 }

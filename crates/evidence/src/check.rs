@@ -86,6 +86,7 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
             check_closed(task, Some(*gaps), set, monitor)?;
             Vec::new()
         }
+        Verdict::Safe(Certificate::Cubes(_)) => return Err(Rejected::Dictionary),
     };
     Ok(Checked { verdict, run })
 }

@@ -15,11 +15,12 @@ mod obligations;
 mod outcomes;
 mod record;
 mod smtlib;
+pub mod symbolic;
 mod verdict;
 mod witness;
 
 pub use cause::{Cause, cause};
-pub use certificate::{Certificate, ClosedSet};
+pub use certificate::{Certificate, ClosedSet, Cube, CubeProof};
 pub use check::{Checked, Rejected, check};
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::Link;

@@ -27,6 +27,7 @@ pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Wr
     let (gaps, set) = match certificate {
         Certificate::Closed(set) => (None, set),
         Certificate::Gaps(gaps, set) => (Some(*gaps), set),
+        Certificate::Cubes(_) => return Err(io::Error::other("not written yet")),
     };
     let machine = Exact::new(task.program, task.model);
     let mut script =
@@ -252,6 +253,8 @@ fn name_of(slot: &Slot) -> String {
         Slot::Memory(variable) => format!("m{}", variable.index()),
         Slot::Register(thread, register) => format!("r{}_{}", thread.index(), register.index()),
         Slot::Buffer(thread, entry) => format!("b{}_{entry}", thread.index()),
+        Slot::Last(thread, variable) => format!("l{}_{}", thread.index(), variable.index()),
+        Slot::Pool(thread, variable) => format!("p{}_{}", thread.index(), variable.index()),
     }
 }
 

@@ -15,6 +15,7 @@ mod forgetful;
 mod gap_plan;
 mod gap_stepper;
 mod gaps;
+mod local_first;
 mod model;
 mod moves;
 mod pack;
@@ -35,6 +36,7 @@ pub use forgetful::{Blur, BlurredMove, Forgetful, Forgotten, Keep, Recall, Shape
 pub use gap_plan::Unsupported;
 pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;
+pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
