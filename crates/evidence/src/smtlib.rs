@@ -253,6 +253,9 @@ fn name_of(slot: &Slot) -> String {
         Slot::Memory(variable) => format!("m{}", variable.index()),
         Slot::Register(thread, register) => format!("r{}_{}", thread.index(), register.index()),
         Slot::Buffer(thread, entry) => format!("b{}_{entry}", thread.index()),
+        Slot::Queued(thread, variable, entry) => {
+            format!("q{}_{}_{entry}", thread.index(), variable.index())
+        }
         Slot::Last(thread, variable) => format!("l{}_{}", thread.index(), variable.index()),
         Slot::Pool(thread, variable) => format!("p{}_{}", thread.index(), variable.index()),
     }

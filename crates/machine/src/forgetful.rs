@@ -83,6 +83,13 @@ impl Shape {
         })
     }
 
+    /// The slots of the kept stores, oldest first.
+    fn queued(&self, thread: ThreadId) -> Vec<Slot> {
+        let number = |at: usize, variable: VarId| self.stores().take(at).filter(|v| *v == variable).count();
+        let slot = |(at, variable)| Slot::Queued(thread, variable, number(at, variable) as u32);
+        self.stores().enumerate().map(slot).collect()
+    }
+
     /// How many stores stand before this position.
     fn stores_before(&self, at: usize) -> usize {
         self.kept[..at].iter().filter(|entry| **entry != Entry::Barrier).count()
@@ -152,7 +159,7 @@ impl<'p> Forgetful<'p> {
     pub fn slots(&self, thread: ThreadId, shape: &Shape, out: &mut Vec<Slot>) {
         let registers = self.liveness.at(thread, shape.loc);
         out.extend(registers.iter().map(|register| Slot::Register(thread, *register)));
-        out.extend((0..shape.stores().count() as u32).map(|entry| Slot::Buffer(thread, entry)));
+        out.extend(shape.queued(thread));
         for (variable, several) in &shape.forgotten {
             out.push(Slot::Last(thread, *variable));
             if *several && self.recall.forgotten == Forgotten::Pools {
@@ -203,8 +210,8 @@ impl<'p> Forgetful<'p> {
 
     /// Where a load of the thread finds a variable.
     fn newest(&self, thread: ThreadId, shape: &Shape, variable: VarId) -> Slot {
-        let kept = shape.stores().enumerate().filter(|(_, v)| *v == variable).last();
-        let kept = kept.map(|(entry, _)| Slot::Buffer(thread, entry as u32));
+        let newest = shape.stores().filter(|v| *v == variable).count().checked_sub(1);
+        let kept = newest.map(|entry| Slot::Queued(thread, variable, entry as u32));
         let forgotten = shape.forgets(variable).then_some(Slot::Last(thread, variable));
         let found = match self.recall.keep {
             Keep::Newest => kept.or(forgotten),
@@ -271,22 +278,15 @@ impl Buffer<'_, '_> {
         Move { event, guard, set: self.set, global, local: self.shape }
     }
 
-    fn slot(&self, entry: usize) -> Slot {
-        Slot::Buffer(self.thread, entry as u32)
-    }
-
     /// The values of the kept stores before the move.
     fn values(&self) -> Vec<Expr<Slot>> {
-        (0..self.shape.stores().count()).map(|entry| self.slot(entry).into()).collect()
+        self.shape.queued(self.thread).into_iter().map(Expr::Leaf).collect()
     }
 
     fn set_values(&mut self, values: Vec<Expr<Slot>>) {
-        for (entry, value) in values.into_iter().enumerate() {
-            let slot = self.slot(entry);
-            if value != Expr::Leaf(slot) {
-                self.set.push((slot, Blur::Is(value)));
-            }
-        }
+        let slots = self.shape.queued(self.thread);
+        let changed = slots.into_iter().zip(values).filter(|(slot, value)| *value != Expr::Leaf(*slot));
+        self.set.extend(changed.map(|(slot, value)| (slot, Blur::Is(value))));
     }
 
     fn fence(&mut self) {

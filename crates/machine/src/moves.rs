@@ -24,6 +24,9 @@ pub enum Slot {
     Register(ThreadId, RegId),
     /// A buffered store's value; 0 is the first entry of the thread's buffer.
     Buffer(ThreadId, u32),
+    /// The value of a thread's n-th kept store to a variable, the oldest being 0: an abstraction's
+    /// entries are named by what they store, so that the same name means the same kind of value.
+    Queued(ThreadId, VarId, u32),
     /// The newest of a thread's stores to a variable that an abstraction forgot.
     Last(ThreadId, VarId),
     /// Any of the older ones: what is known of it holds for all of them.
