@@ -4,6 +4,7 @@
 //! an [`Answer`] whose verdict carries evidence. It never prints and has no clock. `ENGINES`
 //! lists them all.
 
+mod cegar;
 mod concrete;
 mod explicit;
 mod fences;
@@ -13,6 +14,7 @@ mod portfolio;
 mod robust;
 mod search;
 
+pub use cegar::{Abstraction, CEGAR, Cegar};
 pub use explicit::Explicit;
 pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
@@ -70,7 +72,7 @@ pub trait Engine: Sync {
 }
 
 /// All engines; the first is the default.
-pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs];
+pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &CEGAR];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

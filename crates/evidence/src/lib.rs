@@ -26,5 +26,7 @@ pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_cer
 pub use happens_before::Link;
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use smtlib::write_smtlib;
-pub use verdict::{Ignore, Monitor, MostStates, Progress, Reason, Statistics, Stop, Task, Verdict};
+pub use verdict::{
+    Ignore, Monitor, MostStates, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
+};
 pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};
