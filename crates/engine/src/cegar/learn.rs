@@ -9,7 +9,7 @@ use super::predicates::Predicates;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
 use logic::{Atom, Context, Failure, Formula, Linear, Style, Var, interpolate, interpolate_as};
 use machine::Slot;
-use program::Program;
+use program::{Program, RegId};
 use rustc_hash::FxHashMap;
 
 /// At most this many ways to take members out of pools are looked at.
@@ -92,8 +92,7 @@ impl Unrolled {
         let mut values =
             Values { count: 0, slots: FxHashMap::default(), pools: FxHashMap::default(), choice };
         let mut start = Vec::new();
-        for variable in program.variable_ids() {
-            let slot = Slot::Memory(variable);
+        for slot in slots_at_start(program) {
             let var = values.fresh();
             values.slots.insert(slot, var);
             let before = vocabulary.slot(slot);
@@ -149,6 +148,14 @@ impl Unrolled {
     }
 }
 
+fn slots_at_start(program: &Program) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
+    for (thread, automaton) in program.thread_ids().zip(&program.threads) {
+        slots.extend((0..automaton.registers.len()).map(|r| Slot::Register(thread, RegId::new(r))));
+    }
+    slots
+}
+
 /// The variables that stand for the slots' values now.
 struct Values {
     count: usize,
@@ -173,10 +180,7 @@ impl Values {
         vocabulary: &Vocabulary,
     ) -> Option<Linear> {
         match vocabulary.name(var)? {
-            // A register that nothing has set yet is 0.
-            Name::Slot(slot) => Some(
-                self.slots.get(&slot).map_or_else(|| Linear::constant_of(0i64), |var| Linear::from(*var)),
-            ),
+            Name::Slot(slot) => self.slots.get(&slot).map(|var| Linear::from(*var)),
             Name::Member(pool) => {
                 self.pools.get(&pool).and_then(|all| all.get(member)).map(|var| Linear::from(*var))
             }
