@@ -5,6 +5,7 @@
 //! certificate, which may come from a file: a dictionary entry may be nonsense and a state
 //! may have too few values; that must end in a rejection, never in a panic.
 
+use crate::cubes::{CubeFlaw, check_cubes};
 use crate::obligations::Obligations;
 use crate::{Certificate, ClosedSet, Monitor, Progress, Stop, Task, Verdict};
 use machine::{Configuration, Doubt, Exact, Gaps, Violation, replay};
@@ -48,6 +49,8 @@ pub enum Rejected {
     Doubt(usize, Doubt),
     /// The window or the precision of the gap abstraction is too small for the program.
     Window,
+    /// A proof by cubes is none.
+    Cubes(CubeFlaw),
     /// A state is too large to be stored, or there are too many for the budget.
     TooLarge,
     /// Checking was stopped.
@@ -65,6 +68,7 @@ impl fmt::Display for Rejected {
             Rejected::SuccessorMissing(at) => write!(f, "a successor of state {} is missing", at + 1),
             Rejected::Doubt(at, _) => write!(f, "not all successors of state {} can be known", at + 1),
             Rejected::Window => write!(f, "the window or the precision is too small for the program"),
+            Rejected::Cubes(flaw) => flaw.fmt(f),
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),
             Rejected::Stopped(stop) => stop.fmt(f),
         }
@@ -86,7 +90,10 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
             check_closed(task, Some(*gaps), set, monitor)?;
             Vec::new()
         }
-        Verdict::Safe(Certificate::Cubes(_)) => return Err(Rejected::Dictionary),
+        Verdict::Safe(Certificate::Cubes(proof)) => {
+            check_cubes(task, proof, monitor)?;
+            Vec::new()
+        }
     };
     Ok(Checked { verdict, run })
 }

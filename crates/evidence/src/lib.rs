@@ -9,6 +9,7 @@
 mod cause;
 mod certificate;
 mod check;
+mod cubes;
 mod file;
 mod happens_before;
 mod obligations;
@@ -22,6 +23,7 @@ mod witness;
 pub use cause::{Cause, cause};
 pub use certificate::{Certificate, ClosedSet, Cube, CubeProof};
 pub use check::{Checked, Rejected, check};
+pub use cubes::CubeFlaw;
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::Link;
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
