@@ -322,13 +322,29 @@ impl Buffer<'_, '_> {
             if let Entry::Store(variable) = self.shape.kept.remove(first) {
                 self.forget(variable, evicted);
             }
-            let mut at = 0;
-            self.shape.kept.retain(|entry| {
-                at += 1;
-                at > first || *entry != Entry::Barrier
-            });
+            self.drop_barriers(first, &mut values);
         }
         self.set_values(values);
+    }
+
+    /// Drops the barriers before a position. Stores that no barrier separates any more are put in
+    /// the model's order: buffers that behave alike look alike.
+    fn drop_barriers(&mut self, before: usize, values: &mut Vec<Expr<Slot>>) {
+        let entries = std::mem::take(&mut self.shape.kept);
+        let mut old = std::mem::take(values).into_iter();
+        for (at, entry) in entries.into_iter().enumerate() {
+            match entry {
+                Entry::Barrier if at < before => {}
+                Entry::Barrier => self.shape.kept.push(entry),
+                Entry::Store(variable) => {
+                    let end = self.shape.kept.len();
+                    let place = self.machine.model.place(&self.shape.kept, variable).unwrap_or(end);
+                    values
+                        .splice(self.shape.stores_before(place)..self.shape.stores_before(place), old.next());
+                    self.shape.kept.insert(place, entry);
+                }
+            }
+        }
     }
 
     /// Forgets a store that is newer than all forgotten ones of its variable.

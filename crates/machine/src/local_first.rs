@@ -82,7 +82,7 @@ fn always_enabled(thread: &Thread, loc: Loc) -> bool {
         _ => false,
     };
     let opposite = |c: &&Cond<RegId>| assumed.iter().any(|d| (*d).clone().negate() == **c);
-    ops.iter().any(|op| free(op)) || assumed.iter().any(opposite)
+    ops.iter().any(free) || assumed.iter().any(opposite)
 }
 
 /// The locations from which an edge leads back to a location that is being visited: removing

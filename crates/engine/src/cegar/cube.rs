@@ -79,6 +79,16 @@ pub(super) fn insert(set: &mut [u64], member: usize) {
     set[member / 64] |= 1 << (member % 64);
 }
 
+/// Removes from a set.
+pub(super) fn remove(set: &mut [u64], member: usize) {
+    set[member / 64] &= !(1 << (member % 64));
+}
+
+/// The members of a set, in increasing order.
+pub(super) fn members_of(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    set.iter().enumerate().flat_map(|(at, word)| members(*word).map(move |bit| at * 64 + bit))
+}
+
 fn members(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;

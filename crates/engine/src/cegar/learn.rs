@@ -52,7 +52,7 @@ pub(super) fn learn(
     }
     for (unrolled, interpolants) in &seen {
         for atom in unrolled.over_slots(interpolants, vocabulary) {
-            new |= predicates.split(&atom);
+            new |= predicates.split(&atom, vocabulary);
         }
     }
     if new {
@@ -62,7 +62,7 @@ pub(super) fn learn(
         for (unrolled, _) in &seen {
             let Some(interpolants) = unrolled.interpolants(Some(style)) else { continue };
             for atom in unrolled.over_slots(&interpolants, vocabulary) {
-                new |= predicates.learn(&atom, vocabulary) || predicates.split(&atom);
+                new |= predicates.learn(&atom, vocabulary) || predicates.split(&atom, vocabulary);
             }
         }
         if new {

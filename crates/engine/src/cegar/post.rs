@@ -10,7 +10,7 @@
 //! a value joins holds afterwards if it held before and holds of the value; and a member taken
 //! out of the pool is a variable of its own, of which all is known that is known of the pool.
 
-use super::cube::{Cube, insert};
+use super::cube::{Cube, insert, members_of, remove};
 use super::predicates::Predicates;
 use super::space::Space;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
@@ -43,7 +43,10 @@ struct Plan {
     copies: Vec<(u32, u32, bool)>,
     /// Predicates that hold afterwards whatever was before, or never do.
     constants: Vec<(u32, bool)>,
+    /// Predicates about slots that change, where bits alone do not tell.
     asks: Vec<Ask>,
+    /// Predicates that do not change but that the guard may decide.
+    guarded: Vec<u64>,
     /// Predicates about the slots that guard and questions are connected with.
     relevant: Vec<u64>,
     guard: Vec<Atom>,
@@ -101,6 +104,7 @@ impl<'a> Post<'a> {
             copies: Vec::new(),
             constants: Vec::new(),
             asks: asks.map(ask).collect(),
+            guarded: self.predicates.none(),
             relevant: self.predicates.none(),
             guard,
             member: None,
@@ -181,15 +185,40 @@ impl<'a> Post<'a> {
         if !self.context.is_consistent() {
             return Rc::from([]);
         }
-        let stays = |ask: &&Ask| {
-            let predicate = ask.predicate as usize;
-            let untouched = ask.also.is_none() && ask.before == *self.predicates.atom(predicate);
-            !(untouched && known.get(predicate).is_some())
-        };
-        let asks: Vec<&Ask> = plan.asks.iter().filter(stays).collect();
+        let guarded = self.undecided(plan, known);
+        let asks: Vec<&Ask> = plan.asks.iter().chain(&guarded).collect();
         let mut found = Vec::new();
         self.decide(&asks, Vec::new(), &mut found);
         found.into()
+    }
+
+    /// The open predicates that the guard may decide: nothing is known of the others' slots.
+    fn undecided(&self, plan: &Plan, known: &Cube) -> Vec<Ask> {
+        let mut candidates = plan.guarded.clone();
+        let mut constrained = vec![false; self.predicates.vars()];
+        for (predicate, _) in known.literals() {
+            remove(&mut candidates, predicate);
+            self.predicates.atom(predicate).vars().for_each(|var| constrained[var.index()] = true);
+        }
+        for var in plan.guard.iter().flat_map(Atom::vars) {
+            if let Some(seen) = constrained.get_mut(var.index()) {
+                *seen = true;
+            }
+        }
+        for var in (0..constrained.len()).filter(|var| !constrained[*var]) {
+            self.predicates
+                .about_set(Var::at(var))
+                .iter()
+                .zip(&mut candidates)
+                .for_each(|(about, left)| *left &= !about);
+        }
+        let ask = |predicate: usize| Ask {
+            predicate: predicate as u32,
+            before: self.predicates.atom(predicate).clone(),
+            also: None,
+            splits: self.predicates.is_split(predicate),
+        };
+        members_of(&candidates).map(ask).collect()
     }
 
     /// Decides what follows from the context; the first open predicate that may be split, both ways.
@@ -299,7 +328,6 @@ struct Planning<'a> {
     /// The pool that a value joins.
     joined: Option<(Var, Linear)>,
     member: Option<(Var, Var)>,
-    pools: BTreeSet<Var>,
     /// The slots that the guard may tell something about.
     guarded: BTreeSet<Var>,
 }
@@ -315,12 +343,10 @@ impl<'a> Planning<'a> {
                 Value::Joins(value) => joined = Some((var, value.clone())),
             }
         }
-        let is_pool = |var: &Var| matches!(vocabulary.name(*var), Some(Name::Slot(Slot::Pool(..))));
-        let pools = (0..vocabulary.len()).map(Var::at).filter(is_pool).collect();
         let member = step.member_of.map(|pool| (vocabulary.slot(pool), vocabulary.var(Name::Member(pool))));
         let guarded =
             predicates.connected(step.guard.iter().flat_map(|atom| atom.vars().collect::<Vec<_>>()));
-        Planning { predicates, guard: step.guard.clone(), set, joined, member, pools, guarded }
+        Planning { predicates, guard: step.guard.clone(), set, joined, member, guarded }
     }
 
     fn plan(self) -> Plan {
@@ -332,6 +358,7 @@ impl<'a> Planning<'a> {
             copies: Vec::new(),
             constants: Vec::new(),
             asks: Vec::new(),
+            guarded: self.predicates.none(),
             relevant: self.predicates.none(),
             guard: self.guard.clone(),
             member: self.member,
@@ -345,8 +372,7 @@ impl<'a> Planning<'a> {
             concerned.extend(self.predicates.about(*var));
         }
         for predicate in concerned.difference(&touched) {
-            let before = self.predicates.atom(*predicate as usize).clone();
-            self.ask(*predicate, before, None, &mut plan);
+            insert(&mut plan.guarded, *predicate as usize);
         }
         let mut vars: BTreeSet<Var> = self.guarded.clone();
         for ask in &plan.asks {
@@ -394,9 +420,7 @@ impl<'a> Planning<'a> {
     }
 
     fn ask(&self, predicate: u32, before: Atom, also: Option<Atom>, plan: &mut Plan) {
-        let atom = self.predicates.atom(predicate as usize);
-        let about_pool = atom.vars().any(|var| self.pools.contains(&var));
-        let splits = !about_pool && also.is_none() && self.predicates.is_split(predicate as usize);
+        let splits = also.is_none() && self.predicates.is_split(predicate as usize);
         plan.asks.push(Ask { predicate, before, also, splits });
     }
 }

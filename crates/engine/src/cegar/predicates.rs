@@ -4,7 +4,7 @@
 //! of an inequality and its negation only one is kept: the one whose constant is positive. So
 //! every literal of a cube is an inequality again, which a matrix of bounds decides.
 
-use super::cube::words;
+use super::cube::{insert, words};
 use super::kinds::{Kinds, Together};
 use evidence::symbolic::{Name, Vocabulary};
 use logic::{Atom, Int, Relation, Template, Var};
@@ -29,6 +29,7 @@ pub(super) struct Predicates {
     numbers: FxHashMap<Atom, u32>,
     /// The predicates that speak of a variable, by its index.
     about: Vec<Vec<u32>>,
+    about_sets: Vec<Vec<u64>>,
     /// The negation of every predicate.
     negated: Vec<Atom>,
     /// The predicates that are decided by cases where they are open.
@@ -45,6 +46,7 @@ impl Predicates {
             atoms: Vec::new(),
             numbers: FxHashMap::default(),
             about: Vec::new(),
+            about_sets: Vec::new(),
             negated: Vec::new(),
             split: BTreeSet::new(),
         }
@@ -96,6 +98,16 @@ impl Predicates {
         self.about.get(var.index()).map_or(&[], Vec::as_slice)
     }
 
+    /// The predicates that speak of a variable, as a set.
+    pub(super) fn about_set(&self, var: Var) -> &[u64] {
+        self.about_sets.get(var.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Variables of a larger index are in no predicate.
+    pub(super) fn vars(&self) -> usize {
+        self.about.len()
+    }
+
     /// Whether a predicate is decided by cases where it is open.
     pub(super) fn is_split(&self, number: usize) -> bool {
         !self.split.is_empty() && self.split.contains(&self.atoms[number])
@@ -124,8 +136,13 @@ impl Predicates {
         new
     }
 
-    /// Decides an atom by cases from now on, where it is open; whether that is new.
-    pub(super) fn split(&mut self, atom: &Atom) -> bool {
+    /// Decides an atom by cases from now on, where it is open; whether that is new. Never one about
+    /// a pool: it need neither hold for all members nor fail for all.
+    pub(super) fn split(&mut self, atom: &Atom, vocabulary: &Vocabulary) -> bool {
+        let pool = |var| matches!(vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))));
+        if atom.vars().any(pool) {
+            return false;
+        }
         let mut new = false;
         for half in halves(atom) {
             let (half, _) = canonical(half);
@@ -176,6 +193,12 @@ impl Predicates {
             self.atoms.push(atom);
         }
         self.shapes.push(shape);
+        let set = |about: &Vec<u32>| {
+            let mut set = vec![0; words(self.atoms.len())];
+            about.iter().for_each(|p| insert(&mut set, *p as usize));
+            set
+        };
+        self.about_sets = self.about.iter().map(set).collect();
     }
 
     /// The variables that some chain of predicates connects with these.
