@@ -44,7 +44,7 @@ fn recalls() -> impl Iterator<Item = Recall> {
 /// third threads never end.
 fn varied(seed: u64) -> Sketch {
     let mut sketch = random::sketch(seed);
-    if seed % 3 > 0 {
+    if !seed.is_multiple_of(3) {
         let sites = Cell::new(0);
         sketch = sketch.map_ops(&|op| match op {
             Op::Store(variable, value) => {

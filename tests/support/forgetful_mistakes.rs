@@ -1,5 +1,8 @@
 //! Mistakes that a forgetful machine could make, planted by changing its moves.
 
+// All of them have the type `Tamper`, also those that add and remove no move.
+#![allow(clippy::ptr_arg)]
+
 use super::blurred::{Runner, Tamper};
 use machine::{Blur, BlurredMove, Entry, Event, Keep, Shape, Slot};
 use program::{Cond, Expr, Fence, Op, ThreadId, VarId};
