@@ -17,7 +17,7 @@ mod random;
 
 use blurred::{Blurred, Memory, Runner, Tamper, untouched};
 use fastrand::Rng;
-use forgetful_mistakes::{MISTAKES, Noticed};
+use forgetful_mistakes::{MISTAKES, NoticedBy};
 use machine::{
     Blur, BlurredMove, Configuration, Entry, Event, Exact, Forgetful, Forgotten, Keep, Local, MODELS,
     Machine, Model, Recall, Shape, Slot,
@@ -489,9 +489,9 @@ fn controls_of_random_programs_are_finite_too() {
 fn planted_mistakes_are_noticed() {
     for (name, tamper, noticed) in MISTAKES {
         let wrong = |seed: u64| match noticed {
-            Noticed::BySimulation => simulate_all(&varied(seed), seed, *tamper, &mut Seen::default()),
-            Noticed::ByExactness => exact_both_ways(&varied(seed), seed, *tamper),
-            Noticed::ByControls => controls_fit(&varied(seed), *tamper),
+            NoticedBy::Simulation => simulate_all(&varied(seed), seed, *tamper, &mut Seen::default()),
+            NoticedBy::Exactness => exact_both_ways(&varied(seed), seed, *tamper),
+            NoticedBy::Controls => controls_fit(&varied(seed), *tamper),
         };
         let noticed_by = (0..300).find(|seed| wrong(*seed).is_err());
         assert!(noticed_by.is_some(), "not noticed: {name}");

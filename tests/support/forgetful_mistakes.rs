@@ -9,33 +9,33 @@ use program::{Cond, Expr, Fence, Op, ThreadId, VarId};
 
 /// Which test must notice a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noticed {
+pub enum NoticedBy {
     /// An exact step that cannot be followed.
-    BySimulation,
+    Simulation,
     /// A machine that forgets nothing and is not exact.
-    ByExactness,
+    Exactness,
     /// The look at all controls.
-    ByControls,
+    Controls,
 }
 
 /// All mistakes.
-pub const MISTAKES: &[(&str, Tamper, Noticed)] = &[
-    ("a load prefers memory to what was forgotten", loads_miss_the_last, Noticed::BySimulation),
-    ("a load prefers an older store that is kept", loads_prefer_kept, Noticed::BySimulation),
-    ("the last drain does not remove the variable", last_drain_stays, Noticed::BySimulation),
-    ("no drain but the last", only_last_drains, Noticed::BySimulation),
-    ("a pool does not grow", pools_do_not_grow, Noticed::BySimulation),
-    ("a pool forgets what it had", pools_are_replaced, Noticed::BySimulation),
-    ("a pool forgets what it had", pools_are_replaced, Noticed::ByControls),
-    ("the first forgotten value stays the last", last_is_first, Noticed::BySimulation),
-    ("kept values do not move up", values_stay, Noticed::BySimulation),
-    ("a fence is remembered behind forgotten stores", fence_behind_forgotten, Noticed::BySimulation),
-    ("a fence outlives a forgotten store behind it", fence_outlives, Noticed::BySimulation),
-    ("a store fence means nothing", fence_is_lost, Noticed::ByExactness),
-    ("fences pile up", fences_pile_up, Noticed::ByControls),
-    ("a new pool has no value", pools_start_empty, Noticed::ByControls),
-    ("a kept store overtakes forgotten ones", kept_overtakes, Noticed::ByControls),
-    ("a fence does not wait for forgotten stores", fence_does_not_wait, Noticed::ByControls),
+pub const MISTAKES: &[(&str, Tamper, NoticedBy)] = &[
+    ("a load prefers memory to what was forgotten", loads_miss_the_last, NoticedBy::Simulation),
+    ("a load prefers an older store that is kept", loads_prefer_kept, NoticedBy::Simulation),
+    ("the last drain does not remove the variable", last_drain_stays, NoticedBy::Simulation),
+    ("no drain but the last", only_last_drains, NoticedBy::Simulation),
+    ("a pool does not grow", pools_do_not_grow, NoticedBy::Simulation),
+    ("a pool forgets what it had", pools_are_replaced, NoticedBy::Simulation),
+    ("a pool forgets what it had", pools_are_replaced, NoticedBy::Controls),
+    ("the first forgotten value stays the last", last_is_first, NoticedBy::Simulation),
+    ("kept values do not move up", values_stay, NoticedBy::Simulation),
+    ("a fence is remembered behind forgotten stores", fence_behind_forgotten, NoticedBy::Simulation),
+    ("a fence outlives a forgotten store behind it", fence_outlives, NoticedBy::Simulation),
+    ("a store fence means nothing", fence_is_lost, NoticedBy::Exactness),
+    ("fences pile up", fences_pile_up, NoticedBy::Controls),
+    ("a new pool has no value", pools_start_empty, NoticedBy::Controls),
+    ("a kept store overtakes forgotten ones", kept_overtakes, NoticedBy::Controls),
+    ("a fence does not wait for forgotten stores", fence_does_not_wait, NoticedBy::Controls),
 ];
 
 fn edit_reads(moves: &mut [BlurredMove], replace: impl Fn(Slot) -> Slot) {
