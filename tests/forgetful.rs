@@ -135,7 +135,7 @@ impl Seen {
             };
             let forgotten = loads(|slot| matches!(slot, Slot::Last(..)));
             count(|s| &mut s.loads_of_forgotten, sources.clone().any(forgotten));
-            count(|s| &mut s.loads_of_kept, sources.any(loads(|slot| matches!(slot, Slot::Buffer(..)))));
+            count(|s| &mut s.loads_of_kept, sources.any(loads(|slot| matches!(slot, Slot::Queued(..)))));
             count(|s| &mut s.blocks, matches!(op, Op::Block { locked: false, .. }));
             count(|s| &mut s.locked_blocks, matches!(op, Op::Block { locked: true, .. }));
             let fence = *op == Op::Fence(Fence::Store) && !shape.forgotten.is_empty();

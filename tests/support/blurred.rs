@@ -181,8 +181,17 @@ impl Blurred {
 
     /// The kept stores of a thread with their values, and how many barriers stand before each.
     fn kept(&self, thread: ThreadId) -> Vec<Stored> {
-        let mut value = (0..).map(|entry| self.data[&Slot::Buffer(thread, entry)].clone());
-        stored(&self.shapes[thread.index()].kept, || value.next().expect("endless"))
+        let kept = &self.shapes[thread.index()].kept;
+        let mut seen: BTreeMap<VarId, u32> = BTreeMap::new();
+        let mut values = kept.iter().filter_map(|entry| match entry {
+            Entry::Barrier => None,
+            Entry::Store(variable) => {
+                let number = seen.entry(*variable).or_default();
+                *number += 1;
+                Some(self.data[&Slot::Queued(thread, *variable, *number - 1)].clone())
+            }
+        });
+        stored(kept, || values.next().expect("a value for every store"))
     }
 }
 

@@ -55,11 +55,11 @@ fn loads_miss_the_last(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<B
 }
 
 fn loads_prefer_kept(_: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
-    let stores = || shape.kept.iter().filter(|entry| **entry != Entry::Barrier).enumerate();
-    let newest = |variable: VarId| stores().filter(|(_, entry)| entry.stores_to(variable)).last();
+    let kept = |variable: VarId| shape.kept.iter().filter(|entry| entry.stores_to(variable)).count();
     edit_reads(moves, |slot| match slot {
         Slot::Last(thread, variable) => {
-            newest(variable).map_or(slot, |(at, _)| Slot::Buffer(thread, at as u32))
+            let newest = kept(variable).checked_sub(1);
+            newest.map_or(slot, |at| Slot::Queued(thread, variable, at as u32))
         }
         other => other,
     });
@@ -100,7 +100,7 @@ fn last_is_first(_: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<Blu
 
 fn values_stay(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<BlurredMove>) {
     for step in moves.iter_mut().filter(|step| is_drain(step)) {
-        step.set.retain(|(slot, _)| !matches!(slot, Slot::Buffer(..)));
+        step.set.retain(|(slot, _)| !matches!(slot, Slot::Queued(..)));
     }
 }
 
