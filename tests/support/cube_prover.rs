@@ -70,6 +70,28 @@ impl<'p> Prover<'p> {
         true
     }
 
+    /// One cube for every control: all instances hold. Whether that is true is another matter.
+    pub fn claim_everywhere(&mut self, instances: Instances<'_>) {
+        let initial = self.machine.initial();
+        self.number(&initial, instances);
+        let mut at = 0;
+        while at < self.proof.controls.len() {
+            let slots = self.slots(&self.proof.controls[at].1);
+            let all = instances(&mut self.proof.vocabulary, &slots);
+            let claimed = |p: &u32| all.contains(&self.proof.predicates[*p as usize]);
+            let numbers = (0..self.proof.predicates.len() as u32).filter(claimed);
+            let cube = Cube { control: at as u32, literals: numbers.map(|p| (p, true)).collect() };
+            self.proof.cubes.push(cube.clone());
+            for step in self.steps(at as u32) {
+                if self.possible(&cube, &step) {
+                    let next = self.target(at as u32, &step);
+                    self.number(&next, instances);
+                }
+            }
+            at += 1;
+        }
+    }
+
     /// Whether no cube allows a violation.
     pub fn is_safe(&mut self) -> bool {
         (0..self.proof.cubes.len()).all(|at| !self.allows_a_violation(at))
