@@ -140,12 +140,11 @@ fn claims_that_are_too_strong_or_too_weak_are_rejected() {
     }
 }
 
-/// Cubes for every control: what the slots say, as chosen by number.
-fn with_cubes(
-    task: Task<'_>,
-    recall: Recall,
-    cubes: &dyn Fn(&[Slot]) -> Vec<Vec<(Slot, bool)>>,
-) -> CubeProof {
+/// Cubes for the slots of a control: which are at most 0, and which are not.
+type Cubes<'a> = &'a dyn Fn(&[Slot]) -> Vec<Vec<(Slot, bool)>>;
+
+/// The same kind of cubes for every control.
+fn with_cubes(task: Task<'_>, recall: Recall, cubes: Cubes<'_>) -> CubeProof {
     let mut prover = Prover::new(task, recall);
     prover.claim_everywhere(&|_, _| Vec::new());
     prover.proof.cubes.clear();
