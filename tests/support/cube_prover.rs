@@ -2,9 +2,11 @@
 //! reductions worth the name, no caches. It also judges whether a proof is inductive, in the
 //! most obvious way and with code of its own.
 
+#![allow(dead_code)]
+
 use evidence::symbolic::{self, Name, Step, Value, Vocabulary};
 use evidence::{Cube, CubeProof, Task};
-use logic::{Atom, Context, Linear, Truth, Var};
+use logic::{Atom, Context, Formula, Linear, Truth, Var, entails_formula};
 use machine::{Event, Forgetful, LocalFirst, Recall, Shape, Slot};
 use program::ThreadId;
 use std::collections::HashMap;
@@ -14,6 +16,22 @@ pub type Instances<'a> = &'a dyn Fn(&mut Vocabulary, &[Slot]) -> Vec<Atom>;
 
 type Control = (Option<ThreadId>, Vec<Shape>);
 type Literals = Vec<(u32, bool)>;
+
+/// What slots become, and what joins pools.
+#[derive(Default)]
+struct Changes {
+    plain: HashMap<Var, Linear>,
+    joined: HashMap<Var, Linear>,
+}
+
+impl Changes {
+    /// What must hold before the step: for old members of a pool, and for the new one.
+    fn instances(&self, atom: &Atom) -> Vec<Atom> {
+        let old = atom.substitute_all(|var| self.plain.get(&var).cloned());
+        let new = atom.substitute_all(|var| self.joined.get(&var).or(self.plain.get(&var)).cloned());
+        vec![old, new]
+    }
+}
 
 pub struct Prover<'p> {
     pub task: Task<'p>,
@@ -70,6 +88,28 @@ impl<'p> Prover<'p> {
         true
     }
 
+    /// One cube for every control: all instances hold. Whether that is true is another matter.
+    pub fn claim_everywhere(&mut self, instances: Instances<'_>) {
+        let initial = self.machine.initial();
+        self.number(&initial, instances);
+        let mut at = 0;
+        while at < self.proof.controls.len() {
+            let slots = self.slots(&self.proof.controls[at].1);
+            let all = instances(&mut self.proof.vocabulary, &slots);
+            let claimed = |p: &u32| all.contains(&self.proof.predicates[*p as usize]);
+            let numbers = (0..self.proof.predicates.len() as u32).filter(claimed);
+            let cube = Cube { control: at as u32, literals: numbers.map(|p| (p, true)).collect() };
+            self.proof.cubes.push(cube.clone());
+            for step in self.steps(at as u32) {
+                if self.possible(&cube, &step) {
+                    let next = self.target(at as u32, &step);
+                    self.number(&next, instances);
+                }
+            }
+            at += 1;
+        }
+    }
+
     /// Whether no cube allows a violation.
     pub fn is_safe(&mut self) -> bool {
         (0..self.proof.cubes.len()).all(|at| !self.allows_a_violation(at))
@@ -87,7 +127,7 @@ impl<'p> Prover<'p> {
         })
     }
 
-    /// Whether the cubes are a proof, each covering by a single cube.
+    /// Whether the cubes are a proof, in the sense of the checker.
     pub fn is_inductive(&mut self) -> bool {
         let initial = self.machine.initial();
         let Some(control) = self.find(&initial) else { return false };
@@ -99,7 +139,10 @@ impl<'p> Prover<'p> {
                 match prover.find(&next) {
                     Some(next) => {
                         let literals = prover.post(&cube, step, next);
-                        literals.is_none_or(|literals| prover.covered(next, &literals))
+                        literals.is_none_or(|literals| {
+                            prover.covered(next, &literals)
+                                || prover.covered_together(&cube, step, next, &literals)
+                        })
                     }
                     None => !prover.possible(&cube, step),
                 }
@@ -108,6 +151,47 @@ impl<'p> Prover<'p> {
         self.covered(control, &start.literals)
             && self.is_safe()
             && (0..self.proof.cubes.len()).all(|at| stays(self, at))
+    }
+
+    /// Whether one of several cubes surely holds after a step, though none does for sure. What
+    /// they say of pools must hold for sure.
+    fn covered_together(
+        &mut self,
+        cube: &Cube,
+        (_, step): &(ThreadId, Step),
+        target: u32,
+        literals: &[(u32, bool)],
+    ) -> bool {
+        let facts: Vec<Formula> = self.assumed(cube, Some(step)).atoms().iter().map(Formula::from).collect();
+        let changes = self.changes(step);
+        let proof = &self.proof;
+        let pool = |atom: &Atom| {
+            atom.vars().any(|var| matches!(proof.vocabulary.name(var), Some(Name::Slot(Slot::Pool(..)))))
+        };
+        let ways = proof.cubes.iter().filter(|cube| cube.control == target).filter_map(|cube| {
+            let open = cube.literals.iter().filter(|literal| !literals.contains(literal));
+            let mut needed = Vec::new();
+            for (p, sign) in open {
+                for atom in changes.instances(&proof.predicates[*p as usize]) {
+                    needed.push(if *sign { atom } else { atom.negate() });
+                }
+            }
+            (!needed.iter().any(pool)).then(|| Formula::conjunction(&needed))
+        });
+        let ways: Vec<Formula> = ways.collect();
+        ways.len() > 1 && entails_formula(&facts, &Formula::or(ways))
+    }
+
+    fn changes(&mut self, step: &Step) -> Changes {
+        let mut changes = Changes::default();
+        for (slot, value) in &step.set {
+            let var = self.proof.vocabulary.slot(*slot);
+            match value {
+                Value::Is(value) => drop(changes.plain.insert(var, value.clone())),
+                Value::Joins(value) => drop(changes.joined.insert(var, value.clone())),
+            }
+        }
+        changes
     }
 
     fn find(&self, control: &Control) -> Option<u32> {
@@ -190,20 +274,9 @@ impl<'p> Prover<'p> {
         if !context.is_consistent() {
             return None;
         }
-        let (mut plain, mut joined): (HashMap<Var, Linear>, HashMap<Var, Linear>) = Default::default();
-        for (slot, value) in &step.set {
-            let var = self.proof.vocabulary.slot(*slot);
-            match value {
-                Value::Is(value) => drop(plain.insert(var, value.clone())),
-                Value::Joins(value) => drop(joined.insert(var, value.clone())),
-            }
-        }
+        let changes = self.changes(step);
         let shapes = self.proof.controls[target as usize].1.clone();
-        let needs = |atom: &Atom| {
-            let old = atom.substitute_all(|var| plain.get(&var).cloned());
-            let new = atom.substitute_all(|var| joined.get(&var).or(plain.get(&var)).cloned());
-            vec![old, new]
-        };
+        let needs = |atom: &Atom| changes.instances(atom);
         Some(self.truths(&shapes, &mut context, &needs))
     }
 

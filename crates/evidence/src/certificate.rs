@@ -26,7 +26,7 @@ pub enum Certificate {
 /// An inductive set of (control, cube) of a [`machine::Forgetful`] machine. A cube is a
 /// conjunction of predicates and negated predicates; one about a pool's slot speaks of every
 /// member of the pool.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CubeProof {
     /// How much the machine remembers.
     pub recall: Recall,

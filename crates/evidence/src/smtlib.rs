@@ -12,6 +12,7 @@
 //! The moves are those of [`machine::Exact`], written out; the gap abstraction's own way of
 //! finding successors plays no part.
 
+use crate::cubes::write_cubes;
 use crate::{Certificate, ClosedSet, Task};
 use machine::{Exact, Gaps, Local, Machine, MoveOf, Slot, Source, State};
 use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
@@ -27,7 +28,7 @@ pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Wr
     let (gaps, set) = match certificate {
         Certificate::Closed(set) => (None, set),
         Certificate::Gaps(gaps, set) => (Some(*gaps), set),
-        Certificate::Cubes(_) => return Err(io::Error::other("not written yet")),
+        Certificate::Cubes(proof) => return write_cubes(task, proof, out),
     };
     let machine = Exact::new(task.program, task.model);
     let mut script =
@@ -248,7 +249,7 @@ fn chain(values: &[i64], names: &[String], gaps: &Gaps, above: bool) -> Vec<Stri
     parts
 }
 
-fn name_of(slot: &Slot) -> String {
+pub(crate) fn name_of(slot: &Slot) -> String {
     match slot {
         Slot::Memory(variable) => format!("m{}", variable.index()),
         Slot::Register(thread, register) => format!("r{}_{}", thread.index(), register.index()),
@@ -277,7 +278,7 @@ fn not(formula: &str) -> String {
     format!("(not {formula})")
 }
 
-fn junction(word: &str, parts: impl Iterator<Item = String>) -> String {
+pub(crate) fn junction(word: &str, parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     match parts.as_slice() {
         [] => (word == "and").to_string(),

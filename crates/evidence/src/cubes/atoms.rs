@@ -63,6 +63,11 @@ impl Atoms {
         self.about_pool[id as usize]
     }
 
+    /// Bytes, roughly: an atom is shared between the list and the map.
+    pub(super) fn bytes(&self) -> usize {
+        256 * self.list.len()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }

@@ -23,6 +23,8 @@ pub(super) struct Landing {
     findings: Vec<(u32, Finding)>,
     /// By control: the cube that was the right one last time, by position.
     last: Vec<usize>,
+    /// The cubes that cover what the step at hand leads to; none if it is impossible.
+    pub(super) cover: Vec<u32>,
 }
 
 impl Landing {
@@ -55,6 +57,7 @@ impl Checker<'_, '_> {
     pub(super) fn lands(&mut self, image: &mut Image, guard: &[AtomId], target: Option<u32>) -> bool {
         let proof = self.proof;
         self.landing.begin(proof.predicates.len(), proof.controls.len());
+        self.landing.cover.clear();
         let Some(target) = target.map(|target| target as usize) else {
             return self.facts.contradictory(&self.atoms, guard);
         };
@@ -65,6 +68,7 @@ impl Checker<'_, '_> {
         for at in order {
             if literals(at).iter().all(|literal| self.holds(image, *literal, false)) {
                 self.landing.last[target] = at;
+                self.landing.cover.push(cubes[at]);
                 return true;
             }
         }
@@ -105,7 +109,9 @@ impl Checker<'_, '_> {
         };
         let mut order: Vec<&u32> = cubes.iter().collect();
         order.sort_by_cached_key(missing);
-        order.into_iter().any(|cube| literals(cube).iter().all(|literal| self.holds(image, *literal, true)))
+        let found = order.into_iter().find(|cube| literals(cube).iter().all(|l| self.holds(image, *l, true)));
+        self.landing.cover.extend(found);
+        found.is_some()
     }
 
     fn covered_by_several(&mut self, image: &mut Image, cubes: &[u32]) -> bool {
@@ -113,6 +119,7 @@ impl Checker<'_, '_> {
         for cube in cubes {
             if let Some(open) = self.open_parts(image, *cube) {
                 together.push(open);
+                self.landing.cover.push(*cube);
             }
         }
         (2..=MOST_TOGETHER).contains(&together.len()) && self.facts.entail_one_of(&self.atoms, &together)

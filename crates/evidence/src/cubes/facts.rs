@@ -27,6 +27,7 @@ pub(super) struct Facts {
     step_loaded: bool,
     /// By goal: sets of atoms that it was proved from.
     cores: Vec<Vec<Box<[AtomId]>>>,
+    core_bytes: usize,
 }
 
 impl Facts {
@@ -36,6 +37,11 @@ impl Facts {
         self.cube_loaded = false;
         self.add(atoms, facts);
         self.cube = self.listed.len();
+    }
+
+    /// All facts.
+    pub(super) fn listed(&self) -> &[AtomId] {
+        &self.listed
     }
 
     /// Adds the facts of a step.
@@ -72,6 +78,11 @@ impl Facts {
             let cores = self.cores.get(goal as usize).map_or(&[][..], Vec::as_slice);
             cores.iter().any(|core| core.iter().all(|atom| self.is_fact(*atom)))
         }
+    }
+
+    /// Bytes, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        24 * self.cores.len() + self.core_bytes
     }
 
     fn is_fact(&self, atom: AtomId) -> bool {
@@ -117,7 +128,8 @@ impl Facts {
         else {
             return false;
         };
-        let core = core.into_iter().map(|at| used[at]).filter(|id| *id != refuted).collect();
+        let core: Box<[AtomId]> = core.into_iter().map(|at| used[at]).filter(|id| *id != refuted).collect();
+        self.core_bytes += 32 + 4 * core.len();
         self.cores.resize_with(atoms.len().max(self.cores.len()), Vec::new);
         self.cores[goal as usize].push(core);
         true

@@ -22,8 +22,11 @@
 mod atoms;
 mod cover;
 mod facts;
+mod smtlib;
 mod steps;
 mod valid;
+
+pub(crate) use smtlib::write_cubes;
 
 use crate::symbolic::{self, Vocabulary};
 use crate::{CubeProof, Monitor, Progress, Rejected, Task};
@@ -31,12 +34,11 @@ use atoms::{AtomId, Atoms};
 use cover::Landing;
 use facts::Facts;
 use logic::Atom;
-use machine::{Event, Forgetful, LocalFirst, Shape, Slot, Violation};
+use machine::{Event, Forgetful, LocalFirst, Shape, Violation};
 use program::ThreadId;
 use std::fmt;
-use std::rc::Rc;
 use steps::{Image, Steps};
-use valid::{Controls, validate};
+use valid::{Controls, CubesOf, control_slots, validate};
 
 /// Unions of more cubes than this are not tried.
 const MOST_TOGETHER: usize = 64;
@@ -83,11 +85,11 @@ impl From<CubeFlaw> for Rejected {
 /// Checks a proof by cubes.
 pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<(), Rejected> {
     let machine = Forgetful::new(task.program, task.model, proof.recall);
-    let controls = validate(task, &machine, proof)?;
+    let numbered = validate(task, &machine, proof)?;
     let initial = machine.initial();
-    let mut checker = Checker::new(task, proof, machine, controls);
+    let mut checker = Checker::new(task, proof, machine, numbered);
     checker.initial(&initial)?;
-    let mut checked = 0;
+    let (mut checked, mut observed) = (0, 0);
     for control in 0..proof.controls.len() {
         let cubes = checker.cubes_of[control].clone();
         if cubes.is_empty() {
@@ -95,8 +97,10 @@ pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Moni
         }
         let work = checker.work(control)?;
         for cube in cubes.iter().copied() {
-            if checked % 256 == 0 {
-                let progress = Progress { phase: "checking", states: checked, ..Default::default() };
+            let bytes = checker.bytes();
+            if checked % 256 == 0 || bytes > observed + (1 << 20) {
+                observed = bytes;
+                let progress = Progress { phase: "checking", states: checked, bytes, ..Default::default() };
                 monitor.observe(&progress).map_err(Rejected::Stopped)?;
             }
             checked += 1;
@@ -118,7 +122,7 @@ struct Checker<'a, 'p> {
     proof: &'a CubeProof,
     controls: Controls<'a>,
     /// By control: its cubes.
-    cubes_of: Vec<Rc<[u32]>>,
+    cubes_of: CubesOf,
     first: LocalFirst,
     vocabulary: Vocabulary,
     atoms: Atoms,
@@ -134,19 +138,15 @@ impl<'a, 'p> Checker<'a, 'p> {
         task: &'a Task<'p>,
         proof: &'a CubeProof,
         machine: Forgetful<'p>,
-        controls: Controls<'a>,
+        (controls, cubes_of): (Controls<'a>, CubesOf),
     ) -> Checker<'a, 'p> {
         let (vocabulary, mut atoms) = (proof.vocabulary.clone(), Atoms::new());
         let predicates = proof.predicates.iter().map(|atom| atoms.id(&vocabulary, atom)).collect();
-        let mut cubes_of: Vec<Vec<u32>> = vec![Vec::new(); proof.controls.len()];
-        for (at, cube) in proof.cubes.iter().enumerate() {
-            cubes_of[cube.control as usize].push(at as u32);
-        }
         Checker {
             task,
             proof,
             controls,
-            cubes_of: cubes_of.into_iter().map(Rc::from).collect(),
+            cubes_of,
             first: LocalFirst::new(task.program),
             vocabulary,
             atoms,
@@ -157,15 +157,16 @@ impl<'a, 'p> Checker<'a, 'p> {
         }
     }
 
+    /// Bytes of the tables, roughly.
+    fn bytes(&self) -> usize {
+        self.atoms.bytes() + self.steps.bytes + self.facts.bytes()
+    }
+
     fn initial(&mut self, (holder, shapes): &(Option<ThreadId>, Vec<Shape>)) -> Result<(), CubeFlaw> {
         let program = self.task.program;
         let target = *self.controls.get(&(*holder, shapes.as_slice())).ok_or(CubeFlaw::Initial)?;
-        let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
-        for (thread, shape) in program.thread_ids().zip(shapes) {
-            self.steps.machine().slots(thread, shape, &mut slots);
-        }
         let mut known = Vec::new();
-        for slot in slots {
+        for slot in control_slots(self.task, self.steps.machine(), shapes) {
             let atoms = symbolic::initially(&mut self.vocabulary, program, slot);
             known.extend(atoms.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)));
         }
@@ -202,10 +203,15 @@ impl<'a, 'p> Checker<'a, 'p> {
         Ok(Work { violations, steps })
     }
 
-    fn cube(&mut self, at: usize, work: &Work) -> Result<(), CubeFlaw> {
+    /// Turns to a cube.
+    fn begin(&mut self, at: usize) {
         let literals = &self.proof.cubes[at].literals;
         let literal = |(p, sign): &(u32, bool)| self.atoms.signed(self.predicates[*p as usize], *sign);
         self.facts.begin(&self.atoms, literals.iter().map(literal));
+    }
+
+    fn cube(&mut self, at: usize, work: &Work) -> Result<(), CubeFlaw> {
+        self.begin(at);
         for (violation, case) in &work.violations {
             self.facts.assume(&self.atoms, case.iter().copied());
             let impossible = self.facts.contradictory(&self.atoms, case);
@@ -229,7 +235,7 @@ impl<'a, 'p> Checker<'a, 'p> {
         self.facts.assume(&self.atoms, guard.iter().copied().chain(known));
         let mut after = std::mem::take(&mut self.steps.step_mut(step).after);
         let lands = self.lands(&mut after, &guard, target);
-        self.steps.step_mut(step).after = after;
+        self.steps.put_back(step, after);
         self.facts.leave_step();
         lands
     }

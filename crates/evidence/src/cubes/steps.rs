@@ -17,8 +17,10 @@ use std::collections::HashMap;
 pub(super) struct Image {
     by: HashMap<Var, Linear>,
     joins: Vec<(Var, Linear)>,
-    /// By predicate: the atoms that must hold; empty if not worked out yet.
-    table: Vec<Box<[AtomId]>>,
+    /// By predicate: where its atoms begin in `atoms`, and how many they are; none if they were not
+    /// worked out yet.
+    table: Vec<(u32, u32)>,
+    atoms: Vec<AtomId>,
 }
 
 impl Image {
@@ -29,14 +31,28 @@ impl Image {
         predicates: &[Atom],
         at: usize,
     ) -> &[AtomId] {
-        if self.table.is_empty() {
-            self.table.resize_with(predicates.len(), Box::default);
-        }
-        if self.table[at].is_empty() {
+        self.table.resize(predicates.len(), (0, 0));
+        if self.table[at].1 == 0 {
             let instances = self.instances(&predicates[at]);
-            self.table[at] = instances.iter().map(|atom| atoms.id(vocabulary, atom)).collect();
+            self.table[at] = (self.atoms.len() as u32, instances.len() as u32);
+            self.atoms.extend(instances.iter().map(|atom| atoms.id(vocabulary, atom)));
         }
-        &self.table[at]
+        let (start, count) = self.table[at];
+        &self.atoms[start as usize..(start + count) as usize]
+    }
+
+    /// What a variable becomes, if it changes.
+    pub(super) fn value(&self, var: Var) -> Option<&Linear> {
+        self.by.get(&var)
+    }
+
+    /// What joins which pool.
+    pub(super) fn joins(&self) -> &[(Var, Linear)] {
+        &self.joins
+    }
+
+    fn bytes(&self) -> usize {
+        8 * self.table.len() + 4 * self.atoms.len()
     }
 
     /// Whether a predicate changes.
@@ -69,6 +85,7 @@ pub(super) struct Step {
     pub(super) member: Option<Image>,
     pub(super) holder: Option<ThreadId>,
     pub(super) shape: Shape,
+    known_bytes: usize,
 }
 
 type ThreadControl = (ThreadId, Option<ThreadId>, Shape);
@@ -78,11 +95,13 @@ pub(super) struct Steps<'p> {
     machine: Forgetful<'p>,
     list: Vec<Step>,
     by_control: HashMap<ThreadControl, std::ops::Range<usize>>,
+    /// Bytes, roughly.
+    pub(super) bytes: usize,
 }
 
 impl<'p> Steps<'p> {
     pub(super) fn new(machine: Forgetful<'p>) -> Steps<'p> {
-        Steps { machine, list: Vec::new(), by_control: HashMap::new() }
+        Steps { machine, list: Vec::new(), by_control: HashMap::new(), bytes: 0 }
     }
 
     pub(super) fn machine(&self) -> &Forgetful<'p> {
@@ -102,6 +121,7 @@ impl<'p> Steps<'p> {
         let start = self.list.len();
         for step in self.machine.moves(thread, holder, shape) {
             for case in symbolic::steps(vocabulary, &step)? {
+                self.bytes += 1024 + 128 * (case.set.len() + case.guard.len() + case.shape.kept.len());
                 let step = Step::new(vocabulary, atoms, case);
                 self.list.push(step);
             }
@@ -113,6 +133,12 @@ impl<'p> Steps<'p> {
 
     pub(super) fn step(&self, at: usize) -> &Step {
         &self.list[at]
+    }
+
+    /// Gives a step its image back, which may have grown.
+    pub(super) fn put_back(&mut self, at: usize, after: Image) {
+        self.bytes += after.bytes() - std::mem::replace(&mut self.list[at].known_bytes, after.bytes());
+        self.list[at].after = after;
     }
 
     pub(super) fn step_mut(&mut self, at: usize) -> &mut Step {
@@ -135,6 +161,14 @@ impl Step {
             Image { by: HashMap::from([(vocabulary.slot(pool), member)]), ..Image::default() }
         });
         let guard = case.guard.iter().map(|atom| atoms.id(vocabulary, atom)).collect();
-        Step { event: case.event, guard, after, member, holder: case.holder, shape: case.shape }
+        Step {
+            event: case.event,
+            guard,
+            after,
+            member,
+            holder: case.holder,
+            shape: case.shape,
+            known_bytes: 0,
+        }
     }
 }

@@ -3,9 +3,11 @@
 //! `fencewright-evidence 1 KIND MODEL PROGRAM` opens a file; PROGRAM is a [`fingerprint`], so
 //! that evidence for another program is refused with a clear word (it would not pass anyway).
 //! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
-//! closed set as its dictionary (`global`, `local`) and its `state`s. `end N` closes the file
+//! closed set as its dictionary (`global`, `local`) and its `state`s; a proof by cubes as
+//! `predicate`s, `shape`s, `control`s and `cube`s. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
+mod cubes;
 mod read;
 mod write;
 

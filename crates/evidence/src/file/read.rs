@@ -1,6 +1,6 @@
 //! Reading evidence files, and checking them against a program in bounded memory.
 
-use super::{Claim, FileError, Opener, VERSION, fingerprint};
+use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint};
 use crate::obligations::check_stream;
 use crate::record::{Kind, Record};
 use crate::{Certificate, ClosedSet, Rejected, Task};
@@ -13,7 +13,7 @@ use std::io::{self, BufRead};
 /// Lines longer than this are no evidence of ours; a state of 64 KiB takes a third of it.
 const MAX_LINE: u64 = 1 << 22;
 /// Nor are integers with more digits than this.
-const MAX_DIGITS: usize = 4096;
+pub(super) const MAX_DIGITS: usize = 4096;
 
 /// Checks an evidence file against a program. Memory is bounded by about twice the budget
 /// (in bytes), whatever the size of the file.
@@ -26,6 +26,10 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
         Kind::GapSet => {
             let gaps = gaps_record(&mut records)?;
             check_states(&Task { program, model }, Some(gaps), records, open, budget)
+        }
+        Kind::CubeSet => {
+            let count = cubes::check_rest(&Task { program, model }, records, budget)?;
+            Ok(Claim::Safe(model, count))
         }
     }
 }
@@ -55,7 +59,7 @@ fn head(program: &Program, record: Option<Record>) -> Result<(Kind, Model), File
 }
 
 /// Reads records line by line, checking the closing count.
-struct Records {
+pub(super) struct Records {
     input: Box<dyn BufRead>,
     line: usize,
     buffer: Vec<u8>,
@@ -68,7 +72,7 @@ impl Records {
     }
 
     /// The next record before `end`; an error if the file stops without one.
-    fn next_record(&mut self) -> Result<Option<Record>, FileError> {
+    pub(super) fn next_record(&mut self) -> Result<Option<Record>, FileError> {
         if self.ended {
             return Ok(None);
         }
@@ -111,7 +115,7 @@ impl Records {
         }
     }
 
-    fn wrong(&self, message: &str) -> FileError {
+    pub(super) fn wrong(&self, message: &str) -> FileError {
         FileError::Line(self.line, message.to_string())
     }
 }
@@ -192,6 +196,10 @@ pub fn read_certificate(
         Kind::Trace => return Ok(None),
         Kind::ClosedSet => None,
         Kind::GapSet => Some(gaps_record(&mut records)?),
+        Kind::CubeSet => {
+            let proof = cubes::read_rest(program, records, usize::MAX)?;
+            return Ok(Some((model, Certificate::Cubes(proof))));
+        }
     };
     let (globals, locals, _) = dictionary(program, &mut records)?;
     let mut states = StateSet::new();

@@ -1,5 +1,6 @@
 //! Writing evidence files.
 
+use super::cubes::write_cubes;
 use super::{Form, VERSION, fingerprint};
 use crate::record::{Kind, Record};
 use crate::{Certificate, ClosedSet, Task, Verdict};
@@ -32,20 +33,23 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
             writer.put(&Record::Gaps { low, high, precision, modulus }, "")?;
             write_closed(task.program, set, &mut writer)?;
         }
-        Verdict::Safe(Certificate::Cubes(_)) => return Err(io::Error::other("not written yet")),
+        Verdict::Safe(Certificate::Cubes(proof)) => {
+            writer.put(&head(Kind::CubeSet), "")?;
+            write_cubes(task.program, proof, &mut writer)?;
+        }
     }
     let lines = writer.lines;
     writer.put(&Record::End(lines), "")
 }
 
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     form: Form,
     out: &'a mut dyn Write,
     lines: usize,
 }
 
 impl Writer<'_> {
-    fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
+    pub(super) fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
         self.lines += 1;
         let line = match self.form {
             Form::Text => record.to_text(remark),
