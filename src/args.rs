@@ -3,10 +3,12 @@
 //! What can be chosen from is read off the registries of models, engines, front ends and
 //! reports, so a new entry there appears here by itself.
 
+mod abstracting;
 mod values;
 
 use crate::limits::Budget;
 use crate::report::{REPORTS, Report};
+pub use abstracting::Abstracting;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
 use evidence::Monitor;
@@ -36,6 +38,10 @@ pub struct Cli {
     /// Print only the answer itself: no progress, no warnings, no table
     #[arg(long, short, global = true, display_order = 900)]
     pub quiet: bool,
+
+    /// Tell on standard error what engines decide on their way
+    #[arg(long, short, global = true, conflicts_with = "quiet", display_order = 900)]
+    pub verbose: bool,
 
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 901)]
@@ -330,6 +336,9 @@ pub struct Exploring {
     /// The largest bound on store buffers to try; beyond it the answer is unknown
     #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
     pub buffer: usize,
+
+    #[command(flatten)]
+    pub abstracting: Abstracting,
 }
 
 impl Exploring {
@@ -340,7 +349,12 @@ impl Exploring {
 
     /// As engines want it, watched by `monitor`.
     pub fn run<'a>(&self, monitor: &'a dyn Monitor) -> Run<'a> {
-        Run { monitor, order: self.search.into(), max_buffer: Some(self.buffer) }
+        Run {
+            monitor,
+            order: self.search.into(),
+            max_buffer: Some(self.buffer),
+            abstraction: self.abstracting.abstraction(),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         std::process::exit(Exit::Error.code().into());
     }));
     let cli = Cli::parse();
-    let console = Console::new(cli.color, cli.quiet);
+    let console = Console::new(cli.color, cli.quiet, cli.verbose);
     let exit = run(&cli, &console).unwrap_or_else(|failure| {
         if !failure.is_silent() {
             anstream::eprintln!("error: {failure}");

@@ -9,7 +9,7 @@ use super::{
     litmus, reason_texts,
 };
 use crate::numbers::megabytes;
-use evidence::{Claim, Form, Statistics, Verdict, cause};
+use evidence::{Claim, Form, Refinements, Statistics, Verdict, cause};
 use frontend::{Diagnostic, Severity};
 use machine::{Configuration, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
@@ -63,6 +63,10 @@ struct Stats {
     refinements: Option<usize>,
     contexts: Option<usize>,
     method: Option<&'static str>,
+    /// Questions put to the solver.
+    solver_calls: Option<usize>,
+    /// What abstract paths to violations turned out to be.
+    refined: Option<Value>,
 }
 
 impl Stats {
@@ -72,10 +76,15 @@ impl Stats {
             states: statistics.states,
             peak_mb: megabytes(peak),
             k: statistics.k,
-            predicates: None,
-            refinements: None,
+            predicates: statistics.predicates,
+            refinements: statistics.refinements.map(|refinements| refinements.total()),
             contexts: None,
             method: statistics.method,
+            solver_calls: statistics.questions,
+            refined: statistics.refinements.map(|refinements| {
+                let Refinements { sc, model, k, predicates } = refinements;
+                json!({"sc": sc, "model": model, "k": k, "predicates": predicates})
+            }),
         }
     }
 }

@@ -38,6 +38,8 @@ pub struct Look {
     pub width: usize,
     /// Only the answer itself.
     pub quiet: bool,
+    /// Also what engines decided on their way.
+    pub verbose: bool,
 }
 
 /// An answer to `verify`, with its evidence checked.

@@ -14,7 +14,7 @@ mod portfolio;
 mod robust;
 mod search;
 
-pub use cegar::{Abstraction, CEGAR, Cegar};
+pub use cegar::{Abstraction, Cegar};
 pub use explicit::Explicit;
 pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
@@ -40,11 +40,18 @@ pub struct Run<'a> {
     pub order: Order,
     /// The largest bound on buffers to try; none means as far as the limits go.
     pub max_buffer: Option<usize>,
+    /// How `cegar` makes its abstraction.
+    pub abstraction: Abstraction,
 }
 
 impl Default for Run<'_> {
     fn default() -> Self {
-        Run { monitor: &Ignore, order: Order::Breadth, max_buffer: Some(USUAL_BUFFER) }
+        Run {
+            monitor: &Ignore,
+            order: Order::Breadth,
+            max_buffer: Some(USUAL_BUFFER),
+            abstraction: Abstraction::default(),
+        }
     }
 }
 
@@ -72,7 +79,7 @@ pub trait Engine: Sync {
 }
 
 /// All engines; the first is the default.
-pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &CEGAR];
+pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

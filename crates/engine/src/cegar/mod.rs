@@ -54,10 +54,7 @@ impl Default for Abstraction {
 }
 
 /// The engine.
-pub struct Cegar(pub Abstraction);
-
-/// The engine with the usual abstraction.
-pub const CEGAR: Cegar = Cegar(Abstraction { keep: Keep::Newest, forgotten: Forgotten::Pools, reduce: true });
+pub struct Cegar;
 
 impl Engine for Cegar {
     fn name(&self) -> &'static str {
@@ -69,7 +66,7 @@ impl Engine for Cegar {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let mut proof = Proof::new(*task, *run, self.0);
+        let mut proof = Proof::new(*task, *run);
         let verdict =
             proof.find().unwrap_or_else(|Unsupported(span)| Verdict::Unknown(vec![Reason::NotLinear(span)]));
         Answer { verdict, statistics: proof.statistics, engine: self.name() }
@@ -80,7 +77,6 @@ impl Engine for Cegar {
 struct Proof<'a> {
     task: Task<'a>,
     run: Run<'a>,
-    abstraction: Abstraction,
     vocabulary: Vocabulary,
     recall: Recall,
     predicates: Predicates,
@@ -99,13 +95,13 @@ enum Meaning {
 }
 
 impl<'a> Proof<'a> {
-    fn new(task: Task<'a>, run: Run<'a>, abstraction: Abstraction) -> Proof<'a> {
+    fn new(task: Task<'a>, run: Run<'a>) -> Proof<'a> {
+        let abstraction = run.abstraction;
         let recall = Recall { k: 0, keep: abstraction.keep, forgotten: abstraction.forgotten };
         let buffers = task.model.name() != MODELS[0].name();
         Proof {
             task,
             run,
-            abstraction,
             vocabulary: Vocabulary::default(),
             recall,
             predicates: Predicates::new(task.program, recall, buffers),
@@ -119,7 +115,7 @@ impl<'a> Proof<'a> {
     fn find(&mut self) -> Result<Verdict, Unsupported> {
         loop {
             let (program, model) = (self.task.program, self.task.model);
-            let mut space = Space::new(program, model, self.recall, self.abstraction.reduce);
+            let mut space = Space::new(program, model, self.recall, self.run.abstraction.reduce);
             let k = self.recall.k;
             while self.recall.k == k {
                 if let Some(verdict) = self.round(&mut space)? {
