@@ -3,14 +3,17 @@
 
 #[path = "support/cube_prover.rs"]
 mod cube_prover;
+#[path = "support/random.rs"]
+mod random;
 #[path = "support/solvers.rs"]
 mod solvers;
 
 use cube_prover::Prover;
+use engine::{Engine, Explicit, Run};
 use evidence::symbolic::{Name, Vocabulary};
 use evidence::{
-    Certificate, Cube, CubeFlaw, CubeProof, Form, Ignore, Rejected, Task, Verdict, check, check_file,
-    read_certificate, write_evidence, write_smtlib,
+    Certificate, Cube, CubeFlaw, CubeProof, Form, Ignore, MostStates, Rejected, Task, Verdict, check,
+    check_file, read_certificate, write_evidence, write_smtlib,
 };
 use logic::Atom;
 use machine::{Entry, Forgotten, Keep, MODELS, Model, Recall, Slot, model_named};
@@ -348,4 +351,37 @@ fn products_are_refused() {
     };
     assert!(matches!(flaw(&task, &proof), Some(CubeFlaw::NotLinear(_))));
     assert!(write_smtlib(&task, &Certificate::Cubes(proof), &mut Vec::new()).is_err());
+}
+
+/// What the checker accepts is true: exact search finds no violation in it. Forgetful machines,
+/// their symbolic steps and the reduction are tested by this as well.
+#[test]
+fn no_program_with_a_violation_is_proved_safe() {
+    let (mut proved, mut refuted) = (0, 0);
+    for seed in 0..400 {
+        let program = random::generate(seed);
+        let recalls: Vec<Recall> = recalls(1).collect();
+        for model in MODELS {
+            let task = Task { program: &program, model: *model };
+            let mut prover = Prover::new(task, recalls[seed as usize % recalls.len()]);
+            let instances = |v: &mut Vocabulary, slots: &[Slot]| {
+                (-1..3).flat_map(|number| at_least(v, slots, number)).collect()
+            };
+            if !prover.explore(&instances, 300) {
+                continue;
+            }
+            let accepted = match flaw(&task, &prover.proof) {
+                None => true,
+                Some(CubeFlaw::Violated(..)) => false,
+                Some(other) => panic!("seed {seed} {}: {other}", model.name()),
+            };
+            let run = Run { monitor: &MostStates(20_000), ..Run::default() };
+            if let Verdict::Unsafe(trace) = Explicit.verify(&task, &run).verdict {
+                refuted += 1;
+                assert!(!accepted, "seed {seed} {}: {trace:?}\n{}", model.name(), program::print(&program));
+            }
+            proved += usize::from(accepted);
+        }
+    }
+    assert!(proved > 50 && refuted > 50, "{proved} proved, {refuted} refuted");
 }

@@ -63,7 +63,7 @@ impl<'p> Prover<'p> {
         slots
     }
 
-    /// All cubes reached; false if there are more than `most`.
+    /// All cubes reached; false if there are more than `most`, or if a step is not linear.
     pub fn explore(&mut self, instances: Instances<'_>, most: usize) -> bool {
         let initial = self.machine.initial();
         let number = self.number(&initial, instances);
@@ -74,7 +74,8 @@ impl<'p> Prover<'p> {
             if self.proof.cubes.len() > most {
                 return false;
             }
-            for step in self.steps(self.proof.cubes[at].control) {
+            let Some(steps) = self.linear_steps(self.proof.cubes[at].control) else { return false };
+            for step in steps {
                 let next = self.target(self.proof.cubes[at].control, &step);
                 let number = self.number(&next, instances);
                 let cube = self.proof.cubes[at].clone();
@@ -224,19 +225,23 @@ impl<'p> Prover<'p> {
         Cube { control, literals }
     }
 
-    pub fn steps(&mut self, control: u32) -> Vec<(ThreadId, Step)> {
+    fn steps(&mut self, control: u32) -> Vec<(ThreadId, Step)> {
+        self.linear_steps(control).expect("linear")
+    }
+
+    fn linear_steps(&mut self, control: u32) -> Option<Vec<(ThreadId, Step)>> {
         let (holder, shapes) = self.proof.controls[control as usize].clone();
         let first = self.first.thread(shapes.iter().map(|shape| shape.loc));
         let mut steps = Vec::new();
         for thread in self.task.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
             for step in self.machine.moves(thread, holder, &shapes[thread.index()]) {
                 if first.is_none() || matches!(step.event, Event::Step { .. }) {
-                    let cases = symbolic::steps(&mut self.proof.vocabulary, &step).expect("linear");
+                    let cases = symbolic::steps(&mut self.proof.vocabulary, &step).ok()?;
                     steps.extend(cases.into_iter().map(|case| (thread, case)));
                 }
             }
         }
-        steps
+        Some(steps)
     }
 
     fn target(&self, control: u32, (thread, step): &(ThreadId, Step)) -> Control {
