@@ -107,6 +107,7 @@ fn slot_text(names: &Names, slot: Slot) -> String {
         Slot::Memory(v) => names.variable(v).to_string(),
         Slot::Register(t, r) => format!("{}.{}", names.thread(t), names.register(t, r)),
         Slot::Buffer(t, entry) => format!("{}[{entry}]", names.thread(t)),
+        Slot::Queued(t, v, entry) => format!("{}.kept({}, {entry})", names.thread(t), names.variable(v)),
         Slot::Last(t, v) => format!("{}.last({})", names.thread(t), names.variable(v)),
         Slot::Pool(t, v) => format!("{}.older({})", names.thread(t), names.variable(v)),
     }
@@ -120,7 +121,7 @@ fn exists(program: &Program, slot: Slot) -> bool {
         Slot::Memory(v) => variable(v),
         Slot::Register(t, r) => thread(t) && r.index() < program.thread(t).registers.len(),
         Slot::Buffer(t, _) => thread(t),
-        Slot::Last(t, v) | Slot::Pool(t, v) => thread(t) && variable(v),
+        Slot::Queued(t, v, _) | Slot::Last(t, v) | Slot::Pool(t, v) => thread(t) && variable(v),
     }
 }
 
@@ -129,6 +130,7 @@ fn slot_word(slot: Slot) -> String {
         Slot::Memory(v) => format!("m{}", v.index()),
         Slot::Register(t, r) => format!("r{}.{}", t.index(), r.index()),
         Slot::Buffer(t, entry) => format!("b{}.{entry}", t.index()),
+        Slot::Queued(t, v, entry) => format!("q{}.{}.{entry}", t.index(), v.index()),
         Slot::Last(t, v) => format!("l{}.{}", t.index(), v.index()),
         Slot::Pool(t, v) => format!("p{}.{}", t.index(), v.index()),
     }
@@ -137,13 +139,16 @@ fn slot_word(slot: Slot) -> String {
 fn slot_named(program: &Program, word: &str) -> Option<Slot> {
     let kind = word.chars().next()?;
     let mut numbers = word[kind.len_utf8()..].split('.').map(|digits| digits.parse::<u32>().ok());
-    let (first, second) = (numbers.next()?? as usize, numbers.next());
-    let slot = match (kind, second) {
-        ('m', None) => Slot::Memory(VarId::new(first)),
-        ('r', Some(second)) => Slot::Register(ThreadId::new(first), RegId::new(second? as usize)),
-        ('b', Some(second)) => Slot::Buffer(ThreadId::new(first), second?),
-        ('l', Some(second)) => Slot::Last(ThreadId::new(first), VarId::new(second? as usize)),
-        ('p', Some(second)) => Slot::Pool(ThreadId::new(first), VarId::new(second? as usize)),
+    let (first, second, third) = (numbers.next()?? as usize, numbers.next(), numbers.next());
+    let slot = match (kind, second, third) {
+        ('m', None, None) => Slot::Memory(VarId::new(first)),
+        ('r', Some(second), None) => Slot::Register(ThreadId::new(first), RegId::new(second? as usize)),
+        ('b', Some(second), None) => Slot::Buffer(ThreadId::new(first), second?),
+        ('q', Some(second), Some(third)) => {
+            Slot::Queued(ThreadId::new(first), VarId::new(second? as usize), third?)
+        }
+        ('l', Some(second), None) => Slot::Last(ThreadId::new(first), VarId::new(second? as usize)),
+        ('p', Some(second), None) => Slot::Pool(ThreadId::new(first), VarId::new(second? as usize)),
         _ => return None,
     };
     (numbers.next().is_none() && exists(program, slot)).then_some(slot)
