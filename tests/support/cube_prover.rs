@@ -46,7 +46,7 @@ impl<'p> Prover<'p> {
         let vocabulary = Vocabulary::default();
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
         let proof = CubeProof { recall, vocabulary, predicates, controls, cubes };
-        Prover { first: LocalFirst::new(task.program), machine, task, proof }
+        Prover { first: LocalFirst::new(task.program, task.model), machine, task, proof }
     }
 
     /// Starts from a proof that exists already.

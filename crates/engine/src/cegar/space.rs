@@ -54,7 +54,7 @@ pub(super) struct Unsupported(pub(super) Span);
 impl<'p> Space<'p> {
     pub(super) fn new(program: &'p Program, model: Model, recall: Recall, reduce: bool) -> Space<'p> {
         let machine = Forgetful::new(program, model, recall);
-        let first = if reduce { LocalFirst::new(program) } else { LocalFirst::nobody(program) };
+        let first = if reduce { LocalFirst::new(program, model) } else { LocalFirst::nobody(program) };
         let locals = program.threads.iter().map(|_| Locals::default()).collect();
         let mut space = Space {
             machine,

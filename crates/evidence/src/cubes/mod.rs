@@ -147,7 +147,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             proof,
             controls,
             cubes_of,
-            first: LocalFirst::new(task.program),
+            first: LocalFirst::new(task.program, task.model),
             vocabulary,
             atoms,
             predicates,
