@@ -26,7 +26,7 @@ fn certificate(task: &Task<'_>, engine: &str) -> Certificate {
     }
 }
 
-/// The same certificate without the state of this number.
+/// The same certificate without the state of this number, or without the cubes of its control.
 fn without(certificate: Certificate, gone: usize) -> Certificate {
     let drop_state = |mut set: evidence::ClosedSet| {
         let mut states = StateSet::new();
@@ -42,7 +42,9 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
         Certificate::Closed(set) => Certificate::Closed(drop_state(set)),
         Certificate::Gaps(gaps, set) => Certificate::Gaps(gaps, drop_state(set)),
         Certificate::Cubes(mut proof) => {
-            proof.cubes.remove(gone);
+            // Another cube may do for a single one, but not for all of a control.
+            let control = proof.cubes[gone].control;
+            proof.cubes.retain(|cube| cube.control != control);
             Certificate::Cubes(proof)
         }
     }

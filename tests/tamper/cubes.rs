@@ -355,3 +355,28 @@ fn strange_words_in_a_file_of_cubes_are_rejected_or_harmless() {
     }
     assert!(accepted < 400, "{accepted} accepted");
 }
+
+#[test]
+fn flipped_bytes_in_a_file_of_cubes_are_rejected_or_harmless() {
+    let mut rng = Rng::with_seed(8);
+    let subject = reached(FOREVER, "tso", recall(1, Keep::Newest, Forgotten::Pools));
+    let task = Task { program: &subject.program, model: subject.model };
+    for form in [Form::Text, Form::Json] {
+        let whole = file(&task, &subject.proof, form);
+        let mut rejected = 0;
+        for _ in 0..2_000 {
+            let mut bytes = whole.clone();
+            let at = rng.usize(..bytes.len());
+            bytes[at] = if rng.bool() { bytes[at] ^ (1 << rng.u8(..8)) } else { rng.u8(..) };
+            if check_file(task.program, &opener(&bytes), 1 << 28).is_err() {
+                rejected += 1;
+                continue;
+            }
+            let (model, read) =
+                read_certificate(task.program, &opener(&bytes)).expect("read").expect("no trace");
+            let Certificate::Cubes(proof) = read else { panic!("cubes") };
+            assert!(Prover::with(Task { model, ..task }, proof).is_inductive(), "{form:?}, byte {at}");
+        }
+        assert!(rejected > 500, "{rejected} rejected");
+    }
+}

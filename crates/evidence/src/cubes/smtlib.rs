@@ -200,7 +200,8 @@ impl Script<'_, '_> {
         (declared.into_iter().collect(), asserts)
     }
 
-    /// That a cube holds after a step, for old members of pools and for those that join.
+    /// That a cube holds after a step, for old members of pools and for the one that joins (a move
+    /// forgets one store at most).
     fn covered(&self, cube: u32, step: &Step, after: &dyn Fn(Var) -> String) -> String {
         let mut ways = vec![self.holds(cube, after)];
         for (pool, value) in step.after.joins() {
