@@ -3,7 +3,7 @@
 //! A program is robust if every run under TSO looks like one under SC: the same steps, the
 //! same stores read, the same order of stores to each variable. It is not robust exactly if
 //! some *attack*, a store delayed past a load, has a witness. First the program text alone is
-//! asked ([`attacks`]); where no attack is left the program is robust, for whatever data. Then
+//! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Then
 //! the states under SC are explored once, and from them every attack is searched on its own
 //! ([`attacking`]), in parallel. Every search is finite if the data are, whatever the buffers
 //! hold, so the answer is exact for finite data.
@@ -14,8 +14,6 @@
 //! with a witness, the first counts.
 
 mod attacking;
-mod attacks;
-mod delaying;
 mod fences;
 
 pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
@@ -23,12 +21,14 @@ pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
 use crate::Run;
 use crate::concrete::{Concrete, chosen_initially};
 use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
-use attacking::{Attacking, Label, number_controls};
-use attacks::{Accesses, Attack, attacks};
-use delaying::Delaying;
+use attacking::Hunt;
 use evidence::{CheckedWitness, Monitor, Progress, Reason, Stop, Witness, WitnessRejected, check_witness};
-use machine::{Event, Exact, MODELS, State, StateRef, StateSet, TraceStep};
+use machine::{
+    Accesses, Attack, AttackStep, Attacking, Delaying, Event, Exact, MODELS, State, StateRef, StateSet,
+    TraceStep, attacks, number_controls,
+};
 use program::{Op, Program};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,7 +91,7 @@ struct Outcome {
 /// The state of SC that an attack starts from, and its steps.
 struct Labels {
     start: State,
-    steps: Vec<Label>,
+    steps: Vec<AttackStep>,
 }
 
 impl<'a> Round<'a> {
@@ -173,7 +173,12 @@ impl<'a> Round<'a> {
 
     fn search_one(&self, attack: &Attack, under_sc: &StateSet, monitor: &dyn Monitor) -> Outcome {
         let machine = Delaying::new(self.machine, attack);
-        let mut system = Attacking::new(&machine, self.program, attack, self.accesses, under_sc);
+        let mut system = Hunt {
+            attacking: Attacking::new(&machine, self.accesses),
+            under_sc,
+            threads: self.program.threads.len(),
+            doubts: RefCell::default(),
+        };
         let found = search(&mut system, &self.limits(monitor));
         let mut outcome = self.outcome(&found);
         if let Ended::Goal(at, ()) = found.ended {
