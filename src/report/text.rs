@@ -89,6 +89,12 @@ impl Report for Text {
                 upper(*model),
                 counted(*states, "state"),
             ),
+            Claim::Robust(states) => format!(
+                "{}: the evidence holds: {SAFE}robust{SAFE:#} against TSO\nchecked: {}, and no delayed store \
+                 shows in any of them\n",
+                claimed.file,
+                counted(*states, "state"),
+            ),
             &Claim::Unsafe(model, ref trace, ref run) => {
                 let mut out = format!(
                     "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
@@ -192,6 +198,15 @@ fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
             "proved for integers of any size by {} of states (same order, same gaps up to {})",
             counted(set.states.len(), "kind"),
             gaps.precision,
+        ),
+        Certificate::Robust { delays, set, .. } if delays.is_empty() => format!(
+            "robust, so weak memory does not matter, and safe under SC ({})",
+            counted(set.states.len(), "state")
+        ),
+        Certificate::Robust { delays, set, .. } => format!(
+            "with {} written into the program it is robust, and safe under SC ({})",
+            counted(delays.len(), "delayed path"),
+            counted(set.states.len(), "state"),
         ),
     };
     format!("{how}; certificate checked")

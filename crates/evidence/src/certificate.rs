@@ -1,7 +1,7 @@
 //! Certificates: what proves a program safe.
 
 use machine::{Gaps, Local, StateSet};
-use program::ThreadId;
+use program::{Delay, ThreadId};
 
 /// A proof that no execution violates anything.
 #[derive(Debug)]
@@ -15,6 +15,27 @@ pub enum Certificate {
     /// enough for the program, so that steps and properties mean the same for all states that a
     /// normal form stands for.
     Gaps(Gaps, ClosedSet),
+    /// Safe under TSO because the program, extended by these delays, is robust and safe under
+    /// SC. The checker extends the program again; the set owes the same as the other two, under
+    /// SC and of the extended program, and besides no attack from its states may have a
+    /// witness. Normal forms prove the robustness only of programs that no attack can matter to.
+    Robust {
+        /// The extensions, each of the program that the ones before it give.
+        delays: Vec<Delay>,
+        /// Set if the states are normal forms.
+        gaps: Option<Gaps>,
+        /// The states of the extended program under SC.
+        set: ClosedSet,
+    },
+}
+
+impl Certificate {
+    /// The states it lists.
+    pub fn set(&self) -> &ClosedSet {
+        match self {
+            Certificate::Closed(set) | Certificate::Gaps(_, set) | Certificate::Robust { set, .. } => set,
+        }
+    }
 }
 
 /// A set of packed states with the dictionary of their control.

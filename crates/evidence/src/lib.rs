@@ -14,6 +14,7 @@ mod happens_before;
 mod obligations;
 mod outcomes;
 mod record;
+mod robust;
 mod smtlib;
 mod verdict;
 mod witness;
@@ -21,9 +22,12 @@ mod witness;
 pub use cause::{Cause, cause};
 pub use certificate::{Certificate, ClosedSet};
 pub use check::{Checked, Rejected, check};
-pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
+pub use file::{
+    Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_robust,
+};
 pub use happens_before::Link;
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
+pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};
 pub use smtlib::write_smtlib;
 pub use verdict::{Ignore, Monitor, MostStates, Progress, Reason, Statistics, Stop, Task, Verdict};
 pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};

@@ -38,6 +38,12 @@ pub enum Reason {
     Imprecise(i64),
     /// The engine cannot handle what is written here.
     Unsupported(Span),
+    /// The engine answers for TSO only.
+    OnlyTso,
+    /// Robustness does not decide what is claimed of the program.
+    CarriesNotOver,
+    /// This many delays of stores were added, and there is still one that matters.
+    Delays(usize),
     /// There is no room for more or larger states in the data structures.
     Full,
 }
@@ -143,6 +149,13 @@ impl Reason {
                 format!(
                     "the engine only handles copies, sums with constants and comparisons, not `{text}`{place}"
                 )
+            }
+            Reason::OnlyTso => "the engine answers for TSO only".to_string(),
+            Reason::CarriesNotOver => {
+                "a property looks at memory and threads at once, which robustness does not decide".to_string()
+            }
+            Reason::Delays(count) => {
+                format!("after {count} delays of stores there are still others that matter")
             }
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(Doubt::Bound) => "a bound on store buffers was reached".to_string(),

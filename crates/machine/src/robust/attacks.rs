@@ -7,7 +7,7 @@
 //! chain, until one touches the variable. Control flow is followed, data are not; so where no
 //! attack is left the program is robust for whatever data.
 
-use program::{EdgeId, Fence, Op, Program, Thread, ThreadId, VarId};
+use program::{EdgeId, Op, Program, Thread, ThreadId, VarId};
 use std::collections::BTreeSet;
 
 /// What an edge does to a variable.
@@ -87,11 +87,6 @@ pub fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
     found
 }
 
-/// Whether an edge can be taken only with an empty buffer.
-pub(super) fn waits(op: &Op) -> bool {
-    matches!(op, Op::Fence(Fence::Full) | Op::Lock | Op::Unlock | Op::Block { locked: true, .. })
-}
-
 fn is_delayable_load(thread: &Thread, edge: EdgeId) -> bool {
     let edge = thread.edge(edge);
     let loads = matches!(edge.op, Op::Load(..) | Op::Block { locked: false, .. });
@@ -107,7 +102,7 @@ fn loads_behind(thread: &Thread, store: EdgeId) -> BTreeSet<EdgeId> {
         if std::mem::replace(&mut seen[loc.index()], true) {
             continue;
         }
-        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !waits(&edge.op)) {
+        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !edge.op.waits()) {
             if is_delayable_load(thread, id) {
                 loads.insert(id);
             }

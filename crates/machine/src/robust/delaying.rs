@@ -6,7 +6,7 @@
 //! just the *set* of variables it has stored, one slot each: finitely many controls, however
 //! often it stores. Its moves are those of SC with memory redirected to these slots.
 
-use super::attacks::{Attack, waits};
+use super::attacks::Attack;
 use crate::{Entry, Event, Exact, Local, Machine, Move, MoveOf, Moves, Slot, Source};
 use program::{Expr, Loc, Program, ThreadId, VarId};
 
@@ -48,7 +48,7 @@ impl<'a> Delaying<'a> {
         if starts && edge != self.attack.store {
             return None;
         }
-        if waits(&self.under_sc.program().thread(thread).edge(edge).op) {
+        if self.under_sc.program().thread(thread).edge(edge).op.waits() {
             return None;
         }
         let mut next = Local { loc: step.local.loc, buffer: local.buffer.clone() };
