@@ -3,7 +3,10 @@
 //! What can be chosen from is read off the registries of models, engines, front ends and
 //! reports, so a new entry there appears here by itself.
 
+mod bench;
 mod values;
+
+pub use bench::Bench;
 
 use crate::limits::Budget;
 use crate::report::{REPORTS, Report};
@@ -106,6 +109,13 @@ Examples:
   fencewright list
   fencewright list engines --format json")]
     List(List),
+
+    /// Measure published tables, ours beside theirs
+    #[command(after_help = "\
+Examples:
+  fencewright bench                                what there is
+  fencewright bench seed004-robust --format json   one object a row")]
+    Bench(Bench),
 
     /// Print a completion script for a shell
     #[command(after_help = "\

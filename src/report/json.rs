@@ -230,6 +230,10 @@ impl Report for Json {
         }))
     }
 
+    fn bench(&self, name: &str, tables: &[super::BenchTable], _: &Look) -> Printed {
+        super::bench::json(SCHEMA, name, tables)
+    }
+
     fn registries(&self, sections: &[Section]) -> Printed {
         let mut object = json!({"schema": SCHEMA, "command": "list"});
         for section in sections {

@@ -160,6 +160,10 @@ impl Report for Text {
         Printed { out, err: String::new() }
     }
 
+    fn bench(&self, _: &str, tables: &[super::BenchTable], look: &Look) -> Printed {
+        super::bench::text(tables, look)
+    }
+
     fn registries(&self, sections: &[Section]) -> Printed {
         let mut out = String::new();
         let width = |s: &Section| s.entries.iter().map(|(name, _)| name.len()).max();

@@ -25,8 +25,11 @@ use oracle::{Oracle, ask};
 use program::Delay;
 
 /// States each search may have in the first round, and how many times as many in the next.
-const FIRST_ROUND: usize = 1 << 16;
-const GROWTH: usize = 16;
+const FIRST_ROUND: usize = 1 << 12;
+const GROWTH: usize = 8;
+
+/// More states than this under SC, and the data are taken to be infinite.
+const FINITE: usize = 1 << 16;
 
 /// With loops, no more delays than this.
 const MOST_DELAYS: usize = 48;
@@ -103,7 +106,7 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
         return None;
     }
     let under_sc = Task { model: SC, ..*task };
-    let limit = evidence::MostStates(FIRST_ROUND);
+    let limit = evidence::MostStates(FINITE);
     let monitor: (&dyn evidence::Monitor, &dyn evidence::Monitor) = (run.monitor, &limit);
     if !matches!(Explicit.verify(&under_sc, &Run { monitor: &monitor, ..*run }).verdict, Verdict::Unknown(_))
     {
