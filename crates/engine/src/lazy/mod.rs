@@ -21,7 +21,7 @@ use crate::{Answer, Engine, Explicit, GapProofs, Run};
 use evidence::{Certificate, Reason, Statistics, Task, Verdict, carries_over};
 use extended::{Extended, SC, is_cyclic};
 use machine::{Accesses, attacks};
-use oracle::{Oracle, ask};
+use oracle::{Asked, Delays, Oracle, ask};
 use program::Delay;
 
 /// States each search may have in the first round, and how many times as many in the next.
@@ -75,7 +75,7 @@ pub(crate) fn without_delays(task: &Task<'_>, run: &Run<'_>) -> Answer {
         return answer;
     }
     let mut round = Round { task, run, most: usize::MAX, states: 0 };
-    let (oracle, states) = ask(&Extended::none(task.program), run, usize::MAX);
+    let (oracle, states) = ask(&Extended::none(task.program), run, usize::MAX, Asked::Stores);
     round.states = states;
     let verdict = match oracle {
         Oracle::Violated(trace) => Verdict::Unsafe(trace),
@@ -147,8 +147,8 @@ impl Round<'_> {
         }
     }
 
-    fn ask(&mut self, extended: &Extended) -> Oracle {
-        let (oracle, states) = ask(extended, self.run, self.most);
+    fn ask(&mut self, extended: &Extended, asked: Asked) -> Oracle {
+        let (oracle, states) = ask(extended, self.run, self.most, asked);
         self.states = states;
         oracle
     }
@@ -159,18 +159,20 @@ impl Round<'_> {
         let cyclic = program.thread_ids().any(|thread| is_cyclic(program, thread));
         let mut extended = Extended::none(program);
         loop {
-            let (found, cut) = match self.ask(&extended) {
+            let first = extended.delays.is_empty();
+            let asked = if first { Asked::Loads } else { Asked::Stores };
+            let Delays { paths, more, cut } = match self.ask(&extended, asked) {
                 Oracle::Violated(trace) => return Some(Verdict::Unsafe(trace)),
                 Oracle::Robust(set) => return Some(self.safe(extended.delays, set)),
                 Oracle::Cut => return None,
                 Oracle::Unknown(reasons) => return Some(Verdict::Unknown(reasons)),
-                Oracle::Delays(found, cut) => (found, cut),
+                Oracle::Delays(delays) => delays,
             };
-            if (cyclic || cut) && extended.delays.is_empty() {
+            if (cyclic || cut) && first {
                 let practical = |delay: &Delay| Delay { complete: false, ..delay.clone() };
-                let all: Vec<Delay> = found.iter().map(practical).collect();
+                let all: Vec<Delay> = paths.iter().chain(&more).map(practical).collect();
                 if let Ok(hunted) = extended.with(&all)
-                    && let Oracle::Violated(trace) = self.ask(&hunted)
+                    && let Oracle::Violated(trace) = self.ask(&hunted, Asked::Violation)
                 {
                     return Some(Verdict::Unsafe(trace));
                 }
@@ -182,7 +184,7 @@ impl Round<'_> {
             if cyclic && extended.delays.len() >= MOST_DELAYS {
                 return Some(Verdict::Unknown(vec![Reason::Delays(extended.delays.len())]));
             }
-            match extended.with(&found) {
+            match extended.with(&paths) {
                 Ok(more) => extended = more,
                 Err(_) => return Some(Verdict::Unknown(vec![Reason::Full])),
             }

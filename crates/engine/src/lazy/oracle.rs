@@ -12,7 +12,7 @@ use super::extended::{Extended, SC};
 use crate::Run;
 use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::robust::{Outcome, Round, Wanted};
-use crate::search::{Ended, path, search};
+use crate::search::{Ended, Limits, Order, path, search};
 use evidence::{ClosedSet, Reason, Witness};
 use machine::{
     Accesses, Attack, Event, Exact, State, StateSet, Stepper, Trace, Violation, attacks, model_named,
@@ -30,18 +30,38 @@ pub(super) enum Oracle {
     Violated(Trace),
     /// It is robust, and these are its states under SC, none of which violates anything.
     Robust(ClosedSet),
-    /// Stores delayed along these paths show; and whether the limit on states was too small to
-    /// see everything.
-    Delays(Vec<Delay>, bool),
+    /// Stores that are delayed show.
+    Delays(Delays),
     /// The limit on states was too small to tell.
     Cut,
     /// There is no telling.
     Unknown(Vec<Reason>),
 }
 
+/// Paths on which a delayed store shows.
+pub(super) struct Delays {
+    /// One for every store.
+    pub(super) paths: Vec<Delay>,
+    /// One for every other load that a store is delayed past, if these were asked for.
+    pub(super) more: Vec<Delay>,
+    /// Whether the limit on states was too small to see everything.
+    pub(super) cut: bool,
+}
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// One witness for every store.
+    Stores,
+    /// One for every store and load.
+    Loads,
+    /// Only whether there is a violation under SC.
+    Violation,
+}
+
 /// Asks about an extended program, with a limit on the states of each search; says how many
 /// states there are under SC as well.
-pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize) -> (Oracle, usize) {
+pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked) -> (Oracle, usize) {
     let program = &extended.program;
     let machine = Exact::new(program, SC);
     let accesses = Accesses::of(program);
@@ -61,14 +81,50 @@ pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize) -> (Oracle, u
     if is_stopped(&under_sc.reasons) {
         return (Oracle::Unknown(under_sc.reasons.into_iter().collect()), states);
     }
-    let attacks = attacks(program, &accesses);
-    let outcomes = round.search_all(&attacks, &found.states);
+    if asked == Asked::Violation {
+        let deep = under_sc.cut.then(|| deep_violation(extended, &round)).flatten();
+        return (deep.map_or(Oracle::Cut, Oracle::Violated), states);
+    }
+    let mut attacks = attacks(program, &accesses);
+    let mut outcomes = round.search_all(&attacks, &found.states);
+    let stores = attacks.len();
+    if asked == Asked::Loads {
+        let single = single_loads(&attacks, &outcomes);
+        outcomes.extend(round.search_all(&single, &found.states));
+        attacks.extend(single);
+    }
     let hunt = Hunt { extended, round: &round, under_sc: &found.states };
-    let oracle = hunt.judge(&mut system, under_sc, &attacks, outcomes);
+    let oracle = hunt.judge(&mut system, under_sc, (&attacks, stores), outcomes);
     match oracle {
         None => (Oracle::Robust(closed_set(&system.stepper, found.states)), states),
         Some(oracle) => (oracle, states),
     }
+}
+
+/// A violation that lies too deep for a search in breadth.
+fn deep_violation(extended: &Extended, round: &Round<'_>) -> Option<Trace> {
+    let mut system = Concrete::hunting(round.machine);
+    let limits = Limits { order: Order::Depth, ..round.limits(round.run.monitor) };
+    let found = search(&mut system, &limits);
+    let Ended::Goal(at, violation) = found.ended else { return None };
+    let (first, labels) = path(&mut system, &found.states, at);
+    let steps = extended.drained(labels);
+    Some(extended.trace(chosen_initially(&extended.program, &first), steps, violation))
+}
+
+/// The attacks that have a witness, once for every load but that of the witness.
+fn single_loads(attacks: &[Attack], outcomes: &[Outcome]) -> Vec<Attack> {
+    let mut single = Vec::new();
+    for (attack, outcome) in attacks.iter().zip(outcomes) {
+        let Some(labels) = &outcome.witness else { continue };
+        let seen = labels.steps.iter().find(|step| step.is_load).map(|step| step.event);
+        for load in &attack.loads {
+            if seen != Some(Event::Step { thread: attack.thread, edge: *load }) {
+                single.push(Attack { loads: BTreeSet::from([*load]), ..attack.clone() });
+            }
+        }
+    }
+    single
 }
 
 fn is_stopped(reasons: &BTreeSet<Reason>) -> bool {
@@ -87,11 +143,12 @@ impl Hunt<'_> {
         &self,
         system: &mut Concrete<'_, '_>,
         mut all: Outcome,
-        attacks: &[Attack],
+        (attacks, stores): (&[Attack], usize),
         outcomes: Vec<Outcome>,
     ) -> Option<Oracle> {
         let (mut delays, mut witnesses) = (Vec::new(), Vec::new());
-        for (attack, outcome) in attacks.iter().zip(outcomes) {
+        let mut main = 0;
+        for (at, (attack, outcome)) in attacks.iter().zip(outcomes).enumerate() {
             all.cut |= outcome.cut;
             all.reasons.extend(outcome.reasons);
             let Some(labels) = outcome.witness else { continue };
@@ -99,6 +156,7 @@ impl Hunt<'_> {
             let Ok(witness) = self.round.witness(system, self.under_sc, attack, &labels) else { continue };
             delays.push(Delay { thread: attack.thread, path: delayed_path(&witness), complete: true });
             witnesses.push(witness);
+            main += usize::from(at < stores);
         }
         if let Some(trace) = self.behind(&witnesses) {
             return Some(Oracle::Violated(trace));
@@ -107,7 +165,8 @@ impl Hunt<'_> {
             return Some(Oracle::Unknown(all.reasons.into_iter().collect()));
         }
         if !delays.is_empty() {
-            return Some(Oracle::Delays(delays, all.cut));
+            let more = delays.split_off(main);
+            return Some(Oracle::Delays(Delays { paths: delays, more, cut: all.cut }));
         }
         match (all.cut, all.reasons.is_empty()) {
             (true, _) => Some(Oracle::Cut),
@@ -127,8 +186,7 @@ impl Hunt<'_> {
         let mut system = Concrete::hunting(self.round.machine);
         number_controls(&mut system.stepper, program);
         system.start = Some(self.end_of(witness)?);
-        let limits =
-            crate::Limits { states: Some(BEHIND_WITNESS), ..self.round.limits(self.round.run.monitor) };
+        let limits = Limits { states: Some(BEHIND_WITNESS), ..self.round.limits(self.round.run.monitor) };
         let found = search(&mut system, &limits);
         let Ended::Goal(at, violation) = found.ended else { return None };
         let (_, labels) = path(&mut system, &found.states, at);
