@@ -4,7 +4,10 @@
 //! reports, so a new entry there appears here by itself.
 
 mod abstracting;
+mod bench;
 mod values;
+
+pub use bench::Bench;
 
 use crate::limits::Budget;
 use crate::report::{REPORTS, Report};
@@ -112,6 +115,13 @@ Examples:
   fencewright list
   fencewright list engines --format json")]
     List(List),
+
+    /// Measure published tables, ours beside theirs
+    #[command(after_help = "\
+Examples:
+  fencewright bench                                what there is
+  fencewright bench seed004-robust --format json   one object a row")]
+    Bench(Bench),
 
     /// Print a completion script for a shell
     #[command(after_help = "\

@@ -41,6 +41,7 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
     match certificate {
         Certificate::Closed(set) => Certificate::Closed(drop_state(set)),
         Certificate::Gaps(gaps, set) => Certificate::Gaps(gaps, drop_state(set)),
+        Certificate::Robust { .. } => panic!("robustness has no form in SMT-LIB"),
         Certificate::Cubes(mut proof) => {
             // Another cube may do for a single one, but not for all of a control.
             let control = proof.cubes[gone].control;
@@ -59,6 +60,7 @@ fn check(name: &str, model: &str, engine: &str, solvers: &[&[&str]]) {
     let mut broken = Vec::new();
     let states = match &whole {
         Certificate::Closed(set) | Certificate::Gaps(_, set) => set.states.len(),
+        Certificate::Robust { .. } => panic!("robustness has no form in SMT-LIB"),
         Certificate::Cubes(proof) => proof.cubes.len(),
     };
     write_smtlib(&task, &without(whole, states / 2), &mut broken).expect("linear");

@@ -1,5 +1,6 @@
 //! The commands, one a file.
 
+mod bench;
 mod check;
 mod fence;
 mod generate;
@@ -9,6 +10,7 @@ mod show;
 mod verify;
 mod walk;
 
+pub use bench::{BENCHES, bench};
 pub use check::check;
 pub use fence::fence;
 pub use generate::{completions, man};

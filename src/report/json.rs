@@ -208,10 +208,11 @@ impl Report for Json {
             "seconds": (claimed.seconds * 1000.0).round() / 1000.0,
         });
         let (model, added) = match claimed.claim {
-            Claim::Safe(model, states) => (model, json!({"verdict": "safe", "states": states})),
-            Claim::Unsafe(model, trace, run) => (model, unsafe_claim(program, trace, run)),
+            Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
+            Claim::Unsafe(model, trace, run) => (model.name(), unsafe_claim(program, trace, run)),
+            Claim::Robust(states) => ("tso", json!({"verdict": "robust", "states": states})),
         };
-        object["model"] = model.name().into();
+        object["model"] = model.into();
         merge(&mut object, added);
         line(&object)
     }
@@ -236,6 +237,10 @@ impl Report for Json {
             "initial": initial(walked.program, walked.initial),
             "trace": steps(walked.program, walked.steps, walked.passed),
         }))
+    }
+
+    fn bench(&self, name: &str, tables: &[super::BenchTable], _: &Look) -> Printed {
+        super::bench::json(SCHEMA, name, tables)
     }
 
     fn registries(&self, sections: &[Section]) -> Printed {

@@ -9,7 +9,9 @@ mod concrete;
 mod explicit;
 mod fences;
 mod gaps;
+mod lazy;
 mod outcomes;
+mod parallel;
 mod portfolio;
 mod robust;
 mod search;
@@ -20,9 +22,12 @@ pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
 };
 pub use gaps::GapProofs;
+pub use lazy::Lazy;
 pub use outcomes::outcomes;
 pub use portfolio::Portfolio;
-pub use robust::{MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, robust};
+pub use robust::{
+    MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, prove_robust, robust,
+};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
@@ -79,7 +84,7 @@ pub trait Engine: Sync {
 }
 
 /// All engines; the first is the default.
-pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar];
+pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Lazy];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

@@ -3,7 +3,7 @@
 use crate::symbolic::Vocabulary;
 use logic::Atom;
 use machine::{Gaps, Local, Recall, Shape, StateSet};
-use program::ThreadId;
+use program::{Delay, ThreadId};
 
 /// A proof that no execution violates anything.
 #[derive(Debug)]
@@ -21,6 +21,28 @@ pub enum Certificate {
     /// obligations: the initial values satisfy a cube; no cube allows a violation; whatever a
     /// move makes of a cube satisfies a cube again (where a thread may go first, only its edges).
     Cubes(CubeProof),
+    /// Safe under TSO because the program, extended by these delays, is robust and safe under
+    /// SC. The checker extends the program again; the set owes the same as the other two, under
+    /// SC and of the extended program, and besides no attack from its states may have a
+    /// witness. Normal forms prove the robustness only of programs that no attack can matter to.
+    Robust {
+        /// The extensions, each of the program that the ones before it give.
+        delays: Vec<Delay>,
+        /// Set if the states are normal forms.
+        gaps: Option<Gaps>,
+        /// The states of the extended program under SC.
+        set: ClosedSet,
+    },
+}
+
+impl Certificate {
+    /// The states it lists; a proof by cubes lists none.
+    pub fn set(&self) -> Option<&ClosedSet> {
+        match self {
+            Certificate::Closed(set) | Certificate::Gaps(_, set) | Certificate::Robust { set, .. } => Some(set),
+            Certificate::Cubes(_) => None,
+        }
+    }
 }
 
 /// An inductive set of (control, cube) of a [`machine::Forgetful`] machine. A cube is a

@@ -15,6 +15,7 @@ mod happens_before;
 mod obligations;
 mod outcomes;
 mod record;
+mod robust;
 mod smtlib;
 pub mod symbolic;
 mod verdict;
@@ -24,9 +25,12 @@ pub use cause::{Cause, cause};
 pub use certificate::{Certificate, ClosedSet, Cube, CubeProof};
 pub use check::{Checked, Rejected, check};
 pub use cubes::CubeFlaw;
-pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
+pub use file::{
+    Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_robust,
+};
 pub use happens_before::Link;
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
+pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};
 pub use smtlib::write_smtlib;
 pub use verdict::{
     Ignore, Monitor, MostStates, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,

@@ -18,6 +18,8 @@ pub(crate) enum Record {
     Evidence { version: u32, kind: Kind, model: String, program: String },
     /// The window, the precision and the modulus of the gap abstraction.
     Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
+    /// A thread keeps stores back along a path; `complete` if the first store is taken away.
+    Delay { thread: usize, complete: bool, path: Vec<usize> },
     /// The next shared control: the thread inside an atomic section.
     Global { holder: Option<usize> },
     /// The next control of a thread: its location and the variables in its buffer, oldest
@@ -61,13 +63,17 @@ pub(crate) enum Kind {
     ClosedSet,
     GapSet,
     CubeSet,
+    Robust,
+    RobustSet,
 }
 
-const KINDS: [(Kind, &str); 4] = [
+const KINDS: [(Kind, &str); 6] = [
     (Kind::Trace, "trace"),
     (Kind::ClosedSet, "closed-set"),
     (Kind::GapSet, "gap-set"),
     (Kind::CubeSet, "cube-set"),
+    (Kind::Robust, "robust"),
+    (Kind::RobustSet, "robust-set"),
 ];
 
 impl Record {
@@ -95,6 +101,11 @@ impl Record {
             }
             Record::Gaps { low, high, precision, modulus } => {
                 format!("gaps {low} {high} {precision} {modulus}")
+            }
+            Record::Delay { thread, complete, path } => {
+                let version = if *complete { "complete" } else { "practical" };
+                let edges = path.iter().map(|edge| format!(" {edge}"));
+                format!("delay {thread} {version}{}", edges.collect::<String>())
             }
             Record::Global { holder } => format!("global {}", option(holder)),
             Record::Local { thread, location, buffer } => {
@@ -135,6 +146,15 @@ impl Record {
                 thread: number(&mut words)?,
                 location: number(&mut words)?,
                 buffer: words.by_ref().map(optional).collect::<Result<_, _>>()?,
+            },
+            "delay" => Record::Delay {
+                thread: number(&mut words)?,
+                complete: match word(&mut words)? {
+                    "complete" => true,
+                    "practical" => false,
+                    other => return Err(bad(other)),
+                },
+                path: words.by_ref().map(|w| w.parse().map_err(|_| bad(w))).collect::<Result<_, _>>()?,
             },
             "gaps" => {
                 let mut next = || word(&mut words).and_then(|w| w.parse().map_err(|_| bad(w)));
@@ -204,6 +224,8 @@ mod tests {
         let records = [
             Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
             Record::Gaps { low: -1, high: 7, precision: 2, modulus: 6 },
+            Record::Delay { thread: 1, complete: true, path: vec![3, 4, 7] },
+            Record::Delay { thread: 0, complete: false, path: vec![] },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },

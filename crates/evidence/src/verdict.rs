@@ -47,6 +47,12 @@ pub enum Reason {
         /// How many stores are kept in order.
         k: usize,
     },
+    /// The engine answers for TSO only.
+    OnlyTso,
+    /// Robustness does not decide what is claimed of the program.
+    CarriesNotOver,
+    /// This many delays of stores were added, and there is still one that matters.
+    Delays(usize),
     /// There is no room for more or larger states in the data structures.
     Full,
 }
@@ -196,6 +202,13 @@ impl Reason {
                 "{templates} templates of predicates over store buffers of which {k} entries are kept in \
                  order are not enough to decide, and no others were found"
             ),
+            Reason::OnlyTso => "the engine answers for TSO only".to_string(),
+            Reason::CarriesNotOver => {
+                "a property looks at memory and threads at once, which robustness does not decide".to_string()
+            }
+            Reason::Delays(count) => {
+                format!("after {count} delays of stores there are still others that matter")
+            }
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(Doubt::Bound) => "a bound on store buffers was reached".to_string(),
             Reason::Doubt(Doubt::Overflow(event)) => {

@@ -21,6 +21,7 @@ mod moves;
 mod pack;
 mod pso;
 pub mod reference;
+mod robust;
 mod rules;
 mod sc;
 mod state_set;
@@ -39,6 +40,9 @@ pub use gaps::Gaps;
 pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
+pub use robust::{
+    Access, Accesses, Attack, AttackStep, Attacked, Attacking, Delaying, attacks, number_controls,
+};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
 pub use stepper::{Doubt, State, Stepper};
 pub use trace::{Rejected, Trace, TraceStep, replay};
