@@ -39,7 +39,9 @@ impl Certificate {
     /// The states it lists; a proof by cubes lists none.
     pub fn set(&self) -> Option<&ClosedSet> {
         match self {
-            Certificate::Closed(set) | Certificate::Gaps(_, set) | Certificate::Robust { set, .. } => Some(set),
+            Certificate::Closed(set) | Certificate::Gaps(_, set) | Certificate::Robust { set, .. } => {
+                Some(set)
+            }
             Certificate::Cubes(_) => None,
         }
     }

@@ -4,6 +4,7 @@
 //! function gets a [`Bencher`], which knows where programs are, limits each question and takes the
 //! time. All answers are checked, as everywhere; how long that takes is part of ours.
 
+mod seed000;
 mod seed004;
 
 use crate::args;
@@ -12,8 +13,8 @@ use crate::exit::{Exit, Failure};
 use crate::limits::{Budget, Interrupt, Watch};
 use crate::progress::Display;
 use crate::report::{BenchCell, BenchTable, Section};
-use engine::{Engine, Run};
-use evidence::{Checked, Monitor, Task, Verdict};
+use engine::{Abstraction, Engine, Run};
+use evidence::{Checked, Monitor, Statistics, Task, Verdict};
 use program::{Int, Program, Source};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +30,7 @@ pub struct Bench {
 }
 
 /// All tables.
-pub const BENCHES: &[Bench] = &[seed004::LAZY, seed004::ROBUST];
+pub const BENCHES: &[Bench] = &[seed000::SEED000, seed000::ABSTRACTIONS, seed004::LAZY, seed004::ROBUST];
 
 /// Runs the command.
 pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
@@ -78,17 +79,15 @@ impl Bencher<'_> {
         Measured { answer, time, megabytes: crate::numbers::megabytes(watch.peak()) }
     }
 
-    /// What an engine says of a program under TSO, checked, and how many states it explored.
-    pub fn verify(
+    /// What an engine says, checked, with what it took and who answered.
+    pub fn ask(
         &self,
         engine: &dyn Engine,
-        program: &Program,
-    ) -> Result<Measured<(Checked, usize)>, String> {
-        let model = machine::model_named("tso").ok_or("there is no model tso")?;
-        let task = Task { program, model };
-        let measured = self.measure(&program.name, |monitor| {
-            let run = Run { monitor, ..Run::default() };
-            super::answer(engine, &task, &run).map(|(checked, statistics, _)| (checked, statistics.states))
+        task: &Task<'_>,
+        abstraction: Abstraction,
+    ) -> Result<Measured<(Checked, Statistics, &'static str)>, String> {
+        let measured = self.measure(&task.program.name, |monitor| {
+            super::answer(engine, task, &Run { monitor, abstraction, ..Run::default() })
         });
         let Measured { answer, time, megabytes } = measured;
         Ok(Measured { answer: answer?, time, megabytes })

@@ -8,8 +8,10 @@
 use super::{Bench, Bencher, Measured, word};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
-    Costs, FenceOptions, Lazy, Points, RobustFences, Robustness, Run, fences_for_robustness, robust,
+    Abstraction, Costs, FenceOptions, Lazy, Points, RobustFences, Robustness, Run, fences_for_robustness,
+    robust,
 };
+use evidence::{Statistics, Task};
 use program::Program;
 
 /// Fig. 5.1.
@@ -91,7 +93,9 @@ fn lazy(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
 
 /// Verdict, threads, states, time, memory.
 fn lazy_cells(bencher: &Bencher<'_>, program: &Program) -> Result<Vec<BenchCell>, String> {
-    let Measured { answer: (checked, states), time, megabytes } = bencher.verify(&Lazy, program)?;
+    let model = machine::model_named("tso").ok_or("there is no model tso")?;
+    let asked = bencher.ask(&Lazy, &Task { program, model }, Abstraction::default())?;
+    let Measured { answer: (checked, Statistics { states, .. }, _), time, megabytes } = asked;
     let verdict = word(checked.verdict());
     Ok(vec![verdict.into(), program.threads.len().into(), states.into(), time, megabytes.into()])
 }
