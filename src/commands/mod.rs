@@ -24,7 +24,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{Loaded, Unreadable, load};
 use crate::report::{Failed, Printed, Report};
 use engine::{Engine, Run};
-use evidence::{Checked, Ignore, Reason, Rejected, Statistics, Task, Verdict};
+use evidence::{Checked, Ignore, Reason, Rejected, Statistics, Task, Verdict, simplify};
 use frontend::Diagnostic;
 use program::Span;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn warned(mut loaded: Loaded) -> Loaded {
     loaded
 }
 
-/// The engine's answer, checked, and who found it. An error is a bug of ours.
+/// The engine's answer, checked, violations made simple, and who found it. An error is a bug of ours.
 fn answer(
     engine: &dyn Engine,
     task: &Task<'_>,
@@ -89,7 +89,7 @@ fn answer(
         }
         checked => checked,
     };
-    let checked = checked.map_err(|why| bug(answer.engine, &why))?;
+    let checked = simplify(task, checked.map_err(|why| bug(answer.engine, &why))?);
     Ok((checked, answer.statistics, answer.engine))
 }
 

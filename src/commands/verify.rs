@@ -16,7 +16,7 @@ use crate::parallel::in_order;
 use crate::progress::Display;
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
 use engine::Engine;
-use evidence::{Checked, Statistics, Task, Verdict, check_outcomes};
+use evidence::{Checked, Statistics, Task, Verdict, check_outcomes, happens_under_sc};
 use machine::{MODELS, Model};
 use program::Question;
 use std::path::{Path, PathBuf};
@@ -145,6 +145,7 @@ impl Session<'_> {
     ) -> Result<(Printed, Exit), String> {
         let (checked, statistics, engine) = self.answer(task, watch)?;
         let sc_violation = match checked.verdict() {
+            Verdict::Unsafe(trace) if happens_under_sc(task.program, trace) => Some(true),
             Verdict::Unsafe(_) => self.sc_violation(task, watch, &statistics)?,
             _ => None,
         };
@@ -187,9 +188,6 @@ impl Session<'_> {
         statistics: &Statistics,
     ) -> Result<Option<bool>, String> {
         let sc = MODELS[0];
-        if task.model.name() == sc.name() {
-            return Ok(Some(true));
-        }
         let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
         let (checked, ..) = self.answer(&Task { model: sc, ..*task }, &watch.with_states(states))?;
         Ok(match checked.verdict() {

@@ -14,7 +14,9 @@ mod happens_before;
 mod obligations;
 mod outcomes;
 mod record;
+mod simplify;
 mod smtlib;
+mod stores;
 mod verdict;
 mod witness;
 
@@ -24,6 +26,7 @@ pub use check::{Checked, Rejected, check};
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::Link;
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
+pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
 pub use verdict::{Ignore, Monitor, MostStates, Progress, Reason, Statistics, Stop, Task, Verdict};
 pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};

@@ -19,7 +19,7 @@ pub use candidates::FencePoint;
 use crate::{Engine, Run};
 use candidates::candidates;
 use clause::Violating;
-use evidence::{Checked, Reason, Rejected, Statistics, Task, Verdict, check};
+use evidence::{Checked, Reason, Rejected, Statistics, Task, Verdict, check, simplify};
 use hitting::Hitting;
 use machine::{MODELS, Model};
 use program::{FenceSet, Program};
@@ -264,9 +264,11 @@ impl<'a> Search<'a> {
         let task = Task { program, model };
         let answer = self.engine.verify(&task, self.run);
         self.last = (answer.statistics, answer.engine);
-        check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
+        let checked = check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
             Rejected::Stopped(stop) => Box::new(FenceAnswer::Unknown(vec![Reason::Stopped(stop)])),
             why => Box::new(FenceAnswer::Rejected(why)),
-        })
+        })?;
+        // The fewer stores are delayed, the fewer fences help, and the more a violation says.
+        Ok(simplify(&task, checked))
     }
 }

@@ -1,0 +1,154 @@
+//! The same steps in an order that is easier to follow.
+//!
+//! A store whose drain follows at once is as good as one under SC. So stores and their drains are
+//! glued together, one after the other, as long as the order that must be kept ([`Graph`]) has no
+//! cycle; what cannot be glued is a delay that matters. If all can, the run is one under SC. Then
+//! the pieces are put in a row: a thread goes on as long as it can; before another one takes over,
+//! late drains that are due happen; and the one that can go on longest takes over.
+
+use super::graph::Graph;
+use crate::Task;
+use machine::{Configuration, TraceStep};
+use program::ThreadId;
+
+/// Longer runs stay in their order.
+const MOST_STEPS: usize = 2_000;
+
+/// The steps in another order; delays that could be in one or another thread are put into `lazy`.
+/// `None` if there are too many.
+pub(super) fn reordered(
+    task: &Task<'_>,
+    steps: &[TraceStep],
+    run: &[&Configuration],
+    lazy: ThreadId,
+) -> Option<Vec<TraceStep>> {
+    if steps.len() > MOST_STEPS {
+        return None;
+    }
+    let graph = Graph::of(task, steps, run);
+    let mut pieces = Pieces { graph: &graph, head: (0..steps.len()).collect() };
+    let stores = (0..steps.len()).filter_map(|store| Some((store, graph.stores.drain_of[store]?)));
+    let (at_once, mut late): (Vec<_>, Vec<_>) = stores.partition(|(store, drain)| *drain == store + 1);
+    at_once.iter().for_each(|(store, drain)| pieces.head[*drain] = *store);
+    late.sort_by_key(|(store, _)| (graph.thread[*store] == lazy, *store));
+    for (store, drain) in late {
+        pieces.head[drain] = store;
+        if !pieces.is_acyclic() {
+            pieces.head[drain] = drain;
+        }
+    }
+    let order = pieces.row(task.program.threads.len());
+    // A cycle would leave something out; then the run stays as it is.
+    (order.len() == steps.len()).then(|| order.into_iter().map(|at| steps[at].clone()).collect())
+}
+
+/// Steps, some glued to one before them.
+struct Pieces<'g> {
+    graph: &'g Graph,
+    /// The step that a step is glued to; itself if to none.
+    head: Vec<usize>,
+}
+
+impl Pieces<'_> {
+    /// How many links lead to every piece.
+    fn waiting(&self) -> Vec<usize> {
+        let mut waiting = vec![0; self.head.len()];
+        for at in 0..self.head.len() {
+            self.behind(at).for_each(|next| waiting[next] += 1);
+        }
+        waiting
+    }
+
+    /// The pieces that links of a step lead to.
+    fn behind(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let links = self.graph.after[at].iter().map(|next| self.head[*next]);
+        links.filter(move |next| *next != self.head[at])
+    }
+
+    /// The steps of a piece, its head first.
+    fn members(&self, head: usize) -> impl Iterator<Item = usize> + '_ {
+        let drain = self.graph.stores.drain_of[head].filter(|drain| self.head[*drain] == head);
+        std::iter::once(head).chain(drain)
+    }
+
+    fn is_acyclic(&self) -> bool {
+        let mut waiting = self.waiting();
+        let heads = || (0..self.head.len()).filter(|at| self.head[*at] == *at);
+        let mut ready: Vec<usize> = heads().filter(|at| waiting[*at] == 0).collect();
+        let mut done = 0;
+        while let Some(piece) = ready.pop() {
+            done += 1;
+            for next in self.members(piece).flat_map(|at| self.behind(at)) {
+                waiting[next] -= 1;
+                if waiting[next] == 0 {
+                    ready.push(next);
+                }
+            }
+        }
+        done == heads().count()
+    }
+
+    /// All steps in a row.
+    fn row(&self, threads: usize) -> Vec<usize> {
+        let mut row = Row {
+            pieces: self,
+            waiting: self.waiting(),
+            next: vec![Vec::new(); threads],
+            late: Vec::new(),
+            out: Vec::new(),
+        };
+        for at in (0..self.head.len()).rev().filter(|at| self.head[*at] == *at) {
+            match self.graph.stores.store_of[at] {
+                Some(_) => row.late.push(at),
+                None => row.next[self.graph.thread[at].index()].push(at),
+            }
+        }
+        loop {
+            let lengths = (0..threads).map(|thread| row.clone().go_on(thread));
+            let longest =
+                lengths.enumerate().max_by_key(|(thread, length)| (*length, std::cmp::Reverse(*thread)));
+            match longest {
+                Some((thread, 1..)) => row.go_on(thread),
+                _ => return row.out,
+            };
+        }
+    }
+}
+
+/// A row of pieces while it is made.
+#[derive(Clone)]
+struct Row<'p, 'g> {
+    pieces: &'p Pieces<'g>,
+    waiting: Vec<usize>,
+    /// What every thread does next, the last first.
+    next: Vec<Vec<usize>>,
+    /// Drains that are on their own, the last first.
+    late: Vec<usize>,
+    out: Vec<usize>,
+}
+
+impl Row<'_, '_> {
+    /// Lets a thread go on as long as it can, and then drains what is due; how many steps it took.
+    fn go_on(&mut self, thread: usize) -> usize {
+        let mut taken = 0;
+        loop {
+            while let Some(piece) = self.next[thread].last().copied().filter(|at| self.waiting[*at] == 0) {
+                self.next[thread].pop();
+                self.take(piece);
+                taken += 1;
+            }
+            let Some(due) = self.late.iter().rposition(|at| self.waiting[*at] == 0) else { return taken };
+            let drain = self.late.remove(due);
+            self.take(drain);
+        }
+    }
+
+    fn take(&mut self, piece: usize) {
+        for at in self.pieces.members(piece) {
+            self.out.push(at);
+            for next in self.pieces.behind(at) {
+                self.waiting[next] -= 1;
+            }
+        }
+    }
+}
