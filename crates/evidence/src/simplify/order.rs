@@ -28,10 +28,9 @@ pub(super) fn reordered(
     let graph = Graph::of(task, steps, run);
     let mut pieces = Pieces { graph: &graph, head: (0..steps.len()).collect() };
     let stores = (0..steps.len()).filter_map(|store| Some((store, graph.stores.drain_of[store]?)));
-    let (at_once, mut late): (Vec<_>, Vec<_>) = stores.partition(|(store, drain)| *drain == store + 1);
-    at_once.iter().for_each(|(store, drain)| pieces.head[*drain] = *store);
-    late.sort_by_key(|(store, _)| (graph.thread[*store] == lazy, *store));
-    for (store, drain) in late {
+    let mut stores: Vec<(usize, usize)> = stores.collect();
+    stores.sort_by_key(|(store, drain)| (graph.thread[*store] == lazy, *drain != store + 1, *store));
+    for (store, drain) in stores {
         pieces.head[drain] = store;
         if !pieces.is_acyclic() {
             pieces.head[drain] = drain;
