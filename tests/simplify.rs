@@ -6,12 +6,13 @@
 #[path = "support/random.rs"]
 mod random;
 
-use engine::{Engine, Explicit, Order, Run};
-use evidence::{Checked, Ignore, MostStates, Task, Verdict, check, happens_under_sc, simplify};
+use engine::{Engine, Explicit, Order, Run, prevented_by};
+use evidence::{Checked, Ignore, MostStates, Task, Verdict, cause, check, happens_under_sc, simplify};
 use machine::{Configuration, Event, MODELS, Model, Trace, TraceStep, model_named, replay};
-use program::{Op, Program, Source};
+use program::{Fence, Op, Placement, Point, Program, Source, Strength};
 use random::generate;
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 fn seeds() -> u64 {
     std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
@@ -190,4 +191,116 @@ never P@l && Q@m && P.a == 0 && Q.b == 0;",
     let long = Trace { steps, ..last.clone() };
     assert!(long.steps.len() > 10_000);
     assert_eq!(thread_steps(&simpler(&task, &long)), thread_steps(&last));
+}
+
+/// Whether a full fence behind a step that the run takes stands in its way: the buffer is not
+/// empty at any moment until the thread's next step.
+fn waits_for_ever(trace: &Trace, run: &[Configuration], fence: &Placement) -> bool {
+    let own =
+        |at: &usize| matches!(trace.steps[*at].event, Event::Step { thread, .. } if thread == fence.thread);
+    let steps: Vec<usize> = (0..trace.steps.len()).filter(own).collect();
+    steps.iter().enumerate().any(|(number, at)| {
+        let Event::Step { edge, .. } = trace.steps[*at].event else { return false };
+        let next = steps.get(number + 1).copied().unwrap_or(trace.steps.len());
+        let empty = |at: usize| run[at].local(fence.thread).buffer.is_empty();
+        fence.point == Point::After(edge) && !(at + 1..=next).any(empty)
+    })
+}
+
+/// Random programs and those of the corpus, by name.
+fn programs() -> Vec<(String, Program)> {
+    let random = (0..seeds()).map(|seed| (format!("seed {seed}"), generate(seed)));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let files =
+        std::fs::read_dir(folder).expect("there is a corpus").map(|file| file.expect("readable").path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|end| end == "fw")).collect();
+    files.sort();
+    let corpus = files.into_iter().map(|path| {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        (path.display().to_string(), read(&text))
+    });
+    random.chain(corpus).collect()
+}
+
+#[test]
+fn a_fence_that_is_said_to_prevent_a_run_does_and_there_is_one_for_every_weak_run() {
+    let (mut full, mut store) = (0, 0);
+    for (name, program) in programs() {
+        for model in MODELS {
+            let task = Task { program: &program, model: *model };
+            let Some(trace) = found(&task, Order::Breadth).map(|trace| simpler(&task, &trace)) else {
+                continue;
+            };
+            let run = replay(&program, *model, &trace).expect("it is a run");
+            let text = || format!("{name}, {}\n{}", model.name(), program::print(&program));
+            if happens_under_sc(&program, &trace) {
+                continue;
+            }
+            let cause = cause(&program, &trace, &run).unwrap_or_else(|| panic!("a cause: {}", text()));
+            let point = prevented_by(&task, &trace, &cause).unwrap_or_else(|| panic!("a fence: {}", text()));
+            match point.strength {
+                Strength::Fence(Fence::Full) => {
+                    let stops = point.placements.iter().any(|fence| waits_for_ever(&trace, &run, fence));
+                    assert!(stops, "{}", text());
+                    full += 1;
+                }
+                // Only what overtakes a store is ordered by a store fence.
+                _ => {
+                    assert!(!cause.is_load, "{}", text());
+                    store += 1;
+                }
+            }
+        }
+    }
+    assert!(full > 30 && store > 10, "{full} full fences, {store} store fences");
+}
+
+/// The sentence about the simplified violation, and the lines of the fence that prevents it.
+fn check_cause(text: &str, model: &str, sentence: &str, fence: Option<usize>) {
+    let program = read(text);
+    let task = Task { program: &program, model: model_named(model).expect("known") };
+    let trace = simpler(&task, &found(&task, Order::Breadth).expect("unsafe"));
+    let run = replay(&program, task.model, &trace).expect("it is a run");
+    let cause = cause(&program, &trace, &run).expect("a cause");
+    assert_eq!(cause.text(&program), sentence);
+    let point = prevented_by(&task, &trace, &cause);
+    assert_eq!(point.and_then(|point| program.source.line(point.span)), fence, "{text}");
+}
+
+#[test]
+fn causes_say_who_was_late_and_who_missed_it() {
+    check_cause(
+        "shared x, y;
+thread P { let a; x = 1;
+  a = y; }
+thread Q { let b; y = 1;
+  b = x; }
+finally !(P.a == 0 && Q.b == 0);",
+        "tso",
+        "P's store to x (line 2) was still in its buffer when P read y (line 3): Q then read x = 0 (line 5) and missed it",
+        Some(2),
+    );
+    check_cause(
+        "shared x, y;
+thread P { x = 1;
+  y = 2; }
+thread Q { y = 1;
+  x = 2; }
+finally !(x == 1 && y == 1);",
+        "pso",
+        "P's store to x (line 2) was still in its buffer when its later store to y (line 3) reached memory: \
+         Q's store to x (line 5) reached memory before it",
+        Some(2),
+    );
+    // Nobody but the property looks at memory.
+    check_cause(
+        "shared x;
+thread P { x = 1;
+  l: skip; }
+never P@l && x == 0;",
+        "tso",
+        "P's store to x (line 2) was still in its buffer at the end, where the violated property looks at memory",
+        Some(2),
+    );
 }

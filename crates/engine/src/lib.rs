@@ -16,6 +16,7 @@ mod search;
 pub use explicit::Explicit;
 pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
+    prevented_by,
 };
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;

@@ -20,7 +20,7 @@ mod stores;
 mod verdict;
 mod witness;
 
-pub use cause::{Cause, cause};
+pub use cause::{Cause, Missed, cause};
 pub use certificate::{Certificate, ClosedSet};
 pub use check::{Checked, Rejected, check};
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};

@@ -13,8 +13,10 @@
 pub(crate) mod candidates;
 mod clause;
 pub(crate) mod hitting;
+mod prevent;
 
 pub use candidates::FencePoint;
+pub use prevent::prevented_by;
 
 use crate::{Engine, Run};
 use candidates::candidates;

@@ -3,8 +3,8 @@
 //! Steps of one thread keep their order. A drain comes behind its store, behind what the model
 //! makes it wait for, and before the fences that waited for it. Accesses to one variable's memory
 //! keep their order if one of them writes; a load that took its value from its own buffer only has
-//! to come before what overwrites that store in memory. An atomic section of several steps is
-//! kept apart from all that touches memory elsewhere. Own loads and drains of one variable need
+//! to come before what overwrites that store in memory. The steps of an atomic section are
+//! one piece. Own loads and drains of one variable need
 //! no order: a load finds the same value in the buffer as behind it.
 
 use crate::Task;
@@ -20,6 +20,8 @@ pub(super) struct Graph {
     pub(super) after: Vec<Vec<usize>>,
     /// What became of buffered stores.
     pub(super) stores: Stores,
+    /// The first step of the atomic section that a step lies in; itself if in none.
+    pub(super) section: Vec<usize>,
 }
 
 /// Memory of one variable as the run goes on.
@@ -34,10 +36,9 @@ struct Builder<'a> {
     task: &'a Task<'a>,
     graph: Graph,
     memory: Vec<Memory>,
-    /// For every thread its last step, the drains so far, the last step inside an atomic section.
+    /// For every thread its last step, and the drains so far.
     last: Vec<Option<usize>>,
     drains: Vec<Vec<usize>>,
-    section: Vec<Option<usize>>,
     /// How many store fences a thread has passed, and had when a store was issued.
     barriers: Vec<usize>,
     epoch: Vec<usize>,
@@ -57,11 +58,11 @@ impl Graph {
                 thread: steps.iter().map(|step| step.event.thread()).collect(),
                 after: vec![Vec::new(); count],
                 stores: Stores::of(task.program, steps, |at| run[at]),
+                section: (0..count).collect(),
             },
             memory: vec![Memory::default(); task.program.variables.len()],
             last: vec![None; threads],
             drains: vec![Vec::new(); threads],
-            section: vec![None; threads],
             barriers: vec![0; threads],
             epoch: vec![0; count],
             forwarded: vec![Vec::new(); count],
@@ -76,6 +77,9 @@ impl Graph {
                 }
             }
         }
+        if let Some(holder) = run.last().and_then(|end| end.holder()) {
+            builder.open_section(holder);
+        }
         builder.graph
     }
 }
@@ -85,6 +89,9 @@ impl Builder<'_> {
         let thread = self.graph.thread[at].index();
         if let Some(before) = self.last[thread].replace(at) {
             self.link(before, at);
+            if inside {
+                self.graph.section[at] = self.graph.section[before];
+            }
         }
         self.epoch[at] = self.barriers[thread];
         let locked = inside || matches!(op, Op::Lock | Op::Block { locked: true, .. });
@@ -96,12 +103,8 @@ impl Builder<'_> {
         if matches!(op, Op::Fence(Fence::Store)) {
             self.barriers[thread] += 1;
         }
-        let section = inside || matches!(op, Op::Lock);
-        if section {
-            self.enter(at, thread);
-        }
         let buffered = self.graph.stores.buffered[at].is_some();
-        let mut touches = section || locked;
+        let mut touches = locked;
         op.for_each_part(&mut |part| match part {
             Op::Load(_, variable) => {
                 touches = true;
@@ -114,28 +117,19 @@ impl Builder<'_> {
             _ => {}
         });
         if touches {
-            self.touch(at);
+            self.touching.push(at);
         }
     }
 
-    /// A step inside a section comes behind what others did in memory before.
-    fn enter(&mut self, at: usize, thread: usize) {
-        let since = self.section[thread].replace(at);
-        let before = self.touching.iter().rev().take_while(|node| since.is_none_or(|since| **node > since));
-        let others: Vec<usize> =
-            before.copied().filter(|node| self.graph.thread[*node].index() != thread).collect();
-        others.into_iter().for_each(|node| self.link(node, at));
-    }
-
-    /// What touches memory comes behind the sections of others so far.
-    fn touch(&mut self, at: usize) {
-        let thread = self.graph.thread[at].index();
-        for other in (0..self.section.len()).filter(|other| *other != thread) {
-            if let Some(section) = self.section[other] {
-                self.link(section, at);
+    /// A section that does not end comes behind all that others do in memory.
+    fn open_section(&mut self, holder: ThreadId) {
+        let Some(last) = self.last[holder.index()] else { return };
+        let first = self.graph.section[last];
+        for node in std::mem::take(&mut self.touching) {
+            if self.graph.thread[node] != holder {
+                self.link(node, first);
             }
         }
-        self.touching.push(at);
     }
 
     fn load(&mut self, at: usize, variable: VarId) {
@@ -174,7 +168,7 @@ impl Builder<'_> {
             self.memory[variable.index()].readers.extend(forwarded);
         }
         self.drains[thread].push(at);
-        self.touch(at);
+        self.touching.push(at);
     }
 
     /// Whether a store has to wait for an earlier drain of its thread.

@@ -4,12 +4,14 @@
 //! glued together, one after the other, as long as the order that must be kept ([`Graph`]) has no
 //! cycle; what cannot be glued is a delay that matters. If all can, the run is one under SC. Then
 //! the pieces are put in a row: a thread goes on as long as it can; before another one takes over,
-//! late drains that are due happen; and the one that can go on longest takes over.
+//! late drains that are due happen; and the one that can go on to its end, or else longest, takes
+//! over.
 
 use super::graph::Graph;
 use crate::Task;
 use machine::{Configuration, TraceStep};
 use program::ThreadId;
+use std::cmp::Reverse;
 
 /// Longer runs stay in their order.
 const MOST_STEPS: usize = 2_000;
@@ -26,7 +28,7 @@ pub(super) fn reordered(
         return None;
     }
     let graph = Graph::of(task, steps, run);
-    let mut pieces = Pieces { graph: &graph, head: (0..steps.len()).collect() };
+    let mut pieces = Pieces { graph: &graph, head: graph.section.clone() };
     let stores = (0..steps.len()).filter_map(|store| Some((store, graph.stores.drain_of[store]?)));
     let mut stores: Vec<(usize, usize)> = stores.collect();
     stores.sort_by_key(|(store, drain)| (graph.thread[*store] == lazy, *drain != store + 1, *store));
@@ -64,20 +66,23 @@ impl Pieces<'_> {
         links.filter(move |next| *next != self.head[at])
     }
 
-    /// The steps of a piece, its head first.
-    fn members(&self, head: usize) -> impl Iterator<Item = usize> + '_ {
-        let drain = self.graph.stores.drain_of[head].filter(|drain| self.head[*drain] == head);
-        std::iter::once(head).chain(drain)
+    /// The steps of every piece, its head first.
+    fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.head.len()];
+        for (at, head) in self.head.iter().enumerate() {
+            members[*head].push(at);
+        }
+        members
     }
 
     fn is_acyclic(&self) -> bool {
-        let mut waiting = self.waiting();
+        let (mut waiting, members) = (self.waiting(), self.members());
         let heads = || (0..self.head.len()).filter(|at| self.head[*at] == *at);
         let mut ready: Vec<usize> = heads().filter(|at| waiting[*at] == 0).collect();
         let mut done = 0;
         while let Some(piece) = ready.pop() {
             done += 1;
-            for next in self.members(piece).flat_map(|at| self.behind(at)) {
+            for next in members[piece].iter().flat_map(|at| self.behind(*at)) {
                 waiting[next] -= 1;
                 if waiting[next] == 0 {
                     ready.push(next);
@@ -89,8 +94,10 @@ impl Pieces<'_> {
 
     /// All steps in a row.
     fn row(&self, threads: usize) -> Vec<usize> {
+        let members = self.members();
         let mut row = Row {
             pieces: self,
+            members: &members,
             waiting: self.waiting(),
             next: vec![Vec::new(); threads],
             late: Vec::new(),
@@ -103,11 +110,15 @@ impl Pieces<'_> {
             }
         }
         loop {
-            let lengths = (0..threads).map(|thread| row.clone().go_on(thread));
-            let longest =
-                lengths.enumerate().max_by_key(|(thread, length)| (*length, std::cmp::Reverse(*thread)));
+            // Who comes to its end need not be asked again.
+            let outlook = |thread: usize| {
+                let mut row = row.clone();
+                let length = row.go_on(thread);
+                (length > 0 && row.next[thread].is_empty(), length, Reverse(thread))
+            };
+            let longest = (0..threads).map(outlook).max();
             match longest {
-                Some((thread, 1..)) => row.go_on(thread),
+                Some((_, 1.., Reverse(thread))) => row.go_on(thread),
                 _ => return row.out,
             };
         }
@@ -118,6 +129,7 @@ impl Pieces<'_> {
 #[derive(Clone)]
 struct Row<'p, 'g> {
     pieces: &'p Pieces<'g>,
+    members: &'p [Vec<usize>],
     waiting: Vec<usize>,
     /// What every thread does next, the last first.
     next: Vec<Vec<usize>>,
@@ -143,9 +155,9 @@ impl Row<'_, '_> {
     }
 
     fn take(&mut self, piece: usize) {
-        for at in self.pieces.members(piece) {
-            self.out.push(at);
-            for next in self.pieces.behind(at) {
+        for at in &self.members[piece] {
+            self.out.push(*at);
+            for next in self.pieces.behind(*at) {
                 self.waiting[next] -= 1;
             }
         }
