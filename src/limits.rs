@@ -5,7 +5,7 @@
 //! allocator), too many states, or the user asked. The limit on memory is looked at between
 //! steps and never makes an allocation fail, so a run always ends with a report.
 
-use crate::progress::Display;
+use crate::progress::{Display, Report, TaskId};
 use cap::Cap;
 use evidence::{Monitor, Progress, Stop};
 use std::alloc::System;
@@ -40,6 +40,7 @@ pub struct Watch<'a> {
     started: Instant,
     interrupt: &'a Interrupt,
     display: &'a Display,
+    task: TaskId,
     label: String,
     peak: AtomicUsize,
 }
@@ -48,7 +49,7 @@ impl<'a> Watch<'a> {
     /// Starts the clock for a task of this name.
     pub fn new(budget: Budget, interrupt: &'a Interrupt, display: &'a Display, label: String) -> Watch<'a> {
         let peak = AtomicUsize::new(allocated());
-        Watch { budget, started: Instant::now(), interrupt, display, label, peak }
+        Watch { budget, started: Instant::now(), interrupt, display, task: display.begin(), label, peak }
     }
 
     /// A watch over a side question: the same clock, its own limit on states.
@@ -61,6 +62,7 @@ impl<'a> Watch<'a> {
             started: self.started,
             interrupt: self.interrupt,
             display: self.display,
+            task: self.display.begin(),
             label: self.label.clone(),
             peak: AtomicUsize::new(0),
         }
@@ -97,8 +99,19 @@ impl Monitor for Watch<'_> {
         if let Some(stop) = self.stop(progress) {
             return Err(stop);
         }
-        self.display.update(&self.label, progress, self.elapsed(), self.budget.time);
+        let (elapsed, limit) = (self.elapsed(), self.budget.time);
+        self.display.update(self.task, &Report { label: &self.label, progress, elapsed, limit });
         Ok(())
+    }
+
+    fn leave(&self, engine: &'static str) {
+        self.display.end(self.task, Some(engine));
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.display.end(self.task, None);
     }
 }
 

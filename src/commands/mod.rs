@@ -24,7 +24,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{Loaded, Unreadable, load};
 use crate::report::{Failed, Printed, Report};
 use engine::{Engine, Run};
-use evidence::{Checked, Ignore, Reason, Rejected, Statistics, Task, Verdict, simplify};
+use evidence::{Checked, Ignore, Named, Reason, Rejected, Statistics, Task, Verdict, simplify};
 use frontend::Diagnostic;
 use program::Span;
 use std::path::Path;
@@ -81,7 +81,9 @@ fn answer(
     task: &Task<'_>,
     run: &Run<'_>,
 ) -> Result<(Checked, Statistics, &'static str), String> {
-    let answer = engine.verify(task, run);
+    let named = Named::new(engine.name(), run.monitor);
+    let answer = engine.verify(task, &Run { monitor: &named, ..*run });
+    drop(named);
     let checked = match evidence::check(task, answer.verdict, run.monitor) {
         // Out of time while checking: then nothing is known.
         Err(Rejected::Stopped(stop)) => {

@@ -6,7 +6,7 @@
 //! not seconds, so the answer does not depend on the machine.
 
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
-use evidence::{Monitor, MostStates, Reason, Stop, Task, Verdict};
+use evidence::{Monitor, MostStates, Named, Reason, Stop, Task, Verdict};
 
 /// States for the first exploration.
 const QUICK: usize = 200_000;
@@ -52,7 +52,8 @@ impl Engine for Portfolio {
 fn within(engine: &dyn Engine, task: &Task<'_>, run: &Run<'_>, states: usize) -> Answer {
     let limit = MostStates(states);
     let monitor: (&dyn Monitor, &dyn Monitor) = (run.monitor, &limit);
-    engine.verify(task, &Run { monitor: &monitor, ..*run })
+    let named = Named::new(engine.name(), &monitor);
+    engine.verify(task, &Run { monitor: &named, ..*run })
 }
 
 fn reasons_of(answer: &Answer) -> &[Reason] {

@@ -28,5 +28,5 @@ pub use happens_before::Link;
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
-pub use verdict::{Ignore, Monitor, MostStates, Progress, Reason, Statistics, Stop, Task, Verdict};
+pub use verdict::{Ignore, Monitor, MostStates, Named, Progress, Reason, Statistics, Stop, Task, Verdict};
 pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};

@@ -21,7 +21,7 @@ pub use prevent::prevented_by;
 use crate::{Engine, Run};
 use candidates::candidates;
 use clause::Violating;
-use evidence::{Checked, Reason, Rejected, Statistics, Task, Verdict, check, simplify};
+use evidence::{Checked, Named, Reason, Rejected, Statistics, Task, Verdict, check, simplify};
 use hitting::Hitting;
 use machine::{MODELS, Model};
 use program::{FenceSet, Program};
@@ -264,7 +264,9 @@ impl<'a> Search<'a> {
     fn check(&mut self, program: &Program, model: Model) -> Step<Checked> {
         self.questions += 1;
         let task = Task { program, model };
-        let answer = self.engine.verify(&task, self.run);
+        let named = Named::new(self.engine.name(), self.run.monitor);
+        let answer = self.engine.verify(&task, &Run { monitor: &named, ..*self.run });
+        drop(named);
         self.last = (answer.statistics, answer.engine);
         let checked = check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
             Rejected::Stopped(stop) => Box::new(FenceAnswer::Unknown(vec![Reason::Stopped(stop)])),
