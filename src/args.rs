@@ -3,6 +3,7 @@
 //! What can be chosen from is read off the registries of models, engines, front ends and
 //! reports, so a new entry there appears here by itself.
 
+mod plan;
 mod values;
 
 use crate::limits::Budget;
@@ -11,6 +12,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
 use evidence::Monitor;
 use machine::{MODELS, Model, model_named};
+use plan::{Planning, PlanningAlone};
 use program::Int;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -149,7 +151,10 @@ pub struct Verify {
     #[command(flatten)]
     pub limits: Limits,
 
-    /// How many files to work on at once [default: the number of processors]
+    #[command(flatten)]
+    pub planning: Planning,
+
+    /// How much to do at once: files, and engines for one file [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
     pub threads: Option<usize>,
 
@@ -196,6 +201,9 @@ pub struct Fence {
     /// Write the program with the fences in it to this file, all else unchanged; `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub planning: PlanningAlone,
 
     #[command(flatten)]
     pub exploring: Exploring,
@@ -340,7 +348,7 @@ impl Exploring {
 
     /// As engines want it, watched by `monitor`.
     pub fn run<'a>(&self, monitor: &'a dyn Monitor) -> Run<'a> {
-        Run { monitor, order: self.search.into(), max_buffer: Some(self.buffer) }
+        Run { monitor, order: self.search.into(), max_buffer: Some(self.buffer), ..Run::default() }
     }
 }
 

@@ -25,7 +25,7 @@ fn read(text: &str) -> Program {
 }
 
 fn found(task: &Task<'_>, order: Order) -> Option<Trace> {
-    let run = Run { monitor: &MostStates(50_000), order, max_buffer: Some(4) };
+    let run = Run { monitor: &MostStates(50_000), order, max_buffer: Some(4), ..Run::default() };
     match Explicit.verify(task, &run).verdict {
         Verdict::Unsafe(trace) => Some(trace),
         _ => None,

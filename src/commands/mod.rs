@@ -5,6 +5,7 @@ mod fence;
 mod generate;
 mod interactive;
 mod list;
+mod plan;
 mod show;
 mod verify;
 mod walk;

@@ -9,6 +9,7 @@ mod explicit;
 mod fences;
 mod gaps;
 mod outcomes;
+mod plan;
 mod portfolio;
 mod robust;
 mod search;
@@ -20,6 +21,7 @@ pub use fences::{
 };
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;
+pub use plan::{Entry, Facts, Plan, plan};
 pub use portfolio::Portfolio;
 pub use robust::{MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
@@ -39,11 +41,13 @@ pub struct Run<'a> {
     pub order: Order,
     /// The largest bound on buffers to try; none means as far as the limits go.
     pub max_buffer: Option<usize>,
+    /// How many threads may work at once. Answers do not depend on it.
+    pub threads: usize,
 }
 
 impl Default for Run<'_> {
     fn default() -> Self {
-        Run { monitor: &Ignore, order: Order::Breadth, max_buffer: Some(USUAL_BUFFER) }
+        Run { monitor: &Ignore, order: Order::Breadth, max_buffer: Some(USUAL_BUFFER), threads: 1 }
     }
 }
 
