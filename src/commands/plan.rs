@@ -41,7 +41,8 @@ fn text(file: &str, plan: &Plan<'_>) -> String {
         numbers(plan),
     );
     if task.program.question.is_some() {
-        out.push_str("  a litmus test: `verify` lists all its final states, whatever the engine\n");
+        out.push_str("  a litmus test: all its final states are listed, and engines are not asked\n");
+        return out;
     }
     let name = |entry: &Entry| entry.engine.name();
     let width = plan.entries.iter().map(|entry| name(entry).len()).max().unwrap_or(0);

@@ -177,7 +177,7 @@ fn upper(model: Model) -> String {
 
 fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String {
     let how = proof(certificate, &answer.statistics);
-    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how}\n", answer.file)
+    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how} (engine: {})\n", answer.file, answer.engine)
 }
 
 /// How a program was proved safe.
@@ -212,7 +212,11 @@ fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> S
             out.push_str(&prose("Whether SC allows a violation as well is not known.", look));
         }
         let steps = counted(trace.steps.len(), "step");
-        out.push_str(&prose(&format!("checked: replayed {steps} on the exact machine"), look));
+        let engine = answer.engine;
+        out.push_str(&prose(
+            &format!("checked: replayed {steps} on the exact machine (engine: {engine})"),
+            look,
+        ));
     }
     out
 }

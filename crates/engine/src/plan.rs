@@ -80,7 +80,7 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
 }
 
 fn first(_: &Facts<'_>) -> Result<String, String> {
-    Ok("most programs are small or have a violation nearby, and this one is the shortest".to_string())
+    Ok("most programs are small or have a violation nearby, of which it finds a shortest one".to_string())
 }
 
 fn order_and_gaps(facts: &Facts<'_>) -> Result<String, String> {
