@@ -70,7 +70,7 @@ fn result(table: Table) -> Answer {
     for (at, standing) in table.standings.into_iter().enumerate() {
         match standing {
             Standing::Ended(answer) if at < turn => others.extend(reasons_of(&answer).to_vec()),
-            Standing::Ended(answer) if at == turn => last = Some(answer),
+            Standing::Ended(answer) if at == turn => last = Some(*answer),
             _ => {}
         }
     }
@@ -114,7 +114,7 @@ struct Table {
 enum Standing {
     Waiting,
     Running,
-    Ended(Answer),
+    Ended(Box<Answer>),
 }
 
 impl Race<'_> {
@@ -163,7 +163,7 @@ impl Race<'_> {
     /// Takes up how an entry ended.
     fn end(&self, at: usize, answer: Answer, called_off: bool) {
         let mut table = self.table();
-        table.standings[at] = if called_off { Standing::Waiting } else { Standing::Ended(answer) };
+        table.standings[at] = if called_off { Standing::Waiting } else { Standing::Ended(Box::new(answer)) };
         while let Some(Standing::Ended(answer)) = table.standings.get(table.turn) {
             if !is_open(answer) || table.turn + 1 == self.entries.len() {
                 self.over.store(true, Ordering::SeqCst);

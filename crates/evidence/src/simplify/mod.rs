@@ -19,7 +19,7 @@ use crate::stores::Stores;
 use crate::{Checked, Task, Verdict};
 use delete::delete;
 use machine::{Configuration, Event, Exact, MODELS, Trace, TraceStep, Violation, replay};
-use program::{Int, Op, Program, PropertyKind, ThreadId, VarId};
+use program::{Op, Program, PropertyKind, ThreadId};
 
 /// How many steps may be taken to try changes.
 const MOST_STEPS: usize = 100_000;
@@ -34,10 +34,18 @@ const MOST_ROUNDS: usize = 4;
 pub fn simplify(task: &Task<'_>, checked: Checked) -> Checked {
     let (verdict, run) = checked.into_parts();
     let Verdict::Unsafe(trace) = verdict else { return Checked::from_parts(verdict, run) };
-    let simpler = Draft::new(task, &trace, &run).finish(trace.initial.clone());
-    match simpler.and_then(|simpler| Some((replay(task.program, task.model, &simpler).ok()?, simpler))) {
-        Some((run, simpler)) => Checked::from_parts(Verdict::Unsafe(simpler), run),
-        None => Checked::from_parts(Verdict::Unsafe(trace), run),
+    let mut draft = Draft::new(task, &trace, run);
+    if !draft.simplify() {
+        return Checked::from_parts(Verdict::Unsafe(trace), draft.passed);
+    }
+    let simpler = Trace { steps: draft.steps, ..trace.clone() };
+    match replay(task.program, task.model, &simpler) {
+        Ok(run) => Checked::from_parts(Verdict::Unsafe(simpler), run),
+        // What was made step by step can be replayed; if not, nothing was gained.
+        Err(_) => {
+            let run = replay(task.program, task.model, &trace).unwrap_or_default();
+            Checked::from_parts(Verdict::Unsafe(trace), run)
+        }
     }
 }
 
@@ -102,7 +110,7 @@ struct Tried {
 }
 
 impl<'a> Draft<'a> {
-    fn new(task: &Task<'a>, trace: &Trace, run: &[Configuration]) -> Draft<'a> {
+    fn new(task: &Task<'a>, trace: &Trace, run: Vec<Configuration>) -> Draft<'a> {
         let passed: Vec<&Configuration> = run.iter().collect();
         Draft {
             task: *task,
@@ -110,25 +118,24 @@ impl<'a> Draft<'a> {
             violation: trace.violation,
             steps: trace.steps.clone(),
             cost: Cost::of(task.program, &trace.steps, &passed),
-            passed: run.to_vec(),
+            passed: run,
             left: MOST_STEPS,
         }
     }
 
-    /// The simplest run that was found; `None` if that is the one given.
-    fn finish(mut self, initial: Vec<(VarId, Int)>) -> Option<Trace> {
+    /// Makes the run as simple as it gets; whether that changed it.
+    fn simplify(&mut self) -> bool {
         let before = self.cost;
         self.cut();
         for _ in 0..MOST_ROUNDS {
             let round = self.cost;
-            delete(&mut self);
+            delete(self);
             self.reorder();
             if self.cost == round {
                 break;
             }
         }
-        let simpler = Trace { initial, steps: self.steps, violation: self.violation };
-        (self.cost < before).then_some(simpler)
+        self.cost < before
     }
 
     /// Leaves out everything behind the first violation.
@@ -207,6 +214,9 @@ impl<'a> Draft<'a> {
     /// Tries other orders of the same steps, with the drains that were left out added.
     fn reorder(&mut self) {
         let program = self.task.program;
+        if self.steps.len() > order::MOST_STEPS {
+            return;
+        }
         for lazy in program.thread_ids() {
             let (steps, run) = self.drained(lazy);
             let run: Vec<&Configuration> = run.iter().collect();

@@ -14,7 +14,7 @@ use program::ThreadId;
 use std::cmp::Reverse;
 
 /// Longer runs stay in their order.
-const MOST_STEPS: usize = 2_000;
+pub(super) const MOST_STEPS: usize = 2_000;
 
 /// The steps in another order; delays that could be in one or another thread are put into `lazy`.
 /// `None` if there are too many.
