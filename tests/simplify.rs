@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
+    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
 }
 
 fn read(text: &str) -> Program {
@@ -34,7 +34,11 @@ fn found(task: &Task<'_>, order: Order) -> Option<Trace> {
 
 fn simpler(task: &Task<'_>, trace: &Trace) -> Trace {
     let checked = check(task, Verdict::Unsafe(trace.clone()), &Ignore).expect("engines give evidence");
-    trace_of(&simplify(task, checked)).clone()
+    let simple = simplify(task, checked);
+    let trace = trace_of(&simple);
+    let run = replay(task.program, task.model, trace).expect("it is a run");
+    assert_eq!(run, simple.run(), "the configurations are those of the trace");
+    trace.clone()
 }
 
 fn trace_of(checked: &Checked) -> &Trace {
@@ -77,7 +81,6 @@ fn random_violations_stay_violations_and_become_simpler() {
             let Some(trace) = found(&task, order) else { continue };
             let simple = simpler(&task, &trace);
             let text = || format!("seed {seed}, {}, {order:?}\n{}", model.name(), program::print(&program));
-            assert!(replay(&program, model, &simple).is_ok(), "{}", text());
             assert_eq!(simple.violation, trace.violation, "{}", text());
             assert!(thread_steps(&simple) <= thread_steps(&trace), "{}", text());
             assert_eq!(simpler(&task, &trace), simple, "twice the same: {}", text());

@@ -138,12 +138,17 @@ impl<'a> Draft<'a> {
         self.cost < before
     }
 
-    /// Leaves out everything behind the first violation.
+    /// Leaves out what stands behind the first violation, but not the drain of a store that would
+    /// be a delayed one without it.
     fn cut(&mut self) {
-        if let Some(first) = self.passed.iter().position(|at| self.is_violated(at)) {
-            self.passed.truncate(first + 1);
-            self.steps.truncate(first);
-            self.cost = Cost::of(self.task.program, &self.steps, &self.passed.iter().collect::<Vec<_>>());
+        let Some(first) = self.passed.iter().position(|at| self.is_violated(at)) else { return };
+        let run: Vec<&Configuration> = self.passed.iter().collect();
+        let ends = (first..self.steps.len()).take(2).filter(|end| self.is_violated(run[*end]));
+        let cost = |end: usize| (Cost::of(self.task.program, &self.steps[..end], &run[..=end]), end);
+        if let Some((cost, end)) = ends.map(cost).min().filter(|(cost, _)| *cost < self.cost) {
+            self.passed.truncate(end + 1);
+            self.steps.truncate(end);
+            self.cost = cost;
         }
     }
 
