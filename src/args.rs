@@ -5,6 +5,7 @@
 
 mod abstracting;
 mod bench;
+mod plan;
 mod values;
 
 pub use bench::Bench;
@@ -16,6 +17,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
 use evidence::Monitor;
 use machine::{MODELS, Model, model_named};
+use plan::{Planning, PlanningAlone};
 use program::Int;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -165,7 +167,10 @@ pub struct Verify {
     #[command(flatten)]
     pub limits: Limits,
 
-    /// How many files to work on at once [default: the number of processors]
+    #[command(flatten)]
+    pub planning: Planning,
+
+    /// How much to do at once: files, and engines for one file [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
     pub threads: Option<usize>,
 
@@ -212,6 +217,9 @@ pub struct Fence {
     /// Write the program with the fences in it to this file, all else unchanged; `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub planning: PlanningAlone,
 
     #[command(flatten)]
     pub exploring: Exploring,
@@ -364,6 +372,7 @@ impl Exploring {
             order: self.search.into(),
             max_buffer: Some(self.buffer),
             abstraction: self.abstracting.abstraction(),
+            ..Run::default()
         }
     }
 }

@@ -5,7 +5,7 @@
 //! allocator), too many states, or the user asked. The limit on memory is looked at between
 //! steps and never makes an allocation fail, so a run always ends with a report.
 
-use crate::progress::Display;
+use crate::progress::{Display, Report, TaskId};
 use cap::Cap;
 use evidence::{Monitor, Progress, Stop};
 use std::alloc::System;
@@ -40,6 +40,7 @@ pub struct Watch<'a> {
     started: Instant,
     interrupt: &'a Interrupt,
     display: &'a Display,
+    task: TaskId,
     label: String,
     /// Whether what engines decide is told.
     verbose: bool,
@@ -50,7 +51,16 @@ impl<'a> Watch<'a> {
     /// Starts the clock for a task of this name.
     pub fn new(budget: Budget, interrupt: &'a Interrupt, display: &'a Display, label: String) -> Watch<'a> {
         let peak = AtomicUsize::new(allocated());
-        Watch { budget, started: Instant::now(), interrupt, display, label, verbose: false, peak }
+        Watch {
+            budget,
+            started: Instant::now(),
+            interrupt,
+            display,
+            task: display.begin(),
+            label,
+            verbose: false,
+            peak,
+        }
     }
 
     /// Tells on standard error what engines decide on their way, if wanted.
@@ -69,6 +79,7 @@ impl<'a> Watch<'a> {
             started: self.started,
             interrupt: self.interrupt,
             display: self.display,
+            task: self.display.begin(),
             label: self.label.clone(),
             verbose: false,
             peak: AtomicUsize::new(0),
@@ -106,7 +117,8 @@ impl Monitor for Watch<'_> {
         if let Some(stop) = self.stop(progress) {
             return Err(stop);
         }
-        self.display.update(&self.label, progress, self.elapsed(), self.budget.time);
+        let (elapsed, limit) = (self.elapsed(), self.budget.time);
+        self.display.update(self.task, &Report { label: &self.label, progress, elapsed, limit });
         Ok(())
     }
 
@@ -114,6 +126,16 @@ impl Monitor for Watch<'_> {
         if self.verbose {
             self.display.pause(|| anstream::eprintln!("{}: {text}", self.label));
         }
+    }
+
+    fn leave(&self, engine: &'static str) {
+        self.display.end(self.task, Some(engine));
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.display.end(self.task, None);
     }
 }
 

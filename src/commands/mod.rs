@@ -6,6 +6,7 @@ mod fence;
 mod generate;
 mod interactive;
 mod list;
+mod plan;
 mod show;
 mod verify;
 mod walk;
@@ -26,7 +27,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{Loaded, Unreadable, load};
 use crate::report::{Failed, Printed, Report};
 use engine::{Engine, Run};
-use evidence::{Checked, Ignore, Reason, Rejected, Statistics, Task, Verdict};
+use evidence::{Checked, Ignore, Named, Reason, Rejected, Statistics, Task, Verdict, simplify};
 use frontend::Diagnostic;
 use program::Span;
 use std::path::Path;
@@ -77,13 +78,15 @@ fn warned(mut loaded: Loaded) -> Loaded {
     loaded
 }
 
-/// The engine's answer, checked, and who found it. An error is a bug of ours.
+/// The engine's answer, checked, violations made simple, and who found it. An error is a bug of ours.
 fn answer(
     engine: &dyn Engine,
     task: &Task<'_>,
     run: &Run<'_>,
 ) -> Result<(Checked, Statistics, &'static str), String> {
-    let answer = engine.verify(task, run);
+    let named = Named::new(engine.name(), run.monitor);
+    let answer = engine.verify(task, &Run { monitor: &named, ..*run });
+    drop(named);
     let checked = match evidence::check(task, answer.verdict, run.monitor) {
         // Out of time while checking: then nothing is known.
         Err(Rejected::Stopped(stop)) => {
@@ -91,7 +94,7 @@ fn answer(
         }
         checked => checked,
     };
-    let checked = checked.map_err(|why| bug(answer.engine, &why))?;
+    let checked = simplify(task, checked.map_err(|why| bug(answer.engine, &why))?);
     Ok((checked, answer.statistics, answer.engine))
 }
 

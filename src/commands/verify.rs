@@ -15,8 +15,8 @@ use crate::numbers::counted;
 use crate::parallel::in_order;
 use crate::progress::Display;
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
-use engine::Engine;
-use evidence::{Checked, Statistics, Task, Verdict, check_outcomes};
+use engine::{Engine, Run};
+use evidence::{Checked, Statistics, Task, Verdict, check_outcomes, happens_under_sc};
 use machine::{MODELS, Model};
 use program::Question;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,12 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
     let report = args.report.chosen();
     let open = |folder: &PathBuf| Store::open(folder, report.form(), args.force, &interrupt);
+    let files = expand(&args.files);
+    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let session = Session {
         args,
+        // What files leave of the threads goes to engines.
+        engine_threads: (threads / files.len().max(1)).max(1),
         report,
         engine: args.exploring.engine(),
         models: chosen_models(&args.model),
@@ -44,10 +48,8 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
         look: console.look(),
         skipped: AtomicUsize::new(0),
     };
-    let files = expand(&args.files);
     let paths: Vec<&Path> = files.iter().map(|file| file.as_deref().unwrap_or(Path::new(""))).collect();
     let stems = stems(&paths);
-    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let mut worst = Exit::Holds;
     let ended = in_order(
         files.len(),
@@ -72,6 +74,7 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
 /// One run of the command.
 struct Session<'a> {
     args: &'a Verify,
+    engine_threads: usize,
     report: &'static dyn Report,
     engine: &'static dyn Engine,
     models: Vec<Model>,
@@ -116,6 +119,10 @@ impl Session<'_> {
 
     fn model(&self, loaded: &Loaded, model: &Model, stem: &str) -> (Printed, Exit) {
         let task = Task { program: &loaded.program, model: *model };
+        if self.args.planning.explain_plan {
+            let as_json = self.report.name() == "json";
+            return (super::plan::explain(&loaded.name, &task, &self.args.exploring, as_json), Exit::Holds);
+        }
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
         let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
@@ -146,6 +153,7 @@ impl Session<'_> {
     ) -> Result<(Printed, Exit), String> {
         let (checked, statistics, engine) = self.answer(task, watch)?;
         let sc_violation = match checked.verdict() {
+            Verdict::Unsafe(trace) if happens_under_sc(task.program, trace) => Some(true),
             Verdict::Unsafe(_) => self.sc_violation(task, watch, &statistics)?,
             _ => None,
         };
@@ -177,7 +185,8 @@ impl Session<'_> {
         task: &Task<'_>,
         watch: &Watch<'_>,
     ) -> Result<(Checked, Statistics, &'static str), String> {
-        super::answer(self.engine, task, &self.args.exploring.run(watch))
+        let run = self.args.exploring.run(watch);
+        super::answer(self.engine, task, &Run { threads: self.engine_threads, ..run })
     }
 
     /// Whether SC violates something as well, as far as that can be found out.
@@ -188,9 +197,6 @@ impl Session<'_> {
         statistics: &Statistics,
     ) -> Result<Option<bool>, String> {
         let sc = MODELS[0];
-        if task.model.name() == sc.name() {
-            return Ok(Some(true));
-        }
         let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
         let (checked, ..) = self.answer(&Task { model: sc, ..*task }, &watch.with_states(states))?;
         Ok(match checked.verdict() {

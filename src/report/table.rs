@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use std::fmt::Write;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// One line of a cell, before wrapping. What does not fit continues below its text.
 #[derive(Clone, Debug, Default)]
@@ -130,8 +130,10 @@ impl Table {
     }
 }
 
-/// A text in a style; blanks stay plain, so that they can be trimmed.
+/// A text in a style; blanks stay plain, so that they can be trimmed, and those that did not
+/// break become ordinary ones.
 pub fn styled(text: &str, style: Style) -> String {
+    let text = text.replace('\u{a0}', " ");
     if text.trim().is_empty() { text.to_string() } else { format!("{style}{text}{style:#}") }
 }
 
@@ -165,8 +167,7 @@ pub fn wrap_text(text: &str, width: usize) -> Vec<String> {
                 lines.push(String::new());
                 continue;
             }
-            let fits = word.char_indices().take(width.max(1)).last();
-            let cut = fits.map_or(word.len(), |(at, c)| at + c.len_utf8());
+            let cut = fitting(word, width);
             lines[last].push_str(&word[..cut]);
             word = &word[cut..];
             if word.is_empty() {
@@ -175,7 +176,18 @@ pub fn wrap_text(text: &str, width: usize) -> Vec<String> {
             lines.push(String::new());
         }
     }
+    lines.iter_mut().for_each(|line| line.truncate(line.trim_end_matches(' ').len()));
     lines
+}
+
+/// How many bytes of a word fit into a width: at least one character, so that there is an end.
+fn fitting(word: &str, width: usize) -> usize {
+    let mut used = 0;
+    let fits = word.char_indices().take_while(|(at, c)| {
+        used += c.width().unwrap_or(0);
+        *at == 0 || used <= width
+    });
+    fits.last().map_or(word.len(), |(at, c)| at + c.len_utf8())
 }
 
 #[cfg(test)]
@@ -193,6 +205,10 @@ mod tests {
         check("abcdefgh", 3, &["abc", "def", "gh"]);
         check("x abcdefgh", 4, &["x", "abcd", "efgh"]);
         check("", 4, &[""]);
+        // Characters that are two columns wide, or none.
+        check("変数名前", 5, &["変数", "名前"]);
+        check("変", 1, &["変"]);
+        check("e\u{301}e\u{301}e", 2, &["e\u{301}e\u{301}", "e"]);
     }
 
     fn table() -> Table {

@@ -4,7 +4,7 @@ mod fences;
 
 use super::{
     Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
-    diagnostics, litmus, reason_texts, render, violation_span,
+    diagnostics, litmus, reason_texts, render, table::wrap_text, violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
@@ -103,7 +103,9 @@ impl Report for Text {
                     violation(program, trace.violation, run),
                 );
                 if !look.quiet {
-                    out.push_str(&explained(&Task { program, model }, trace, run, None, look));
+                    let task = Task { program, model };
+                    out.push_str(&explained(&task, trace, run, None, look));
+                    out.push_str(&advice(&task, trace, run, look));
                 }
                 out
             }
@@ -185,7 +187,7 @@ fn upper(model: Model) -> String {
 
 fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String {
     let how = proof(certificate, &answer.statistics);
-    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how}\n", answer.file)
+    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how} (engine: {})\n", answer.file, answer.engine)
 }
 
 /// How a program was proved safe.
@@ -232,11 +234,18 @@ fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> S
     let mut out = format!("{}: {UNSAFE}unsafe{UNSAFE:#} under {model}: {claim}\n", answer.file);
     if !look.quiet {
         out.push_str(&explained(&answer.task, trace, run, answer.sc_violation, look));
+        if answer.sc_violation != Some(true) {
+            out.push_str(&advice(&answer.task, trace, run, look));
+        }
         if answer.sc_violation.is_none() {
-            out.push_str("Whether SC allows a violation as well is not known.\n");
+            out.push_str(&prose("Whether SC allows a violation as well is not known.", look));
         }
         let steps = counted(trace.steps.len(), "step");
-        let _ = writeln!(out, "checked: replayed {steps} on the exact machine");
+        let engine = answer.engine;
+        out.push_str(&prose(
+            &format!("checked: replayed {steps} on the exact machine (engine: {engine})"),
+            look,
+        ));
     }
     out
 }
@@ -264,13 +273,25 @@ fn explained(
     };
     let mut out = format!("\n{}\n", render(&shown, look.width));
     match (&cause, sc_violation) {
-        (_, Some(true)) => out.push_str("This happens under SC as well: no fence helps.\n"),
-        (Some(cause), _) => {
-            let _ = writeln!(out, "{}.", cause.text(program));
-        }
+        (_, Some(true)) => out.push_str(&prose("This happens under SC as well: no fence helps.", look)),
+        (Some(cause), _) => out.push_str(&prose(&format!("{}.", cause.text(program)), look)),
         (None, _) => {}
     }
     out
+}
+
+/// Which fence would have prevented the run.
+fn advice(task: &Task<'_>, trace: &Trace, run: &[Configuration], look: &Look) -> String {
+    let cause = cause(task.program, trace, run);
+    let point = cause.and_then(|cause| engine::prevented_by(task, trace, &cause));
+    let sentence = |point| format!("A {} prevents this run.", fences::name(task.program, &point));
+    point.map(|point| prose(&sentence(point), look)).unwrap_or_default()
+}
+
+/// A sentence in lines. What belongs together stays together: `(line 9)`, `x = 1`.
+fn prose(text: &str, look: &Look) -> String {
+    let tied = text.replace("(line ", "(line\u{a0}").replace(" = ", "\u{a0}=\u{a0}");
+    wrap_text(&tied, look.width.max(20)).join("\n").replace('\u{a0}', " ") + "\n"
 }
 
 /// The violated claim, with its place if it stands inside a thread.

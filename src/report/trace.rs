@@ -1,8 +1,13 @@
 //! A run as people read it: a table with one column a thread and one a variable, or, where the
 //! terminal is too narrow for that, a list.
 //!
-//! Steps of one thread that follow each other and belong to one statement share a row. Buffers
-//! stand in their thread's column at every row, memory shows what changed.
+//! What happens stands on the left, one column a thread; what is true afterwards on the right:
+//! the buffers that are not empty, and what changed in memory. Which steps share a row is said
+//! in `rows`. There are several ways to draw this within a width: buffers in columns of their own
+//! or below the statements, memory in one column or one a variable. Of those whose words fit, the
+//! one with the fewest lines is taken; if none fits, or not without breaking most lines, a list.
+
+mod rows;
 
 use super::steps::{Effect, Step, buffer, describe_all, mentions, standing};
 use super::table::{Cell, Column, Line, Table, styled, wrap_text};
@@ -10,9 +15,11 @@ use anstyle::{AnsiColor, Style};
 use evidence::Cause;
 use machine::{Configuration, Model, TraceStep, Violation};
 use program::{Place, Program, RegId, ThreadId, VarId};
+use rows::{Row, rows};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
+use unicode_width::UnicodeWidthStr;
 
 /// A run to show.
 pub struct Run<'a> {
@@ -36,23 +43,50 @@ const FORBIDDEN: Style = AnsiColor::Red.on_default().bold();
 const CHANGED: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// Columns of threads and of memory are not made narrower than this; rather a list is shown.
+/// Columns of threads, of memory and of buffers are not made narrower than this, nor than their
+/// longest word, unless that is beyond `LONG`; rather a list is shown.
 const LEAST_THREAD: usize = 16;
-const LEAST_MEMORY: usize = 12;
+const LEAST_STATE: usize = 10;
+const LONG: usize = 24;
+/// How far the second line of a piece of a list is set in.
+const HANG: usize = 6;
+
+/// Ways to draw a table.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Buffers have columns of their own.
+    buffers: bool,
+    /// Every variable has a column of its own.
+    memory: bool,
+}
+
+/// All of them; of two that are equally high, the first is better.
+const LAYOUTS: [Layout; 4] = [
+    Layout { buffers: true, memory: true },
+    Layout { buffers: false, memory: true },
+    Layout { buffers: true, memory: false },
+    Layout { buffers: false, memory: false },
+];
 
 /// The run within a width.
 pub fn render(run: &Run<'_>, width: usize) -> String {
     let view = View::new(run);
-    // One column a variable reads best; with many variables one column has to do for all.
-    let spread = view.table(true).render(width);
-    spread.or_else(|| view.table(false).render(width)).unwrap_or_else(|| view.list(width))
+    let tables = LAYOUTS.iter().filter_map(|layout| view.table(*layout).render(width));
+    // Titles of two lines do not make a table worse.
+    let height = |table: &String| table.lines().skip_while(|line| !line.contains('┼')).count();
+    let list = view.list(width);
+    // A table whose cells are mostly broken lines is worse than a list.
+    let readable = |table: &String| height(table) * 4 <= list.lines().count() * 5;
+    tables.min_by_key(height).filter(readable).unwrap_or(list)
 }
 
 struct View<'a> {
     run: &'a Run<'a>,
     steps: Vec<Step>,
-    groups: Vec<Range<usize>>,
+    rows: Vec<Row>,
     variables: Vec<VarId>,
+    /// The threads that have something in their buffer after some row.
+    buffering: Vec<ThreadId>,
     threads: Vec<ThreadId>,
     /// The width of the line numbers in front of statements.
     margin: usize,
@@ -61,39 +95,49 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn new(run: &'a Run<'a>) -> View<'a> {
         let steps = describe_all(run.program, run.steps, run.passed);
-        let groups = groups(run.program, &steps);
+        let rows = rows(run.program, &steps, run.passed);
         let end = run.passed.last();
         let ends = end.map(|end| run.program.thread_ids().map(|t| standing(run.program, end, t).line));
         let lines = steps.iter().map(|step| step.line).chain(ends.into_iter().flatten());
         let last_line = lines.flatten().max().unwrap_or(0);
         let variables = touched(run, &steps);
         let threads = shown_threads(run.program, &steps);
-        View { run, steps, groups, variables, threads, margin: last_line.to_string().len() + 1 }
+        let buffers =
+            |t: &ThreadId| rows.iter().any(|row| !run.passed[row.steps.end].local(*t).buffer.is_empty());
+        let buffering = threads.iter().copied().filter(buffers).collect();
+        View { run, steps, rows, variables, buffering, threads, margin: last_line.to_string().len() + 1 }
     }
 
-    fn table(&self, spread: bool) -> Table {
+    fn table(&self, layout: Layout) -> Table {
         let program = self.run.program;
-        let names: Vec<&str> = self.variables.iter().map(|v| program.variable(*v).name.as_str()).collect();
+        let thread_name = |t: &ThreadId| program.thread(*t).name.clone();
         let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
         let mut table = Table { columns: vec![column("step", None)], rows: Vec::new() };
-        let threads = self.threads.iter().map(|t| column(&program.thread(*t).name, Some(LEAST_THREAD)));
-        table.columns.extend(threads);
-        match spread {
-            true => table.columns.extend(names.iter().enumerate().map(|(at, name)| {
-                let over = if at == 0 { "memory" } else { "" };
-                Column { title: vec![over.to_string(), name.to_string()], joined: at > 0, least: None }
-            })),
-            false => table.columns.push(column("memory", Some(LEAST_MEMORY))),
+        table.columns.extend(self.threads.iter().map(|t| column(&thread_name(t), Some(LEAST_THREAD))));
+        if layout.buffers {
+            table.columns.extend(family("buffer", self.buffering.iter().map(thread_name), Some(LEAST_STATE)));
+        }
+        match layout.memory {
+            true => {
+                let names = self.variables.iter().map(|v| program.variable(*v).name.clone());
+                table.columns.extend(family("memory", names, None));
+            }
+            false => table.columns.push(column("memory", Some(LEAST_STATE))),
         }
         let mut first = vec![vec![Line::plain("start")]];
-        first.extend(self.threads.iter().map(|_| Cell::new()));
-        first.extend(self.memory(None, spread));
+        first.resize(table.columns.len() - self.memory(None, layout.memory).len(), Cell::new());
+        first.extend(self.memory(None, layout.memory));
         table.rows.push(first);
-        for group in &self.groups {
-            let mut row = vec![vec![Line::plain(number(group))]];
-            row.extend(self.threads.iter().map(|thread| self.cell(group, *thread)));
-            row.extend(self.memory(Some(group), spread));
-            table.rows.push(row);
+        for row in &self.rows {
+            let mut cells = vec![vec![Line::plain(row.number())]];
+            cells.extend(self.threads.iter().map(|thread| self.cell(row, *thread, !layout.buffers)));
+            if layout.buffers {
+                let buffer =
+                    |t: &ThreadId| self.buffer(row.steps.end, *t).map(|b| Line::plain(b.1).style(BUFFER));
+                cells.extend(self.buffering.iter().map(|thread| Cell::from_iter(buffer(thread))));
+            }
+            cells.extend(self.memory(Some(&row.steps), layout.memory));
+            table.rows.push(cells);
         }
         if self.run.violation.is_some() {
             let mut row = vec![vec![Line::plain("end")]];
@@ -101,25 +145,30 @@ impl<'a> View<'a> {
             row.resize(table.columns.len(), Cell::new());
             table.rows.push(row);
         }
+        keep_words_whole(&mut table);
         table
     }
 
-    /// What a thread does in a group of steps, and what its buffer holds afterwards.
-    fn cell(&self, group: &Range<usize>, thread: ThreadId) -> Cell {
+    /// What a thread does in a row, and what its buffer holds afterwards if that is wanted here.
+    fn cell(&self, row: &Row, thread: ThreadId, with_buffer: bool) -> Cell {
         let blank = " ".repeat(self.margin);
         let mut cell = Cell::new();
-        if self.steps[group.start].thread == thread {
-            cell.push(self.headline(group.start));
-            cell.extend(self.effects(group).into_iter().map(|line| line.margin(&blank)));
+        if self.steps[row.steps.start].thread == thread {
+            for statement in &row.statements {
+                cell.push(self.headline(statement.start));
+                cell.extend(self.effects(statement).into_iter().map(|line| line.margin(&blank)));
+            }
         }
-        if let Some(buffer) = self.buffer(group.end, thread) {
-            cell.push(Line::plain(buffer).style(BUFFER).margin(&blank));
+        if let Some((word, entries)) = self.buffer(row.steps.end, thread).filter(|_| with_buffer) {
+            cell.push(Line::plain(format!("{word}: {entries}")).style(BUFFER).margin(&blank));
         }
         cell
     }
 
-    fn buffer(&self, at: usize, thread: ThreadId) -> Option<String> {
-        buffer(self.run.program, self.run.model, &self.run.passed[at], thread)
+    /// The buffer of a thread, if something is in it: what it is called, and its entries.
+    fn buffer(&self, at: usize, thread: ThreadId) -> Option<(String, String)> {
+        let text = buffer(self.run.program, self.run.model, &self.run.passed[at], thread)?;
+        text.split_once(": ").map(|(word, entries)| (word.to_string(), entries.to_string()))
     }
 
     /// The statement of a step, or the drain it is.
@@ -143,8 +192,9 @@ impl<'a> View<'a> {
         for at in group.clone() {
             let step = &self.steps[at];
             for effect in &step.effects {
-                let Some(text) = self.effect(step, effect) else { continue };
-                let mark = if matches!(effect, Effect::Load(..)) { self.mark(at) } else { "" };
+                let Some(text) = self.effect(at, effect) else { continue };
+                let mark =
+                    if matches!(effect, Effect::Load(..) | Effect::Drain(..)) { self.mark(at) } else { "" };
                 let style = if mark.is_empty() { Style::new() } else { FORBIDDEN };
                 lines.push(Line::plain(format!("{text}{mark}")).style(style));
             }
@@ -152,7 +202,8 @@ impl<'a> View<'a> {
         lines
     }
 
-    fn effect(&self, step: &Step, effect: &Effect) -> Option<String> {
+    fn effect(&self, at: usize, effect: &Effect) -> Option<String> {
+        let step = &self.steps[at];
         let name = |variable: &VarId| &self.run.program.variable(*variable).name;
         let register = |r: &RegId| self.run.program.thread(step.thread).registers[r.index()].as_str();
         match effect {
@@ -166,13 +217,24 @@ impl<'a> View<'a> {
                 Some(format!("{} = {value}", register(r)))
             }
             Effect::Choose(_, value) => Some(format!("chose {value}")),
+            // Memory shows what drains at once; only what SC forbids has to be said.
+            Effect::Drain(variable, _) if !self.mark(at).is_empty() && self.is_behind_its_store(at) => {
+                Some(format!("{} reaches memory", name(variable)))
+            }
             Effect::Assign(..) | Effect::Store(..) | Effect::Drain(..) => None,
         }
     }
 
+    /// Whether a drain stands in the row of its store.
+    fn is_behind_its_store(&self, at: usize) -> bool {
+        let mut statements = self.rows.iter().flat_map(|row| &row.statements);
+        statements.any(|statement| statement.start < at && at < statement.end)
+    }
+
     fn mark(&self, at: usize) -> &'static str {
-        let forbidden = self.run.cause.is_some_and(|cause| cause.step == at);
-        if forbidden { "  ◀ not under SC" } else { "" }
+        let forbidden = self.run.cause.is_some_and(|cause| cause.step == at && !cause.is_claim);
+        // Blanks that do not break keep the mark in one piece.
+        if forbidden { "  ◀\u{a0}not\u{a0}under\u{a0}SC" } else { "" }
     }
 
     /// The cells of memory: all values at the start, later what a group of steps wrote.
@@ -227,24 +289,30 @@ impl<'a> View<'a> {
         let program = self.run.program;
         let mut out = String::new();
         let mut put = |indent: usize, text: &str, style: Style| {
-            for (at, line) in wrap_text(text, width.saturating_sub(indent + 2).max(10)).iter().enumerate() {
-                let indent = if at == 0 { indent } else { indent + 2 };
+            for (at, line) in wrap_text(text, width.saturating_sub(indent + HANG).max(10)).iter().enumerate()
+            {
+                let indent = if at == 0 { indent } else { indent + HANG };
                 let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
             }
         };
         put(0, &format!("start: {}", self.changes(None).join(" ")), Style::new());
-        for group in &self.groups {
-            let head = self.headline(group.start);
-            let thread = &program.thread(self.steps[group.start].thread).name;
-            let text = format!("{} {thread}: {} {}", number(group), head.margin.trim(), head.text);
-            put(0, &text, head.style);
-            self.effects(group).iter().for_each(|line| put(4, &line.text, line.style));
+        for row in &self.rows {
+            let thread = &program.thread(self.steps[row.steps.start].thread).name;
+            for (at, statement) in row.statements.iter().enumerate() {
+                let head = self.headline(statement.start);
+                let text = format!("{} {}", head.margin.trim(), head.text);
+                match at {
+                    0 => put(0, &format!("{} {thread}: {}", row.number(), text.trim()), head.style),
+                    _ => put(2, text.trim(), head.style),
+                }
+                self.effects(statement).iter().for_each(|line| put(4, &line.text, line.style));
+            }
             for t in &self.threads {
-                if let Some(buffer) = self.buffer(group.end, *t) {
-                    put(4, &format!("{} {buffer}", program.thread(*t).name), BUFFER);
+                if let Some((word, entries)) = self.buffer(row.steps.end, *t) {
+                    put(4, &format!("{} {word}: {entries}", program.thread(*t).name), BUFFER);
                 }
             }
-            let changes = self.changes(Some(group));
+            let changes = self.changes(Some(&row.steps));
             if !changes.is_empty() {
                 put(4, &format!("memory: {}", changes.join(" ")), CHANGED);
             }
@@ -265,33 +333,29 @@ impl<'a> View<'a> {
     }
 }
 
-/// The number of the steps in a group, from 1.
-fn number(group: &Range<usize>) -> String {
-    match group.len() {
-        1 => format!("{}", group.end),
-        _ => format!("{}-{}", group.start + 1, group.end),
-    }
+/// Columns under one title.
+fn family(
+    title: &str,
+    names: impl Iterator<Item = String>,
+    least: Option<usize>,
+) -> impl Iterator<Item = Column> {
+    names.enumerate().map(move |(at, name)| {
+        let over = if at == 0 { title } else { "" };
+        Column { title: vec![over.to_string(), name], joined: at > 0, least }
+    })
 }
 
-/// Neighbouring steps of one thread and one statement, unless they start it anew.
-fn groups(program: &Program, steps: &[Step]) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    let from = |at: usize| {
-        let step = &steps[at];
-        step.edge.map(|edge| program.thread(step.thread).edges()[edge].from)
-    };
-    for (at, step) in steps.iter().enumerate() {
-        let joins = groups.last().is_some_and(|group| {
-            let first = &steps[group.start];
-            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            same && group.clone().all(|earlier| from(earlier) != from(at))
-        });
-        match groups.last_mut() {
-            Some(group) if joins => group.end = at + 1,
-            _ => groups.push(at..at + 1),
-        }
+/// Lets no column become narrower than its longest word, unless that is very long.
+fn keep_words_whole(table: &mut Table) {
+    for (at, column) in table.columns.iter_mut().enumerate() {
+        let lines = table.rows.iter().filter_map(|row| row.get(at)).flatten();
+        let word = |line: &Line| {
+            let longest = line.text.split(' ').map(|word| word.width()).max().unwrap_or(0);
+            line.margin.width() + longest
+        };
+        let longest = lines.map(word).max().unwrap_or(0).min(LONG);
+        column.least = column.least.map(|least| least.max(longest));
     }
-    groups
 }
 
 /// What the violated property speaks of.
@@ -330,88 +394,4 @@ fn shown_threads(program: &Program, steps: &[Step]) -> Vec<ThreadId> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use engine::Engine;
-    use evidence::{Ignore, Task, Verdict, cause, check};
-    use machine::model_named;
-    use program::Source;
-
-    const SB: &str = "shared x, y;
-thread P0 { let a; x = 1; a = y; }
-thread P1 { let b; y = 1; b = x; }
-finally !(P0.a == 0 && P1.b == 0);";
-
-    /// Four threads, long names and long statements.
-    const WIDE: &str = "shared first_variable, second_variable, third_variable, fourth_variable;
-thread Writer(i in 0..2) { first_variable = i + 1; second_variable = i + 1; third_variable = i + 1; }
-thread Reader(i in 0..2) { let one, two; one = third_variable; two = first_variable; fourth_variable = one; }
-never Reader0.one == 1 && Reader0.two == 0 && Reader1.one == 2;";
-
-    /// The shortest violation of a program, drawn within a width.
-    fn drawn(text: &str, model: &str, width: usize) -> String {
-        let source = Source::new("test.fw", text);
-        let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
-        let parsed = (frontend.read)(source, &frontend::Options::default()).expect("it is a program");
-        let task =
-            Task { program: &parsed.program, model: model_named(model).expect("there is such a model") };
-        let answer = engine::Explicit.verify(&task, &engine::Run::default());
-        let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
-        let Verdict::Unsafe(trace) = checked.verdict() else { panic!("it is unsafe") };
-        let cause = cause(task.program, trace, checked.run());
-        let run = Run {
-            program: task.program,
-            model: task.model,
-            steps: &trace.steps,
-            passed: checked.run(),
-            violation: Some(trace.violation),
-            cause: cause.as_ref(),
-        };
-        anstream::adapter::strip_str(&render(&run, width)).to_string()
-    }
-
-    #[test]
-    fn a_table_shows_buffers_values_drains_and_the_forbidden_step() {
-        let table = drawn(SB, "tso", 100);
-        let parts = ["2 x = 1", "buffer: x=1", "y read 0  ◀ not under SC", "→ x = 1 reaches memory", "a = 0"];
-        for part in parts {
-            assert!(table.contains(part), "`{part}` is missing:\n{table}");
-        }
-        assert_eq!(table.matches("not under SC").count(), 1, "{table}");
-    }
-
-    #[test]
-    fn four_threads_fit_into_a_hundred_columns_as_a_table() {
-        for width in [100, 120] {
-            let table = drawn(WIDE, "pso", width);
-            assert!(table.contains('│'), "{table}");
-            assert!(table.lines().all(|line| line.chars().count() <= width), "{table}");
-        }
-    }
-
-    #[test]
-    fn a_narrow_terminal_gets_a_list_with_the_same_in_it() {
-        let list = drawn(SB, "tso", 30);
-        assert!(!list.contains('│'), "{list}");
-        for part in [
-            "P0: 2 x = 1",
-            "P0 buffer: x=1",
-            "◀ not under SC",
-            "reaches memory",
-            "memory: x=1",
-            "end P0: ended, a = 0",
-        ] {
-            assert!(list.contains(part), "`{part}` is missing:\n{list}");
-        }
-        for width in 0..30 {
-            drawn(SB, "tso", width);
-        }
-    }
-
-    #[test]
-    fn buffers_of_different_variables_are_apart_under_pso() {
-        let text = "shared x, y; thread P { x = 1; y = 1; x = 2; fence store; y = 2; l: skip; } never P@l;";
-        assert!(drawn(text, "pso", 100).contains("buffers: x=1, x=2 | y=1 | fence | y=2"));
-        assert!(drawn(text, "tso", 100).contains("buffer: x=1, y=1, x=2, y=2"));
-    }
-}
+mod tests;

@@ -33,7 +33,8 @@ fn evidence_is_written_in_the_form_of_the_report_and_holds() {
     }
     assert_eq!(folder.list("proofs").len(), 12, "nothing else was left behind");
     let ran = folder.run(&["check", "sb.fw", "proofs/sb.tso.trace.txt"]).exits(0);
-    ran.says("buffer: x=1").says("P0 read y while its own store to x was still in its buffer.");
+    ran.says("still in its buffer")
+        .says("P0's store to x (line 2) was still in its buffer when P0 read y (line 2)");
 }
 
 #[test]

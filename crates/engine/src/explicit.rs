@@ -8,7 +8,7 @@
 //!
 //! Breadth first, the violation found is a nearest one if no state had to wait for a larger
 //! bound. Otherwise one more search, without bounds but within that distance, looks for a
-//! nearer one.
+//! nearer one; after a search depth first, a small one.
 
 use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::search::{Ended, Limits, Order, Weight, path, search};
@@ -110,10 +110,13 @@ fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> Round {
 
 /// A violation with fewer steps, if longer buffers allow one.
 fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trace {
-    if run.order == Order::Depth || trace.steps.is_empty() {
-        return trace;
-    }
-    let reach = Reach { depth: trace.steps.len() - 1, states: states.saturating_mul(4).max(100_000) };
+    let Some(depth) = trace.steps.len().checked_sub(1) else { return trace };
+    let states = match run.order {
+        Order::Breadth => states.saturating_mul(4).max(100_000),
+        // Who searches depth first expects far violations.
+        Order::Depth => 20_000,
+    };
+    let reach = Reach { depth, states };
     match explore(task, run, Some(reach)).outcome {
         Outcome::Violated(shorter) => shorter,
         _ => trace,

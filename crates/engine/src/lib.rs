@@ -12,6 +12,7 @@ mod gaps;
 mod lazy;
 mod outcomes;
 mod parallel;
+mod plan;
 mod portfolio;
 mod robust;
 mod search;
@@ -20,10 +21,12 @@ pub use cegar::{Abstraction, Cegar};
 pub use explicit::Explicit;
 pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
+    prevented_by,
 };
 pub use gaps::GapProofs;
 pub use lazy::Lazy;
 pub use outcomes::outcomes;
+pub use plan::{Entry, Facts, Plan, plan};
 pub use portfolio::Portfolio;
 pub use robust::{
     MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, prove_robust, robust,
@@ -47,6 +50,8 @@ pub struct Run<'a> {
     pub max_buffer: Option<usize>,
     /// How `cegar` makes its abstraction.
     pub abstraction: Abstraction,
+    /// How many threads may work at once. Answers do not depend on it.
+    pub threads: usize,
 }
 
 impl Default for Run<'_> {
@@ -56,6 +61,7 @@ impl Default for Run<'_> {
             order: Order::Breadth,
             max_buffer: Some(USUAL_BUFFER),
             abstraction: Abstraction::default(),
+            threads: 1,
         }
     }
 }

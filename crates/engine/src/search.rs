@@ -263,6 +263,7 @@ impl Walk {
             states: self.states.len(),
             waiting: self.states.len() - self.expanded.min(self.states.len()),
             bytes: self.states.bytes() + more_bytes,
+            ..Progress::default()
         })
     }
 }

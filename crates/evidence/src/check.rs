@@ -12,7 +12,8 @@ use crate::{Certificate, ClosedSet, Monitor, Progress, Stop, Task, Verdict};
 use machine::{Configuration, Doubt, Exact, Gaps, Violation, replay};
 use std::fmt;
 
-/// A verdict whose evidence was checked. Only [`check`] makes one.
+/// A verdict whose evidence was checked. Only [`check`] makes one, and [`crate::simplify`] one from
+/// another.
 #[derive(Debug)]
 pub struct Checked {
     verdict: Verdict,
@@ -20,6 +21,14 @@ pub struct Checked {
 }
 
 impl Checked {
+    pub(crate) fn from_parts(verdict: Verdict, run: Vec<Configuration>) -> Checked {
+        Checked { verdict, run }
+    }
+
+    pub(crate) fn into_parts(self) -> (Verdict, Vec<Configuration>) {
+        (self.verdict, self.run)
+    }
+
     /// The verdict.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict

@@ -16,12 +16,14 @@ mod obligations;
 mod outcomes;
 mod record;
 mod robust;
+mod simplify;
 mod smtlib;
+mod stores;
 pub mod symbolic;
 mod verdict;
 mod witness;
 
-pub use cause::{Cause, cause};
+pub use cause::{Cause, Missed, cause};
 pub use certificate::{Certificate, ClosedSet, Cube, CubeProof};
 pub use check::{Checked, Rejected, check};
 pub use cubes::CubeFlaw;
@@ -31,8 +33,9 @@ pub use file::{
 pub use happens_before::Link;
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};
+pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
 pub use verdict::{
-    Ignore, Monitor, MostStates, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
+    Ignore, Monitor, MostStates, Named, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
 };
 pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};

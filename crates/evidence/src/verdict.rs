@@ -73,6 +73,8 @@ pub enum Stop {
 /// What an engine tells about its work while it runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
+    /// Who works; empty if that is clear. Engines need not say it, [`Named`] does.
+    pub engine: &'static str,
     /// What it is doing.
     pub phase: &'static str,
     /// The bound it works within, if any.
@@ -83,6 +85,10 @@ pub struct Progress {
     pub waiting: usize,
     /// Bytes of its main data structures.
     pub bytes: usize,
+    /// Predicates that it keeps track of, if it does.
+    pub predicates: Option<usize>,
+    /// How often it has refined an abstraction, if it does.
+    pub refinements: Option<usize>,
 }
 
 /// Watches an engine: shows progress and stops it at limits. Engines have no clock of their own.
@@ -92,6 +98,45 @@ pub trait Monitor: Sync {
 
     /// Hears what an engine decided on its way, for those who want to know.
     fn note(&self, _: &str) {}
+
+    /// An engine that reported has ended.
+    fn leave(&self, _engine: &'static str) {}
+}
+
+/// Says who reports; the innermost name counts. Several engines may report to one monitor at once.
+pub struct Named<'a> {
+    engine: &'static str,
+    monitor: &'a dyn Monitor,
+}
+
+impl<'a> Named<'a> {
+    /// Reports to `monitor` in the name of `engine` until it is dropped.
+    pub fn new(engine: &'static str, monitor: &'a dyn Monitor) -> Named<'a> {
+        Named { engine, monitor }
+    }
+}
+
+impl Monitor for Named<'_> {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        match progress.engine {
+            "" => self.monitor.observe(&Progress { engine: self.engine, ..*progress }),
+            _ => self.monitor.observe(progress),
+        }
+    }
+
+    fn leave(&self, engine: &'static str) {
+        self.monitor.leave(engine);
+    }
+
+    fn note(&self, text: &str) {
+        self.monitor.note(&format!("{}: {text}", self.engine));
+    }
+}
+
+impl Drop for Named<'_> {
+    fn drop(&mut self) {
+        self.monitor.leave(self.engine);
+    }
 }
 
 /// Lets an engine run without limits.
@@ -122,6 +167,11 @@ impl Monitor for (&dyn Monitor, &dyn Monitor) {
     fn note(&self, text: &str) {
         self.0.note(text);
         self.1.note(text);
+    }
+
+    fn leave(&self, engine: &'static str) {
+        self.0.leave(engine);
+        self.1.leave(engine);
     }
 }
 

@@ -94,7 +94,12 @@ impl Configuration {
 
     /// The configuration after a step; `None` if it cannot be taken, or not with this value.
     pub fn take(&self, machine: &Exact<'_>, event: Event, chosen: Option<&Int>) -> Option<Configuration> {
-        let step = self.moves(machine).into_iter().find(|step| step.event == event)?;
+        let (thread, mut moves) = (event.thread(), Vec::new());
+        machine.moves(thread, &self.holder, self.locals.get(thread.index())?, &mut moves);
+        let step = moves.into_iter().find(|step| step.event == event)?;
+        if step.guard.eval(&|slot| self.value(*slot)) != Ok(true) {
+            return None;
+        }
         let allowed = match (choice(&step), chosen) {
             (None, None) => true,
             (Some(domain), Some(value)) => domain.contains(value),
@@ -113,16 +118,21 @@ impl Configuration {
             };
             next.data.insert(*slot, value);
         }
-        next.forget_gone_slots(machine);
+        next.forget_gone_slots(machine, thread);
         Some(next)
     }
 
-    fn forget_gone_slots(&mut self, machine: &Exact<'_>) {
+    /// Forgets what a thread does not have any more.
+    fn forget_gone_slots(&mut self, machine: &Exact<'_>, of: ThreadId) {
         let mut kept = Vec::new();
-        for (thread, local) in machine.program().thread_ids().zip(&self.locals) {
-            machine.slots(thread, local, &mut kept);
-        }
-        self.data.retain(|slot, _| matches!(slot, Slot::Memory(_)) || kept.contains(slot));
+        machine.slots(of, &self.locals[of.index()], &mut kept);
+        kept.sort_unstable();
+        self.data.retain(|slot, _| match slot {
+            Slot::Register(thread, _) | Slot::Buffer(thread, _) if *thread == of => {
+                kept.binary_search(slot).is_ok()
+            }
+            _ => true,
+        });
     }
 
     fn moves(&self, machine: &Exact<'_>) -> Vec<MoveOf<Exact<'static>>> {

@@ -17,7 +17,7 @@ use crate::parallel::in_order;
 use crate::progress::Display;
 use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
-use engine::{FenceAnswer, FenceOptions, FencesFound, place_fences};
+use engine::{FenceAnswer, FenceOptions, FencesFound, Run, place_fences};
 use evidence::Task;
 use goal::goal;
 use machine::Model;
@@ -110,13 +110,19 @@ impl Session<'_> {
     fn program(&self, loaded: &Loaded, model: Model) -> Result<Done, String> {
         let program = goal(loaded.program.clone());
         let task = Task { program: &program, model };
+        if self.args.planning.plan.explain_plan {
+            let as_json = self.report.name() == "json";
+            let printed = super::plan::explain(&loaded.name, &task, &self.args.exploring, as_json);
+            return Ok(Done { printed, exit: Some(Exit::Holds), ..Done::default() });
+        }
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
         let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
             .verbose(self.look.verbose);
         let (args, engine) = (self.args, self.args.exploring.engine());
         let options = FenceOptions { costs: args.cost, points: args.points.into(), all: args.all };
-        let found = place_fences(&task, engine, &options, &args.exploring.run(&watch));
+        let run = Run { threads: args.planning.threads(), ..args.exploring.run(&watch) };
+        let found = place_fences(&task, engine, &options, &run);
         let exit = match &found.answer {
             FenceAnswer::Placed(_) => Exit::Holds,
             FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,

@@ -1,6 +1,6 @@
 //! Which fences, for people.
 
-use super::{SAFE, UNKNOWN, UNSAFE, explained, proof, unknown_reasons, upper, violation};
+use super::{SAFE, UNKNOWN, UNSAFE, explained, proof, prose, unknown_reasons, upper, violation};
 use crate::numbers::counted;
 use crate::report::fences::{Fenced, kind, statement_of, thread_names};
 use crate::report::{Look, reason_texts};
@@ -124,12 +124,12 @@ fn place(program: &Program, point: &FencePoint) -> String {
     format!("{line}{} `{}`", side(point), statement_of(program, point))
 }
 
-/// Which fence, like "fence after `turn = 1 - i` (line 11)".
-fn name(program: &Program, point: &FencePoint) -> String {
+/// Which fence, like "full fence after `turn = 1 - i` (line 11)".
+pub(super) fn name(program: &Program, point: &FencePoint) -> String {
     let noun = match kind(point.strength) {
         "swap" => "exchange",
         "store" => "store fence",
-        _ => "fence",
+        _ => "full fence",
     };
     let line = program.source.line(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
     format!("{noun} {} `{}`{line}", side(point), statement_of(program, point))
@@ -174,13 +174,10 @@ fn without(fenced: &Fenced<'_>, fence: &NeededFence, whole: bool, look: &Look) -
         let task = Task { program, ..fenced.task };
         return out + ":\n" + &explained(&task, trace, checked.run(), Some(false), look);
     }
-    match cause(program, trace, checked.run()) {
-        Some(cause) => {
-            let _ = writeln!(out, ": {}.", cause.text(program));
-        }
-        None => out.push_str(".\n"),
+    if let Some(cause) = cause(program, trace, checked.run()) {
+        let _ = write!(out, ": {}", cause.text(program));
     }
-    out
+    prose(&format!("{out}."), look)
 }
 
 fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, look: &Look) -> String {

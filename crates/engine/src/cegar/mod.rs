@@ -129,7 +129,12 @@ impl<'a> Proof<'a> {
 
     /// One exploration, and what its result means.
     fn round(&mut self, space: &mut Space<'a>) -> Result<Option<Verdict>, Unsupported> {
-        let round = Round { monitor: self.run.monitor, k: self.recall.k, before: self.states };
+        let round = Round {
+            monitor: self.run.monitor,
+            k: self.recall.k,
+            before: self.states,
+            refinements: self.refinements.total(),
+        };
         let (ended, effort) = reach(space, &self.predicates, &mut self.vocabulary, round);
         self.states += effort.states;
         self.questions += effort.questions;

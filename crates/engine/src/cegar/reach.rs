@@ -37,6 +37,8 @@ pub(super) struct Round<'a> {
     pub(super) k: usize,
     /// States of earlier rounds.
     pub(super) before: usize,
+    /// How many rounds there were.
+    pub(super) refinements: usize,
 }
 
 struct Node {
@@ -121,6 +123,9 @@ impl Search<'_> {
             states: round.before + self.nodes.len(),
             waiting: self.waiting.len(),
             bytes: self.bytes + self.post.bytes(),
+            predicates: Some(self.predicates.templates()),
+            refinements: Some(round.refinements),
+            ..Progress::default()
         }
     }
 

@@ -159,7 +159,7 @@ fn is_loop(thread: &Thread, component: &[Loc]) -> bool {
 }
 
 /// Strongly connected components of the locations that are alive (Kosaraju, without recursion).
-fn components(thread: &Thread, alive: &[bool]) -> Vec<Vec<Loc>> {
+pub(crate) fn components(thread: &Thread, alive: &[bool]) -> Vec<Vec<Loc>> {
     let live = |loc: &Loc| alive[loc.index()];
     let mut entering = vec![Vec::new(); alive.len()];
     for edge in thread.edges().iter().filter(|edge| live(&edge.from) && live(&edge.to)) {

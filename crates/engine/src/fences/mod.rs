@@ -13,13 +13,15 @@
 pub(crate) mod candidates;
 mod clause;
 pub(crate) mod hitting;
+mod prevent;
 
 pub use candidates::FencePoint;
+pub use prevent::prevented_by;
 
 use crate::{Engine, Run};
 use candidates::candidates;
 use clause::Violating;
-use evidence::{Checked, Reason, Rejected, Statistics, Task, Verdict, check};
+use evidence::{Checked, Named, Reason, Rejected, Statistics, Task, Verdict, check, simplify};
 use hitting::Hitting;
 use machine::{MODELS, Model};
 use program::{FenceSet, Program};
@@ -262,11 +264,15 @@ impl<'a> Search<'a> {
     fn check(&mut self, program: &Program, model: Model) -> Step<Checked> {
         self.questions += 1;
         let task = Task { program, model };
-        let answer = self.engine.verify(&task, self.run);
+        let named = Named::new(self.engine.name(), self.run.monitor);
+        let answer = self.engine.verify(&task, &Run { monitor: &named, ..*self.run });
+        drop(named);
         self.last = (answer.statistics, answer.engine);
-        check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
+        let checked = check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
             Rejected::Stopped(stop) => Box::new(FenceAnswer::Unknown(vec![Reason::Stopped(stop)])),
             why => Box::new(FenceAnswer::Rejected(why)),
-        })
+        })?;
+        // The fewer stores are delayed, the fewer fences help, and the more a violation says.
+        Ok(simplify(&task, checked))
     }
 }

@@ -65,27 +65,6 @@ impl Engine for Lazy {
     }
 }
 
-/// Safe because the program is robust as it stands and safe under SC; a violation under SC is one
-/// as well. No delays are added.
-pub(crate) fn without_delays(task: &Task<'_>, run: &Run<'_>) -> Answer {
-    if let Some(answer) = not_under_tso(task, run) {
-        return answer;
-    }
-    if let Some(answer) = by_text(task, run) {
-        return answer;
-    }
-    let mut round = Round { task, run, most: usize::MAX, states: 0 };
-    let (oracle, states) = ask(&Extended::none(task.program), run, usize::MAX, Asked::Stores);
-    round.states = states;
-    let verdict = match oracle {
-        Oracle::Violated(trace) => Verdict::Unsafe(trace),
-        Oracle::Robust(set) => round.safe(Vec::new(), set),
-        Oracle::Unknown(reasons) => Verdict::Unknown(reasons),
-        Oracle::Delays(..) | Oracle::Cut => Verdict::Unknown(vec![Reason::Delays(0)]),
-    };
-    round.answered(verdict)
-}
-
 /// The answer for other models: SC needs no delays, and PSO is another question.
 fn not_under_tso(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     match task.model.name() {

@@ -1,0 +1,101 @@
+//! `--explain-plan`: which engines would be asked, in which order and why.
+
+use crate::args::Exploring;
+use crate::numbers::{counted, grouped};
+use crate::report::Printed;
+use engine::{Entry, Facts, Plan, plan};
+use evidence::Task;
+use program::Program;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The plan for a task, as text or as a line of JSON.
+pub fn explain(file: &str, task: &Task<'_>, exploring: &Exploring, as_json: bool) -> Printed {
+    let plan = chosen(task, exploring);
+    let out = if as_json { line(file, &plan) } else { text(file, &plan) };
+    Printed { out, err: String::new() }
+}
+
+/// The portfolio's plan, or the one engine that was asked for.
+fn chosen<'p>(task: &Task<'p>, exploring: &Exploring) -> Plan<'p> {
+    let engine = exploring.engine();
+    let alone = |why: &str| Plan {
+        facts: Facts::of(task),
+        entries: vec![Entry { engine, states: None, why: why.to_string() }],
+        left_out: Vec::new(),
+    };
+    match engine.name() {
+        "portfolio" => plan(task),
+        _ => alone("it was asked for"),
+    }
+}
+
+fn text(file: &str, plan: &Plan<'_>) -> String {
+    let Facts { task, locations, .. } = plan.facts;
+    let model = task.model.name().to_uppercase();
+    let mut out = format!(
+        "{file}: plan under {model}: {} with {}, {}; {}\n",
+        counted(task.program.threads.len(), "thread"),
+        counted(locations, "location"),
+        counted(task.program.variables.len(), "variable"),
+        numbers(plan),
+    );
+    if task.program.question.is_some() {
+        out.push_str("  a litmus test: all its final states are listed, and engines are not asked\n");
+        return out;
+    }
+    let name = |entry: &Entry| entry.engine.name();
+    let width = plan.entries.iter().map(|entry| name(entry).len()).max().unwrap_or(0);
+    for (at, entry) in plan.entries.iter().enumerate() {
+        let far = match entry.states {
+            Some(states) => format!("up to {} states", grouped(states)),
+            None => "as far as the limits go".to_string(),
+        };
+        let _ = writeln!(out, "  {}. {:<width$}  {far:<23}  {}", at + 1, name(entry), entry.why);
+    }
+    for (engine, why) in &plan.left_out {
+        let _ = writeln!(out, "  not {engine}: {why}");
+    }
+    if plan.entries.len() > 1 {
+        out.push_str(
+            "  The first in this order that knows the answer gives it; others run ahead on free threads.\n",
+        );
+    }
+    out
+}
+
+fn numbers(plan: &Plan<'_>) -> String {
+    match plan.facts.growing {
+        Some(span) => {
+            let line = plan.facts.task.program.source.line(span);
+            let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+            format!("numbers may grow without end{line}")
+        }
+        None => "numbers stay small, as far as can be seen".to_string(),
+    }
+}
+
+fn line(file: &str, plan: &Plan<'_>) -> String {
+    let Facts { task, locations, buffers, growing, .. } = plan.facts;
+    let program: &Program = task.program;
+    let entry =
+        |entry: &Entry| json!({"engine": entry.engine.name(), "states": entry.states, "why": entry.why});
+    let left_out = |(engine, why): &(&str, String)| json!({"engine": engine, "why": why});
+    let object = json!({
+        "schema": "fencewright/1",
+        "command": "plan",
+        "file": file,
+        "model": task.model.name(),
+        "facts": {
+            "threads": program.threads.len(),
+            "locations": locations,
+            "variables": program.variables.len(),
+            "buffers": buffers,
+            "growing": growing.is_some(),
+            "growing_line": growing.and_then(|span| program.source.line(span)),
+        },
+        "entries": plan.entries.iter().map(entry).collect::<Vec<Value>>(),
+        "left_out": plan.left_out.iter().map(left_out).collect::<Vec<Value>>(),
+    });
+    format!("{object}\n")
+}

@@ -1,0 +1,83 @@
+//! Which steps of a run share a row.
+//!
+//! Neighbouring steps of one thread make a *statement* if they come from one; the drain of a store
+//! that reaches memory at once belongs to it. Statements of one thread that follow each other and
+//! touch neither memory nor buffers share a row, every other statement has one of its own.
+
+use super::super::steps::{Effect, Step};
+use machine::Configuration;
+use program::Program;
+use std::ops::Range;
+
+/// A row of the table: steps of one thread, as statements.
+pub struct Row {
+    /// All its steps.
+    pub steps: Range<usize>,
+    /// The steps of each statement.
+    pub statements: Vec<Range<usize>>,
+}
+
+impl Row {
+    /// The numbers of its steps, from 1.
+    pub fn number(&self) -> String {
+        match self.steps.len() {
+            1 => format!("{}", self.steps.end),
+            _ => format!("{}-{}", self.steps.start + 1, self.steps.end),
+        }
+    }
+}
+
+/// The rows of a run; `passed[i]` is the configuration before step `i`.
+pub fn rows(program: &Program, steps: &[Step], passed: &[Configuration]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for statement in statements(program, steps, passed) {
+        let local = |range: &Range<usize>| steps[range.clone()].iter().all(|step| is_local(program, step));
+        let thread = |range: &Range<usize>| steps[range.start].thread;
+        match rows.last_mut() {
+            Some(row)
+                if thread(&row.steps) == thread(&statement) && local(&row.steps) && local(&statement) =>
+            {
+                row.steps.end = statement.end;
+                row.statements.push(statement);
+            }
+            _ => rows.push(Row { steps: statement.clone(), statements: vec![statement] }),
+        }
+    }
+    rows
+}
+
+fn is_local(program: &Program, step: &Step) -> bool {
+    step.edge.is_some_and(|edge| program.thread(step.thread).edges()[edge].op.is_local())
+}
+
+/// Neighbouring steps of one thread and one statement, unless they start it anew.
+fn statements(program: &Program, steps: &[Step], passed: &[Configuration]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let from = |at: usize| {
+        let step = &steps[at];
+        step.edge.map(|edge| program.thread(step.thread).edges()[edge].from)
+    };
+    for (at, step) in steps.iter().enumerate() {
+        let joins = groups.last().is_some_and(|group| {
+            let first = &steps[group.start];
+            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
+            let again = group.clone().any(|earlier| from(earlier) == from(at));
+            same && !again || drains_at_once(&steps[at - 1], step, &passed[at - 1])
+        });
+        match groups.last_mut() {
+            Some(group) if joins => group.end = at + 1,
+            _ => groups.push(at..at + 1),
+        }
+    }
+    groups
+}
+
+/// Whether a step drains what the step before stored; `before` is where that was taken.
+fn drains_at_once(store: &Step, drain: &Step, before: &Configuration) -> bool {
+    let (Some(Effect::Drain(variable, _)), thread) = (drain.effects.first(), drain.thread) else {
+        return false;
+    };
+    let stores = |effect: &Effect| matches!(effect, Effect::Store(v, _, true) if v == variable);
+    let older = before.buffer(thread).iter().any(|(entry, _)| entry.stores_to(*variable));
+    store.thread == thread && store.effects.iter().any(stores) && !older
+}
