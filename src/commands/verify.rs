@@ -9,11 +9,13 @@ use crate::args::{Verify, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::{Store, stems};
 use crate::exit::{Exit, Failure};
+use crate::html_file::HtmlFile;
 use crate::input::{Loaded, Unreadable, expand, load};
 use crate::limits::{Interrupt, Watch};
 use crate::numbers::counted;
 use crate::parallel::in_order;
 use crate::progress::Display;
+use crate::report::html::{self, Piece};
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
 use engine::Engine;
 use evidence::{Checked, Statistics, Task, Verdict, check_outcomes};
@@ -41,6 +43,7 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
         interrupt: &interrupt,
         display: Display::new(console.look().quiet),
         store: args.evidence.as_ref().map(open).transpose().map_err(Failure::Message)?,
+        html: HtmlFile::open(args.html.html.as_deref(), args.force, &interrupt)?,
         look: console.look(),
         skipped: AtomicUsize::new(0),
     };
@@ -49,17 +52,22 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
     let stems = stems(&paths);
     let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let mut worst = Exit::Holds;
+    let mut pieces = Vec::new();
     let ended = in_order(
         files.len(),
         threads,
         |at| session.file(&files[at], &stems[at]),
-        |(printed, exit)| {
+        |Told { printed, exit, pieces: more }| {
             worst = worst.worst(exit);
+            pieces.extend(more);
             session.display.pause(|| console.print(&printed)).inspect_err(|_| interrupt.raise())
         },
     );
     session.display.pause(|| ());
     ended?;
+    if let Some(file) = &session.html {
+        file.write(&pieces, session.look.quiet)?;
+    }
     match session.skipped.load(Ordering::Relaxed) {
         0 => Ok(worst),
         skipped => {
@@ -67,6 +75,14 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
             Ok(worst.worst(Exit::Unknown))
         }
     }
+}
+
+/// What there is to say about a file or an answer.
+struct Told {
+    printed: Printed,
+    exit: Exit,
+    /// The same for a report, if there is one.
+    pieces: Vec<Piece>,
 }
 
 /// One run of the command.
@@ -78,6 +94,7 @@ struct Session<'a> {
     interrupt: &'a Interrupt,
     display: Display,
     store: Option<Store>,
+    html: Option<HtmlFile>,
     look: &'a Look,
     /// Files that were not begun because the user asked to stop.
     skipped: AtomicUsize,
@@ -85,14 +102,12 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Everything about one file.
-    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> (Printed, Exit) {
+    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> Told {
         if self.interrupt.is_raised() {
             self.skipped.fetch_add(1, Ordering::Relaxed);
-            return (Printed::default(), Exit::Holds);
+            return Told { printed: Printed::default(), exit: Exit::Holds, pieces: Vec::new() };
         }
-        let refused = |unreadable: &Unreadable| {
-            (super::unreadable_report("verify", unreadable, self.report), Exit::Error)
-        };
+        let refused = |unreadable: &Unreadable| self.failed(&super::unreadable("verify", unreadable));
         let loaded = match file {
             Err(unreadable) => return refused(unreadable),
             Ok(path) => match load(path, &self.args.input) {
@@ -100,21 +115,32 @@ impl Session<'_> {
                 Ok(loaded) => super::warned(loaded),
             },
         };
-        let mut printed = match self.look.quiet {
+        let printed = match self.look.quiet {
             true => Printed::default(),
             false => self.report.warnings(&loaded.program.source, &loaded.warnings),
         };
-        let mut worst = Exit::Holds;
+        let mut told = Told { printed, exit: Exit::Holds, pieces: Vec::new() };
         for model in &self.models {
-            let (more, exit) = self.model(&loaded, model, stem);
-            printed.out += &more.out;
-            printed.err += &more.err;
-            worst = worst.worst(exit);
+            let more = self.model(&loaded, model, stem);
+            told.printed.out += &more.printed.out;
+            told.printed.err += &more.printed.err;
+            told.exit = told.exit.worst(more.exit);
+            told.pieces.extend(more.pieces);
         }
-        (printed, worst)
+        told
     }
 
-    fn model(&self, loaded: &Loaded, model: &Model, stem: &str) -> (Printed, Exit) {
+    /// What the report has, if there is one.
+    fn piece(&self, make: impl FnOnce() -> Piece) -> Vec<Piece> {
+        self.html.is_some().then(make).into_iter().collect()
+    }
+
+    fn failed(&self, failed: &Failed<'_>) -> Told {
+        let pieces = self.piece(|| html::failure(failed));
+        Told { printed: self.report.failure(failed), exit: Exit::Error, pieces }
+    }
+
+    fn model(&self, loaded: &Loaded, model: &Model, stem: &str) -> Told {
         let task = Task { program: &loaded.program, model: *model };
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
@@ -132,7 +158,7 @@ impl Session<'_> {
                 diagnostics: &[],
                 source: None,
             };
-            (self.report.failure(&failed), Exit::Error)
+            self.failed(&failed)
         })
     }
 
@@ -142,7 +168,7 @@ impl Session<'_> {
         task: &Task<'_>,
         watch: &Watch<'_>,
         stem: &str,
-    ) -> Result<(Printed, Exit), String> {
+    ) -> Result<Told, String> {
         let (checked, statistics, engine) = self.answer(task, watch)?;
         let sc_violation = match checked.verdict() {
             Verdict::Unsafe(_) => self.sc_violation(task, watch, &statistics)?,
@@ -168,7 +194,8 @@ impl Session<'_> {
             evidence: evidence.as_deref(),
             warnings: &loaded.warnings,
         };
-        Ok((self.report.answer(&answered, self.look), exit))
+        let pieces = self.piece(|| html::answer(&answered));
+        Ok(Told { printed: self.report.answer(&answered, self.look), exit, pieces })
     }
 
     fn answer(
@@ -205,7 +232,7 @@ impl Session<'_> {
         task: &Task<'_>,
         question: &Question,
         watch: &Watch<'_>,
-    ) -> Result<(Printed, Exit), String> {
+    ) -> Result<Told, String> {
         let (outcomes, statistics) = engine::outcomes(task, question, &self.args.exploring.run(watch));
         let found = check_outcomes(task, question, &outcomes).map_err(|why| super::bug("outcomes", &why))?;
         let exit = match found.holds() {
@@ -224,6 +251,7 @@ impl Session<'_> {
             peak: watch.peak(),
             warnings: &loaded.warnings,
         };
-        Ok((self.report.litmus(&answered, self.look), exit))
+        let pieces = self.piece(|| html::litmus(&answered));
+        Ok(Told { printed: self.report.litmus(&answered, self.look), exit, pieces })
     }
 }

@@ -4,7 +4,9 @@
 mod automata;
 mod diagnostics;
 mod fences;
+pub mod html;
 mod json;
+mod known;
 mod litmus;
 mod steps;
 mod table;

@@ -1,0 +1,154 @@
+//! What a certificate knows, in sentences: for every location of every thread what is true
+//! whenever the thread stands there.
+//!
+//! Each kind of certificate has one function that gives a [`Known`]; whoever shows it needs to
+//! know nothing else. Sentences are plain text without a full stop.
+
+mod order;
+mod states;
+mod values;
+
+use evidence::{Certificate, Task};
+use program::{Loc, Program, RegId, Span, ThreadId};
+use std::collections::HashSet;
+
+/// What is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// What kind of proof this is and how to read it, in a sentence.
+    pub about: String,
+    /// What is true at all times.
+    pub everywhere: Vec<String>,
+    /// What is true besides while a thread stands somewhere, in the order of threads and locations.
+    pub places: Vec<KnownAt>,
+}
+
+/// What is known while a thread stands at a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownAt {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it stands.
+    pub loc: Loc,
+    /// Whether it can stand there at all.
+    pub reached: bool,
+    /// What is true then.
+    pub sentences: Vec<String>,
+}
+
+/// What a certificate knows. It was checked before: nothing here judges it.
+pub fn known(task: &Task<'_>, certificate: &Certificate) -> Known {
+    match certificate {
+        Certificate::Closed(set) => states::known(task, None, set),
+        Certificate::Gaps(gaps, set) => states::known(task, Some(*gaps), set),
+    }
+}
+
+/// A location as people find it: its line, its label, and the statement that comes next.
+pub struct Spot {
+    /// The line of the statement.
+    pub line: Option<usize>,
+    /// The first label.
+    pub label: Option<String>,
+    /// The statement, or what else there is to say.
+    pub text: String,
+}
+
+/// Where a location is in the source.
+pub fn spot(program: &Program, thread: ThreadId, loc: Loc) -> Spot {
+    let automaton = program.thread(thread);
+    let location = automaton.location(loc);
+    let label = location.labels.first().cloned();
+    if automaton.is_end(loc) {
+        return Spot { line: None, label, text: "the end".to_string() };
+    }
+    if let Some(failure) = &location.failure {
+        let text = format!("a violation of {}", program.source.snippet(failure.span));
+        return Spot { line: program.source.line(failure.span), label, text };
+    }
+    let mut next = automaton.outgoing(loc).map(|(_, edge)| edge.span);
+    let first = next.next().unwrap_or(Span::NONE);
+    let only = next.all(|span| span == first) || location.span.is_none();
+    let span = if only { first } else { location.span };
+    let text = super::steps::statement(program, span).unwrap_or_else(|| format!("L{}", loc.index()));
+    Spot { line: program.source.line(span), label, text }
+}
+
+/// The registers that the author of a program named. Those a front end made up mean nothing to
+/// a reader, and their names do not occur in the text.
+pub struct Named {
+    words: HashSet<String>,
+}
+
+impl Named {
+    /// Reads the program's text.
+    pub fn of(program: &Program) -> Named {
+        let text = program.source.text();
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        Named { words: words.map(str::to_string).collect() }
+    }
+
+    /// Whether the text mentions a register.
+    pub fn mentions(&self, program: &Program, thread: ThreadId, register: RegId) -> bool {
+        let name = &program.thread(thread).registers[register.index()];
+        self.words.is_empty() || self.words.contains(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::{Run, engine_named};
+    use evidence::Verdict;
+    use machine::model_named;
+    use program::Source;
+
+    /// The sentences at a label of a thread, and those that hold everywhere.
+    fn check(text: &str, engine: &str, model: &str, (thread, label): (usize, &str), expected: &[&str]) {
+        let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
+        let source = Source::new("test.fw", text);
+        let parsed = (frontend.read)(source, &frontend::Options::default()).expect("it is a program");
+        let task = Task { program: &parsed.program, model: model_named(model).expect("a model") };
+        let answer = engine_named(engine).expect("an engine").verify(&task, &Run::default());
+        let Verdict::Safe(certificate) = answer.verdict else { panic!("{:?}", answer.verdict) };
+        let known = known(&task, &certificate);
+        let id = ThreadId::new(thread);
+        let loc = parsed.program.thread(id).labelled(label)[0];
+        let at = known.places.iter().find(|at| at.thread == id && at.loc == loc).expect("it is listed");
+        let all: Vec<&String> = known.everywhere.iter().chain(&at.sentences).collect();
+        for sentence in expected {
+            assert!(all.iter().any(|s| s == sentence), "`{sentence}` is not among {all:#?}");
+        }
+    }
+
+    const HANDOVER: &str = "shared x, y;
+thread P { let a; x = 1; fence; a = y; here: a = a + 1; }
+thread Q { y = 2; there: skip; }
+never P.a == 7;";
+
+    #[test]
+    fn values_buffers_and_companions_of_a_location_are_told() {
+        check(HANDOVER, "explicit", "tso", (0, "here"), &["x = 1", "a is 0 or 2", "P's buffer is empty"]);
+        check(HANDOVER, "explicit", "tso", (1, "there"), &["Q's buffer is empty or holds y=2"]);
+        check(HANDOVER, "explicit", "sc", (1, "there"), &["y = 2", "all buffers are empty"]);
+    }
+
+    #[test]
+    fn who_is_never_together_is_told() {
+        let text = "shared turn;
+thread P { await turn == 0; cs: skip; turn = 1; }
+thread Q { await turn == 1; cs: skip; turn = 0; }
+never P@cs && Q@cs;";
+        check(text, "explicit", "tso", (0, "cs"), &["turn = 0", "Q is not at cs"]);
+        check(text, "explicit", "tso", (1, "cs"), &["turn = 1", "P is not at cs"]);
+    }
+
+    #[test]
+    fn gap_certificates_tell_the_order_of_values() {
+        let text = "shared a, b;
+thread P { let r; loop { atomic { r = a; a = r + 1; } atomic { b = b + 1; } here: skip; } }
+never b > a;";
+        check(text, "gaps", "sc", (0, "here"), &["a = b"]);
+        check(text, "gaps", "sc", (0, "here"), &["a ≥ b"]);
+    }
+}
