@@ -2,8 +2,9 @@
 
 use super::escape::escape;
 use crate::numbers::counted;
-use crate::report::known::{Known, KnownAt, spot};
+use crate::report::known::{Known, KnownAt, Spot, spot};
 use program::Program;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// More locations of a thread than this are not listed.
@@ -27,37 +28,66 @@ pub fn certificate(program: &Program, known: &Known) -> String {
             escape(&program.thread(id).name),
             counted(reached, "location"),
         );
-        places.iter().take(MOST).for_each(|place| row(program, place, &mut out));
+        let rows = merged(program, &places);
+        rows.iter().take(MOST).for_each(|row| row.html(&mut out));
         out.push_str("</tbody></table>\n");
-        if places.len() > MOST {
-            let _ = writeln!(out, "<p class=\"muted\">{} more are not listed.</p>", places.len() - MOST);
+        if rows.len() > MOST {
+            let _ = writeln!(out, "<p class=\"muted\">{} more are not listed.</p>", rows.len() - MOST);
         }
         out.push_str("</details>\n");
     }
     out
 }
 
-fn row(program: &Program, place: &KnownAt, out: &mut String) {
-    let spot = spot(program, place.thread, place.loc);
-    let line = match spot.line {
-        Some(line) => {
-            format!(
-                "<button type=\"button\" class=\"to-line\" data-line=\"{line}\" aria-label=\"Show line {line}\">{line}</button>"
-            )
+/// What is known at one or several locations of a statement.
+struct Row<'a> {
+    spot: Spot,
+    known: &'a KnownAt,
+    locations: usize,
+}
+
+/// Within a statement there are several locations; where the same is known they share a row.
+fn merged<'a>(program: &Program, places: &[&'a KnownAt]) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut found: HashMap<(Spot, bool, &[String]), usize> = HashMap::new();
+    for known in places {
+        let spot = spot(program, known.thread, known.loc);
+        let key = (spot.clone(), known.reached, known.sentences.as_slice());
+        let at = *found.entry(key).or_insert(rows.len());
+        match rows.get_mut(at) {
+            Some(row) => row.locations += 1,
+            None => rows.push(Row { spot, known, locations: 1 }),
         }
-        None => String::new(),
-    };
-    let label = spot.label.map(|label| format!("<b>{}:</b> ", escape(&label))).unwrap_or_default();
-    let known = match (place.reached, place.sentences.is_empty()) {
-        (false, _) => "<span class=\"muted\">never here</span>".to_string(),
-        (true, true) => "<span class=\"muted\">nothing more</span>".to_string(),
-        (true, false) => list(&place.sentences),
-    };
-    let _ = writeln!(
-        out,
-        "<tr><td>{line}</td><td>{label}<code>{}</code></td><td>{known}</td></tr>",
-        escape(&spot.text)
-    );
+    }
+    rows
+}
+
+impl Row<'_> {
+    fn html(&self, out: &mut String) {
+        let line = self.spot.line.map(|line| {
+            format!(
+                "<button type=\"button\" class=\"to-line\" data-line=\"{line}\" \
+                 aria-label=\"Show line {line}\">{line}</button>"
+            )
+        });
+        let label = self.spot.label.as_ref().map(|label| format!("<b>{}:</b> ", escape(label)));
+        let times = match self.locations {
+            1 => String::new(),
+            count => format!(" <span class=\"muted\">({count} places)</span>"),
+        };
+        let known = match (self.known.reached, self.known.sentences.is_empty()) {
+            (false, _) => "<span class=\"muted\">never here</span>".to_string(),
+            (true, true) => "<span class=\"muted\">nothing more</span>".to_string(),
+            (true, false) => list(&self.known.sentences),
+        };
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{}<code>{}</code>{times}</td><td>{known}</td></tr>",
+            line.unwrap_or_default(),
+            label.unwrap_or_default(),
+            escape(&self.spot.text)
+        );
+    }
 }
 
 fn list(sentences: &[String]) -> String {

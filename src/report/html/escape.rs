@@ -23,6 +23,19 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// A sentence: what stands between backquotes is code.
+pub fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
 /// Text as a reader should see it, not yet escaped.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -65,6 +78,12 @@ mod tests {
         assert_eq!(escape("<b a='1' c=\"2\">&"), "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
         assert_eq!(escape("a\u{202e}b\0c\td\n"), "a\\u{202e}b\\u{0}c\td\n");
         assert_eq!(visible("<\u{2066}>"), "<\\u{2066}>");
+    }
+
+    #[test]
+    fn code_in_sentences_is_escaped_too() {
+        assert_eq!(prose("after `a<b`"), "after <code>a&lt;b</code>");
+        assert_eq!(prose("one ` is <none>"), "one ` is &lt;none&gt;");
     }
 
     #[test]

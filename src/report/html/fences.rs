@@ -2,7 +2,7 @@
 
 use super::certificate::certificate as table;
 use super::diff::{Change, diff};
-use super::escape::escape;
+use super::escape::{escape, prose};
 use super::page::{Piece, Tone};
 use super::source::{Marks, source};
 use super::{beside, facts, mark_fences, paragraph, proved, section, shown_run, statistics, warnings};
@@ -73,7 +73,7 @@ fn list(program: &Program, points: &[&FencePoint]) -> String {
     let item = |point: &&FencePoint| {
         let place = text::fences::place(program, point);
         let threads = thread_names(program, point).join(", ");
-        format!("<li>{}</li>", escape(&format!("{place}: {} ({threads})", text::fences::what(point))))
+        format!("<li>{}</li>", prose(&format!("{place}: {} ({threads})", text::fences::what(point))))
     };
     format!("<ul>{}</ul>\n", points.iter().map(item).collect::<String>())
 }
@@ -129,7 +129,7 @@ fn without_each(fenced: &Fenced<'_>, placed: &Placed, points: &[&FencePoint]) ->
     mark_fences(program, points, &mut marks);
     let (mut tabs, mut runs, mut graphs) = (String::new(), String::new(), String::new());
     for (at, fence) in placed.fences.iter().enumerate() {
-        let name = escape(&text::fences::name(program, &fence.point));
+        let name = prose(&text::fences::name(program, &fence.point));
         let _ = writeln!(tabs, "<button type=\"button\" data-choice=\"{at}\">Without the {name}</button>");
         let (run, graph) = without(fenced, fence, &mut marks);
         let _ = writeln!(

@@ -21,7 +21,7 @@ pub use page::{BEGINNING, Piece, page};
 use super::known::{Named, known};
 use super::{Answered, Failed, LitmusAnswered, Run, diagnostics, litmus, reason_texts, text, violation_span};
 use crate::numbers::{counted, grouped, megabytes};
-use escape::escape;
+use escape::{escape, prose};
 use evidence::{Certificate, Statistics, Task, Verdict, cause};
 use frontend::Diagnostic;
 use machine::{Configuration, Trace};
@@ -44,7 +44,7 @@ pub fn answer(answer: &Answered<'_>) -> Piece {
         Verdict::Unsafe(trace) => ("unsafe", Tone::Bad, violated(answer, trace)),
         Verdict::Unknown(reasons) => {
             let reasons = reason_texts(program, reasons);
-            let items: String = reasons.iter().map(|reason| format!("<li>{}</li>", escape(reason))).collect();
+            let items: String = reasons.iter().map(|reason| format!("<li>{}</li>", prose(reason))).collect();
             let shown = section("Source", "", &source(&program.source, &Marks::default()));
             ("unknown", Tone::Open, format!("<ul class=\"lead\">{items}</ul>\n{shown}"))
         }
@@ -210,7 +210,7 @@ fn section(title: &str, class: &str, body: &str) -> String {
 
 fn paragraph(class: &str, text: &str) -> String {
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-    format!("<p{class}>{}</p>\n", escape(text))
+    format!("<p{class}>{}</p>\n", prose(text))
 }
 
 /// A sentence with a capital at its start.

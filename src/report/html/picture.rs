@@ -9,7 +9,10 @@ use evidence::Link;
 use program::{Program, ThreadId};
 use std::fmt::Write;
 
-const COLUMN_GAP: f64 = 84.0;
+const COLUMN_GAP: f64 = 66.0;
+const LEFT: f64 = 6.0;
+/// Room for arrows that bulge to the right of the last column.
+const RIGHT: f64 = 40.0;
 const ROW: f64 = 58.0;
 const BOX_HEIGHT: f64 = 30.0;
 const TOP: f64 = 34.0;
@@ -90,11 +93,11 @@ impl<'a> Layout<'a> {
         let mut places = vec![None; graph.nodes.len()];
         for (at, node) in visible() {
             let column = threads.iter().position(|thread| *thread == node.thread).unwrap_or(0);
-            let x = COLUMN_GAP / 2.0 + box_width / 2.0 + column as f64 * (box_width + COLUMN_GAP);
+            let x = LEFT + box_width / 2.0 + column as f64 * (box_width + COLUMN_GAP);
             places[at] = Some((x, TOP + BOX_HEIGHT + rows[column] as f64 * ROW));
             rows[column] += 1;
         }
-        let width = threads.len() as f64 * (box_width + COLUMN_GAP);
+        let width = LEFT + threads.len() as f64 * (box_width + COLUMN_GAP) - COLUMN_GAP + RIGHT;
         let height = TOP + BOX_HEIGHT + rows.into_iter().max().unwrap_or(0) as f64 * ROW - 16.0;
         Layout { program, graph, threads, places, box_width, width, height }
     }
@@ -108,7 +111,7 @@ impl<'a> Layout<'a> {
              width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\">"
         );
         for (column, thread) in self.threads.iter().enumerate() {
-            let x = COLUMN_GAP / 2.0 + self.box_width / 2.0 + column as f64 * (self.box_width + COLUMN_GAP);
+            let x = LEFT + self.box_width / 2.0 + column as f64 * (self.box_width + COLUMN_GAP);
             let name = escape(&cut(&self.program.thread(*thread).name));
             let _ = writeln!(out, "<text class=\"column\" x=\"{x:.0}\" y=\"20\">{name}</text>");
         }
@@ -150,7 +153,10 @@ impl<'a> Layout<'a> {
         let name = names(*link).0;
         let curve = self.curve(a, b, *link == Link::Program);
         let [(x0, y0), (x1, y1), (x2, y2), (x3, y3)] = curve;
-        let (x, y) = at(curve, if *link == Link::Program { 0.5 } else { 0.28 });
+        let (x, y) = match link {
+            Link::Program => (x0 + 13.0, (y0 + y3) / 2.0),
+            _ => at(curve, 0.28),
+        };
         let _ = writeln!(
             out,
             "<g class=\"arrow {name}{class}\"><path d=\"M{x0:.1} {y0:.1}C{x1:.1} {y1:.1} {x2:.1} {y2:.1} \
@@ -169,7 +175,7 @@ impl<'a> Layout<'a> {
             return [start, (start.0, start.1 + third), (end.0, end.1 - third), end];
         }
         if (a.0 - b.0).abs() < 1.0 {
-            let bulge = (20.0 + (a.1 - b.1).abs() / 8.0).min(COLUMN_GAP / 2.0);
+            let bulge = (20.0 + (a.1 - b.1).abs() / 8.0).min(RIGHT - 6.0);
             let (start, end) = ((a.0 + half, a.1 + 5.0), (b.0 + half + 2.0, b.1 - 5.0));
             return [start, (start.0 + bulge, start.1), (end.0 + bulge, end.1), end];
         }

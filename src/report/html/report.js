@@ -197,8 +197,8 @@ function target(player, event) {
   const key = event.key;
   if (key === "j") return player.at + 1;
   if (key === "k") return player.at - 1;
-  // The slider knows the other keys itself; what scrolls needs up and down.
-  if (event.target === player.slider) return undefined;
+  // The slider knows the other keys itself, and out of sight they are for scrolling the page.
+  if (event.target === player.slider || !player.inView) return undefined;
   const vertical = player.root.parentElement.contains(event.target);
   if (key === "ArrowRight" || (key === "ArrowDown" && vertical)) return player.at + 1;
   if (key === "ArrowLeft" || (key === "ArrowUp" && vertical)) return player.at - 1;
@@ -230,9 +230,10 @@ window.addEventListener("beforeprint", () => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
-  const player = players.find((candidate) => candidate.inView);
+  const player = players.find((candidate) => candidate.visible);
   const to = player && target(player, event);
   if (to === undefined) return;
   event.preventDefault();
   player.show(to);
+  if (!player.inView) player.root.scrollIntoView({ block: "start" });
 });

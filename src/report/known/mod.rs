@@ -45,6 +45,7 @@ pub fn known(task: &Task<'_>, certificate: &Certificate) -> Known {
 }
 
 /// A location as people find it: its line, its label, and the statement that comes next.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Spot {
     /// The line of the statement.
     pub line: Option<usize>,

@@ -15,7 +15,7 @@ use machine::{Entry, Exact, Gaps, Local, Machine, Slot, State};
 use program::{Loc, Program, RegId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Up to so many contents of a buffer are listed, and so many labels where a thread is not.
+/// Up to so many shapes of a buffer are listed, and so many labels where a thread is not.
 const FEW_BUFFERS: usize = 4;
 const FEW_LABELS: usize = 6;
 
@@ -54,8 +54,8 @@ fn about(gaps: Option<Gaps>, set: &ClosedSet) -> String {
 struct Seen {
     memory: Vec<Values>,
     registers: BTreeMap<RegId, Values>,
-    /// The contents of the buffer: names and values, oldest first; one more than a few means many.
-    buffers: BTreeSet<Vec<(Entry, i64)>>,
+    /// The shapes of the buffer, oldest store first, with the values; one more than a few means many.
+    buffers: BTreeMap<Vec<Entry>, Vec<Values>>,
     longest: usize,
     /// For each thread, the locations where it stood meanwhile.
     others: Vec<BTreeSet<Loc>>,
@@ -194,25 +194,17 @@ impl<'a> Survey<'a> {
     fn buffer_sentence(&self, thread: ThreadId, seen: &Seen) -> String {
         let name = &self.program.thread(thread).name;
         if seen.buffers.len() > FEW_BUFFERS {
-            let variables: BTreeSet<&str> = self.at[thread.index()]
-                .values()
-                .flat_map(|seen| seen.buffers.iter().flatten())
-                .filter_map(|(entry, _)| match entry {
-                    Entry::Store(variable) => Some(self.program.variable(*variable).name.as_str()),
-                    Entry::Barrier => None,
-                })
-                .collect();
-            let variables: Vec<&str> = variables.into_iter().collect();
-            let stores = counted(seen.longest, "store");
-            return format!("{name}'s buffer holds up to {stores} ({})", variables.join(", "));
+            return format!("{name}'s buffer holds up to {}", counted(seen.longest, "store"));
         }
-        let entry = |(entry, value): &(Entry, i64)| match entry {
-            Entry::Store(variable) => self.exactly.equation(&self.program.variable(*variable).name, *value),
+        let entry = |(entry, values): (&Entry, &Values)| match entry {
+            Entry::Store(variable) => values.short(&self.program.variable(*variable).name, self.exactly),
             Entry::Barrier => "fence".to_string(),
         };
-        let content = |content: &Vec<(Entry, i64)>| match content.is_empty() {
+        let content = |(shape, values): (&Vec<Entry>, &Vec<Values>)| match shape.is_empty() {
             true => "is empty".to_string(),
-            false => format!("holds {}", content.iter().map(entry).collect::<Vec<_>>().join(", ")),
+            false => {
+                format!("holds {}", shape.iter().zip(values).map(entry).collect::<Vec<_>>().join(" then "))
+            }
         };
         let contents: Vec<String> = seen.buffers.iter().map(content).collect();
         format!("{name}'s buffer {}", either(&contents))
@@ -248,15 +240,21 @@ impl Seen {
 
     fn look_at_buffer(&mut self, local: &Local, slots: &[Slot], own: &[i64], exactly: Exactly) {
         self.longest = self.longest.max(local.stores().count());
-        if self.buffers.len() > FEW_BUFFERS {
-            return;
+        let shape = local.buffer.as_slice();
+        if !self.buffers.contains_key(shape) {
+            if self.buffers.len() > FEW_BUFFERS {
+                return;
+            }
+            self.buffers.insert(shape.to_vec(), vec![Values::default(); shape.len()]);
         }
-        let buffered = slots.iter().zip(own).filter(|(slot, _)| matches!(slot, Slot::Buffer(..)));
-        let mut values = buffered.map(|(_, value)| exactly.clamp(*value));
-        let content = local.buffer.iter().map(|entry| match entry {
-            Entry::Store(_) => (*entry, values.next().unwrap_or_default()),
-            Entry::Barrier => (*entry, 0),
-        });
-        self.buffers.insert(content.collect());
+        let Some(values) = self.buffers.get_mut(shape) else { return };
+        let mut buffered = slots.iter().zip(own).filter(|(slot, _)| matches!(slot, Slot::Buffer(..)));
+        for (entry, values) in shape.iter().zip(values) {
+            if matches!(entry, Entry::Store(_))
+                && let Some((_, value)) = buffered.next()
+            {
+                values.insert(exactly.clamp(*value));
+            }
+        }
     }
 }

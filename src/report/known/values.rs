@@ -26,15 +26,6 @@ impl Exactly {
         }
     }
 
-    /// A value behind the name of what has it.
-    pub fn equation(&self, name: &str, value: i64) -> String {
-        match value {
-            v if v > self.high => format!("{name}>{}", self.high),
-            v if v < self.low => format!("{name}<{}", self.low),
-            v => format!("{name}={v}"),
-        }
-    }
-
     /// Whether a number means itself.
     pub fn holds(&self, value: i64) -> bool {
         self.low <= value && value <= self.high
@@ -102,6 +93,23 @@ impl Values {
     }
 }
 
+impl Values {
+    /// The same in few signs, as in `x=1`, `x∈{0,1}` or `x≥1`.
+    pub fn short(&self, name: &str, exactly: Exactly) -> String {
+        let Some((low, high)) = self.range else { return name.to_string() };
+        let listed = self.some.len() <= FEW && self.some.iter().all(|value| exactly.holds(*value));
+        let digits: Vec<String> = self.some.iter().map(i64::to_string).collect();
+        match (exactly.holds(low), exactly.holds(high)) {
+            (true, true) if digits.len() == 1 => format!("{name}={low}"),
+            _ if listed => format!("{name}∈{{{}}}", digits.join(",")),
+            (true, true) => format!("{low}≤{name}≤{high}"),
+            (true, false) => format!("{name}≥{low}"),
+            (false, true) => format!("{name}≤{high}"),
+            (false, false) => name.to_string(),
+        }
+    }
+}
+
 /// `a, b or c`
 pub fn either(words: &[String]) -> String {
     match words {
@@ -119,6 +127,24 @@ mod tests {
         let mut set = Values::default();
         values.iter().for_each(|value| set.insert(*value));
         assert_eq!(set.sentence("x", Exactly::of(gaps)).as_deref(), expected, "{values:?}");
+    }
+
+    #[test]
+    fn short_forms_say_the_same() {
+        let gaps = Some(Gaps { low: 0, high: 1, precision: 1, modulus: 1 });
+        let cases: [(Option<Gaps>, &[i64], &str); 6] = [
+            (None, &[3], "x=3"),
+            (None, &[3, 1], "x∈{1,3}"),
+            (None, &[1, 2, 3, 4, 5, 6, 7, 9], "1≤x≤9"),
+            (gaps, &[1, 3], "x≥1"),
+            (gaps, &[-2, 1], "x≤1"),
+            (gaps, &[-2, 3], "x"),
+        ];
+        for (gaps, values, expected) in cases {
+            let mut set = Values::default();
+            values.iter().for_each(|value| set.insert(*value));
+            assert_eq!(set.short("x", Exactly::of(gaps)), expected, "{values:?}");
+        }
     }
 
     #[test]
