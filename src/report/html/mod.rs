@@ -118,7 +118,7 @@ fn violated(answer: &Answered<'_>, trace: &Trace) -> String {
         out += &paragraph("", &format!("{}.", cause.text(task.program)));
     }
     out += &match answer.sc_violation {
-        Some(true) => paragraph("", "This happens under SC as well: no fence helps."),
+        Some(true) => paragraph("", "Something is violated under SC as well: no fence helps."),
         Some(false) => hint(answer, ""),
         None => hint(answer, "Whether SC allows a violation as well is not known. "),
     };

@@ -23,10 +23,11 @@ const LONGEST: usize = 26;
 const MOST: usize = 40;
 
 /// The picture with what it shows in words; empty if there is nothing to see.
-pub fn picture(program: &Program, graph: &Graph, cycle: &[Arrow]) -> String {
+pub fn picture(program: &Program, graph: &Graph) -> String {
     if graph.arrows.iter().all(|(.., link)| *link == Link::Program) {
         return String::new();
     }
+    let cycle = graph.cycle.as_slice();
     let all = graph.nodes.len() <= MOST;
     let shown = |node: usize| all || cycle.iter().any(|(from, ..)| *from == node);
     let mut out = String::new();
@@ -44,15 +45,22 @@ pub fn picture(program: &Program, graph: &Graph, cycle: &[Arrow]) -> String {
             graph.nodes.len()
         );
     }
-    out.push_str(&in_words(program, graph, cycle));
+    if graph.completed {
+        out.push_str(COMPLETED);
+    }
+    out.push_str(&in_words(program, graph));
     out
 }
 
 const LEGEND: &str = "<p class=\"muted\"><b>po</b> program order · <b>rf</b> a store and a load that reads it · \
     <b>co</b> stores in the order they reach memory · <b>fr</b> a load and the store that overwrites what it read</p>\n";
 
+const COMPLETED: &str = "<p class=\"muted\">Stores that are still buffered at the end are drawn as if they reached \
+    memory then, one thread's after the other's.</p>\n";
+
 /// The cycle as a list.
-fn in_words(program: &Program, graph: &Graph, cycle: &[Arrow]) -> String {
+fn in_words(program: &Program, graph: &Graph) -> String {
+    let cycle = graph.cycle.as_slice();
     if cycle.is_empty() {
         return "<p>There is no cycle: a run under SC can look like this.</p>\n".to_string();
     }

@@ -86,9 +86,8 @@ impl<'a> Timeline<'a> {
 
     /// The happens-before graph; empty if no step of a thread depends on another's.
     pub fn graph(&self) -> String {
-        let graph = Graph::of(self.run.program, &self.steps);
-        let cycle = graph.cycle(self.run.cause.map(|cause| cause.step));
-        picture(self.run.program, &graph, &cycle)
+        let forbidden = self.run.cause.map(|cause| cause.step);
+        picture(self.run.program, &Graph::of(self.run.program, &self.steps, forbidden))
     }
 
     fn table(&self, out: &mut String) {
