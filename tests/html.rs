@@ -365,6 +365,32 @@ fn hostile_names_stay_text() {
 }
 
 #[test]
+fn long_runs_and_long_names_stay_within_the_window() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = Folder::new();
+    let counting =
+        "shared x; thread P { let r; while (r < 60) { x = r; r = r + 1; } here: skip; } never P@here;";
+    let (long, other) = ("a_name_that_goes_on".repeat(6), "another_one_that_does".repeat(5));
+    let names = format!(
+        "shared {long}, {other};\nthread {long}_ {{ let a; {long} = 1234567890123456789; a = {other}; }}\n\
+         thread Q {{ let b; {other} = -1234567890123456789; b = {long}; }}\nfinally !({long}_.a == 0 && Q.b == 0);\n"
+    );
+    folder.write("long.fw", counting).write("names.fw", names);
+    check_legible(&browser, &folder, &["verify", "names.fw"]);
+    check_legible(&browser, &folder, &["fence", "names.fw"]);
+    browser.visit(&report(&folder, &["verify", "long.fw"]), 1280, "light");
+    browser.press(key::END);
+    assert!(step(&browser) > 60);
+    let seen = browser.script(
+        "const box = document.querySelector('.tall').getBoundingClientRect();
+         const row = document.querySelector('tr.now').getBoundingClientRect();
+         return [row.top >= box.top && row.bottom <= box.bottom + 1, document.documentElement.scrollHeight < 5000]",
+    );
+    assert_eq!(seen, json!([true, true]), "the current row is scrolled into view in its box");
+    assert_quiet(&browser);
+}
+
+#[test]
 fn what_is_known_leads_to_its_line() {
     let Some(browser) = Browser::open() else { return };
     let folder = programs();

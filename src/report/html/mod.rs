@@ -26,7 +26,7 @@ use evidence::{Certificate, Statistics, Task, Verdict, cause};
 use frontend::Diagnostic;
 use machine::{Configuration, Trace};
 use page::Tone;
-use program::{Program, Source};
+use program::{Program, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
@@ -256,7 +256,10 @@ fn diagnostics_html(source: &Source, list: &[Diagnostic]) -> String {
 /// The lines where fences go, marked.
 fn mark_fences(program: &Program, points: &[&engine::FencePoint], marks: &mut Marks) {
     for point in points {
-        let words = format!("{} {}", text::fences::what(point), text::fences::side(point));
+        let words = match point.strength {
+            Strength::Exchange => "make it a locked exchange".to_string(),
+            _ => format!("add {} {}", text::fences::what(point), text::fences::side(point)),
+        };
         marks.add(program.source.line(point.span), "fence", words);
     }
 }

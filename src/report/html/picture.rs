@@ -10,9 +10,9 @@ use program::{Program, ThreadId};
 use std::fmt::Write;
 
 const COLUMN_GAP: f64 = 66.0;
-const LEFT: f64 = 6.0;
-/// Room for arrows that bulge to the right of the last column.
-const RIGHT: f64 = 40.0;
+/// Room beside the outer columns, without and with arrows that bulge there.
+const NARROW: f64 = 6.0;
+const WIDE: f64 = 40.0;
 const ROW: f64 = 58.0;
 const BOX_HEIGHT: f64 = 30.0;
 const TOP: f64 = 34.0;
@@ -86,6 +86,8 @@ struct Layout<'a> {
     /// The centre of each node that is shown.
     places: Vec<Option<(f64, f64)>>,
     box_width: f64,
+    /// The room on the left.
+    left: f64,
     width: f64,
     height: f64,
 }
@@ -97,17 +99,27 @@ impl<'a> Layout<'a> {
         let box_width = (longest as f64 * CHARACTER + 18.0).max(84.0);
         let acts = |thread: &ThreadId| visible().any(|(_, node)| node.thread == *thread);
         let threads: Vec<ThreadId> = program.thread_ids().filter(acts).collect();
+        // Arrows within a column bulge away from the others: on the left in the first, else on the right.
+        let bulges = |thread: Option<&ThreadId>| {
+            graph.arrows.iter().any(|(from, to, link)| {
+                let within = graph.nodes[*from].thread == graph.nodes[*to].thread;
+                *link != Link::Program && within && thread == Some(&graph.nodes[*from].thread)
+            })
+        };
+        let room = |thread: Option<&ThreadId>| if bulges(thread) { WIDE } else { NARROW };
+        let left = room(threads.first().filter(|_| threads.len() > 1));
         let mut rows = vec![0usize; threads.len()];
         let mut places = vec![None; graph.nodes.len()];
         for (at, node) in visible() {
             let column = threads.iter().position(|thread| *thread == node.thread).unwrap_or(0);
-            let x = LEFT + box_width / 2.0 + column as f64 * (box_width + COLUMN_GAP);
+            let x = left + box_width / 2.0 + column as f64 * (box_width + COLUMN_GAP);
             places[at] = Some((x, TOP + BOX_HEIGHT + rows[column] as f64 * ROW));
             rows[column] += 1;
         }
-        let width = LEFT + threads.len() as f64 * (box_width + COLUMN_GAP) - COLUMN_GAP + RIGHT;
+        let columns = threads.len() as f64 * (box_width + COLUMN_GAP) - COLUMN_GAP;
+        let width = left + columns + room(threads.last());
         let height = TOP + BOX_HEIGHT + rows.into_iter().max().unwrap_or(0) as f64 * ROW - 16.0;
-        Layout { program, graph, threads, places, box_width, width, height }
+        Layout { program, graph, threads, places, box_width, left, width, height }
     }
 
     fn draw(&self, arrows: &[Arrow], cycle: &[Arrow], out: &mut String) {
@@ -119,7 +131,7 @@ impl<'a> Layout<'a> {
              width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\">"
         );
         for (column, thread) in self.threads.iter().enumerate() {
-            let x = LEFT + self.box_width / 2.0 + column as f64 * (self.box_width + COLUMN_GAP);
+            let x = self.left + self.box_width / 2.0 + column as f64 * (self.box_width + COLUMN_GAP);
             let name = escape(&cut(&self.program.thread(*thread).name));
             let _ = writeln!(out, "<text class=\"column\" x=\"{x:.0}\" y=\"20\">{name}</text>");
         }
@@ -183,8 +195,10 @@ impl<'a> Layout<'a> {
             return [start, (start.0, start.1 + third), (end.0, end.1 - third), end];
         }
         if (a.0 - b.0).abs() < 1.0 {
-            let bulge = (20.0 + (a.1 - b.1).abs() / 8.0).min(RIGHT - 6.0);
-            let (start, end) = ((a.0 + half, a.1 + 5.0), (b.0 + half + 2.0, b.1 - 5.0));
+            let first = self.threads.len() > 1 && a.0 < self.left + self.box_width;
+            let side = if first { -1.0 } else { 1.0 };
+            let bulge = side * (20.0 + (a.1 - b.1).abs() / 8.0).min(WIDE - 6.0);
+            let (start, end) = ((a.0 + side * half, a.1 + 5.0), (b.0 + side * (half + 2.0), b.1 - 5.0));
             return [start, (start.0 + bulge, start.1), (end.0 + bulge, end.1), end];
         }
         let side = if b.0 > a.0 { 1.0 } else { -1.0 };

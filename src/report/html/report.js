@@ -11,6 +11,13 @@ function element(name, className, text, children = []) {
   return made;
 }
 
+/** A thread's name beside the line where it stands. */
+function tag(thread) {
+  const made = element("span", "tag", thread.name);
+  made.title = `${thread.name} is here`;
+  return made;
+}
+
 /** One run: its controls, its table, and what it marks in the source and in the graph. */
 class Player {
   constructor(root, answer) {
@@ -150,18 +157,21 @@ class Player {
     for (const [number, line] of this.lines) {
       const standing = this.data.threads.filter((_, at) => state.threads[at].line === number);
       line.classList.toggle("now", row !== null && row.line === number);
-      line.querySelector(".here").replaceChildren(...standing.map((thread) => element("span", "tag", thread.name)));
+      line.querySelector(".here").replaceChildren(...standing.map(tag));
     }
     const current = row && this.lines.get(row.line);
     if (current) scrollInside(current.parentElement, current);
+    const tall = this.rows[this.at].closest(".tall");
+    if (tall) scrollInside(tall, this.rows[this.at]);
   }
 }
 
 /** Scrolls a box, not the page, so that something in it can be seen. */
 function scrollInside(box, inner) {
-  const above = inner.offsetTop - box.offsetTop;
-  if (above < box.scrollTop || above + inner.offsetHeight > box.scrollTop + box.clientHeight) {
-    box.scrollTop = above - box.clientHeight / 3;
+  const [outside, inside] = [box.getBoundingClientRect(), inner.getBoundingClientRect()];
+  // A third from the top, clear of a heading that stays there.
+  if (inside.top < outside.top + 40 || inside.bottom > outside.bottom) {
+    box.scrollTop += inside.top - outside.top - box.clientHeight / 3;
   }
 }
 

@@ -1,15 +1,15 @@
 //! A run to step through: a table that can be read as it is, and the same as data for the
 //! script, which shows the state after each row.
 //!
-//! A row is one step, together with the local steps of the same statement behind it. Of every
+//! A row is one step, together with the local steps of the same statement around it. Of every
 //! row the data holds only what it changed: the acting thread and the memory it wrote.
 
 use super::escape::{escape, json, visible};
 use super::graph::Graph;
 use super::picture::picture;
 use crate::report::Run;
-use crate::report::known::Named;
-use crate::report::steps::{Effect, Step, describe_all, standing};
+use crate::report::known::{Named, spot};
+use crate::report::steps::{Effect, Step, describe_all};
 use machine::{Configuration, Entry};
 use program::{Place, RegId, ThreadId, VarId};
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ use std::ops::Range;
 /// take part.
 const FEW_THREADS: usize = 4;
 const FEW_VARIABLES: usize = 12;
+/// Tables with more rows than this scroll by themselves.
+const TALL: usize = 40;
 
 /// A run, ready to be shown.
 pub struct Timeline<'a> {
@@ -92,7 +94,14 @@ impl<'a> Timeline<'a> {
 
     fn table(&self, out: &mut String) {
         let program = self.run.program;
-        out.push_str("<div class=\"scroll\"><table class=\"timeline\">\n<caption class=\"hidden-text\">All steps</caption>\n");
+        let scrolls = match self.rows.len() > TALL {
+            true => "scroll tall\" role=\"region\" aria-label=\"All steps\" tabindex=\"0",
+            false => "scroll",
+        };
+        let _ = writeln!(
+            out,
+            "<div class=\"{scrolls}\"><table class=\"timeline\">\n<caption class=\"hidden-text\">All steps</caption>"
+        );
         out.push_str("<thead><tr><th scope=\"col\">Step</th>");
         for thread in &self.threads {
             let _ = write!(out, "<th scope=\"col\">{}</th>", escape(&program.thread(*thread).name));
@@ -244,15 +253,21 @@ impl<'a> Timeline<'a> {
 
     fn thread_data(&self, at: &Configuration, thread: ThreadId) -> Value {
         let program = self.run.program;
-        let standing = standing(program, at, thread);
+        let loc = at.local(thread).loc;
+        let (spot, automaton) = (spot(program, thread, loc), program.thread(thread));
+        let standing = match (automaton.is_end(loc), automaton.location(loc).failure.is_some()) {
+            (true, _) => "ended".to_string(),
+            (_, true) => "fails".to_string(),
+            _ => spot.standing(),
+        };
         let registers = self.registers(thread).into_iter().map(|r| at.register(thread, r).to_string());
         let entry = |(entry, value): (Entry, Option<_>)| match (entry, value) {
             (Entry::Store(v), Some(value)) => json!([visible(self.variable(v)), format!("{value}")]),
             _ => json!(["fence", null]),
         };
         json!({
-            "line": standing.line,
-            "at": visible(&standing.text),
+            "line": spot.line,
+            "at": visible(&standing),
             "registers": registers.collect::<Vec<_>>(),
             "buffer": at.buffer(thread).into_iter().map(entry).collect::<Vec<_>>(),
         })
@@ -280,20 +295,18 @@ fn buttons() -> String {
     all.into_iter().map(button).collect()
 }
 
-/// Local steps join the step of the same thread and statement before them.
+/// Steps of one thread and one statement share a row, unless two of them touch memory.
 fn rows(steps: &[Step]) -> Vec<Range<usize>> {
+    let is_local = |step: &Step| matches!(step.kind, "skip" | "assign" | "assume");
     let mut rows: Vec<Range<usize>> = Vec::new();
     for (at, step) in steps.iter().enumerate() {
-        let is_local = matches!(step.kind, "skip" | "assign" | "assume");
+        let joins = rows.last().is_some_and(|row| {
+            let first = &steps[row.start];
+            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
+            same && (is_local(step) || steps[row.clone()].iter().all(is_local))
+        });
         match rows.last_mut() {
-            Some(row)
-                if is_local
-                    && !step.span.is_none()
-                    && steps[row.start].thread == step.thread
-                    && steps[row.start].span == step.span =>
-            {
-                row.end = at + 1;
-            }
+            Some(row) if joins => row.end = at + 1,
             _ => rows.push(at..at + 1),
         }
     }

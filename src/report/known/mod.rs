@@ -9,7 +9,7 @@ mod states;
 mod values;
 
 use evidence::{Certificate, Task};
-use program::{Loc, Program, RegId, Span, ThreadId};
+use program::{Loc, Names, Program, RegId, Span, ThreadId};
 use std::collections::HashSet;
 
 /// What is known.
@@ -55,6 +55,16 @@ pub struct Spot {
     pub text: String,
 }
 
+impl Spot {
+    /// What a thread does that stands there.
+    pub fn standing(&self) -> String {
+        match &self.label {
+            Some(label) => format!("at {label}"),
+            None => format!("before: {}", self.text),
+        }
+    }
+}
+
 /// Where a location is in the source.
 pub fn spot(program: &Program, thread: ThreadId, loc: Loc) -> Spot {
     let automaton = program.thread(thread);
@@ -71,7 +81,12 @@ pub fn spot(program: &Program, thread: ThreadId, loc: Loc) -> Spot {
     let first = next.next().unwrap_or(Span::NONE);
     let only = next.all(|span| span == first) || location.span.is_none();
     let span = if only { first } else { location.span };
-    let text = super::steps::statement(program, span).unwrap_or_else(|| format!("L{}", loc.index()));
+    let text = super::steps::statement(program, span).or_else(|| {
+        // What was put in, like a fence, has no text of its own.
+        let (_, edge) = automaton.outgoing(loc).next()?;
+        Some(Names::original(program).op(thread, &edge.op))
+    });
+    let text = text.unwrap_or_else(|| format!("L{}", loc.index()));
     Spot { line: program.source.line(span), label, text }
 }
 
