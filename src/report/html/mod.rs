@@ -64,7 +64,8 @@ pub fn litmus(answer: &LitmusAnswered<'_>) -> Piece {
         None => ("unknown", Tone::Open),
     };
     let mut marks = Marks::default();
-    marks.add(program.source.line(answer.question.span), "claim", word);
+    let class = if tone == Tone::Good { "proved" } else { "claim" };
+    marks.add(program.source.line(answer.question.span), class, word);
     let observed = format!(
         "The condition is observed {}: in {} of {}.",
         litmus::observation(found),
