@@ -1,6 +1,6 @@
 //! Answers as one HTML file: for reading, sharing and stepping through.
 //!
-//! Each answer becomes a [`Piece`], and [`page`] puts pieces together. What can be shown
+//! Each answer becomes a [`Piece`], and [`page()`] puts pieces together. What can be shown
 //! without a script stands in the page as it is; the script (`report.js`) only adds stepping.
 //! Everything that comes from a program or a file name passes through `escape`.
 

@@ -5,7 +5,7 @@ use program::Source;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Longer texts are shown only around the lines that are marked.
+/// Longer texts are shown only around the lines that are marked, or from the start if none is.
 const LONG: usize = 1000;
 const AROUND: usize = 12;
 
@@ -35,7 +35,11 @@ pub fn source(source: &Source, marks: &Marks) -> String {
     for (at, line) in lines.iter().enumerate() {
         let number = at + 1;
         let near = number.saturating_sub(AROUND)..=number + AROUND;
-        if lines.len() > LONG && marks.lines.range(near).next().is_none() {
+        let shown = match marks.lines.is_empty() {
+            true => number <= LONG,
+            false => lines.len() <= LONG || marks.lines.range(near).next().is_some(),
+        };
+        if !shown {
             hidden += 1;
             continue;
         }
@@ -84,6 +88,8 @@ mod tests {
         let shown = super::source(&text, &marks);
         assert_eq!(shown.matches("data-line").count(), 2 * AROUND + 1);
         assert!(shown.contains("2,487 lines not shown") && shown.contains("&lt;violated&gt;"), "{shown}");
+        let unmarked = super::source(&text, &Marks::default());
+        assert_eq!(unmarked.matches("data-line").count(), LONG);
         let short = super::source(&Source::new("short", "x\n".repeat(50)), &marks);
         assert_eq!(short.matches("data-line").count(), 50);
     }
