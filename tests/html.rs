@@ -302,11 +302,13 @@ fn answers_and_runs_are_chosen() {
         browser.script("return document.querySelector('#answer-2 .count').textContent.split(' ')[0]");
     assert_eq!(others, json!("0"), "only what is seen steps");
     assert_eq!(browser.text("nav a[aria-current]"), "mp.fw PSO unsafe");
-    browser.devtools("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    let dark = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
+    browser.devtools("Emulation.setEmulatedMedia", json!({"media": "print", "features": dark}));
     assert_eq!(shown(&browser).len(), 6, "on paper there are all answers");
     let controls = browser
         .script("return [...document.querySelectorAll('.player, nav')].filter((c) => c.offsetParent).length");
     assert_eq!(controls, json!(0), "on paper there is nothing to press");
+    assert_eq!(browser.script(ILLEGIBLE)[1], json!([]), "paper is light");
     browser.devtools("Emulation.setEmulatedMedia", json!({"media": ""}));
 
     browser.visit(&report(&folder, &["fence", "--model", "pso", "peterson.fw"]), 1280, "light");
