@@ -6,6 +6,7 @@
 mod abstracting;
 mod bench;
 mod plan;
+mod html;
 mod values;
 
 pub use bench::Bench;
@@ -16,6 +17,7 @@ pub use abstracting::Abstracting;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
 use evidence::Monitor;
+use html::HtmlReport;
 use machine::{MODELS, Model, model_named};
 use plan::{Planning, PlanningAlone};
 use program::Int;
@@ -62,6 +64,7 @@ Examples:
   fencewright verify peterson.fw
   fencewright verify --model pso --timeout 60 --evidence proofs/ ring_buffer.fw
   fencewright verify --model all --format json programs/ | jq .verdict
+  fencewright verify --report peterson.html peterson.fw    one page to step through
   fencewright show test.fw | fencewright verify -
 
 Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.")]
@@ -149,6 +152,7 @@ Examples:
 
 /// `verify`
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("written").args(["evidence", "html"]).multiple(true))]
 pub struct Verify {
     /// Programs; folders are walked, `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -181,14 +185,17 @@ pub struct Verify {
     #[arg(long, value_name = "DIR")]
     pub evidence: Option<PathBuf>,
 
-    /// Let --evidence replace files that say something else
-    #[arg(long, requires = "evidence")]
+    #[command(flatten)]
+    pub html: HtmlReport,
+
+    /// Let --evidence and --report replace files that say something else
+    #[arg(long, requires = "written")]
     pub force: bool,
 }
 
 /// `fence`
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("written").args(["evidence", "out"]).multiple(true))]
+#[command(group = ArgGroup::new("written").args(["evidence", "out", "html"]).multiple(true))]
 pub struct Fence {
     /// The program; `-` is standard input
     pub file: PathBuf,
@@ -237,7 +244,10 @@ pub struct Fence {
     #[arg(long, value_name = "DIR")]
     pub evidence: Option<PathBuf>,
 
-    /// Let --evidence and --out replace files that say something else
+    #[command(flatten)]
+    pub html: HtmlReport,
+
+    /// Let --evidence, --out and --report replace files that say something else
     #[arg(long, requires = "written")]
     pub force: bool,
 }

@@ -6,6 +6,7 @@ mod commands;
 mod console;
 mod evidence_files;
 mod exit;
+mod html_file;
 mod input;
 mod limits;
 mod numbers;

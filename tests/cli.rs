@@ -10,6 +10,8 @@ mod golden;
 mod hostile;
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/report.rs"]
+mod report;
 #[path = "cli/session.rs"]
 mod session;
 #[path = "cli/tool.rs"]

@@ -55,14 +55,18 @@ fn load_or_report(
 }
 
 fn unreadable_report(command: &'static str, unreadable: &Unreadable, report: &dyn Report) -> Printed {
-    report.failure(&Failed {
+    report.failure(&self::unreadable(command, unreadable))
+}
+
+fn unreadable<'a>(command: &'static str, unreadable: &'a Unreadable) -> Failed<'a> {
+    Failed {
         command,
         file: &unreadable.name,
         model: None,
         reason: unreadable.reason.clone(),
         diagnostics: &unreadable.diagnostics,
         source: unreadable.source.as_ref(),
-    })
+    }
 }
 
 /// The program, with a warning if it claims nothing: then it is safe whatever it does.

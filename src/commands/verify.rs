@@ -9,11 +9,13 @@ use crate::args::{Verify, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::{Store, stems};
 use crate::exit::{Exit, Failure};
+use crate::html_file::HtmlFile;
 use crate::input::{Loaded, Unreadable, expand, load};
 use crate::limits::{Interrupt, Watch};
 use crate::numbers::counted;
 use crate::parallel::in_order;
 use crate::progress::Display;
+use crate::report::html::{self, Piece};
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
 use engine::{Engine, Run};
 use evidence::{Checked, Statistics, Task, Verdict, check_outcomes, happens_under_sc};
@@ -45,23 +47,29 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
         interrupt: &interrupt,
         display: Display::new(console.look().quiet),
         store: args.evidence.as_ref().map(open).transpose().map_err(Failure::Message)?,
+        html: HtmlFile::open(args.html.html.as_deref(), args.force, &interrupt)?,
         look: console.look(),
         skipped: AtomicUsize::new(0),
     };
     let paths: Vec<&Path> = files.iter().map(|file| file.as_deref().unwrap_or(Path::new(""))).collect();
     let stems = stems(&paths);
     let mut worst = Exit::Holds;
+    let mut pieces = Vec::new();
     let ended = in_order(
         files.len(),
         threads,
         |at| session.file(&files[at], &stems[at]),
-        |(printed, exit)| {
+        |Told { printed, exit, pieces: more }| {
             worst = worst.worst(exit);
+            pieces.extend(more);
             session.display.pause(|| console.print(&printed)).inspect_err(|_| interrupt.raise())
         },
     );
     session.display.pause(|| ());
     ended?;
+    if let Some(file) = &session.html {
+        file.write(&pieces, session.look.quiet)?;
+    }
     match session.skipped.load(Ordering::Relaxed) {
         0 => Ok(worst),
         skipped => {
@@ -69,6 +77,14 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
             Ok(worst.worst(Exit::Unknown))
         }
     }
+}
+
+/// What there is to say about a file or an answer.
+struct Told {
+    printed: Printed,
+    exit: Exit,
+    /// The same for a report, if there is one.
+    pieces: Vec<Piece>,
 }
 
 /// One run of the command.
@@ -81,6 +97,7 @@ struct Session<'a> {
     interrupt: &'a Interrupt,
     display: Display,
     store: Option<Store>,
+    html: Option<HtmlFile>,
     look: &'a Look,
     /// Files that were not begun because the user asked to stop.
     skipped: AtomicUsize,
@@ -88,14 +105,12 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Everything about one file.
-    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> (Printed, Exit) {
+    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> Told {
         if self.interrupt.is_raised() {
             self.skipped.fetch_add(1, Ordering::Relaxed);
-            return (Printed::default(), Exit::Holds);
+            return Told { printed: Printed::default(), exit: Exit::Holds, pieces: Vec::new() };
         }
-        let refused = |unreadable: &Unreadable| {
-            (super::unreadable_report("verify", unreadable, self.report), Exit::Error)
-        };
+        let refused = |unreadable: &Unreadable| self.failed(&super::unreadable("verify", unreadable));
         let loaded = match file {
             Err(unreadable) => return refused(unreadable),
             Ok(path) => match load(path, &self.args.input) {
@@ -103,25 +118,37 @@ impl Session<'_> {
                 Ok(loaded) => super::warned(loaded),
             },
         };
-        let mut printed = match self.look.quiet {
+        let printed = match self.look.quiet {
             true => Printed::default(),
             false => self.report.warnings(&loaded.program.source, &loaded.warnings),
         };
-        let mut worst = Exit::Holds;
+        let mut told = Told { printed, exit: Exit::Holds, pieces: Vec::new() };
         for model in &self.models {
-            let (more, exit) = self.model(&loaded, model, stem);
-            printed.out += &more.out;
-            printed.err += &more.err;
-            worst = worst.worst(exit);
+            let more = self.model(&loaded, model, stem);
+            told.printed.out += &more.printed.out;
+            told.printed.err += &more.printed.err;
+            told.exit = told.exit.worst(more.exit);
+            told.pieces.extend(more.pieces);
         }
-        (printed, worst)
+        told
     }
 
-    fn model(&self, loaded: &Loaded, model: &Model, stem: &str) -> (Printed, Exit) {
+    /// What the report has, if there is one.
+    fn piece(&self, make: impl FnOnce() -> Piece) -> Vec<Piece> {
+        self.html.is_some().then(make).into_iter().collect()
+    }
+
+    fn failed(&self, failed: &Failed<'_>) -> Told {
+        let pieces = self.piece(|| html::failure(failed));
+        Told { printed: self.report.failure(failed), exit: Exit::Error, pieces }
+    }
+
+    fn model(&self, loaded: &Loaded, model: &Model, stem: &str) -> Told {
         let task = Task { program: &loaded.program, model: *model };
         if self.args.planning.explain_plan {
             let as_json = self.report.name() == "json";
-            return (super::plan::explain(&loaded.name, &task, &self.args.exploring, as_json), Exit::Holds);
+            let printed = super::plan::explain(&loaded.name, &task, &self.args.exploring, as_json);
+            return Told { printed, exit: Exit::Holds, pieces: Vec::new() };
         }
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
@@ -140,7 +167,7 @@ impl Session<'_> {
                 diagnostics: &[],
                 source: None,
             };
-            (self.report.failure(&failed), Exit::Error)
+            self.failed(&failed)
         })
     }
 
@@ -150,7 +177,7 @@ impl Session<'_> {
         task: &Task<'_>,
         watch: &Watch<'_>,
         stem: &str,
-    ) -> Result<(Printed, Exit), String> {
+    ) -> Result<Told, String> {
         let (checked, statistics, engine) = self.answer(task, watch)?;
         let sc_violation = match checked.verdict() {
             Verdict::Unsafe(trace) if happens_under_sc(task.program, trace) => Some(true),
@@ -177,7 +204,8 @@ impl Session<'_> {
             evidence: evidence.as_deref(),
             warnings: &loaded.warnings,
         };
-        Ok((self.report.answer(&answered, self.look), exit))
+        let pieces = self.piece(|| html::answer(&answered));
+        Ok(Told { printed: self.report.answer(&answered, self.look), exit, pieces })
     }
 
     fn answer(
@@ -212,7 +240,7 @@ impl Session<'_> {
         task: &Task<'_>,
         question: &Question,
         watch: &Watch<'_>,
-    ) -> Result<(Printed, Exit), String> {
+    ) -> Result<Told, String> {
         let (outcomes, statistics) = engine::outcomes(task, question, &self.args.exploring.run(watch));
         let found = check_outcomes(task, question, &outcomes).map_err(|why| super::bug("outcomes", &why))?;
         let exit = match found.holds() {
@@ -231,6 +259,7 @@ impl Session<'_> {
             peak: watch.peak(),
             warnings: &loaded.warnings,
         };
-        Ok((self.report.litmus(&answered, self.look), exit))
+        let pieces = self.piece(|| html::litmus(&answered));
+        Ok(Told { printed: self.report.litmus(&answered, self.look), exit, pieces })
     }
 }

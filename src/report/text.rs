@@ -1,6 +1,6 @@
 //! Reports for people.
 
-mod fences;
+pub(super) mod fences;
 
 use super::{
     Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
@@ -181,7 +181,7 @@ impl Report for Text {
     }
 }
 
-fn upper(model: Model) -> String {
+pub(super) fn upper(model: Model) -> String {
     model.name().to_uppercase()
 }
 
@@ -191,7 +191,7 @@ fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String
 }
 
 /// How a program was proved safe.
-fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
+pub(super) fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
     let how = match certificate {
         Certificate::Closed(_) => {
             let bound = match statistics.k {
@@ -295,7 +295,7 @@ fn prose(text: &str, look: &Look) -> String {
 }
 
 /// The violated claim, with its place if it stands inside a thread.
-fn violation(program: &Program, violation: Violation, run: &[Configuration]) -> String {
+pub(super) fn violation(program: &Program, violation: Violation, run: &[Configuration]) -> String {
     let mut text = violation.text(program);
     let Violation::Failure(thread, _) = violation else { return text };
     let end = run.last();

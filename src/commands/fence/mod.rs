@@ -11,10 +11,12 @@ use crate::args::{Fence, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::Store;
 use crate::exit::{Exit, Failure};
+use crate::html_file::HtmlFile;
 use crate::input::{Loaded, is_stdin, load};
 use crate::limits::{Interrupt, Watch};
 use crate::parallel::in_order;
 use crate::progress::Display;
+use crate::report::html::{self, Piece};
 use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
 use engine::{FenceAnswer, FenceOptions, FencesFound, Run, place_fences};
@@ -41,6 +43,7 @@ pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
         interrupt: &interrupt,
         display: Display::new(console.look().quiet),
         store: args.evidence.as_ref().map(open).transpose().map_err(Failure::Message)?,
+        html: HtmlFile::open(args.html.html.as_deref(), args.force, &interrupt)?,
         look: console.look(),
     };
     let mut ended = Done::default();
@@ -65,6 +68,8 @@ struct Done {
     exit: Option<Exit>,
     /// The program with the fences in it, where it was asked for.
     fenced: Option<String>,
+    /// The answer for a report, if there is one.
+    piece: Option<Piece>,
     /// Why something could not be written; the answer stands all the same.
     trouble: Option<String>,
 }
@@ -76,6 +81,7 @@ struct Session<'a> {
     interrupt: &'a Interrupt,
     display: Display,
     store: Option<Store>,
+    html: Option<HtmlFile>,
     look: &'a Look,
 }
 
@@ -83,10 +89,7 @@ impl Session<'_> {
     fn file(&self) -> Done {
         let loaded = match load(&self.args.file, &self.args.input) {
             Ok(loaded) => super::warned(loaded),
-            Err(unreadable) => {
-                let printed = super::unreadable_report("fence", &unreadable, self.report);
-                return Done { printed, exit: Some(Exit::Error), ..Done::default() };
-            }
+            Err(unreadable) => return self.failed(&super::unreadable("fence", &unreadable)),
         };
         let model = chosen_models(&self.args.model)[0];
         let mut done = self.program(&loaded, model).unwrap_or_else(|reason| {
@@ -98,13 +101,18 @@ impl Session<'_> {
                 diagnostics: &[],
                 source: None,
             };
-            Done { printed: self.report.failure(&failed), exit: Some(Exit::Error), ..Done::default() }
+            self.failed(&failed)
         });
         if !self.look.quiet {
             let warnings = self.report.warnings(&loaded.program.source, &loaded.warnings);
             done.printed.err = warnings.err + &done.printed.err;
         }
         done
+    }
+
+    fn failed(&self, failed: &Failed<'_>) -> Done {
+        let piece = self.html.is_some().then(|| html::failure(failed));
+        Done { printed: self.report.failure(failed), exit: Some(Exit::Error), piece, ..Done::default() }
     }
 
     fn program(&self, loaded: &Loaded, model: Model) -> Result<Done, String> {
@@ -131,14 +139,11 @@ impl Session<'_> {
         };
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
         let (evidence, mut trouble) = self.record(loaded, &task, &found, &watch);
-        let fenced = match (&found.answer, &self.args.out) {
-            (FenceAnswer::Placed(placed), Some(_)) => Some(text::with_fences(loaded, placed)),
+        let wanted = self.args.out.is_some() || self.html.is_some();
+        let fenced = match &found.answer {
+            FenceAnswer::Placed(placed) if wanted => Some(text::with_fences(loaded, placed)),
             _ => None,
         };
-        let fenced = fenced.transpose().unwrap_or_else(|why| {
-            trouble.get_or_insert(why);
-            None
-        });
         let fenced_report = Fenced {
             file: &loaded.name,
             task,
@@ -149,7 +154,13 @@ impl Session<'_> {
             warnings: &loaded.warnings,
         };
         let printed = self.report.fences(&fenced_report, self.look);
-        Ok(Done { printed, exit: Some(exit), fenced, trouble })
+        let piece = self.html.is_some().then(|| html::fences(&fenced_report, fenced.as_ref()));
+        // Without --out nobody asked for the text, so that there is none is no trouble.
+        let fenced = fenced.filter(|_| self.args.out.is_some()).transpose().unwrap_or_else(|why| {
+            trouble.get_or_insert(why);
+            None
+        });
+        Ok(Done { printed, exit: Some(exit), fenced, piece, trouble })
     }
 
     /// Writes the evidence, if it is wanted: the files, and what went wrong.
@@ -179,6 +190,9 @@ impl Session<'_> {
         if let (Some(path), Some(text)) = (&self.args.out, &done.fenced) {
             let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
             write_whole(path, self.args.force, self.interrupt, write).map_err(Failure::Message)?;
+        }
+        if let (Some(file), Some(piece)) = (&self.html, done.piece) {
+            file.write(&[piece], self.look.quiet)?;
         }
         match done.trouble {
             Some(trouble) => Err(Failure::Message(trouble)),

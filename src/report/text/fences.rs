@@ -73,7 +73,7 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
 }
 
 /// How many fences, and where: `1 fence in each of 2 threads`, and the verb that goes with it.
-fn counts(program: &Program, points: &[&FencePoint]) -> (String, &'static str) {
+pub(in crate::report) fn counts(program: &Program, points: &[&FencePoint]) -> (String, &'static str) {
     let mut threads: BTreeMap<ThreadId, BTreeMap<Strength, usize>> = BTreeMap::new();
     let mut sum: BTreeMap<Strength, usize> = BTreeMap::new();
     for point in points {
@@ -119,13 +119,13 @@ fn list(program: &Program, points: &[&FencePoint]) -> String {
 }
 
 /// Where, like "line 11, after `turn = 1 - i`".
-fn place(program: &Program, point: &FencePoint) -> String {
+pub(in crate::report) fn place(program: &Program, point: &FencePoint) -> String {
     let line = program.source.line(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
     format!("{line}{} `{}`", side(point), statement_of(program, point))
 }
 
 /// Which fence, like "full fence after `turn = 1 - i` (line 11)".
-pub(super) fn name(program: &Program, point: &FencePoint) -> String {
+pub(in crate::report) fn name(program: &Program, point: &FencePoint) -> String {
     let noun = match kind(point.strength) {
         "swap" => "exchange",
         "store" => "store fence",
@@ -135,7 +135,7 @@ pub(super) fn name(program: &Program, point: &FencePoint) -> String {
     format!("{noun} {} `{}`{line}", side(point), statement_of(program, point))
 }
 
-fn side(point: &FencePoint) -> &'static str {
+pub(in crate::report) fn side(point: &FencePoint) -> &'static str {
     match point.strength {
         Strength::Exchange => "in place of",
         _ if point.before => "before",
@@ -143,7 +143,7 @@ fn side(point: &FencePoint) -> &'static str {
     }
 }
 
-fn what(point: &FencePoint) -> &'static str {
+pub(in crate::report) fn what(point: &FencePoint) -> &'static str {
     match kind(point.strength) {
         "swap" => "a locked exchange",
         "store" => "fence store",

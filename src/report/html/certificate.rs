@@ -1,0 +1,96 @@
+//! What a certificate knows, as tables: one a thread, a row a location.
+
+use super::escape::escape;
+use crate::numbers::counted;
+use crate::report::known::{Known, KnownAt, Spot, spot};
+use program::Program;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// More locations of a thread than this are not listed.
+const MOST: usize = 400;
+
+/// What is known of a program.
+pub fn certificate(program: &Program, known: &Known) -> String {
+    let mut out = format!("<p>{}</p>\n", escape(&known.about));
+    if !known.everywhere.is_empty() {
+        let _ = writeln!(out, "<h4>At all times</h4>\n{}", list(&known.everywhere));
+    }
+    for (at, id) in program.thread_ids().enumerate() {
+        let places: Vec<&KnownAt> = known.places.iter().filter(|place| place.thread == id).collect();
+        let reached = places.iter().filter(|place| place.reached).count();
+        let open = if at < 2 { " open" } else { "" };
+        let _ = writeln!(
+            out,
+            "<details{open}><summary>While <b>{}</b> is … <span class=\"muted\">({})</span></summary>\n\
+             <table class=\"known\"><thead><tr><th scope=\"col\">Line</th><th scope=\"col\">Before or at</th>\
+             <th scope=\"col\">Known</th></tr></thead><tbody>",
+            escape(&program.thread(id).name),
+            counted(reached, "location"),
+        );
+        let rows = merged(program, &places);
+        rows.iter().take(MOST).for_each(|row| row.html(&mut out));
+        out.push_str("</tbody></table>\n");
+        if rows.len() > MOST {
+            let _ = writeln!(out, "<p class=\"muted\">{} more are not listed.</p>", rows.len() - MOST);
+        }
+        out.push_str("</details>\n");
+    }
+    out
+}
+
+/// What is known at one or several locations of a statement.
+struct Row<'a> {
+    spot: Spot,
+    known: &'a KnownAt,
+    locations: usize,
+}
+
+/// Within a statement there are several locations; where the same is known they share a row.
+fn merged<'a>(program: &Program, places: &[&'a KnownAt]) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut found: HashMap<(Spot, bool, &[String]), usize> = HashMap::new();
+    for known in places {
+        let spot = spot(program, known.thread, known.loc);
+        let key = (spot.clone(), known.reached, known.sentences.as_slice());
+        let at = *found.entry(key).or_insert(rows.len());
+        match rows.get_mut(at) {
+            Some(row) => row.locations += 1,
+            None => rows.push(Row { spot, known, locations: 1 }),
+        }
+    }
+    rows
+}
+
+impl Row<'_> {
+    fn html(&self, out: &mut String) {
+        let line = self.spot.line.map(|line| {
+            format!(
+                "<button type=\"button\" class=\"to-line\" data-line=\"{line}\" \
+                 aria-label=\"Show line {line}\">{line}</button>"
+            )
+        });
+        let label = self.spot.label.as_ref().map(|label| format!("<b>{}:</b> ", escape(label)));
+        let times = match self.locations {
+            1 => String::new(),
+            count => format!(" <span class=\"muted\">({count} places)</span>"),
+        };
+        let known = match (self.known.reached, self.known.sentences.is_empty()) {
+            (false, _) => "<span class=\"muted\">never here</span>".to_string(),
+            (true, true) => "<span class=\"muted\">nothing more</span>".to_string(),
+            (true, false) => list(&self.known.sentences),
+        };
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{}<code>{}</code>{times}</td><td>{known}</td></tr>",
+            line.unwrap_or_default(),
+            label.unwrap_or_default(),
+            escape(&self.spot.text)
+        );
+    }
+}
+
+fn list(sentences: &[String]) -> String {
+    let items: String = sentences.iter().map(|sentence| format!("<li>{}</li>", escape(sentence))).collect();
+    format!("<ul class=\"facts\">{items}</ul>")
+}

@@ -1,0 +1,332 @@
+//! A run to step through: a table that can be read as it is, and the same as data for the
+//! script, which shows the state after each row.
+//!
+//! A row is one step, together with the local steps of the same statement around it. Of every
+//! row the data holds only what it changed: the acting thread and the memory it wrote.
+
+use super::escape::{escape, json, visible};
+use super::graph::Graph;
+use super::picture::picture;
+use crate::report::Run;
+use crate::report::known::{Named, spot};
+use crate::report::steps::{Effect, Step, describe_all};
+use machine::{Configuration, Entry};
+use program::{Place, RegId, ThreadId, VarId};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// All threads and variables are shown if there are no more of them than this, else those that
+/// take part.
+const FEW_THREADS: usize = 4;
+const FEW_VARIABLES: usize = 12;
+/// Tables with more rows than this scroll by themselves.
+const TALL: usize = 40;
+
+/// A run, ready to be shown.
+pub struct Timeline<'a> {
+    run: &'a Run<'a>,
+    named: &'a Named,
+    steps: Vec<Step>,
+    rows: Vec<Range<usize>>,
+    threads: Vec<ThreadId>,
+    variables: Vec<VarId>,
+}
+
+impl<'a> Timeline<'a> {
+    /// Describes a run.
+    pub fn new(run: &'a Run<'a>, named: &'a Named) -> Timeline<'a> {
+        let steps = describe_all(run.program, run.steps, run.passed);
+        let rows = rows(&steps);
+        let program = run.program;
+        let acts = |thread: &ThreadId| steps.iter().any(|step| step.thread == *thread);
+        let threads = program.thread_ids();
+        let threads = threads.filter(|t| program.threads.len() <= FEW_THREADS || acts(t)).collect();
+        let touched = touched(run, &steps);
+        let variables = program.variable_ids();
+        let few = program.variables.len() <= FEW_VARIABLES;
+        let variables = variables.filter(|v| few || touched.contains(v)).collect();
+        Timeline { run, named, steps, rows, threads, variables }
+    }
+
+    /// The lines of the source where something happens, with what to write beside them.
+    pub fn lines(&self) -> Vec<(usize, &'static str)> {
+        let program = self.run.program;
+        let touched = self.steps.iter().filter_map(|step| step.line).map(|line| (line, ""));
+        let mut lines: Vec<(usize, &'static str)> = touched.collect();
+        if let Some(cause) = self.run.cause {
+            let line = self.steps.get(cause.step).and_then(|step| step.line);
+            lines.extend(line.map(|line| (line, "overtakes")));
+            let store = program.thread(cause.thread).edge(cause.store).span;
+            lines.extend(program.source.line(store).map(|line| (line, "is delayed")));
+        }
+        lines
+    }
+
+    /// The controls, the table and the data.
+    pub fn html(&self, title: &str) -> String {
+        let mut out = String::new();
+        let last = self.rows.len();
+        let _ = writeln!(
+            out,
+            "<div class=\"player\" role=\"group\" aria-label=\"Step through: {}\" hidden>\n\
+             <div class=\"controls\">\n{}\
+             <input type=\"range\" min=\"0\" max=\"{last}\" value=\"0\" step=\"1\" aria-label=\"Step\">\n\
+             <output class=\"count\">0 / {last}</output>\n</div>\n\
+             <p class=\"now\" aria-live=\"polite\"></p>\n<div class=\"state\"></div>\n\
+             <p class=\"keys muted\">Keys: <kbd>←</kbd> <kbd>→</kbd> or <kbd>k</kbd> <kbd>j</kbd> step, \
+             <kbd>Home</kbd> <kbd>End</kbd> jump. Rows, source lines and graph nodes can be clicked.</p>\n</div>",
+            escape(title),
+            buttons(),
+        );
+        self.table(&mut out);
+        let _ =
+            writeln!(out, "<script type=\"application/json\" class=\"data\">{}</script>", json(&self.data()));
+        out
+    }
+
+    /// The happens-before graph; empty if no step of a thread depends on another's.
+    pub fn graph(&self) -> String {
+        let forbidden = self.run.cause.map(|cause| cause.step);
+        picture(self.run.program, &Graph::of(self.run.program, &self.steps, forbidden))
+    }
+
+    fn table(&self, out: &mut String) {
+        let program = self.run.program;
+        let scrolls = match self.rows.len() > TALL {
+            true => "scroll tall\" role=\"region\" aria-label=\"All steps\" tabindex=\"0",
+            false => "scroll",
+        };
+        let _ = writeln!(
+            out,
+            "<div class=\"{scrolls}\"><table class=\"timeline\">\n<caption class=\"hidden-text\">All steps</caption>"
+        );
+        out.push_str("<thead><tr><th scope=\"col\">Step</th>");
+        for thread in &self.threads {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", escape(&program.thread(*thread).name));
+        }
+        out.push_str("<th scope=\"col\">Memory</th></tr></thead>\n<tbody>\n");
+        self.row(0, "start", None, out);
+        for (at, row) in self.rows.iter().enumerate() {
+            self.row(at + 1, &(at + 1).to_string(), Some(row), out);
+        }
+        out.push_str("</tbody></table></div>\n");
+    }
+
+    fn row(&self, at: usize, number: &str, row: Option<&Range<usize>>, out: &mut String) {
+        let acting = row.map(|row| self.steps[row.start].thread);
+        let forbidden = row.is_some_and(|row| self.mark(row).is_some());
+        let class = if forbidden { " class=\"forbidden\"" } else { "" };
+        let _ = write!(
+            out,
+            "<tr data-row=\"{at}\"{class}><th scope=\"row\"><button type=\"button\" tabindex=\"-1\" \
+             aria-label=\"Go to step {number}\">{number}</button></th>"
+        );
+        for thread in &self.threads {
+            let name = escape(&self.run.program.thread(*thread).name);
+            let mut cell = String::new();
+            if let Some(row) = row.filter(|_| acting == Some(*thread)) {
+                self.action(row, &mut cell);
+            }
+            let passed = &self.run.passed[row.map_or(0, |row| row.end)];
+            let buffer = self.buffer_text(passed, *thread);
+            if !buffer.is_empty() {
+                let _ = write!(cell, "<div class=\"buffer\">{}</div>", escape(&buffer));
+            }
+            let class = if acting == Some(*thread) { " class=\"acting\"" } else { "" };
+            let _ = write!(out, "<td{class} data-name=\"{name}\">{cell}</td>");
+        }
+        let changes = self.changes(row).into_iter();
+        let texts: Vec<String> =
+            changes.map(|(v, value)| escape(&format!("{}={value}", self.variable(v)))).collect();
+        let spans: Vec<String> =
+            texts.iter().map(|text| format!("<span class=\"value\">{text}</span>")).collect();
+        let _ = writeln!(out, "<td class=\"memory\" data-name=\"Memory\">{}</td></tr>", spans.join(" "));
+    }
+
+    fn action(&self, row: &Range<usize>, cell: &mut String) {
+        let first = &self.steps[row.start];
+        if !first.text.is_empty() {
+            let line = first.line.map(|line| format!("<span class=\"line-number\">{line}</span> "));
+            let _ =
+                write!(cell, "<div>{}<code>{}</code></div>", line.unwrap_or_default(), escape(&first.text));
+        }
+        for sentence in self.says(row) {
+            let _ = write!(cell, "<div class=\"effect\">{}</div>", escape(&sentence));
+        }
+        if let Some(mark) = self.mark(row) {
+            let _ = write!(cell, "<div class=\"mark\">{mark}</div>");
+        }
+    }
+
+    /// What the steps of a row did, in words.
+    fn says(&self, row: &Range<usize>) -> Vec<String> {
+        let steps = self.steps[row.clone()].iter();
+        steps.flat_map(|step| step.effects.iter().filter_map(|effect| self.effect(step, effect))).collect()
+    }
+
+    fn effect(&self, step: &Step, effect: &Effect) -> Option<String> {
+        let register = |r: &RegId| &self.run.program.thread(step.thread).registers[r.index()];
+        Some(match effect {
+            Effect::Load(v, value, true) => {
+                format!("reads {} = {value} from its own buffer", self.variable(*v))
+            }
+            Effect::Load(v, value, false) => format!("reads {} = {value} from memory", self.variable(*v)),
+            Effect::Store(v, value, true) => format!("puts {} = {value} into its buffer", self.variable(*v)),
+            Effect::Store(v, value, false) => format!("writes {} = {value} to memory", self.variable(*v)),
+            Effect::Drain(v, value) => format!("{} = {value} reaches memory", self.variable(*v)),
+            Effect::Choose(_, value) => format!("chooses {value}"),
+            Effect::Assign(r, value) if self.named.mentions(self.run.program, step.thread, *r) => {
+                format!("{} becomes {value}", register(r))
+            }
+            Effect::Assign(..) => return None,
+        })
+    }
+
+    fn mark(&self, row: &Range<usize>) -> Option<&'static str> {
+        let forbidden = self.run.cause.is_some_and(|cause| row.contains(&cause.step));
+        forbidden.then_some("not under SC")
+    }
+
+    fn variable(&self, variable: VarId) -> &str {
+        &self.run.program.variable(variable).name
+    }
+
+    /// What a row wrote to memory; at the start, everything.
+    fn changes(&self, row: Option<&Range<usize>>) -> Vec<(VarId, String)> {
+        let after = &self.run.passed[row.map_or(0, |row| row.end)];
+        let writes = |step: &Step, variable: VarId| {
+            step.effects.iter().any(|effect| match effect {
+                Effect::Drain(v, _) | Effect::Store(v, _, false) => *v == variable,
+                _ => false,
+            })
+        };
+        let changed =
+            |v: &VarId| row.is_none_or(|row| self.steps[row.clone()].iter().any(|step| writes(step, *v)));
+        let shown = self.variables.iter().copied().filter(changed);
+        shown.map(|v| (v, after.memory(v).to_string())).collect()
+    }
+
+    fn buffer_text(&self, at: &Configuration, thread: ThreadId) -> String {
+        crate::report::buffer(self.run.program, self.run.model, at, thread).unwrap_or_default()
+    }
+
+    fn data(&self) -> Value {
+        let program = self.run.program;
+        let thread = |t: &ThreadId| {
+            let registers = self.registers(*t).into_iter();
+            let names = registers.map(|r| visible(&program.thread(*t).registers[r.index()]));
+            json!({"name": visible(&program.thread(*t).name), "registers": names.collect::<Vec<_>>()})
+        };
+        let start = &self.run.passed[0];
+        let violation = self.run.violation.map(|violation| visible(&violation.text(program)));
+        json!({
+            "threads": self.threads.iter().map(thread).collect::<Vec<_>>(),
+            "variables": self.variables.iter().map(|v| visible(self.variable(*v))).collect::<Vec<_>>(),
+            "start": {
+                "memory": self.variables.iter().map(|v| start.memory(*v).to_string()).collect::<Vec<_>>(),
+                "threads": self.threads.iter().map(|t| self.thread_data(start, *t)).collect::<Vec<_>>(),
+            },
+            "rows": self.rows.iter().map(|row| self.row_data(row)).collect::<Vec<_>>(),
+            "violation": violation,
+        })
+    }
+
+    fn row_data(&self, row: &Range<usize>) -> Value {
+        let first = &self.steps[row.start];
+        let after = &self.run.passed[row.end];
+        let place = |v: VarId| self.variables.iter().position(|shown| *shown == v);
+        let changes = self.changes(Some(row)).into_iter();
+        let says: Vec<String> = self.says(row).iter().map(|text| visible(text)).collect();
+        json!({
+            "thread": self.threads.iter().position(|t| *t == first.thread),
+            "line": first.line,
+            "text": visible(&first.text),
+            "says": says,
+            "mark": self.mark(row),
+            "steps": row.clone().collect::<Vec<_>>(),
+            "memory": changes.map(|(v, value)| json!([place(v), value])).collect::<Vec<_>>(),
+            "after": self.thread_data(after, first.thread),
+        })
+    }
+
+    fn thread_data(&self, at: &Configuration, thread: ThreadId) -> Value {
+        let program = self.run.program;
+        let loc = at.local(thread).loc;
+        let (spot, automaton) = (spot(program, thread, loc), program.thread(thread));
+        let standing = match (automaton.is_end(loc), automaton.location(loc).failure.is_some()) {
+            (true, _) => "ended".to_string(),
+            (_, true) => "fails".to_string(),
+            _ => spot.standing(),
+        };
+        let registers = self.registers(thread).into_iter().map(|r| at.register(thread, r).to_string());
+        let entry = |(entry, value): (Entry, Option<_>)| match (entry, value) {
+            (Entry::Store(v), Some(value)) => json!([visible(self.variable(v)), format!("{value}")]),
+            _ => json!(["fence", null]),
+        };
+        json!({
+            "line": spot.line,
+            "at": visible(&standing),
+            "registers": registers.collect::<Vec<_>>(),
+            "buffer": at.buffer(thread).into_iter().map(entry).collect::<Vec<_>>(),
+        })
+    }
+
+    fn registers(&self, thread: ThreadId) -> Vec<RegId> {
+        let program = self.run.program;
+        let all = (0..program.thread(thread).registers.len()).map(RegId::new);
+        all.filter(|register| self.named.mentions(program, thread, *register)).collect()
+    }
+}
+
+fn buttons() -> String {
+    let button = |(go, label, sign): (&str, &str, &str)| {
+        format!(
+            "<button type=\"button\" data-go=\"{go}\" aria-label=\"{label}\" title=\"{label}\">{sign}</button>\n"
+        )
+    };
+    let all = [
+        ("first", "First step", "⇤"),
+        ("back", "Step back", "←"),
+        ("on", "Step on", "→"),
+        ("last", "Last step", "⇥"),
+    ];
+    all.into_iter().map(button).collect()
+}
+
+/// Steps of one thread and one statement share a row, unless two of them touch memory.
+fn rows(steps: &[Step]) -> Vec<Range<usize>> {
+    let is_local = |step: &Step| matches!(step.kind, "skip" | "assign" | "assume");
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let joins = rows.last().is_some_and(|row| {
+            let first = &steps[row.start];
+            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
+            same && (is_local(step) || steps[row.clone()].iter().all(is_local))
+        });
+        match rows.last_mut() {
+            Some(row) if joins => row.end = at + 1,
+            _ => rows.push(at..at + 1),
+        }
+    }
+    rows
+}
+
+/// The variables that a run reads or writes or that the violated property asks for.
+fn touched(run: &Run<'_>, steps: &[Step]) -> BTreeSet<VarId> {
+    let mut variables = BTreeSet::new();
+    for effect in steps.iter().flat_map(|step| &step.effects) {
+        if let Effect::Load(v, ..) | Effect::Store(v, ..) | Effect::Drain(v, _) = effect {
+            variables.insert(*v);
+        }
+    }
+    if let Some(machine::Violation::Property(at)) = run.violation {
+        run.program.properties[at].cond.for_each_leaf(&mut |place| {
+            if let Place::Memory(variable) = place {
+                variables.insert(*variable);
+            }
+        });
+    }
+    variables
+}
