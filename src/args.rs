@@ -3,7 +3,8 @@
 //! What can be chosen from is read off the registries of models, engines, front ends and
 //! reports, so a new entry there appears here by itself.
 
-mod values;
+pub mod lsp;
+pub mod values;
 
 use crate::limits::Budget;
 use crate::report::{REPORTS, Report};
@@ -99,6 +100,10 @@ Examples:
 
 Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something was, 2 error.")]
     Run(RunArgs),
+
+    /// Serve editors: diagnostics, verdicts, hover, definitions and quick fixes over LSP
+    #[command(after_help = lsp::EXAMPLES)]
+    Lsp(lsp::Lsp),
 
     /// List memory models, engines, input formats and report formats
     #[command(after_help = "\

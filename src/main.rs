@@ -44,6 +44,7 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
         Command::Show(args) => commands::show(args, console),
         Command::Run(args) if args.interactive => commands::interactive(args, console),
         Command::Run(args) => commands::walk(args, console),
+        Command::Lsp(_) => commands::lsp(),
         Command::List(args) => commands::list(args, console),
         Command::Completions { shell } => commands::completions(*shell, console),
         Command::Man { out } => commands::man(out.as_deref(), console),

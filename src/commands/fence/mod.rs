@@ -7,6 +7,9 @@ mod goal;
 mod record;
 mod text;
 
+pub use goal::goal;
+pub use text::with_fences;
+
 use crate::args::{Fence, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::Store;
@@ -19,7 +22,6 @@ use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
 use engine::{FenceAnswer, FenceOptions, FencesFound, place_fences};
 use evidence::Task;
-use goal::goal;
 use machine::Model;
 use record::Recorder;
 use std::io::Write;
@@ -125,7 +127,7 @@ impl Session<'_> {
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
         let (evidence, mut trouble) = self.record(loaded, &task, &found, &watch);
         let fenced = match (&found.answer, &self.args.out) {
-            (FenceAnswer::Placed(placed), Some(_)) => Some(text::with_fences(loaded, placed)),
+            (FenceAnswer::Placed(placed), Some(_)) => Some(with_fences(loaded, placed)),
             _ => None,
         };
         let fenced = fenced.transpose().unwrap_or_else(|why| {

@@ -63,6 +63,8 @@ pub struct Index {
     pub symbols: Vec<Symbol>,
     /// Uses: where, and the number of the symbol.
     pub uses: Vec<(Span, usize)>,
+    /// Where keywords stand.
+    pub keywords: Vec<Span>,
 }
 
 impl Index {
@@ -74,6 +76,13 @@ impl Index {
         used.chain(declared)
             .filter(|(_, span)| holds(*span))
             .min_by_key(|(_, span)| span.end as usize == byte)
+    }
+
+    /// The keyword at a byte.
+    pub fn keyword_at(&self, byte: usize) -> Option<Span> {
+        let next = self.keywords.partition_point(|span| span.start as usize <= byte);
+        let span = *self.keywords.get(next.checked_sub(1)?)?;
+        (byte <= span.end as usize).then_some(span)
     }
 
     /// Where a symbol is declared and used, in the order of the text.
@@ -101,8 +110,11 @@ pub fn index(text: &str, options: &Options) -> Index {
     }
     let mut sink = Sink::default();
     let tokens = lexer::tokens(text, &mut sink);
+    let keywords = tokens.iter().filter(|token| token.kind == lexer::Kind::Keyword);
+    let keywords = keywords.map(|token| token.span).collect();
     let (items, _) = parse::parse(text, tokens, &mut sink);
     let mut indexer = Indexer::new(text, options);
+    indexer.index.keywords = keywords;
     items.iter().for_each(|item| indexer.declare_item(item));
     items.iter().for_each(|item| indexer.bodies(item));
     items.iter().for_each(|item| indexer.claims(item));
