@@ -85,10 +85,10 @@ impl Text {
         Position { line: clamp(line), character: clamp(units) }
     }
 
-    /// The range of a span; what stands nowhere is the start of the text.
+    /// The range of a span; what stands nowhere is told at the first line.
     pub fn range(&self, span: Span) -> Range {
         if span.is_none() || span.start > span.end {
-            return Range::default();
+            return Range { start: Position::default(), end: self.position(self.line(0).len()) };
         }
         Range { start: self.position(span.start as usize), end: self.position(span.end as usize) }
     }
@@ -98,6 +98,11 @@ impl Text {
         let next = self.starts.partition_point(|start| *start <= byte);
         let end = self.starts.get(next).copied().unwrap_or(self.text.len() + 1);
         self.starts[next.saturating_sub(1)]..end
+    }
+
+    /// All of it.
+    pub fn whole(&self) -> Range {
+        Range { start: Position::default(), end: self.position(self.text.len()) }
     }
 
     /// A line without its end; empty if there is none.
@@ -182,7 +187,7 @@ mod tests {
         assert_eq!(text.byte(at(u32::MAX, u32::MAX)), 5);
         assert_eq!(text.byte(at(1, u32::MAX)), 5);
         assert_eq!(text.position(usize::MAX), at(1, 2));
-        assert_eq!(text.range(Span::NONE), Range::default());
+        assert_eq!(text.range(Span::NONE), Range { start: at(0, 0), end: at(0, 2) });
         let backwards = Range { start: at(1, 1), end: at(0, 1) };
         assert_eq!(text.replaced(Some(backwards), "X").as_str(), "ab\ncXd");
     }

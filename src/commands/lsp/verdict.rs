@@ -148,7 +148,9 @@ impl Asking<'_> {
             };
             outcome.diagnostics[0]["relatedInformation"] = remarks.iter().map(place).collect();
         }
-        outcome.mendable = (under_sc != Some(true)).then(|| self.reading.text.range(span));
+        let text = &self.reading.text;
+        let range = if span.is_none() { text.whole() } else { text.range(span) };
+        outcome.mendable = (under_sc != Some(true)).then_some(range);
         Ok(outcome)
     }
 
