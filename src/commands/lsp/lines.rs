@@ -1,5 +1,6 @@
 //! Places in a text as the protocol counts them: lines from 0, and in a line the 16-bit units
-//! that UTF-16 would need. We count bytes. Lines end with `\n`, `\r\n` or `\r`.
+//! that UTF-16 would need. We count bytes. Lines end with `\n`, `\r\n` or `\r`. Marks at every
+//! thousandth byte make long lines as quick as short ones.
 
 use program::Span;
 use serde::{Deserialize, Serialize};
@@ -39,18 +40,27 @@ pub struct Edit {
     pub text: String,
 }
 
+/// Bytes between two marks.
+const BLOCK: usize = 1024;
+
 /// A text with the starts of its lines.
 #[derive(Clone, Debug)]
 pub struct Text {
     text: String,
     starts: Vec<usize>,
+    /// The 16-bit units before every [`BLOCK`] bytes.
+    marks: Vec<usize>,
 }
 
 impl Text {
     /// A text.
     pub fn new(text: String) -> Text {
         let starts = line_starts(&text);
-        Text { text, starts }
+        let mut marks = vec![0];
+        for block in text.as_bytes().chunks(BLOCK) {
+            marks.push(marks[marks.len() - 1] + units(block));
+        }
+        Text { text, starts, marks }
     }
 
     /// As a string.
@@ -62,25 +72,39 @@ impl Text {
     /// inside a character the start of it.
     pub fn byte(&self, position: Position) -> usize {
         let Some(start) = self.starts.get(position.line as usize) else { return self.text.len() };
-        let line = self.line(position.line as usize);
-        let mut units = 0;
-        for (at, character) in line.char_indices() {
-            units += character.len_utf16() as u64;
-            if units > u64::from(position.character) {
-                return start + at;
-            }
+        let end = start + self.line(position.line as usize).len();
+        let wanted = self.units_before(*start).saturating_add(position.character as usize);
+        let block = self.marks.partition_point(|mark| *mark <= wanted).saturating_sub(1);
+        let mut byte = (block * BLOCK).clamp(*start, end);
+        let mut passed = self.units_before(byte);
+        // A character counts with its first byte, so its other bytes follow for free.
+        while byte < end && passed + units(&self.text.as_bytes()[byte..=byte]) <= wanted {
+            passed += units(&self.text.as_bytes()[byte..=byte]);
+            byte += 1;
         }
-        start + line.len()
+        self.boundary(byte)
+    }
+
+    /// The 16-bit units before a byte.
+    fn units_before(&self, byte: usize) -> usize {
+        let block = byte / BLOCK;
+        self.marks[block] + units(&self.text.as_bytes()[block * BLOCK..byte])
+    }
+
+    /// The start of the character that a byte belongs to.
+    fn boundary(&self, mut byte: usize) -> usize {
+        byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        byte
     }
 
     /// The position of a byte; one inside a character means the start of it.
     pub fn position(&self, byte: usize) -> Position {
-        let mut byte = byte.min(self.text.len());
-        while !self.text.is_char_boundary(byte) {
-            byte -= 1;
-        }
+        let byte = self.boundary(byte);
         let line = self.starts.partition_point(|start| *start <= byte).saturating_sub(1);
-        let units: usize = self.text[self.starts[line]..byte].chars().map(char::len_utf16).sum();
+        let units = self.units_before(byte) - self.units_before(self.starts[line]);
         let clamp = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Position { line: clamp(line), character: clamp(units) }
     }
@@ -149,6 +173,12 @@ impl Text {
     }
 }
 
+/// The 16-bit units of the characters that start in some bytes of UTF-8.
+fn units(bytes: &[u8]) -> usize {
+    let of = |byte: &u8| usize::from(byte & 0xc0 != 0x80) + usize::from(*byte >= 0xf0);
+    bytes.iter().map(of).sum()
+}
+
 fn line_starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let ends = |at: &usize| match bytes[*at] {
@@ -178,6 +208,21 @@ mod tests {
         }
         assert_eq!(text.byte(at(1, 2)), 4, "inside a pair of units");
         assert_eq!(text.position(6), at(1, 1), "inside a character");
+    }
+
+    #[test]
+    fn long_lines_of_any_characters_agree_with_counting() {
+        let line = "aä😀漢 ".repeat(500);
+        let text = Text::new(format!("{line}\r\n{line}"));
+        for (row, start) in [(0, 0), (1, line.len() + 2)] {
+            let mut units = 0;
+            for (at, character) in line.char_indices() {
+                assert_eq!(text.position(start + at), Position { line: row, character: units });
+                assert_eq!(text.byte(Position { line: row, character: units }), start + at);
+                units += character.len_utf16() as u32;
+            }
+            assert_eq!(text.byte(Position { line: row, character: units + 7 }), start + line.len());
+        }
     }
 
     #[test]

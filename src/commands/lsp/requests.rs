@@ -114,7 +114,7 @@ fn code_action<W: Write>(server: &mut Server<W>, id: &Value, params: &Value) -> 
     let range: Range = serde_json::from_value(params["range"].clone())
         .map_err(|error| Fault::invalid_params(format!("`range`: {error}")))?;
     if let Some(only) = params.pointer("/context/only").and_then(Value::as_array) {
-        let wanted = |kind: &Value| kind.as_str().is_some_and(|kind| "quickfix".starts_with(kind));
+        let wanted = |kind: &Value| kind.as_str().is_some_and(|kind| ["", "quickfix"].contains(&kind));
         if !only.iter().any(wanted) {
             return none;
         }
