@@ -5,11 +5,11 @@ use clap::Args;
 /// Examples for its help.
 pub const EXAMPLES: &str = "\
 Examples:
-  fencewright lsp                  speak the Language Server Protocol on standard input and output
-  nvim --cmd 'lua vim.lsp.start { cmd = { \"fencewright\", \"lsp\" }, name = \"fencewright\" }' peterson.fw
+  fencewright lsp             an editor starts it and speaks with it over standard input and output
+  fencewright lsp --stdio     the same, for editors that say how
 
-The client sets `model`, `timeout` (seconds), `define`, `memory` (MB), `states`, `pause` (milliseconds of
-quiet before verifying) and `verify` in its initializationOptions.
+The client sets `model`, `timeout` (seconds), `define`, `memory` (MB), `states`, `pause`
+(milliseconds) and `verify` in its initializationOptions; the book's page on editors has more.
 
 Exit codes: 0 the client said `shutdown` and `exit`, 1 it left without `shutdown`.";
 

@@ -4,6 +4,7 @@ use super::document::Reading;
 use super::help;
 use super::lines::Range;
 use super::verdict::Outcome;
+use evidence::Known;
 use frontend::{Symbol, SymbolKind};
 use program::{Loc, Program, Span, Thread, ThreadId};
 
@@ -36,9 +37,8 @@ pub fn hover(reading: &Reading, outcome: Option<&Outcome>, byte: usize) -> Optio
         (&reading.loaded, outcome.and_then(|outcome| outcome.known.as_ref()))
     {
         let here = statement_at(reading, &loaded.program, byte);
-        let place = |(thread, loc): &(ThreadId, Loc)| known.at(*thread, *loc);
         let told = here.map(|span| places(&loaded.program, span)).unwrap_or_default();
-        let told: Vec<Group> = groups(&loaded.program, &told, &place);
+        let told: Vec<Group> = groups(&loaded.program, &told, known);
         if !told.is_empty() {
             parts.push(known_text(&told, model.name()));
         }
@@ -100,16 +100,12 @@ struct Group {
     sentences: Vec<String>,
 }
 
-fn groups<'k>(
-    program: &Program,
-    places: &[(ThreadId, Loc)],
-    known: &dyn Fn(&(ThreadId, Loc)) -> Option<&'k [String]>,
-) -> Vec<Group> {
+fn groups(program: &Program, places: &[(ThreadId, Loc)], known: &Known) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for place in places {
-        let name = &program.thread(place.0).name;
+    for (thread, loc) in places {
+        let name = &program.thread(*thread).name;
         let never = || vec!["no execution comes here".to_string()];
-        let sentences = known(place).map_or_else(never, <[String]>::to_vec);
+        let sentences = known.at(*thread, *loc).map_or_else(never, <[String]>::to_vec);
         match groups.iter_mut().find(|group| group.sentences == sentences) {
             Some(group) if group.threads.contains(name) => {}
             Some(group) => group.threads.push(name.clone()),

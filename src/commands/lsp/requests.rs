@@ -7,7 +7,6 @@ use super::message::Fault;
 use super::names;
 use super::server::{Client, Server};
 use super::tasks::Purpose;
-use super::verdict::VIOLATED;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::Arc;
@@ -125,11 +124,10 @@ fn code_action<W: Write>(server: &mut Server<W>, id: &Value, params: &Value) -> 
         return none;
     }
     let model = server.settings.model.name();
-    let mended: Vec<&Value> = outcome.diagnostics.iter().filter(|d| d["code"] == VIOLATED).collect();
     let action = json!({
         "title": format!("Insert the cheapest fences that prevent this ({model})"),
         "kind": "quickfix",
-        "diagnostics": mended,
+        "diagnostics": outcome.diagnostics,
         "isPreferred": true,
         "data": {"uri": reading.uri, "version": reading.version},
     });

@@ -24,9 +24,6 @@ use serde_json::{Value, json};
 /// The question about SC may look at this many states.
 const SIDE_STATES: usize = 1_000_000;
 
-/// The `code` of diagnostics that fences may mend.
-pub const VIOLATED: &str = "unsafe";
-
 /// What verifying a text found.
 #[derive(Default)]
 pub struct Outcome {
@@ -140,7 +137,7 @@ impl Asking<'_> {
         if !self.related {
             remarks.iter().for_each(|remark| message += &format!("\n{}", remark.text));
         }
-        let mut outcome = self.says(span, 1, VIOLATED, message);
+        let mut outcome = self.says(span, 1, "unsafe", message);
         if self.related {
             let place = |remark: &super::story::Remark| {
                 let span = if remark.span.is_none() { span } else { remark.span };
@@ -190,7 +187,10 @@ impl Asking<'_> {
             return Ok(self.says(question.span, severity, "litmus", head));
         };
         let mut outcome = self.violation(&program, trace, &checked, &statistics, head)?;
-        outcome.diagnostics[0]["severity"] = severity.into();
+        if severity != 1 {
+            outcome.diagnostics[0]["severity"] = severity.into();
+            outcome.diagnostics[0]["code"] = "observed".into();
+        }
         Ok(outcome)
     }
 }

@@ -194,9 +194,14 @@ impl<'a> Collector<'a> {
             Slot::Buffer(..) => String::new(),
         };
         let slots = &self.compared[thread];
-        let orders = facts.orders.iter().zip(pairs(slots.len()));
-        sentences
-            .extend(orders.filter_map(|(order, (a, b))| order.sentence(&name(&slots[a]), &name(&slots[b]))));
+        let new = |order: &Order, a: &Slot, b: &Slot| {
+            let values = facts.values(a).zip(facts.values(b)).zip(self.gaps);
+            values.is_some_and(|((a, b), gaps)| !order.follows(a, b, &gaps))
+        };
+        for (order, (a, b)) in facts.orders.iter().zip(pairs(slots.len())) {
+            let (a, b) = (&slots[a], &slots[b]);
+            sentences.extend(order.sentence(&name(a), &name(b)).filter(|_| new(order, a, b)));
+        }
         let buffers = !program.variables.is_empty() && self.task.model.place(&[], VarId::new(0)).is_some();
         if buffers {
             sentences.push(facts.buffer.sentence(&|variable| program.variables[variable].name.clone()));
@@ -247,6 +252,14 @@ impl Facts {
             buffer: Contents::none(),
             met: vec![false; labels],
             orders: Vec::new(),
+        }
+    }
+
+    fn values(&self, slot: &Slot) -> Option<&Values> {
+        match slot {
+            Slot::Memory(variable) => self.memory.get(variable.index()),
+            Slot::Register(_, register) => self.registers.get(&register.index()),
+            Slot::Buffer(..) => None,
         }
     }
 }

@@ -40,6 +40,16 @@ impl Values {
         !gaps.in_window(self.least) || !gaps.in_window(self.most)
     }
 
+    /// The least value, if there is one.
+    fn at_least(&self, gaps: &Gaps) -> Option<i64> {
+        (self.least >= gaps.low).then_some(self.least)
+    }
+
+    /// The greatest value, if there is one.
+    fn at_most(&self, gaps: &Gaps) -> Option<i64> {
+        (self.most <= gaps.high).then_some(self.most)
+    }
+
     /// What holds of them, with a verb for one subject or several; `None` if that is nothing.
     pub(super) fn predicate(&self, gaps: Option<&Gaps>, plural: bool) -> Option<String> {
         let verb = if plural { "are" } else { "is" };
@@ -48,9 +58,9 @@ impl Values {
             return None;
         }
         if let Some(gaps) = gaps.filter(|gaps| self.leave(gaps)) {
-            return match (self.least >= gaps.low, self.most <= gaps.high) {
-                (true, _) => Some(format!("{verb} at least {}", self.least)),
-                (_, true) => Some(format!("{verb} at most {}", self.most)),
+            return match (self.at_least(gaps), self.at_most(gaps)) {
+                (Some(least), _) => Some(format!("{verb} at least {least}")),
+                (_, Some(most)) => Some(format!("{verb} at most {most}")),
                 _ => None,
             };
         }
@@ -84,6 +94,15 @@ impl Order {
         self.greater |= a > b;
         let difference = b.checked_sub(a).filter(|d| (-precision..=precision).contains(d));
         self.difference = difference.filter(|d| first || self.difference == Some(*d));
+    }
+
+    /// Whether the order says no more than the values already do.
+    pub(super) fn follows(&self, a: &Values, b: &Values, gaps: &Gaps) -> bool {
+        let below = |a: &Values, b: &Values| {
+            let bounds = a.at_most(gaps).zip(b.at_least(gaps));
+            bounds.is_some_and(|(a, b)| a < b || a == b && self.equal)
+        };
+        below(a, b) || below(b, a)
     }
 
     /// The fact about two names, if there is one.
@@ -227,6 +246,26 @@ mod tests {
         check_order(&[(1, 2), (2, 2)], Some("a <= b"));
         check_order(&[(1, 2), (2, 1)], Some("a != b"));
         check_order(&[(1, 2), (2, 1), (1, 1)], None);
+    }
+
+    #[test]
+    fn what_follows_from_the_values_is_not_said_again() {
+        let values = |list: &[i64]| {
+            let mut values = Values::none();
+            list.iter().for_each(|value| values.add(*value));
+            values
+        };
+        let check = |a: &[i64], b: &[i64], expected: bool| {
+            let mut order = Order::none();
+            a.iter().zip(b).for_each(|(a, b)| order.add(*a, *b, 2));
+            assert_eq!(order.follows(&values(a), &values(b), &GAPS), expected, "{a:?} {b:?}");
+        };
+        check(&[0, 0], &[0, 12], true);
+        check(&[3, 12], &[1, 2], true);
+        check(&[0, 0], &[0, 0], true);
+        check(&[0, 12], &[1, 13], false);
+        check(&[0, 5], &[5, 12], false);
+        check(&[13, 13], &[15, 15], false);
     }
 
     #[test]
