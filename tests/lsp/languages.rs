@@ -54,7 +54,7 @@ const LITMUS: &str = "X86 SB
 ~exists (0:EAX=0 /\\ 1:EAX=0)
 ";
 
-fn check(name: &str, language: &str, text: &str, broken: (&str, &str), fence: &str) {
+fn check(name: &str, language: &str, text: &str, broken: (&str, &str), fence: &str, hovered: &str) {
     let uri = format!("file:///tests/{name}");
     let mut client = Client::usual();
     // A mistake first: every language reports it with its place.
@@ -80,6 +80,9 @@ fn check(name: &str, language: &str, text: &str, broken: (&str, &str), fence: &s
         message.starts_with("safe (tso)") || message.starts_with("the condition holds (tso)"),
         "{message}"
     );
+    let hover = client.ask("textDocument/hover", client.place(&uri, hovered)).expect("an answer");
+    let known = hover["contents"]["value"].as_str().unwrap_or_default();
+    assert!(known.contains("Proved under tso") && known.contains("its buffer is empty"), "{name}: {hover}");
     let symbols = json!({"textDocument": {"uri": uri}});
     let symbols = client.ask("textDocument/documentSymbol", symbols).expect("an answer");
     let names: Vec<&str> =
@@ -90,22 +93,41 @@ fn check(name: &str, language: &str, text: &str, broken: (&str, &str), fence: &s
 
 #[test]
 fn our_own() {
-    check("d.fw", "fencewright", FW, ("await y", "await z"), "fence;");
+    check("d.fw", "fencewright", FW, ("await y", "await z"), "fence;", "await y");
 }
 
 #[test]
 fn memorax() {
-    check("d.rmm", "", RMM, ("read: $t", "read: $u"), "fence;");
+    check("d.rmm", "", RMM, ("read: $t", "read: $u"), "fence;", "read: $t");
 }
 
 #[test]
 fn trencher() {
-    check("d.txt", "trencher", TRENCHER, ("check == t1", "check =!= t1"), "mfence");
+    check("d.txt", "trencher", TRENCHER, ("check == t1", "check =!= t1"), "mfence", "transition q1 q2");
 }
 
 #[test]
 fn litmus() {
-    check("SB.litmus", "litmus", LITMUS, ("MOV EAX,[y]", "MOVE EAX,[y]"), "mfence");
+    check("SB.litmus", "litmus", LITMUS, ("MOV EAX,[y]", "MOVE EAX,[y]"), "mfence", "MOV EAX,[y]");
+}
+
+#[test]
+fn an_outcome_that_is_asked_for_can_be_forbidden() {
+    let uri = "file:///SB.litmus";
+    let mut client = Client::usual();
+    client.open(uri, "litmus", &LITMUS.replace("~exists", "exists"));
+    let verdict = client.verdict(uri);
+    assert_eq!((&verdict["code"], &verdict["severity"]), (&json!("observed"), &json!(3)), "{verdict}");
+    let message = verdict["message"].as_str().expect("a text");
+    assert!(message.starts_with("the condition holds (tso), true in 1 of 4 final states\n"), "{message}");
+    let params = json!({"textDocument": {"uri": uri}, "range": verdict["range"], "context": {}});
+    let actions = client.ask("textDocument/codeAction", params).expect("an answer");
+    let action = client.ask("codeAction/resolve", actions[0].clone()).expect("fences");
+    let edits = action["edit"]["documentChanges"][0]["edits"].as_array().expect("edits").clone();
+    client.apply(uri, &edits);
+    let message = client.verdict(uri)["message"].as_str().expect("a text").to_string();
+    assert_eq!(message, "the condition does not hold (tso), true in 0 of 3 final states");
+    assert_eq!(client.leave(), 0);
 }
 
 #[test]

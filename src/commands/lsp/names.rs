@@ -86,20 +86,31 @@ pub fn rename(reading: &Reading, byte: usize, new: &str) -> Result<Vec<Edit>, Fa
     if index.symbols.iter().any(|symbol| symbol.name == new) {
         return Err(Fault::failed(format!("`{new}` is taken")));
     }
-    let place = |span: Span| Edit { range: reading.text.range(span), text: new.to_string() };
-    let edits: Vec<Edit> = index.places(symbol).into_iter().map(place).collect();
-    let renamed =
-        edits.iter().rev().fold(reading.text.clone(), |text, e| text.replaced(Some(e.range), &e.text));
+    let places = index.places(symbol);
+    let renamed = renamed(reading.text.as_str(), &places, new);
     if let (Some(loaded), Some(frontend)) = (&reading.loaded, reading.frontend) {
         let mut options = loaded.options.clone();
         let old = &index.symbols[symbol].name;
         options.defines.iter_mut().filter(|(name, _)| name == old).for_each(|(name, _)| *name = new.into());
-        let source = Source::new(loaded.name.clone(), renamed.as_str());
+        let source = Source::new(loaded.name.clone(), renamed);
         if (frontend.read)(source, &options).is_err() {
             return Err(Fault::failed(format!("with `{new}` it would be no program any more")));
         }
     }
-    Ok(edits)
+    let edit = |span: Span| Edit { range: reading.text.range(span), text: new.to_string() };
+    Ok(places.into_iter().map(edit).collect())
+}
+
+/// A text with another name in some places, which follow each other.
+fn renamed(text: &str, places: &[Span], name: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for place in places {
+        out += text.get(at..place.start as usize).unwrap_or_default();
+        out += name;
+        at = place.end as usize;
+    }
+    out + text.get(at..).unwrap_or_default()
 }
 
 /// An entry of the outline.

@@ -304,8 +304,10 @@ impl<W: Write> Server<W> {
         for (uri, document) in &mut self.documents {
             if document.due.is_some_and(|due| due <= now) {
                 document.due = None;
-                let reading = document.read(uri, &settings);
-                if reading.loaded.is_some() {
+                let read = catch_unwind(AssertUnwindSafe(|| document.read(uri, &settings)));
+                if let Ok(reading) = read
+                    && reading.loaded.is_some()
+                {
                     self.tasks.begin(reading, Purpose::Verify, &settings, self.client.related);
                 }
             }

@@ -182,9 +182,16 @@ impl Asking<'_> {
         };
         let head = format!("the condition {holds} ({}), {seen}", self.model());
         let program = goal(loaded.program.clone());
-        let (checked, ..) = answer(ENGINES[0], &self.task(&program), &self.run())?;
-        let Verdict::Unsafe(trace) = checked.verdict() else {
-            return Ok(self.says(question.span, severity, "litmus", head));
+        let task = self.task(&program);
+        let (checked, ..) = answer(ENGINES[0], &task, &self.run())?;
+        let trace = match checked.verdict() {
+            Verdict::Unsafe(trace) => trace,
+            Verdict::Safe(certificate) => {
+                let known = known_within(&task, certificate, self.monitor).ok();
+                let outcome = self.says(question.span, severity, "litmus", head);
+                return Ok(Outcome { known: known.map(|known| (known, task.model)), ..outcome });
+            }
+            Verdict::Unknown(_) => return Ok(self.says(question.span, severity, "litmus", head)),
         };
         let mut outcome = self.violation(&program, trace, &checked, &statistics, head)?;
         if severity != 1 {
