@@ -5,7 +5,7 @@
 //! and location: the values of variables in memory and of the thread's live registers, what
 //! its buffer may hold, and the labels at which no other thread stands meanwhile.
 //!
-//! The states of a gap certificate are normal forms (see [`Gaps`]). A value in the window
+//! The states of a gap certificate are normal forms (see [`machine::Gaps`]). A value in the window
 //! is itself. One above the window stands for itself and larger ones, so a least value is one;
 //! likewise below. Order and equality of two values are the same in all states that a normal
 //! form stands for, and so is a difference that is not wider than the precision.
@@ -24,8 +24,14 @@ pub struct Known {
 }
 
 impl Known {
+    /// Whether nothing is known of any place: a certificate that does not list states says nothing
+    /// about single places.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// What holds whenever the thread stands at the location, as sentences without a full stop;
-    /// `None` if it never does.
+    /// `None` if it never does (or if [nothing is known](Known::is_empty)).
     pub fn at(&self, thread: ThreadId, loc: Loc) -> Option<&[String]> {
         self.places.get(thread.index())?.get(loc.index())?.as_deref()
     }

@@ -14,8 +14,8 @@ use crate::input::Loaded;
 use crate::numbers::counted;
 use engine::{ENGINES, Run};
 use evidence::{
-    Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, cause, check_outcomes,
-    known_within,
+    Certificate, Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, cause,
+    check_outcomes, known_within,
 };
 use machine::{MODELS, Model, Trace, Violation};
 use program::{Program, Question, Span};
@@ -84,11 +84,11 @@ impl Asking<'_> {
         let (checked, statistics, engine) = answer(ENGINES[0], &task, &self.run())?;
         match checked.verdict() {
             Verdict::Safe(certificate) => {
-                let known = known_within(&task, certificate, self.monitor).ok();
+                let known = self.known(&task, certificate);
                 let states = counted(statistics.states, "state");
                 let message = format!("safe ({}), proved by {engine} with {states}", self.model());
                 let outcome = self.says(first_claim(program), 3, "safe", message);
-                Ok(Outcome { known: known.map(|known| (known, task.model)), ..outcome })
+                Ok(Outcome { known, ..outcome })
             }
             Verdict::Unsafe(trace) => {
                 let head = format!("unsafe ({}): {}", self.model(), trace.violation.text(program));
@@ -96,6 +96,12 @@ impl Asking<'_> {
             }
             Verdict::Unknown(reasons) => Ok(self.unknown(first_claim(program), program, reasons)),
         }
+    }
+
+    /// What a proof knows of every place, if there is time to find out.
+    fn known(&self, task: &Task<'_>, certificate: &Certificate) -> Option<(Known, Model)> {
+        let known = known_within(task, certificate, self.monitor).ok()?;
+        (!known.is_empty()).then_some((known, task.model))
     }
 
     fn unknown(&self, span: Span, program: &Program, reasons: &[Reason]) -> Outcome {
@@ -187,9 +193,9 @@ impl Asking<'_> {
         let trace = match checked.verdict() {
             Verdict::Unsafe(trace) => trace,
             Verdict::Safe(certificate) => {
-                let known = known_within(&task, certificate, self.monitor).ok();
+                let known = self.known(&task, certificate);
                 let outcome = self.says(question.span, severity, "litmus", head);
-                return Ok(Outcome { known: known.map(|known| (known, task.model)), ..outcome });
+                return Ok(Outcome { known, ..outcome });
             }
             Verdict::Unknown(_) => return Ok(self.says(question.span, severity, "litmus", head)),
         };
