@@ -3,7 +3,7 @@
 use crate::client::{Client, capabilities};
 use serde_json::{Value, json};
 
-const URI: &str = "file:///work/peterson.fw";
+const URI: &str = "file:///programs/peterson.fw";
 
 const PETERSON: &str = "\
 // Peterson — 😀 two threads
