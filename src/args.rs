@@ -7,7 +7,8 @@ mod abstracting;
 mod bench;
 mod plan;
 mod html;
-mod values;
+pub mod lsp;
+pub mod values;
 
 pub use bench::Bench;
 
@@ -113,6 +114,10 @@ Examples:
 
 Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something was, 2 error.")]
     Run(RunArgs),
+
+    /// Serve editors: diagnostics, verdicts, hover, definitions and quick fixes over LSP
+    #[command(after_help = lsp::EXAMPLES)]
+    Lsp(lsp::Lsp),
 
     /// List memory models, engines, input formats and report formats
     #[command(after_help = "\

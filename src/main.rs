@@ -45,6 +45,7 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
         Command::Show(args) => commands::show(args, console),
         Command::Run(args) if args.interactive => commands::interactive(args, console),
         Command::Run(args) => commands::walk(args, console),
+        Command::Lsp(_) => commands::lsp(),
         Command::List(args) => commands::list(args, console),
         Command::Bench(args) => commands::bench(args, console),
         Command::Completions { shell } => commands::completions(*shell, console),

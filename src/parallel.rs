@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Room for the recursion that the front ends' limits allow, with plenty to spare.
-const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
 
 /// Calls `work` on 0, 1, … below `count` from several threads, and `consume` on the results in
 /// order, from this one. After an error of `consume`, nothing new is begun.

@@ -17,7 +17,7 @@ mod trace;
 pub use automata::automata;
 pub use bench::{BenchCell, BenchTable};
 pub use fences::Fenced;
-pub use steps::{buffer, standing};
+pub use steps::{Effect, Step, buffer, describe_all, mentions, standing};
 pub use trace::{Run, render};
 
 use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};

@@ -12,6 +12,7 @@ mod check;
 mod cubes;
 mod file;
 mod happens_before;
+mod known;
 mod obligations;
 mod outcomes;
 mod record;
@@ -31,6 +32,7 @@ pub use file::{
     Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_robust,
 };
 pub use happens_before::Link;
+pub use known::{Known, known, known_within};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};
 pub use simplify::{happens_under_sc, simplify};

@@ -15,6 +15,7 @@ pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::Insertion;
+pub use fw::index::{Index, Symbol, SymbolKind, index};
 
 use program::{Int, Program, Source};
 

@@ -44,7 +44,7 @@ pub use fences::{FenceSet, Placement, Point, Strength};
 pub use ids::{EdgeId, Loc, RegId, ThreadId, VarId};
 pub use linear::Linear;
 pub use liveness::Liveness;
-pub use names::{Names, is_keyword};
+pub use names::{KEYWORDS, Names, is_keyword};
 pub use print::{print, same};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
 pub use source::{Source, Span};

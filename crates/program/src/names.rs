@@ -7,7 +7,7 @@ use crate::{Loc, Place, Program, RegId, ThreadId, VarId};
 use std::collections::HashSet;
 
 /// Words that mean something in `.fw` and therefore cannot name anything.
-const KEYWORDS: &[&str] = &[
+pub const KEYWORDS: &[&str] = &[
     "any",
     "arw",
     "assert",

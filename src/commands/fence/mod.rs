@@ -7,6 +7,9 @@ mod goal;
 mod record;
 mod text;
 
+pub use goal::goal;
+pub use text::with_fences;
+
 use crate::args::{Fence, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::Store;
@@ -21,7 +24,6 @@ use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
 use engine::{FenceAnswer, FenceOptions, FencesFound, Run, place_fences};
 use evidence::Task;
-use goal::goal;
 use machine::Model;
 use record::Recorder;
 use std::io::Write;
@@ -141,7 +143,7 @@ impl Session<'_> {
         let (evidence, mut trouble) = self.record(loaded, &task, &found, &watch);
         let wanted = self.args.out.is_some() || self.html.is_some();
         let fenced = match &found.answer {
-            FenceAnswer::Placed(placed) if wanted => Some(text::with_fences(loaded, placed)),
+            FenceAnswer::Placed(placed) if wanted => Some(with_fences(loaded, placed)),
             _ => None,
         };
         let fenced_report = Fenced {

@@ -7,6 +7,7 @@
 
 mod ast;
 mod constants;
+pub(crate) mod index;
 mod insert;
 mod lexer;
 mod limits;

@@ -1,0 +1,204 @@
+//! An open text, and what one version of it says.
+
+use super::lines::{Range, Text};
+use super::settings::Settings;
+use super::verdict::Outcome;
+use crate::commands::warned;
+use crate::input::Loaded;
+use frontend::{Diagnostic, FRONTENDS, Frontend, Index, MAX_TEXT, Options, Parsed, Severity, SymbolKind};
+use program::{Source, Span};
+use serde_json::{Value, json};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// A text that the client has opened.
+pub struct Document {
+    /// Its version, as the client counts.
+    pub version: i64,
+    /// The text.
+    pub text: Text,
+    /// What the client calls its language.
+    pub language: String,
+    /// What the text says, if somebody has read this version.
+    pub reading: Option<Arc<Reading>>,
+    /// Whether the client knows what is wrong with this version.
+    pub published: bool,
+    /// When to verify it.
+    pub due: Option<Instant>,
+    /// What verifying this version found.
+    pub outcome: Option<Outcome>,
+}
+
+impl Document {
+    /// A text that was just opened.
+    pub fn new(version: i64, text: String, language: String) -> Document {
+        let text = Text::new(text);
+        Document { version, text, language, reading: None, published: false, due: None, outcome: None }
+    }
+
+    /// Gives it another text; what was known of the old one is forgotten.
+    pub fn replace(&mut self, version: i64, text: Text) {
+        self.version = version;
+        self.text = text;
+        self.forget();
+    }
+
+    /// Has it read and verified anew.
+    pub fn forget(&mut self) {
+        (self.reading, self.outcome, self.published, self.due) = (None, None, false, None);
+    }
+
+    /// What this version says.
+    pub fn read(&mut self, uri: &str, settings: &Settings) -> Arc<Reading> {
+        let read = || Arc::new(Reading::new(uri, self.version, &self.text, &self.language, settings));
+        Arc::clone(self.reading.get_or_insert_with(read))
+    }
+}
+
+/// What one version of a text says.
+pub struct Reading {
+    /// Whose text it is.
+    pub uri: String,
+    /// Which version.
+    pub version: i64,
+    /// The text.
+    pub text: Text,
+    /// The program, if it is one.
+    pub loaded: Option<Loaded>,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Its language, if that is clear.
+    pub frontend: Option<&'static Frontend>,
+    options: Options,
+    index: OnceLock<Index>,
+}
+
+impl Reading {
+    fn new(uri: &str, version: i64, text: &Text, language: &str, settings: &Settings) -> Reading {
+        let name = file_name(uri);
+        let language = if language == "fencewright" { "fw" } else { language };
+        let language = FRONTENDS.iter().map(|frontend| frontend.name).find(|name| *name == language);
+        let mut reading = Reading {
+            uri: uri.to_string(),
+            version,
+            text: text.clone(),
+            loaded: None,
+            diagnostics: Vec::new(),
+            frontend: frontend::choose(language, &name, text.as_str()),
+            options: Options::default(),
+            index: OnceLock::new(),
+        };
+        reading.load(name, settings);
+        reading
+    }
+
+    fn load(&mut self, name: String, settings: &Settings) {
+        let Some(frontend) = self.frontend else {
+            let message = "the language is not clear from the file's ending or its content";
+            self.diagnostics = vec![Diagnostic::warning(Span::NONE, message)];
+            return;
+        };
+        if self.text.as_str().len() > MAX_TEXT {
+            let message = format!("the text is larger than {} MB", MAX_TEXT >> 20);
+            self.diagnostics = vec![Diagnostic::error(Span::NONE, message)];
+            return;
+        }
+        if self.is_fw() && !settings.defines.is_empty() {
+            // Settings are for all files, and not every file has all the constants.
+            let index = frontend::index(self.text.as_str(), &Options::default());
+            let constant =
+                |name: &str| index.symbols.iter().any(|s| s.kind == SymbolKind::Constant && s.name == name);
+            let defines = settings.defines.iter().filter(|(name, _)| constant(name)).cloned();
+            self.options.defines = defines.collect();
+        }
+        let source = Source::new(name.clone(), self.text.as_str());
+        match (frontend.read)(source, &self.options) {
+            Err(diagnostics) => self.diagnostics = diagnostics,
+            Ok(Parsed { program, warnings }) => {
+                let options = self.options.clone();
+                let loaded = warned(Loaded { name, program, warnings, frontend, options });
+                self.diagnostics = loaded.warnings.clone();
+                self.loaded = Some(loaded);
+            }
+        }
+    }
+
+    /// Whether it is written in our own language.
+    pub fn is_fw(&self) -> bool {
+        self.frontend.is_some_and(|frontend| frontend.name == "fw")
+    }
+
+    /// Its names, if it is written in our own language.
+    pub fn index(&self) -> Option<&Index> {
+        let index = || frontend::index(self.text.as_str(), &self.options);
+        (self.is_fw() && self.text.as_str().len() <= MAX_TEXT).then(|| self.index.get_or_init(index))
+    }
+
+    /// What is wrong with it, as the protocol wants it.
+    pub fn problems(&self, related: bool) -> Vec<Value> {
+        self.diagnostics.iter().map(|diagnostic| self.problem(diagnostic, related)).collect()
+    }
+
+    fn problem(&self, diagnostic: &Diagnostic, related: bool) -> Value {
+        let severity = match diagnostic.severity {
+            Severity::Error => 1,
+            Severity::Warning => 2,
+        };
+        let mut message = diagnostic.message.clone();
+        if !diagnostic.label.is_empty() && !message.contains(&diagnostic.label) {
+            message += &format!(": {}", diagnostic.label);
+        }
+        if let Some(hint) = &diagnostic.hint {
+            message += &format!("\nhelp: {hint}");
+        }
+        let range = self.text.range(diagnostic.span);
+        let mut problem =
+            json!({"range": range, "severity": severity, "source": "fencewright", "message": message});
+        if related && !diagnostic.related.is_empty() {
+            let place = |(span, remark): &(Span, String)| self.related(self.text.range(*span), remark);
+            problem["relatedInformation"] = diagnostic.related.iter().map(place).collect();
+        }
+        problem
+    }
+
+    /// A remark about another place.
+    pub fn related(&self, range: Range, remark: &str) -> Value {
+        json!({"location": {"uri": self.uri, "range": range}, "message": remark})
+    }
+}
+
+/// The file name at the end of an address, with `%20` and the like decoded.
+fn file_name(uri: &str) -> String {
+    let path = uri.split(['?', '#']).next().unwrap_or_default();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let mut bytes = Vec::new();
+    let mut rest = last.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let digits = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match digits.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_decoded() {
+        assert_eq!(file_name("file:///a/my%20lock.fw"), "my lock.fw");
+        assert_eq!(file_name("untitled:Untitled-1"), "untitled:Untitled-1");
+        assert_eq!(file_name("file:///a/%C3%A4.fw?x#y"), "ä.fw");
+        assert_eq!(file_name("file:///a/%zz%4"), "%zz%4");
+        assert_eq!(file_name(""), "");
+    }
+}

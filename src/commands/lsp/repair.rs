@@ -1,0 +1,46 @@
+//! The quick fix: the cheapest fences, written into the text.
+
+use super::document::Reading;
+use super::lines::Edit;
+use super::settings::Settings;
+use crate::commands::fence::{goal, with_fences};
+use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, Placed, Points, Run, place_fences};
+use evidence::{Monitor, Task};
+use program::Program;
+
+/// The edits that insert the fences, or why there are none.
+pub fn repair(reading: &Reading, settings: &Settings, monitor: &dyn Monitor) -> Result<Vec<Edit>, String> {
+    let loaded = reading.loaded.as_ref().ok_or("the text is no program")?;
+    let program = goal(loaded.program.clone());
+    let placed = place(&program, settings, monitor)?;
+    if placed.fences.is_empty() {
+        return Err("it is safe without any more fences".to_string());
+    }
+    let text = with_fences(loaded, &placed).map_err(|why| {
+        // The rest speaks of the command line.
+        why.split("; nothing was written").next().unwrap_or_default().to_string()
+    })?;
+    Ok(reading.text.edits_to(&text))
+}
+
+/// Fences behind stores; where those do not help, also before loads.
+fn place(program: &Program, settings: &Settings, monitor: &dyn Monitor) -> Result<Box<Placed>, String> {
+    let task = Task { program, model: settings.model };
+    let run = Run { monitor, ..Run::default() };
+    for points in [Points::Stores, Points::All] {
+        let options = FenceOptions { costs: Costs::default(), points, all: false };
+        match place_fences(&task, ENGINES[0], &options, &run).answer {
+            FenceAnswer::Placed(placed) => return Ok(placed),
+            FenceAnswer::NoCandidate(_) => {}
+            FenceAnswer::UnsafeUnderSc(_) => {
+                return Err("this happens under SC as well: no fence helps".to_string());
+            }
+            FenceAnswer::Unknown(reasons) => {
+                let texts: Vec<String> = reasons.iter().map(|reason| reason.text(program)).collect();
+                return Err(format!("no fences were found: {}", texts.join("; ")));
+            }
+            FenceAnswer::Rejected(why) => return Err(format!("this is a bug in fencewright: {why}")),
+        }
+    }
+    Err("no fence between statements prevents this".to_string())
+}

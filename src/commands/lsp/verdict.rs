@@ -1,0 +1,221 @@
+//! Verifying in the background, and the verdict as a diagnostic.
+//!
+//! A violation stands at the violated property or assertion, with the run as related
+//! information. A proof is an information at the first claim, and what it knows of every
+//! place is kept for hovering.
+
+use super::document::Reading;
+use super::lines::Range;
+use super::settings::Settings;
+use super::story::story;
+use crate::commands::answer;
+use crate::commands::fence::goal;
+use crate::input::Loaded;
+use crate::numbers::counted;
+use engine::{ENGINES, Run};
+use evidence::{
+    Certificate, Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, cause,
+    check_outcomes, known_within,
+};
+use machine::{MODELS, Model, Trace, Violation};
+use program::{Program, Question, Span};
+use serde_json::{Value, json};
+
+/// The question about SC may look at this many states.
+const SIDE_STATES: usize = 1_000_000;
+
+/// What verifying a text found.
+#[derive(Default)]
+pub struct Outcome {
+    /// The verdict.
+    pub diagnostics: Vec<Value>,
+    /// Where fences may help.
+    pub mendable: Option<Range>,
+    /// What the proof knows, if there is one, and under which model.
+    pub known: Option<(Known, Model)>,
+}
+
+/// Who asks, and how.
+pub struct Asking<'a> {
+    /// The text.
+    pub reading: &'a Reading,
+    /// How far to go.
+    pub settings: &'a Settings,
+    /// Who watches.
+    pub monitor: &'a dyn Monitor,
+    /// Whether the client shows related information.
+    pub related: bool,
+}
+
+impl Asking<'_> {
+    /// Verifies the text. `None` if it is no program.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let loaded = self.reading.loaded.as_ref()?;
+        let outcome = match &loaded.program.question {
+            Some(question) => self.litmus(loaded, question),
+            None => self.safety(&loaded.program),
+        };
+        Some(outcome.unwrap_or_else(|bug| self.says(first_claim(&loaded.program), 1, "error", bug)))
+    }
+
+    fn run(&self) -> Run<'_> {
+        Run { monitor: self.monitor, ..Run::default() }
+    }
+
+    fn task<'p>(&self, program: &'p Program) -> Task<'p> {
+        Task { program, model: self.settings.model }
+    }
+
+    fn model(&self) -> &'static str {
+        self.settings.model.name()
+    }
+
+    /// An outcome that is one diagnostic.
+    fn says(&self, span: Span, severity: u8, code: &str, message: String) -> Outcome {
+        let range = self.reading.text.range(span);
+        let diagnostic = json!({
+            "range": range, "severity": severity, "code": code, "source": "fencewright", "message": message,
+        });
+        Outcome { diagnostics: vec![diagnostic], ..Outcome::default() }
+    }
+
+    fn safety(&self, program: &Program) -> Result<Outcome, String> {
+        let task = self.task(program);
+        let (checked, statistics, engine) = answer(ENGINES[0], &task, &self.run())?;
+        match checked.verdict() {
+            Verdict::Safe(certificate) => {
+                let known = self.known(&task, certificate);
+                let states = counted(statistics.states, "state");
+                let message = format!("safe ({}), proved by {engine} with {states}", self.model());
+                let outcome = self.says(first_claim(program), 3, "safe", message);
+                Ok(Outcome { known, ..outcome })
+            }
+            Verdict::Unsafe(trace) => {
+                let head = format!("unsafe ({}): {}", self.model(), trace.violation.text(program));
+                self.violation(program, trace, &checked, &statistics, head)
+            }
+            Verdict::Unknown(reasons) => Ok(self.unknown(first_claim(program), program, reasons)),
+        }
+    }
+
+    /// What a proof knows of every place, if there is time to find out.
+    fn known(&self, task: &Task<'_>, certificate: &Certificate) -> Option<(Known, Model)> {
+        let known = known_within(task, certificate, self.monitor).ok()?;
+        (!known.is_empty()).then_some((known, task.model))
+    }
+
+    fn unknown(&self, span: Span, program: &Program, reasons: &[Reason]) -> Outcome {
+        let texts: Vec<String> = reasons.iter().map(|reason| reason.text(program)).collect();
+        self.says(span, 3, "unknown", format!("unknown ({}): {}", self.model(), texts.join("; ")))
+    }
+
+    fn violation(
+        &self,
+        program: &Program,
+        trace: &Trace,
+        checked: &Checked,
+        statistics: &Statistics,
+        head: String,
+    ) -> Result<Outcome, String> {
+        let mut message = head;
+        if let Some(end) = checked.run().last()
+            && let Some(index) = trace.violation.index(program, |t, r| end.register(t, r))
+        {
+            message += &format!(", index {index}");
+        }
+        let cause = cause(program, trace, checked.run());
+        let under_sc = self.under_sc(program, statistics)?;
+        match (&cause, under_sc) {
+            (_, Some(true)) if self.model() != MODELS[0].name() => {
+                message += "\nThis happens under SC as well: no fence helps.";
+            }
+            (Some(cause), Some(false) | None) => message += &format!("\n{}.", cause.text(program)),
+            _ => {}
+        }
+        let span = match trace.violation {
+            Violation::Property(at) => program.properties[at].span,
+            Violation::Failure(thread, loc) => {
+                let failure = program.thread(thread).location(loc).failure.as_ref();
+                failure.map_or(Span::NONE, |failure| failure.span)
+            }
+        };
+        let remarks = story(program, trace, checked, cause.as_ref().filter(|_| under_sc != Some(true)));
+        if !self.related {
+            remarks.iter().for_each(|remark| message += &format!("\n{}", remark.text));
+        }
+        let mut outcome = self.says(span, 1, "unsafe", message);
+        if self.related {
+            let place = |remark: &super::story::Remark| {
+                let span = if remark.span.is_none() { span } else { remark.span };
+                self.reading.related(self.reading.text.range(span), &remark.text)
+            };
+            outcome.diagnostics[0]["relatedInformation"] = remarks.iter().map(place).collect();
+        }
+        let text = &self.reading.text;
+        let range = if span.is_none() { text.whole() } else { text.range(span) };
+        outcome.mendable = (under_sc != Some(true)).then_some(range);
+        Ok(outcome)
+    }
+
+    /// Whether SC violates something as well, as far as that can be found out.
+    fn under_sc(&self, program: &Program, statistics: &Statistics) -> Result<Option<bool>, String> {
+        let task = Task { program, model: MODELS[0] };
+        if self.model() == task.model.name() {
+            return Ok(Some(true));
+        }
+        let limit = MostStates(statistics.states.saturating_mul(4).max(SIDE_STATES));
+        let monitor: (&dyn Monitor, &dyn Monitor) = (self.monitor, &limit);
+        let (checked, ..) = answer(ENGINES[0], &task, &Run { monitor: &monitor, ..self.run() })?;
+        Ok(match checked.verdict() {
+            Verdict::Safe(_) => Some(false),
+            Verdict::Unsafe(_) => Some(true),
+            Verdict::Unknown(_) => None,
+        })
+    }
+
+    /// A litmus test: how often its condition is true; where its outcome can be observed, a run
+    /// that shows it.
+    fn litmus(&self, loaded: &Loaded, question: &Question) -> Result<Outcome, String> {
+        let task = self.task(&loaded.program);
+        let (outcomes, statistics) = engine::outcomes(&task, question, &self.run());
+        let found = check_outcomes(&task, question, &outcomes).map_err(|why| why.to_string())?;
+        let (positive, all) = (found.positive(), found.finals().len());
+        let seen = format!("true in {positive} of {}", counted(all, "final state"));
+        let (holds, severity) = match found.holds() {
+            None => return Ok(self.unknown(question.span, &loaded.program, found.missing())),
+            Some(true) => ("holds", 3),
+            Some(false) => ("does not hold", 1),
+        };
+        let head = format!("the condition {holds} ({}), {seen}", self.model());
+        let program = goal(loaded.program.clone());
+        let task = self.task(&program);
+        let (checked, ..) = answer(ENGINES[0], &task, &self.run())?;
+        let trace = match checked.verdict() {
+            Verdict::Unsafe(trace) => trace,
+            Verdict::Safe(certificate) => {
+                let known = self.known(&task, certificate);
+                let outcome = self.says(question.span, severity, "litmus", head);
+                return Ok(Outcome { known, ..outcome });
+            }
+            Verdict::Unknown(_) => return Ok(self.says(question.span, severity, "litmus", head)),
+        };
+        let mut outcome = self.violation(&program, trace, &checked, &statistics, head)?;
+        if severity != 1 {
+            outcome.diagnostics[0]["severity"] = severity.into();
+            outcome.diagnostics[0]["code"] = "observed".into();
+        }
+        Ok(outcome)
+    }
+}
+
+/// Where a verdict about everything stands: at the first property, else the first assertion,
+/// else at the top.
+fn first_claim(program: &Program) -> Span {
+    let properties = program.properties.iter().map(|property| property.span);
+    let question = program.question.iter().map(|question| question.span);
+    let failures = program.threads.iter().flat_map(|thread| {
+        thread.locs().filter_map(|loc| thread.location(loc).failure.as_ref()).map(|failure| failure.span)
+    });
+    let first = |spans: &mut dyn Iterator<Item = Span>| spans.filter(|span| !span.is_none()).min();
+    first(&mut properties.chain(question)).or(first(&mut failures.into_iter())).unwrap_or(Span::NONE)
+}
