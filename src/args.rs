@@ -3,10 +3,14 @@
 //! What can be chosen from is read off the registries of models, engines, front ends and
 //! reports, so a new entry there appears here by itself.
 
+mod ci;
+mod report;
 mod values;
 
+pub use ci::Ci;
+pub use report::ReportFormat;
+
 use crate::limits::Budget;
-use crate::report::{REPORTS, Report};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
 use evidence::Monitor;
@@ -14,7 +18,8 @@ use machine::{MODELS, Model, model_named};
 use program::Int;
 use std::path::PathBuf;
 use std::time::Duration;
-use values::{costs, definition, engines, formats, models, positive, reports, seconds};
+pub use values::{costs as fence_costs, definition};
+use values::{costs, engines, formats, models, positive, seconds};
 
 /// Verify lock-free programs under weak memory, with evidence anyone can check.
 #[derive(Debug, Parser)]
@@ -106,6 +111,16 @@ Examples:
   fencewright list
   fencewright list engines --format json")]
     List(List),
+
+    /// Are all answers as fencewright.toml expects them?
+    #[command(after_help = ci::EXAMPLES)]
+    Ci(Ci),
+
+    /// Print the JSON schema of `--format json`
+    #[command(after_help = "\
+Examples:
+  fencewright schema > fencewright-1.json")]
+    Schema,
 
     /// Print a completion script for a shell
     #[command(after_help = "\
@@ -364,21 +379,6 @@ impl Limits {
     /// As the monitor wants them.
     pub fn budget(&self) -> Budget {
         Budget { time: self.timeout, memory: bytes(self.memory), states: self.states }
-    }
-}
-
-/// How answers are printed.
-#[derive(Debug, Args)]
-pub struct ReportFormat {
-    /// How to print answers
-    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = reports())]
-    pub format: String,
-}
-
-impl ReportFormat {
-    /// The report of that name.
-    pub fn chosen(&self) -> &'static dyn Report {
-        REPORTS.iter().copied().find(|r| r.name() == self.format).unwrap_or(REPORTS[0])
     }
 }
 

@@ -1,19 +1,23 @@
 //! The commands, one a file.
 
 mod check;
+mod ci;
 mod fence;
 mod generate;
 mod interactive;
 mod list;
+mod schema;
 mod show;
 mod verify;
 mod walk;
 
 pub use check::check;
+pub use ci::ci;
 pub use fence::fence;
 pub use generate::{completions, man};
 pub use interactive::interactive;
 pub use list::list;
+pub use schema::schema;
 pub use show::show;
 pub use verify::verify;
 pub use walk::walk;

@@ -5,7 +5,7 @@
 //! answer. After a violation under a weaker model the same engine is asked about SC, within
 //! what is left of the limits, so that the report can say whether fences could help at all.
 
-use crate::args::{Verify, chosen_models};
+use crate::args::{Exploring, Verify, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::{Store, stems};
 use crate::exit::{Exit, Failure};
@@ -145,7 +145,7 @@ impl Session<'_> {
     ) -> Result<(Printed, Exit), String> {
         let (checked, statistics, engine) = self.answer(task, watch)?;
         let sc_violation = match checked.verdict() {
-            Verdict::Unsafe(_) => self.sc_violation(task, watch, &statistics)?,
+            Verdict::Unsafe(_) => sc_violation(self.engine, &self.args.exploring, task, watch, &statistics)?,
             _ => None,
         };
         let seconds = watch.elapsed().as_secs_f64();
@@ -179,26 +179,6 @@ impl Session<'_> {
         super::answer(self.engine, task, &self.args.exploring.run(watch))
     }
 
-    /// Whether SC violates something as well, as far as that can be found out.
-    fn sc_violation(
-        &self,
-        task: &Task<'_>,
-        watch: &Watch<'_>,
-        statistics: &Statistics,
-    ) -> Result<Option<bool>, String> {
-        let sc = MODELS[0];
-        if task.model.name() == sc.name() {
-            return Ok(Some(true));
-        }
-        let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
-        let (checked, ..) = self.answer(&Task { model: sc, ..*task }, &watch.with_states(states))?;
-        Ok(match checked.verdict() {
-            Verdict::Safe(_) => Some(false),
-            Verdict::Unsafe(_) => Some(true),
-            Verdict::Unknown(_) => None,
-        })
-    }
-
     fn litmus(
         &self,
         loaded: &Loaded,
@@ -226,4 +206,26 @@ impl Session<'_> {
         };
         Ok((self.report.litmus(&answered, self.look), exit))
     }
+}
+
+/// Whether SC violates something as well, as far as that can be found out.
+pub(super) fn sc_violation(
+    engine: &dyn Engine,
+    exploring: &Exploring,
+    task: &Task<'_>,
+    watch: &Watch<'_>,
+    statistics: &Statistics,
+) -> Result<Option<bool>, String> {
+    let sc = MODELS[0];
+    if task.model.name() == sc.name() {
+        return Ok(Some(true));
+    }
+    let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
+    let side = watch.with_states(states);
+    let (checked, ..) = super::answer(engine, &Task { model: sc, ..*task }, &exploring.run(&side))?;
+    Ok(match checked.verdict() {
+        Verdict::Safe(_) => Some(false),
+        Verdict::Unsafe(_) => Some(true),
+        Verdict::Unknown(_) => None,
+    })
 }

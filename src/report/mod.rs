@@ -2,18 +2,27 @@
 //! print; it never computes a verdict and never prints itself.
 
 mod automata;
+mod ci;
 mod diagnostics;
+mod document;
 mod fences;
 mod json;
+mod junit;
 mod litmus;
+mod place;
+mod sarif;
 mod steps;
 mod table;
 mod text;
 mod trace;
 
 pub use automata::automata;
-pub use fences::Fenced;
+pub use ci::{Compared, Status, Subject};
+pub use document::{Assemble, Ending};
+pub use fences::{Edit, Fenced, kind, statement_of};
+pub use place::Place;
 pub use steps::{buffer, standing};
+pub use text::fence_name;
 pub use trace::{Run, render};
 
 use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};
@@ -196,10 +205,20 @@ pub trait Report: Sync {
     fn walk(&self, walked: &Walked<'_>, look: &Look) -> Printed;
     /// Registries.
     fn registries(&self, sections: &[Section]) -> Printed;
+    /// A comparison that `ci` made.
+    fn compared(&self, compared: &Compared) -> Printed;
+    /// All comparisons of `ci` at a glance, after the last.
+    fn overview(&self, _: &[Compared], _: &Look) -> Printed {
+        Printed::default()
+    }
+    /// What makes one document of all answers; `None` if each stands for itself.
+    fn document(&self) -> Option<Assemble> {
+        None
+    }
 }
 
 /// All reports; the first is the default.
-pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json];
+pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json, &sarif::Sarif, &junit::Junit];
 
 /// Where the violated claim stands.
 fn violation_span(program: &Program, violation: Violation) -> Span {

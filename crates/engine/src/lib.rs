@@ -15,7 +15,8 @@ mod search;
 
 pub use explicit::Explicit;
 pub use fences::{
-    Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
+    Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, fence_points,
+    place_fences,
 };
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;

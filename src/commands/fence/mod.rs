@@ -19,7 +19,7 @@ use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
 use engine::{FenceAnswer, FenceOptions, FencesFound, place_fences};
 use evidence::Task;
-use goal::goal;
+pub(super) use goal::goal;
 use machine::Model;
 use record::Recorder;
 use std::io::Write;
@@ -132,6 +132,10 @@ impl Session<'_> {
             trouble.get_or_insert(why);
             None
         });
+        let edits = match &found.answer {
+            FenceAnswer::Placed(placed) => text::edits(loaded, placed),
+            _ => Vec::new(),
+        };
         let fenced_report = Fenced {
             file: &loaded.name,
             task,
@@ -140,6 +144,7 @@ impl Session<'_> {
             peak,
             evidence: &evidence,
             warnings: &loaded.warnings,
+            edits: &edits,
         };
         let printed = self.report.fences(&fenced_report, self.look);
         Ok(Done { printed, exit: Some(exit), fenced, trouble })
@@ -163,12 +168,12 @@ impl Session<'_> {
 
     /// Prints the report and writes the program.
     fn finish(&self, mut done: Done, console: &Console) -> Result<Exit, Failure> {
-        let to_stdout = self.args.out.as_deref().is_some_and(is_stdin);
-        if to_stdout {
-            done.printed.err += &std::mem::take(&mut done.printed.out);
-            done.printed.out = done.fenced.take().unwrap_or_default();
+        if self.args.out.as_deref().is_some_and(is_stdin) {
+            console.print_beside(&done.printed);
+            console.print_text(&done.fenced.take().unwrap_or_default())?;
+        } else {
+            console.print(&done.printed)?;
         }
-        console.print(&done.printed)?;
         if let (Some(path), Some(text)) = (&self.args.out, &done.fenced) {
             let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
             write_whole(path, self.args.force, self.interrupt, write).map_err(Failure::Message)?;

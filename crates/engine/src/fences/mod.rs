@@ -14,7 +14,7 @@ pub(crate) mod candidates;
 mod clause;
 pub(crate) mod hitting;
 
-pub use candidates::FencePoint;
+pub use candidates::{FencePoint, candidates as fence_points};
 
 use crate::{Engine, Run};
 use candidates::candidates;
