@@ -23,9 +23,13 @@ use program::{Program, Source, Span};
 use rules::Rule;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// The report.
 pub struct Sarif;
+
+/// The fingerprint that code scanning compares.
+const FINGERPRINT: &str = "primaryLocationLineHash";
 
 /// What an answer leaves for the document.
 #[derive(Serialize, Deserialize, PartialEq)]
@@ -170,6 +174,7 @@ fn document(text: &str, ending: &Ending<'_>) -> String {
             list.push(value);
         }
     }
+    number_alike(&mut results);
     if let Some(trouble) = ending.trouble {
         notifications.push(json!({"level": "error", "message": message(trouble)}));
     }
@@ -193,6 +198,19 @@ fn document(text: &str, ending: &Ending<'_>) -> String {
         }],
     });
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+/// Tells results of a file with the same fingerprint apart, by their order.
+fn number_alike(results: &mut [Value]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for result in results {
+        let file = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+        let hash = &result["partialFingerprints"][FINGERPRINT];
+        let count = seen.entry(format!("{file} {hash}")).or_default();
+        *count += 1;
+        result["partialFingerprints"][FINGERPRINT] =
+            format!("{}:{count}", hash.as_str().unwrap_or_default()).into();
+    }
 }
 
 /// Something about a file as a whole, which perhaps does not exist.
@@ -228,7 +246,7 @@ fn located(rule: Rule, file: &str, place: Option<Place>, text: &str, keys: &[&st
     result["message"] = message(text);
     result["locations"] = json!([{"physicalLocation": physical(file, place)}]);
     let fingerprint = fingerprint(&[&[rule.id()], keys].concat());
-    result["partialFingerprints"] = json!({"primaryLocationLineHash": fingerprint});
+    result["partialFingerprints"] = json!({FINGERPRINT: fingerprint});
     result
 }
 
@@ -237,7 +255,7 @@ fn fingerprint(parts: &[&str]) -> String {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
     let hash = bytes
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    format!("{hash:016x}:1")
+    format!("{hash:016x}")
 }
 
 /// What `ci` did not expect.

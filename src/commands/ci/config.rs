@@ -39,6 +39,8 @@ pub struct Config {
 pub struct ProgramEntry {
     /// Files or patterns, as they are written.
     pub files: Vec<String>,
+    /// Files or patterns that are not meant.
+    pub except: Vec<String>,
     /// The line of the entry.
     pub line: usize,
     /// What is expected under which model.
@@ -192,6 +194,7 @@ impl Resolver<'_> {
         }
         Ok(ProgramEntry {
             files: files.clone(),
+            except: entry.except.as_ref().map(|except| except.0.clone()).unwrap_or_default(),
             line: self.line(&entry.file),
             expect,
             fences_needed: entry.fences.unwrap_or_default() == written::FenceCheck::Needed,

@@ -36,7 +36,7 @@ pub fn jobs(config: &Config) -> Vec<Job> {
     let mut jobs = Vec::new();
     for (entry, program) in config.programs.iter().enumerate() {
         for written in &program.files {
-            match matching(&config.folder, written) {
+            match matching(&config.folder, written, &program.except) {
                 Ok(paths) => jobs.extend(paths.into_iter().map(|path| {
                     let name = name(&path);
                     Job::Program { entry, path, name }
@@ -57,15 +57,25 @@ pub fn jobs(config: &Config) -> Vec<Job> {
 }
 
 /// The files that a pattern means; a name without `*`, `?` or `[` means itself.
-fn matching(folder: &Path, written: &str) -> Result<Vec<PathBuf>, String> {
+fn matching(folder: &Path, written: &str, except: &[String]) -> Result<Vec<PathBuf>, String> {
     if !written.contains(['*', '?', '[']) {
         return Ok(vec![folder.join(written)]);
     }
-    // The folder is a name, not a pattern, whatever its characters.
+    let no_pattern = |error: glob::PatternError| format!("this is no pattern: {}", error.msg);
+    let found = glob::glob(&pattern(folder, written)?).map_err(no_pattern)?;
+    let mut not_meant = Vec::new();
+    for written in except {
+        not_meant.push(glob::Pattern::new(&pattern(folder, written)?).map_err(no_pattern)?);
+    }
+    let meant = |path: &PathBuf| !not_meant.iter().any(|pattern| pattern.matches_path(path));
+    let files: Vec<PathBuf> =
+        found.filter_map(Result::ok).filter(|path| path.is_file() && meant(path)).collect();
+    if files.is_empty() { Err("no file has a name like this".to_string()) } else { Ok(files) }
+}
+
+/// A pattern for files below a folder. The folder is a name, whatever its characters.
+fn pattern(folder: &Path, written: &str) -> Result<String, String> {
     let folder = folder.to_str().ok_or("patterns need a folder whose name is UTF-8")?;
     let pattern = Path::new(&glob::Pattern::escape(folder)).join(written);
-    let pattern = pattern.to_str().unwrap_or(written);
-    let found = glob::glob(pattern).map_err(|error| format!("this is no pattern: {}", error.msg))?;
-    let files: Vec<PathBuf> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
-    if files.is_empty() { Err("no file has a name like this".to_string()) } else { Ok(files) }
+    pattern.to_str().map(str::to_string).ok_or_else(|| "this is no pattern".to_string())
 }

@@ -76,7 +76,7 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
     let changes = update::write(&args.config, &config, &found, &interrupt).map_err(Failure::Message)?;
     anstream::eprintln!("{}: {changes}", config.name);
     // What was written is as expected from now on; a fence in a program is not ours to remove.
-    let left = all.iter().filter(|compared| !update::settles(compared));
+    let left = all.iter().filter(|compared| !update::settles(compared, &config, &found));
     Ok(left.fold(Exit::Holds, |worst, compared| worst.worst(compared.status.exit())))
 }
 

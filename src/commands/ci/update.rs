@@ -16,10 +16,12 @@ use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 /// Whether writing what was found makes a comparison come out as expected.
-pub fn settles(compared: &Compared) -> bool {
+pub fn settles(compared: &Compared, config: &Config, found: &[Found]) -> bool {
     match (compared.subject, compared.status) {
         (Subject::Verdict, Status::Changed | Status::Missing) => true,
-        (Subject::Fences, Status::Missing | Status::Redundant) => true,
+        (Subject::Fences, Status::Missing | Status::Redundant) => found.iter().any(|one| {
+            matches!(one, Found::Fences { entry, .. } if config.fences[*entry].line == compared.config.1)
+        }),
         _ => false,
     }
 }

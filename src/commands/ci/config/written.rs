@@ -37,6 +37,7 @@ pub struct Defaults {
 #[serde(deny_unknown_fields)]
 pub struct Program {
     pub file: Spanned<Files>,
+    pub except: Option<Files>,
     pub models: Option<Vec<Spanned<String>>>,
     pub expect: Option<Spanned<Expect>>,
     pub fences: Option<FenceCheck>,
