@@ -18,7 +18,7 @@ A fencewright.toml:
   file = \"locks/*.fw\"
   expect = { sc = \"safe\", tso = \"unsafe\" }
 
-Exit codes: 0 all is as expected, 1 something is not (another verdict, a fence that is missing or not needed),
+Exit codes: 0 all is as expected, 1 it is not (another verdict, a fence missing or not needed),
 2 error, 3 unknown.";
 
 /// `ci`

@@ -17,7 +17,7 @@ use super::{
 use engine::{FenceAnswer, Placed};
 use evidence::{Checked, Claim, Form, Verdict, cause};
 use frontend::{Diagnostic, Severity};
-use locations::{Flow, message, physical, region, remark};
+use locations::{Flow, artifact, message, physical, region, remark};
 use machine::{Configuration, Model, Trace, TraceStep, Violation};
 use program::{Program, Source, Span};
 use rules::Rule;
@@ -368,7 +368,7 @@ impl<'a> Subject<'a> {
                 result["fixes"] = json!([{
                     "description": {"text": "write the fence"},
                     "artifactChanges": [{
-                        "artifactLocation": physical(self.file, None)["artifactLocation"],
+                        "artifactLocation": artifact(self.file),
                         "replacements": [
                             {"deletedRegion": region(place), "insertedContent": {"text": edit.text}}
                         ],

@@ -120,7 +120,7 @@ fn files_are_found_beside_the_file_that_names_them() {
 fn constants_and_litmus_tests() {
     let folder = folder(
         "[[program]]\nfile = \"n.fw\"\ndefine = { N = 3 }\nexpect = \"unsafe\"\n\
-         [[program]]\nfile = \"n.fw\"\ndefine = { N = \"99999999999999999999999\" }\n\
+         [[program]]\nfile = \"n.fw\"\ndefine = { N = \"7\" }\n\
          [[program]]\nfile = \"mp.litmus\"\nexpect = { tso = \"unsafe\", pso = \"safe\" }\n",
     );
     folder.write("n.fw", "const N = 1; shared x; thread P { x = N; } finally x != 3;");
@@ -180,6 +180,20 @@ places = [{ after = \"x = 1\" }] # too few
     folder.run(&["ci"]).exits(0);
     folder.run(&["ci", "--update"]).exits(0).complains("nothing to change");
     assert_eq!(folder.read("fencewright.toml"), expected);
+}
+
+#[test]
+fn update_keeps_a_set_of_fences_that_will_do() {
+    let set = |places: &str| format!("[[fences]]\nfile = \"sb.fw\"\nmodel = \"tso\"\nplaces = [{places}]\n");
+    let chosen = set("{ before = \"b = x\" }, { after = \"x = 1\" }");
+    let one = folder(&chosen);
+    one.run(&["ci", "--update"]).exits(0).complains("nothing to change");
+    assert_eq!(one.read("fencewright.toml"), chosen);
+    // A statement that is gone is replaced.
+    let one = folder(&set("{ after = \"x = 2\" }"));
+    one.run(&["ci"]).exits(2);
+    one.run(&["ci", "--update"]).exits(0).complains("1 expectation changed");
+    one.run(&["ci"]).exits(0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub fn golden_runs(format: &str) -> Vec<(String, Ran)> {
     for case in cases() {
         let command = std::fs::read_to_string(case.join("cmd")).expect("every case has a command");
         let mut args: Vec<&str> = command.split_whitespace().collect();
-        let other = ["--out", "-o", "--help", "--interactive", "--update"];
+        let other = ["--out", "-o", "--help", "-h", "--interactive", "--update"];
         if !ANSWERING.contains(&args[0]) || args.iter().any(|arg| other.contains(arg)) {
             continue;
         }

@@ -6,8 +6,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 fn standard() -> jsonschema::Validator {
-    let schema: Value =
+    let mut schema: Value =
         serde_json::from_str(include_str!("../data/sarif-2.1.0.json")).expect("the schema is JSON");
+    // The pattern for languages has a bracket too many and is no regular expression.
+    for of in ["run", "toolComponent"] {
+        let language = &mut schema["definitions"][of]["properties"]["language"];
+        language.as_object_mut().expect("there is a language").remove("pattern");
+    }
     jsonschema::draft7::new(&schema).expect("the schema is one")
 }
 

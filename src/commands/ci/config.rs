@@ -7,9 +7,10 @@
 mod error;
 pub mod written;
 
-use crate::args::{Exploring, Input, Limits, Search};
+use crate::args::{Exploring, Input, Limits};
 use crate::input::{cannot_read, name};
 use crate::limits::Budget;
+use clap::Parser;
 use engine::{Costs, ENGINES, Points, USUAL_BUFFER};
 use frontend::{Diagnostic, MAX_TEXT};
 use machine::{MODELS, Model, model_named};
@@ -275,12 +276,28 @@ impl Resolver<'_> {
             states: positive(&either.states)?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
         };
         let buffer = positive(&either.buffer)?;
-        let buffer = buffer.map_or(USUAL_BUFFER, |n| usize::try_from(n).unwrap_or(usize::MAX));
+        let options = Options::new(engine, buffer.unwrap_or(USUAL_BUFFER as u64))?;
         Ok(How {
             input: Input { input_format: None, define, observe_all: false },
-            exploring: Exploring { engine: engine.to_string(), search: Search::Bfs, buffer },
+            exploring: options.exploring,
             budget: limits.budget(),
         })
+    }
+}
+
+/// How engines work, as the command line has it where nothing else is said.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Options {
+    #[command(flatten)]
+    exploring: Exploring,
+}
+
+impl Options {
+    fn new(engine: &str, buffer: u64) -> Result<Options, Diagnostic> {
+        let buffer = buffer.min(u64::from(u32::MAX)).to_string();
+        Options::try_parse_from(["--engine", engine, "--buffer", &buffer])
+            .map_err(|error| Diagnostic::error(Span::NONE, error.to_string()))
     }
 }
 

@@ -19,11 +19,15 @@ impl Session<'_> {
         let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
         let program = goal(loaded.program.clone());
         let asked = Asked { file: &loaded.name, line: entry.line, model: Some(entry.model) };
-        match self.set(&asked, &program, entry) {
-            Ok(compared) => self.add(done, compared),
-            Err(reason) => self.failed(&loaded.name, entry.line, Some(entry.model), &reason, done),
-        }
-        if !self.update {
+        let compared = self.set(&asked, &program, entry).unwrap_or_else(|reason| {
+            let mut compared = self.compared(&asked, Subject::Fences, "", Status::Error, "error");
+            compared.message = reason;
+            compared
+        });
+        // A set that will do is kept, even if others would as well.
+        let keep = matches!(compared.status, Status::Ok | Status::Unknown);
+        self.add(done, compared);
+        if keep || !self.update {
             return;
         }
         let task = Task { program: &program, model: entry.model };

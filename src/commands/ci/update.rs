@@ -19,7 +19,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, 
 pub fn settles(compared: &Compared, config: &Config, found: &[Found]) -> bool {
     match (compared.subject, compared.status) {
         (Subject::Verdict, Status::Changed | Status::Missing) => true,
-        (Subject::Fences, Status::Missing | Status::Redundant) => found.iter().any(|one| {
+        (Subject::Fences, Status::Missing | Status::Redundant | Status::Error) => found.iter().any(|one| {
             matches!(one, Found::Fences { entry, .. } if config.fences[*entry].line == compared.config.1)
         }),
         _ => false,

@@ -47,9 +47,18 @@ fn encoded(name: &str) -> String {
 /// A place in a file, or its first line.
 pub fn physical(file: &str, place: Option<Place>) -> Value {
     json!({
-        "artifactLocation": {"uri": uri(file), "uriBaseId": "%SRCROOT%"},
+        "artifactLocation": artifact(file),
         "region": place.map_or(json!({"startLine": 1}), region),
     })
+}
+
+/// A file; one below the current folder is meant relative to wherever the sources are.
+pub fn artifact(file: &str) -> Value {
+    let uri = uri(file);
+    if uri.starts_with("file:") {
+        return json!({"uri": uri});
+    }
+    json!({"uri": uri, "uriBaseId": "%SRCROOT%"})
 }
 
 /// A place as a region.

@@ -18,6 +18,9 @@ pub fn diagnostic(error: &toml::de::Error) -> Diagnostic {
                 .hint(suggestion(unknown, &known));
         }
     }
+    if message.contains("recursion limit") {
+        return Diagnostic::error(span, "values are nested too deeply here");
+    }
     if let Some(field) = message.strip_prefix("missing field ") {
         return Diagnostic::error(span, format!("{field} is missing here"));
     }
