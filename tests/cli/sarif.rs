@@ -163,6 +163,46 @@ fn one_document_whatever_the_number_of_files_and_threads() {
 }
 
 #[test]
+fn fingerprints_stay_when_lines_move() {
+    let folder = Folder::new();
+    let fingerprints = |text: &str| {
+        folder.write("sb.fw", text);
+        let ran = folder.run(&["verify", "--format", "sarif", "--model", "all", "sb.fw"]).exits(1);
+        let print = |result: &Value| result["partialFingerprints"]["primaryLocationLineHash"].to_string();
+        results(&document(&ran)).iter().map(print).collect::<Vec<_>>()
+    };
+    let before = fingerprints(SB);
+    assert_eq!(before.len(), 2);
+    assert_ne!(before[0], before[1], "TSO and PSO are different problems");
+    assert_eq!(before, fingerprints(&format!("// A remark.\n\n{SB}")));
+    assert_ne!(before, fingerprints(&SB.replace("finally !(P0.a == 0", "finally !(P0.a != 1")));
+}
+
+#[test]
+fn ci_reports_what_is_not_expected() {
+    let folder = Folder::new();
+    folder.write("sb.fw", SB).write("mp.fw", MP);
+    let rules = |config: &str, code: i32| {
+        folder.write("fencewright.toml", config);
+        let document = document(&folder.run(&["ci", "--format", "sarif"]).exits(code));
+        let rule = |result: &Value| result["ruleId"].as_str().unwrap_or_default().to_string();
+        (results(&document).iter().map(rule).collect::<Vec<_>>(), document)
+    };
+    assert_eq!(rules("[[program]]\nfile = \"sb.fw\"\nexpect = \"unsafe\"\n", 0).0, [""; 0]);
+    assert_eq!(rules("[[program]]\nfile = \"sb.fw\"\n", 1).0, ["FW001", "FW003"]);
+    let (found, document) = rules("[[program]]\nfile = \"mp.fw\"\nexpect = \"unsafe\"\n", 1);
+    assert_eq!(found, ["FW008"]);
+    let related = &results(&document)[0]["relatedLocations"][0]["physicalLocation"];
+    assert_eq!(related["artifactLocation"]["uri"], "fencewright.toml");
+    assert_eq!(related["region"]["startLine"], 2);
+    let (found, document) = rules("[[program]]\nfiel = \"mp.fw\"\n", 2);
+    assert_eq!(found, ["FW006"]);
+    let place = &results(&document)[0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "fencewright.toml");
+    assert_eq!(place["region"]["startLine"], 2);
+}
+
+#[test]
 fn what_cannot_be_read_is_a_notification() {
     let folder = Folder::new();
     folder.write("sb.fw", SB);

@@ -18,7 +18,7 @@ pub fn diagnostic(error: &toml::de::Error) -> Diagnostic {
                 .hint(suggestion(unknown, &known));
         }
     }
-    if message.contains("recursion limit") {
+    if message.contains("recursion") {
         return Diagnostic::error(span, "values are nested too deeply here");
     }
     if let Some(field) = message.strip_prefix("missing field ") {
