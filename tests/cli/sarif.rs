@@ -4,10 +4,29 @@ use crate::formats::all_runs;
 use crate::tool::{Folder, MP, Ran, SB, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
 
+fn cargo(args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    String::from_utf8(output.expect("cargo starts").stdout).expect("cargo writes text")
+}
+
+/// The standard's schema, from the sources of the crate that ships it: it is not ours to copy.
 fn standard() -> jsonschema::Validator {
-    let mut schema: Value =
-        serde_json::from_str(include_str!("../data/sarif-2.1.0.json")).expect("the schema is JSON");
+    // Packages of other platforms may not be there.
+    let version = cargo(&["-vV"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo names its host");
+    let output =
+        cargo(&["metadata", "--format-version", "1", "--offline", "--locked", "--filter-platform", host]);
+    let metadata: Value = serde_json::from_str(&output).expect("cargo knows its packages");
+    let packages = metadata["packages"].as_array().expect("there are packages");
+    let package = packages.iter().find(|package| package["name"] == "serde-sarif").expect("it is one");
+    let manifest = Path::new(package["manifest_path"].as_str().expect("it has a path"));
+    let text =
+        std::fs::read(manifest.with_file_name("src").join("schema.json")).expect("it ships the schema");
+    let mut schema: Value = serde_json::from_slice(&text).expect("the schema is JSON");
+    assert_eq!(schema["additionalProperties"], false, "this schema is a strict one");
     // The pattern for languages has a bracket too many and is no regular expression.
     for of in ["run", "toolComponent"] {
         let language = &mut schema["definitions"][of]["properties"]["language"];
