@@ -5,15 +5,19 @@
 
 mod abstracting;
 mod bench;
-mod plan;
+mod ci;
 mod html;
 pub mod lsp;
+mod plan;
+mod report;
 pub mod values;
 
 pub use bench::Bench;
 
+pub use ci::Ci;
+pub use report::ReportFormat;
+
 use crate::limits::Budget;
-use crate::report::{REPORTS, Report};
 pub use abstracting::Abstracting;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
@@ -24,7 +28,8 @@ use plan::{Planning, PlanningAlone};
 use program::Int;
 use std::path::PathBuf;
 use std::time::Duration;
-use values::{costs, definition, engines, formats, models, positive, reports, seconds};
+pub use values::{costs as fence_costs, definition};
+use values::{costs, engines, formats, models, positive, seconds};
 
 /// Verify lock-free programs under weak memory, with evidence anyone can check.
 #[derive(Debug, Parser)]
@@ -132,6 +137,16 @@ Examples:
   fencewright bench                                what there is
   fencewright bench seed004-robust --format json   one object a row")]
     Bench(Bench),
+
+    /// Are all answers as fencewright.toml expects them?
+    #[command(after_help = ci::EXAMPLES)]
+    Ci(Ci),
+
+    /// Print the JSON schema of `--format json`
+    #[command(after_help = "\
+Examples:
+  fencewright schema > fencewright-1.json")]
+    Schema,
 
     /// Print a completion script for a shell
     #[command(after_help = "\
@@ -412,21 +427,6 @@ impl Limits {
     /// As the monitor wants them.
     pub fn budget(&self) -> Budget {
         Budget { time: self.timeout, memory: bytes(self.memory), states: self.states }
-    }
-}
-
-/// How answers are printed.
-#[derive(Debug, Args)]
-pub struct ReportFormat {
-    /// How to print answers
-    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = reports())]
-    pub format: String,
-}
-
-impl ReportFormat {
-    /// The report of that name.
-    pub fn chosen(&self) -> &'static dyn Report {
-        REPORTS.iter().copied().find(|r| r.name() == self.format).unwrap_or(REPORTS[0])
     }
 }
 

@@ -1,9 +1,10 @@
-//! The terminal: colours or not, and how wide.
+//! The terminal: colours or not, and how wide; and answers that are printed together at the end.
 
 use crate::args::Color;
-use crate::report::{Look, Printed};
+use crate::report::{Assemble, Ending, Look, Printed, Report};
 use anstream::{AutoStream, ColorChoice};
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 /// Where reports go if standard output is no terminal, and how wide they are then.
 const WIDTH: usize = 120;
@@ -11,11 +12,22 @@ const WIDTH: usize = 120;
 /// Standard output and error, with colours as wanted.
 pub struct Console {
     look: Look,
+    /// Makes one document of all answers, where the report is of that kind.
+    assemble: Option<Assemble>,
+    answers: Mutex<Answers>,
+}
+
+/// Answers that wait for their document.
+#[derive(Default)]
+struct Answers {
+    text: String,
+    /// Whether the document goes to standard error, because something else has the output.
+    beside: bool,
 }
 
 impl Console {
-    /// Sets colours for the whole program.
-    pub fn new(color: Color, quiet: bool, verbose: bool) -> Console {
+    /// Sets colours for the whole program. Answers are printed as `report` wants it.
+    pub fn new(color: Color, quiet: bool, verbose: bool, report: Option<&dyn Report>) -> Console {
         let choice = match color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
@@ -25,7 +37,8 @@ impl Console {
         let terminal = std::io::stdout().is_terminal();
         let width = terminal_size::terminal_size().filter(|_| terminal);
         let width = width.map_or(WIDTH, |(width, _)| usize::from(width.0));
-        Console { look: Look { width, quiet, verbose } }
+        let assemble = report.and_then(Report::document);
+        Console { look: Look { width, quiet, verbose }, assemble, answers: Mutex::default() }
     }
 
     /// How reports may look.
@@ -33,16 +46,56 @@ impl Console {
         &self.look
     }
 
-    /// Prints a report. Fails if standard output does, for example because nobody reads it.
+    /// Prints a report, or keeps it for the document. Fails if standard output does, for example
+    /// because nobody reads it.
     pub fn print(&self, printed: &Printed) -> std::io::Result<()> {
-        let _ = AutoStream::auto(std::io::stderr()).write_all(printed.err.as_bytes());
-        let mut out = AutoStream::auto(std::io::stdout().lock());
-        out.write_all(printed.out.as_bytes())?;
-        out.flush()
+        write_errors(&printed.err);
+        match self.assemble {
+            Some(_) => self.keep(&printed.out, false),
+            None => write_out(&printed.out)?,
+        }
+        Ok(())
     }
 
-    /// Prints text on standard output.
-    pub fn print_text(&self, text: &str) -> std::io::Result<()> {
-        self.print(&Printed { out: text.to_string(), err: String::new() })
+    /// Prints a report on standard error, because standard output is for something else.
+    pub fn print_beside(&self, printed: &Printed) {
+        write_errors(&printed.err);
+        match self.assemble {
+            Some(_) => self.keep(&printed.out, true),
+            None => write_errors(&printed.out),
+        }
     }
+
+    /// Prints text that is no report on standard output.
+    pub fn print_text(&self, text: &str) -> std::io::Result<()> {
+        write_out(text)
+    }
+
+    /// Prints the document that all answers make together, if they do.
+    pub fn finish(&self, ending: &Ending<'_>) -> std::io::Result<()> {
+        let Some(assemble) = self.assemble else { return Ok(()) };
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let document = assemble(&answers.text, ending);
+        if answers.beside {
+            write_errors(&document);
+            return Ok(());
+        }
+        write_out(&document)
+    }
+
+    fn keep(&self, answer: &str, beside: bool) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.text += answer;
+        answers.beside |= beside;
+    }
+}
+
+fn write_errors(text: &str) {
+    let _ = AutoStream::auto(std::io::stderr()).write_all(text.as_bytes());
+}
+
+fn write_out(text: &str) -> std::io::Result<()> {
+    let mut out = AutoStream::auto(std::io::stdout().lock());
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }

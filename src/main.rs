@@ -19,6 +19,7 @@ use args::{Cli, Command};
 use clap::Parser;
 use console::Console;
 use exit::{Exit, Failure};
+use report::Ending;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -27,14 +28,20 @@ fn main() -> ExitCode {
         std::process::exit(Exit::Error.code().into());
     }));
     let cli = Cli::parse();
-    let console = Console::new(cli.color, cli.quiet, cli.verbose);
-    let exit = run(&cli, &console).unwrap_or_else(|failure| {
-        if !failure.is_silent() {
-            anstream::eprintln!("error: {failure}");
+    let console = Console::new(cli.color, cli.quiet, cli.verbose, cli.command.report());
+    let ended = run(&cli, &console);
+    let trouble = ended.as_ref().err().map(Failure::to_string);
+    let exit = *ended.as_ref().unwrap_or(&Exit::Error);
+    let printed = console.finish(&Ending { exit, trouble: trouble.as_deref() }).map_err(Failure::Output);
+    match ended.and_then(|exit| printed.map(|()| exit)) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            if !failure.is_silent() {
+                anstream::eprintln!("error: {failure}");
+            }
+            Exit::Error.into()
         }
-        Exit::Error
-    });
-    exit.into()
+    }
 }
 
 fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
@@ -48,6 +55,8 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
         Command::Lsp(_) => commands::lsp(),
         Command::List(args) => commands::list(args, console),
         Command::Bench(args) => commands::bench(args, console),
+        Command::Ci(args) => commands::ci(args, console),
+        Command::Schema => commands::schema(console),
         Command::Completions { shell } => commands::completions(*shell, console),
         Command::Man { out } => commands::man(out.as_deref(), console),
     }

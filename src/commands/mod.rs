@@ -2,23 +2,27 @@
 
 mod bench;
 mod check;
+mod ci;
 mod fence;
 mod generate;
 mod interactive;
 mod list;
-mod plan;
 mod lsp;
+mod plan;
+mod schema;
 mod show;
 mod verify;
 mod walk;
 
 pub use bench::{BENCHES, bench};
 pub use check::check;
+pub use ci::ci;
 pub use fence::fence;
 pub use generate::{completions, man};
 pub use interactive::interactive;
 pub use list::list;
 pub use lsp::lsp;
+pub use schema::schema;
 pub use show::show;
 pub use verify::verify;
 pub use walk::walk;

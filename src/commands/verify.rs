@@ -5,7 +5,7 @@
 //! answer. After a violation under a weaker model the same engine is asked about SC, within
 //! what is left of the limits, so that the report can say whether fences could help at all.
 
-use crate::args::{Verify, chosen_models};
+use crate::args::{Exploring, Verify, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::{Store, stems};
 use crate::exit::{Exit, Failure};
@@ -181,7 +181,7 @@ impl Session<'_> {
         let (checked, statistics, engine) = self.answer(task, watch)?;
         let sc_violation = match checked.verdict() {
             Verdict::Unsafe(trace) if happens_under_sc(task.program, trace) => Some(true),
-            Verdict::Unsafe(_) => self.sc_violation(task, watch, &statistics)?,
+            Verdict::Unsafe(_) => sc_violation(self.engine, &self.args.exploring, task, watch, &statistics)?,
             _ => None,
         };
         let seconds = watch.elapsed().as_secs_f64();
@@ -217,23 +217,6 @@ impl Session<'_> {
         super::answer(self.engine, task, &Run { threads: self.engine_threads, ..run })
     }
 
-    /// Whether SC violates something as well, as far as that can be found out.
-    fn sc_violation(
-        &self,
-        task: &Task<'_>,
-        watch: &Watch<'_>,
-        statistics: &Statistics,
-    ) -> Result<Option<bool>, String> {
-        let sc = MODELS[0];
-        let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
-        let (checked, ..) = self.answer(&Task { model: sc, ..*task }, &watch.with_states(states))?;
-        Ok(match checked.verdict() {
-            Verdict::Safe(_) => Some(false),
-            Verdict::Unsafe(_) => Some(true),
-            Verdict::Unknown(_) => None,
-        })
-    }
-
     fn litmus(
         &self,
         loaded: &Loaded,
@@ -262,4 +245,26 @@ impl Session<'_> {
         let pieces = self.piece(|| html::litmus(&answered));
         Ok(Told { printed: self.report.litmus(&answered, self.look), exit, pieces })
     }
+}
+
+/// Whether SC violates something as well, as far as that can be found out.
+pub(super) fn sc_violation(
+    engine: &dyn Engine,
+    exploring: &Exploring,
+    task: &Task<'_>,
+    watch: &Watch<'_>,
+    statistics: &Statistics,
+) -> Result<Option<bool>, String> {
+    let sc = MODELS[0];
+    if task.model.name() == sc.name() {
+        return Ok(Some(true));
+    }
+    let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
+    let side = watch.with_states(states);
+    let (checked, ..) = super::answer(engine, &Task { model: sc, ..*task }, &exploring.run(&side))?;
+    Ok(match checked.verdict() {
+        Verdict::Safe(_) => Some(false),
+        Verdict::Unsafe(_) => Some(true),
+        Verdict::Unknown(_) => None,
+    })
 }

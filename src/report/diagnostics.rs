@@ -69,7 +69,7 @@ fn window(text: &str, places: &[(Range<usize>, &str)]) -> Range<usize> {
 }
 
 /// A span as a range of whole characters of the text.
-fn range(source: &Source, span: Span) -> Option<Range<usize>> {
+pub fn range(source: &Source, span: Span) -> Option<Range<usize>> {
     let text = source.text();
     let (mut start, mut end) = (span.start as usize, (span.end as usize).min(text.len()));
     if span.is_none() || start > end {

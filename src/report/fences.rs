@@ -4,7 +4,7 @@ use super::steps::statement;
 use engine::{FenceAnswer, FencePoint, FencesFound};
 use evidence::Task;
 use frontend::Diagnostic;
-use program::{Fence, Program, Strength};
+use program::{Fence, Program, Span, Strength};
 use std::path::PathBuf;
 
 /// An answer to `fence`.
@@ -23,6 +23,18 @@ pub struct Fenced<'a> {
     pub evidence: &'a [PathBuf],
     /// Warnings about the program.
     pub warnings: &'a [Diagnostic],
+    /// How to write each fence into the text, in the order of the answer's fences; empty where
+    /// the text cannot say it.
+    pub edits: &'a [Edit],
+}
+
+/// A piece of a text and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The piece; empty where something is only put in.
+    pub span: Span,
+    /// What takes its place.
+    pub text: String,
 }
 
 impl Fenced<'_> {

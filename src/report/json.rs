@@ -5,8 +5,8 @@ mod fences;
 use super::diagnostics::position;
 use super::steps::{Effect, Step, describe_all};
 use super::{
-    Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Section, WalkEnd, Walked,
-    litmus, reason_texts,
+    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Section, WalkEnd,
+    Walked, litmus, reason_texts,
 };
 use crate::numbers::megabytes;
 use evidence::{Claim, Form, Refinements, Statistics, Verdict, cause};
@@ -250,6 +250,26 @@ impl Report for Json {
             object[section.title] = section.entries.iter().map(entry).collect();
         }
         line(&object)
+    }
+
+    fn compared(&self, compared: &Compared) -> Printed {
+        let (config, config_line) = &compared.config;
+        line(&json!({
+            "schema": SCHEMA,
+            "command": "ci",
+            "file": compared.file,
+            "model": compared.model.map(|model| model.name()),
+            "check": compared.subject.name(),
+            "status": compared.status.name(),
+            "expected": compared.expected,
+            "found": compared.found,
+            "message": compared.message,
+            "line": compared.place.map(|place| place.line),
+            "config": config,
+            "config_line": config_line,
+            "seconds": (compared.seconds * 1000.0).round() / 1000.0,
+            "answer": serde_json::from_str::<Value>(&compared.detail).ok(),
+        }))
     }
 }
 

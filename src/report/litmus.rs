@@ -40,7 +40,7 @@ pub fn text(program: &Program, question: &Question, found: &CheckedOutcomes) -> 
 }
 
 /// The condition as it is written, quantifier included.
-fn condition(program: &Program, question: &Question) -> String {
+pub fn condition(program: &Program, question: &Question) -> String {
     let written = program.source.snippet(question.span);
     let word = quantifier(question);
     if written.is_empty() || written.starts_with(word) { written } else { format!("{word} {written}") }

@@ -3,12 +3,17 @@
 
 mod automata;
 mod bench;
+mod ci;
 mod diagnostics;
+mod document;
 mod fences;
 pub mod html;
 mod json;
+mod junit;
 mod known;
 mod litmus;
+mod place;
+mod sarif;
 mod steps;
 mod table;
 mod text;
@@ -16,8 +21,12 @@ mod trace;
 
 pub use automata::automata;
 pub use bench::{BenchCell, BenchTable};
-pub use fences::Fenced;
+pub use ci::{Compared, Status, Subject};
+pub use document::{Assemble, Ending};
+pub use fences::{Edit, Fenced, kind, statement_of};
+pub use place::Place;
 pub use steps::{Effect, Step, buffer, describe_all, mentions, standing};
+pub use text::fence_name;
 pub use trace::{Run, render};
 
 use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};
@@ -204,10 +213,20 @@ pub trait Report: Sync {
     fn registries(&self, sections: &[Section]) -> Printed;
     /// Measurements of `bench`.
     fn bench(&self, name: &str, tables: &[BenchTable], look: &Look) -> Printed;
+    /// A comparison that `ci` made.
+    fn compared(&self, compared: &Compared) -> Printed;
+    /// All comparisons of `ci` at a glance, after the last.
+    fn overview(&self, _: &[Compared], _: &Look) -> Printed {
+        Printed::default()
+    }
+    /// What makes one document of all answers; `None` if each stands for itself.
+    fn document(&self) -> Option<Assemble> {
+        None
+    }
 }
 
 /// All reports; the first is the default.
-pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json];
+pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json, &sarif::Sarif, &junit::Junit];
 
 /// Where the violated claim stands.
 fn violation_span(program: &Program, violation: Violation) -> Span {

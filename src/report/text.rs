@@ -1,10 +1,13 @@
 //! Reports for people.
 
+mod ci;
 pub(super) mod fences;
 
+pub use fences::name as fence_name;
+
 use super::{
-    Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
-    diagnostics, litmus, reason_texts, render, table::wrap_text, violation_span,
+    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Run, Section,
+    WalkEnd, Walked, diagnostics, litmus, reason_texts, render, table::wrap_text, violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
@@ -178,6 +181,14 @@ impl Report for Text {
             }
         }
         Printed { out, err: String::new() }
+    }
+
+    fn compared(&self, compared: &Compared) -> Printed {
+        Printed { out: ci::unexpected(compared), err: String::new() }
+    }
+
+    fn overview(&self, all: &[Compared], look: &Look) -> Printed {
+        Printed { out: ci::table(all, look), err: String::new() }
     }
 }
 

@@ -17,7 +17,8 @@ fn every_case_prints_what_is_expected() {
     assert!(failures.is_empty(), "{}\n(FENCEWRIGHT_BLESS=1 accepts what is printed)", failures.join("\n"));
 }
 
-fn cases() -> Vec<PathBuf> {
+/// The folders of all cases.
+pub fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden");
     let entries = fs::read_dir(root).expect("the folder of cases exists");
     let mut cases: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
@@ -63,6 +64,7 @@ fn check(case: &Path, bless: bool) -> Result<(), String> {
 pub fn normal(text: &str) -> String {
     let text = zero_after(text, "\"seconds\":");
     let text = zero_after(&text, "\"peak_mb\":");
+    let text = zero_after(&text, " time=\"");
     zero_after(&text, " states in ")
 }
 

@@ -20,8 +20,8 @@ mod search;
 pub use cegar::{Abstraction, Cegar};
 pub use explicit::Explicit;
 pub use fences::{
-    Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
-    prevented_by,
+    Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, fence_points,
+    place_fences, prevented_by,
 };
 pub use gaps::GapProofs;
 pub use lazy::Lazy;

@@ -113,6 +113,26 @@ impl FenceSet {
     }
 }
 
+impl Program {
+    /// The places in the text where a fence is written, in order.
+    pub fn written_fences(&self) -> BTreeSet<Span> {
+        let edges = self.threads.iter().flat_map(Thread::edges);
+        let fences = edges.filter(|edge| matches!(edge.op, Op::Fence(_)) && !edge.span.is_none());
+        fences.map(|edge| edge.span).collect()
+    }
+
+    /// This program without the fence that is written at a place: in every thread, and in every
+    /// copy that unrolling or inlining made, nothing is done there.
+    pub fn without_fence(&self, place: Span) -> Program {
+        let mut program = self.clone();
+        let edges = program.threads.iter_mut().flat_map(|thread| &mut thread.edges);
+        for edge in edges.filter(|edge| matches!(edge.op, Op::Fence(_)) && edge.span == place) {
+            edge.op = Op::Skip;
+        }
+        program
+    }
+}
+
 /// Old locations keep their numbers; the places between a fence and what follows are new, and
 /// stand at the end. The walk of [`crate::ThreadBuilder`] is not repeated, because properties refer
 /// to locations by number.

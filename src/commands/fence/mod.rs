@@ -146,6 +146,10 @@ impl Session<'_> {
             FenceAnswer::Placed(placed) if wanted => Some(with_fences(loaded, placed)),
             _ => None,
         };
+        let edits = match &found.answer {
+            FenceAnswer::Placed(placed) => text::edits(loaded, placed),
+            _ => Vec::new(),
+        };
         let fenced_report = Fenced {
             file: &loaded.name,
             task,
@@ -154,6 +158,7 @@ impl Session<'_> {
             peak,
             evidence: &evidence,
             warnings: &loaded.warnings,
+            edits: &edits,
         };
         let printed = self.report.fences(&fenced_report, self.look);
         let piece = self.html.is_some().then(|| html::fences(&fenced_report, fenced.as_ref()));
@@ -183,12 +188,12 @@ impl Session<'_> {
 
     /// Prints the report and writes the program.
     fn finish(&self, mut done: Done, console: &Console) -> Result<Exit, Failure> {
-        let to_stdout = self.args.out.as_deref().is_some_and(is_stdin);
-        if to_stdout {
-            done.printed.err += &std::mem::take(&mut done.printed.out);
-            done.printed.out = done.fenced.take().unwrap_or_default();
+        if self.args.out.as_deref().is_some_and(is_stdin) {
+            console.print_beside(&done.printed);
+            console.print_text(&done.fenced.take().unwrap_or_default())?;
+        } else {
+            console.print(&done.printed)?;
         }
-        console.print(&done.printed)?;
         if let (Some(path), Some(text)) = (&self.args.out, &done.fenced) {
             let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
             write_whole(path, self.args.force, self.interrupt, write).map_err(Failure::Message)?;

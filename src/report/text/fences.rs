@@ -125,7 +125,7 @@ pub(in crate::report) fn place(program: &Program, point: &FencePoint) -> String 
 }
 
 /// Which fence, like "full fence after `turn = 1 - i` (line 11)".
-pub(in crate::report) fn name(program: &Program, point: &FencePoint) -> String {
+pub fn name(program: &Program, point: &FencePoint) -> String {
     let noun = match kind(point.strength) {
         "swap" => "exchange",
         "store" => "store fence",

@@ -33,8 +33,8 @@ impl FencePoint {
     }
 }
 
-/// All candidates, in the order of the source.
-pub(crate) fn candidates(program: &Program, model: Model, points: Points, costs: &Costs) -> Vec<FencePoint> {
+/// All places where fences may go, in the order of the source.
+pub fn candidates(program: &Program, model: Model, points: Points, costs: &Costs) -> Vec<FencePoint> {
     let mut kinds = vec![(Strength::Fence(Fence::Full), costs.full)];
     if model.needs_barriers() {
         kinds.push((Strength::Fence(Fence::Store), costs.store));

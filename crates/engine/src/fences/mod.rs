@@ -15,7 +15,7 @@ mod clause;
 pub(crate) mod hitting;
 mod prevent;
 
-pub use candidates::FencePoint;
+pub use candidates::{FencePoint, candidates as fence_points};
 pub use prevent::prevented_by;
 
 use crate::{Engine, Run};

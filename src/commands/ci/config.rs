@@ -1,0 +1,319 @@
+//! `fencewright.toml`: what is expected of which programs.
+//!
+//! The file is read as it is written ([`written`]) and then resolved: defaults are filled in,
+//! names of models and engines are known, and every entry has its line. What is wrong with it
+//! is a diagnostic with a place, like what is wrong with a program.
+
+mod error;
+pub mod written;
+
+use crate::args::{Exploring, Input, Limits};
+use crate::input::{cannot_read, name};
+use crate::limits::Budget;
+use clap::Parser;
+use engine::{Costs, ENGINES, Points, USUAL_BUFFER};
+use frontend::{Diagnostic, MAX_TEXT};
+use machine::{MODELS, Model, model_named};
+use program::{Int, Source, Span};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::Spanned;
+use written::{Expect, Expected, Fences, Numbers, Program, Written};
+
+/// Everything that is expected.
+pub struct Config {
+    /// The file, as the user named it.
+    pub name: String,
+    /// Its text.
+    pub source: Source,
+    /// The folder it stands in.
+    pub folder: PathBuf,
+    /// Expectations of programs.
+    pub programs: Vec<ProgramEntry>,
+    /// Expectations of sets of fences.
+    pub fences: Vec<FencesEntry>,
+}
+
+/// `[[program]]`
+pub struct ProgramEntry {
+    /// Files or patterns, as they are written.
+    pub files: Vec<String>,
+    /// Files or patterns that are not meant.
+    pub except: Vec<String>,
+    /// The line of the entry.
+    pub line: usize,
+    /// What is expected under which model.
+    pub expect: Vec<(Model, Expected)>,
+    /// Whether every fence of the program must be needed.
+    pub fences_needed: bool,
+    /// How to ask.
+    pub how: How,
+}
+
+/// `[[fences]]`
+pub struct FencesEntry {
+    /// The file, as it is written.
+    pub file: String,
+    /// The line of the entry.
+    pub line: usize,
+    /// Under which model.
+    pub model: Model,
+    /// The fences.
+    pub places: Vec<FencePlace>,
+    /// Where `--update` may put fences, and at which price.
+    pub points: Points,
+    /// What fences cost.
+    pub costs: Costs,
+    /// How to ask.
+    pub how: How,
+}
+
+/// Where a fence is expected.
+#[derive(Clone, Debug)]
+pub struct FencePlace {
+    /// The statement.
+    pub statement: String,
+    /// Whether the fence stands before it.
+    pub before: bool,
+    /// Its line, where the text alone does not tell.
+    pub line: Option<usize>,
+    /// `full`, `store` or `swap`.
+    pub kind: String,
+}
+
+/// How to ask about a program.
+pub struct How {
+    /// How it is read.
+    pub input: Input,
+    /// The engine and its bounds.
+    pub exploring: Exploring,
+    /// How far to go.
+    pub budget: Budget,
+}
+
+/// Why there is no configuration.
+pub struct Wrong {
+    /// What is wrong, in a sentence without a full stop.
+    pub reason: String,
+    /// Where.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text, if there is one.
+    pub source: Option<Source>,
+}
+
+impl Config {
+    /// Reads a configuration.
+    pub fn read(path: &Path) -> Result<Config, Wrong> {
+        let without_text = |reason: String| Wrong { reason, diagnostics: Vec::new(), source: None };
+        let text = read_text(path).map_err(without_text)?;
+        let source = Source::new(name(path), text);
+        let wrong = |diagnostic| Wrong {
+            reason: "1 error".to_string(),
+            diagnostics: vec![diagnostic],
+            source: Some(source.clone()),
+        };
+        let written: Written =
+            toml::from_str(source.text()).map_err(|error| wrong(error::diagnostic(&error)))?;
+        let (programs, fences) = resolve(&written, &source).map_err(wrong)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(Config { name: name(path), source, folder, programs, fences })
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    let hint = "; `fencewright ci --help` shows how to write one";
+    let metadata = fs::metadata(path).map_err(|error| format!("{}{hint}", cannot_read(&error)))?;
+    if metadata.is_dir() {
+        return Err(cannot_read(&std::io::ErrorKind::IsADirectory.into()));
+    }
+    if metadata.len() > MAX_TEXT as u64 {
+        return Err(format!("the file is larger than {} MB", MAX_TEXT >> 20));
+    }
+    let bytes = fs::read(path).map_err(|error| cannot_read(&error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        format!("this is not a text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1)
+    })
+}
+
+type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);
+
+fn resolve(written: &Written, source: &Source) -> Result<Entries, Diagnostic> {
+    let resolver = Resolver { written, source };
+    let programs: Vec<ProgramEntry> =
+        written.program.iter().map(|entry| resolver.program(entry)).collect::<Result<_, _>>()?;
+    let fences: Vec<FencesEntry> =
+        written.fences.iter().map(|entry| resolver.fences(entry)).collect::<Result<_, _>>()?;
+    if programs.is_empty() && fences.is_empty() {
+        let nothing = Diagnostic::error(Span::NONE, "nothing is expected here");
+        return Err(nothing.hint("add a [[program]] with `file = \"…\"`"));
+    }
+    Ok((programs, fences))
+}
+
+struct Resolver<'a> {
+    written: &'a Written,
+    source: &'a Source,
+}
+
+fn span(range: Range<usize>) -> Span {
+    Span::new(range.start, range.end)
+}
+
+impl Resolver<'_> {
+    fn line<T>(&self, of: &Spanned<T>) -> usize {
+        self.source.line(span(of.span())).unwrap_or(1)
+    }
+
+    fn program(&self, entry: &Program) -> Result<ProgramEntry, Diagnostic> {
+        let files = &entry.file.get_ref().0;
+        if files.is_empty() {
+            return Err(Diagnostic::error(span(entry.file.span()), "there is no file in this list"));
+        }
+        let models = entry.models.as_ref().or(self.written.defaults.models.as_ref());
+        let models = models.map(|models| self.models(models)).transpose()?;
+        let models = models.unwrap_or_else(|| model_named("tso").into_iter().collect());
+        let all = |expected: Expected| models.iter().map(|model| (*model, expected)).collect();
+        let expect = match entry.expect.as_ref().map(|expect| (expect.get_ref(), expect.span())) {
+            None => all(Expected::Safe),
+            Some((Expect::All(expected), _)) => all(*expected),
+            Some((Expect::Each(each), place)) => {
+                if entry.models.is_some() {
+                    let message = "the models stand here already; `models` would say them again";
+                    return Err(Diagnostic::error(span(place), message).hint("remove `models`"));
+                }
+                let known = each.iter().map(|(model, expected)| Ok((self.model(model)?, *expected)));
+                let mut known = known.collect::<Result<Vec<_>, Diagnostic>>()?;
+                known.sort_by_key(|(model, _)| MODELS.iter().position(|m| m.name() == model.name()));
+                known
+            }
+        };
+        if expect.is_empty() {
+            return Err(Diagnostic::error(span(entry.file.span()), "nothing is expected of this program")
+                .hint("name a model, as in `expect = { tso = \"safe\" }`"));
+        }
+        Ok(ProgramEntry {
+            files: files.clone(),
+            except: entry.except.as_ref().map(|except| except.0.clone()).unwrap_or_default(),
+            line: self.line(&entry.file),
+            expect,
+            fences_needed: entry.fences.unwrap_or_default() == written::FenceCheck::Needed,
+            how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
+        })
+    }
+
+    fn fences(&self, entry: &Fences) -> Result<FencesEntry, Diagnostic> {
+        let places = entry.places.iter().map(|place| self.place(place)).collect::<Result<_, _>>()?;
+        let costs = match &entry.cost {
+            None => Costs::default(),
+            Some(text) => crate::args::fence_costs(text.get_ref())
+                .map_err(|why| Diagnostic::error(span(text.span()), why))?,
+        };
+        Ok(FencesEntry {
+            file: entry.file.get_ref().clone(),
+            line: self.line(&entry.file),
+            model: self.model(&entry.model)?,
+            places,
+            points: match entry.points.unwrap_or_default() {
+                written::FencePoints::Stores => Points::Stores,
+                written::FencePoints::All => Points::All,
+            },
+            costs,
+            how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
+        })
+    }
+
+    fn place(&self, place: &Spanned<written::FencePlace>) -> Result<FencePlace, Diagnostic> {
+        let (at, place) = (span(place.span()), place.get_ref());
+        let (statement, before) = match (&place.after, &place.before) {
+            (Some(statement), None) => (statement, false),
+            (None, Some(statement)) => (statement, true),
+            _ => {
+                return Err(Diagnostic::error(at, "a fence stands either `after` or `before` a statement")
+                    .hint("write it as { after = \"x = 1\" }"));
+            }
+        };
+        let kind = place.kind.unwrap_or_default().name().to_string();
+        Ok(FencePlace { statement: folded(statement), before, line: place.line, kind })
+    }
+
+    fn models(&self, names: &[Spanned<String>]) -> Result<Vec<Model>, Diagnostic> {
+        let mut models = Vec::new();
+        for name in names {
+            let model = self.model(name)?;
+            if models.iter().all(|known: &Model| known.name() != model.name()) {
+                models.push(model);
+            }
+        }
+        Ok(models)
+    }
+
+    fn model(&self, name: &Spanned<String>) -> Result<Model, Diagnostic> {
+        let names: Vec<&str> = MODELS.iter().map(|model| model.name()).collect();
+        model_named(name.get_ref()).ok_or_else(|| error::unknown_name("model", name, &names))
+    }
+
+    fn how(
+        &self,
+        engine: &Option<Spanned<String>>,
+        limits: &Numbers,
+        define: &written::Definitions,
+    ) -> Result<How, Diagnostic> {
+        let defaults = &self.written.defaults;
+        let engine = engine.as_ref().or(defaults.engine.as_ref());
+        if let Some(name) = engine.filter(|name| engine::engine_named(name.get_ref()).is_none()) {
+            let names: Vec<&str> = ENGINES.iter().map(|engine| engine.name()).collect();
+            return Err(error::unknown_name("engine", name, &names));
+        }
+        let engine = engine.map_or(ENGINES[0].name(), |name| name.get_ref());
+        let either = limits.or(&defaults.limits());
+        let define: Vec<(String, Int)> =
+            define.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
+        let limits = Limits {
+            timeout: either.timeout.as_ref().map(seconds).transpose()?,
+            memory: positive(&defaults.memory)?.unwrap_or(4096),
+            states: positive(&either.states)?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
+        };
+        let buffer = positive(&either.buffer)?;
+        let options = Options::new(engine, buffer.unwrap_or(USUAL_BUFFER as u64))?;
+        Ok(How {
+            input: Input { input_format: None, define, observe_all: false },
+            exploring: options.exploring,
+            budget: limits.budget(),
+        })
+    }
+}
+
+/// How engines work, as the command line has it where nothing else is said.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Options {
+    #[command(flatten)]
+    exploring: Exploring,
+}
+
+impl Options {
+    fn new(engine: &str, buffer: u64) -> Result<Options, Diagnostic> {
+        let buffer = buffer.min(u64::from(u32::MAX)).to_string();
+        Options::try_parse_from(["--engine", engine, "--buffer", &buffer])
+            .map_err(|error| Diagnostic::error(Span::NONE, error.to_string()))
+    }
+}
+
+fn seconds(value: &Spanned<f64>) -> Result<Duration, Diagnostic> {
+    let wrong = |_| Diagnostic::error(span(value.span()), "not a time that can pass");
+    Duration::try_from_secs_f64(*value.get_ref()).map_err(wrong)
+}
+
+fn positive(value: &Option<Spanned<i64>>) -> Result<Option<u64>, Diagnostic> {
+    let Some(value) = value else { return Ok(None) };
+    let number = u64::try_from(*value.get_ref()).ok().filter(|number| *number > 0);
+    number.map(Some).ok_or_else(|| Diagnostic::error(span(value.span()), "not a number from 1 on"))
+}
+
+/// A statement as reports name it: blanks folded, without what closes it.
+fn folded(statement: &str) -> String {
+    let words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.trim_end_matches(['{', ';', ' ']).to_string()
+}

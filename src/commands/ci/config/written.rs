@@ -1,0 +1,269 @@
+//! `fencewright.toml` as it is written. Keys that nobody knows are errors.
+
+use program::Int;
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use toml::Spanned;
+
+/// The whole file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    #[serde(default)]
+    pub defaults: Defaults,
+    #[serde(default)]
+    pub program: Vec<Program>,
+    #[serde(default)]
+    pub fences: Vec<Fences>,
+}
+
+/// `[defaults]`: for entries that do not say it themselves.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Defaults {
+    pub models: Option<Vec<Spanned<String>>>,
+    pub engine: Option<Spanned<String>>,
+    pub timeout: Option<Spanned<f64>>,
+    pub states: Option<Spanned<i64>>,
+    pub buffer: Option<Spanned<i64>>,
+    /// For the whole process, so no entry has its own.
+    pub memory: Option<Spanned<i64>>,
+}
+
+/// `[[program]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    pub file: Spanned<Files>,
+    pub except: Option<Files>,
+    pub models: Option<Vec<Spanned<String>>>,
+    pub expect: Option<Spanned<Expect>>,
+    pub fences: Option<FenceCheck>,
+    #[serde(default)]
+    pub define: Definitions,
+    pub engine: Option<Spanned<String>>,
+    pub timeout: Option<Spanned<f64>>,
+    pub states: Option<Spanned<i64>>,
+    pub buffer: Option<Spanned<i64>>,
+}
+
+/// `[[fences]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fences {
+    pub file: Spanned<String>,
+    pub model: Spanned<String>,
+    pub places: Vec<Spanned<FencePlace>>,
+    pub points: Option<FencePoints>,
+    pub cost: Option<Spanned<String>>,
+    #[serde(default)]
+    pub define: Definitions,
+    pub engine: Option<Spanned<String>>,
+    pub timeout: Option<Spanned<f64>>,
+    pub states: Option<Spanned<i64>>,
+    pub buffer: Option<Spanned<i64>>,
+}
+
+/// `{ after = "x = 1", line = 9, kind = "full" }`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FencePlace {
+    pub after: Option<String>,
+    pub before: Option<String>,
+    pub line: Option<usize>,
+    pub kind: Option<Kind>,
+}
+
+/// What kind of fence.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    #[default]
+    Full,
+    Store,
+    Swap,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Full => "full",
+            Kind::Store => "store",
+            Kind::Swap => "swap",
+        }
+    }
+}
+
+/// What is asked of the fences that a program has.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum FenceCheck {
+    /// Each must be needed.
+    #[default]
+    Needed,
+    /// Nothing.
+    Unchecked,
+}
+
+/// Where fences may go.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FencePoints {
+    #[default]
+    Stores,
+    All,
+}
+
+/// Limits, each of them perhaps.
+#[derive(Clone)]
+pub struct Numbers {
+    pub timeout: Option<Spanned<f64>>,
+    pub states: Option<Spanned<i64>>,
+    pub buffer: Option<Spanned<i64>>,
+}
+
+impl Numbers {
+    /// These, and others where these say nothing.
+    pub fn or(&self, other: &Numbers) -> Numbers {
+        Numbers {
+            timeout: self.timeout.clone().or(other.timeout.clone()),
+            states: self.states.clone().or(other.states.clone()),
+            buffer: self.buffer.clone().or(other.buffer.clone()),
+        }
+    }
+}
+
+macro_rules! limits {
+    ($($entry:ty),*) => {$(
+        impl $entry {
+            /// Its limits.
+            pub fn limits(&self) -> Numbers {
+                Numbers {
+                    timeout: self.timeout.clone(),
+                    states: self.states.clone(),
+                    buffer: self.buffer.clone(),
+                }
+            }
+        }
+    )*};
+}
+
+limits!(Defaults, Program, Fences);
+
+/// Values for constants of the program.
+pub type Definitions = BTreeMap<String, Integer>;
+
+/// A verdict that is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Expected {
+    Safe,
+    Unsafe,
+    Unknown,
+}
+
+impl Expected {
+    pub fn name(self) -> &'static str {
+        match self {
+            Expected::Safe => "safe",
+            Expected::Unsafe => "unsafe",
+            Expected::Unknown => "unknown",
+        }
+    }
+}
+
+/// A file, or several.
+pub struct Files(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for Files {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Files, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Files;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a file, a pattern like \"locks/*.fw\", or a list of these")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Files, E> {
+                Ok(Files(vec![text.to_string()]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Files, A::Error> {
+                let mut files = Vec::new();
+                while let Some(file) = list.next_element()? {
+                    files.push(file);
+                }
+                Ok(Files(files))
+            }
+        }
+        from.deserialize_any(Read)
+    }
+}
+
+/// What is expected: the same under all models, or something under each.
+pub enum Expect {
+    All(Expected),
+    Each(Vec<(Spanned<String>, Expected)>),
+}
+
+impl<'de> Deserialize<'de> for Expect {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Expect, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Expect;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "\"safe\", \"unsafe\" or \"unknown\", or one for each model as in { tso = \"safe\" }",
+                )
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Expect, E> {
+                match text {
+                    "safe" => Ok(Expect::All(Expected::Safe)),
+                    "unsafe" => Ok(Expect::All(Expected::Unsafe)),
+                    "unknown" => Ok(Expect::All(Expected::Unknown)),
+                    _ => Err(E::unknown_variant(text, &["safe", "unsafe", "unknown"])),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Expect, A::Error> {
+                let mut each = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    each.push(entry);
+                }
+                Ok(Expect::Each(each))
+            }
+        }
+        from.deserialize_any(Read)
+    }
+}
+
+/// An integer of any size: a number, or its digits.
+pub struct Integer(pub Int);
+
+impl<'de> Deserialize<'de> for Integer {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Integer, D::Error> {
+        struct Read;
+        impl Visitor<'_> for Read {
+            type Value = Integer;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer, or its digits as a text")
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Integer, E> {
+                Ok(Integer(Int::from(value)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Integer, E> {
+                let (_, value) = crate::args::definition(&format!("value={text}")).map_err(E::custom)?;
+                Ok(Integer(value))
+            }
+        }
+        from.deserialize_any(Read)
+    }
+}

@@ -1,0 +1,81 @@
+//! Which files the entries of a configuration mean.
+
+use super::config::Config;
+use crate::input::name;
+use std::path::{Path, PathBuf};
+
+/// Something to do on its own.
+pub enum Job {
+    /// A file of a `[[program]]`.
+    Program { entry: usize, path: PathBuf, name: String },
+    /// A `[[fences]]`.
+    Fences { entry: usize, path: PathBuf, name: String },
+    /// A `[[program]]` whose pattern means nothing.
+    Nothing { entry: usize, name: String, reason: String },
+}
+
+impl Job {
+    /// The file, as reports name it.
+    pub fn name(&self) -> &str {
+        match self {
+            Job::Program { name, .. } | Job::Fences { name, .. } | Job::Nothing { name, .. } => name,
+        }
+    }
+
+    /// The line of its entry.
+    pub fn line(&self, config: &Config) -> usize {
+        match self {
+            Job::Program { entry, .. } | Job::Nothing { entry, .. } => config.programs[*entry].line,
+            Job::Fences { entry, .. } => config.fences[*entry].line,
+        }
+    }
+}
+
+/// All jobs, in the order of the entries; files of a pattern by name.
+pub fn jobs(config: &Config) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for (entry, program) in config.programs.iter().enumerate() {
+        for written in &program.files {
+            match matching(&config.folder, written, &program.except) {
+                Ok(paths) => jobs.extend(paths.into_iter().map(|path| {
+                    let name = name(&path);
+                    Job::Program { entry, path, name }
+                })),
+                Err(reason) => {
+                    let name = name(&config.folder.join(written));
+                    jobs.push(Job::Nothing { entry, name, reason });
+                }
+            }
+        }
+    }
+    jobs.extend(config.fences.iter().enumerate().map(|(entry, fences)| {
+        let path = config.folder.join(&fences.file);
+        let name = name(&path);
+        Job::Fences { entry, path, name }
+    }));
+    jobs
+}
+
+/// The files that a pattern means; a name without `*`, `?` or `[` means itself.
+fn matching(folder: &Path, written: &str, except: &[String]) -> Result<Vec<PathBuf>, String> {
+    if !written.contains(['*', '?', '[']) {
+        return Ok(vec![folder.join(written)]);
+    }
+    let no_pattern = |error: glob::PatternError| format!("this is no pattern: {}", error.msg);
+    let found = glob::glob(&pattern(folder, written)?).map_err(no_pattern)?;
+    let mut not_meant = Vec::new();
+    for written in except {
+        not_meant.push(glob::Pattern::new(&pattern(folder, written)?).map_err(no_pattern)?);
+    }
+    let meant = |path: &PathBuf| !not_meant.iter().any(|pattern| pattern.matches_path(path));
+    let files: Vec<PathBuf> =
+        found.filter_map(Result::ok).filter(|path| path.is_file() && meant(path)).collect();
+    if files.is_empty() { Err("no file has a name like this".to_string()) } else { Ok(files) }
+}
+
+/// A pattern for files below a folder. The folder is a name, whatever its characters.
+fn pattern(folder: &Path, written: &str) -> Result<String, String> {
+    let folder = folder.to_str().ok_or("patterns need a folder whose name is UTF-8")?;
+    let pattern = Path::new(&glob::Pattern::escape(folder)).join(written);
+    pattern.to_str().map(str::to_string).ok_or_else(|| "this is no pattern".to_string())
+}

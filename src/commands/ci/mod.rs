@@ -1,0 +1,177 @@
+//! `ci`: are all answers as `fencewright.toml` expects them?
+//!
+//! Every file of every `[[program]]` and every `[[fences]]` is a job of its own; jobs run in
+//! parallel and are reported in the order of the file. Of a program, the verdict under each model is
+//! compared, and then each fence that is written in it: one that can go without anything being
+//! violated, under any model that it is expected to be safe under, is redundant. A fence is
+//! missing where a verdict should be safe, is unsafe, and SC is safe.
+
+mod ask;
+mod config;
+mod files;
+mod programs;
+mod sets;
+mod update;
+
+use crate::args::Ci;
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::limits::Interrupt;
+use crate::parallel::in_order;
+use crate::progress::Display;
+use crate::report::{Compared, Failed, Look, Place, Printed, Report, Status, Subject};
+use config::Config;
+use config::written::Expected;
+use files::{Job, jobs};
+use machine::Model;
+use std::thread::available_parallelism;
+
+/// Runs the command.
+pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
+    let report = args.report.chosen();
+    let config = match Config::read(&args.config) {
+        Ok(config) => config,
+        Err(wrong) => {
+            let file = crate::input::name(&args.config);
+            console.print(&report.failure(&Failed {
+                command: "ci",
+                file: &file,
+                model: None,
+                reason: wrong.reason,
+                diagnostics: &wrong.diagnostics,
+                source: wrong.source.as_ref(),
+            }))?;
+            return Ok(Exit::Error);
+        }
+    };
+    let interrupt = Interrupt::listen();
+    let session = Session {
+        config: &config,
+        report,
+        interrupt: &interrupt,
+        display: Display::new(console.look().quiet),
+        look: console.look(),
+        update: args.update,
+    };
+    let jobs = jobs(&config);
+    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+    let (mut all, mut found) = (Vec::new(), Vec::new());
+    let ended = in_order(
+        jobs.len(),
+        threads,
+        |at| session.job(&jobs[at]),
+        |done: Done| {
+            all.extend(done.compared);
+            found.extend(done.found);
+            session.display.pause(|| console.print(&done.printed)).inspect_err(|_| interrupt.raise())
+        },
+    );
+    session.display.pause(|| ());
+    ended?;
+    console.print(&report.overview(&all, console.look()))?;
+    let exit = all.iter().fold(Exit::Holds, |worst, compared| worst.worst(compared.status.exit()));
+    if !args.update {
+        return Ok(exit);
+    }
+    let changes = update::write(&args.config, &config, &found, &interrupt).map_err(Failure::Message)?;
+    anstream::eprintln!("{}: {changes}", config.name);
+    // What was written is as expected from now on; a fence in a program is not ours to remove.
+    let left = all.iter().filter(|compared| !update::settles(compared, &config, &found));
+    Ok(left.fold(Exit::Holds, |worst, compared| worst.worst(compared.status.exit())))
+}
+
+/// What a job came to.
+#[derive(Default)]
+struct Done {
+    compared: Vec<Compared>,
+    printed: Printed,
+    /// For `--update`.
+    found: Vec<Found>,
+}
+
+/// An answer that `--update` may write.
+enum Found {
+    /// The verdict about a file of a `[[program]]`.
+    Verdict { entry: usize, file: String, model: Model, verdict: Expected },
+    /// The cheapest fences for a `[[fences]]`.
+    Fences { entry: usize, places: Vec<config::FencePlace> },
+}
+
+/// One run of the command.
+struct Session<'a> {
+    config: &'a Config,
+    report: &'static dyn Report,
+    interrupt: &'a Interrupt,
+    display: Display,
+    look: &'a Look,
+    update: bool,
+}
+
+impl Session<'_> {
+    fn job(&self, job: &Job) -> Done {
+        let mut done = Done::default();
+        if self.interrupt.is_raised() {
+            let what = Asked { file: job.name(), line: job.line(self.config), model: None };
+            let compared = self.compared(&what, Subject::Verdict, "", Status::Unknown, "interrupted");
+            self.add(&mut done, compared);
+            return done;
+        }
+        match job {
+            Job::Program { entry, path, .. } => self.program(*entry, path, &mut done),
+            Job::Fences { entry, path, .. } => self.fences(*entry, path, &mut done),
+            Job::Nothing { name, reason, .. } => {
+                let line = job.line(self.config);
+                self.failed(name, line, None, reason, &mut done);
+            }
+        }
+        done
+    }
+
+    /// A comparison without a place, a time or an answer; `found` is also its message.
+    fn compared(
+        &self,
+        asked: &Asked<'_>,
+        subject: Subject,
+        expected: &str,
+        status: Status,
+        found: &str,
+    ) -> Compared {
+        Compared {
+            file: asked.file.to_string(),
+            model: asked.model,
+            subject,
+            status,
+            expected: expected.to_string(),
+            found: found.to_string(),
+            message: found.to_string(),
+            place: None::<Place>,
+            config: (self.config.name.clone(), asked.line),
+            seconds: 0.0,
+            detail: String::new(),
+        }
+    }
+
+    /// Takes a comparison up, and prints it.
+    fn add(&self, done: &mut Done, compared: Compared) {
+        let printed = self.report.compared(&compared);
+        done.printed.out += &printed.out;
+        done.printed.err += &printed.err;
+        done.compared.push(compared);
+    }
+
+    /// Something about a file that could not be asked at all.
+    fn failed(&self, file: &str, line: usize, model: Option<Model>, reason: &str, done: &mut Done) {
+        let asked = Asked { file, line, model };
+        let mut compared = self.compared(&asked, Subject::Verdict, "", Status::Error, "error");
+        compared.message = reason.to_string();
+        self.add(done, compared);
+    }
+}
+
+/// What is asked about.
+struct Asked<'a> {
+    file: &'a str,
+    /// Of the entry that expects something of it.
+    line: usize,
+    model: Option<Model>,
+}

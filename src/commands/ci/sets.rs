@@ -1,0 +1,198 @@
+//! `[[fences]]`: does a set of fences suffice, and is each of them needed?
+
+use super::ask::named;
+use super::config::written::Expected;
+use super::config::{FencePlace, FencesEntry};
+use super::{Asked, Done, Found, Session};
+use crate::commands::fence::goal;
+use crate::report::{Compared, Place, Status, Subject, fence_name, kind, statement_of};
+use engine::{FencePoint, Points, fence_points};
+use evidence::Task;
+use program::{FenceSet, Program};
+use std::path::Path;
+use std::time::Instant;
+
+impl Session<'_> {
+    /// Everything about one set.
+    pub fn fences(&self, entry_number: usize, path: &Path, done: &mut Done) {
+        let entry = &self.config.fences[entry_number];
+        let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
+        let program = goal(loaded.program.clone());
+        let asked = Asked { file: &loaded.name, line: entry.line, model: Some(entry.model) };
+        let compared = self.set(&asked, &program, entry).unwrap_or_else(|reason| {
+            let mut compared = self.compared(&asked, Subject::Fences, "", Status::Error, "error");
+            compared.message = reason;
+            compared
+        });
+        // A set that will do is kept, even if others would as well.
+        let keep = matches!(compared.status, Status::Ok | Status::Unknown);
+        self.add(done, compared);
+        if keep || !self.update {
+            return;
+        }
+        let task = Task { program: &program, model: entry.model };
+        let watch = self.watch(&loaded.name, entry.model, &entry.how);
+        if let Some(placed) = self.cheapest(&task, &entry.how, &watch, entry.costs, entry.points) {
+            let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
+            let places = written(&program, entry, &points);
+            done.found.push(Found::Fences { entry: entry_number, places });
+        }
+    }
+
+    fn set(&self, asked: &Asked<'_>, program: &Program, entry: &FencesEntry) -> Result<Compared, String> {
+        let started = Instant::now();
+        let chosen = chosen(program, entry)?;
+        let under = entry.model.name().to_uppercase();
+        let all: Vec<&FencePoint> = chosen.iter().collect();
+        let expected = match all.len() {
+            0 => "none needed".to_string(),
+            count => format!("{count} needed"),
+        };
+        let ask =
+            |points: &[&FencePoint]| self.ask(asked.file, &with(program, points), entry.model, &entry.how);
+        let mut compared = match ask(&all)? {
+            (Expected::Unsafe, _) => self.too_few(asked, program, entry, &expected),
+            (Expected::Unknown, reason) => {
+                let mut compared =
+                    self.compared(asked, Subject::Fences, &expected, Status::Unknown, "unknown");
+                compared.message =
+                    format!("whether these fences suffice under {under} is not known: {reason}");
+                compared
+            }
+            (Expected::Safe, _) => {
+                let (mut redundant, mut unknown) = (Vec::new(), None);
+                for at in 0..all.len() {
+                    let mut others = all.clone();
+                    let point = others.remove(at);
+                    match ask(&others)? {
+                        (Expected::Safe, _) => redundant.push(point),
+                        (Expected::Unknown, reason) => unknown = Some(reason),
+                        (Expected::Unsafe, _) => {}
+                    }
+                }
+                self.enough(asked, program, &expected, &redundant, unknown)
+            }
+        };
+        compared.seconds = started.elapsed().as_secs_f64();
+        Ok(compared)
+    }
+
+    /// With all fences something is violated.
+    fn too_few(&self, asked: &Asked<'_>, program: &Program, entry: &FencesEntry, expected: &str) -> Compared {
+        let mut compared = self.compared(asked, Subject::Fences, expected, Status::Missing, "unsafe");
+        let task = Task { program, model: entry.model };
+        let watch = self.watch(asked.file, entry.model, &entry.how);
+        let placed = self.cheapest(&task, &entry.how, &watch, entry.costs, entry.points);
+        let named = placed.map(|placed| named(program, &placed));
+        let under = entry.model.name().to_uppercase();
+        compared.message = match &named {
+            Some((fences, _)) => format!("these fences do not suffice under {under}; these do: {fences}"),
+            None => format!("these fences do not suffice under {under}; which do was not found"),
+        };
+        compared.place = named.and_then(|(_, place)| place);
+        compared
+    }
+
+    /// With all fences nothing is violated.
+    fn enough(
+        &self,
+        asked: &Asked<'_>,
+        program: &Program,
+        expected: &str,
+        redundant: &[&FencePoint],
+        unknown: Option<String>,
+    ) -> Compared {
+        let under = asked.model.map(|model| model.name().to_uppercase()).unwrap_or_default();
+        let (status, found, message) = match (redundant, unknown) {
+            ([], None) => {
+                (Status::Ok, expected.to_string(), format!("these fences are needed under {under}"))
+            }
+            ([], Some(reason)) => (
+                Status::Unknown,
+                "unknown".to_string(),
+                format!("whether each of these fences is needed under {under} is not known: {reason}"),
+            ),
+            (some, _) => {
+                let names: Vec<String> = some.iter().map(|point| fence_name(program, point)).collect();
+                let message = format!("not needed under {under}: {}", names.join(", "));
+                (Status::Redundant, format!("{} not needed", some.len()), message)
+            }
+        };
+        let mut compared = self.compared(asked, Subject::Fences, expected, status, &found);
+        compared.message = message;
+        let first = redundant.first().map(|point| point.span);
+        compared.place = first.and_then(|span| Place::of(&program.source, span));
+        compared
+    }
+}
+
+fn with(program: &Program, points: &[&FencePoint]) -> Program {
+    let mut set = FenceSet::new();
+    for placement in points.iter().flat_map(|point| &point.placements) {
+        set.insert(*placement);
+    }
+    set.apply(program)
+}
+
+/// Every place where a fence may go, whatever `points` says, and locked exchanges as well.
+fn candidates(program: &Program, entry: &FencesEntry) -> Vec<FencePoint> {
+    let mut costs = entry.costs;
+    costs.exchange.get_or_insert(1);
+    fence_points(program, entry.model, Points::All, &costs)
+}
+
+/// The places that an entry names.
+fn chosen(program: &Program, entry: &FencesEntry) -> Result<Vec<FencePoint>, String> {
+    let candidates = candidates(program, entry);
+    entry.places.iter().map(|place| find(program, &candidates, place)).collect()
+}
+
+fn find(program: &Program, candidates: &[FencePoint], place: &FencePlace) -> Result<FencePoint, String> {
+    let line = |point: &FencePoint| program.source.line(point.span);
+    let side = if place.before { "before" } else { "after" };
+    let alike = candidates.iter().filter(|point| is_at(program, point, place));
+    let alike: Vec<&FencePoint> =
+        alike.filter(|point| place.line.is_none() || line(point) == place.line).collect();
+    let at = place.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+    match alike[..] {
+        [point] => Ok(point.clone()),
+        [] => Err(format!(
+            "no {} fence can stand {side} `{}`{at}; is it a statement of the program that {}?",
+            place.kind,
+            place.statement,
+            if place.before { "reads a variable" } else { "stores to a variable" },
+        )),
+        _ => {
+            let lines: Vec<String> =
+                alike.iter().filter_map(|point| line(point)).map(|line| line.to_string()).collect();
+            Err(format!(
+                "`{}` stands in lines {}: say which with `line`",
+                place.statement,
+                lines.join(" and ")
+            ))
+        }
+    }
+}
+
+fn is_at(program: &Program, point: &FencePoint, place: &FencePlace) -> bool {
+    point.before == place.before
+        && kind(point.strength) == place.kind
+        && statement_of(program, point) == place.statement
+}
+
+/// Points as an entry names them, with lines only where statements are alike.
+fn written(program: &Program, entry: &FencesEntry, points: &[&FencePoint]) -> Vec<FencePlace> {
+    let candidates = candidates(program, entry);
+    let place = |point: &&FencePoint| {
+        let place = FencePlace {
+            statement: statement_of(program, point),
+            before: point.before,
+            line: None,
+            kind: kind(point.strength).to_string(),
+        };
+        let alike = candidates.iter().filter(|other| is_at(program, other, &place)).count();
+        let line = program.source.line(point.span).filter(|_| alike > 1);
+        FencePlace { line, ..place }
+    };
+    points.iter().map(place).collect()
+}

@@ -1,0 +1,188 @@
+//! Where results are: files as URIs, places as regions, runs as flows.
+
+use crate::report::Place;
+use crate::report::steps::{Effect, Step, describe_all};
+use machine::{Configuration, TraceStep};
+use program::{Program, Span, ThreadId, VarId};
+use serde_json::{Value, json};
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write;
+use std::path::{Component, Path};
+
+/// A file as a URI: relative if it stands in or below the current folder.
+pub fn uri(file: &str) -> String {
+    if file == "<stdin>" {
+        return "stdin".to_string();
+    }
+    let path = Path::new(file);
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));
+    let path = below.as_deref().unwrap_or(path);
+    let mut parts = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir | Component::RootDir => {}
+            Component::ParentDir => parts.push("..".to_string()),
+            Component::Prefix(drive) => parts.push(encoded(&drive.as_os_str().to_string_lossy())),
+            Component::Normal(name) => parts.push(encoded(&name.to_string_lossy())),
+        }
+    }
+    let root = if path.is_absolute() { "file:///" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+/// Everything but letters, digits and `-._~` in percent signs.
+fn encoded(name: &str) -> String {
+    let mut out = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// A place in a file, or its first line.
+pub fn physical(file: &str, place: Option<Place>) -> Value {
+    json!({
+        "artifactLocation": artifact(file),
+        "region": place.map_or(json!({"startLine": 1}), region),
+    })
+}
+
+/// A file; one below the current folder is meant relative to wherever the sources are.
+pub fn artifact(file: &str) -> Value {
+    let uri = uri(file);
+    if uri.starts_with("file:") {
+        return json!({"uri": uri});
+    }
+    json!({"uri": uri, "uriBaseId": "%SRCROOT%"})
+}
+
+/// A place as a region.
+pub fn region(place: Place) -> Value {
+    json!({
+        "startLine": place.line,
+        "startColumn": place.column,
+        "endLine": place.end_line,
+        "endColumn": place.end_column,
+    })
+}
+
+/// A place with a remark.
+pub fn remark(file: &str, place: Option<Place>, text: &str) -> Value {
+    json!({"physicalLocation": physical(file, place), "message": message(text)})
+}
+
+/// A message. What looks like a link in a program's text stays text.
+pub fn message(text: &str) -> Value {
+    json!({"text": text.replace("](", "\\](")})
+}
+
+/// A run, step by step. All threads in one flow, because their interleaving is what matters.
+pub struct Flow<'a> {
+    /// The file.
+    pub file: &'a str,
+    /// The program.
+    pub program: &'a Program,
+    steps: Vec<(Step, Span)>,
+}
+
+impl<'a> Flow<'a> {
+    /// The flow of a run.
+    pub fn new(file: &'a str, program: &'a Program, steps: &[TraceStep], run: &[Configuration]) -> Flow<'a> {
+        Flow { file, program, steps: placed(describe_all(program, steps, run)) }
+    }
+
+    /// Where a step stands.
+    pub fn place(&self, step: usize) -> Option<Place> {
+        let (_, span) = self.steps.get(step)?;
+        Place::of(&self.program.source, *span)
+    }
+
+    /// As SARIF wants it; `cause` is the step that SC would not allow.
+    pub fn json(&self, cause: Option<usize>) -> Value {
+        let location = |(at, (step, _)): (usize, &(Step, Span))| {
+            let text = step_text(self.program, step);
+            let last = at + 1 == self.steps.len();
+            json!({
+                "location": remark(self.file, self.place(at), &text),
+                "executionOrder": at + 1,
+                "importance": if last || cause == Some(at) { "essential" } else { "important" },
+            })
+        };
+        let locations: Vec<Value> = self.steps.iter().enumerate().map(location).collect();
+        json!([{"threadFlows": [{"locations": locations}]}])
+    }
+}
+
+/// Steps with their statements. A drain stands where the store that drains does.
+fn placed(steps: Vec<Step>) -> Vec<(Step, Span)> {
+    let mut waiting: HashMap<(ThreadId, VarId), VecDeque<Span>> = HashMap::new();
+    let mut placed = Vec::new();
+    for step in steps {
+        let mut span = step.span;
+        for effect in &step.effects {
+            match effect {
+                Effect::Store(variable, _, true) => {
+                    waiting.entry((step.thread, *variable)).or_default().push_back(step.span);
+                }
+                Effect::Drain(variable, _) => {
+                    let stores = waiting.get_mut(&(step.thread, *variable));
+                    span = stores.and_then(VecDeque::pop_front).unwrap_or(span);
+                }
+                _ => {}
+            }
+        }
+        placed.push((step, span));
+    }
+    placed
+}
+
+/// A step in a line: who, what, and with which values.
+fn step_text(program: &Program, step: &Step) -> String {
+    let variable = |v: &VarId| &program.variable(*v).name;
+    let thread = program.thread(step.thread);
+    let effects = step.effects.iter().map(|effect| match effect {
+        Effect::Load(v, value, false) => format!("{} read {value}", variable(v)),
+        Effect::Load(v, value, true) => format!("{} read {value} from its own buffer", variable(v)),
+        Effect::Store(v, value, false) => format!("{} = {value} in memory", variable(v)),
+        Effect::Store(v, value, true) => format!("{} = {value} goes to its buffer", variable(v)),
+        Effect::Drain(v, value) => format!("{} = {value} reaches memory", variable(v)),
+        Effect::Assign(r, value) | Effect::Choose(r, value) => {
+            format!("{} = {value}", thread.registers[r.index()])
+        }
+    });
+    let effects = effects.collect::<Vec<_>>().join(", ");
+    let parts: Vec<&str> = [step.text.as_str(), &effects].into_iter().filter(|p| !p.is_empty()).collect();
+    format!("{}: {}", thread.name, parts.join(": "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_become_uris() {
+        for (file, expected) in [
+            ("peterson.fw", "peterson.fw"),
+            ("./locks/a b.fw", "locks/a%20b.fw"),
+            ("../ä:1.fw", "../%C3%A4%3A1.fw"),
+            ("<stdin>", "stdin"),
+            ("/nowhere/x.fw", "file:///nowhere/x.fw"),
+            ("a\u{1}<b>\".fw", "a%01%3Cb%3E%22.fw"),
+        ] {
+            assert_eq!(uri(file), expected);
+        }
+        let here = std::env::current_dir().expect("there is one");
+        assert_eq!(uri(&here.join("x.fw").to_string_lossy()), "x.fw");
+    }
+
+    #[test]
+    fn what_looks_like_a_link_stays_text() {
+        assert_eq!(message("never a[0](1)")["text"], "never a[0\\](1)");
+        assert_eq!(message("never a[0] == 1")["text"], "never a[0] == 1");
+    }
+}

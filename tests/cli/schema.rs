@@ -1,0 +1,156 @@
+//! `--format json` and its published schema.
+
+use crate::formats::{all_runs, varied};
+use crate::tool::Folder;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const PUBLISHED: &str = include_str!("../../docs/schema/fencewright-1.json");
+
+fn schema() -> Validator {
+    let schema: Value = serde_json::from_str(PUBLISHED).expect("the schema is JSON");
+    jsonschema::draft202012::meta::validate(&schema).unwrap_or_else(|error| panic!("no schema: {error}"));
+    jsonschema::draft202012::new(&schema).expect("the schema is one")
+}
+
+fn wrong(schema: &Validator, line: &Value) -> Option<String> {
+    let errors: Vec<String> =
+        schema.iter_errors(line).map(|error| format!("{} at {}", error, error.instance_path())).collect();
+    (!errors.is_empty()).then(|| errors.join("\n"))
+}
+
+#[test]
+fn every_line_of_every_command_follows_it() {
+    let schema = schema();
+    let mut commands = BTreeSet::new();
+    let mut verdicts = BTreeSet::new();
+    for (name, ran) in all_runs("json") {
+        for line in ran.json() {
+            if let Some(errors) = wrong(&schema, &line) {
+                panic!("{name}\n{errors}\n{line}");
+            }
+            for key in line.as_object().expect("an object").keys() {
+                assert!(PUBLISHED.contains(&format!("\"{key}\"")), "{name}: `{key}` is not in the schema");
+            }
+            commands.insert(line["command"].to_string());
+            verdicts.insert(line["verdict"].to_string());
+        }
+    }
+    let all = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<BTreeSet<_>>();
+    assert_eq!(commands, all(&["check", "ci", "fence", "list", "run", "verify"]));
+    verdicts.remove("null");
+    assert_eq!(verdicts, all(&["error", "safe", "unknown", "unsafe"]));
+}
+
+/// Lines with as many different fields as there are.
+fn samples() -> Vec<Value> {
+    let folder = varied();
+    let mut lines = Vec::new();
+    for args in [
+        &["verify", "sb.fw"][..],
+        &["verify", "mp.fw"],
+        &["verify", "sb.litmus"],
+        &["verify", "broken.fw"],
+        &["verify", "--engine", "explicit", "--states", "10", "endless.fw"],
+        &["fence", "--all", "sb.fw"],
+        &["check", "sb.fw", "proofs/sb.tso.trace.txt"],
+        &["check", "mp.fw", "proofs/mp.tso.closed.txt"],
+        &["run", "sb.fw"],
+    ] {
+        lines.extend(folder.run(&[args, &["--format", "json"]].concat()).json());
+    }
+    folder.write("fencewright.toml", "[[program]]\nfile = \"sb.fw\"\n");
+    lines.extend(folder.run(&["ci", "--format", "json"]).json());
+    lines
+}
+
+/// Every field of the line and of the first object in each list, as JSON pointers.
+fn fields(value: &Value, pointer: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, inner) in object {
+                let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                found.push(pointer.clone());
+                fields(inner, &pointer, found);
+            }
+        }
+        Value::Array(list) => {
+            if let Some(first) = list.first() {
+                fields(first, &format!("{pointer}/0"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_wrong_type_anywhere_is_noticed() {
+    let schema = schema();
+    for line in samples() {
+        let mut found = Vec::new();
+        fields(&line, "", &mut found);
+        for pointer in found {
+            let mut broken = line.clone();
+            *broken.pointer_mut(&pointer).expect("it is there") = json!([{"of": ["no", "type"]}]);
+            assert!(wrong(&schema, &broken).is_some(), "{pointer} may be anything in {line}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_field_is_noticed() {
+    let schema = schema();
+    for line in samples() {
+        for key in line.as_object().expect("an object").keys() {
+            // Without these, a line is one of another kind that has fewer fields.
+            if ["condition", "alternatives_reason"].contains(&key.as_str()) {
+                continue;
+            }
+            let mut broken = line.clone();
+            broken.as_object_mut().expect("an object").remove(key);
+            assert!(wrong(&schema, &broken).is_some(), "`{key}` may be missing in {line}");
+        }
+        let mut without = line.clone();
+        if let Some(step) = without.pointer_mut("/trace/0").and_then(Value::as_object_mut) {
+            step.remove("event");
+            assert!(wrong(&schema, &without).is_some(), "a step needs an event: {line}");
+        }
+    }
+}
+
+#[test]
+fn contradictions_are_noticed_and_added_fields_are_not() {
+    let schema = schema();
+    for line in samples() {
+        let mut more = line.clone();
+        more["added_later"] = json!({"any": "thing"});
+        if let Some(step) = more.pointer_mut("/trace/0") {
+            step["added_later"] = json!(1);
+        }
+        assert_eq!(wrong(&schema, &more), None);
+        for (field, value) in [
+            ("schema", json!("fencewright/2")),
+            ("command", json!("verfy")),
+            ("verdict", json!("perhaps")),
+            ("model", json!("arm")),
+        ] {
+            if line.get(field).is_some() {
+                let mut broken = line.clone();
+                broken[field] = value;
+                assert!(wrong(&schema, &broken).is_some(), "{broken}");
+            }
+        }
+        if line["verdict"] == "unsafe" && line.get("condition").is_none() {
+            let mut broken = line.clone();
+            broken["violation"] = Value::Null;
+            assert!(wrong(&schema, &broken).is_some(), "unsafe without a violation: {broken}");
+        }
+    }
+}
+
+#[test]
+fn the_command_prints_the_published_schema() {
+    let ran = Folder::new().run(&["schema"]).exits(0);
+    assert_eq!(ran.out, PUBLISHED);
+}
