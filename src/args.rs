@@ -3,11 +3,16 @@
 //! What can be chosen from is read off the registries of models, engines, front ends and
 //! reports, so a new entry there appears here by itself.
 
+mod abstracting;
+mod bench;
 pub mod lsp;
 pub mod values;
 
+pub use bench::Bench;
+
 use crate::limits::Budget;
 use crate::report::{REPORTS, Report};
+pub use abstracting::Abstracting;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use engine::{Costs, ENGINES, Engine, Order, Points, Run};
 use evidence::Monitor;
@@ -37,6 +42,10 @@ pub struct Cli {
     /// Print only the answer itself: no progress, no warnings, no table
     #[arg(long, short, global = true, display_order = 900)]
     pub quiet: bool,
+
+    /// Tell on standard error what engines decide on their way
+    #[arg(long, short, global = true, conflicts_with = "quiet", display_order = 900)]
+    pub verbose: bool,
 
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 901)]
@@ -111,6 +120,13 @@ Examples:
   fencewright list
   fencewright list engines --format json")]
     List(List),
+
+    /// Measure published tables, ours beside theirs
+    #[command(after_help = "\
+Examples:
+  fencewright bench                                what there is
+  fencewright bench seed004-robust --format json   one object a row")]
+    Bench(Bench),
 
     /// Print a completion script for a shell
     #[command(after_help = "\
@@ -335,6 +351,9 @@ pub struct Exploring {
     /// The largest bound on store buffers to try; beyond it the answer is unknown
     #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
     pub buffer: usize,
+
+    #[command(flatten)]
+    pub abstracting: Abstracting,
 }
 
 impl Exploring {
@@ -345,7 +364,12 @@ impl Exploring {
 
     /// As engines want it, watched by `monitor`.
     pub fn run<'a>(&self, monitor: &'a dyn Monitor) -> Run<'a> {
-        Run { monitor, order: self.search.into(), max_buffer: Some(self.buffer) }
+        Run {
+            monitor,
+            order: self.search.into(),
+            max_buffer: Some(self.buffer),
+            abstraction: self.abstracting.abstraction(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Console {
 
 impl Console {
     /// Sets colours for the whole program.
-    pub fn new(color: Color, quiet: bool) -> Console {
+    pub fn new(color: Color, quiet: bool, verbose: bool) -> Console {
         let choice = match color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
@@ -25,7 +25,7 @@ impl Console {
         let terminal = std::io::stdout().is_terminal();
         let width = terminal_size::terminal_size().filter(|_| terminal);
         let width = width.map_or(WIDTH, |(width, _)| usize::from(width.0));
-        Console { look: Look { width, quiet } }
+        Console { look: Look { width, quiet, verbose } }
     }
 
     /// How reports may look.

@@ -42,6 +42,8 @@ impl Store {
             Verdict::Unsafe(_) => "trace",
             Verdict::Safe(Certificate::Closed(_)) => "closed",
             Verdict::Safe(Certificate::Gaps(..)) => "gaps",
+            Verdict::Safe(Certificate::Cubes(_)) => "cubes",
+            Verdict::Safe(Certificate::Robust { .. }) => "robust",
         };
         let ending = match self.form {
             Form::Text => "txt",

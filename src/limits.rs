@@ -41,6 +41,8 @@ pub struct Watch<'a> {
     interrupt: &'a Interrupt,
     display: &'a Display,
     label: String,
+    /// Whether what engines decide is told.
+    verbose: bool,
     peak: AtomicUsize,
 }
 
@@ -48,7 +50,13 @@ impl<'a> Watch<'a> {
     /// Starts the clock for a task of this name.
     pub fn new(budget: Budget, interrupt: &'a Interrupt, display: &'a Display, label: String) -> Watch<'a> {
         let peak = AtomicUsize::new(allocated());
-        Watch { budget, started: Instant::now(), interrupt, display, label, peak }
+        Watch { budget, started: Instant::now(), interrupt, display, label, verbose: false, peak }
+    }
+
+    /// Tells on standard error what engines decide on their way, if wanted.
+    pub fn verbose(mut self, verbose: bool) -> Watch<'a> {
+        self.verbose = verbose;
+        self
     }
 
     /// A watch over a side question: the same clock, its own limit on states.
@@ -62,6 +70,7 @@ impl<'a> Watch<'a> {
             interrupt: self.interrupt,
             display: self.display,
             label: self.label.clone(),
+            verbose: false,
             peak: AtomicUsize::new(0),
         }
     }
@@ -99,6 +108,12 @@ impl Monitor for Watch<'_> {
         }
         self.display.update(&self.label, progress, self.elapsed(), self.budget.time);
         Ok(())
+    }
+
+    fn note(&self, text: &str) {
+        if self.verbose {
+            self.display.pause(|| anstream::eprintln!("{}: {text}", self.label));
+        }
     }
 }
 

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         std::process::exit(Exit::Error.code().into());
     }));
     let cli = Cli::parse();
-    let console = Console::new(cli.color, cli.quiet);
+    let console = Console::new(cli.color, cli.quiet, cli.verbose);
     let exit = run(&cli, &console).unwrap_or_else(|failure| {
         if !failure.is_silent() {
             anstream::eprintln!("error: {failure}");
@@ -46,6 +46,7 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
         Command::Run(args) => commands::walk(args, console),
         Command::Lsp(_) => commands::lsp(),
         Command::List(args) => commands::list(args, console),
+        Command::Bench(args) => commands::bench(args, console),
         Command::Completions { shell } => commands::completions(*shell, console),
         Command::Man { out } => commands::man(out.as_deref(), console),
     }

@@ -2,10 +2,12 @@
 //!
 //! Evidence of corpus programs and random programs is tampered with in every way we could think
 //! of, for all models and both forms of files. What is left is judged by other code
-//! ([`truth`]: the reference interpreter on explicit queues); the checker must come to the same
+//! ([`truth`]: the reference interpreter on explicit queues; for cubes a small prover); the checker must come to the same
 //! answer from the text file, from the JSON file and in memory, with a large budget of memory
 //! and with a tiny one.
 
+#[path = "tamper/cubes.rs"]
+mod cubes;
 #[path = "tamper/facts.rs"]
 mod facts;
 #[path = "tamper/final_states.rs"]

@@ -1,5 +1,6 @@
 //! The commands, one a file.
 
+mod bench;
 mod check;
 mod fence;
 mod generate;
@@ -10,6 +11,7 @@ mod show;
 mod verify;
 mod walk;
 
+pub use bench::{BENCHES, bench};
 pub use check::check;
 pub use fence::fence;
 pub use generate::{completions, man};

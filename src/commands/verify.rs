@@ -118,7 +118,8 @@ impl Session<'_> {
         let task = Task { program: &loaded.program, model: *model };
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
-        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label);
+        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
+            .verbose(self.look.verbose);
         let answer = match &loaded.program.question {
             Some(question) => self.litmus(loaded, &task, question, &watch),
             None => self.safety(loaded, &task, &watch, stem),

@@ -9,7 +9,7 @@ use super::{
     litmus, reason_texts,
 };
 use crate::numbers::megabytes;
-use evidence::{Claim, Form, Statistics, Verdict, cause};
+use evidence::{Claim, Form, Refinements, Statistics, Verdict, cause};
 use frontend::{Diagnostic, Severity};
 use machine::{Configuration, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
@@ -63,6 +63,10 @@ struct Stats {
     refinements: Option<usize>,
     contexts: Option<usize>,
     method: Option<&'static str>,
+    /// Questions put to the solver.
+    solver_calls: Option<usize>,
+    /// What abstract paths to violations turned out to be.
+    refined: Option<Value>,
 }
 
 impl Stats {
@@ -72,10 +76,15 @@ impl Stats {
             states: statistics.states,
             peak_mb: megabytes(peak),
             k: statistics.k,
-            predicates: None,
-            refinements: None,
+            predicates: statistics.predicates,
+            refinements: statistics.refinements.map(|refinements| refinements.total()),
             contexts: None,
             method: statistics.method,
+            solver_calls: statistics.questions,
+            refined: statistics.refinements.map(|refinements| {
+                let Refinements { sc, model, k, predicates } = refinements;
+                json!({"sc": sc, "model": model, "k": k, "predicates": predicates})
+            }),
         }
     }
 }
@@ -199,10 +208,11 @@ impl Report for Json {
             "seconds": (claimed.seconds * 1000.0).round() / 1000.0,
         });
         let (model, added) = match claimed.claim {
-            Claim::Safe(model, states) => (model, json!({"verdict": "safe", "states": states})),
-            Claim::Unsafe(model, trace, run) => (model, unsafe_claim(program, trace, run)),
+            Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
+            Claim::Unsafe(model, trace, run) => (model.name(), unsafe_claim(program, trace, run)),
+            Claim::Robust(states) => ("tso", json!({"verdict": "robust", "states": states})),
         };
-        object["model"] = model.name().into();
+        object["model"] = model.into();
         merge(&mut object, added);
         line(&object)
     }
@@ -227,6 +237,10 @@ impl Report for Json {
             "initial": initial(walked.program, walked.initial),
             "trace": steps(walked.program, walked.steps, walked.passed),
         }))
+    }
+
+    fn bench(&self, name: &str, tables: &[super::BenchTable], _: &Look) -> Printed {
+        super::bench::json(SCHEMA, name, tables)
     }
 
     fn registries(&self, sections: &[Section]) -> Printed {

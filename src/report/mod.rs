@@ -2,6 +2,7 @@
 //! print; it never computes a verdict and never prints itself.
 
 mod automata;
+mod bench;
 mod diagnostics;
 mod fences;
 mod json;
@@ -12,6 +13,7 @@ mod text;
 mod trace;
 
 pub use automata::automata;
+pub use bench::{BenchCell, BenchTable};
 pub use fences::Fenced;
 pub use steps::{Effect, Step, buffer, describe_all, mentions, standing};
 pub use trace::{Run, render};
@@ -38,6 +40,8 @@ pub struct Look {
     pub width: usize,
     /// Only the answer itself.
     pub quiet: bool,
+    /// Also what engines decided on their way.
+    pub verbose: bool,
 }
 
 /// An answer to `verify`, with its evidence checked.
@@ -196,6 +200,8 @@ pub trait Report: Sync {
     fn walk(&self, walked: &Walked<'_>, look: &Look) -> Printed;
     /// Registries.
     fn registries(&self, sections: &[Section]) -> Printed;
+    /// Measurements of `bench`.
+    fn bench(&self, name: &str, tables: &[BenchTable], look: &Look) -> Printed;
 }
 
 /// All reports; the first is the default.

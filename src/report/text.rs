@@ -89,6 +89,12 @@ impl Report for Text {
                 upper(*model),
                 counted(*states, "state"),
             ),
+            Claim::Robust(states) => format!(
+                "{}: the evidence holds: {SAFE}robust{SAFE:#} against TSO\nchecked: {}, and no delayed store \
+                 shows in any of them\n",
+                claimed.file,
+                counted(*states, "state"),
+            ),
             &Claim::Unsafe(model, ref trace, ref run) => {
                 let mut out = format!(
                     "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
@@ -154,6 +160,10 @@ impl Report for Text {
         Printed { out, err: String::new() }
     }
 
+    fn bench(&self, _: &str, tables: &[super::BenchTable], look: &Look) -> Printed {
+        super::bench::text(tables, look)
+    }
+
     fn registries(&self, sections: &[Section]) -> Printed {
         let mut out = String::new();
         let width = |s: &Section| s.entries.iter().map(|(name, _)| name.len()).max();
@@ -192,6 +202,25 @@ fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
             "proved for integers of any size by {} of states (same order, same gaps up to {})",
             counted(set.states.len(), "kind"),
             gaps.precision,
+        ),
+        Certificate::Cubes(proof) => format!(
+            "proved for integers of any size by {} over {}, keeping {} {} of every store buffer in order",
+            counted(proof.cubes.len(), "conjunction"),
+            counted(proof.predicates.len(), "predicate"),
+            match proof.recall.keep {
+                machine::Keep::Newest => "the newest",
+                machine::Keep::Oldest => "the oldest",
+            },
+            counted(proof.recall.k, "entry"),
+        ),
+        Certificate::Robust { delays, set, .. } if delays.is_empty() => format!(
+            "robust, so weak memory does not matter, and safe under SC ({})",
+            counted(set.states.len(), "state")
+        ),
+        Certificate::Robust { delays, set, .. } => format!(
+            "with {} written into the program it is robust, and safe under SC ({})",
+            counted(delays.len(), "delayed path"),
+            counted(set.states.len(), "state"),
         ),
     };
     format!("{how}; certificate checked")

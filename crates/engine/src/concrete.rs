@@ -14,12 +14,14 @@ pub(crate) struct Concrete<'m, 'p> {
     pub(crate) doubts: RefCell<BTreeSet<Doubt>>,
     /// Whether violations are goals; otherwise nothing is.
     violations: bool,
+    /// Where to start, if not where the program does.
+    pub(crate) start: Option<State>,
 }
 
 impl<'m, 'p> Concrete<'m, 'p> {
     /// The machine, looking for violations.
     pub(crate) fn hunting(machine: &'m Exact<'p>) -> Concrete<'m, 'p> {
-        Concrete { stepper: Stepper::new(machine), doubts: RefCell::default(), violations: true }
+        Concrete { stepper: Stepper::new(machine), doubts: RefCell::default(), violations: true, start: None }
     }
 
     /// The machine, looking for nothing in particular.
@@ -38,6 +40,9 @@ impl TransitionSystem for Concrete<'_, '_> {
     type Goal = Violation;
 
     fn initial(&mut self) -> Vec<State> {
+        if let Some(start) = &self.start {
+            return vec![start.clone()];
+        }
         let (states, doubts) = self.stepper.initial();
         self.doubts.borrow_mut().extend(doubts);
         states

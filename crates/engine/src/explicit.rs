@@ -32,7 +32,7 @@ impl Engine for Explicit {
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let round = explore(task, run, None);
         let k = buffers(task).then_some(round.bound);
-        let statistics = Statistics { states: round.states, k, method: None };
+        let statistics = Statistics { states: round.states, k, ..Default::default() };
         let verdict = match round.outcome {
             Outcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
             Outcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),

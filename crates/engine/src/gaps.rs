@@ -73,7 +73,7 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
         monitor: run.monitor,
     };
     let found = search(&mut system, &limits);
-    let statistics = Statistics { states: found.states.len(), k: Some(found.bound), method: None };
+    let statistics = Statistics { states: found.states.len(), k: Some(found.bound), ..Default::default() };
     let doubts = system.doubts.take();
     let step = match found.ended {
         Ended::Goal(at, violation) => match realise(task, &mut system, &found.states, at, violation) {

@@ -4,23 +4,30 @@
 //! an [`Answer`] whose verdict carries evidence. It never prints and has no clock. `ENGINES`
 //! lists them all.
 
+mod cegar;
 mod concrete;
 mod explicit;
 mod fences;
 mod gaps;
+mod lazy;
 mod outcomes;
+mod parallel;
 mod portfolio;
 mod robust;
 mod search;
 
+pub use cegar::{Abstraction, Cegar};
 pub use explicit::Explicit;
 pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, place_fences,
 };
 pub use gaps::GapProofs;
+pub use lazy::Lazy;
 pub use outcomes::outcomes;
 pub use portfolio::Portfolio;
-pub use robust::{MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, robust};
+pub use robust::{
+    MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, prove_robust, robust,
+};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
@@ -38,11 +45,18 @@ pub struct Run<'a> {
     pub order: Order,
     /// The largest bound on buffers to try; none means as far as the limits go.
     pub max_buffer: Option<usize>,
+    /// How `cegar` makes its abstraction.
+    pub abstraction: Abstraction,
 }
 
 impl Default for Run<'_> {
     fn default() -> Self {
-        Run { monitor: &Ignore, order: Order::Breadth, max_buffer: Some(USUAL_BUFFER) }
+        Run {
+            monitor: &Ignore,
+            order: Order::Breadth,
+            max_buffer: Some(USUAL_BUFFER),
+            abstraction: Abstraction::default(),
+        }
     }
 }
 
@@ -70,7 +84,7 @@ pub trait Engine: Sync {
 }
 
 /// All engines; the first is the default.
-pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs];
+pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Lazy];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

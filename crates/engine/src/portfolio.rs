@@ -1,10 +1,12 @@
 //! One engine after the other, each as far as it is worth.
 //!
 //! A quick exact exploration answers most questions: small programs, and violations that are
-//! near. What is still open then goes to the proof engine for unbounded numbers; what that
-//! cannot decide gets an exploration with all that is left of the limits. Budgets count states,
-//! not seconds, so the answer does not depend on the machine.
+//! near. Then, under TSO, comes the question whether weak memory matters at all: a robust program
+//! that is safe under SC is safe. What is still open goes to the proof engine for unbounded
+//! numbers; what that cannot decide gets an exploration with all that is left of the limits.
+//! Budgets count states, not seconds, so the answer does not depend on the machine.
 
+use crate::lazy::without_delays;
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
 use evidence::{Monitor, MostStates, Reason, Stop, Task, Verdict};
 
@@ -22,13 +24,16 @@ impl Engine for Portfolio {
     }
 
     fn about(&self) -> &'static str {
-        "explores a while, then tries a proof, then explores on"
+        "explores a while, then asks whether weak memory matters, tries a proof, explores on"
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let quick = within(&Explicit, task, run, QUICK);
         if !is_open(&quick) {
             return quick;
+        }
+        if let Some(answer) = robust(task, run) {
+            return answer;
         }
         let proof = within(&GapProofs, task, run, PROOF);
         if !is_open(&proof) || is_final(&proof) {
@@ -46,6 +51,15 @@ impl Engine for Portfolio {
         };
         both(full)
     }
+}
+
+/// The answer where robustness gives one.
+fn robust(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
+    let limit = MostStates(PROOF);
+    let monitor: (&dyn Monitor, &dyn Monitor) = (run.monitor, &limit);
+    let buffers = task.model.name() == "tso";
+    let answer = buffers.then(|| without_delays(task, &Run { monitor: &monitor, ..*run }))?;
+    (!is_open(&answer)).then_some(answer)
 }
 
 /// Runs an engine with a limit on states besides the run's own limits.

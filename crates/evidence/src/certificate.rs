@@ -1,7 +1,9 @@
 //! Certificates: what proves a program safe.
 
-use machine::{Gaps, Local, StateSet};
-use program::ThreadId;
+use crate::symbolic::Vocabulary;
+use logic::Atom;
+use machine::{Gaps, Local, Recall, Shape, StateSet};
+use program::{Delay, ThreadId};
 
 /// A proof that no execution violates anything.
 #[derive(Debug)]
@@ -15,6 +17,60 @@ pub enum Certificate {
     /// enough for the program, so that steps and properties mean the same for all states that a
     /// normal form stands for.
     Gaps(Gaps, ClosedSet),
+    /// What holds in every control of a machine that forgets the order of old stores. The
+    /// obligations: the initial values satisfy a cube; no cube allows a violation; whatever a
+    /// move makes of a cube satisfies a cube again (where a thread may go first, only its edges).
+    Cubes(CubeProof),
+    /// Safe under TSO because the program, extended by these delays, is robust and safe under
+    /// SC. The checker extends the program again; the set owes the same as the other two, under
+    /// SC and of the extended program, and besides no attack from its states may have a
+    /// witness. Normal forms prove the robustness only of programs that no attack can matter to.
+    Robust {
+        /// The extensions, each of the program that the ones before it give.
+        delays: Vec<Delay>,
+        /// Set if the states are normal forms.
+        gaps: Option<Gaps>,
+        /// The states of the extended program under SC.
+        set: ClosedSet,
+    },
+}
+
+impl Certificate {
+    /// The states it lists; a proof by cubes lists none.
+    pub fn set(&self) -> Option<&ClosedSet> {
+        match self {
+            Certificate::Closed(set) | Certificate::Gaps(_, set) | Certificate::Robust { set, .. } => {
+                Some(set)
+            }
+            Certificate::Cubes(_) => None,
+        }
+    }
+}
+
+/// An inductive set of (control, cube) of a [`machine::Forgetful`] machine. A cube is a
+/// conjunction of predicates and negated predicates; one about a pool's slot speaks of every
+/// member of the pool.
+#[derive(Clone, Debug)]
+pub struct CubeProof {
+    /// How much the machine remembers.
+    pub recall: Recall,
+    /// What the variables of the predicates stand for: slots.
+    pub vocabulary: Vocabulary,
+    /// The predicates.
+    pub predicates: Vec<Atom>,
+    /// The controls: who is inside an atomic section, and every thread's.
+    pub controls: Vec<(Option<ThreadId>, Vec<Shape>)>,
+    /// The cubes.
+    pub cubes: Vec<Cube>,
+}
+
+/// What holds in a control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cube {
+    /// The number of the control.
+    pub control: u32,
+    /// Predicates by number, each as it stands (true) or negated, in increasing order.
+    pub literals: Vec<(u32, bool)>,
 }
 
 /// A set of packed states with the dictionary of their control.

@@ -5,7 +5,9 @@
 //! certificate, which may come from a file: a dictionary entry may be nonsense and a state
 //! may have too few values; that must end in a rejection, never in a panic.
 
-use crate::obligations::Obligations;
+use crate::cubes::{CubeFlaw, check_cubes};
+use crate::obligations::{Looking, Obligations};
+use crate::robust::check_robust_safe;
 use crate::{Certificate, ClosedSet, Monitor, Progress, Stop, Task, Verdict};
 use machine::{Configuration, Doubt, Exact, Gaps, Violation, replay};
 use std::fmt;
@@ -48,6 +50,16 @@ pub enum Rejected {
     Doubt(usize, Doubt),
     /// The window or the precision of the gap abstraction is too small for the program.
     Window,
+    /// A proof by cubes is none.
+    Cubes(CubeFlaw),
+    /// Some attack has a witness, or could have one for all that is shown: not robust.
+    Attack,
+    /// Stores cannot be kept back as the certificate says.
+    Delay,
+    /// Robustness is about TSO only.
+    NotForModel,
+    /// Robustness does not decide what is claimed of the program.
+    CarriesNotOver,
     /// A state is too large to be stored, or there are too many for the budget.
     TooLarge,
     /// Checking was stopped.
@@ -65,6 +77,13 @@ impl fmt::Display for Rejected {
             Rejected::SuccessorMissing(at) => write!(f, "a successor of state {} is missing", at + 1),
             Rejected::Doubt(at, _) => write!(f, "not all successors of state {} can be known", at + 1),
             Rejected::Window => write!(f, "the window or the precision is too small for the program"),
+            Rejected::Cubes(flaw) => flaw.fmt(f),
+            Rejected::Attack => write!(f, "the program is not shown to be robust"),
+            Rejected::Delay => write!(f, "stores cannot be kept back along the path given"),
+            Rejected::NotForModel => write!(f, "robustness says nothing about this memory model"),
+            Rejected::CarriesNotOver => {
+                write!(f, "a property looks at memory and threads at once, which robustness does not decide")
+            }
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),
             Rejected::Stopped(stop) => stop.fmt(f),
         }
@@ -79,25 +98,35 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
         Verdict::Unknown(_) => Vec::new(),
         Verdict::Unsafe(trace) => replay(task.program, task.model, trace).map_err(Rejected::Trace)?,
         Verdict::Safe(Certificate::Closed(set)) => {
-            check_closed(task, None, set, monitor)?;
+            check_set(task, None, Looking::ForViolations, set, monitor)?;
             Vec::new()
         }
         Verdict::Safe(Certificate::Gaps(gaps, set)) => {
-            check_closed(task, Some(*gaps), set, monitor)?;
+            check_set(task, Some(*gaps), Looking::ForViolations, set, monitor)?;
+            Vec::new()
+        }
+        Verdict::Safe(Certificate::Robust { delays, gaps, set }) => {
+            check_robust_safe(task, delays, *gaps, set, monitor)?;
+            Vec::new()
+        }
+        Verdict::Safe(Certificate::Cubes(proof)) => {
+            check_cubes(task, proof, monitor)?;
             Vec::new()
         }
     };
     Ok(Checked { verdict, run })
 }
 
-fn check_closed(
+/// Checks that a set is closed and, if one looks, violates nothing.
+pub(crate) fn check_set(
     task: &Task<'_>,
     gaps: Option<Gaps>,
+    looking: Looking,
     set: &ClosedSet,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
     let machine = Exact::new(task.program, task.model);
-    let mut obligations = Obligations::new(&machine, gaps, &set.globals, &set.locals)?;
+    let mut obligations = Obligations::new(&machine, gaps, looking, &set.globals, &set.locals)?;
     let states = &set.states;
     for state in obligations.initial()? {
         if !states.contains(&state) {

@@ -82,6 +82,8 @@ pub fn known_within(
     let (gaps, set) = match certificate {
         Certificate::Closed(set) => (None, set),
         Certificate::Gaps(gaps, set) => (Some(*gaps), set),
+        // Neither lists states of the program under its model.
+        Certificate::Cubes(_) | Certificate::Robust { .. } => return Ok(Known::default()),
     };
     let mut collector = Collector::new(task, gaps, set);
     collector.collect(set, monitor)?;

@@ -9,23 +9,32 @@
 mod cause;
 mod certificate;
 mod check;
+mod cubes;
 mod file;
 mod happens_before;
 mod known;
 mod obligations;
 mod outcomes;
 mod record;
+mod robust;
 mod smtlib;
+pub mod symbolic;
 mod verdict;
 mod witness;
 
 pub use cause::{Cause, cause};
-pub use certificate::{Certificate, ClosedSet};
+pub use certificate::{Certificate, ClosedSet, Cube, CubeProof};
 pub use check::{Checked, Rejected, check};
-pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
+pub use cubes::CubeFlaw;
+pub use file::{
+    Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_robust,
+};
 pub use happens_before::Link;
 pub use known::{Known, known, known_within};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
+pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};
 pub use smtlib::write_smtlib;
-pub use verdict::{Ignore, Monitor, MostStates, Progress, Reason, Statistics, Stop, Task, Verdict};
+pub use verdict::{
+    Ignore, Monitor, MostStates, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
+};
 pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};

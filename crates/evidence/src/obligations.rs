@@ -14,9 +14,19 @@ enum Steps<'m, 'p> {
     Gaps(GapStepper<'m, 'p>),
 }
 
+/// Whether states may violate something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looking {
+    /// They may not.
+    ForViolations,
+    /// It does not matter.
+    Away,
+}
+
 /// The obligations of a closed set.
 pub(crate) struct Obligations<'m, 'p> {
     steps: Steps<'m, 'p>,
+    looking: Looking,
     state: State,
     next: State,
     packed: Vec<u8>,
@@ -29,6 +39,7 @@ impl<'m, 'p> Obligations<'m, 'p> {
     pub(crate) fn new(
         machine: &'m Exact<'p>,
         gaps: Option<Gaps>,
+        looking: Looking,
         globals: &[Option<ThreadId>],
         locals: &[Vec<Local>],
     ) -> Result<Obligations<'m, 'p>, Rejected> {
@@ -60,7 +71,7 @@ impl<'m, 'p> Obligations<'m, 'p> {
         }
         let named = (globals.len(), locals.iter().map(Vec::len).collect());
         let (state, next) = (State::default(), State::default());
-        Ok(Obligations { steps, state, next, packed: Vec::new(), named })
+        Ok(Obligations { steps, looking, state, next, packed: Vec::new(), named })
     }
 
     /// The initial states, packed.
@@ -99,6 +110,7 @@ impl<'m, 'p> Obligations<'m, 'p> {
         }
         let stepper = self.steps.stepper_mut();
         match stepper.violation(&self.state) {
+            _ if self.looking == Looking::Away => {}
             Ok(None) => {}
             Ok(Some(violation)) => return Err(Rejected::Violated(at, violation)),
             Err(doubt) => return Err(Rejected::Doubt(at, doubt)),
@@ -142,12 +154,13 @@ impl<'m, 'p> Steps<'m, 'p> {
 pub(crate) fn check_stream<E: From<Rejected>>(
     task: &Task<'_>,
     gaps: Option<Gaps>,
+    looking: Looking,
     (globals, locals): (&[Option<ThreadId>], &[Vec<Local>]),
     budget: usize,
     mut scan: impl FnMut(&mut dyn FnMut(usize, &State) -> Result<(), E>) -> Result<(), E>,
 ) -> Result<(), E> {
     let machine = Exact::new(task.program, task.model);
-    let mut obligations = Obligations::new(&machine, gaps, globals, locals)?;
+    let mut obligations = Obligations::new(&machine, gaps, looking, globals, locals)?;
     let initial = obligations.initial()?;
     let mut needed = StateSet::new();
     for state in &initial {

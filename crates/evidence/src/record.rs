@@ -5,6 +5,8 @@
 //! say the same. Threads, edges, locations and variables are named by number, because names
 //! may hold anything.
 
+mod cubes;
+
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -16,6 +18,8 @@ pub(crate) enum Record {
     Evidence { version: u32, kind: Kind, model: String, program: String },
     /// The window, the precision and the modulus of the gap abstraction.
     Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
+    /// A thread keeps stores back along a path; `complete` if the first store is taken away.
+    Delay { thread: usize, complete: bool, path: Vec<usize> },
     /// The next shared control: the thread inside an atomic section.
     Global { holder: Option<usize> },
     /// The next control of a thread: its location and the variables in its buffer, oldest
@@ -23,6 +27,20 @@ pub(crate) enum Record {
     Local { thread: usize, location: usize, buffer: Vec<Option<usize>> },
     /// A state: the shared control, every thread's control, then the values.
     State(Vec<i64>),
+    /// How much a forgetful machine remembers: `keep` is newest or oldest, `forgotten` pools or
+    /// anything.
+    Recall { k: usize, keep: String, forgotten: String },
+    /// The next predicate: the sum of the terms, each a factor and a slot, and the constant, in
+    /// relation to 0.
+    Predicate { relation: String, constant: String, terms: Vec<(String, String)> },
+    /// The next control of a thread of a forgetful machine: its location, the variables of the
+    /// stores that are kept, `null` for a store fence, and those of forgotten ones, with
+    /// whether there may be several.
+    Shape { thread: usize, location: usize, kept: Vec<Option<usize>>, forgotten: Vec<(usize, bool)> },
+    /// The next control: the thread inside an atomic section, and every thread's by number.
+    Control { holder: Option<usize>, shapes: Vec<usize> },
+    /// What holds and what fails in a control, by numbers of predicates.
+    Cube { control: u32, holds: Vec<u32>, fails: Vec<u32> },
     /// What a variable starts with.
     Initial { variable: usize, value: String },
     /// A thread takes an edge, perhaps choosing a value.
@@ -44,10 +62,19 @@ pub(crate) enum Kind {
     Trace,
     ClosedSet,
     GapSet,
+    CubeSet,
+    Robust,
+    RobustSet,
 }
 
-const KINDS: [(Kind, &str); 3] =
-    [(Kind::Trace, "trace"), (Kind::ClosedSet, "closed-set"), (Kind::GapSet, "gap-set")];
+const KINDS: [(Kind, &str); 6] = [
+    (Kind::Trace, "trace"),
+    (Kind::ClosedSet, "closed-set"),
+    (Kind::GapSet, "gap-set"),
+    (Kind::CubeSet, "cube-set"),
+    (Kind::Robust, "robust"),
+    (Kind::RobustSet, "robust-set"),
+];
 
 impl Record {
     pub(crate) fn to_json(&self, remark: &str) -> String {
@@ -75,6 +102,11 @@ impl Record {
             Record::Gaps { low, high, precision, modulus } => {
                 format!("gaps {low} {high} {precision} {modulus}")
             }
+            Record::Delay { thread, complete, path } => {
+                let version = if *complete { "complete" } else { "practical" };
+                let edges = path.iter().map(|edge| format!(" {edge}"));
+                format!("delay {thread} {version}{}", edges.collect::<String>())
+            }
             Record::Global { holder } => format!("global {}", option(holder)),
             Record::Local { thread, location, buffer } => {
                 let entries = buffer.iter().map(|entry| format!(" {}", option(entry)));
@@ -84,6 +116,11 @@ impl Record {
                 let numbers = numbers.iter().map(|n| format!(" {n}"));
                 format!("state{}", numbers.collect::<String>())
             }
+            Record::Recall { .. }
+            | Record::Predicate { .. }
+            | Record::Shape { .. }
+            | Record::Control { .. }
+            | Record::Cube { .. } => cubes::words(self),
             Record::Initial { variable, value } => format!("initial {variable} {value}"),
             Record::Step { thread, edge, choice: None } => format!("step {thread} {edge}"),
             Record::Step { thread, edge, choice: Some(value) } => format!("step {thread} {edge} {value}"),
@@ -110,6 +147,15 @@ impl Record {
                 location: number(&mut words)?,
                 buffer: words.by_ref().map(optional).collect::<Result<_, _>>()?,
             },
+            "delay" => Record::Delay {
+                thread: number(&mut words)?,
+                complete: match word(&mut words)? {
+                    "complete" => true,
+                    "practical" => false,
+                    other => return Err(bad(other)),
+                },
+                path: words.by_ref().map(|w| w.parse().map_err(|_| bad(w))).collect::<Result<_, _>>()?,
+            },
             "gaps" => {
                 let mut next = || word(&mut words).and_then(|w| w.parse().map_err(|_| bad(w)));
                 Record::Gaps { low: next()?, high: next()?, precision: next()?, modulus: next()? }
@@ -133,6 +179,7 @@ impl Record {
                 model: word(&mut words)?.to_string(),
                 program: word(&mut words)?.to_string(),
             },
+            "recall" | "predicate" | "shape" | "control" | "cube" => cubes::read(kind, &mut words)?,
             other => return Err(format!("unknown line `{other}`")),
         };
         match words.next() {
@@ -177,10 +224,29 @@ mod tests {
         let records = [
             Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
             Record::Gaps { low: -1, high: 7, precision: 2, modulus: 6 },
+            Record::Delay { thread: 1, complete: true, path: vec![3, 4, 7] },
+            Record::Delay { thread: 0, complete: false, path: vec![] },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },
             Record::State(vec![0, 1, -5, i64::MAX]),
+            Record::Recall { k: 1, keep: "newest".into(), forgotten: "pools".into() },
+            Record::Predicate { relation: "le".into(), constant: "-3".into(), terms: vec![] },
+            Record::Predicate {
+                relation: "divides:2".into(),
+                constant: "99999999999999999999".into(),
+                terms: vec![("1".into(), "m0".into()), ("-1".into(), "r0.1".into())],
+            },
+            Record::Shape { thread: 0, location: 3, kept: vec![], forgotten: vec![] },
+            Record::Shape {
+                thread: 1,
+                location: 0,
+                kept: vec![Some(1), None],
+                forgotten: vec![(0, false), (2, true)],
+            },
+            Record::Control { holder: Some(1), shapes: vec![0, 2] },
+            Record::Cube { control: 7, holds: vec![], fails: vec![] },
+            Record::Cube { control: 7, holds: vec![1, 4], fails: vec![0] },
             Record::Initial { variable: 2, value: "-7".into() },
             Record::Step { thread: 1, edge: 2, choice: None },
             Record::Step { thread: 1, edge: 2, choice: Some("99999999999999999999".into()) },
@@ -200,9 +266,10 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let version = "fencewright-evidence 4294967297 trace sc 0";
-        for line in
-            [version, "", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"]
-        {
+        let plain = ["", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"];
+        let cubes =
+            ["recall 1 newest", "predicate le 0 1", "shape 0 0 x", "shape 0 0 : 1*", "cube 0 !", "control"];
+        for line in [version].into_iter().chain(plain).chain(cubes) {
             assert!(Record::from_text(line).is_err(), "{line}");
             assert!(Record::from_json(line).is_err(), "{line}");
         }

@@ -12,6 +12,7 @@
 //! The moves are those of [`machine::Exact`], written out; the gap abstraction's own way of
 //! finding successors plays no part.
 
+use crate::cubes::write_cubes;
 use crate::{Certificate, ClosedSet, Task};
 use machine::{Exact, Gaps, Local, Machine, MoveOf, Slot, Source, State};
 use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
@@ -27,6 +28,11 @@ pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Wr
     let (gaps, set) = match certificate {
         Certificate::Closed(set) => (None, set),
         Certificate::Gaps(gaps, set) => (Some(*gaps), set),
+        Certificate::Cubes(proof) => return write_cubes(task, proof, out),
+        Certificate::Robust { .. } => {
+            let message = "robustness has no form in SMT-LIB yet; a closed set under TSO has one";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
     };
     let machine = Exact::new(task.program, task.model);
     let mut script =
@@ -247,11 +253,16 @@ fn chain(values: &[i64], names: &[String], gaps: &Gaps, above: bool) -> Vec<Stri
     parts
 }
 
-fn name_of(slot: &Slot) -> String {
+pub(crate) fn name_of(slot: &Slot) -> String {
     match slot {
         Slot::Memory(variable) => format!("m{}", variable.index()),
         Slot::Register(thread, register) => format!("r{}_{}", thread.index(), register.index()),
         Slot::Buffer(thread, entry) => format!("b{}_{entry}", thread.index()),
+        Slot::Queued(thread, variable, entry) => {
+            format!("q{}_{}_{entry}", thread.index(), variable.index())
+        }
+        Slot::Last(thread, variable) => format!("l{}_{}", thread.index(), variable.index()),
+        Slot::Pool(thread, variable) => format!("p{}_{}", thread.index(), variable.index()),
     }
 }
 
@@ -271,7 +282,7 @@ fn not(formula: &str) -> String {
     format!("(not {formula})")
 }
 
-fn junction(word: &str, parts: impl Iterator<Item = String>) -> String {
+pub(crate) fn junction(word: &str, parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     match parts.as_slice() {
         [] => (word == "and").to_string(),

@@ -38,6 +38,21 @@ pub enum Reason {
     Imprecise(i64),
     /// The engine cannot handle what is written here.
     Unsupported(Span),
+    /// What is written here is not linear arithmetic.
+    NotLinear(Span),
+    /// The predicates found do not tell a path apart from a violation, and no others were found.
+    Indistinct {
+        /// How many templates there are.
+        templates: usize,
+        /// How many stores are kept in order.
+        k: usize,
+    },
+    /// The engine answers for TSO only.
+    OnlyTso,
+    /// Robustness does not decide what is claimed of the program.
+    CarriesNotOver,
+    /// This many delays of stores were added, and there is still one that matters.
+    Delays(usize),
     /// There is no room for more or larger states in the data structures.
     Full,
 }
@@ -74,6 +89,9 @@ pub struct Progress {
 pub trait Monitor: Sync {
     /// Called now and then; an error ends the work.
     fn observe(&self, progress: &Progress) -> Result<(), Stop>;
+
+    /// Hears what an engine decided on its way, for those who want to know.
+    fn note(&self, _: &str) {}
 }
 
 /// Lets an engine run without limits.
@@ -100,6 +118,11 @@ impl Monitor for (&dyn Monitor, &dyn Monitor) {
         self.0.observe(progress)?;
         self.1.observe(progress)
     }
+
+    fn note(&self, text: &str) {
+        self.0.note(text);
+        self.1.note(text);
+    }
 }
 
 /// What an engine did, for reports.
@@ -111,6 +134,32 @@ pub struct Statistics {
     pub k: Option<usize>,
     /// How the search went, where an engine has several ways.
     pub method: Option<&'static str>,
+    /// Templates of predicates.
+    pub predicates: Option<usize>,
+    /// What abstract paths to violations turned out to be.
+    pub refinements: Option<Refinements>,
+    /// Questions put to the solver.
+    pub questions: Option<usize>,
+}
+
+/// What paths of an abstraction to a violation turned out to be, and how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refinements {
+    /// Possible under SC.
+    pub sc: usize,
+    /// Possible under the memory model.
+    pub model: usize,
+    /// Possible only because too few stores are kept in order.
+    pub k: usize,
+    /// Possible only because of the predicates.
+    pub predicates: usize,
+}
+
+impl Refinements {
+    /// How many times the abstraction was refined.
+    pub fn total(&self) -> usize {
+        self.k + self.predicates
+    }
 }
 
 impl fmt::Display for Stop {
@@ -143,6 +192,22 @@ impl Reason {
                 format!(
                     "the engine only handles copies, sums with constants and comparisons, not `{text}`{place}"
                 )
+            }
+            Reason::NotLinear(span) => {
+                let place = program.source.line(*span).map(|line| format!(" on line {line}"));
+                let (place, text) = (place.unwrap_or_default(), program.source.snippet(*span));
+                format!("the engine only handles linear arithmetic, not `{text}`{place}")
+            }
+            Reason::Indistinct { templates, k } => format!(
+                "{templates} templates of predicates over store buffers of which {k} entries are kept in \
+                 order are not enough to decide, and no others were found"
+            ),
+            Reason::OnlyTso => "the engine answers for TSO only".to_string(),
+            Reason::CarriesNotOver => {
+                "a property looks at memory and threads at once, which robustness does not decide".to_string()
+            }
+            Reason::Delays(count) => {
+                format!("after {count} delays of stores there are still others that matter")
             }
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(Doubt::Bound) => "a bound on store buffers was reached".to_string(),

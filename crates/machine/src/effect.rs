@@ -4,38 +4,43 @@
 //! step*: a register that was assigned stands for its expression from then on. So a block of
 //! several operations becomes one guard and one set of assignments.
 
-use crate::exact::Local;
 use crate::{Slot, Source};
 use program::{Cond, Expr, Op, RegId, ThreadId, VarId};
 
 /// The effect of a step, while it is being worked out.
 pub(crate) struct Effect<'a> {
     thread: ThreadId,
-    local: &'a Local,
+    /// Where a load of the thread finds a variable.
+    newest: &'a dyn Fn(VarId) -> Slot,
     guard: Vec<Cond<Slot>>,
     registers: Vec<(RegId, Source)>,
     memory: Vec<(VarId, Expr<Slot>)>,
-    /// Where a store goes if it is buffered: this entry, and those from there on shift.
-    entry: Option<u32>,
+    /// Whether a store joins the buffer instead of reaching memory.
+    buffers: bool,
     buffered: Option<Expr<Slot>>,
 }
 
+/// What a step does to the data.
+pub(crate) struct Outcome {
+    /// When it may happen.
+    pub(crate) guard: Cond<Slot>,
+    /// What registers and memory become.
+    pub(crate) set: Vec<(Slot, Source)>,
+    /// The value that joins the buffer.
+    pub(crate) buffered: Option<Expr<Slot>>,
+}
+
 impl<'a> Effect<'a> {
-    pub(crate) fn new(thread: ThreadId, local: &'a Local) -> Effect<'a> {
+    pub(crate) fn new(thread: ThreadId, buffers: bool, newest: &'a dyn Fn(VarId) -> Slot) -> Effect<'a> {
         Effect {
             thread,
-            local,
+            newest,
             guard: Vec::new(),
             registers: Vec::new(),
             memory: Vec::new(),
-            entry: None,
+            buffers,
             buffered: None,
         }
-    }
-
-    /// Sends the store to this entry of the buffer instead of memory.
-    pub(crate) fn buffer_at(&mut self, entry: u32) {
-        self.entry = Some(entry);
     }
 
     pub(crate) fn perform(&mut self, op: &Op) {
@@ -56,12 +61,11 @@ impl<'a> Effect<'a> {
             }
             Op::Store(variable, value) => {
                 let value = value.map(&mut |r| self.register(*r));
-                match self.entry {
-                    Some(_) => self.buffered = Some(value),
-                    None => {
-                        self.memory.retain(|(v, _)| v != variable);
-                        self.memory.push((*variable, value));
-                    }
+                if self.buffers {
+                    self.buffered = Some(value);
+                } else {
+                    self.memory.retain(|(v, _)| v != variable);
+                    self.memory.push((*variable, value));
                 }
             }
             Op::Block { parts, .. } => parts.iter().for_each(|part| self.perform(part)),
@@ -69,22 +73,14 @@ impl<'a> Effect<'a> {
     }
 
     /// The guard and the assignments; registers that are dead afterwards are left out.
-    pub(crate) fn finish(self, live: &[RegId]) -> (Cond<Slot>, Vec<(Slot, Source)>) {
+    pub(crate) fn finish(self, live: &[RegId]) -> Outcome {
         let thread = self.thread;
         let live = |register: &RegId| live.binary_search(register).is_ok();
         let registers = self.registers.into_iter().filter(|(register, _)| live(register));
         let mut set: Vec<(Slot, Source)> =
             registers.map(|(register, source)| (Slot::Register(thread, register), source)).collect();
         set.extend(self.memory.into_iter().map(|(v, value)| (Slot::Memory(v), Source::Is(value))));
-        if let (Some(entry), Some(value)) = (self.entry, self.buffered) {
-            set.push((Slot::Buffer(thread, entry), Source::Is(value)));
-            let count = self.local.stores().count() as u32;
-            set.extend(
-                (entry..count)
-                    .map(|e| (Slot::Buffer(thread, e + 1), Source::Is(Slot::Buffer(thread, e).into()))),
-            );
-        }
-        (Cond::and(self.guard), set)
+        Outcome { guard: Cond::and(self.guard), set, buffered: self.buffered }
     }
 
     fn assign(&mut self, register: RegId, source: Source) {
@@ -106,10 +102,6 @@ impl<'a> Effect<'a> {
         if let Some((_, value)) = self.memory.iter().find(|(v, _)| *v == variable) {
             return value.clone();
         }
-        let newest = self.local.stores().enumerate().filter(|(_, v)| *v == variable).last();
-        match newest {
-            Some((entry, _)) => Slot::Buffer(self.thread, entry as u32).into(),
-            None => Slot::Memory(variable).into(),
-        }
+        (self.newest)(variable).into()
     }
 }

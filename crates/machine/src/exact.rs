@@ -7,10 +7,12 @@
 //! a store joins the buffer; draining moves an entry that may leave to memory; a full fence
 //! and the start of an atomic section wait for an empty buffer. While somebody is inside an
 //! atomic section, others neither load nor drain nor write memory. Inside, loads and stores
-//! go straight to memory (the buffer is empty, and nobody could see a difference).
+//! go straight to memory (the buffer is empty, and nobody could see a difference). What does
+//! not depend on the buffer's contents stands in `rules.rs`, for abstractions to share.
 //! Registers that nothing reads any more are no slots: states differing there are one.
 
 use crate::effect::Effect;
+use crate::rules::{Rule, push_barrier};
 use crate::{Entry, Event, Machine, Model, Move, MoveOf, Moves, Slot, Source};
 use program::{Edge, EdgeId, Fence, Liveness, Loc, Op, Program, ThreadId, VarId};
 use smallvec::SmallVec;
@@ -41,6 +43,12 @@ impl Local {
     /// The slot number of the entry at this position.
     fn slot(&self, at: usize) -> u32 {
         self.buffer[..at].iter().filter(|entry| **entry != Entry::Barrier).count() as u32
+    }
+
+    /// Where a load finds the variable: the newest buffered store, else memory.
+    fn newest(&self, thread: ThreadId, variable: VarId) -> Slot {
+        let newest = self.stores().enumerate().filter(|(_, v)| *v == variable).last();
+        newest.map_or(Slot::Memory(variable), |(entry, _)| Slot::Buffer(thread, entry as u32))
     }
 }
 
@@ -87,64 +95,44 @@ impl<'p> Exact<'p> {
         local: &Local,
         (id, edge): (EdgeId, &Edge),
     ) -> Result<Option<MoveOf<Self>>, Withheld> {
-        let alone = holder.is_none_or(|h| h == thread);
-        let locked = holder == Some(thread);
-        let mut next = Local { loc: edge.to, buffer: local.buffer.clone() };
-        let mut global = holder;
-        let mut effect = Effect::new(thread, local);
-        let enabled = match &edge.op {
-            Op::Skip | Op::Assign(..) | Op::Assume(_) | Op::Havoc(..) => true,
-            Op::Load(..) => alone,
-            Op::Block { locked: false, .. } => alone,
-            Op::Block { locked: true, .. } => locked || (holder.is_none() && local.buffer.is_empty()),
-            Op::Fence(Fence::Full) => local.buffer.is_empty(),
-            Op::Fence(Fence::Store) => {
-                let last = next.buffer.last();
-                if self.model.needs_barriers() && last.is_some_and(|last| *last != Entry::Barrier) {
-                    next.buffer.push(Entry::Barrier);
-                }
-                true
-            }
-            Op::Lock => {
-                global = Some(thread);
-                holder.is_none() && local.buffer.is_empty()
-            }
-            Op::Unlock => {
-                global = None;
-                locked
-            }
-            Op::Store(variable, _) => match self.model.place(&local.buffer, *variable) {
-                Some(place) if !locked => {
-                    let queued = self.model.queued(&local.buffer, *variable);
-                    if self.cap.is_some_and(|cap| queued >= cap) {
-                        return Err(Withheld);
-                    }
-                    next.buffer.insert(place, Entry::Store(*variable));
-                    effect.buffer_at(next.slot(place));
-                    true
-                }
-                _ => alone,
-            },
+        let place = match &edge.op {
+            Op::Store(variable, _) if holder != Some(thread) => self.model.place(&local.buffer, *variable),
+            _ => None,
         };
-        if !enabled {
-            return Ok(None);
+        let rule = Rule { thread, holder, drained: local.buffer.is_empty(), buffers: place.is_some() };
+        let Some(global) = rule.holder_after(&edge.op) else { return Ok(None) };
+        let mut next = Local { loc: edge.to, buffer: local.buffer.clone() };
+        match (&edge.op, place) {
+            (Op::Fence(Fence::Store), _) => push_barrier(self.model, &mut next.buffer),
+            (Op::Store(variable, _), Some(place)) => {
+                let queued = self.model.queued(&local.buffer, *variable);
+                if self.cap.is_some_and(|cap| queued >= cap) {
+                    return Err(Withheld);
+                }
+                next.buffer.insert(place, Entry::Store(*variable));
+            }
+            _ => {}
         }
+        let newest = |variable| local.newest(thread, variable);
+        let mut effect = Effect::new(thread, place.is_some(), &newest);
         effect.perform(&edge.op);
-        let (guard, mut set) = effect.finish(self.liveness.at(thread, edge.to));
-        set.sort_by_key(|(slot, _)| *slot);
+        let mut outcome = effect.finish(self.liveness.at(thread, edge.to));
+        if let (Some(place), Some(value)) = (place, outcome.buffered) {
+            let entry = next.slot(place);
+            outcome.set.push((Slot::Buffer(thread, entry), Source::Is(value)));
+            let shifted = entry..local.stores().count() as u32;
+            outcome.set.extend(shifted.map(|e| moved(Slot::Buffer(thread, e), Slot::Buffer(thread, e + 1))));
+        }
+        outcome.set.sort_by_key(|(slot, _)| *slot);
         let event = Event::Step { thread, edge: id };
-        Ok(Some(Move { event, guard, set, global, local: next }))
+        Ok(Some(Move { event, guard: outcome.guard, set: outcome.set, global, local: next }))
     }
 
     fn drain(&self, thread: ThreadId, local: &Local, at: usize, variable: VarId) -> MoveOf<Self> {
         let from = local.slot(at);
         let count = local.stores().count() as u32;
         let mut set = vec![(Slot::Memory(variable), Source::Is(Slot::Buffer(thread, from).into()))];
-        set.extend(
-            (from + 1..count).map(|entry| {
-                (Slot::Buffer(thread, entry - 1), Source::Is(Slot::Buffer(thread, entry).into()))
-            }),
-        );
+        set.extend((from + 1..count).map(|e| moved(Slot::Buffer(thread, e), Slot::Buffer(thread, e - 1))));
         let mut next = local.clone();
         next.buffer.remove(at);
         // A barrier with nothing before it orders nothing.
@@ -159,6 +147,11 @@ impl<'p> Exact<'p> {
             local: next,
         }
     }
+}
+
+/// One slot's value goes to another.
+fn moved(from: Slot, to: Slot) -> (Slot, Source) {
+    (to, Source::Is(from.into()))
 }
 
 /// A move was left out because a buffer is at its cap.

@@ -11,14 +11,18 @@ mod compiled;
 mod configuration;
 mod effect;
 mod exact;
+mod forgetful;
 mod gap_plan;
 mod gap_stepper;
 mod gaps;
+mod local_first;
 mod model;
 mod moves;
 mod pack;
 mod pso;
 pub mod reference;
+mod robust;
+mod rules;
 mod sc;
 mod state_set;
 mod stepper;
@@ -29,11 +33,16 @@ mod violation;
 
 pub use configuration::{Configuration, Enabled};
 pub use exact::{Exact, Local};
+pub use forgetful::{Blur, BlurredMove, Forgetful, Forgotten, Keep, Recall, Shape};
 pub use gap_plan::Unsupported;
 pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;
+pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
+pub use robust::{
+    Access, Accesses, Attack, AttackStep, Attacked, Attacking, Delaying, attacks, number_controls,
+};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
 pub use stepper::{Doubt, State, Stepper};
 pub use trace::{Rejected, Trace, TraceStep, replay};

@@ -37,9 +37,15 @@ pub trait MemoryModel: Sync + std::fmt::Debug {
     /// Whether the store at this position may drain now.
     fn may_drain(&self, buffer: &[Entry], at: usize) -> bool;
 
+    /// Whether stores of a thread to these variables stay in order.
+    fn share_a_queue(&self, a: VarId, b: VarId) -> bool;
+
     /// How many stores are in the queue that a new store to the variable would join: what a
     /// bound on buffers counts.
-    fn queued(&self, buffer: &[Entry], variable: VarId) -> usize;
+    fn queued(&self, buffer: &[Entry], variable: VarId) -> usize {
+        let shares = |entry: &&Entry| matches!(entry, Entry::Store(v) if self.share_a_queue(*v, variable));
+        buffer.iter().filter(shares).count()
+    }
 
     /// Whether a store fence has to be remembered.
     fn needs_barriers(&self) -> bool;

@@ -24,6 +24,13 @@ pub enum Slot {
     Register(ThreadId, RegId),
     /// A buffered store's value; 0 is the first entry of the thread's buffer.
     Buffer(ThreadId, u32),
+    /// The value of a thread's n-th kept store to a variable, the oldest being 0: an abstraction's
+    /// entries are named by what they store, so that the same name means the same kind of value.
+    Queued(ThreadId, VarId, u32),
+    /// The newest of a thread's stores to a variable that an abstraction forgot.
+    Last(ThreadId, VarId),
+    /// Any of the older ones: what is known of it holds for all of them.
+    Pool(ThreadId, VarId),
 }
 
 impl From<Slot> for Expr<Slot> {
@@ -69,15 +76,15 @@ impl Event {
     }
 }
 
-/// A symbolic step of one thread.
+/// A symbolic step of one thread. Abstractions know other sources than exact machines.
 #[derive(Clone, Debug)]
-pub struct Move<G, L> {
-    /// What happens. In one control, no two moves have the same event.
+pub struct Move<G, L, S = Source> {
+    /// What happens. In one control of an exact machine, no two moves have the same event.
     pub event: Event,
     /// When it may happen.
     pub guard: Cond<Slot>,
     /// What changes, all at once; slots that still exist afterwards and are not named stay.
-    pub set: Vec<(Slot, Source)>,
+    pub set: Vec<(Slot, S)>,
     /// The shared part of the control afterwards.
     pub global: G,
     /// The thread's part of the control afterwards.

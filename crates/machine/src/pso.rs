@@ -31,8 +31,8 @@ impl MemoryModel for Pso {
         !before.contains(&Entry::Barrier) && !before.contains(&buffer[at])
     }
 
-    fn queued(&self, buffer: &[Entry], variable: VarId) -> usize {
-        buffer.iter().filter(|entry| entry.stores_to(variable)).count()
+    fn share_a_queue(&self, a: VarId, b: VarId) -> bool {
+        a == b
     }
 
     fn needs_barriers(&self) -> bool {

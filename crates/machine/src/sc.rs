@@ -24,8 +24,8 @@ impl MemoryModel for Sc {
         false
     }
 
-    fn queued(&self, _: &[Entry], _: VarId) -> usize {
-        0
+    fn share_a_queue(&self, _: VarId, _: VarId) -> bool {
+        true
     }
 
     fn needs_barriers(&self) -> bool {

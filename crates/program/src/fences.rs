@@ -221,7 +221,12 @@ impl Thread {
     }
 
     /// This thread with other locations and edges, the latter sorted by their source.
-    fn with(&self, locations: Vec<crate::Location>, atomic: Vec<bool>, edges: Vec<Edge>) -> Thread {
+    pub(crate) fn with(
+        &self,
+        locations: Vec<crate::Location>,
+        atomic: Vec<bool>,
+        edges: Vec<Edge>,
+    ) -> Thread {
         let start = |loc| edges.partition_point(|edge| edge.from.index() < loc) as u32;
         let first = (0..=locations.len()).map(start).collect();
         Thread { locations, atomic, edges, first, ..self.clone() }

@@ -21,6 +21,7 @@
 
 mod automaton;
 mod build;
+mod delay;
 mod division;
 mod dot;
 mod expr;
@@ -36,6 +37,7 @@ mod validate;
 
 pub use automaton::{Domain, Edge, Failure, FailureKind, Fence, Location, Op, Thread};
 pub use build::ThreadBuilder;
+pub use delay::{Delay, Delayed, NoDelay, Origin};
 pub use dot::dot;
 pub use expr::{Arith, Cond, EvalError, Expr, Relation};
 pub use fences::{FenceSet, Placement, Point, Strength};

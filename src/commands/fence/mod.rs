@@ -114,7 +114,8 @@ impl Session<'_> {
         let task = Task { program: &program, model };
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
-        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label);
+        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
+            .verbose(self.look.verbose);
         let (args, engine) = (self.args, self.args.exploring.engine());
         let options = FenceOptions { costs: args.cost, points: args.points.into(), all: args.all };
         let found = place_fences(&task, engine, &options, &args.exploring.run(&watch));

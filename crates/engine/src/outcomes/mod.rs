@@ -141,5 +141,5 @@ fn answer(
 ) -> (Outcomes, Statistics) {
     let missing = stopped.into_iter().chain(doubts.into_iter().map(Reason::Doubt)).collect();
     let outcomes = Outcomes { finals: finals.into_values().collect(), missing };
-    (outcomes, Statistics { states, k: None, method: Some(method) })
+    (outcomes, Statistics { states, method: Some(method), ..Default::default() })
 }

@@ -3,7 +3,7 @@
 //! A program is robust if every run under TSO looks like one under SC: the same steps, the
 //! same stores read, the same order of stores to each variable. It is not robust exactly if
 //! some *attack*, a store delayed past a load, has a witness. First the program text alone is
-//! asked ([`attacks`]); where no attack is left the program is robust, for whatever data. Then
+//! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Then
 //! the states under SC are explored once, and from them every attack is searched on its own
 //! ([`attacking`]), in parallel. Every search is finite if the data are, whatever the buffers
 //! hold, so the answer is exact for finite data.
@@ -14,21 +14,24 @@
 //! with a witness, the first counts.
 
 mod attacking;
-mod attacks;
-mod delaying;
 mod fences;
 
 pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
 
 use crate::Run;
-use crate::concrete::{Concrete, chosen_initially};
+use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
-use attacking::{Attacking, Label, number_controls};
-use attacks::{Accesses, Attack, attacks};
-use delaying::Delaying;
-use evidence::{CheckedWitness, Monitor, Progress, Reason, Stop, Witness, WitnessRejected, check_witness};
-use machine::{Event, Exact, MODELS, State, StateRef, StateSet, TraceStep};
+use attacking::Hunt;
+use evidence::{
+    CheckedWitness, ClosedSet, Monitor, Progress, Reason, RobustProof, Stop, Witness, WitnessRejected,
+    check_witness,
+};
+use machine::{
+    Accesses, Attack, AttackStep, Attacking, Delaying, Event, Exact, MODELS, State, StateRef, StateSet,
+    TraceStep, attacks, number_controls,
+};
 use program::{Op, Program};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,49 +57,68 @@ pub enum Robustness {
 
 /// Decides whether a program is robust against TSO.
 pub fn robust(program: &Program, run: &Run<'_>) -> Robustness {
+    prove_robust(program, run).0
+}
+
+/// As [`robust()`], with the proof if the program is robust.
+pub fn prove_robust(program: &Program, run: &Run<'_>) -> (Robustness, Option<RobustProof>) {
     let accesses = Accesses::of(program);
     let attacks = attacks(program, &accesses);
     if attacks.is_empty() {
-        return Robustness::Robust;
+        return (Robustness::Robust, Some(RobustProof::default()));
     }
     let machine = Exact::new(program, MODELS[0]);
     let mut most = FIRST_ROUND;
     loop {
-        let round = Round { program, machine: &machine, accesses: &accesses, run, most };
+        let round =
+            Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::First };
         match round.answer(&attacks) {
-            Some(answer) => return answer,
+            Some((answer, under_sc)) => {
+                return (answer, under_sc.map(|set| RobustProof { under_sc: Some(set) }));
+            }
             None => most = most.saturating_mul(GROWTH),
         }
     }
 }
 
+/// Which witnesses are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// That of the first attack that has one.
+    First,
+    /// One of every attack that has one.
+    All,
+}
+
 /// One look at all attacks, with a limit on states.
-struct Round<'a> {
-    program: &'a Program,
-    machine: &'a Exact<'a>,
-    accesses: &'a Accesses,
-    run: &'a Run<'a>,
-    most: usize,
+pub(crate) struct Round<'a> {
+    pub(crate) program: &'a Program,
+    /// The machine of SC.
+    pub(crate) machine: &'a Exact<'a>,
+    pub(crate) accesses: &'a Accesses,
+    pub(crate) run: &'a Run<'a>,
+    pub(crate) most: usize,
+    pub(crate) wanted: Wanted,
 }
 
 /// What became of one search.
 #[derive(Default)]
-struct Outcome {
-    witness: Option<Labels>,
+pub(crate) struct Outcome {
+    pub(crate) witness: Option<Labels>,
     /// Whether the round's own limit cut it off.
-    cut: bool,
-    reasons: BTreeSet<Reason>,
+    pub(crate) cut: bool,
+    pub(crate) reasons: BTreeSet<Reason>,
 }
 
 /// The state of SC that an attack starts from, and its steps.
-struct Labels {
-    start: State,
-    steps: Vec<Label>,
+pub(crate) struct Labels {
+    pub(crate) start: State,
+    pub(crate) steps: Vec<AttackStep>,
 }
 
 impl<'a> Round<'a> {
     /// The answer; `None` if only the limit of the round stands in the way.
-    fn answer(&self, attacks: &[Attack]) -> Option<Robustness> {
+    fn answer(&self, attacks: &[Attack]) -> Option<(Robustness, Option<ClosedSet>)> {
         let mut system = Concrete::wandering(self.machine);
         number_controls(&mut system.stepper, self.program);
         let found = search(&mut system, &self.limits(self.run.monitor));
@@ -105,10 +127,11 @@ impl<'a> Round<'a> {
         for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states)) {
             if let Some(labels) = attacked.witness {
                 let witness = self.witness(&mut system, &found.states, attack, &labels);
-                return Some(match witness.and_then(|witness| check_witness(self.program, witness)) {
+                let answer = match witness.and_then(|witness| check_witness(self.program, witness)) {
                     Ok(checked) => Robustness::NotRobust(Box::new(checked)),
                     Err(why) => Robustness::Rejected(why),
-                });
+                };
+                return Some((answer, None));
             }
             outcome.cut |= attacked.cut;
             outcome.reasons.extend(attacked.reasons);
@@ -118,10 +141,13 @@ impl<'a> Round<'a> {
             return None;
         }
         let reasons: Vec<Reason> = outcome.reasons.into_iter().collect();
-        Some(if reasons.is_empty() { Robustness::Robust } else { Robustness::Unknown(reasons) })
+        Some(match reasons.is_empty() {
+            true => (Robustness::Robust, Some(closed_set(&system.stepper, found.states))),
+            false => (Robustness::Unknown(reasons), None),
+        })
     }
 
-    fn limits<'b>(&self, monitor: &'b dyn Monitor) -> Limits<'b> {
+    pub(crate) fn limits<'b>(&self, monitor: &'b dyn Monitor) -> Limits<'b> {
         Limits {
             order: Order::Breadth,
             depth: None,
@@ -131,7 +157,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    fn outcome<G>(&self, found: &Search<G>) -> Outcome {
+    pub(crate) fn outcome<G>(&self, found: &Search<G>) -> Outcome {
         let cut = matches!(found.ended, Ended::Stopped(Stop::States)) && found.states.len() > self.most;
         let reason = match &found.ended {
             Ended::Stopped(_) if cut => None,
@@ -142,8 +168,9 @@ impl<'a> Round<'a> {
         Outcome { witness: None, cut, reasons: reason.into_iter().collect() }
     }
 
-    /// Searches all attacks in parallel. Those behind the first that has a witness may be left out.
-    fn search_all(&self, attacks: &[Attack], under_sc: &StateSet) -> Vec<Outcome> {
+    /// Searches all attacks in parallel. Those behind the first that has a witness may be left
+    /// out if only that is wanted.
+    pub(crate) fn search_all(&self, attacks: &[Attack], under_sc: &StateSet) -> Vec<Outcome> {
         let next = AtomicUsize::new(0);
         let first = AtomicUsize::new(usize::MAX);
         let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
@@ -154,7 +181,7 @@ impl<'a> Round<'a> {
             }
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
             let outcome = self.search_one(&attacks[at], under_sc, &monitor);
-            if outcome.witness.is_some() {
+            if outcome.witness.is_some() && self.wanted == Wanted::First {
                 first.fetch_min(at, Ordering::Relaxed);
             }
             outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, outcome));
@@ -173,7 +200,12 @@ impl<'a> Round<'a> {
 
     fn search_one(&self, attack: &Attack, under_sc: &StateSet, monitor: &dyn Monitor) -> Outcome {
         let machine = Delaying::new(self.machine, attack);
-        let mut system = Attacking::new(&machine, self.program, attack, self.accesses, under_sc);
+        let mut system = Hunt {
+            attacking: Attacking::new(&machine, self.accesses),
+            under_sc,
+            threads: self.program.threads.len(),
+            doubts: RefCell::default(),
+        };
         let found = search(&mut system, &self.limits(monitor));
         let mut outcome = self.outcome(&found);
         if let Ended::Goal(at, ()) = found.ended {
@@ -185,7 +217,7 @@ impl<'a> Round<'a> {
     }
 
     /// The whole run: under SC up to the attack, the attack, and the attacker's drains.
-    fn witness(
+    pub(crate) fn witness(
         &self,
         system: &mut Concrete<'_, '_>,
         under_sc: &StateSet,

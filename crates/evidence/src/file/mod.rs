@@ -3,14 +3,17 @@
 //! `fencewright-evidence 1 KIND MODEL PROGRAM` opens a file; PROGRAM is a [`fingerprint`], so
 //! that evidence for another program is refused with a clear word (it would not pass anyway).
 //! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
-//! closed set as its dictionary (`global`, `local`) and its `state`s. `end N` closes the file
+//! closed set as its dictionary (`global`, `local`) and its `state`s, perhaps after `gaps` and,
+//! where robustness is the reason, `delay` lines that say which program it is about; a proof by
+//! cubes as `predicate`s, `shape`s, `control`s and `cube`s. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
+mod cubes;
 mod read;
 mod write;
 
 pub use read::{check_file, read_certificate};
-pub use write::write_evidence;
+pub use write::{write_evidence, write_robust};
 
 use crate::Rejected;
 use machine::{Configuration, Model, Trace};
@@ -36,6 +39,8 @@ pub enum Claim {
     Safe(Model, usize),
     /// The program is unsafe, by this trace through these configurations.
     Unsafe(Model, Trace, Vec<Configuration>),
+    /// The program is robust against TSO; this many states under SC.
+    Robust(usize),
 }
 
 /// What is wrong with a file.

@@ -1,31 +1,111 @@
 //! Reading evidence files, and checking them against a program in bounded memory.
 
-use super::{Claim, FileError, Opener, VERSION, fingerprint};
-use crate::obligations::check_stream;
+use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint};
+use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
-use crate::{Certificate, ClosedSet, Rejected, Task};
+use crate::robust::{Attacks, Dictionary as Controls, extended, sc};
+use crate::{Certificate, ClosedSet, Ignore, Rejected, Task};
 use machine::{
     Entry, Event, Gaps, Local, Model, State, StateSet, Trace, TraceStep, Violation, model_named, replay,
 };
-use program::{EdgeId, Int, Loc, Program, ThreadId, VarId};
+use program::{Delay, EdgeId, Int, Loc, Program, ThreadId, VarId};
 use std::io::{self, BufRead};
 
 /// Lines longer than this are no evidence of ours; a state of 64 KiB takes a third of it.
 const MAX_LINE: u64 = 1 << 22;
 /// Nor are integers with more digits than this.
-const MAX_DIGITS: usize = 4096;
+pub(super) const MAX_DIGITS: usize = 4096;
 
 /// Checks an evidence file against a program. Memory is bounded by about twice the budget
 /// (in bytes), whatever the size of the file.
 pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result<Claim, FileError> {
     let mut records = Records::new(open()?);
     let (kind, model) = head(program, records.next_record()?)?;
+    let task = Task { program, model };
+    let looking = Looking::ForViolations;
     match kind {
         Kind::Trace => check_trace(program, model, records),
-        Kind::ClosedSet => check_states(&Task { program, model }, None, records, open, budget),
+        Kind::ClosedSet => {
+            let states = check_states(&task, None, looking, &mut records, open, budget)?;
+            Ok(Claim::Safe(model, states.count))
+        }
         Kind::GapSet => {
             let gaps = gaps_record(&mut records)?;
-            check_states(&Task { program, model }, Some(gaps), records, open, budget)
+            let states = check_states(&task, Some(gaps), looking, &mut records, open, budget)?;
+            Ok(Claim::Safe(model, states.count))
+        }
+        Kind::CubeSet => {
+            let count = cubes::check_rest(&task, records, budget)?;
+            Ok(Claim::Safe(model, count))
+        }
+        Kind::Robust => check_robust_states(program, records, open, budget).map(Claim::Robust),
+        Kind::RobustSet => {
+            let (delays, gaps) = delays_and_gaps(program, &mut records)?;
+            let extended = extended(&task, &delays)?;
+            let under_sc = Task { program: &extended, model: sc()? };
+            let states = check_states(&under_sc, gaps, looking, &mut records, open, budget)?;
+            match gaps {
+                None => no_attack(&extended, &states, open, budget)?,
+                Some(_) if Attacks::of(&extended).is_empty() => {}
+                Some(_) => return Err(Rejected::Attack.into()),
+            }
+            Ok(Claim::Safe(model, states.count))
+        }
+    }
+}
+
+/// Checks that a program is robust, from its states under SC or from its text alone.
+fn check_robust_states(
+    program: &Program,
+    mut records: Records,
+    open: &Opener<'_>,
+    budget: usize,
+) -> Result<usize, FileError> {
+    let first = records.next_record()?;
+    if first.is_none() {
+        return if Attacks::of(program).is_empty() { Ok(0) } else { Err(Rejected::Attack.into()) };
+    }
+    records.again = first;
+    let task = Task { program, model: sc()? };
+    let states = check_states(&task, None, Looking::Away, &mut records, open, budget)?;
+    no_attack(program, &states, open, budget)?;
+    Ok(states.count)
+}
+
+fn no_attack(
+    program: &Program,
+    states: &Dictionary,
+    open: &Opener<'_>,
+    budget: usize,
+) -> Result<(), FileError> {
+    let controls = Controls { globals: &states.globals, locals: &states.locals };
+    let threads = program.threads.len();
+    Attacks::of(program).fail(&controls, budget, &mut |visit| scan(threads, open, visit), &Ignore)
+}
+
+/// What stands before the states of a program that is robust.
+fn delays_and_gaps(
+    program: &Program,
+    records: &mut Records,
+) -> Result<(Vec<Delay>, Option<Gaps>), FileError> {
+    let mut delays = Vec::new();
+    loop {
+        match records.next_record()? {
+            Some(Record::Delay { thread, complete, path }) => {
+                let small = |edge: &usize| u32::try_from(*edge).ok().map(|_| EdgeId::new(*edge));
+                let path = path.iter().map(small).collect::<Option<Vec<_>>>();
+                let Some(path) = path.filter(|_| thread < program.threads.len()) else {
+                    return Err(records.wrong("there is no such thread or edge"));
+                };
+                delays.push(Delay { thread: ThreadId::new(thread), path, complete });
+            }
+            Some(Record::Gaps { low, high, precision, modulus }) => {
+                return Ok((delays, Some(Gaps { low, high, precision, modulus })));
+            }
+            other => {
+                records.again = other;
+                return Ok((delays, None));
+            }
         }
     }
 }
@@ -55,22 +135,24 @@ fn head(program: &Program, record: Option<Record>) -> Result<(Kind, Model), File
 }
 
 /// Reads records line by line, checking the closing count.
-struct Records {
+pub(super) struct Records {
     input: Box<dyn BufRead>,
     line: usize,
     buffer: Vec<u8>,
     ended: bool,
+    /// A record that was read and will be read again.
+    again: Option<Record>,
 }
 
 impl Records {
     fn new(input: Box<dyn BufRead>) -> Records {
-        Records { input, line: 0, buffer: Vec::new(), ended: false }
+        Records { input, line: 0, buffer: Vec::new(), ended: false, again: None }
     }
 
     /// The next record before `end`; an error if the file stops without one.
-    fn next_record(&mut self) -> Result<Option<Record>, FileError> {
-        if self.ended {
-            return Ok(None);
+    pub(super) fn next_record(&mut self) -> Result<Option<Record>, FileError> {
+        if self.ended || self.again.is_some() {
+            return Ok(self.again.take());
         }
         self.buffer.clear();
         let mut limited = io::Read::take(&mut self.input, MAX_LINE);
@@ -111,7 +193,7 @@ impl Records {
         }
     }
 
-    fn wrong(&self, message: &str) -> FileError {
+    pub(super) fn wrong(&self, message: &str) -> FileError {
         FileError::Line(self.line, message.to_string())
     }
 }
@@ -170,30 +252,43 @@ fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<
 fn check_states(
     task: &Task<'_>,
     gaps: Option<Gaps>,
-    mut records: Records,
+    looking: Looking,
+    records: &mut Records,
     open: &Opener<'_>,
     budget: usize,
-) -> Result<Claim, FileError> {
+) -> Result<Dictionary, FileError> {
     let threads = task.program.threads.len();
-    let (globals, locals, count) = dictionary(task.program, &mut records)?;
-    check_stream(task, gaps, (&globals, &locals), budget, |visit| scan(threads, open, visit))?;
-    Ok(Claim::Safe(task.model, count))
+    let states = dictionary(task.program, records)?;
+    let controls = (&states.globals[..], &states.locals[..]);
+    check_stream(task, gaps, looking, controls, budget, |visit| scan(threads, open, visit))?;
+    Ok(states)
 }
 
 /// Reads the certificate of a file into memory, without checking it: for [`crate::write_smtlib`],
-/// whose output is checked by others. A trace is no certificate.
+/// whose output is checked by others. A trace is none, and robustness alone proves nothing safe.
 pub fn read_certificate(
     program: &Program,
     open: &Opener<'_>,
 ) -> Result<Option<(Model, Certificate)>, FileError> {
     let mut records = Records::new(open()?);
     let (kind, model) = head(program, records.next_record()?)?;
-    let gaps = match kind {
-        Kind::Trace => return Ok(None),
-        Kind::ClosedSet => None,
-        Kind::GapSet => Some(gaps_record(&mut records)?),
+    let (mut delays, mut gaps) = (Vec::new(), None);
+    match kind {
+        Kind::Trace | Kind::Robust => return Ok(None),
+        Kind::ClosedSet => {}
+        Kind::GapSet => gaps = Some(gaps_record(&mut records)?),
+        Kind::CubeSet => {
+            let proof = cubes::read_rest(program, records, usize::MAX)?;
+            return Ok(Some((model, Certificate::Cubes(proof))));
+        }
+        Kind::RobustSet => (delays, gaps) = delays_and_gaps(program, &mut records)?,
+    }
+    let extended = match kind {
+        Kind::RobustSet => Some(extended(&Task { program, model }, &delays)?),
+        _ => None,
     };
-    let (globals, locals, _) = dictionary(program, &mut records)?;
+    let program = extended.as_ref().unwrap_or(program);
+    let Dictionary { globals, locals, .. } = dictionary(program, &mut records)?;
     let mut states = StateSet::new();
     let mut packed = Vec::new();
     scan(program.threads.len(), open, &mut |at, state| {
@@ -208,6 +303,7 @@ pub fn read_certificate(
     })?;
     let set = ClosedSet { globals, locals, states };
     let certificate = match gaps {
+        gaps if kind == Kind::RobustSet => Certificate::Robust { delays, gaps, set },
         None => Certificate::Closed(set),
         Some(gaps) => Certificate::Gaps(gaps, set),
     };
@@ -215,7 +311,11 @@ pub fn read_certificate(
 }
 
 /// The controls that a file names, and how many states follow.
-type Dictionary = (Vec<Option<ThreadId>>, Vec<Vec<Local>>, usize);
+struct Dictionary {
+    globals: Vec<Option<ThreadId>>,
+    locals: Vec<Vec<Local>>,
+    count: usize,
+}
 
 fn dictionary(program: &Program, records: &mut Records) -> Result<Dictionary, FileError> {
     let (mut globals, mut locals) = (Vec::new(), vec![Vec::new(); program.threads.len()]);
@@ -234,7 +334,7 @@ fn dictionary(program: &Program, records: &mut Records) -> Result<Dictionary, Fi
             _ => return Err(records.wrong("this does not fit a closed set of the program")),
         }
     }
-    Ok((globals, locals, count))
+    Ok(Dictionary { globals, locals, count })
 }
 
 /// A thread's control, if its location and variables exist.

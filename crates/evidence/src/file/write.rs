@@ -1,10 +1,11 @@
 //! Writing evidence files.
 
+use super::cubes::write_cubes;
 use super::{Form, VERSION, fingerprint};
 use crate::record::{Kind, Record};
-use crate::{Certificate, ClosedSet, Task, Verdict};
+use crate::{Certificate, ClosedSet, RobustProof, Task, Verdict};
 use machine::{Entry, Event, Gaps, State, Trace, Violation};
-use program::{Int, Names, Program, ThreadId};
+use program::{Delay, EdgeId, Int, Names, Program, ThreadId};
 use std::io::{self, Write};
 
 /// Writes the evidence of a verdict; an unknown has none and writes nothing.
@@ -28,23 +29,55 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
         }
         Verdict::Safe(Certificate::Gaps(gaps, set)) => {
             writer.put(&head(Kind::GapSet), "")?;
-            let Gaps { low, high, precision, modulus } = *gaps;
-            writer.put(&Record::Gaps { low, high, precision, modulus }, "")?;
+            write_gaps(gaps, &mut writer)?;
             write_closed(task.program, set, &mut writer)?;
+        }
+        Verdict::Safe(Certificate::Robust { delays, gaps, set }) => {
+            writer.put(&head(Kind::RobustSet), "")?;
+            for Delay { thread, path, complete } in delays {
+                let path = path.iter().copied().map(EdgeId::index).collect();
+                writer.put(&Record::Delay { thread: thread.index(), complete: *complete, path }, "")?;
+            }
+            gaps.iter().try_for_each(|gaps| write_gaps(gaps, &mut writer))?;
+            write_closed(task.program, set, &mut writer)?;
+        }
+        Verdict::Safe(Certificate::Cubes(proof)) => {
+            writer.put(&head(Kind::CubeSet), "")?;
+            write_cubes(task.program, proof, &mut writer)?;
         }
     }
     let lines = writer.lines;
     writer.put(&Record::End(lines), "")
 }
 
-struct Writer<'a> {
+/// Writes a proof that a program is robust.
+pub fn write_robust(
+    program: &Program,
+    proof: &RobustProof,
+    form: Form,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = Writer { form, out, lines: 0 };
+    let (model, print) = ("tso".to_string(), fingerprint(program));
+    writer.put(&Record::Evidence { version: VERSION, kind: Kind::Robust, model, program: print }, "")?;
+    proof.under_sc.iter().try_for_each(|set| write_closed(program, set, &mut writer))?;
+    let lines = writer.lines;
+    writer.put(&Record::End(lines), "")
+}
+
+fn write_gaps(gaps: &Gaps, out: &mut Writer<'_>) -> io::Result<()> {
+    let Gaps { low, high, precision, modulus } = *gaps;
+    out.put(&Record::Gaps { low, high, precision, modulus }, "")
+}
+
+pub(super) struct Writer<'a> {
     form: Form,
     out: &'a mut dyn Write,
     lines: usize,
 }
 
 impl Writer<'_> {
-    fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
+    pub(super) fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
         self.lines += 1;
         let line = match self.form {
             Form::Text => record.to_text(remark),

@@ -191,7 +191,7 @@ impl<'a> Collector<'a> {
         let name = |slot: &Slot| match slot {
             Slot::Memory(variable) => program.variable(*variable).name.clone(),
             Slot::Register(thread, register) => program.thread(*thread).registers[register.index()].clone(),
-            Slot::Buffer(..) => String::new(),
+            _ => String::new(),
         };
         let slots = &self.compared[thread];
         let new = |order: &Order, a: &Slot, b: &Slot| {
@@ -259,7 +259,7 @@ impl Facts {
         match slot {
             Slot::Memory(variable) => self.memory.get(variable.index()),
             Slot::Register(_, register) => self.registers.get(&register.index()),
-            Slot::Buffer(..) => None,
+            _ => None,
         }
     }
 }

@@ -7,21 +7,24 @@
 //! chain, until one touches the variable. Control flow is followed, data are not; so where no
 //! attack is left the program is robust for whatever data.
 
-use program::{EdgeId, Fence, Op, Program, Thread, ThreadId, VarId};
+use program::{EdgeId, Op, Program, Thread, ThreadId, VarId};
 use std::collections::BTreeSet;
 
 /// What an edge does to a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
-    pub(super) variable: VarId,
-    pub(super) writes: bool,
+pub struct Access {
+    /// The variable.
+    pub variable: VarId,
+    /// Whether it is written.
+    pub writes: bool,
 }
 
 /// The accesses of every edge, by thread and edge.
-pub(super) struct Accesses(Vec<Vec<Vec<Access>>>);
+pub struct Accesses(Vec<Vec<Vec<Access>>>);
 
 impl Accesses {
-    pub(super) fn of(program: &Program) -> Accesses {
+    /// The accesses of a program.
+    pub fn of(program: &Program) -> Accesses {
         let of_edge = |op: &Op| {
             let mut found = Vec::new();
             op.for_each_part(&mut |part| match part {
@@ -35,22 +38,27 @@ impl Accesses {
         Accesses(program.threads.iter().map(of_thread).collect())
     }
 
-    pub(super) fn at(&self, thread: ThreadId, edge: EdgeId) -> &[Access] {
+    /// The accesses of an edge.
+    pub fn at(&self, thread: ThreadId, edge: EdgeId) -> &[Access] {
         &self.0[thread.index()][edge.index()]
     }
 }
 
 /// A store, and the loads it may be delayed past.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Attack {
-    pub(super) thread: ThreadId,
-    pub(super) store: EdgeId,
-    pub(super) variable: VarId,
-    pub(super) loads: BTreeSet<EdgeId>,
+pub struct Attack {
+    /// The thread that delays.
+    pub thread: ThreadId,
+    /// The store.
+    pub store: EdgeId,
+    /// The variable it writes.
+    pub variable: VarId,
+    /// The loads.
+    pub loads: BTreeSet<EdgeId>,
 }
 
 /// All attacks that can matter, in the order of threads and edges.
-pub(super) fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
+pub fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
     let users = Users::of(program, accesses);
     let mut found = Vec::new();
     for thread in program.thread_ids() {
@@ -79,11 +87,6 @@ pub(super) fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
     found
 }
 
-/// Whether an edge can be taken only with an empty buffer.
-pub(super) fn waits(op: &Op) -> bool {
-    matches!(op, Op::Fence(Fence::Full) | Op::Lock | Op::Unlock | Op::Block { locked: true, .. })
-}
-
 fn is_delayable_load(thread: &Thread, edge: EdgeId) -> bool {
     let edge = thread.edge(edge);
     let loads = matches!(edge.op, Op::Load(..) | Op::Block { locked: false, .. });
@@ -99,7 +102,7 @@ fn loads_behind(thread: &Thread, store: EdgeId) -> BTreeSet<EdgeId> {
         if std::mem::replace(&mut seen[loc.index()], true) {
             continue;
         }
-        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !waits(&edge.op)) {
+        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !edge.op.waits()) {
             if is_delayable_load(thread, id) {
                 loads.insert(id);
             }

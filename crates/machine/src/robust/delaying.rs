@@ -6,19 +6,30 @@
 //! just the *set* of variables it has stored, one slot each: finitely many controls, however
 //! often it stores. Its moves are those of SC with memory redirected to these slots.
 
-use super::attacks::{Attack, waits};
-use machine::{Entry, Event, Exact, Local, Machine, Move, MoveOf, Moves, Slot, Source};
+use super::attacks::Attack;
+use crate::{Entry, Event, Exact, Local, Machine, Move, MoveOf, Moves, Slot, Source};
 use program::{Expr, Loc, Program, ThreadId, VarId};
 
 /// The machine.
-pub(super) struct Delaying<'a> {
+pub struct Delaying<'a> {
     under_sc: &'a Exact<'a>,
     attack: &'a Attack,
 }
 
 impl<'a> Delaying<'a> {
-    pub(super) fn new(under_sc: &'a Exact<'a>, attack: &'a Attack) -> Delaying<'a> {
+    /// The machine of an attack; the first machine is that of SC.
+    pub fn new(under_sc: &'a Exact<'a>, attack: &'a Attack) -> Delaying<'a> {
         Delaying { under_sc, attack }
+    }
+
+    /// The program it runs, for as long as that lives.
+    pub fn program_ref(&self) -> &'a Program {
+        self.under_sc.program_ref()
+    }
+
+    /// The attack it is for.
+    pub fn attack(&self) -> &'a Attack {
+        self.attack
     }
 
     /// The attacker's control when it has done its part: it takes no more steps, and nothing
@@ -37,7 +48,7 @@ impl<'a> Delaying<'a> {
         if starts && edge != self.attack.store {
             return None;
         }
-        if waits(&self.under_sc.program().thread(thread).edge(edge).op) {
+        if self.under_sc.program().thread(thread).edge(edge).op.waits() {
             return None;
         }
         let mut next = Local { loc: step.local.loc, buffer: local.buffer.clone() };

@@ -1,0 +1,118 @@
+//! Cubes: for every predicate yes, no or open, as two bit sets side by side.
+
+/// What is known of every predicate. The first half of the words says yes, the second no.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Cube(Box<[u64]>);
+
+impl Cube {
+    /// Nothing is known of so many predicates.
+    pub(super) fn open(predicates: usize) -> Cube {
+        Cube(vec![0; 2 * words(predicates)].into())
+    }
+
+    fn half(&self) -> usize {
+        self.0.len() / 2
+    }
+
+    /// What is known of a predicate.
+    pub(super) fn get(&self, predicate: usize) -> Option<bool> {
+        let (word, bit) = (predicate / 64, predicate % 64);
+        let at = |word: usize| self.0[word] >> bit & 1 == 1;
+        if at(word) {
+            Some(true)
+        } else if at(self.half() + word) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// Learns what a predicate is.
+    pub(super) fn set(&mut self, predicate: usize, value: bool) {
+        let offset = if value { 0 } else { self.half() };
+        self.0[offset + predicate / 64] |= 1 << (predicate % 64);
+    }
+
+    /// Forgets all predicates that are not in the set.
+    pub(super) fn keep(&mut self, kept: &[u64]) {
+        let half = self.half();
+        for (at, word) in self.0.iter_mut().enumerate() {
+            *word &= kept[at % half.max(1)];
+        }
+    }
+
+    /// What is known of the predicates in the set, and nothing else.
+    pub(super) fn within(&self, kept: &[u64]) -> Cube {
+        let mut part = self.clone();
+        part.keep(kept);
+        part
+    }
+
+    /// Whether every state of `other` is one of this cube: it knows nothing that `other` does not.
+    pub(super) fn covers(&self, other: &Cube) -> bool {
+        self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
+    }
+
+    /// What is known, in the order of predicates.
+    pub(super) fn literals(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+        let half = self.half();
+        let of = move |word: usize| {
+            let (yes, no) = (self.0[word], self.0[half + word]);
+            members(yes | no).map(move |bit| (word * 64 + bit, yes >> bit & 1 == 1))
+        };
+        (0..half).flat_map(of)
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len() * 8
+    }
+}
+
+/// How many words a set of so many predicates takes.
+pub(super) fn words(predicates: usize) -> usize {
+    predicates.div_ceil(64)
+}
+
+/// Adds to a set.
+pub(super) fn insert(set: &mut [u64], member: usize) {
+    set[member / 64] |= 1 << (member % 64);
+}
+
+/// Removes from a set.
+pub(super) fn remove(set: &mut [u64], member: usize) {
+    set[member / 64] &= !(1 << (member % 64));
+}
+
+/// The members of a set, in increasing order.
+pub(super) fn members_of(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    set.iter().enumerate().flat_map(|(at, word)| members(*word).map(move |bit| at * 64 + bit))
+}
+
+fn members(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cube_that_knows_less_covers_more() {
+        let mut some = Cube::open(100);
+        some.set(3, true);
+        some.set(77, false);
+        assert_eq!((some.get(3), some.get(77), some.get(4)), (Some(true), Some(false), None));
+        let mut more = some.clone();
+        more.set(64, true);
+        assert!(some.covers(&more) && !more.covers(&some) && some.covers(&some));
+        assert_eq!(more.literals().collect::<Vec<_>>(), [(3, true), (64, true), (77, false)]);
+        let mut kept = vec![0; words(100)];
+        insert(&mut kept, 64);
+        assert_eq!(more.within(&kept).literals().collect::<Vec<_>>(), [(64, true)]);
+    }
+}

@@ -1,0 +1,233 @@
+//! Predicates from a path that cannot be taken: sequence interpolants [000, sec. 7, case 4].
+//!
+//! The path is written down with a new variable for every value a slot takes; a plain copy is
+//! the same variable. Its interpolants say, before every step, what must be known of the slots
+//! for the path to be seen through. If all of them are conjunctions, cubes over their atoms
+//! exclude the path; otherwise their atoms have to be decided by cases.
+
+use super::predicates::Predicates;
+use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
+use logic::{Atom, Context, Failure, Formula, Linear, Style, Var, interpolate, interpolate_as};
+use machine::Slot;
+use program::{Program, RegId};
+use rustc_hash::FxHashMap;
+
+/// At most this many ways to take members out of pools are looked at.
+const MOST_CHOICES: usize = 16;
+
+/// What was learned from a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Learned {
+    /// New templates.
+    Templates,
+    /// Predicates that are decided by cases from now on.
+    Cases,
+    /// Nothing.
+    Nothing,
+}
+
+/// Learns from an infeasible path that ends with these constraints.
+pub(super) fn learn(
+    program: &Program,
+    path: &[&Step],
+    wrong: &[Atom],
+    predicates: &mut Predicates,
+    vocabulary: &mut Vocabulary,
+) -> Learned {
+    let mut seen = Vec::new();
+    for choice in 0..MOST_CHOICES {
+        let Some(unrolled) = Unrolled::new(program, path, wrong, choice, vocabulary) else { break };
+        if let Some(interpolants) = unrolled.interpolants(None) {
+            seen.push((unrolled, interpolants));
+        }
+    }
+    let mut new = false;
+    for (unrolled, interpolants) in &seen {
+        for atom in unrolled.over_slots(interpolants, vocabulary) {
+            new |= predicates.learn(&atom, vocabulary);
+        }
+    }
+    if new {
+        return Learned::Templates;
+    }
+    for (unrolled, interpolants) in &seen {
+        for atom in unrolled.over_slots(interpolants, vocabulary) {
+            new |= predicates.split(&atom, vocabulary);
+        }
+    }
+    if new {
+        return Learned::Cases;
+    }
+    for style in Style::ALL {
+        for (unrolled, _) in &seen {
+            let Some(interpolants) = unrolled.interpolants(Some(style)) else { continue };
+            for atom in unrolled.over_slots(&interpolants, vocabulary) {
+                new |= predicates.learn(&atom, vocabulary) || predicates.split(&atom, vocabulary);
+            }
+        }
+        if new {
+            return Learned::Templates;
+        }
+    }
+    Learned::Nothing
+}
+
+/// A path with a variable for every value.
+struct Unrolled {
+    /// The constraints of the start, of every step, and at the end.
+    constraints: Vec<Vec<Atom>>,
+    /// Which slots hold which variable before every step (after the constraints so far).
+    cuts: Vec<FxHashMap<Var, Slot>>,
+}
+
+impl Unrolled {
+    /// The path in which pools give the members that the number says; `None` if there are fewer ways.
+    fn new(
+        program: &Program,
+        path: &[&Step],
+        wrong: &[Atom],
+        choice: usize,
+        vocabulary: &mut Vocabulary,
+    ) -> Option<Unrolled> {
+        let mut values =
+            Values { count: 0, slots: FxHashMap::default(), pools: FxHashMap::default(), choice };
+        let mut start = Vec::new();
+        for slot in slots_at_start(program) {
+            let var = values.fresh();
+            values.slots.insert(slot, var);
+            let before = vocabulary.slot(slot);
+            let atoms = initially(vocabulary, program, slot);
+            start.extend(atoms.iter().map(|atom| atom.substitute(before, &Linear::from(var))));
+        }
+        let mut unrolled = Unrolled { constraints: vec![start], cuts: vec![values.by_variable()] };
+        for step in path {
+            let constraints = values.take(step, vocabulary);
+            unrolled.constraints.push(constraints);
+            unrolled.cuts.push(values.by_variable());
+        }
+        let mut fresh = FxHashMap::default();
+        let mut end = Vec::new();
+        for atom in wrong {
+            end.push(atom.substitute_all(|var| values.current(var, 0, &mut fresh, vocabulary)));
+        }
+        unrolled.constraints.push(end);
+        unrolled.cuts.push(FxHashMap::default());
+        (values.choice == 0).then_some(unrolled)
+    }
+
+    /// Interpolants of the shortest part that is contradictory; `None` if there are none.
+    fn interpolants(&self, style: Option<Style>) -> Option<Vec<Formula>> {
+        let mut context = Context::new();
+        let contradicts = |constraints: &Vec<Atom>| {
+            constraints.iter().for_each(|atom| context.assume(atom));
+            !context.is_consistent()
+        };
+        let end = self.constraints.iter().position(contradicts)?;
+        let parts: Vec<Formula> = self.constraints[..=end].iter().map(Formula::conjunction).collect();
+        let found = match style {
+            None => interpolate(&parts),
+            Some(style) => interpolate_as(&parts, style),
+        };
+        match found {
+            Ok(interpolants) => Some(interpolants),
+            Err(Failure::Satisfiable(_) | Failure::TooHard | Failure::Rejected(_)) => None,
+        }
+    }
+
+    /// The atoms of interpolants, each over the slots that hold its variables there.
+    fn over_slots(&self, interpolants: &[Formula], vocabulary: &mut Vocabulary) -> Vec<Atom> {
+        let mut found = Vec::new();
+        for (cut, interpolant) in self.cuts.iter().zip(interpolants.iter().skip(1)) {
+            for atom in interpolant.atoms() {
+                if atom.vars().all(|var| cut.contains_key(&var)) {
+                    found.push(atom.substitute_all(|var| Some(Linear::from(vocabulary.slot(cut[&var])))));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn slots_at_start(program: &Program) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
+    for (thread, automaton) in program.thread_ids().zip(&program.threads) {
+        slots.extend((0..automaton.registers.len()).map(|r| Slot::Register(thread, RegId::new(r))));
+    }
+    slots
+}
+
+/// The variables that stand for the slots' values now.
+struct Values {
+    count: usize,
+    slots: FxHashMap<Slot, Var>,
+    pools: FxHashMap<Slot, Vec<Var>>,
+    /// What is left of the number that says which members are taken.
+    choice: usize,
+}
+
+impl Values {
+    fn fresh(&mut self) -> Var {
+        self.count += 1;
+        Var::at(self.count - 1)
+    }
+
+    /// What a variable of a step stands for.
+    fn current(
+        &mut self,
+        var: Var,
+        member: usize,
+        fresh: &mut FxHashMap<Var, Var>,
+        vocabulary: &Vocabulary,
+    ) -> Option<Linear> {
+        match vocabulary.name(var)? {
+            Name::Slot(slot) => self.slots.get(&slot).map(|var| Linear::from(*var)),
+            Name::Member(pool) => {
+                self.pools.get(&pool).and_then(|all| all.get(member)).map(|var| Linear::from(*var))
+            }
+            _ => Some(Linear::from(*fresh.entry(var).or_insert_with(|| self.fresh()))),
+        }
+    }
+
+    /// Takes a step and returns its constraints.
+    fn take(&mut self, step: &Step, vocabulary: &Vocabulary) -> Vec<Atom> {
+        let members = step.member_of.and_then(|pool| self.pools.get(&pool)).map_or(1, |all| all.len().max(1));
+        let member = self.choice % members;
+        self.choice /= members;
+        let mut fresh = FxHashMap::default();
+        let mut constraints = Vec::new();
+        for atom in &step.guard {
+            constraints.push(atom.substitute_all(|var| self.current(var, member, &mut fresh, vocabulary)));
+        }
+        let mut changes = Vec::new();
+        for (slot, value) in &step.set {
+            let (Value::Is(expr) | Value::Joins(expr)) = value;
+            let expr = expr.substitute_all(|var| self.current(var, member, &mut fresh, vocabulary));
+            let var = match expr.terms() {
+                [(var, factor)] if factor.is_one() && expr.constant().is_zero() => *var,
+                _ => {
+                    let var = self.fresh();
+                    constraints.push(Atom::eq(var, expr));
+                    var
+                }
+            };
+            changes.push((*slot, var, matches!(value, Value::Joins(_))));
+        }
+        for (slot, var, joins) in changes {
+            match (slot, joins) {
+                (_, true) => self.pools.entry(slot).or_default().push(var),
+                (Slot::Pool(..), false) => drop(self.pools.insert(slot, vec![var])),
+                _ => drop(self.slots.insert(slot, var)),
+            }
+        }
+        constraints
+    }
+
+    fn by_variable(&self) -> FxHashMap<Var, Slot> {
+        let members = self.pools.iter().flat_map(|(pool, all)| all.iter().map(|var| (*var, *pool)));
+        let mut holders: Vec<(Var, Slot)> =
+            members.chain(self.slots.iter().map(|(slot, var)| (*var, *slot))).collect();
+        // Memory before registers before buffers, whichever map iterates first.
+        holders.sort_by(|a, b| b.cmp(a));
+        holders.into_iter().collect()
+    }
+}

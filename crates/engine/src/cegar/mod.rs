@@ -1,0 +1,270 @@
+//! Proofs by counterexample-guided abstraction of buffers and values [000].
+//!
+//! The program runs on a machine that forgets the order of all but k stores of a queue
+//! ([`machine::Forgetful`]), and of the values only predicates are known. Both are finite, so
+//! everything reachable is explored. If nothing is violated, the cubes reached are a proof. A
+//! path to a violation is one of four things, tried in this order:
+//!
+//! 1. it can be taken under SC: a violation that no fence prevents;
+//! 2. it can be taken under the memory model: a violation;
+//! 3. it can be taken by the machine that keeps k stores: k is raised to the least number with
+//!    which that is no longer so;
+//! 4. only the predicates allow it: interpolants of the path give new ones.
+//!
+//! Predicates are templates that hold the place of every slot of the same kind, so a lesson about
+//! one entry of a buffer is a lesson about all. No path comes twice: what was learned excludes
+//! it, first by new predicates, then by deciding them by cases.
+
+mod cube;
+mod kinds;
+mod learn;
+mod path;
+mod post;
+mod predicates;
+mod reach;
+mod space;
+
+use crate::{Answer, Engine, Run};
+use evidence::symbolic::{Step, Vocabulary};
+use evidence::{Certificate, Cube, CubeProof, Reason, Refinements, Statistics, Task, Verdict};
+use learn::{Learned, learn};
+use logic::Atom;
+use machine::{Event, Forgetful, Forgotten, Keep, MODELS, Recall, Trace, Violation};
+use path::execute;
+use predicates::Predicates;
+use program::Op;
+use reach::{Ended, Round, reach};
+use space::{Space, Unsupported};
+
+/// How the abstraction is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abstraction {
+    /// Which stores are kept in order.
+    pub keep: Keep,
+    /// What is known of the others.
+    pub forgotten: Forgotten,
+    /// Whether a thread goes first where that loses nothing.
+    pub reduce: bool,
+}
+
+impl Default for Abstraction {
+    fn default() -> Self {
+        Abstraction { keep: Keep::Newest, forgotten: Forgotten::Pools, reduce: true }
+    }
+}
+
+/// The engine.
+pub struct Cegar;
+
+impl Engine for Cegar {
+    fn name(&self) -> &'static str {
+        "cegar"
+    }
+
+    fn about(&self) -> &'static str {
+        "proves programs with unbounded integers and buffers by predicates and the newest k stores"
+    }
+
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        let mut proof = Proof::new(*task, *run);
+        let verdict =
+            proof.find().unwrap_or_else(|Unsupported(span)| Verdict::Unknown(vec![Reason::NotLinear(span)]));
+        Answer { verdict, statistics: proof.statistics, engine: self.name() }
+    }
+}
+
+/// The search for a proof.
+struct Proof<'a> {
+    task: Task<'a>,
+    run: Run<'a>,
+    vocabulary: Vocabulary,
+    recall: Recall,
+    predicates: Predicates,
+    statistics: Statistics,
+    refinements: Refinements,
+    questions: usize,
+    states: usize,
+}
+
+/// What a path to a violation means.
+enum Meaning {
+    Violation(Trace),
+    /// Something was learned that excludes it.
+    Excluded,
+    GivenUp(Reason),
+}
+
+impl<'a> Proof<'a> {
+    fn new(task: Task<'a>, run: Run<'a>) -> Proof<'a> {
+        let abstraction = run.abstraction;
+        let recall = Recall { k: 0, keep: abstraction.keep, forgotten: abstraction.forgotten };
+        let buffers = task.model.name() != MODELS[0].name();
+        Proof {
+            task,
+            run,
+            vocabulary: Vocabulary::default(),
+            recall,
+            predicates: Predicates::new(task.program, recall, buffers),
+            statistics: Statistics::default(),
+            refinements: Refinements::default(),
+            questions: 0,
+            states: 0,
+        }
+    }
+
+    fn find(&mut self) -> Result<Verdict, Unsupported> {
+        loop {
+            let (program, model) = (self.task.program, self.task.model);
+            let mut space = Space::new(program, model, self.recall, self.run.abstraction.reduce);
+            let k = self.recall.k;
+            while self.recall.k == k {
+                if let Some(verdict) = self.round(&mut space)? {
+                    return Ok(verdict);
+                }
+            }
+            let buffers = model.name() != MODELS[0].name();
+            self.predicates = self.predicates.over(program, self.recall, buffers, &mut self.vocabulary);
+        }
+    }
+
+    /// One exploration, and what its result means.
+    fn round(&mut self, space: &mut Space<'a>) -> Result<Option<Verdict>, Unsupported> {
+        let round = Round { monitor: self.run.monitor, k: self.recall.k, before: self.states };
+        let (ended, effort) = reach(space, &self.predicates, &mut self.vocabulary, round);
+        self.states += effort.states;
+        self.questions += effort.questions;
+        self.statistics = Statistics {
+            states: self.states,
+            k: Some(self.recall.k),
+            method: None,
+            predicates: Some(self.predicates.templates()),
+            refinements: Some(self.refinements),
+            questions: Some(self.questions),
+        };
+        let verdict = match ended {
+            Ended::Unsupported(unsupported) => return Err(unsupported),
+            Ended::Stopped(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
+            Ended::Closed(cubes) => Verdict::Safe(Certificate::Cubes(self.certificate(space, cubes))),
+            Ended::Path(path, violation, wrong) => {
+                let steps: Vec<&Step> = path.iter().map(|(step, _)| space.step(*step)).collect();
+                match self.meaning(&steps, violation, &wrong)? {
+                    Meaning::Excluded => return Ok(None),
+                    Meaning::Violation(trace) => Verdict::Unsafe(trace),
+                    Meaning::GivenUp(reason) => Verdict::Unknown(vec![reason]),
+                }
+            }
+        };
+        self.statistics.refinements = Some(self.refinements);
+        Ok(Some(verdict))
+    }
+
+    /// The four cases.
+    fn meaning(
+        &mut self,
+        steps: &[&Step],
+        violation: Violation,
+        wrong: &[Atom],
+    ) -> Result<Meaning, Unsupported> {
+        let events: Vec<Event> = steps.iter().map(|step| step.event).collect();
+        let length = events.len();
+        if let Some(trace) = self.under_sc(&events, violation)? {
+            self.refinements.sc += 1;
+            self.note(format!("path of {length} steps: possible under SC"));
+            return Ok(Meaning::Violation(trace));
+        }
+        let exact = Forgetful::new(self.task.program, self.task.model, Recall::ALL);
+        if let Some(executed) = execute(&exact, &events, None, violation, &mut self.vocabulary)? {
+            self.refinements.model += 1;
+            self.note(format!("path of {length} steps: possible under {}", self.task.model.name()));
+            return Ok(Meaning::Violation(executed.trace));
+        }
+        let machine = self.machine(self.recall.k);
+        if execute(&machine, &events, Some(steps), violation, &mut self.vocabulary)?.is_some() {
+            return self.raise_k(&events, violation);
+        }
+        let learned = learn(self.task.program, steps, wrong, &mut self.predicates, &mut self.vocabulary);
+        self.refinements.predicates += 1;
+        let templates = self.predicates.templates();
+        let what = match learned {
+            Learned::Templates => format!("{templates} templates, {} predicates", self.predicates.len()),
+            Learned::Cases => "predicates decided by cases".to_string(),
+            Learned::Nothing => {
+                let reason = Reason::Indistinct { templates, k: self.recall.k };
+                return Ok(Meaning::GivenUp(reason));
+            }
+        };
+        self.note(format!("path of {length} steps: impossible with k = {}: now {what}", self.recall.k));
+        Ok(Meaning::Excluded)
+    }
+
+    fn machine(&self, k: usize) -> Forgetful<'a> {
+        Forgetful::new(self.task.program, self.task.model, Recall { k, ..self.recall })
+    }
+
+    /// The path without its delays, as a trace of the memory model, if SC can take it.
+    fn under_sc(&mut self, events: &[Event], violation: Violation) -> Result<Option<Trace>, Unsupported> {
+        let program = self.task.program;
+        let steps: Vec<Event> =
+            events.iter().copied().filter(|event| matches!(event, Event::Step { .. })).collect();
+        let sc = Forgetful::new(program, MODELS[0], Recall::ALL);
+        let Some(executed) = execute(&sc, &steps, None, violation, &mut self.vocabulary)? else {
+            return Ok(None);
+        };
+        if self.task.model.name() == MODELS[0].name() {
+            return Ok(Some(executed.trace));
+        }
+        let mut drained = Vec::new();
+        for (event, locked) in steps.iter().zip(&executed.locked) {
+            drained.push(*event);
+            if let Event::Step { thread, edge } = *event
+                && let Op::Store(variable, _) = program.thread(thread).edge(edge).op
+                && !locked
+            {
+                drained.push(Event::Drain { thread, variable });
+            }
+        }
+        let exact = Forgetful::new(program, self.task.model, Recall::ALL);
+        Ok(execute(&exact, &drained, None, violation, &mut self.vocabulary)?.map(|executed| executed.trace))
+    }
+
+    /// The least k with which the events can no longer happen.
+    fn raise_k(&mut self, events: &[Event], violation: Violation) -> Result<Meaning, Unsupported> {
+        let most = self.run.max_buffer.unwrap_or(usize::MAX);
+        let mut k = self.recall.k + 1;
+        while execute(&self.machine(k), events, None, violation, &mut self.vocabulary)?.is_some() {
+            k += 1;
+            if k > most {
+                return Ok(Meaning::GivenUp(Reason::BuffersBeyond(most)));
+            }
+        }
+        self.refinements.k += 1;
+        self.note(format!("path of {} steps: possible with k = {}: now {k}", events.len(), self.recall.k));
+        self.recall.k = k;
+        Ok(Meaning::Excluded)
+    }
+
+    fn note(&self, text: String) {
+        self.run.monitor.note(&text);
+    }
+
+    fn certificate(&self, space: &Space<'_>, cubes: Vec<(u32, cube::Cube)>) -> CubeProof {
+        let mut controls: Vec<u32> = cubes.iter().map(|(control, _)| *control).collect();
+        controls.sort_unstable();
+        controls.dedup();
+        let number = |control: u32| controls.binary_search(&control).unwrap_or_default() as u32;
+        let literal = |(predicate, value): (usize, bool)| (predicate as u32, value);
+        CubeProof {
+            recall: self.recall,
+            vocabulary: self.vocabulary.clone(),
+            predicates: self.predicates.atoms().to_vec(),
+            cubes: cubes
+                .iter()
+                .map(|(control, cube)| Cube {
+                    control: number(*control),
+                    literals: cube.literals().map(literal).collect(),
+                })
+                .collect(),
+            controls: controls.iter().map(|c| (space.control(*c).holder, space.shapes(*c))).collect(),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Whether a path of events can be taken, by symbolic execution.
+//!
+//! Every slot holds a linear expression over the values that were chosen freely; guards are
+//! constraints on those. An event may have several moves in an abstraction (a drain takes the
+//! last of the forgotten stores or one before it) and a move several cases: all are tried, depth
+//! first, and given up as soon as the constraints contradict each other.
+
+use super::space::{Unsupported, span_of};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
+use logic::{Atom, Context, Linear, Model, Var};
+use machine::{Event, Forgetful, Shape, Slot, Trace, TraceStep, Violation};
+use program::{Domain, Int, Op, Program, ThreadId, VarId};
+use rustc_hash::FxHashMap;
+
+/// An execution that follows the events and violates what was claimed.
+pub(super) struct Executed {
+    pub(super) trace: Trace,
+    /// For every step, whether its thread was inside an atomic section before.
+    pub(super) locked: Vec<bool>,
+}
+
+/// Follows events on a machine; on these very steps if they are given.
+pub(super) fn execute(
+    machine: &Forgetful<'_>,
+    events: &[Event],
+    only: Option<&[&Step]>,
+    violation: Violation,
+    vocabulary: &mut Vocabulary,
+) -> Result<Option<Executed>, Unsupported> {
+    let mut inputs = Inputs::default();
+    let first = State::initial(machine, &mut inputs);
+    let mut execution = Execution {
+        machine,
+        events,
+        only,
+        violation,
+        vocabulary,
+        inputs,
+        context: Context::new(),
+        frames: Vec::new(),
+    };
+    execution.run(first)
+}
+
+/// The values that are chosen freely, as variables.
+#[derive(Default)]
+struct Inputs {
+    count: usize,
+    initial: Vec<(VarId, Var)>,
+    atoms: Vec<Atom>,
+}
+
+impl Inputs {
+    fn fresh(&mut self) -> Var {
+        self.count += 1;
+        Var::at(self.count - 1)
+    }
+}
+
+#[derive(Clone)]
+struct State {
+    holder: Option<ThreadId>,
+    shapes: Vec<Shape>,
+    values: FxHashMap<Slot, Linear>,
+    pools: FxHashMap<Slot, Vec<Linear>>,
+}
+
+impl State {
+    fn initial(machine: &Forgetful<'_>, inputs: &mut Inputs) -> State {
+        let program = machine.program();
+        let (holder, shapes) = machine.initial();
+        let mut values = FxHashMap::default();
+        for variable in program.variable_ids() {
+            let value = match &program.variable(variable).initial {
+                Domain::All => inputs.choose(variable, None),
+                Domain::Range(low, high) if low == high => number(low),
+                Domain::Range(low, high) => inputs.choose(variable, Some((low, high))),
+            };
+            values.insert(Slot::Memory(variable), value);
+        }
+        State { holder, shapes, values, pools: FxHashMap::default() }
+    }
+
+    fn value(&self, slot: Slot) -> Linear {
+        self.values.get(&slot).cloned().unwrap_or_else(|| Linear::constant_of(0i64))
+    }
+}
+
+impl Inputs {
+    fn choose(&mut self, variable: VarId, range: Option<(&Int, &Int)>) -> Linear {
+        let var = self.fresh();
+        self.initial.push((variable, var));
+        if let Some((low, high)) = range {
+            self.atoms.extend([Atom::ge(var, number(low)), Atom::le(var, number(high))]);
+        }
+        Linear::from(var)
+    }
+}
+
+fn number(value: &Int) -> Linear {
+    Linear::constant_of(logic::Int::from(value.clone()))
+}
+
+/// A step that could be next, with the number of the pool's member that it takes.
+struct Alternative {
+    step: Step,
+    member: usize,
+}
+
+/// A state on the path, and what is still to be tried from there.
+struct Frame {
+    state: State,
+    alternatives: Vec<Alternative>,
+    /// The value that the step to this state chose, and whether its thread was locked.
+    chosen: Option<Var>,
+    locked: bool,
+    inputs: usize,
+}
+
+struct Execution<'a, 'p> {
+    machine: &'a Forgetful<'p>,
+    events: &'a [Event],
+    only: Option<&'a [&'a Step]>,
+    violation: Violation,
+    vocabulary: &'a mut Vocabulary,
+    inputs: Inputs,
+    context: Context,
+    frames: Vec<Frame>,
+}
+
+impl Execution<'_, '_> {
+    fn run(&mut self, first: State) -> Result<Option<Executed>, Unsupported> {
+        self.inputs.atoms.iter().for_each(|atom| self.context.assume(atom));
+        self.enter(first, None, false)?;
+        while !self.frames.is_empty() {
+            if self.frames.len() == self.events.len() + 1
+                && let Some(model) = self.violated()?
+            {
+                return Ok(Some(self.finish(&model)));
+            }
+            let depth = self.frames.len();
+            let Some(frame) = self.frames.last_mut() else { return Ok(None) };
+            match frame.alternatives.pop() {
+                None => {
+                    self.frames.pop();
+                    self.context.pop();
+                }
+                Some(alternative) => {
+                    let locked = frame.state.holder == Some(self.events[depth - 1].thread());
+                    self.try_step(&alternative, locked)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Goes on from a state; the context has its level already, or it is the first.
+    fn enter(&mut self, state: State, chosen: Option<Var>, locked: bool) -> Result<(), Unsupported> {
+        if self.frames.is_empty() {
+            self.context.push();
+        }
+        let alternatives = match self.events.get(self.frames.len()) {
+            Some(event) => self.alternatives(&state, *event)?,
+            None => Vec::new(),
+        };
+        let inputs = self.inputs.count;
+        self.frames.push(Frame { state, alternatives, chosen, locked, inputs });
+        Ok(())
+    }
+
+    /// What can be tried for an event, the most likely last.
+    fn alternatives(&mut self, state: &State, event: Event) -> Result<Vec<Alternative>, Unsupported> {
+        let thread = event.thread();
+        let mut all: Vec<Step> = Vec::new();
+        if let Some(only) = self.only {
+            all.push(only[self.frames.len()].clone());
+        } else {
+            let shape = &state.shapes[thread.index()];
+            let moves = self.machine.moves(thread, state.holder, shape);
+            for step in moves.iter().filter(|step| step.event == event) {
+                let span = span_of(self.machine.program(), event);
+                all.extend(steps(self.vocabulary, step).map_err(|_| Unsupported(span))?);
+            }
+        }
+        let mut found = Vec::new();
+        for step in all.into_iter().rev() {
+            let members = step.member_of.map_or(1, |pool| state.pools.get(&pool).map_or(0, Vec::len));
+            found.extend((0..members).map(|member| Alternative { step: step.clone(), member }));
+        }
+        Ok(found)
+    }
+
+    fn try_step(&mut self, alternative: &Alternative, locked: bool) -> Result<(), Unsupported> {
+        let Some(frame) = self.frames.last() else { return Ok(()) };
+        self.inputs.count = frame.inputs;
+        let mut next = frame.state.clone();
+        let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
+        let step = &alternative.step;
+        let before = &frame.state;
+        let inputs = &mut self.inputs;
+        let vocabulary = &*self.vocabulary;
+        let mut replace = |var: Var| match vocabulary.name(var) {
+            Some(Name::Slot(slot)) => Some(before.value(slot)),
+            Some(Name::Member(pool)) => before.pools.get(&pool).map(|all| all[alternative.member].clone()),
+            Some(name) => Some(Linear::from(*fresh.entry(name).or_insert_with(|| inputs.fresh()))),
+            None => None,
+        };
+        let guard: Vec<Atom> = step.guard.iter().map(|atom| atom.substitute_all(&mut replace)).collect();
+        for (slot, value) in &step.set {
+            let (Value::Is(expr) | Value::Joins(expr)) = value;
+            let expr = expr.substitute_all(&mut replace);
+            match (value, slot) {
+                (Value::Joins(_), _) => next.pools.entry(*slot).or_default().push(expr),
+                (Value::Is(_), Slot::Pool(..)) => drop(next.pools.insert(*slot, vec![expr])),
+                _ => drop(next.values.insert(*slot, expr)),
+            }
+        }
+        next.holder = step.holder;
+        next.shapes[step.event.thread().index()] = step.shape.clone();
+        let chosen = fresh.get(&Name::Chosen).copied();
+        self.context.push();
+        guard.iter().for_each(|atom| self.context.assume(atom));
+        if self.context.is_consistent() {
+            return self.enter(next, chosen, locked);
+        }
+        self.context.pop();
+        Ok(())
+    }
+
+    /// Values under which the last state violates what was claimed.
+    fn violated(&mut self) -> Result<Option<Model>, Unsupported> {
+        let Some(frame) = self.frames.last() else { return Ok(None) };
+        let program = self.machine.program();
+        let shapes: Vec<&Shape> = frame.state.shapes.iter().collect();
+        let span = program.properties.first().map_or(program::Span::NONE, |property| property.span);
+        let wrong = violations(self.vocabulary, program, &shapes).map_err(|_| Unsupported(span))?;
+        for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == self.violation) {
+            let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
+            let (state, inputs, vocabulary) = (&frame.state, &mut self.inputs, &*self.vocabulary);
+            let mut replace = |var: Var| match vocabulary.name(var) {
+                Some(Name::Slot(slot)) => Some(state.value(slot)),
+                Some(name) => Some(Linear::from(*fresh.entry(name).or_insert_with(|| inputs.fresh()))),
+                None => None,
+            };
+            let atoms: Vec<Atom> = atoms.iter().map(|atom| atom.substitute_all(&mut replace)).collect();
+            self.context.push();
+            atoms.iter().for_each(|atom| self.context.assume(atom));
+            let model = if self.context.is_consistent() { self.context.model() } else { None };
+            self.context.pop();
+            if model.is_some() {
+                return Ok(model);
+            }
+        }
+        Ok(None)
+    }
+
+    fn finish(&self, model: &Model) -> Executed {
+        let value = |var: Var| model.value(var).to_big();
+        let program = self.machine.program();
+        let step = |(event, frame): (&Event, &Frame)| TraceStep {
+            event: *event,
+            choice: choice(program, *event, frame.chosen.map(value)),
+        };
+        let reached = &self.frames[1..];
+        let trace = Trace {
+            initial: self.inputs.initial.iter().map(|(variable, var)| (*variable, value(*var))).collect(),
+            steps: self.events.iter().zip(reached).map(step).collect(),
+            violation: self.violation,
+        };
+        Executed { trace, locked: reached.iter().map(|frame| frame.locked).collect() }
+    }
+}
+
+/// What a trace says about the value a step chose; a value for a dead register is forgotten.
+fn choice(program: &Program, event: Event, chosen: Option<Int>) -> Option<Int> {
+    let Event::Step { thread, edge } = event else { return None };
+    match &program.thread(thread).edge(edge).op {
+        Op::Havoc(_, domain) => Some(chosen.unwrap_or_else(|| domain.example())),
+        _ => None,
+    }
+}

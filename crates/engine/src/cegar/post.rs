@@ -1,0 +1,426 @@
+//! What a step makes of a cube.
+//!
+//! A predicate holds after a step if its weakest precondition holds before: the predicate with
+//! every slot replaced by what the step puts there. Most preconditions are predicates again, so
+//! that bits are copied; some are constants; and a step that touches none of a predicate's slots
+//! leaves it as it is. Only the rest is asked of the solver, as is what a guard adds, and the
+//! answers are kept by (step, what the cube says about the slots concerned).
+//!
+//! What a cube says about a pool's slot it says of every member. So a predicate about a pool that
+//! a value joins holds afterwards if it held before and holds of the value; and a member taken
+//! out of the pool is a variable of its own, of which all is known that is known of the pool.
+
+use super::cube::{Cube, insert, members_of, remove};
+use super::predicates::Predicates;
+use super::space::Space;
+use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
+use logic::{Atom, Context, Linear, Truth, Var};
+use machine::Slot;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The solver's part of a post: alternatives, each a list of literals. None: impossible.
+type Answer = Rc<[Vec<(u32, bool)>]>;
+
+/// Computes posts for one set of predicates.
+pub(super) struct Post<'a> {
+    predicates: &'a Predicates,
+    plans: FxHashMap<u32, Rc<Plan>>,
+    answers: FxHashMap<(u32, Cube), Answer>,
+    exists: FxHashMap<(u32, u32), Rc<[u64]>>,
+    context: Context,
+    /// Questions put to the solver.
+    pub(super) questions: usize,
+    bytes: usize,
+}
+
+/// How to compute the post under a step.
+struct Plan {
+    /// Predicates whose bits stay as they are.
+    stays: Vec<u64>,
+    /// Predicates that become what another one was, or its opposite.
+    copies: Vec<(u32, u32, bool)>,
+    /// Predicates that hold afterwards whatever was before, or never do.
+    constants: Vec<(u32, bool)>,
+    /// Predicates about slots that change, where bits alone do not tell.
+    asks: Vec<Ask>,
+    /// Predicates that do not change but that the guard may decide.
+    guarded: Vec<u64>,
+    /// Predicates about the slots that guard and questions are connected with.
+    relevant: Vec<u64>,
+    guard: Vec<Atom>,
+    /// A pool, and the member taken out of it.
+    member: Option<(Var, Var)>,
+}
+
+struct Ask {
+    predicate: u32,
+    /// What must hold before.
+    before: Atom,
+    /// For a pool that a value joins: what must hold as well.
+    also: Option<Atom>,
+    /// Whether it may be decided by cases.
+    splits: bool,
+}
+
+impl<'a> Post<'a> {
+    pub(super) fn new(predicates: &'a Predicates) -> Post<'a> {
+        Post {
+            predicates,
+            plans: FxHashMap::default(),
+            answers: FxHashMap::default(),
+            exists: FxHashMap::default(),
+            context: Context::new(),
+            questions: 0,
+            bytes: 0,
+        }
+    }
+
+    /// About how much memory the answers take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The cubes at the start.
+    pub(super) fn initial(&mut self, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Vec<Cube> {
+        let program = space.machine.program();
+        let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
+        for thread in program.thread_ids() {
+            slots.extend(space.slots(thread, space.control(0).locals[thread.index()]));
+        }
+        let guard = slots.iter().flat_map(|slot| initially(vocabulary, program, *slot)).collect();
+        let known: BTreeSet<Var> = slots.iter().map(|slot| vocabulary.slot(*slot)).collect();
+        let asks = (0..self.predicates.len())
+            .filter(|p| self.predicates.atom(*p).vars().all(|v| known.contains(&v)));
+        let ask = |p: usize| Ask {
+            predicate: p as u32,
+            before: self.predicates.atom(p).clone(),
+            also: None,
+            splits: self.predicates.is_split(p),
+        };
+        let plan = Plan {
+            stays: Vec::new(),
+            copies: Vec::new(),
+            constants: Vec::new(),
+            asks: asks.map(ask).collect(),
+            guarded: self.predicates.none(),
+            relevant: self.predicates.none(),
+            guard,
+            member: None,
+        };
+        let open = Cube::open(self.predicates.len());
+        let answer = self.answer(&plan, &open);
+        answer.iter().map(|literals| with(&open, literals)).collect()
+    }
+
+    /// The cubes after a step that leads to this control.
+    pub(super) fn after(
+        &mut self,
+        cube: &Cube,
+        step: u32,
+        to: u32,
+        space: &Space<'_>,
+        vocabulary: &mut Vocabulary,
+    ) -> Vec<Cube> {
+        let plan = self.plan(step, space, vocabulary);
+        let answer = if plan.asks.is_empty() && plan.guard.is_empty() {
+            None
+        } else {
+            let answer = self.cached(&plan, step, cube);
+            if answer.is_empty() {
+                return Vec::new();
+            }
+            Some(answer)
+        };
+        let mut next = cube.within(&plan.stays);
+        for (predicate, value) in &plan.constants {
+            next.set(*predicate as usize, *value);
+        }
+        for (predicate, from, same) in &plan.copies {
+            if let Some(value) = cube.get(*from as usize) {
+                next.set(*predicate as usize, value == *same);
+            }
+        }
+        self.keep_existing(&mut next, to, space, vocabulary);
+        match answer {
+            None => vec![next],
+            Some(answer) => {
+                let finish = |literals: &Vec<(u32, bool)>| {
+                    let mut cube = with(&next, literals);
+                    self.keep_existing(&mut cube, to, space, vocabulary);
+                    cube
+                };
+                answer.iter().map(finish).collect()
+            }
+        }
+    }
+
+    fn cached(&mut self, plan: &Plan, step: u32, cube: &Cube) -> Answer {
+        let key = (step, cube.within(&plan.relevant));
+        if let Some(known) = self.answers.get(&key) {
+            return known.clone();
+        }
+        let answer = self.answer(plan, &key.1);
+        self.bytes +=
+            key.1.bytes() + 64 + answer.iter().map(|literals| 24 + 8 * literals.len()).sum::<usize>();
+        self.answers.insert(key, answer.clone());
+        answer
+    }
+
+    /// Asks the solver.
+    fn answer(&mut self, plan: &Plan, known: &Cube) -> Answer {
+        self.context.clear();
+        for (predicate, value) in known.literals() {
+            let literal = self.predicates.literal((predicate, value));
+            self.context.assume(literal);
+            if let Some((pool, member)) = plan.member
+                && literal.vars().any(|var| var == pool)
+            {
+                self.context.assume(&literal.substitute(pool, &Linear::from(member)));
+            }
+        }
+        plan.guard.iter().for_each(|atom| self.context.assume(atom));
+        self.questions += 1;
+        if !self.context.is_consistent() {
+            return Rc::from([]);
+        }
+        let guarded = self.undecided(plan, known);
+        let asks: Vec<&Ask> = plan.asks.iter().chain(&guarded).collect();
+        let mut found = Vec::new();
+        self.decide(&asks, Vec::new(), &mut found);
+        found.into()
+    }
+
+    /// The open predicates that the guard may decide: nothing is known of the others' slots.
+    fn undecided(&self, plan: &Plan, known: &Cube) -> Vec<Ask> {
+        let mut candidates = plan.guarded.clone();
+        let mut constrained = vec![false; self.predicates.vars()];
+        for (predicate, _) in known.literals() {
+            remove(&mut candidates, predicate);
+            self.predicates.atom(predicate).vars().for_each(|var| constrained[var.index()] = true);
+        }
+        for var in plan.guard.iter().flat_map(Atom::vars) {
+            if let Some(seen) = constrained.get_mut(var.index()) {
+                *seen = true;
+            }
+        }
+        for var in (0..constrained.len()).filter(|var| !constrained[*var]) {
+            self.predicates
+                .about_set(Var::at(var))
+                .iter()
+                .zip(&mut candidates)
+                .for_each(|(about, left)| *left &= !about);
+        }
+        let ask = |predicate: usize| Ask {
+            predicate: predicate as u32,
+            before: self.predicates.atom(predicate).clone(),
+            also: None,
+            splits: self.predicates.is_split(predicate),
+        };
+        members_of(&candidates).map(ask).collect()
+    }
+
+    /// Decides what follows from the context; the first open predicate that may be split, both ways.
+    fn decide(&mut self, asks: &[&Ask], mut literals: Vec<(u32, bool)>, found: &mut Vec<Vec<(u32, bool)>>) {
+        let mut open = Vec::new();
+        for ask in asks {
+            self.questions += 1 + usize::from(ask.also.is_some());
+            let first = self.context.truth(&ask.before);
+            let truth = match &ask.also {
+                Some(also) if first != Truth::Open && self.context.truth(also) == first => first,
+                Some(_) => Truth::Open,
+                None => first,
+            };
+            match truth {
+                Truth::Yes => literals.push((ask.predicate, true)),
+                Truth::No => literals.push((ask.predicate, false)),
+                Truth::Open => open.push(*ask),
+            }
+        }
+        let Some(at) = open.iter().position(|ask| ask.splits) else {
+            found.push(literals);
+            return;
+        };
+        let split = open.remove(at);
+        for value in [true, false] {
+            self.context.push();
+            let atom = if value { split.before.clone() } else { split.before.negate() };
+            self.context.assume(&atom);
+            if self.context.is_consistent() {
+                let mut more = literals.clone();
+                more.push((split.predicate, value));
+                self.decide(&open, more, found);
+            }
+            self.context.pop();
+        }
+    }
+
+    /// Forgets what is said of slots that do not exist in a control.
+    fn keep_existing(&mut self, cube: &mut Cube, to: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) {
+        for (thread, local) in space.control(to).locals.iter().enumerate() {
+            let key = (thread as u32, *local);
+            let mask = match self.exists.get(&key) {
+                Some(mask) => mask.clone(),
+                None => {
+                    let mask: Rc<[u64]> = self.existing(key, space, vocabulary).into();
+                    self.exists.insert(key, mask.clone());
+                    mask
+                }
+            };
+            cube.keep(&mask);
+        }
+    }
+
+    fn existing(
+        &self,
+        (thread, local): (u32, u32),
+        space: &Space<'_>,
+        vocabulary: &mut Vocabulary,
+    ) -> Vec<u64> {
+        let mut mask = vec![u64::MAX; self.predicates.none().len()];
+        let slots = space.slots(program::ThreadId::new(thread as usize), local);
+        for var in (0..vocabulary.len()).map(Var::at) {
+            let Some(Name::Slot(slot)) = vocabulary.name(var) else { continue };
+            if owner(slot) == Some(thread as usize) && !slots.contains(&slot) {
+                for predicate in self.predicates.about(var) {
+                    mask[*predicate as usize / 64] &= !(1 << (predicate % 64));
+                }
+            }
+        }
+        mask
+    }
+
+    fn plan(&mut self, number: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Rc<Plan> {
+        if let Some(plan) = self.plans.get(&number) {
+            return plan.clone();
+        }
+        let plan = Rc::new(Planning::new(self.predicates, space.step(number), vocabulary).plan());
+        self.plans.insert(number, plan.clone());
+        plan
+    }
+}
+
+fn with(cube: &Cube, literals: &[(u32, bool)]) -> Cube {
+    let mut cube = cube.clone();
+    literals.iter().for_each(|(predicate, value)| cube.set(*predicate as usize, *value));
+    cube
+}
+
+/// The thread a slot belongs to.
+fn owner(slot: Slot) -> Option<usize> {
+    match slot {
+        Slot::Memory(_) => None,
+        Slot::Register(t, _)
+        | Slot::Buffer(t, _)
+        | Slot::Queued(t, ..)
+        | Slot::Last(t, _)
+        | Slot::Pool(t, _) => Some(t.index()),
+    }
+}
+
+/// Works out the plan of a step.
+struct Planning<'a> {
+    predicates: &'a Predicates,
+    guard: Vec<Atom>,
+    /// What slots become.
+    set: FxHashMap<Var, Linear>,
+    /// The pool that a value joins.
+    joined: Option<(Var, Linear)>,
+    member: Option<(Var, Var)>,
+    /// The slots that the guard may tell something about.
+    guarded: BTreeSet<Var>,
+}
+
+impl<'a> Planning<'a> {
+    fn new(predicates: &'a Predicates, step: &Step, vocabulary: &mut Vocabulary) -> Planning<'a> {
+        let mut set = FxHashMap::default();
+        let mut joined = None;
+        for (slot, value) in &step.set {
+            let var = vocabulary.slot(*slot);
+            match value {
+                Value::Is(value) => drop(set.insert(var, value.clone())),
+                Value::Joins(value) => joined = Some((var, value.clone())),
+            }
+        }
+        let member = step.member_of.map(|pool| (vocabulary.slot(pool), vocabulary.var(Name::Member(pool))));
+        let guarded =
+            predicates.connected(step.guard.iter().flat_map(|atom| atom.vars().collect::<Vec<_>>()));
+        Planning { predicates, guard: step.guard.clone(), set, joined, member, guarded }
+    }
+
+    fn plan(self) -> Plan {
+        let touched_vars = self.set.keys().copied().chain(self.joined.iter().map(|(pool, _)| *pool));
+        let touched: BTreeSet<u32> =
+            touched_vars.flat_map(|var| self.predicates.about(var).to_vec()).collect();
+        let mut plan = Plan {
+            stays: vec![u64::MAX; self.predicates.none().len()],
+            copies: Vec::new(),
+            constants: Vec::new(),
+            asks: Vec::new(),
+            guarded: self.predicates.none(),
+            relevant: self.predicates.none(),
+            guard: self.guard.clone(),
+            member: self.member,
+        };
+        for predicate in &touched {
+            plan.stays[*predicate as usize / 64] &= !(1 << (predicate % 64));
+            self.touched(*predicate, &mut plan);
+        }
+        let mut concerned: BTreeSet<u32> = BTreeSet::new();
+        for var in &self.guarded {
+            concerned.extend(self.predicates.about(*var));
+        }
+        for predicate in concerned.difference(&touched) {
+            insert(&mut plan.guarded, *predicate as usize);
+        }
+        let mut vars: BTreeSet<Var> = self.guarded.clone();
+        for ask in &plan.asks {
+            vars.extend(ask.before.vars());
+            vars.extend(ask.also.iter().flat_map(|atom| atom.vars().collect::<Vec<_>>()));
+        }
+        if let Some((pool, member)) = self.member
+            && vars.contains(&member)
+        {
+            vars.insert(pool);
+        }
+        for var in self.predicates.connected(vars) {
+            self.predicates.about(var).iter().for_each(|p| insert(&mut plan.relevant, *p as usize));
+        }
+        plan
+    }
+
+    /// A predicate about a slot that changes.
+    fn touched(&self, predicate: u32, plan: &mut Plan) {
+        let atom = self.predicates.atom(predicate as usize);
+        let before = atom.substitute_all(|var| self.set.get(&var).cloned());
+        if let Some((pool, value)) = &self.joined
+            && atom.vars().any(|var| var == *pool)
+        {
+            let put = |var: Var| if var == *pool { Some(value.clone()) } else { self.set.get(&var).cloned() };
+            return self.ask(predicate, before, Some(atom.substitute_all(put)), plan);
+        }
+        if before.is_true() || before.is_false() {
+            plan.constants.push((predicate, before.is_true()));
+            return;
+        }
+        // What is known of a pool is known of its member.
+        let renamed = match self.member {
+            Some((pool, member)) if !before.vars().any(|var| var == pool) => {
+                before.substitute(member, &Linear::from(pool))
+            }
+            _ => before.clone(),
+        };
+        match self.predicates.find(&renamed) {
+            Some((from, same)) if !renamed.vars().any(|var| self.guarded.contains(&var)) => {
+                plan.copies.push((predicate, from, same));
+            }
+            _ => self.ask(predicate, before, None, plan),
+        }
+    }
+
+    fn ask(&self, predicate: u32, before: Atom, also: Option<Atom>, plan: &mut Plan) {
+        let splits = also.is_none() && self.predicates.is_split(predicate as usize);
+        plan.asks.push(Ask { predicate, before, also, splits });
+    }
+}

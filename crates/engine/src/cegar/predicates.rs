@@ -1,0 +1,236 @@
+//! Predicates: templates, and their instances over all slots of the right kinds [000, sec. 8].
+//!
+//! A predicate is an inequality `e ≤ 0` (or a divisibility). Equations are two inequalities, and
+//! of an inequality and its negation only one is kept: the one whose constant is positive. So
+//! every literal of a cube is an inequality again, which a matrix of bounds decides.
+
+use super::cube::{insert, words};
+use super::kinds::{Kinds, Together};
+use evidence::symbolic::{Name, Vocabulary};
+use logic::{Atom, Int, Relation, Template, Var};
+use machine::{Recall, Slot};
+use program::Program;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// The shape of a predicate, with the kinds of slots it is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    template: Template,
+    kinds: Vec<usize>,
+}
+
+/// All predicates of a round.
+pub(super) struct Predicates {
+    kinds: Kinds,
+    together: Together,
+    shapes: Vec<Shape>,
+    atoms: Vec<Atom>,
+    numbers: FxHashMap<Atom, u32>,
+    /// The predicates that speak of a variable, by its index.
+    about: Vec<Vec<u32>>,
+    about_sets: Vec<Vec<u64>>,
+    /// The negation of every predicate.
+    negated: Vec<Atom>,
+    /// The predicates that are decided by cases where they are open.
+    split: BTreeSet<Atom>,
+}
+
+impl Predicates {
+    /// No predicates yet.
+    pub(super) fn new(program: &Program, recall: Recall, buffers: bool) -> Predicates {
+        Predicates {
+            kinds: Kinds::new(program, recall, buffers),
+            together: Together::new(program),
+            shapes: Vec::new(),
+            atoms: Vec::new(),
+            numbers: FxHashMap::default(),
+            about: Vec::new(),
+            about_sets: Vec::new(),
+            negated: Vec::new(),
+            split: BTreeSet::new(),
+        }
+    }
+
+    /// The same shapes over the slots of another abstraction.
+    pub(super) fn over(
+        &self,
+        program: &Program,
+        recall: Recall,
+        buffers: bool,
+        vocabulary: &mut Vocabulary,
+    ) -> Predicates {
+        let mut all = Predicates::new(program, recall, buffers);
+        for shape in &self.shapes {
+            all.add_shape(shape.clone(), vocabulary);
+        }
+        all.split = self.split.clone();
+        all
+    }
+
+    /// How many templates there are.
+    pub(super) fn templates(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// How many predicates there are.
+    pub(super) fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// A predicate.
+    pub(super) fn atom(&self, number: usize) -> &Atom {
+        &self.atoms[number]
+    }
+
+    /// A predicate as it stands, or negated.
+    pub(super) fn literal(&self, (number, positive): (usize, bool)) -> &Atom {
+        if positive { &self.atoms[number] } else { &self.negated[number] }
+    }
+
+    /// All of them.
+    pub(super) fn atoms(&self) -> &[Atom] {
+        &self.atoms
+    }
+
+    /// The predicates that speak of a variable.
+    pub(super) fn about(&self, var: Var) -> &[u32] {
+        self.about.get(var.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The predicates that speak of a variable, as a set.
+    pub(super) fn about_set(&self, var: Var) -> &[u64] {
+        self.about_sets.get(var.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Variables of a larger index are in no predicate.
+    pub(super) fn vars(&self) -> usize {
+        self.about.len()
+    }
+
+    /// Whether a predicate is decided by cases where it is open.
+    pub(super) fn is_split(&self, number: usize) -> bool {
+        !self.split.is_empty() && self.split.contains(&self.atoms[number])
+    }
+
+    /// The predicate that an atom is, and whether as it stands or negated.
+    pub(super) fn find(&self, atom: &Atom) -> Option<(u32, bool)> {
+        let (atom, positive) = canonical(atom.clone());
+        self.numbers.get(&atom).map(|number| (*number, positive))
+    }
+
+    /// An empty set of predicates.
+    pub(super) fn none(&self) -> Vec<u64> {
+        vec![0; words(self.len())]
+    }
+
+    /// Learns the shapes of an atom over slots; whether any of them is new.
+    pub(super) fn learn(&mut self, atom: &Atom, vocabulary: &mut Vocabulary) -> bool {
+        let mut new = false;
+        for shape in self.shapes_of(atom, vocabulary) {
+            if !self.shapes.contains(&shape) {
+                self.add_shape(shape, vocabulary);
+                new = true;
+            }
+        }
+        new
+    }
+
+    /// Decides an atom by cases from now on, where it is open; whether that is new. Never one about
+    /// a pool: it need neither hold for all members nor fail for all.
+    pub(super) fn split(&mut self, atom: &Atom, vocabulary: &Vocabulary) -> bool {
+        let pool = |var| matches!(vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))));
+        if atom.vars().any(pool) {
+            return false;
+        }
+        let mut new = false;
+        for half in halves(atom) {
+            let (half, _) = canonical(half);
+            new |= self.numbers.contains_key(&half) && self.split.insert(half);
+        }
+        new
+    }
+
+    fn shapes_of(&self, atom: &Atom, vocabulary: &Vocabulary) -> Vec<Shape> {
+        let kind = |var: &Var| match vocabulary.name(*var) {
+            Some(Name::Slot(slot)) => Some(self.kinds.of(slot)),
+            _ => None,
+        };
+        let shape = |half: Atom| {
+            let (template, vars) = Template::abstracting(&half);
+            let kinds = vars.iter().map(kind).collect::<Option<Vec<_>>>()?;
+            (!kinds.is_empty()).then_some(Shape { template, kinds })
+        };
+        halves(atom).into_iter().map(|half| canonical(half).0).filter_map(shape).collect()
+    }
+
+    fn add_shape(&mut self, shape: Shape, vocabulary: &mut Vocabulary) {
+        let mut candidates: Vec<Vec<Var>> = Vec::new();
+        for kind in &shape.kinds {
+            candidates.push(self.kinds.slots(*kind).iter().map(|slot| vocabulary.slot(*slot)).collect());
+        }
+        let slots = |atom: &Atom| -> Vec<Slot> {
+            let name = |var| match vocabulary.name(var) {
+                Some(Name::Slot(slot)) => Some(slot),
+                _ => None,
+            };
+            atom.vars().filter_map(name).collect()
+        };
+        for atom in shape.template.instances(&candidates) {
+            let (atom, _) = canonical(atom);
+            if !self.together.all(&slots(&atom)) || self.numbers.contains_key(&atom) {
+                continue;
+            }
+            let at = self.atoms.len() as u32;
+            for var in atom.vars() {
+                if self.about.len() <= var.index() {
+                    self.about.resize(var.index() + 1, Vec::new());
+                }
+                self.about[var.index()].push(at);
+            }
+            self.numbers.insert(atom.clone(), at);
+            self.negated.push(atom.negate());
+            self.atoms.push(atom);
+        }
+        self.shapes.push(shape);
+        let set = |about: &Vec<u32>| {
+            let mut set = vec![0; words(self.atoms.len())];
+            about.iter().for_each(|p| insert(&mut set, *p as usize));
+            set
+        };
+        self.about_sets = self.about.iter().map(set).collect();
+    }
+
+    /// The variables that some chain of predicates connects with these.
+    pub(super) fn connected(&self, vars: impl IntoIterator<Item = Var>) -> BTreeSet<Var> {
+        let mut found: BTreeSet<Var> = vars.into_iter().collect();
+        let mut work: Vec<Var> = found.iter().copied().collect();
+        while let Some(var) = work.pop() {
+            for number in self.about(var) {
+                work.extend(self.atoms[*number as usize].vars().filter(|v| found.insert(*v)));
+            }
+        }
+        found
+    }
+}
+
+/// An atom as inequalities, where it is an equation or a disequality.
+fn halves(atom: &Atom) -> Vec<Atom> {
+    match atom.relation() {
+        Relation::Eq | Relation::Ne => {
+            let (up, down) = (atom.expr().clone(), -atom.expr().clone());
+            vec![Atom::new(Relation::Le, up), Atom::new(Relation::Le, down)]
+        }
+        _ => vec![atom.clone()],
+    }
+}
+
+/// The one kept of an atom and its negation, and whether that is the atom itself.
+fn canonical(atom: Atom) -> (Atom, bool) {
+    let kept = match atom.relation() {
+        Relation::Le => *atom.expr().constant() >= Int::from(1i64),
+        Relation::Eq | Relation::Divides(_) => true,
+        Relation::Ne | Relation::NotDivides(_) => false,
+    };
+    if kept { (atom, true) } else { (atom.negate(), false) }
+}

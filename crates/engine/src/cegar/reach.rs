@@ -1,0 +1,190 @@
+//! Abstract reachability: breadth first, an antichain of cubes in every control.
+//!
+//! A cube that another one in the same control covers need not be looked at: whatever can happen
+//! from it can happen from the other. What is left when nothing new comes is inductive.
+
+use super::cube::Cube;
+use super::post::Post;
+use super::predicates::Predicates;
+use super::space::{Space, Unsupported};
+use evidence::symbolic::Vocabulary;
+use evidence::{Monitor, Progress, Stop};
+use logic::{Atom, Context};
+use machine::Violation;
+use std::collections::VecDeque;
+
+/// How a search ended.
+pub(super) enum Ended {
+    /// Nothing violating is reachable: the cubes left, by control.
+    Closed(Vec<(u32, Cube)>),
+    /// A path of steps, each with the control it leads to, to a violation under constraints.
+    Path(Vec<(u32, u32)>, Violation, Vec<Atom>),
+    Stopped(Stop),
+    Unsupported(Unsupported),
+}
+
+/// What a search took.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Effort {
+    pub(super) states: usize,
+    pub(super) questions: usize,
+}
+
+/// What the monitor is told besides the size of the search.
+#[derive(Clone, Copy)]
+pub(super) struct Round<'a> {
+    pub(super) monitor: &'a dyn Monitor,
+    pub(super) k: usize,
+    /// States of earlier rounds.
+    pub(super) before: usize,
+}
+
+struct Node {
+    cube: Cube,
+    control: u32,
+    /// The node it came from, and by which step.
+    parent: Option<(u32, u32)>,
+    covered: bool,
+}
+
+/// Explores the abstraction.
+pub(super) fn reach(
+    space: &mut Space<'_>,
+    predicates: &Predicates,
+    vocabulary: &mut Vocabulary,
+    round: Round<'_>,
+) -> (Ended, Effort) {
+    let mut search = Search {
+        predicates,
+        post: Post::new(predicates),
+        nodes: Vec::new(),
+        kept: Vec::new(),
+        waiting: VecDeque::new(),
+        bytes: 0,
+        context: Context::new(),
+    };
+    let ended = search.run(space, vocabulary, round).unwrap_or_else(Ended::Unsupported);
+    (ended, Effort { states: search.nodes.len(), questions: search.post.questions })
+}
+
+struct Search<'a> {
+    predicates: &'a Predicates,
+    post: Post<'a>,
+    nodes: Vec<Node>,
+    /// The nodes that nothing covers, by control.
+    kept: Vec<Vec<u32>>,
+    waiting: VecDeque<u32>,
+    bytes: usize,
+    context: Context,
+}
+
+impl Search<'_> {
+    fn run(
+        &mut self,
+        space: &mut Space<'_>,
+        vocabulary: &mut Vocabulary,
+        round: Round<'_>,
+    ) -> Result<Ended, Unsupported> {
+        for cube in self.post.initial(space, vocabulary) {
+            if let Some(path) = self.add(cube, 0, None, space, vocabulary)? {
+                return Ok(path);
+            }
+        }
+        let mut expanded = 0usize;
+        while let Some(at) = self.waiting.pop_front() {
+            if expanded.is_multiple_of(64)
+                && let Err(stop) = round.monitor.observe(&self.progress(round))
+            {
+                return Ok(Ended::Stopped(stop));
+            }
+            expanded += 1;
+            if self.nodes[at as usize].covered {
+                continue;
+            }
+            let (cube, control) = (self.nodes[at as usize].cube.clone(), self.nodes[at as usize].control);
+            for (step, to) in space.successors(control, vocabulary)?.iter().copied() {
+                for next in self.post.after(&cube, step, to, space, vocabulary) {
+                    if let Some(path) = self.add(next, to, Some((at, step)), space, vocabulary)? {
+                        return Ok(path);
+                    }
+                }
+            }
+        }
+        let left = self.nodes.iter().filter(|node| !node.covered);
+        Ok(Ended::Closed(left.map(|node| (node.control, node.cube.clone())).collect()))
+    }
+
+    fn progress(&self, round: Round<'_>) -> Progress {
+        Progress {
+            phase: "proving",
+            bound: Some(round.k),
+            states: round.before + self.nodes.len(),
+            waiting: self.waiting.len(),
+            bytes: self.bytes + self.post.bytes(),
+        }
+    }
+
+    /// Adds a cube unless it is covered; the path to it if it violates something.
+    fn add(
+        &mut self,
+        cube: Cube,
+        control: u32,
+        parent: Option<(u32, u32)>,
+        space: &mut Space<'_>,
+        vocabulary: &mut Vocabulary,
+    ) -> Result<Option<Ended>, Unsupported> {
+        if self.kept.len() <= control as usize {
+            self.kept.resize(control as usize + 1, Vec::new());
+        }
+        let here = std::mem::take(&mut self.kept[control as usize]);
+        if here.iter().any(|other| self.nodes[*other as usize].cube.covers(&cube)) {
+            self.kept[control as usize] = here;
+            return Ok(None);
+        }
+        let number = self.nodes.len() as u32;
+        let mut left = Vec::with_capacity(here.len() + 1);
+        for other in here {
+            let node = &mut self.nodes[other as usize];
+            node.covered = cube.covers(&node.cube);
+            if !node.covered {
+                left.push(other);
+            }
+        }
+        left.push(number);
+        self.kept[control as usize] = left;
+        self.bytes += cube.bytes() + size_of::<Node>();
+        self.nodes.push(Node { cube, control, parent, covered: false });
+        self.waiting.push_back(number);
+        for (violation, atoms) in space.wrong(control, vocabulary)?.iter() {
+            if self.allows(number, atoms) {
+                return Ok(Some(Ended::Path(self.path(number), *violation, atoms.clone())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a cube has a state that satisfies the atoms.
+    fn allows(&mut self, number: u32, atoms: &[Atom]) -> bool {
+        if atoms.is_empty() {
+            return true;
+        }
+        self.context.clear();
+        for literal in self.nodes[number as usize].cube.literals() {
+            self.context.assume(self.predicates.literal(literal));
+        }
+        atoms.iter().for_each(|atom| self.context.assume(atom));
+        self.post.questions += 1;
+        self.context.is_consistent()
+    }
+
+    fn path(&self, number: u32) -> Vec<(u32, u32)> {
+        let mut steps = Vec::new();
+        let mut at = number;
+        while let Some((parent, step)) = self.nodes[at as usize].parent {
+            steps.push((step, self.nodes[at as usize].control));
+            at = parent;
+        }
+        steps.reverse();
+        steps
+    }
+}

@@ -1,0 +1,202 @@
+//! The control of an abstract machine, numbered, with its symbolic steps worked out once.
+//!
+//! A thread's steps depend on its own control and on who is inside an atomic section; a whole
+//! control is one number a thread. Where a thread may go first ([`LocalFirst`]), only its edges
+//! are listed.
+
+use evidence::symbolic::{Step, Vocabulary, steps, violations};
+use logic::Atom;
+use machine::{Event, Forgetful, LocalFirst, Model, Recall, Shape, Slot, Violation};
+use program::{Program, Span, ThreadId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// The abstract machine's control as numbers.
+pub(super) struct Space<'p> {
+    pub(super) machine: Forgetful<'p>,
+    first: LocalFirst,
+    locals: Vec<Locals>,
+    steps: Vec<Numbered>,
+    of_local: FxHashMap<(ThreadId, Option<ThreadId>, u32), Rc<[u32]>>,
+    controls: Vec<Control>,
+    numbers: FxHashMap<Control, u32>,
+    successors: Vec<Option<Successors>>,
+    wrong: Vec<Option<Wrong>>,
+}
+
+/// Steps by number, with the control each leads to.
+pub(super) type Successors = Rc<[(u32, u32)]>;
+/// What is violated in a control, and under which constraints.
+pub(super) type Wrong = Rc<[(Violation, Vec<Atom>)]>;
+
+#[derive(Default)]
+struct Locals {
+    shapes: Vec<Shape>,
+    numbers: FxHashMap<Shape, u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Control {
+    pub(super) holder: Option<ThreadId>,
+    pub(super) locals: SmallVec<[u32; 4]>,
+}
+
+struct Numbered {
+    step: Step,
+    local: u32,
+}
+
+/// What is written here is not linear.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unsupported(pub(super) Span);
+
+impl<'p> Space<'p> {
+    pub(super) fn new(program: &'p Program, model: Model, recall: Recall, reduce: bool) -> Space<'p> {
+        let machine = Forgetful::new(program, model, recall);
+        let first = if reduce { LocalFirst::new(program, model) } else { LocalFirst::nobody(program) };
+        let locals = program.threads.iter().map(|_| Locals::default()).collect();
+        let mut space = Space {
+            machine,
+            first,
+            locals,
+            steps: Vec::new(),
+            of_local: FxHashMap::default(),
+            controls: Vec::new(),
+            numbers: FxHashMap::default(),
+            successors: Vec::new(),
+            wrong: Vec::new(),
+        };
+        let (holder, shapes) = space.machine.initial();
+        let local = |(t, shape): (usize, &Shape)| space.locals[t].number(shape);
+        let locals = shapes.iter().enumerate().map(local).collect();
+        space.number(Control { holder, locals });
+        space
+    }
+
+    fn program(&self) -> &'p Program {
+        self.machine.program()
+    }
+
+    /// The number of a control; the initial one is 0.
+    fn number(&mut self, control: Control) -> u32 {
+        let next = self.controls.len() as u32;
+        let number = *self.numbers.entry(control.clone()).or_insert(next);
+        if number == next {
+            self.controls.push(control);
+            self.successors.push(None);
+            self.wrong.push(None);
+        }
+        number
+    }
+
+    pub(super) fn control(&self, number: u32) -> &Control {
+        &self.controls[number as usize]
+    }
+
+    pub(super) fn shapes(&self, number: u32) -> Vec<Shape> {
+        let locals = &self.control(number).locals;
+        locals.iter().zip(&self.locals).map(|(local, all)| all.shapes[*local as usize].clone()).collect()
+    }
+
+    pub(super) fn step(&self, number: u32) -> &Step {
+        &self.steps[number as usize].step
+    }
+
+    /// The slots of a thread in one of its controls.
+    pub(super) fn slots(&self, thread: ThreadId, local: u32) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        self.machine.slots(thread, &self.locals[thread.index()].shapes[local as usize], &mut slots);
+        slots
+    }
+
+    /// What is violated in a control.
+    pub(super) fn wrong(&mut self, number: u32, vocabulary: &mut Vocabulary) -> Result<Wrong, Unsupported> {
+        if let Some(wrong) = &self.wrong[number as usize] {
+            return Ok(wrong.clone());
+        }
+        let shapes = self.shapes(number);
+        let shapes: Vec<&Shape> = shapes.iter().collect();
+        let property = self.program().properties.first().map_or(Span::NONE, |property| property.span);
+        let wrong = violations(vocabulary, self.program(), &shapes).map_err(|_| Unsupported(property))?;
+        let wrong: Wrong = wrong.into();
+        self.wrong[number as usize] = Some(wrong.clone());
+        Ok(wrong)
+    }
+
+    /// The steps from a control.
+    pub(super) fn successors(
+        &mut self,
+        number: u32,
+        vocabulary: &mut Vocabulary,
+    ) -> Result<Successors, Unsupported> {
+        if let Some(known) = &self.successors[number as usize] {
+            return Ok(known.clone());
+        }
+        let control = self.control(number).clone();
+        let locations = self.shapes(number).into_iter().map(|shape| shape.loc);
+        let alone = self.first.thread(locations);
+        let mut found = Vec::new();
+        for thread in self.program().thread_ids().filter(|t| alone.is_none_or(|only| only == *t)) {
+            let local = control.locals[thread.index()];
+            for step in self.local_steps(thread, control.holder, local, vocabulary)?.iter() {
+                let numbered = &self.steps[*step as usize];
+                if alone.is_some() && matches!(numbered.step.event, Event::Drain { .. }) {
+                    continue;
+                }
+                let mut next = Control { holder: numbered.step.holder, locals: control.locals.clone() };
+                next.locals[thread.index()] = numbered.local;
+                found.push((*step, self.number(next)));
+            }
+        }
+        let found: Successors = found.into();
+        self.successors[number as usize] = Some(found.clone());
+        Ok(found)
+    }
+
+    fn local_steps(
+        &mut self,
+        thread: ThreadId,
+        holder: Option<ThreadId>,
+        local: u32,
+        vocabulary: &mut Vocabulary,
+    ) -> Result<Rc<[u32]>, Unsupported> {
+        if let Some(known) = self.of_local.get(&(thread, holder, local)) {
+            return Ok(known.clone());
+        }
+        let shape = self.locals[thread.index()].shapes[local as usize].clone();
+        let mut found = Vec::new();
+        for blurred in self.machine.moves(thread, holder, &shape) {
+            let cases = steps(vocabulary, &blurred)
+                .map_err(|_| Unsupported(span_of(self.program(), blurred.event)))?;
+            for step in cases {
+                let local = self.locals[thread.index()].number(&step.shape);
+                found.push(self.steps.len() as u32);
+                self.steps.push(Numbered { step, local });
+            }
+        }
+        let found: Rc<[u32]> = found.into();
+        self.of_local.insert((thread, holder, local), found.clone());
+        Ok(found)
+    }
+}
+
+impl Locals {
+    fn number(&mut self, shape: &Shape) -> u32 {
+        if let Some(known) = self.numbers.get(shape) {
+            return *known;
+        }
+        let number = self.shapes.len() as u32;
+        self.shapes.push(shape.clone());
+        self.numbers.insert(shape.clone(), number);
+        number
+    }
+}
+
+/// Where an event stands in the source.
+pub(super) fn span_of(program: &Program, event: Event) -> Span {
+    match event {
+        Event::Step { thread, edge } => program.thread(thread).edge(edge).span,
+        Event::Drain { .. } => Span::NONE,
+    }
+}

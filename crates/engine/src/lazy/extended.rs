@@ -1,0 +1,125 @@
+//! A program with delays written into it, and what its runs are in the program it comes from.
+//!
+//! Where the extended program keeps a store back, the original one buffers it; where it makes the
+//! store, that waits in a buffer of both, or is drained from both. So a run of the one is a run
+//! of the other under TSO: edges of copies stand for the edges they are copies of, edges that
+//! make a store kept back stand for nothing, and drains stay drains.
+
+use machine::{Event, MODELS, Trace, TraceStep, Violation};
+use program::{Delay, EdgeId, Int, NoDelay, Op, Origin, Program, ThreadId, VarId};
+
+/// An extended program.
+pub(super) struct Extended {
+    pub(super) program: Program,
+    /// The extensions, each of the program that the ones before it give.
+    pub(super) delays: Vec<Delay>,
+    /// The edge of the original program that each edge stands for.
+    stands_for: Vec<Vec<Option<EdgeId>>>,
+}
+
+impl Extended {
+    /// The program as it is.
+    pub(super) fn none(program: &Program) -> Extended {
+        let own = |thread: &program::Thread| (0..thread.edges().len()).map(|at| Some(EdgeId::new(at)));
+        Extended {
+            program: Program { question: None, hints: Vec::new(), ..program.clone() },
+            delays: Vec::new(),
+            stands_for: program.threads.iter().map(|thread| own(thread).collect()).collect(),
+        }
+    }
+
+    /// With more delays, all of paths of this program. One that passes a store that another has
+    /// taken away is left out; it is found again if it matters.
+    pub(super) fn with(&self, delays: &[Delay]) -> Result<Extended, NoDelay> {
+        let mut extended = Extended {
+            program: self.program.clone(),
+            delays: self.delays.clone(),
+            stands_for: self.stands_for.clone(),
+        };
+        let numbers = |thread: &program::Thread| (0..thread.edges().len()).map(|at| Some(EdgeId::new(at)));
+        let mut moved: Vec<Vec<Option<EdgeId>>> =
+            self.program.threads.iter().map(|thread| numbers(thread).collect()).collect();
+        for delay in delays {
+            let moved = &mut moved[delay.thread.index()];
+            let path = delay.path.iter().map(|edge| moved[edge.index()]).collect::<Option<Vec<_>>>();
+            let Some(path) = path else { continue };
+            let edges = extended.add(Delay { path, ..delay.clone() })?;
+            moved.iter_mut().for_each(|edge| *edge = edge.and_then(|edge| edges[edge.index()]));
+        }
+        Ok(extended)
+    }
+
+    /// Adds a delay; says where the thread's edges went.
+    fn add(&mut self, delay: Delay) -> Result<Vec<Option<EdgeId>>, NoDelay> {
+        let delayed = delay.apply(&self.program)?;
+        let before = &self.stands_for[delay.thread.index()];
+        let stands_for = |origin: &Origin| match origin {
+            Origin::Same(edge) | Origin::KeptBack(edge) => before[edge.index()],
+            Origin::Made(_) | Origin::Nothing => None,
+        };
+        self.stands_for[delay.thread.index()] = delayed.origins.iter().map(stands_for).collect();
+        self.program = delayed.program;
+        self.delays.push(delay);
+        Ok(delayed.edges)
+    }
+
+    /// A run of this program under TSO as one of the original program.
+    pub(super) fn trace(
+        &self,
+        initial: Vec<(VarId, Int)>,
+        run: Vec<TraceStep>,
+        violation: Violation,
+    ) -> Trace {
+        let original = |step: TraceStep| match step.event {
+            Event::Drain { .. } => Some(step),
+            Event::Step { thread, edge } => {
+                let edge = self.stands_for[thread.index()][edge.index()]?;
+                Some(TraceStep { event: Event::Step { thread, edge }, ..step })
+            }
+        };
+        Trace { initial, steps: run.into_iter().filter_map(original).collect(), violation }
+    }
+
+    /// A run under SC as one under TSO: every store is drained at once.
+    pub(super) fn drained(&self, run: impl IntoIterator<Item = (Event, Option<i64>)>) -> Vec<TraceStep> {
+        let mut steps = Vec::new();
+        for (event, choice) in run {
+            steps.push(TraceStep::of(&self.program, event, choice));
+            steps.extend(drain_of(&self.program, event).map(|event| TraceStep { event, choice: None }));
+        }
+        steps
+    }
+}
+
+/// The drain that belongs to a step, if that buffers a store under TSO.
+fn drain_of(program: &Program, event: Event) -> Option<Event> {
+    let Event::Step { thread, edge } = event else { return None };
+    let automaton = program.thread(thread);
+    let edge = automaton.edge(edge);
+    match edge.op {
+        Op::Store(variable, _) if !automaton.in_atomic(edge.from) => Some(Event::Drain { thread, variable }),
+        _ => None,
+    }
+}
+
+/// The machine models that a lazy search goes between.
+pub(super) const SC: machine::Model = MODELS[0];
+
+/// Whether a thread can come back to where it was.
+pub(super) fn is_cyclic(program: &Program, thread: ThreadId) -> bool {
+    let automaton = program.thread(thread);
+    let mut entering = vec![0usize; automaton.locs().count()];
+    automaton.edges().iter().for_each(|edge| entering[edge.to.index()] += 1);
+    let mut work: Vec<_> = automaton.locs().filter(|loc| entering[loc.index()] == 0).collect();
+    let mut done = 0;
+    while let Some(loc) = work.pop() {
+        done += 1;
+        for (_, edge) in automaton.outgoing(loc) {
+            entering[edge.to.index()] -= 1;
+            if entering[edge.to.index()] == 0 {
+                work.push(edge.to);
+            }
+        }
+    }
+    done < entering.len()
+}

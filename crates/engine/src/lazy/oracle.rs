@@ -1,0 +1,232 @@
+//! The oracle [004, sec. 3.1.2]: where a program needs store buffering, asked of robustness.
+//!
+//! The states under SC are explored, looking for violations. From them every attack is
+//! searched for a witness, and what its thread does from the delayed store to the load is
+//! the answer: a path to keep stores back on. No witness at all means that the program is robust.
+//!
+//! A witness also says where to look next. Its end is a state that no run under SC reaches in
+//! the same way, and a violation is often only a few steps away. So a short search under SC goes
+//! on from there, before the program is extended.
+
+use super::extended::{Extended, SC};
+use crate::Run;
+use crate::concrete::{Concrete, chosen_initially, closed_set};
+use crate::robust::{Outcome, Round, Wanted};
+use crate::search::{Ended, Limits, Order, path, search};
+use evidence::{ClosedSet, Reason, Witness};
+use machine::{
+    Accesses, Attack, Event, Exact, State, StateSet, Stepper, Trace, Violation, attacks, model_named,
+    number_controls,
+};
+use program::{Delay, EdgeId};
+use std::collections::BTreeSet;
+
+/// States for the search behind one witness.
+const BEHIND_WITNESS: usize = 1 << 14;
+
+/// What the oracle says of a program.
+pub(super) enum Oracle {
+    /// It has a violation, by this run of the original program under TSO.
+    Violated(Trace),
+    /// It is robust, and these are its states under SC, none of which violates anything.
+    Robust(ClosedSet),
+    /// Stores that are delayed show.
+    Delays(Delays),
+    /// The limit on states was too small to tell.
+    Cut,
+    /// There is no telling.
+    Unknown(Vec<Reason>),
+}
+
+/// Paths on which a delayed store shows.
+pub(super) struct Delays {
+    /// One for every store.
+    pub(super) paths: Vec<Delay>,
+    /// One for every other load that a store is delayed past, if these were asked for.
+    pub(super) more: Vec<Delay>,
+    /// Whether the limit on states was too small to see everything.
+    pub(super) cut: bool,
+}
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// One witness for every store.
+    Stores,
+    /// One for every store and load.
+    Loads,
+    /// Only whether there is a violation under SC.
+    Violation,
+}
+
+/// Asks about an extended program, with a limit on the states of each search; says how many
+/// states there are under SC as well.
+pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked) -> (Oracle, usize) {
+    let program = &extended.program;
+    let machine = Exact::new(program, SC);
+    let accesses = Accesses::of(program);
+    let round = Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::All };
+    let mut system = Concrete::hunting(&machine);
+    number_controls(&mut system.stepper, program);
+    let found = search(&mut system, &round.limits(run.monitor));
+    let states = found.states.len();
+    if let Ended::Goal(at, violation) = found.ended {
+        let (first, labels) = path(&mut system, &found.states, at);
+        let steps = extended.drained(labels);
+        let trace = extended.trace(chosen_initially(program, &first), steps, violation);
+        return (Oracle::Violated(trace), states);
+    }
+    let mut under_sc = round.outcome(&found);
+    under_sc.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
+    if is_stopped(&under_sc.reasons) {
+        return (Oracle::Unknown(under_sc.reasons.into_iter().collect()), states);
+    }
+    if asked == Asked::Violation {
+        let deep = under_sc.cut.then(|| deep_violation(extended, &round)).flatten();
+        return (deep.map_or(Oracle::Cut, Oracle::Violated), states);
+    }
+    let mut attacks = attacks(program, &accesses);
+    let mut outcomes = round.search_all(&attacks, &found.states);
+    let stores = attacks.len();
+    if asked == Asked::Loads {
+        let single = single_loads(&attacks, &outcomes);
+        outcomes.extend(round.search_all(&single, &found.states));
+        attacks.extend(single);
+    }
+    let hunt = Hunt { extended, round: &round, under_sc: &found.states };
+    let oracle = hunt.judge(&mut system, under_sc, (&attacks, stores), outcomes);
+    match oracle {
+        None => (Oracle::Robust(closed_set(&system.stepper, found.states)), states),
+        Some(oracle) => (oracle, states),
+    }
+}
+
+/// A violation that lies too deep for a search in breadth.
+fn deep_violation(extended: &Extended, round: &Round<'_>) -> Option<Trace> {
+    let mut system = Concrete::hunting(round.machine);
+    let limits = Limits { order: Order::Depth, ..round.limits(round.run.monitor) };
+    let found = search(&mut system, &limits);
+    let Ended::Goal(at, violation) = found.ended else { return None };
+    let (first, labels) = path(&mut system, &found.states, at);
+    let steps = extended.drained(labels);
+    Some(extended.trace(chosen_initially(&extended.program, &first), steps, violation))
+}
+
+/// The attacks that have a witness, once for every load but that of the witness.
+fn single_loads(attacks: &[Attack], outcomes: &[Outcome]) -> Vec<Attack> {
+    let mut single = Vec::new();
+    for (attack, outcome) in attacks.iter().zip(outcomes) {
+        let Some(labels) = &outcome.witness else { continue };
+        let seen = labels.steps.iter().find(|step| step.is_load).map(|step| step.event);
+        for load in &attack.loads {
+            if seen != Some(Event::Step { thread: attack.thread, edge: *load }) {
+                single.push(Attack { loads: BTreeSet::from([*load]), ..attack.clone() });
+            }
+        }
+    }
+    single
+}
+
+fn is_stopped(reasons: &BTreeSet<Reason>) -> bool {
+    reasons.iter().any(|reason| matches!(reason, Reason::Stopped(_) | Reason::Full))
+}
+
+struct Hunt<'a> {
+    extended: &'a Extended,
+    round: &'a Round<'a>,
+    under_sc: &'a StateSet,
+}
+
+impl Hunt<'_> {
+    /// What the searches of all attacks mean together; `None` if the program is robust.
+    fn judge(
+        &self,
+        system: &mut Concrete<'_, '_>,
+        mut all: Outcome,
+        (attacks, stores): (&[Attack], usize),
+        outcomes: Vec<Outcome>,
+    ) -> Option<Oracle> {
+        let (mut delays, mut witnesses) = (Vec::new(), Vec::new());
+        let mut main = 0;
+        for (at, (attack, outcome)) in attacks.iter().zip(outcomes).enumerate() {
+            all.cut |= outcome.cut;
+            all.reasons.extend(outcome.reasons);
+            let Some(labels) = outcome.witness else { continue };
+            // A witness that cannot be put together would be rejected as evidence; it is none here.
+            let Ok(witness) = self.round.witness(system, self.under_sc, attack, &labels) else { continue };
+            delays.push(Delay { thread: attack.thread, path: delayed_path(&witness), complete: true });
+            witnesses.push(witness);
+            main += usize::from(at < stores);
+        }
+        if let Some(trace) = self.behind(&witnesses) {
+            return Some(Oracle::Violated(trace));
+        }
+        if is_stopped(&all.reasons) {
+            return Some(Oracle::Unknown(all.reasons.into_iter().collect()));
+        }
+        if !delays.is_empty() {
+            let more = delays.split_off(main);
+            return Some(Oracle::Delays(Delays { paths: delays, more, cut: all.cut }));
+        }
+        match (all.cut, all.reasons.is_empty()) {
+            (true, _) => Some(Oracle::Cut),
+            (false, true) => None,
+            (false, false) => Some(Oracle::Unknown(all.reasons.into_iter().collect())),
+        }
+    }
+
+    /// The first violation that lies a little behind a witness, all of which are tried in parallel.
+    fn behind(&self, witnesses: &[Witness]) -> Option<Trace> {
+        let tries = crate::parallel::each(witnesses.len(), |at| self.behind_one(&witnesses[at]));
+        tries.into_iter().flatten().next()
+    }
+
+    fn behind_one(&self, witness: &Witness) -> Option<Trace> {
+        let program = &self.extended.program;
+        let mut system = Concrete::hunting(self.round.machine);
+        number_controls(&mut system.stepper, program);
+        system.start = Some(self.end_of(witness)?);
+        let limits = Limits { states: Some(BEHIND_WITNESS), ..self.round.limits(self.round.run.monitor) };
+        let found = search(&mut system, &limits);
+        let Ended::Goal(at, violation) = found.ended else { return None };
+        let (_, labels) = path(&mut system, &found.states, at);
+        Some(self.joined(witness, labels, violation))
+    }
+
+    fn joined(&self, witness: &Witness, labels: Vec<(Event, Option<i64>)>, violation: Violation) -> Trace {
+        let mut steps = witness.steps.clone();
+        steps.extend(self.extended.drained(labels));
+        self.extended.trace(witness.initial.clone(), steps, violation)
+    }
+
+    /// The state that a witness ends in, as one of SC: nothing is buffered there.
+    fn end_of(&self, witness: &Witness) -> Option<State> {
+        let program = &self.extended.program;
+        let machine = Exact::new(program, model_named("tso")?);
+        let mut stepper = Stepper::new(&machine);
+        let (initial, _) = stepper.initial();
+        let starts = |state: &&State| chosen_initially(program, state) == witness.initial;
+        let mut state = initial.iter().find(starts)?.clone();
+        for step in &witness.steps {
+            stepper.prepare(&state);
+            let choice = step.choice.as_ref().and_then(|choice| i64::try_from(choice).ok());
+            // A choice for a register that nothing reads is no choice to the stepper.
+            let taken = stepper.take(&state, step.event, choice);
+            state = taken.or_else(|| stepper.take(&state, step.event, None))?;
+        }
+        let locals = program.thread_ids().map(|thread| stepper.local(thread, &state));
+        let locals = locals.map(|local| local.buffer.is_empty().then_some(local.loc.index() as u32));
+        let locals = locals.collect::<Option<Vec<u32>>>()?;
+        Some(State { global: 0, locals, values: state.values })
+    }
+}
+
+/// What the delaying thread does from the store to the load.
+fn delayed_path(witness: &Witness) -> Vec<EdgeId> {
+    let thread = witness.steps[witness.store].event.thread();
+    let edge = |at: usize| match witness.steps[at].event {
+        Event::Step { thread: stepping, edge } if stepping == thread => Some(edge),
+        _ => None,
+    };
+    (witness.store..=witness.load).filter_map(edge).collect()
+}

@@ -1,0 +1,74 @@
+//! Atoms by number, so that most questions are looked up and not asked.
+
+use crate::symbolic::{Name, Vocabulary};
+use logic::Atom;
+use machine::Slot;
+use std::collections::HashMap;
+
+/// The number of an atom.
+pub(super) type AtomId = u32;
+
+/// The atom that always holds.
+pub(super) const TRUE: AtomId = 0;
+
+/// All atoms met so far, each with its negation.
+pub(super) struct Atoms {
+    list: Vec<Atom>,
+    negation: Vec<AtomId>,
+    about_pool: Vec<bool>,
+    ids: HashMap<Atom, AtomId>,
+}
+
+impl Atoms {
+    pub(super) fn new() -> Atoms {
+        let (list, negation, about_pool) = (Vec::new(), Vec::new(), Vec::new());
+        let mut atoms = Atoms { list, negation, about_pool, ids: HashMap::new() };
+        atoms.id(&Vocabulary::default(), &Atom::truth(true));
+        atoms
+    }
+
+    /// The number of an atom. The vocabulary tells which variables are pools.
+    pub(super) fn id(&mut self, vocabulary: &Vocabulary, atom: &Atom) -> AtomId {
+        if let Some(id) = self.ids.get(atom) {
+            return *id;
+        }
+        let pool = |var| matches!(vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))));
+        let about_pool = atom.vars().any(pool);
+        let id = self.list.len() as AtomId;
+        for (at, atom) in [(id, atom.clone()), (id + 1, atom.negate())] {
+            self.ids.insert(atom.clone(), at);
+            self.list.push(atom);
+            self.negation.push(2 * id + 1 - at);
+            self.about_pool.push(about_pool);
+        }
+        id
+    }
+
+    pub(super) fn atom(&self, id: AtomId) -> &Atom {
+        &self.list[id as usize]
+    }
+
+    /// The number of the negated atom.
+    pub(super) fn negation(&self, id: AtomId) -> AtomId {
+        self.negation[id as usize]
+    }
+
+    /// The atom as it stands or negated.
+    pub(super) fn signed(&self, id: AtomId, positive: bool) -> AtomId {
+        if positive { id } else { self.negation(id) }
+    }
+
+    /// Whether it speaks of every member of a pool.
+    pub(super) fn about_pool(&self, id: AtomId) -> bool {
+        self.about_pool[id as usize]
+    }
+
+    /// Bytes, roughly: an atom is shared between the list and the map.
+    pub(super) fn bytes(&self) -> usize {
+        256 * self.list.len()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+}

@@ -1,0 +1,256 @@
+//! The checker of proofs by cubes [000, sec. 5].
+//!
+//! The proof claims: whenever the forgetful machine is in a control, its data satisfy one of the
+//! control's cubes. Three things are worked out again for that, on a machine of our own:
+//!
+//! * the initial values satisfy a cube of the initial control;
+//! * a cube and a violation have no common values;
+//! * for a cube and a case of a move: cube and guard have no common values, or what the move makes
+//!   of them satisfies a cube of the control it leads to. Where a thread may go first
+//!   ([`LocalFirst`]), its edges are enough.
+//!
+//! A literal about a pool is meant *for every member*, and a pool has members. As a hypothesis it
+//! is used with the pool's variable as some member, and with the member that a drain takes. As
+//! a goal it is proved for a member of which nothing else is known, and for one that joins.
+//! "One of these cubes holds" then means "for all members the first, or for all members the
+//! second"; that is not "for each member the first or the second". So where several cubes are needed to
+//! cover what a step leads to, only such are used whose literals about pools all hold by
+//! themselves, and the rest of their literals, about single values, share the cases.
+//!
+//! Nothing of the solver is believed but certificates, which [`logic::check`] verifies.
+
+mod atoms;
+mod cover;
+mod facts;
+mod smtlib;
+mod steps;
+mod valid;
+
+pub(crate) use smtlib::write_cubes;
+
+use crate::symbolic::{self, Vocabulary};
+use crate::{CubeProof, Monitor, Progress, Rejected, Task};
+use atoms::{AtomId, Atoms};
+use cover::Landing;
+use facts::Facts;
+use logic::Atom;
+use machine::{Event, Forgetful, LocalFirst, Shape, Violation};
+use program::ThreadId;
+use std::fmt;
+use steps::{Image, Steps};
+use valid::{Controls, CubesOf, control_slots, validate};
+
+/// Unions of more cubes than this are not tried.
+const MOST_TOGETHER: usize = 64;
+
+/// What is wrong with a proof by cubes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CubeFlaw {
+    /// This control is none of the machine's, or stands there twice.
+    Control(usize),
+    /// This predicate speaks of something else than slots, or of nothing.
+    Predicate(usize),
+    /// This cube's control or literals do not exist, or are not in order.
+    Cube(usize),
+    /// The moves or the properties in this control are not linear.
+    NotLinear(usize),
+    /// The initial values satisfy no cube.
+    Initial,
+    /// This cube allows a violation.
+    Violated(usize, Violation),
+    /// What this event makes of the cube satisfies no cube.
+    Uncovered(usize, Event),
+}
+
+impl fmt::Display for CubeFlaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CubeFlaw::Control(at) => write!(f, "control {} does not exist, or exists already", at + 1),
+            CubeFlaw::Predicate(at) => write!(f, "predicate {} does not speak of slots", at + 1),
+            CubeFlaw::Cube(at) => write!(f, "cube {} does not fit its control", at + 1),
+            CubeFlaw::NotLinear(at) => write!(f, "a step or a property in control {} is not linear", at + 1),
+            CubeFlaw::Initial => write!(f, "the initial values satisfy no cube"),
+            CubeFlaw::Violated(at, _) => write!(f, "cube {} allows a violation", at + 1),
+            CubeFlaw::Uncovered(at, _) => write!(f, "a step from cube {} satisfies no cube", at + 1),
+        }
+    }
+}
+
+impl From<CubeFlaw> for Rejected {
+    fn from(flaw: CubeFlaw) -> Rejected {
+        Rejected::Cubes(flaw)
+    }
+}
+
+/// Checks a proof by cubes.
+pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<(), Rejected> {
+    let machine = Forgetful::new(task.program, task.model, proof.recall);
+    let numbered = validate(task, &machine, proof)?;
+    let initial = machine.initial();
+    let mut checker = Checker::new(task, proof, machine, numbered);
+    checker.initial(&initial)?;
+    let (mut checked, mut observed) = (0, 0);
+    for control in 0..proof.controls.len() {
+        let cubes = checker.cubes_of[control].clone();
+        if cubes.is_empty() {
+            continue;
+        }
+        let work = checker.work(control)?;
+        for cube in cubes.iter().copied() {
+            let bytes = checker.bytes();
+            if checked % 256 == 0 || bytes > observed + (1 << 20) {
+                observed = bytes;
+                let progress = Progress { phase: "checking", states: checked, bytes, ..Default::default() };
+                monitor.observe(&progress).map_err(Rejected::Stopped)?;
+            }
+            checked += 1;
+            checker.cube(cube as usize, &work)?;
+        }
+    }
+    Ok(())
+}
+
+/// What has to be shown of every cube of a control.
+struct Work {
+    violations: Vec<(Violation, Vec<AtomId>)>,
+    /// Numbers of steps, with the control they lead to, if it is part of the proof.
+    steps: Vec<(usize, Option<u32>)>,
+}
+
+struct Checker<'a, 'p> {
+    task: &'a Task<'p>,
+    proof: &'a CubeProof,
+    controls: Controls<'a>,
+    /// By control: its cubes.
+    cubes_of: CubesOf,
+    first: LocalFirst,
+    vocabulary: Vocabulary,
+    atoms: Atoms,
+    /// The predicates as atoms.
+    predicates: Vec<AtomId>,
+    steps: Steps<'p>,
+    facts: Facts,
+    landing: Landing,
+}
+
+impl<'a, 'p> Checker<'a, 'p> {
+    fn new(
+        task: &'a Task<'p>,
+        proof: &'a CubeProof,
+        machine: Forgetful<'p>,
+        (controls, cubes_of): (Controls<'a>, CubesOf),
+    ) -> Checker<'a, 'p> {
+        let (vocabulary, mut atoms) = (proof.vocabulary.clone(), Atoms::new());
+        let predicates = proof.predicates.iter().map(|atom| atoms.id(&vocabulary, atom)).collect();
+        Checker {
+            task,
+            proof,
+            controls,
+            cubes_of,
+            first: LocalFirst::new(task.program, task.model),
+            vocabulary,
+            atoms,
+            predicates,
+            steps: Steps::new(machine),
+            facts: Facts::default(),
+            landing: Landing::default(),
+        }
+    }
+
+    /// Bytes of the tables, roughly.
+    fn bytes(&self) -> usize {
+        self.atoms.bytes() + self.steps.bytes + self.facts.bytes()
+    }
+
+    fn initial(&mut self, (holder, shapes): &(Option<ThreadId>, Vec<Shape>)) -> Result<(), CubeFlaw> {
+        let program = self.task.program;
+        let target = *self.controls.get(&(*holder, shapes.as_slice())).ok_or(CubeFlaw::Initial)?;
+        let mut known = Vec::new();
+        for slot in control_slots(self.task, self.steps.machine(), shapes) {
+            let atoms = symbolic::initially(&mut self.vocabulary, program, slot);
+            known.extend(atoms.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)));
+        }
+        self.facts.begin(&self.atoms, known);
+        let covered = self.lands(&mut Image::default(), &[], Some(target));
+        if covered { Ok(()) } else { Err(CubeFlaw::Initial) }
+    }
+
+    /// What the cubes of a control owe.
+    fn work(&mut self, control: usize) -> Result<Work, CubeFlaw> {
+        let (holder, shapes) = &self.proof.controls[control];
+        let not_linear = |_| CubeFlaw::NotLinear(control);
+        let threads: Vec<&Shape> = shapes.iter().collect();
+        let cases =
+            symbolic::violations(&mut self.vocabulary, self.task.program, &threads).map_err(not_linear)?;
+        let mut numbers =
+            |case: &[Atom]| case.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)).collect();
+        let violations = cases.iter().map(|(violation, case)| (*violation, numbers(case))).collect();
+        let first = self.first.thread(shapes.iter().map(|shape| shape.loc));
+        let mut steps = Vec::new();
+        for thread in self.task.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
+            let shape = &shapes[thread.index()];
+            let terms = (&mut self.vocabulary, &mut self.atoms);
+            for at in self.steps.of(terms, (thread, *holder, shape)).map_err(not_linear)? {
+                let step = self.steps.step(at);
+                if first.is_some() && !matches!(step.event, Event::Step { .. }) {
+                    continue;
+                }
+                let mut next = shapes.clone();
+                next[thread.index()] = step.shape.clone();
+                steps.push((at, self.controls.get(&(step.holder, next.as_slice())).copied()));
+            }
+        }
+        Ok(Work { violations, steps })
+    }
+
+    /// Turns to a cube.
+    fn begin(&mut self, at: usize) {
+        let literals = &self.proof.cubes[at].literals;
+        let literal = |(p, sign): &(u32, bool)| self.atoms.signed(self.predicates[*p as usize], *sign);
+        self.facts.begin(&self.atoms, literals.iter().map(literal));
+    }
+
+    fn cube(&mut self, at: usize, work: &Work) -> Result<(), CubeFlaw> {
+        self.begin(at);
+        for (violation, case) in &work.violations {
+            self.facts.assume(&self.atoms, case.iter().copied());
+            let impossible = self.facts.contradictory(&self.atoms, case);
+            self.facts.leave_step();
+            if !impossible {
+                return Err(CubeFlaw::Violated(at, *violation));
+            }
+        }
+        for (step, target) in &work.steps {
+            if !self.step(at, *step, *target) {
+                return Err(CubeFlaw::Uncovered(at, self.steps.step(*step).event));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a step from a cube is impossible or leads into a cube.
+    fn step(&mut self, cube: usize, step: usize, target: Option<u32>) -> bool {
+        let known = self.step_facts(cube, step);
+        let guard = self.steps.step(step).guard.clone();
+        self.facts.assume(&self.atoms, guard.iter().copied().chain(known));
+        let mut after = std::mem::take(&mut self.steps.step_mut(step).after);
+        let lands = self.lands(&mut after, &guard, target);
+        self.steps.put_back(step, after);
+        self.facts.leave_step();
+        lands
+    }
+
+    /// What the cube says of the member that a step takes from a pool.
+    fn step_facts(&mut self, cube: usize, step: usize) -> Vec<AtomId> {
+        let Some(member) = &mut self.steps.step_mut(step).member else { return Vec::new() };
+        let predicates = &self.proof.predicates;
+        let mut known = Vec::new();
+        for (p, sign) in &self.proof.cubes[cube].literals {
+            if member.touches(&predicates[*p as usize]) {
+                let instances = member.of((&self.vocabulary, &mut self.atoms), predicates, *p as usize);
+                known.extend(instances.iter().map(|id| self.atoms.signed(*id, *sign)));
+            }
+        }
+        known
+    }
+}

@@ -1,0 +1,236 @@
+//! Proofs by cubes as SMT-LIB.
+//!
+//! Every cube is a function of the slots it speaks of. For a cube `A`, a case of a move with guard
+//! `g` that makes `f(s)` of the slots, and a cube `B` that covers it, the script states `A(s)`, `g`
+//! and not `B(f(s))`. Which cube that is our checker says; where it finds none, all cubes of the
+//! target are tried, so that a broken proof gets the answer `sat`.
+//!
+//! A pool's variable is one member. Not to satisfy `B` takes one member that does not; where
+//! several cubes may cover, each has a member of its own for that, of which `A` holds too.
+
+use super::atoms::AtomId;
+use super::steps::{Image, Step};
+use super::valid::validate;
+use super::{Checker, Work};
+use crate::smtlib::{junction, name_of};
+use crate::symbolic::Name;
+use crate::{CubeProof, Task};
+use logic::{Atom, Formula, Linear, Terms, Var, smtlib_formula};
+use machine::{Forgetful, Slot};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// Writes the obligations of a proof by cubes and returns how many there are.
+pub(crate) fn write_cubes(task: &Task<'_>, proof: &CubeProof, out: &mut dyn Write) -> io::Result<usize> {
+    let invalid = |flaw| io::Error::new(io::ErrorKind::InvalidInput, format!("{flaw}"));
+    let machine = Forgetful::new(task.program, task.model, proof.recall);
+    let numbered = validate(task, &machine, proof).map_err(invalid)?;
+    let initial = machine.initial();
+    let mut checker = Checker::new(task, proof, machine, numbered);
+    let works = (0..proof.controls.len()).map(|control| checker.work(control));
+    let works = works.collect::<Result<Vec<Work>, _>>().map_err(invalid)?;
+    let covered = checker.initial(&initial).is_ok();
+    let parameters = proof.cubes.iter().map(|cube| {
+        let atoms = cube.literals.iter().map(|literal| &proof.predicates[literal.0 as usize]);
+        atoms.flat_map(Atom::vars).collect::<BTreeSet<Var>>().into_iter().collect()
+    });
+    let parameters = parameters.collect();
+    let terms = names(&checker);
+    let mut script = Script { terms, parameters, checker, out, count: 0 };
+    script.head(task)?;
+    let start = script.checker.controls.get(&(initial.0, initial.1.as_slice())).copied();
+    script.initial(covered, start)?;
+    for (control, work) in works.iter().enumerate() {
+        for cube in script.checker.cubes_of[control].clone().iter() {
+            script.cube(*cube, work)?;
+        }
+    }
+    Ok(script.count)
+}
+
+/// The names of all variables, at their numbers.
+fn names(checker: &Checker<'_, '_>) -> Terms {
+    let mut terms = Terms::new();
+    for index in 0..checker.vocabulary.len() {
+        terms.var(&match checker.vocabulary.name(Var::at(index)) {
+            Some(Name::Slot(slot)) => name_of(&slot),
+            Some(Name::Member(slot)) => format!("taken_{}", name_of(&slot)),
+            Some(Name::Chosen) => "chosen".to_string(),
+            Some(Name::Part(number)) => format!("part{number}"),
+            None => format!("unknown{index}"),
+        });
+    }
+    terms
+}
+
+struct Script<'a, 'p> {
+    checker: Checker<'a, 'p>,
+    terms: Terms,
+    /// The variables each cube speaks of.
+    parameters: Vec<Vec<Var>>,
+    out: &'a mut dyn Write,
+    count: usize,
+}
+
+impl Script<'_, '_> {
+    fn head(&mut self, task: &Task<'_>) -> io::Result<()> {
+        let (name, model) = (task.program.name.replace('\n', " "), task.model.name());
+        writeln!(self.out, "; {name} is safe under {model}: every answer below must be unsat")?;
+        writeln!(self.out, "; m is memory, r a register, b a buffered store, l the newest forgotten store;")?;
+        writeln!(self.out, "; p is one of the older ones, taken_p the one that reaches memory: what a cube")?;
+        writeln!(
+            self.out,
+            "; says of p holds for all of them, so it is stated of p and of taken_p, and to be"
+        )?;
+        writeln!(self.out, "; shown of p and of a value that joins them")?;
+        writeln!(self.out, "(set-logic QF_LIA)")?;
+        for index in 0..self.terms.len() {
+            writeln!(self.out, "(declare-const {} Int)", self.name(Var::at(index)))?;
+        }
+        for (at, cube) in self.checker.proof.cubes.iter().enumerate() {
+            let parameters = self.parameters[at].iter().map(|var| format!("({} Int)", self.name(*var)));
+            let parameters = parameters.collect::<Vec<_>>().join(" ");
+            let literal = |(p, sign): &(u32, bool)| {
+                let atom = &self.checker.proof.predicates[*p as usize];
+                self.atom(&if *sign { atom.clone() } else { atom.negate() })
+            };
+            let body = junction("and", cube.literals.iter().map(literal));
+            writeln!(self.out, "(define-fun cube{at} ({parameters}) Bool {body})")?;
+        }
+        Ok(())
+    }
+
+    fn name(&self, var: Var) -> String {
+        self.terms.name(var).unwrap_or("unknown").to_string()
+    }
+
+    fn atom(&self, atom: &Atom) -> String {
+        smtlib_formula(&self.terms, &Formula::from(atom))
+    }
+
+    fn atoms(&self, ids: &[AtomId]) -> Vec<String> {
+        ids.iter().map(|id| self.atom(self.checker.atoms.atom(*id))).collect()
+    }
+
+    /// That a cube holds, its variables being named so.
+    fn holds(&self, cube: u32, name: &dyn Fn(Var) -> String) -> String {
+        match self.parameters[cube as usize].as_slice() {
+            [] => format!("cube{cube}"),
+            parameters => {
+                let named = parameters.iter().map(|var| format!(" {}", name(*var)));
+                format!("(cube{cube}{})", named.collect::<String>())
+            }
+        }
+    }
+
+    fn ask(&mut self, declared: &[String], asserts: &[String]) -> io::Result<()> {
+        writeln!(self.out, "(push 1)")?;
+        for name in declared {
+            writeln!(self.out, "(declare-const {name} Int)")?;
+        }
+        for assert in asserts {
+            writeln!(self.out, "(assert {assert})")?;
+        }
+        writeln!(self.out, "(check-sat)\n(pop 1)")?;
+        self.count += 1;
+        Ok(())
+    }
+
+    fn initial(&mut self, covered: bool, control: Option<u32>) -> io::Result<()> {
+        let mut asserts = self.atoms(self.checker.facts.listed());
+        for cube in self.cover(covered, control) {
+            asserts.push(format!("(not {})", self.holds(cube, &|var| self.name(var))));
+        }
+        self.ask(&[], &asserts)
+    }
+
+    /// The cubes that cover the landing of the checker; all of the target if it found none.
+    fn cover(&self, covered: bool, target: Option<u32>) -> Vec<u32> {
+        match (covered, target) {
+            (true, _) => self.checker.landing.cover.clone(),
+            (false, Some(target)) => self.checker.cubes_of[target as usize].to_vec(),
+            (false, None) => Vec::new(),
+        }
+    }
+
+    fn cube(&mut self, cube: u32, work: &Work) -> io::Result<()> {
+        let here = self.holds(cube, &|var| self.name(var));
+        for (_, case) in &work.violations {
+            let asserts = [vec![here.clone()], self.atoms(case)].concat();
+            self.ask(&[], &asserts)?;
+        }
+        self.checker.begin(cube as usize);
+        for (step, target) in &work.steps {
+            let covered = self.checker.step(cube as usize, *step, *target);
+            let cover = self.cover(covered, *target);
+            let (declared, asserts) = self.step(cube, self.checker.steps.step(*step), &cover);
+            self.ask(&declared, &asserts)?;
+        }
+        Ok(())
+    }
+
+    /// That the step is possible and leads to none of the covering cubes, with further members.
+    fn step(&self, cube: u32, step: &Step, cover: &[u32]) -> (Vec<String>, Vec<String>) {
+        let mut asserts = vec![self.holds(cube, &|var| self.name(var))];
+        if let Some(member) = &step.member {
+            asserts.push(self.holds(cube, &|var| self.value(member, var)));
+        }
+        asserts.extend(self.atoms(&step.guard));
+        let mut declared = BTreeSet::new();
+        for (number, covering) in cover.iter().enumerate() {
+            // The first has the pool's own variable, the others further members.
+            let fresh =
+                |var: Var| if number > 0 { format!("{}_{number}", self.name(var)) } else { self.name(var) };
+            let own = |var: Var| if self.is_pool(var) { fresh(var) } else { self.name(var) };
+            let pools = self.parameters[*covering as usize].iter().filter(|var| self.is_pool(**var));
+            let changed = |var: &&Var| step.after.value(**var).is_none();
+            let pools: Vec<Var> = pools.filter(changed).copied().collect();
+            if number > 0 && !pools.is_empty() {
+                declared.extend(pools.iter().map(|var| fresh(*var)));
+                asserts.push(self.holds(cube, &|var| {
+                    if pools.contains(&var) { fresh(var) } else { self.name(var) }
+                }));
+            }
+            let after = |var: Var| match step.after.value(var) {
+                Some(value) => self.linear(value),
+                None => own(var),
+            };
+            asserts.push(format!("(not {})", self.covered(*covering, step, &after)));
+        }
+        (declared.into_iter().collect(), asserts)
+    }
+
+    /// That a cube holds after a step, for old members of pools and for the one that joins (a move
+    /// forgets one store at most).
+    fn covered(&self, cube: u32, step: &Step, after: &dyn Fn(Var) -> String) -> String {
+        let mut ways = vec![self.holds(cube, after)];
+        for (pool, value) in step.after.joins() {
+            if self.parameters[cube as usize].contains(pool) {
+                let joined = |var: Var| if var == *pool { self.linear(value) } else { after(var) };
+                ways.push(self.holds(cube, &joined));
+            }
+        }
+        junction("and", ways.into_iter())
+    }
+
+    fn is_pool(&self, var: Var) -> bool {
+        matches!(self.checker.vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))))
+    }
+
+    fn value(&self, image: &Image, var: Var) -> String {
+        image.value(var).map_or_else(|| self.name(var), |value| self.linear(value))
+    }
+
+    fn linear(&self, value: &Linear) -> String {
+        let number = |n: &logic::Int| if n.signum() < 0 { format!("(- {})", n.abs()) } else { n.to_string() };
+        let term = |(var, factor): &(Var, logic::Int)| match factor.is_one() {
+            true => self.name(*var),
+            false => format!("(* {} {})", number(factor), self.name(*var)),
+        };
+        let mut summands: Vec<String> = value.terms().iter().map(term).collect();
+        if !value.constant().is_zero() || summands.is_empty() {
+            summands.push(number(value.constant()));
+        }
+        junction("+", summands.into_iter())
+    }
+}

@@ -1,0 +1,121 @@
+//! Whether a proof by cubes speaks of things that exist.
+
+use super::CubeFlaw;
+use crate::symbolic::Name;
+use crate::{CubeProof, Task};
+use logic::{Atom, Var};
+use machine::{Entry, Forgetful, Forgotten, Recall, Shape, Slot};
+use program::{ThreadId, VarId};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// No proof of ours keeps more stores of a thread; a file that says so only wants to take time.
+const MOST_KEPT: usize = 256;
+
+/// The numbers of controls.
+pub(super) type Controls<'a> = HashMap<(Option<ThreadId>, &'a [Shape]), u32>;
+
+/// The cubes of every control.
+pub(super) type CubesOf = Vec<Rc<[u32]>>;
+
+/// Checks controls, predicates and literals; numbers the controls and sorts cubes by them.
+pub(super) fn validate<'a>(
+    task: &Task<'_>,
+    machine: &Forgetful<'_>,
+    proof: &'a CubeProof,
+) -> Result<(Controls<'a>, CubesOf), CubeFlaw> {
+    let mut controls = HashMap::new();
+    for (at, (holder, shapes)) in proof.controls.iter().enumerate() {
+        let new = controls.insert((*holder, shapes.as_slice()), at as u32).is_none();
+        if !new || !control_exists(task, proof.recall, *holder, shapes) {
+            return Err(CubeFlaw::Control(at));
+        }
+    }
+    check_predicates(proof)?;
+    let mut cubes_of: Vec<Vec<u32>> = vec![Vec::new(); proof.controls.len()];
+    for (at, cube) in proof.cubes.iter().enumerate() {
+        cubes_of.get_mut(cube.control as usize).ok_or(CubeFlaw::Cube(at))?.push(at as u32);
+    }
+    let cubes_of: CubesOf = cubes_of.into_iter().map(Rc::from).collect();
+    check_literals(task, machine, proof, &cubes_of)?;
+    Ok((controls, cubes_of))
+}
+
+fn control_exists(task: &Task<'_>, recall: Recall, holder: Option<ThreadId>, shapes: &[Shape]) -> bool {
+    let program = task.program;
+    shapes.len() == program.threads.len()
+        && holder.is_none_or(|thread| thread.index() < shapes.len())
+        && program.thread_ids().zip(shapes).all(|(thread, shape)| {
+            shape.loc.index() < program.thread(thread).locs().count() && shape_exists(task, recall, shape)
+        })
+}
+
+/// Whether the machine can have a buffer of this shape, as far as a glance tells.
+fn shape_exists(task: &Task<'_>, recall: Recall, shape: &Shape) -> bool {
+    let model = task.model;
+    // Where a store reaches memory at once there are no queues.
+    let exists = |v: VarId| v.index() < task.program.variables.len() && model.place(&[], v).is_some();
+    let kept = |entry: &Entry| match *entry {
+        Entry::Store(variable) => exists(variable),
+        Entry::Barrier => model.needs_barriers(),
+    };
+    let pools = recall.forgotten == Forgotten::Pools;
+    shape.kept.len() <= MOST_KEPT
+        && shape.kept.iter().all(kept)
+        && task.program.variable_ids().all(|v| model.queued(&shape.kept, v) <= recall.k)
+        && shape.forgotten.iter().all(|(variable, several)| exists(*variable) && (pools || *several))
+        && shape.forgotten.windows(2).all(|pair| pair[0].0 < pair[1].0)
+}
+
+/// Predicates must speak of slots, and of some.
+fn check_predicates(proof: &CubeProof) -> Result<(), CubeFlaw> {
+    let slot = |var| matches!(proof.vocabulary.name(var), Some(Name::Slot(_)));
+    let fits = |atom: &Atom| !atom.is_true() && !atom.is_false() && atom.vars().all(slot);
+    match proof.predicates.iter().position(|predicate| !fits(predicate)) {
+        Some(at) => Err(CubeFlaw::Predicate(at)),
+        None => Ok(()),
+    }
+}
+
+/// Literals must be numbers of predicates, in increasing order, about slots of the control.
+fn check_literals(
+    task: &Task<'_>,
+    machine: &Forgetful<'_>,
+    proof: &CubeProof,
+    cubes_of: &[Rc<[u32]>],
+) -> Result<(), CubeFlaw> {
+    let vars = (0..proof.vocabulary.len()).map(Var::at);
+    let named = |var: Var| match proof.vocabulary.name(var) {
+        Some(Name::Slot(slot)) => Some((slot, var.index())),
+        _ => None,
+    };
+    let numbers: HashMap<Slot, usize> = vars.filter_map(named).collect();
+    // By variable: the last control that has it.
+    let mut seen = vec![usize::MAX; proof.vocabulary.len()];
+    for (control, cubes) in cubes_of.iter().enumerate().filter(|(_, cubes)| !cubes.is_empty()) {
+        for slot in control_slots(task, machine, &proof.controls[control].1) {
+            if let Some(var) = numbers.get(&slot) {
+                seen[*var] = control;
+            }
+        }
+        for cube in cubes.iter() {
+            let literals = &proof.cubes[*cube as usize].literals;
+            let known = |atom: &Atom| atom.vars().all(|var| seen[var.index()] == control);
+            let fits = |literal: &(u32, bool)| proof.predicates.get(literal.0 as usize).is_some_and(known);
+            let increasing = literals.windows(2).all(|pair| pair[0].0 < pair[1].0);
+            if !increasing || !literals.iter().all(fits) {
+                return Err(CubeFlaw::Cube(*cube as usize));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The slots of a control; memory always exists.
+pub(super) fn control_slots(task: &Task<'_>, machine: &Forgetful<'_>, shapes: &[Shape]) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = task.program.variable_ids().map(Slot::Memory).collect();
+    for (thread, shape) in task.program.thread_ids().zip(shapes) {
+        machine.slots(thread, shape, &mut slots);
+    }
+    slots
+}

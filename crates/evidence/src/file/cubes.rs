@@ -1,0 +1,334 @@
+//! Proofs by cubes in files.
+//!
+//! A slot is a letter and numbers: `m1` is variable 1 in memory, `r0.2` register 2 of thread 0,
+//! `b0.1` its buffered store 1, `l0.1` its newest forgotten store to variable 1 and `p0.1` the
+//! pool of the older ones.
+
+use super::FileError;
+use super::read::{MAX_DIGITS, Records};
+use super::write::Writer;
+use crate::cubes::check_cubes;
+use crate::record::Record;
+use crate::symbolic::{Name, Vocabulary};
+use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Stop, Task};
+use logic::{Atom, Int, Linear, Relation, Var};
+use machine::{Entry, Forgotten, Keep, Recall, Shape, Slot};
+use program::{Loc, Names, Program, RegId, ThreadId, VarId};
+use std::collections::HashMap;
+use std::io;
+
+const KEEP: [(Keep, &str); 2] = [(Keep::Newest, "newest"), (Keep::Oldest, "oldest")];
+const FORGOTTEN: [(Forgotten, &str); 2] = [(Forgotten::Pools, "pools"), (Forgotten::Anything, "anything")];
+
+fn word_of<T: PartialEq>(known: &[(T, &'static str)], value: T) -> &'static str {
+    known.iter().find(|(v, _)| *v == value).map_or("", |(_, word)| word)
+}
+
+fn named<T: Copy>(known: &[(T, &str)], name: &str) -> Option<T> {
+    known.iter().find(|(_, word)| *word == name).map(|(value, _)| *value)
+}
+
+pub(super) fn write_cubes(program: &Program, proof: &CubeProof, out: &mut Writer<'_>) -> io::Result<()> {
+    let Recall { k, keep, forgotten } = proof.recall;
+    let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
+    out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")?;
+    let speaking = speaking_names(program, &proof.vocabulary);
+    for predicate in &proof.predicates {
+        let record = predicate_record(&proof.vocabulary, predicate)
+            .ok_or_else(|| io::Error::other("a predicate does not speak of slots"))?;
+        out.put(&record, &speaking.show(predicate).to_string())?;
+    }
+    let mut numbers: HashMap<(usize, &Shape), usize> = HashMap::new();
+    let mut counts = vec![0; program.threads.len()];
+    for (thread, shape) in proof.controls.iter().flat_map(|(_, shapes)| shapes.iter().enumerate()) {
+        let Some(count) = counts.get_mut(thread) else {
+            return Err(io::Error::other("a control has too many threads"));
+        };
+        if let std::collections::hash_map::Entry::Vacant(entry) = numbers.entry((thread, shape)) {
+            entry.insert(*count);
+            *count += 1;
+            out.put(&shape_record(thread, shape), "")?;
+        }
+    }
+    for (holder, shapes) in &proof.controls {
+        let shapes = shapes.iter().enumerate().map(|key| numbers[&key]).collect();
+        out.put(&Record::Control { holder: holder.map(ThreadId::index), shapes }, "")?;
+    }
+    for cube in &proof.cubes {
+        let signed = |sign: bool| cube.literals.iter().filter(move |l| l.1 == sign).map(|l| l.0).collect();
+        out.put(&Record::Cube { control: cube.control, holds: signed(true), fails: signed(false) }, "")?;
+    }
+    Ok(())
+}
+
+fn shape_record(thread: usize, shape: &Shape) -> Record {
+    let entry = |entry: &Entry| match entry {
+        Entry::Store(variable) => Some(variable.index()),
+        Entry::Barrier => None,
+    };
+    let forgotten = shape.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
+    let kept = shape.kept.iter().map(entry).collect();
+    Record::Shape { thread, location: shape.loc.index(), kept, forgotten }
+}
+
+fn predicate_record(vocabulary: &Vocabulary, atom: &Atom) -> Option<Record> {
+    let relation = match atom.relation() {
+        Relation::Le => "le".to_string(),
+        Relation::Eq => "eq".to_string(),
+        Relation::Ne => "ne".to_string(),
+        Relation::Divides(by) => format!("divides:{by}"),
+        Relation::NotDivides(by) => format!("not-divides:{by}"),
+    };
+    let mut terms = Vec::new();
+    for (var, factor) in atom.expr().terms() {
+        let Some(Name::Slot(slot)) = vocabulary.name(*var) else { return None };
+        terms.push((factor.to_string(), slot_word(slot)));
+    }
+    Some(Record::Predicate { relation, constant: atom.expr().constant().to_string(), terms })
+}
+
+/// Names for people, at the numbers that atoms know their variables by.
+fn speaking_names(program: &Program, vocabulary: &Vocabulary) -> logic::Terms {
+    let names = Names::original(program);
+    let mut terms = logic::Terms::new();
+    for index in 0..vocabulary.len() {
+        let text = match vocabulary.name(Var::at(index)) {
+            Some(Name::Slot(slot)) if exists(program, slot) => slot_text(&names, slot),
+            _ => String::new(),
+        };
+        let taken = text.is_empty() || terms.find(&text).is_some();
+        terms.var(&if taken { format!("{text}#{index}") } else { text });
+    }
+    terms
+}
+
+fn slot_text(names: &Names, slot: Slot) -> String {
+    match slot {
+        Slot::Memory(v) => names.variable(v).to_string(),
+        Slot::Register(t, r) => format!("{}.{}", names.thread(t), names.register(t, r)),
+        Slot::Buffer(t, entry) => format!("{}[{entry}]", names.thread(t)),
+        Slot::Queued(t, v, entry) => format!("{}.kept({}, {entry})", names.thread(t), names.variable(v)),
+        Slot::Last(t, v) => format!("{}.last({})", names.thread(t), names.variable(v)),
+        Slot::Pool(t, v) => format!("{}.older({})", names.thread(t), names.variable(v)),
+    }
+}
+
+/// Whether the program has the threads, variables and registers of a slot.
+fn exists(program: &Program, slot: Slot) -> bool {
+    let variable = |v: VarId| v.index() < program.variables.len();
+    let thread = |t: ThreadId| t.index() < program.threads.len();
+    match slot {
+        Slot::Memory(v) => variable(v),
+        Slot::Register(t, r) => thread(t) && r.index() < program.thread(t).registers.len(),
+        Slot::Buffer(t, _) => thread(t),
+        Slot::Queued(t, v, _) | Slot::Last(t, v) | Slot::Pool(t, v) => thread(t) && variable(v),
+    }
+}
+
+fn slot_word(slot: Slot) -> String {
+    match slot {
+        Slot::Memory(v) => format!("m{}", v.index()),
+        Slot::Register(t, r) => format!("r{}.{}", t.index(), r.index()),
+        Slot::Buffer(t, entry) => format!("b{}.{entry}", t.index()),
+        Slot::Queued(t, v, entry) => format!("q{}.{}.{entry}", t.index(), v.index()),
+        Slot::Last(t, v) => format!("l{}.{}", t.index(), v.index()),
+        Slot::Pool(t, v) => format!("p{}.{}", t.index(), v.index()),
+    }
+}
+
+fn slot_named(program: &Program, word: &str) -> Option<Slot> {
+    let kind = word.chars().next()?;
+    let mut numbers = word[kind.len_utf8()..].split('.').map(|digits| digits.parse::<u32>().ok());
+    let (first, second, third) = (numbers.next()?? as usize, numbers.next(), numbers.next());
+    let slot = match (kind, second, third) {
+        ('m', None, None) => Slot::Memory(VarId::new(first)),
+        ('r', Some(second), None) => Slot::Register(ThreadId::new(first), RegId::new(second? as usize)),
+        ('b', Some(second), None) => Slot::Buffer(ThreadId::new(first), second?),
+        ('q', Some(second), Some(third)) => {
+            Slot::Queued(ThreadId::new(first), VarId::new(second? as usize), third?)
+        }
+        ('l', Some(second), None) => Slot::Last(ThreadId::new(first), VarId::new(second? as usize)),
+        ('p', Some(second), None) => Slot::Pool(ThreadId::new(first), VarId::new(second? as usize)),
+        _ => return None,
+    };
+    (numbers.next().is_none() && exists(program, slot)).then_some(slot)
+}
+
+fn integer(text: &str) -> Option<Int> {
+    // Reading a number takes time quadratic in its length.
+    (text.len() <= MAX_DIGITS).then(|| text.parse().ok())?
+}
+
+/// Checks the rest of a file. All of it is held in memory, and what the checker works out as
+/// well: any cube may cover what any step leads to.
+pub(super) fn check_rest(task: &Task<'_>, records: Records, budget: usize) -> Result<usize, FileError> {
+    let proof = read_rest(task.program, records, budget)?;
+    check_cubes(task, &proof, &Within(budget))?;
+    Ok(proof.cubes.len())
+}
+
+/// Stops the checker when it needs more bytes than this.
+struct Within(usize);
+
+impl Monitor for Within {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        if progress.bytes > self.0 { Err(Stop::Memory) } else { Ok(()) }
+    }
+}
+
+/// Reads the rest of a file, up to so many bytes in memory.
+pub(super) fn read_rest(
+    program: &Program,
+    mut records: Records,
+    budget: usize,
+) -> Result<CubeProof, FileError> {
+    let recall = match records.next_record()? {
+        Some(Record::Recall { k, keep, forgotten }) => {
+            let named = named(&KEEP, &keep).zip(named(&FORGOTTEN, &forgotten));
+            named.map(|(keep, forgotten)| Recall { k, keep, forgotten })
+        }
+        _ => None,
+    };
+    let Some(recall) = recall else {
+        return Err(records.wrong("what the machine remembers is missing"));
+    };
+    let mut reader = Reader::new(program, recall);
+    while let Some(record) = records.next_record()? {
+        reader.record(record).map_err(|message| records.wrong(message))?;
+        if reader.bytes > budget {
+            return Err(Rejected::TooLarge.into());
+        }
+    }
+    Ok(reader.proof)
+}
+
+/// Sections of a file, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    Predicates,
+    Shapes,
+    Controls,
+    Cubes,
+}
+
+struct Reader<'p> {
+    program: &'p Program,
+    shapes: Vec<Vec<Shape>>,
+    proof: CubeProof,
+    section: Section,
+    bytes: usize,
+}
+
+impl Reader<'_> {
+    fn new(program: &Program, recall: Recall) -> Reader<'_> {
+        let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
+        let proof = CubeProof { recall, vocabulary: Vocabulary::default(), predicates, controls, cubes };
+        let shapes = vec![Vec::new(); program.threads.len()];
+        Reader { program, shapes, proof, section: Section::Predicates, bytes: 0 }
+    }
+
+    fn record(&mut self, record: Record) -> Result<(), &'static str> {
+        let section = match record {
+            Record::Predicate { .. } => Section::Predicates,
+            Record::Shape { .. } => Section::Shapes,
+            Record::Control { .. } => Section::Controls,
+            Record::Cube { .. } => Section::Cubes,
+            _ => return Err("this does not fit a proof by cubes"),
+        };
+        if section < self.section {
+            return Err("predicates come first, then shapes, controls and cubes");
+        }
+        self.section = section;
+        match record {
+            Record::Predicate { relation, constant, terms } => {
+                let predicate = self.predicate(&relation, &constant, &terms);
+                let predicate = predicate.ok_or("this predicate speaks of what does not exist")?;
+                self.bytes += 256 + terms.len() * 128;
+                self.proof.predicates.push(predicate);
+            }
+            Record::Shape { thread, location, kept, forgotten } => {
+                let shape = self.shape(thread, location, &kept, &forgotten);
+                let shape = shape.ok_or("this control does not exist in the program")?;
+                self.bytes += bytes_of(&shape);
+                self.shapes[thread].push(shape);
+            }
+            Record::Control { holder, shapes } => {
+                let control = self.control(holder, &shapes).ok_or("this control does not exist")?;
+                self.proof.controls.push(control);
+            }
+            Record::Cube { control, holds, fails } => self.cube(control, &holds, &fails)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn predicate(&mut self, relation: &str, constant: &str, terms: &[(String, String)]) -> Option<Atom> {
+        let relation = match (relation.split_once(':'), relation) {
+            (None, "le") => Relation::Le,
+            (None, "eq") => Relation::Eq,
+            (None, "ne") => Relation::Ne,
+            (Some(("divides", by)), _) => Relation::Divides(integer(by)?),
+            (Some(("not-divides", by)), _) => Relation::NotDivides(integer(by)?),
+            _ => return None,
+        };
+        let mut sum = Vec::new();
+        for (factor, slot) in terms {
+            let slot = slot_named(self.program, slot)?;
+            sum.push((self.proof.vocabulary.slot(slot), integer(factor)?));
+        }
+        Some(Atom::new(relation, Linear::new(sum, integer(constant)?)))
+    }
+
+    fn shape(
+        &self,
+        thread: usize,
+        location: usize,
+        kept: &[Option<usize>],
+        forgotten: &[(usize, bool)],
+    ) -> Option<Shape> {
+        let variable = |v: usize| (v < self.program.variables.len()).then(|| VarId::new(v));
+        let entry = |entry: &Option<usize>| match *entry {
+            Some(v) => variable(v).map(Entry::Store),
+            None => Some(Entry::Barrier),
+        };
+        let exists = location < self.program.threads.get(thread)?.locs().count();
+        let mut shape = Shape::at(exists.then(|| Loc::new(location))?);
+        shape.kept = kept.iter().map(entry).collect::<Option<_>>()?;
+        let summary = |(v, several): &(usize, bool)| Some((variable(*v)?, *several));
+        shape.forgotten = forgotten.iter().map(summary).collect::<Option<_>>()?;
+        Some(shape)
+    }
+
+    fn control(&mut self, holder: Option<usize>, shapes: &[usize]) -> Option<(Option<ThreadId>, Vec<Shape>)> {
+        let threads = self.shapes.len();
+        if shapes.len() != threads || holder.is_some_and(|thread| thread >= threads) {
+            return None;
+        }
+        let shapes = shapes.iter().zip(&self.shapes).map(|(number, all)| all.get(*number));
+        let shapes: Vec<Shape> = shapes.collect::<Option<Vec<_>>>()?.into_iter().cloned().collect();
+        self.bytes += 64 + shapes.iter().map(bytes_of).sum::<usize>();
+        Some((holder.map(ThreadId::new), shapes))
+    }
+
+    fn cube(&mut self, control: u32, holds: &[u32], fails: &[u32]) -> Result<(), &'static str> {
+        if control as usize >= self.proof.controls.len() {
+            return Err("a cube needs the number of a control");
+        }
+        let signed = |list: &[u32], sign: bool| list.iter().map(move |p| (*p, sign)).collect::<Vec<_>>();
+        let mut literals = [signed(holds, true), signed(fails, false)].concat();
+        literals.sort_unstable();
+        if literals.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err("a predicate stands in a cube twice");
+        }
+        if literals.last().is_some_and(|last| last.0 as usize >= self.proof.predicates.len()) {
+            return Err("a cube needs numbers of predicates");
+        }
+        self.bytes += 64 + 8 * literals.len();
+        self.proof.cubes.push(Cube { control, literals });
+        Ok(())
+    }
+}
+
+fn bytes_of(shape: &Shape) -> usize {
+    128 + 8 * (shape.kept.len() + shape.forgotten.len())
+}

@@ -1,0 +1,301 @@
+//! Checking that a program is robust against TSO, and what follows from it.
+//!
+//! The certificate is the set of all states under SC, and nothing else. The checker
+//!
+//! 1. checks that the set is closed under SC, as any closed set;
+//! 2. lists the attacks that can matter itself, from the program text ([`machine::attacks`]);
+//! 3. for each, closes the set of states of the attacker machine ([`machine::Attacking`]) that
+//!    starts in the states of the certificate, and demands that none of them is a witness.
+//!
+//! The states of the attacks are not written down: to read them would take longer than to find
+//! them again, and they would say nothing that the states under SC do not. Where step 2 leaves
+//! no attack, no states are needed either, whatever the data.
+//!
+//! A robust program has the same *complete* runs under both models, up to their look, and that
+//! decides most properties, but not all: see [`carries_over`].
+
+use crate::check::check_set;
+use crate::obligations::Looking;
+use crate::{ClosedSet, Monitor, Progress, Rejected, Task};
+use machine::{
+    Accesses, Attack, Attacked, Attacking, Delaying, Doubt, Exact, Full, Gaps, Local, Model, State, StateSet,
+    attacks, model_named,
+};
+use program::{Delay, Op, Place, Program, PropertyKind, Thread, ThreadId, VarId};
+use std::collections::BTreeSet;
+
+/// A certificate with more delays than this is none of ours.
+const MOST_DELAYS: usize = 1 << 12;
+
+/// A proof that a program is robust: all its states under SC; nothing where the text says it.
+#[derive(Debug, Default)]
+pub struct RobustProof {
+    /// The states.
+    pub under_sc: Option<ClosedSet>,
+}
+
+/// A proof of robustness that was checked. Only [`check_robust`] makes one.
+#[derive(Debug)]
+pub struct CheckedRobust {
+    proof: RobustProof,
+}
+
+impl CheckedRobust {
+    /// The proof.
+    pub fn proof(&self) -> &RobustProof {
+        &self.proof
+    }
+
+    /// How many states it lists.
+    pub fn states(&self) -> usize {
+        self.proof.under_sc.as_ref().map_or(0, |set| set.states.len())
+    }
+}
+
+/// Checks a proof that a program is robust against TSO.
+pub fn check_robust(
+    program: &Program,
+    proof: RobustProof,
+    monitor: &dyn Monitor,
+) -> Result<CheckedRobust, Rejected> {
+    let attacks = Attacks::of(program);
+    match &proof.under_sc {
+        None if attacks.is_empty() => {}
+        None => return Err(Rejected::Attack),
+        Some(set) => {
+            let task = Task { program, model: sc()? };
+            check_set(&task, None, Looking::Away, set, monitor)?;
+            attacks.fail_from(set, monitor)?;
+        }
+    }
+    Ok(CheckedRobust { proof })
+}
+
+/// Checks that a program is safe under TSO because, extended by delays, it is robust and safe
+/// under SC; the set is about the extended program.
+pub(crate) fn check_robust_safe(
+    task: &Task<'_>,
+    delays: &[Delay],
+    gaps: Option<Gaps>,
+    set: &ClosedSet,
+    monitor: &dyn Monitor,
+) -> Result<(), Rejected> {
+    let extended = extended(task, delays)?;
+    let attacks = Attacks::of(&extended);
+    let under_sc = Task { program: &extended, model: sc()? };
+    check_set(&under_sc, gaps, Looking::ForViolations, set, monitor)?;
+    match gaps {
+        None => attacks.fail_from(set, monitor),
+        Some(_) if attacks.is_empty() => Ok(()),
+        Some(_) => Err(Rejected::Attack),
+    }
+}
+
+/// The program that a certificate of robustness speaks of, if it may speak at all.
+pub(crate) fn extended(task: &Task<'_>, delays: &[Delay]) -> Result<Program, Rejected> {
+    if task.model.name() != "tso" {
+        return Err(Rejected::NotForModel);
+    }
+    if delays.len() > MOST_DELAYS {
+        return Err(Rejected::Delay);
+    }
+    let mut program = task.program.clone();
+    for delay in delays {
+        program = delay.apply(&program).map_err(|_| Rejected::Delay)?.program;
+    }
+    if carries_over(&program) { Ok(program) } else { Err(Rejected::CarriesNotOver) }
+}
+
+pub(crate) fn sc() -> Result<Model, Rejected> {
+    model_named("sc").ok_or(Rejected::NotForModel)
+}
+
+/// Whether a robust program that violates nothing under SC violates nothing under TSO.
+///
+/// Robustness is about complete runs: at their end nothing is buffered and nobody is inside an
+/// atomic section. A property may look earlier. In a run under TSO up to a violation, buffers
+/// can be emptied in two ways. *Draining* them: that keeps what threads know and where they
+/// stand, and changes memory. *Taking back* the steps of each thread from its first buffered
+/// store on, which nobody has seen yet: that keeps memory and who never buffers anything.
+/// A thread that is inside an atomic section stands in the way of draining, but nobody has seen
+/// what it did there: it may be taken back to where that began, or do it again at the very end.
+///
+/// Failures and `finally` are about one thread, or about complete runs. A `never` is fine if it
+/// does not speak of memory, and if none of the threads that it speaks of has atomic sections
+/// of several steps, or it speaks of one thread only (drain); or if it speaks only of memory and
+/// of threads that never buffer (take back).
+pub fn carries_over(program: &Program) -> bool {
+    let nevers = program.properties.iter().filter(|property| property.kind == PropertyKind::Never);
+    let mut fine = true;
+    for property in nevers {
+        let mut threads = BTreeSet::new();
+        let mut memory: BTreeSet<VarId> = BTreeSet::new();
+        property.cond.for_each_leaf(&mut |place| match *place {
+            Place::At(thread, _) | Place::Register(thread, _) => drop(threads.insert(thread)),
+            Place::Memory(variable) => drop(memory.insert(variable)),
+        });
+        let sections = |id: &ThreadId| has(program.thread(*id), |op| matches!(op, Op::Lock));
+        let drain = memory.is_empty() && (threads.len() <= 1 || !threads.iter().any(sections));
+        let take_back = !threads.iter().any(|id| buffers(program.thread(*id)));
+        fine &= drain || take_back;
+    }
+    fine
+}
+
+fn has(thread: &Thread, wanted: impl Fn(&Op) -> bool) -> bool {
+    thread.edges().iter().any(|edge| wanted(&edge.op))
+}
+
+fn buffers(thread: &Thread) -> bool {
+    thread.edges().iter().any(|edge| matches!(edge.op, Op::Store(..)) && !thread.in_atomic(edge.from))
+}
+
+/// One pass over states under SC: calls the visitor on every state, with its number.
+pub(crate) type Scan<'s, E> = dyn FnMut(&mut dyn FnMut(usize, &State) -> Result<(), E>) -> Result<(), E> + 's;
+
+/// What a state of a certificate says, for machines that number controls in the fixed way.
+pub(crate) struct Dictionary<'a> {
+    pub(crate) globals: &'a [Option<ThreadId>],
+    pub(crate) locals: &'a [Vec<Local>],
+}
+
+impl Dictionary<'_> {
+    /// The state with controls numbered as by [`machine::number_controls`].
+    fn renumbered(&self, at: usize, state: &State) -> Result<State, Rejected> {
+        let malformed = || Rejected::Malformed(at);
+        let holder = self.globals.get(state.global as usize).ok_or_else(malformed)?;
+        let mut locals = Vec::with_capacity(state.locals.len());
+        for (id, all) in state.locals.iter().zip(self.locals) {
+            let local = all.get(*id as usize).ok_or_else(malformed)?;
+            if !local.buffer.is_empty() {
+                return Err(malformed());
+            }
+            locals.push(local.loc.index() as u32);
+        }
+        let global = holder.map_or(0, |thread| thread.index() as u32 + 1);
+        Ok(State { global, locals, values: state.values.clone() })
+    }
+}
+
+/// The attacks of a program that can matter.
+pub(crate) struct Attacks<'p> {
+    program: &'p Program,
+    accesses: Accesses,
+    list: Vec<Attack>,
+}
+
+impl<'p> Attacks<'p> {
+    pub(crate) fn of(program: &'p Program) -> Attacks<'p> {
+        let accesses = Accesses::of(program);
+        let list = attacks(program, &accesses);
+        Attacks { program, accesses, list }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Checks that no attack from the states of a set has a witness.
+    fn fail_from(&self, set: &ClosedSet, monitor: &dyn Monitor) -> Result<(), Rejected> {
+        let threads = self.program.threads.len();
+        let dictionary = Dictionary { globals: &set.globals, locals: &set.locals };
+        let mut scan = |visit: &mut dyn FnMut(usize, &State) -> Result<(), Rejected>| {
+            let mut state = State::default();
+            for (at, packed) in set.states.iter().enumerate() {
+                state.unpack(threads, packed).ok_or(Rejected::Malformed(at))?;
+                visit(at, &state)?;
+            }
+            Ok(())
+        };
+        self.fail(&dictionary, usize::MAX, &mut scan, monitor)
+    }
+
+    /// Checks that no attack from the states that a scan gives has a witness, in so many bytes.
+    pub(crate) fn fail<E: From<Rejected>>(
+        &self,
+        dictionary: &Dictionary<'_>,
+        budget: usize,
+        scan: &mut Scan<'_, E>,
+        monitor: &dyn Monitor,
+    ) -> Result<(), E> {
+        let machine = Exact::new(self.program, sc()?);
+        for attack in &self.list {
+            let delaying = Delaying::new(&machine, attack);
+            let mut closing = Closing {
+                attacking: Attacking::new(&delaying, &self.accesses),
+                states: StateSet::new(),
+                budget,
+                packed: Vec::new(),
+            };
+            scan(&mut |at, state| Ok(closing.begin(&dictionary.renumbered(at, state)?)?))?;
+            closing.close(monitor)?;
+        }
+        Ok(())
+    }
+}
+
+/// Closes the set of states of one attack.
+struct Closing<'m, 'a> {
+    attacking: Attacking<'m, 'a>,
+    states: StateSet,
+    budget: usize,
+    packed: Vec<u8>,
+}
+
+impl Closing<'_, '_> {
+    fn begin(&mut self, under_sc: &State) -> Result<(), Rejected> {
+        match self.attacking.begin(under_sc) {
+            Some(state) => self.add(&state),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, state: &Attacked) -> Result<(), Rejected> {
+        self.packed.clear();
+        self.attacking.pack(state, &mut self.packed);
+        self.states.insert(&self.packed, None).map_err(|Full| Rejected::TooLarge)?;
+        if self.states.bytes() > self.budget { Err(Rejected::TooLarge) } else { Ok(()) }
+    }
+
+    fn close(&mut self, monitor: &dyn Monitor) -> Result<(), Rejected> {
+        let (mut state, mut next) = (Attacked::default(), Attacked::default());
+        let mut at = self.states.first();
+        let mut done = 0;
+        while let Some(current) = at {
+            if done % 4096 == 0 {
+                let bytes = self.states.bytes();
+                let progress =
+                    Progress { phase: "checking attacks", states: done, bytes, ..Default::default() };
+                monitor.observe(&progress).map_err(Rejected::Stopped)?;
+            }
+            done += 1;
+            self.attacking.unpack(self.states.get(current), &mut state);
+            if self.attacking.is_witness(&state) {
+                return Err(Rejected::Attack);
+            }
+            self.attacking.prepare(&state);
+            let mut doubted: Option<Doubt> = None;
+            let mut packed = Vec::new();
+            let (attacking, states) = (&self.attacking, &mut self.states);
+            let mut full = false;
+            attacking.successors(
+                &state,
+                &mut next,
+                |doubt| doubted = Some(doubt),
+                |_, next| {
+                    packed.clear();
+                    attacking.pack(next, &mut packed);
+                    full |= states.insert(&packed, None).is_err();
+                },
+            );
+            if let Some(doubt) = doubted {
+                return Err(Rejected::Doubt(done - 1, doubt));
+            }
+            if full || self.states.bytes() > self.budget {
+                return Err(Rejected::TooLarge);
+            }
+            at = self.states.next(current);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,313 @@
+//! Moves and properties of an abstract machine as linear constraints.
+//!
+//! Slots become variables of the logic. A guard is split into *cases*, conjunctions of atoms, a
+//! disequality into less and greater: every constraint is then an inequality or an equation,
+//! which the solver is fast with and an interpolant speaks of. A chosen value and a member of a
+//! pool are variables of their own; so are quotients and remainders by a constant.
+
+use logic::{Atom, Linear, Var};
+use machine::{Blur, BlurredMove, Event, Shape, Slot, Violation};
+use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
+use std::collections::HashMap;
+
+/// A guard with more cases than this is not taken apart.
+const MOST_CASES: usize = 256;
+
+/// What a variable of the logic stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Name {
+    /// A slot.
+    Slot(Slot),
+    /// Another member of a pool.
+    Member(Slot),
+    /// The value a move chooses.
+    Chosen,
+    /// A quotient or remainder.
+    Part(u32),
+}
+
+/// The variables in use.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    names: Vec<Name>,
+    by_name: HashMap<Name, Var>,
+}
+
+impl Vocabulary {
+    /// The variable of a name, made on first use.
+    pub fn var(&mut self, name: Name) -> Var {
+        let next = Var::at(self.names.len());
+        *self.by_name.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            next
+        })
+    }
+
+    /// The variable of a slot.
+    pub fn slot(&mut self, slot: Slot) -> Var {
+        self.var(Name::Slot(slot))
+    }
+
+    /// The name of a variable.
+    pub fn name(&self, var: Var) -> Option<Name> {
+        self.names.get(var.index()).copied()
+    }
+
+    /// How many variables there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// What a slot becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// The value of an expression over the variables before the move.
+    Is(Linear),
+    /// For a pool: what it was, and this value as well.
+    Joins(Linear),
+}
+
+/// One case of a move.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What happens.
+    pub event: Event,
+    /// When it may happen, and what is known of the variables that are no slots.
+    pub guard: Vec<Atom>,
+    /// What changes, by slot in increasing order.
+    pub set: Vec<(Slot, Value)>,
+    /// The pool of which a member is taken.
+    pub member_of: Option<Slot>,
+    /// Who is inside an atomic section afterwards.
+    pub holder: Option<ThreadId>,
+    /// The thread's control afterwards.
+    pub shape: Shape,
+}
+
+/// An expression is not linear, or a condition has too many cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotLinear;
+
+/// The cases of a move.
+pub fn steps(vocabulary: &mut Vocabulary, step: &BlurredMove) -> Result<Vec<Step>, NotLinear> {
+    let mut translation = Translation { vocabulary, parts: 0 };
+    let mut cases = translation.cases(&step.guard)?;
+    let mut set: Vec<Vec<(Slot, Value)>> = vec![Vec::new(); cases.len()];
+    let mut member_of = None;
+    for (slot, source) in &step.set {
+        let (alternatives, joins) = match source {
+            Blur::Is(value) => (translation.linear(value)?, false),
+            Blur::Joins(value) => (translation.linear(value)?, true),
+            Blur::Any(domain) => (vec![translation.chosen(domain)], false),
+            Blur::OneOf(pool) => {
+                member_of = Some(*pool);
+                let member = translation.vocabulary.var(Name::Member(*pool));
+                (vec![(Linear::from(member), Vec::new())], false)
+            }
+        };
+        let make = if joins { Value::Joins } else { Value::Is };
+        (cases, set) = product(&cases, &set, &alternatives, |value| (*slot, make(value.clone())))?;
+    }
+    let (event, holder) = (step.event, step.global);
+    let finish = |(guard, set)| Step { event, guard, set, member_of, holder, shape: step.local.clone() };
+    Ok(cases
+        .into_iter()
+        .zip(set)
+        .filter(|(guard, _)| !guard.iter().any(Atom::is_false))
+        .map(finish)
+        .collect())
+}
+
+type Cases = Vec<Vec<Atom>>;
+
+/// Every case with every alternative for a slot.
+fn product<T: Clone>(
+    cases: &[Vec<Atom>],
+    set: &[Vec<T>],
+    alternatives: &[(Linear, Vec<Atom>)],
+    entry: impl Fn(&Linear) -> T,
+) -> Result<(Cases, Vec<Vec<T>>), NotLinear> {
+    if cases.len() * alternatives.len() > MOST_CASES {
+        return Err(NotLinear);
+    }
+    let mut product = (Vec::new(), Vec::new());
+    for (case, set) in cases.iter().zip(set) {
+        for (value, atoms) in alternatives {
+            product.0.push(case.iter().chain(atoms).cloned().collect());
+            product.1.push(set.iter().cloned().chain([entry(value)]).collect());
+        }
+    }
+    Ok(product)
+}
+
+/// What is violated where threads have these controls: each violation with the constraints
+/// under which it is one.
+pub fn violations(
+    vocabulary: &mut Vocabulary,
+    program: &Program,
+    shapes: &[&Shape],
+) -> Result<Vec<(Violation, Vec<Atom>)>, NotLinear> {
+    let mut found = Vec::new();
+    for (thread, shape) in program.thread_ids().zip(shapes) {
+        if program.thread(thread).location(shape.loc).failure.is_some() {
+            found.push((Violation::Failure(thread, shape.loc), Vec::new()));
+        }
+    }
+    let ended = |(t, shape): (ThreadId, &&Shape)| shape.drained() && program.thread(t).is_end(shape.loc);
+    let final_here = program.thread_ids().zip(shapes).all(ended);
+    let mut leaf = |place: &Place| match *place {
+        Place::At(thread, loc) => Expr::from(i64::from(shapes[thread.index()].loc == loc)),
+        Place::Memory(variable) => Slot::Memory(variable).into(),
+        Place::Register(thread, register) => Slot::Register(thread, register).into(),
+    };
+    for (number, property) in program.properties.iter().enumerate() {
+        let cond = property.cond.map(&mut leaf);
+        let wrong = match property.kind {
+            PropertyKind::Never => cond,
+            PropertyKind::Finally if final_here => cond.negate(),
+            PropertyKind::Finally => continue,
+        };
+        let cases = Translation { vocabulary, parts: 0 }.cases(&wrong)?;
+        found.extend(cases.into_iter().map(|case| (Violation::Property(number), case)));
+    }
+    Ok(found)
+}
+
+/// What is known of a slot at the start.
+pub fn initially(vocabulary: &mut Vocabulary, program: &Program, slot: Slot) -> Vec<Atom> {
+    let var = vocabulary.slot(slot);
+    within(var, &machine::initial_value(program, slot))
+}
+
+fn within(var: Var, domain: &Domain) -> Vec<Atom> {
+    match domain {
+        Domain::All => Vec::new(),
+        Domain::Range(low, high) if low == high => vec![Atom::eq(var, number(low))],
+        Domain::Range(low, high) => vec![Atom::ge(var, number(low)), Atom::le(var, number(high))],
+    }
+}
+
+fn number(value: &Int) -> logic::Int {
+    logic::Int::from(value.clone())
+}
+
+struct Translation<'a> {
+    vocabulary: &'a mut Vocabulary,
+    parts: u32,
+}
+
+impl Translation<'_> {
+    fn chosen(&mut self, domain: &Domain) -> (Linear, Vec<Atom>) {
+        let chosen = self.vocabulary.var(Name::Chosen);
+        (Linear::from(chosen), within(chosen, domain))
+    }
+
+    /// The condition as a disjunction of conjunctions.
+    fn cases(&mut self, cond: &Cond<Slot>) -> Result<Cases, NotLinear> {
+        match cond {
+            Cond::Const(true) => Ok(vec![Vec::new()]),
+            Cond::Const(false) => Ok(Vec::new()),
+            Cond::Compare(relation, a, b) => self.comparison(*relation, a, b),
+            Cond::Or(parts) => {
+                let mut all = Vec::new();
+                for part in parts {
+                    all.extend(self.cases(part)?);
+                }
+                if all.len() > MOST_CASES { Err(NotLinear) } else { Ok(all) }
+            }
+            Cond::And(parts) => {
+                let mut all: Cases = vec![Vec::new()];
+                for part in parts {
+                    let more = self.cases(part)?;
+                    if all.len() * more.len() > MOST_CASES {
+                        return Err(NotLinear);
+                    }
+                    let both =
+                        |a: &Vec<Atom>| more.iter().map(|b| [a.as_slice(), b].concat()).collect::<Vec<_>>();
+                    all = all.iter().flat_map(both).collect();
+                }
+                Ok(all)
+            }
+        }
+    }
+
+    fn comparison(&mut self, relation: Relation, a: &Expr<Slot>, b: &Expr<Slot>) -> Result<Cases, NotLinear> {
+        let difference = Expr::binary(Arith::Sub, a.clone(), b.clone());
+        let mut cases = Vec::new();
+        for (value, atoms) in self.linear(&difference)? {
+            let outcomes = match relation {
+                Relation::Eq => vec![Atom::eq(value, 0)],
+                Relation::Ne => vec![Atom::lt(value.clone(), 0), Atom::gt(value, 0)],
+                Relation::Lt => vec![Atom::lt(value, 0)],
+                Relation::Le => vec![Atom::le(value, 0)],
+                Relation::Gt => vec![Atom::gt(value, 0)],
+                Relation::Ge => vec![Atom::ge(value, 0)],
+            };
+            let possible = outcomes.into_iter().filter(|outcome| !outcome.is_false());
+            cases.extend(possible.map(|outcome| atoms.iter().cloned().chain([outcome]).collect()));
+        }
+        Ok(cases)
+    }
+
+    /// The expression as alternatives, each under constraints on the parts it uses.
+    fn linear(&mut self, expr: &Expr<Slot>) -> Result<Vec<(Linear, Vec<Atom>)>, NotLinear> {
+        match expr {
+            Expr::Const(value) => Ok(vec![(Linear::constant_of(number(value)), Vec::new())]),
+            Expr::Leaf(slot) => Ok(vec![(Linear::from(self.vocabulary.slot(*slot)), Vec::new())]),
+            Expr::Binary(op, a, b) => {
+                let (left, right) = (self.linear(a)?, self.linear(b)?);
+                let mut all = Vec::new();
+                for (a, a_atoms) in &left {
+                    for (b, b_atoms) in &right {
+                        for (value, atoms) in self.binary(*op, a, b)? {
+                            all.push((value, [a_atoms.as_slice(), b_atoms, &atoms].concat()));
+                        }
+                    }
+                }
+                if all.len() > MOST_CASES { Err(NotLinear) } else { Ok(all) }
+            }
+        }
+    }
+
+    fn binary(&mut self, op: Arith, a: &Linear, b: &Linear) -> Result<Vec<(Linear, Vec<Atom>)>, NotLinear> {
+        let plain = |value: Linear| Ok(vec![(value, Vec::new())]);
+        match op {
+            Arith::Add => plain(a.clone() + b),
+            Arith::Sub => plain(a.clone() - b),
+            Arith::Mul if b.is_constant() => plain(a.times(b.constant())),
+            Arith::Mul if a.is_constant() => plain(b.times(a.constant())),
+            Arith::Div | Arith::Rem if b.is_constant() && !b.constant().is_zero() => {
+                Ok(self.division(op, a, b.constant()))
+            }
+            _ => Err(NotLinear),
+        }
+    }
+
+    /// Division truncates: the quotient of sizes, with the sign of the dividend.
+    fn division(&mut self, op: Arith, a: &Linear, by: &logic::Int) -> Vec<(Linear, Vec<Atom>)> {
+        let size = by.abs();
+        let (quotient, rest) = (self.part(), self.part());
+        let case = |negative: bool| {
+            let dividend = if negative { -a.clone() } else { a.clone() };
+            let whole = Linear::from(quotient).times(&size) + rest;
+            let sign = if negative { Atom::lt(a.clone(), 0) } else { Atom::ge(a.clone(), 0) };
+            let within = [Atom::ge(rest, 0), Atom::lt(rest, size.clone())];
+            let atoms = [vec![sign, Atom::eq(dividend, whole)], within.to_vec()].concat();
+            let value = Linear::from(if op == Arith::Div { quotient } else { rest });
+            let flipped = negative != (op == Arith::Div && by.signum() < 0);
+            (if flipped { -value } else { value }, atoms)
+        };
+        vec![case(false), case(true)]
+    }
+
+    fn part(&mut self) -> Var {
+        self.parts += 1;
+        self.vocabulary.var(Name::Part(self.parts - 1))
+    }
+}

@@ -1,0 +1,131 @@
+//! Which thread may go first, alone, without loss.
+//!
+//! Where everything a thread can do next touches only its own registers or joins its own buffer,
+//! is seen by no property and is always possible, its steps commute with all others and never
+//! disable anything: it is enough to explore that thread's edges there and leave the rest for
+//! later. (A store joins one end of the buffer and a drain takes from the other: they commute.)
+//! "For later" must come, so on every cycle of a thread there is a location where this is not
+//! done. This is said of the exact machine; an abstraction that follows it step by step, and goes
+//! first where it does, may go first as well. What counts:
+//!
+//! * every edge is a register operation or a buffered store, and whatever the registers hold, one
+//!   can be taken (an assumption stands beside its opposite; a thread that blocks must not block
+//!   the others);
+//! * no property speaks of the location, of where the edges lead, or of a register they write;
+//! * no edge leads back within the thread.
+
+use crate::Model;
+use program::{Cond, Domain, Fence, Loc, Op, Place, Program, RegId, Thread, ThreadId};
+
+/// The locations of all threads where the thread may go first.
+#[derive(Clone, Debug)]
+pub struct LocalFirst {
+    threads: Vec<Vec<bool>>,
+}
+
+impl LocalFirst {
+    /// Looks at all threads of a program under a memory model.
+    pub fn new(program: &Program, model: Model) -> LocalFirst {
+        let observed = program.observed();
+        let thread = |t: ThreadId| {
+            let seen_locs: Vec<Loc> = observed.iter().filter_map(|place| at(*place, t)).collect();
+            let seen_registers: Vec<RegId> =
+                observed.iter().filter_map(|place| register(*place, t)).collect();
+            first_locations(program.thread(t), model, &seen_locs, &seen_registers)
+        };
+        LocalFirst { threads: program.thread_ids().map(thread).collect() }
+    }
+
+    /// Nobody goes first: the unreduced view, for comparison.
+    pub fn nobody(program: &Program) -> LocalFirst {
+        LocalFirst { threads: program.threads.iter().map(|t| vec![false; t.locs().count()]).collect() }
+    }
+
+    /// The thread whose edges are enough where threads stand at these locations, if there is one.
+    pub fn thread(&self, locations: impl IntoIterator<Item = Loc>) -> Option<ThreadId> {
+        let mut standing = self.threads.iter().zip(locations);
+        standing.position(|(first, loc)| first[loc.index()]).map(ThreadId::new)
+    }
+}
+
+fn at(place: Place, thread: ThreadId) -> Option<Loc> {
+    match place {
+        Place::At(t, loc) if t == thread => Some(loc),
+        _ => None,
+    }
+}
+
+fn register(place: Place, thread: ThreadId) -> Option<RegId> {
+    match place {
+        Place::Register(t, register) if t == thread => Some(register),
+        _ => None,
+    }
+}
+
+fn first_locations(thread: &Thread, model: Model, seen: &[Loc], seen_registers: &[RegId]) -> Vec<bool> {
+    let turns_back = sources_of_back_edges(thread);
+    let quiet = |loc: Loc| {
+        let mut edges = thread.outgoing(loc).map(|(_, edge)| edge);
+        let hidden = |op: &Op| op.writes().is_none_or(|r| !seen_registers.contains(&r));
+        !seen.contains(&loc)
+            && !turns_back[loc.index()]
+            && edges
+                .all(|edge| own(thread, model, loc, &edge.op) && hidden(&edge.op) && !seen.contains(&edge.to))
+            && always_enabled(thread, loc)
+    };
+    thread.locs().map(quiet).collect()
+}
+
+/// Whether an operation touches nothing but the thread's registers and buffer.
+fn own(thread: &Thread, model: Model, loc: Loc, op: &Op) -> bool {
+    let buffered = |variable| model.place(&[], variable).is_some() && !thread.in_atomic(loc);
+    match op {
+        Op::Store(variable, _) => buffered(*variable),
+        Op::Fence(Fence::Store) => true,
+        _ => op.is_local(),
+    }
+}
+
+/// Whether some edge can be taken whatever the registers hold.
+fn always_enabled(thread: &Thread, loc: Loc) -> bool {
+    let ops: Vec<&Op> = thread.outgoing(loc).map(|(_, edge)| &edge.op).collect();
+    let assumed: Vec<&Cond<RegId>> =
+        ops.iter().filter_map(|op| if let Op::Assume(c) = op { Some(c) } else { None }).collect();
+    let free = |op: &&Op| match op {
+        Op::Skip | Op::Assign(..) | Op::Store(..) | Op::Fence(Fence::Store) => true,
+        Op::Havoc(_, Domain::Range(low, high)) => low <= high,
+        Op::Havoc(_, Domain::All) => true,
+        _ => false,
+    };
+    let opposite = |c: &&Cond<RegId>| assumed.iter().any(|d| (*d).clone().negate() == **c);
+    ops.iter().any(free) || assumed.iter().any(opposite)
+}
+
+/// The locations from which an edge leads back to a location that is being visited: removing
+/// them leaves no cycle.
+fn sources_of_back_edges(thread: &Thread) -> Vec<bool> {
+    let count = thread.locs().count();
+    let (mut back, mut entered, mut left) = (vec![false; count], vec![false; count], vec![false; count]);
+    for root in thread.locs() {
+        if entered[root.index()] {
+            continue;
+        }
+        entered[root.index()] = true;
+        let mut stack = vec![(root, 0)];
+        while let Some((loc, edge)) = stack.pop() {
+            let Some((_, out)) = thread.outgoing(loc).nth(edge) else {
+                left[loc.index()] = true;
+                continue;
+            };
+            stack.push((loc, edge + 1));
+            let to = out.to.index();
+            if !entered[to] {
+                entered[to] = true;
+                stack.push((out.to, 0));
+            } else if !left[to] {
+                back[loc.index()] = true;
+            }
+        }
+    }
+    back
+}

@@ -1,0 +1,14 @@
+//! The attacker of robustness, as a machine [004, sec. 2.3.3 and Fig. 3.4].
+//!
+//! [`attacks`](self::attacks()) says which stores may be delayed past which loads so that it can matter, by
+//! the program text alone; [`Delaying`] is the machine in which one thread keeps back its
+//! stores; [`Attacking`] adds the chain of helpers and knows a witness when it sees one. The
+//! engine searches with it, and the checker closes the set of its states on its own.
+
+mod attacking;
+mod attacks;
+mod delaying;
+
+pub use attacking::{AttackStep, Attacked, Attacking, number_controls};
+pub use attacks::{Access, Accesses, Attack, attacks};
+pub use delaying::Delaying;

@@ -1,0 +1,392 @@
+//! The delay extension of lazy TSO [004, sec. 3.1 and appendix A]: a thread keeps stores back
+//! along one path, in registers, and so does under SC what a store buffer does under TSO.
+//!
+//! The path `e1 … en` leads from a store to a load and waits for no buffer on the way. Its copy
+//! starts where `e1` does and has a new place `c(i)` behind every copied edge. There a store
+//! is an assignment to a new register, and a load takes the register of the last store to its
+//! variable, if there is one. Behind `c(n)` the stores kept back are made, oldest first, and
+//! the thread is where `en` leads. That is all of the *practical* version: the program can do
+//! what it could before, and more.
+//!
+//! The *complete* version takes `e1` away, so that this path is never found again, and adds what
+//! that would lose: from `c(i)` every way that leaves the path (make the stores, then take the
+//! other edge), and from `c(1)` and behind every load a way on which the first store is
+//! made and waited for, and the others follow it into the buffer. (The thesis leads the latter
+//! back to where the load *starts*; it has been done by then, so we lead it to where it *ends*.)
+//!
+//! A copy of a place counts as that place in properties. Both versions have the same
+//! violations under TSO as the program they come from.
+
+use crate::{Cond, Edge, EdgeId, Expr, Fence, Loc, Op, Place, Program, RegId, Span, Thread, ThreadId, VarId};
+use std::fmt;
+
+/// No thread is extended beyond this many edges.
+const MOST_EDGES: usize = 1 << 18;
+
+/// A path along which a thread keeps its stores back.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Delay {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The edges, from the first store kept back to the last load.
+    pub path: Vec<EdgeId>,
+    /// Whether the first store is taken away (the complete version).
+    pub complete: bool,
+}
+
+/// What an edge of an extended thread does, in terms of the thread before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// What this edge does.
+    Same(EdgeId),
+    /// What this edge does, but a store is kept back.
+    KeptBack(EdgeId),
+    /// It makes a store that was kept back.
+    Made(VarId),
+    /// It waits.
+    Nothing,
+}
+
+/// An extended program.
+#[derive(Clone, Debug)]
+pub struct Delayed {
+    /// The program.
+    pub program: Program,
+    /// What every edge of the extended thread does.
+    pub origins: Vec<Origin>,
+    /// Where every edge of the thread went; the store that was taken away is gone.
+    pub edges: Vec<Option<EdgeId>>,
+}
+
+/// Why a program cannot be extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoDelay;
+
+impl fmt::Display for NoDelay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stores cannot be kept back along this path")
+    }
+}
+
+impl std::error::Error for NoDelay {}
+
+impl Delay {
+    /// The program with the extension. Old locations and registers keep their numbers.
+    pub fn apply(&self, program: &Program) -> Result<Delayed, NoDelay> {
+        let thread = program.threads.get(self.thread.index()).ok_or(NoDelay)?;
+        self.fits(thread)?;
+        let mut extension = Extension::of(thread);
+        extension.copy_path(self)?;
+        if self.complete {
+            extension.make_up_for_first(self)?;
+        }
+        Ok(extension.finish(program, self))
+    }
+
+    /// Whether the path is one from a store to a load that waits for no buffer.
+    fn fits(&self, thread: &Thread) -> Result<(), NoDelay> {
+        let known = |id: &EdgeId| id.index() < thread.edges().len();
+        let [first, .., last] = self.path[..] else { return Err(NoDelay) };
+        if !self.path.iter().all(known) {
+            return Err(NoDelay);
+        }
+        let follow = |pair: &[EdgeId]| thread.edge(pair[0]).to == thread.edge(pair[1]).from;
+        let passes = |id: &EdgeId| !thread.edge(*id).op.waits() && !thread.in_atomic(thread.edge(*id).from);
+        let fits = matches!(thread.edge(first).op, Op::Store(..))
+            && loads(&thread.edge(last).op)
+            && self.path.windows(2).all(follow)
+            && self.path.iter().all(passes);
+        if fits { Ok(()) } else { Err(NoDelay) }
+    }
+}
+
+impl Op {
+    /// Whether an edge can be taken only with an empty buffer.
+    pub fn waits(&self) -> bool {
+        matches!(self, Op::Fence(Fence::Full) | Op::Lock | Op::Unlock | Op::Block { locked: true, .. })
+    }
+}
+
+fn loads(op: &Op) -> bool {
+    let mut found = false;
+    op.for_each_part(&mut |part| found |= matches!(part, Op::Load(..)));
+    found
+}
+
+/// A thread that grows.
+struct Extension<'t> {
+    thread: &'t Thread,
+    /// What each location stands for; new ones come behind the old ones.
+    stands_for: Vec<Loc>,
+    registers: Vec<String>,
+    edges: Vec<(Edge, Origin)>,
+    /// The copies of the places on the path, and how many stores are kept back there.
+    copies: Vec<(Loc, usize)>,
+    /// The stores kept back, oldest first.
+    kept: Vec<(VarId, RegId)>,
+}
+
+impl<'t> Extension<'t> {
+    fn of(thread: &'t Thread) -> Extension<'t> {
+        let same = |(at, edge): (usize, &Edge)| (edge.clone(), Origin::Same(EdgeId::new(at)));
+        Extension {
+            thread,
+            stands_for: thread.locs().collect(),
+            registers: thread.registers.clone(),
+            edges: thread.edges().iter().enumerate().map(same).collect(),
+            copies: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    fn fresh(&mut self, like: Loc) -> Loc {
+        self.stands_for.push(like);
+        Loc::new(self.stands_for.len() - 1)
+    }
+
+    fn add(&mut self, from: Loc, op: Op, to: Loc, span: Span, origin: Origin) -> Result<(), NoDelay> {
+        if self.edges.len() >= MOST_EDGES {
+            return Err(NoDelay);
+        }
+        self.edges.push((Edge { from, to, op, span }, origin));
+        Ok(())
+    }
+
+    fn copy_path(&mut self, delay: &Delay) -> Result<(), NoDelay> {
+        let mut at = self.thread.edge(delay.path[0]).from;
+        let mut end = at;
+        for id in &delay.path {
+            let edge = self.thread.edge(*id).clone();
+            let op = self.kept_back(&edge.op);
+            let next = self.fresh(edge.to);
+            self.add(at, op, next, edge.span, Origin::KeptBack(*id))?;
+            (at, end) = (next, edge.to);
+            self.copies.push((at, self.kept.len()));
+        }
+        self.make(at, 0..self.kept.len(), end, end)
+    }
+
+    /// What an operation becomes on the path.
+    fn kept_back(&mut self, op: &Op) -> Op {
+        match op {
+            Op::Store(variable, value) => {
+                let register = RegId::new(self.registers.len());
+                self.registers.push(format!("kept_back{}", register.index()));
+                self.kept.push((*variable, register));
+                Op::Assign(register, value.clone())
+            }
+            Op::Load(into, variable) => match self.kept.iter().rev().find(|(v, _)| v == variable) {
+                Some((_, register)) => Op::Assign(*into, Expr::Leaf(*register)),
+                None => op.clone(),
+            },
+            Op::Block { locked, parts } => {
+                let parts = parts.iter().map(|part| self.kept_back(part)).collect();
+                Op::Block { locked: *locked, parts }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Makes some of the stores kept back, from one place to another; on the way the thread
+    /// stands where `like` is.
+    fn make(&mut self, from: Loc, stores: std::ops::Range<usize>, to: Loc, like: Loc) -> Result<(), NoDelay> {
+        let mut at = from;
+        if stores.is_empty() {
+            return self.add(from, Op::Skip, to, Span::NONE, Origin::Nothing);
+        }
+        for store in stores.clone() {
+            let next = if store + 1 == stores.end { to } else { self.fresh(like) };
+            let (variable, register) = self.kept[store];
+            let op = Op::Store(variable, Expr::Leaf(register));
+            self.add(at, op, next, Span::NONE, Origin::Made(variable))?;
+            at = next;
+        }
+        Ok(())
+    }
+
+    /// What the thread can do without the first edge of the path.
+    fn make_up_for_first(&mut self, delay: &Delay) -> Result<(), NoDelay> {
+        for (position, pair) in delay.path.windows(2).enumerate() {
+            let (copy, kept) = self.copies[position];
+            let here = self.thread.edge(pair[1]).from;
+            let others = self.thread.outgoing(here).filter(|(id, _)| *id != pair[1]);
+            for (id, edge) in others.map(|(id, edge)| (id, edge.clone())).collect::<Vec<_>>() {
+                let leaving = self.fresh(here);
+                self.make(copy, 0..kept, leaving, here)?;
+                self.add(leaving, edge.op, edge.to, edge.span, Origin::Same(id))?;
+            }
+            if position == 0 || loads(&self.thread.edge(pair[0]).op) {
+                let (waiting, rest) = (self.fresh(here), self.fresh(here));
+                self.make(copy, 0..1, waiting, here)?;
+                self.add(waiting, Op::Fence(Fence::Full), rest, Span::NONE, Origin::Nothing)?;
+                self.make(rest, 1..kept, here, here)?;
+            }
+        }
+        let (first, start) = (delay.path[0], self.thread.edge(delay.path[0]).from);
+        self.edges.retain(|(edge, origin)| *origin != Origin::Same(first) || edge.from != start);
+        Ok(())
+    }
+
+    fn finish(self, program: &Program, delay: &Delay) -> Delayed {
+        let old = self.thread.locs().count();
+        let mut edges = self.edges;
+        edges.sort_by_key(|(edge, _)| edge.from);
+        let mut moved = vec![None; self.thread.edges().len()];
+        for (at, (edge, origin)) in edges.iter().enumerate() {
+            if let Origin::Same(id) = origin
+                && edge.from == self.thread.edge(*id).from
+            {
+                moved[id.index()] = Some(EdgeId::new(at));
+            }
+        }
+        let (edges, origins): (Vec<Edge>, Vec<Origin>) = edges.into_iter().unzip();
+        let mut locations = self.thread.locations.clone();
+        locations.resize_with(self.stands_for.len(), Default::default);
+        let mut atomic = self.thread.atomic.clone();
+        atomic.resize(self.stands_for.len(), false);
+        let mut thread = self.thread.with(locations, atomic, edges);
+        thread.registers = self.registers;
+
+        let mut program = Program { question: None, hints: Vec::new(), ..program.clone() };
+        program.threads[delay.thread.index()] = thread;
+        let copies: Vec<(usize, Loc)> = self.stands_for.into_iter().enumerate().skip(old).collect();
+        for property in &mut program.properties {
+            property.cond = counting_copies(&property.cond, delay.thread, &copies);
+        }
+        Delayed { program, origins, edges: moved }
+    }
+}
+
+/// A condition in which standing at a copy counts as standing at what it is a copy of.
+fn counting_copies(cond: &Cond<Place>, thread: ThreadId, copies: &[(usize, Loc)]) -> Cond<Place> {
+    cond.map(&mut |place| {
+        let mut sum = Expr::Leaf(*place);
+        if let Place::At(standing, loc) = *place
+            && standing == thread
+        {
+            for (copy, _) in copies.iter().filter(|(_, of)| *of == loc) {
+                let here = Expr::Leaf(Place::At(thread, Loc::new(*copy)));
+                sum = Expr::binary(crate::Arith::Add, sum, here);
+            }
+        }
+        sum
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Property, PropertyKind, Relation, Source, ThreadBuilder, Variable};
+
+    /// `x = 1; r = y; skip` with a property about the place behind the store.
+    fn store_buffering() -> Program {
+        let mut program = Program::new("half of it", Source::default());
+        let [x, y] = ["x", "y"].map(|name| program.add_variable(Variable::new(name, Span::NONE)));
+        let mut thread = ThreadBuilder::new("P");
+        let register = thread.register("r");
+        let between = thread.step(thread.entry(), Op::Store(x, Expr::from(1)), Span::NONE);
+        let behind = thread.step(between, Op::Load(register, y), Span::NONE);
+        thread.step(behind, Op::Skip, Span::NONE);
+        program.threads.push(thread.finish().expect("valid"));
+        let at = Place::At(ThreadId::new(0), Loc::new(1));
+        let cond = Cond::compare(Relation::Eq, at, 1);
+        program.properties.push(Property { kind: PropertyKind::Never, cond, span: Span::NONE, text: None });
+        program
+    }
+
+    fn delay(path: &[usize], complete: bool) -> Delay {
+        let path = path.iter().map(|at| EdgeId::new(*at)).collect();
+        Delay { thread: ThreadId::new(0), path, complete }
+    }
+
+    fn ops_from(thread: &Thread, loc: usize) -> Vec<&Op> {
+        thread.outgoing(Loc::new(loc)).map(|(_, edge)| &edge.op).collect()
+    }
+
+    #[test]
+    fn the_practical_version_keeps_the_store_and_adds_one_path() {
+        let program = store_buffering();
+        let delayed = delay(&[0, 1], false).apply(&program).expect("a path");
+        let thread = &delayed.program.threads[0];
+        assert_eq!(thread.edges().len(), 3 + 3, "{thread:?}");
+        let kept = RegId::new(1);
+        assert_eq!(thread.registers, ["r", "kept_back1"]);
+        let [plain, Op::Assign(register, _)] = ops_from(thread, 0)[..] else { panic!("two ways") };
+        assert_eq!((plain, *register), (&program.threads[0].edges()[0].op, kept));
+        assert_eq!(ops_from(thread, 4), [&Op::Load(RegId::new(0), VarId::new(1))]);
+        assert_eq!(ops_from(thread, 5), [&Op::Store(VarId::new(0), Expr::Leaf(kept))]);
+        assert_eq!(thread.edges()[5].to, Loc::new(2), "back where the load leads");
+        let expected = [
+            Origin::Same(EdgeId::new(0)),
+            Origin::KeptBack(EdgeId::new(0)),
+            Origin::Same(EdgeId::new(1)),
+            Origin::Same(EdgeId::new(2)),
+            Origin::KeptBack(EdgeId::new(1)),
+            Origin::Made(VarId::new(0)),
+        ];
+        assert_eq!(delayed.origins, expected);
+        assert_eq!(delayed.edges, [Some(0), Some(2), Some(3)].map(|at| at.map(EdgeId::new)));
+        assert!(delayed.program.validate().is_ok());
+    }
+
+    #[test]
+    fn the_complete_version_takes_the_store_away_and_waits_instead() {
+        let delayed = delay(&[0, 1], true).apply(&store_buffering()).expect("a path");
+        let thread = &delayed.program.threads[0];
+        assert!(matches!(ops_from(thread, 0)[..], [Op::Assign(..)]));
+        assert_eq!(delayed.edges[0], None);
+        // Along the path, or the store at once and a fence.
+        assert!(matches!(ops_from(thread, 4)[..], [Op::Load(..), Op::Store(..)]));
+        assert!(thread.edges().iter().any(|edge| edge.op == Op::Fence(Fence::Full)));
+        assert!(delayed.program.validate().is_ok());
+    }
+
+    #[test]
+    fn copies_count_as_what_they_are_copies_of() {
+        let program = store_buffering();
+        let delayed = delay(&[0, 1], true).apply(&program).expect("a path").program;
+        let standing = |at: usize| {
+            let value = |place: &Place| match place {
+                Place::At(_, loc) => crate::Int::from(i64::from(loc.index() == at)),
+                _ => crate::Int::ZERO,
+            };
+            delayed.properties[0].cond.eval(&value)
+        };
+        let here: Vec<usize> =
+            delayed.threads[0].locs().map(Loc::index).filter(|at| standing(*at) == Ok(true)).collect();
+        // Behind the store, its copy, and the two places around the fence.
+        assert_eq!(here, [1, 4, 6, 7]);
+    }
+
+    #[test]
+    fn own_stores_are_read_back_from_registers() {
+        let mut program = Program::new("own", Source::default());
+        let [x, y] = ["x", "y"].map(|name| program.add_variable(Variable::new(name, Span::NONE)));
+        let mut thread = ThreadBuilder::new("P");
+        let r = thread.register("r");
+        let mut at = thread.step(thread.entry(), Op::Store(x, Expr::from(1)), Span::NONE);
+        at = thread.step(at, Op::Store(x, Expr::from(2)), Span::NONE);
+        let parts = vec![Op::Load(r, x), Op::Load(r, y)];
+        thread.step(at, Op::Block { locked: false, parts }, Span::NONE);
+        program.threads.push(thread.finish().expect("valid"));
+        let delayed = delay(&[0, 1, 2], false).apply(&program).expect("a path");
+        let copied = Op::Block {
+            locked: false,
+            parts: vec![Op::Assign(r, Expr::Leaf(RegId::new(2))), Op::Load(r, y)],
+        };
+        assert!(delayed.program.threads[0].edges().iter().any(|edge| edge.op == copied));
+        let made: Vec<&Origin> =
+            delayed.origins.iter().filter(|origin| matches!(origin, Origin::Made(_))).collect();
+        assert_eq!(made, [&Origin::Made(x), &Origin::Made(x)]);
+    }
+
+    #[test]
+    fn what_is_no_path_from_a_store_to_a_load_is_refused() {
+        let program = store_buffering();
+        for path in [&[][..], &[0], &[1, 0], &[0, 0], &[0, 1, 2], &[1, 2], &[0, 9]] {
+            assert_eq!(delay(path, false).apply(&program).err(), Some(NoDelay), "{path:?}");
+        }
+        let other = Delay { thread: ThreadId::new(3), ..delay(&[0, 1], false) };
+        assert_eq!(other.apply(&program).err(), Some(NoDelay));
+    }
+}
