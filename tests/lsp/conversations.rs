@@ -280,6 +280,35 @@ fn limits_end_in_unknown_and_sc_in_no_offer() {
     assert_eq!(client.leave(), 0);
 }
 
+/// Whichever engine proves it, hovering tells what holds of numbers without a bound.
+#[test]
+fn proofs_over_unbounded_numbers_tell_order() {
+    let mut client = Client::usual();
+    let text = "\
+shared next, serving;
+thread T(i in 0..2) {
+    let mine;
+    loop {
+        mine = fetch_add(next, 1);
+        await serving == mine;
+        cs: skip;
+        serving = mine + 1;
+    }
+}
+never T0@cs && T1@cs;
+";
+    client.open(URI, "fencewright", text);
+    assert_eq!(client.verdict(URI)["code"], "safe");
+    let hover = client.ask("textDocument/hover", client.place(URI, "skip")).expect("an answer");
+    let known = hover["contents"]["value"].as_str().expect("a text");
+    for part in
+        ["**T0**", "- next is at least 1", "- serving \\< next", "- serving == mine", "- T1 is never at cs"]
+    {
+        assert!(known.contains(part), "{part} in {known}");
+    }
+    assert_eq!(client.leave(), 0);
+}
+
 #[test]
 fn settings_decide_and_can_change() {
     let mut client =

@@ -82,7 +82,8 @@ pub fn known_within(
     let (gaps, set) = match certificate {
         Certificate::Closed(set) => (None, set),
         Certificate::Gaps(gaps, set) => (Some(*gaps), set),
-        Certificate::Robust { .. } | Certificate::Cubes(_) => return Ok(Known::default()),
+        // Neither lists states of the program under its model.
+        Certificate::Cubes(_) | Certificate::Robust { .. } => return Ok(Known::default()),
     };
     let mut collector = Collector::new(task, gaps, set);
     collector.collect(set, monitor)?;

@@ -12,7 +12,7 @@ use crate::commands::answer;
 use crate::commands::fence::goal;
 use crate::input::Loaded;
 use crate::numbers::counted;
-use engine::{ENGINES, Run};
+use engine::{ENGINES, Engine, Explicit, GapProofs, Run};
 use evidence::{
     Certificate, Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, cause,
     check_outcomes, known_within,
@@ -23,6 +23,8 @@ use serde_json::{Value, json};
 
 /// The question about SC may look at this many states.
 const SIDE_STATES: usize = 1_000_000;
+/// So many states are listed only to tell what holds at places.
+const LISTED_STATES: usize = 200_000;
 
 /// What verifying a text found.
 #[derive(Default)]
@@ -98,10 +100,30 @@ impl Asking<'_> {
         }
     }
 
-    /// What a proof knows of every place, if there is time to find out.
+    /// What a proof knows of every place, if there is time to find out. One that lists no states
+    /// knows nothing of places; then engines that list them are asked for a while.
     fn known(&self, task: &Task<'_>, certificate: &Certificate) -> Option<(Known, Model)> {
-        let known = known_within(task, certificate, self.monitor).ok()?;
-        (!known.is_empty()).then_some((known, task.model))
+        let told = |certificate: &Certificate| {
+            let known = known_within(task, certificate, self.monitor).ok()?;
+            (!known.is_empty()).then_some((known, task.model))
+        };
+        let listing: [&dyn Engine; 2] = [&Explicit, &GapProofs];
+        told(certificate).or_else(|| listing.iter().find_map(|engine| self.listed(task, *engine, &told)))
+    }
+
+    fn listed<T>(
+        &self,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        told: &dyn Fn(&Certificate) -> Option<T>,
+    ) -> Option<T> {
+        let limit = MostStates(LISTED_STATES);
+        let monitor: (&dyn Monitor, &dyn Monitor) = (self.monitor, &limit);
+        let (checked, ..) = answer(engine, task, &Run { monitor: &monitor, ..self.run() }).ok()?;
+        match checked.verdict() {
+            Verdict::Safe(certificate) => told(certificate),
+            _ => None,
+        }
     }
 
     fn unknown(&self, span: Span, program: &Program, reasons: &[Reason]) -> Outcome {
