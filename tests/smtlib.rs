@@ -67,6 +67,9 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
     match certificate {
         Certificate::Closed(set) => Certificate::Closed(drop_state(set)),
         Certificate::Gaps(gaps, set) => Certificate::Gaps(gaps, drop_state(set)),
+        Certificate::Robust { delays, gaps, set } => {
+            Certificate::Robust { delays, gaps, set: drop_state(set) }
+        }
     }
 }
 
@@ -77,9 +80,7 @@ fn check(name: &str, model: &str, engine: &str, solvers: &[&[&str]]) {
     let whole = certificate(&task, engine);
     let count = write_smtlib(&task, &whole, &mut script).expect("linear");
     let mut broken = Vec::new();
-    let states = match &whole {
-        Certificate::Closed(set) | Certificate::Gaps(_, set) => set.states.len(),
-    };
+    let states = whole.set().states.len();
     write_smtlib(&task, &without(whole, states / 2), &mut broken).expect("linear");
     for solver in solvers {
         if let Some(found) = answers(solver, &script) {

@@ -203,15 +203,17 @@ fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
             counted(set.states.len(), "kind"),
             gaps.precision,
         ),
-        Certificate::Robust { delays, set, .. } if delays.is_empty() => format!(
-            "robust, so weak memory does not matter, and safe under SC ({})",
-            counted(set.states.len(), "state")
-        ),
-        Certificate::Robust { delays, set, .. } => format!(
-            "with {} written into the program it is robust, and safe under SC ({})",
-            counted(delays.len(), "delayed path"),
-            counted(set.states.len(), "state"),
-        ),
+        Certificate::Robust { delays, gaps, set } => {
+            let robust = match delays.len() {
+                0 => "robust, so weak memory does not matter".to_string(),
+                count => format!("robust with {} written into it", counted(count, "delayed path")),
+            };
+            let states = match gaps {
+                None => counted(set.states.len(), "state"),
+                Some(_) => format!("{} of states, integers of any size", counted(set.states.len(), "kind")),
+            };
+            format!("{robust}, and safe under SC ({states})")
+        }
     };
     format!("{how}; certificate checked")
 }
