@@ -32,12 +32,15 @@ impl Engine for Portfolio {
         if !is_open(&quick) {
             return quick;
         }
-        if let Some(answer) = robust(task, run) {
+        if let Some(answer) = robust(task, run, QUICK) {
             return answer;
         }
         let proof = within(&GapProofs, task, run, PROOF);
         if !is_open(&proof) || is_final(&proof) {
             return proof;
+        }
+        if let Some(answer) = robust(task, run, PROOF) {
+            return answer;
         }
         let full = Explicit.verify(task, run);
         let both = |answer: Answer| match answer.verdict {
@@ -53,9 +56,9 @@ impl Engine for Portfolio {
     }
 }
 
-/// The answer where robustness gives one.
-fn robust(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
-    let limit = MostStates(PROOF);
+/// The answer where robustness gives one within so many states.
+fn robust(task: &Task<'_>, run: &Run<'_>, states: usize) -> Option<Answer> {
+    let limit = MostStates(states);
     let monitor: (&dyn Monitor, &dyn Monitor) = (run.monitor, &limit);
     let buffers = task.model.name() == "tso";
     let answer = buffers.then(|| without_delays(task, &Run { monitor: &monitor, ..*run }))?;

@@ -255,7 +255,7 @@ impl<'p> Attacks<'p> {
         let delaying = Delaying::new(machine, attack);
         let attacking = Attacking::new(&delaying, &self.accesses);
         let mut closing = Closing { attacking, states: StateSet::new(), budget, packed: Vec::new() };
-        scan(&mut |at, state| Ok(closing.begin(&dictionary.renumbered(at, state)?)?))?;
+        scan(&mut |at, state| Ok(closing.begin(at, &dictionary.renumbered(at, state)?)?))?;
         Ok(closing.close(monitor)?)
     }
 }
@@ -269,7 +269,10 @@ struct Closing<'m, 'a> {
 }
 
 impl Closing<'_, '_> {
-    fn begin(&mut self, under_sc: &State) -> Result<(), Rejected> {
+    fn begin(&mut self, at: usize, under_sc: &State) -> Result<(), Rejected> {
+        if !self.attacking.fits(under_sc) {
+            return Err(Rejected::Malformed(at));
+        }
         match self.attacking.begin(under_sc) {
             Some(state) => self.add(&state),
             None => Ok(()),
