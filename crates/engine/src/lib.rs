@@ -20,7 +20,10 @@ pub use fences::{
 pub use gaps::GapProofs;
 pub use outcomes::outcomes;
 pub use portfolio::Portfolio;
-pub use robust::{MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, robust};
+pub use robust::{
+    Cuts, MadeRobust, RobustFence, RobustFences, RobustWork, Robustness, fences_for_robustness, robust,
+    robust_with,
+};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};

@@ -21,8 +21,10 @@ mod witness;
 pub use cause::{Cause, cause};
 pub use certificate::{Certificate, ClosedSet};
 pub use check::{Checked, Rejected, check};
-pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
-pub use happens_before::Link;
+pub use file::{
+    Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_witness,
+};
+pub use happens_before::{HappensBefore, Link};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use smtlib::write_smtlib;
 pub use verdict::{Ignore, Monitor, MostStates, Progress, Reason, Statistics, Stop, Task, Verdict};

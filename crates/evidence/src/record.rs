@@ -33,6 +33,8 @@ pub(crate) enum Record {
     Property(usize),
     /// A thread stands at a failure location at the end.
     Failure { thread: usize, location: usize },
+    /// The steps (from 0) that issue the delayed store, load past it, and drain it.
+    Delay { store: usize, load: usize, drain: usize },
     /// The last line: how many lines came before it.
     End(usize),
 }
@@ -44,10 +46,15 @@ pub(crate) enum Kind {
     Trace,
     ClosedSet,
     GapSet,
+    Witness,
 }
 
-const KINDS: [(Kind, &str); 3] =
-    [(Kind::Trace, "trace"), (Kind::ClosedSet, "closed-set"), (Kind::GapSet, "gap-set")];
+const KINDS: [(Kind, &str); 4] = [
+    (Kind::Trace, "trace"),
+    (Kind::ClosedSet, "closed-set"),
+    (Kind::GapSet, "gap-set"),
+    (Kind::Witness, "witness"),
+];
 
 impl Record {
     pub(crate) fn to_json(&self, remark: &str) -> String {
@@ -90,6 +97,7 @@ impl Record {
             Record::Drain { thread, variable } => format!("drain {thread} {variable}"),
             Record::Property(at) => format!("property {at}"),
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
+            Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
             Record::End(count) => format!("end {count}"),
         };
         let remark = remark.replace(['\n', '\r'], " ");
@@ -126,6 +134,11 @@ impl Record {
             "drain" => Record::Drain { thread: number(&mut words)?, variable: number(&mut words)? },
             "property" => Record::Property(number(&mut words)?),
             "failure" => Record::Failure { thread: number(&mut words)?, location: number(&mut words)? },
+            "delay" => Record::Delay {
+                store: number(&mut words)?,
+                load: number(&mut words)?,
+                drain: number(&mut words)?,
+            },
             "end" => Record::End(number(&mut words)?),
             "fencewright-evidence" => Record::Evidence {
                 version: number(&mut words)?,
@@ -187,6 +200,8 @@ mod tests {
             Record::Drain { thread: 0, variable: 4 },
             Record::Property(0),
             Record::Failure { thread: 1, location: 9 },
+            Record::Delay { store: 0, load: 3, drain: 7 },
+            Record::Evidence { version: 1, kind: Kind::Witness, model: "tso".into(), program: "ab".into() },
             Record::End(11),
         ];
         for record in records {
@@ -200,9 +215,18 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let version = "fencewright-evidence 4294967297 trace sc 0";
-        for line in
-            [version, "", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"]
-        {
+        for line in [
+            version,
+            "",
+            "sta 1",
+            "step 1",
+            "step 1 x",
+            "delay 1 2",
+            "delay 1 2 -3",
+            "end 1 2",
+            "state 1 99999999999999999999",
+            "{",
+        ] {
             assert!(Record::from_text(line).is_err(), "{line}");
             assert!(Record::from_json(line).is_err(), "{line}");
         }

@@ -49,15 +49,35 @@ pub(super) struct Attack {
     pub(super) loads: BTreeSet<EdgeId>,
 }
 
+/// Which attacks are dismissed by the program text alone: all kinds, unless one wants to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cuts {
+    /// Loads that a fence always keeps behind the store.
+    pub fenced: bool,
+    /// Loads of nothing but the stored variable: they see the store in the buffer.
+    pub same_variable: bool,
+    /// Loads from which no chain of other threads' steps leads to the stored variable.
+    pub unconnected: bool,
+}
+
+impl Cuts {
+    /// Everything is searched.
+    pub const NONE: Cuts = Cuts { fenced: false, same_variable: false, unconnected: false };
+    /// What cannot matter is not searched.
+    pub const ALL: Cuts = Cuts { fenced: true, same_variable: true, unconnected: true };
+}
+
 /// All attacks that can matter, in the order of threads and edges.
-pub(super) fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
+pub(super) fn attacks(program: &Program, accesses: &Accesses, cuts: Cuts) -> Vec<Attack> {
     let users = Users::of(program, accesses);
     let mut found = Vec::new();
     for thread in program.thread_ids() {
         let automaton = program.thread(thread);
         let touched: Vec<Option<BTreeSet<VarId>>> = (0..automaton.edges().len())
             .map(EdgeId::new)
-            .map(|edge| is_delayable_load(automaton, edge).then(|| users.chain(thread, edge)))
+            .map(|edge| {
+                (cuts.unconnected && is_delayable_load(automaton, edge)).then(|| users.chain(thread, edge))
+            })
             .collect();
         for (index, edge) in automaton.edges().iter().enumerate() {
             let Op::Store(variable, _) = edge.op else { continue };
@@ -65,10 +85,11 @@ pub(super) fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
                 continue;
             }
             let store = EdgeId::new(index);
-            let mut loads = loads_behind(automaton, store);
+            let mut loads = loads_behind(automaton, store, cuts.fenced);
             let matters = |load: &EdgeId| {
                 let elsewhere = accesses.at(thread, *load).iter().any(|access| access.variable != variable);
-                elsewhere && touched[load.index()].as_ref().is_some_and(|t| t.contains(&variable))
+                let connected = touched[load.index()].as_ref().is_some_and(|t| t.contains(&variable));
+                (elsewhere || !cuts.same_variable) && (connected || !cuts.unconnected)
             };
             loads.retain(matters);
             if !loads.is_empty() {
@@ -90,8 +111,9 @@ fn is_delayable_load(thread: &Thread, edge: EdgeId) -> bool {
     loads && !thread.in_atomic(edge.from)
 }
 
-/// The loads that can be reached from behind a store without waiting for the buffer.
-fn loads_behind(thread: &Thread, store: EdgeId) -> BTreeSet<EdgeId> {
+/// The loads that can be reached from behind a store, where fences count without waiting for the
+/// buffer.
+fn loads_behind(thread: &Thread, store: EdgeId, fences: bool) -> BTreeSet<EdgeId> {
     let mut loads = BTreeSet::new();
     let mut seen = vec![false; thread.locs().count()];
     let mut work = vec![thread.edge(store).to];
@@ -99,7 +121,7 @@ fn loads_behind(thread: &Thread, store: EdgeId) -> BTreeSet<EdgeId> {
         if std::mem::replace(&mut seen[loc.index()], true) {
             continue;
         }
-        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !waits(&edge.op)) {
+        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !(fences && waits(&edge.op))) {
             if is_delayable_load(thread, id) {
                 loads.insert(id);
             }

@@ -18,6 +18,7 @@ mod attacks;
 mod delaying;
 mod fences;
 
+pub use attacks::Cuts;
 pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
 
 use crate::Run;
@@ -52,19 +53,39 @@ pub enum Robustness {
     Rejected(WitnessRejected),
 }
 
+/// What it took to decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RobustWork {
+    /// Pairs of a store and a load behind it in the program text.
+    pub delays: usize,
+    /// Those among them that the text alone does not dismiss.
+    pub suspects: usize,
+    /// States explored in the last round: under SC, and by the searches up to the one that decided.
+    pub states: usize,
+}
+
 /// Decides whether a program is robust against TSO.
 pub fn robust(program: &Program, run: &Run<'_>) -> Robustness {
+    robust_with(program, run, Cuts::ALL).0
+}
+
+/// As [`robust`], dismissing only some attacks beforehand, and with what it took.
+pub fn robust_with(program: &Program, run: &Run<'_>, cuts: Cuts) -> (Robustness, RobustWork) {
     let accesses = Accesses::of(program);
-    let attacks = attacks(program, &accesses);
+    let pairs = |attacks: &[Attack]| attacks.iter().map(|attack| attack.loads.len()).sum();
+    let delays = pairs(&attacks(program, &accesses, Cuts::NONE));
+    let attacks = attacks(program, &accesses, cuts);
+    let mut work = RobustWork { delays, suspects: pairs(&attacks), states: 0 };
     if attacks.is_empty() {
-        return Robustness::Robust;
+        return (Robustness::Robust, work);
     }
     let machine = Exact::new(program, MODELS[0]);
     let mut most = FIRST_ROUND;
     loop {
         let round = Round { program, machine: &machine, accesses: &accesses, run, most };
-        match round.answer(&attacks) {
-            Some(answer) => return answer,
+        work.states = 0;
+        match round.answer(&attacks, &mut work.states) {
+            Some(answer) => return (answer, work),
             None => most = most.saturating_mul(GROWTH),
         }
     }
@@ -86,6 +107,7 @@ struct Outcome {
     /// Whether the round's own limit cut it off.
     cut: bool,
     reasons: BTreeSet<Reason>,
+    states: usize,
 }
 
 /// The state of SC that an attack starts from, and its steps.
@@ -95,14 +117,16 @@ struct Labels {
 }
 
 impl<'a> Round<'a> {
-    /// The answer; `None` if only the limit of the round stands in the way.
-    fn answer(&self, attacks: &[Attack]) -> Option<Robustness> {
+    /// The answer; `None` if only the limit of the round stands in the way. Adds up the states.
+    fn answer(&self, attacks: &[Attack], states: &mut usize) -> Option<Robustness> {
         let mut system = Concrete::wandering(self.machine);
         number_controls(&mut system.stepper, self.program);
         let found = search(&mut system, &self.limits(self.run.monitor));
         let mut outcome = self.outcome(&found);
         outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
+        *states += outcome.states;
         for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states)) {
+            *states += attacked.states;
             if let Some(labels) = attacked.witness {
                 let witness = self.witness(&mut system, &found.states, attack, &labels);
                 return Some(match witness.and_then(|witness| check_witness(self.program, witness)) {
@@ -139,7 +163,7 @@ impl<'a> Round<'a> {
             Ended::Full => Some(Reason::Full),
             _ => None,
         };
-        Outcome { witness: None, cut, reasons: reason.into_iter().collect() }
+        Outcome { witness: None, cut, reasons: reason.into_iter().collect(), states: found.states.len() }
     }
 
     /// Searches all attacks in parallel. Those behind the first that has a witness may be left out.

@@ -3,16 +3,20 @@
 //! `fencewright-evidence 1 KIND MODEL PROGRAM` opens a file; PROGRAM is a [`fingerprint`], so
 //! that evidence for another program is refused with a clear word (it would not pass anyway).
 //! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
-//! closed set as its dictionary (`global`, `local`) and its `state`s. `end N` closes the file
+//! closed set as its dictionary (`global`, `local`) and its `state`s; a witness that a program is
+//! not robust as the steps of its run and one `delay`. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
 mod read;
+mod steps;
+mod witness;
 mod write;
 
 pub use read::{check_file, read_certificate};
+pub use witness::write_witness;
 pub use write::write_evidence;
 
-use crate::Rejected;
+use crate::{CheckedWitness, Rejected, WitnessRejected};
 use machine::{Configuration, Model, Trace};
 use program::Program;
 use std::fmt;
@@ -36,6 +40,8 @@ pub enum Claim {
     Safe(Model, usize),
     /// The program is unsafe, by this trace through these configurations.
     Unsafe(Model, Trace, Vec<Configuration>),
+    /// The program is not robust against TSO, by this witness.
+    NotRobust(Model, Box<CheckedWitness>),
 }
 
 /// What is wrong with a file.
@@ -47,6 +53,8 @@ pub enum FileError {
     Line(usize, String),
     /// It is well written but proves nothing.
     Rejected(Rejected),
+    /// It is well written but witnesses nothing.
+    Witness(WitnessRejected),
 }
 
 impl fmt::Display for FileError {
@@ -55,6 +63,7 @@ impl fmt::Display for FileError {
             FileError::Io(error) => error.fmt(f),
             FileError::Line(line, message) => write!(f, "line {line}: {message}"),
             FileError::Rejected(why) => why.fmt(f),
+            FileError::Witness(why) => why.fmt(f),
         }
     }
 }
