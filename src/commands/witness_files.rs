@@ -4,7 +4,7 @@ use crate::evidence_files::Store;
 use crate::report::{Picture, Told, dot, sentence, svg};
 use evidence::CheckedWitness;
 use program::Program;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes a witness about a program; the file for `check` comes first.
 pub fn write_witness(
@@ -16,6 +16,8 @@ pub fn write_witness(
 ) -> Result<Vec<PathBuf>, String> {
     let told = Told::new(program, checked);
     let picture = Picture::of(&told);
+    // The name without the path, so that the same program gives the same files from anywhere.
+    let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     let title = format!("{file} is not robust against TSO: {}", sentence(&told));
     Ok(vec![
         store.write_witness(name, program, checked.witness())?,

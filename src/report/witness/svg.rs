@@ -173,23 +173,23 @@ fn draw_arrow(out: &mut String, picture: &Picture, layout: &Layout, arrow: &Arro
          marker-end=\"url(#{head})\"/>"
     );
     // A white border keeps the letters readable where lines cross.
-    let attributes =
-        format!("fill=\"{stroke}\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"");
+    let attributes = format!(
+        "fill=\"{stroke}\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" text-anchor=\"middle\""
+    );
     text(out, x, y, name, &attributes);
 }
 
 /// Down within a column; the line and where its name goes.
 fn straight(from: Place, to: Place) -> (String, f64, f64) {
     let (x, y, end) = (from.centre(), from.bottom(), to.top);
-    (format!("M{x:.1} {y:.1} L{x:.1} {:.1}", end - 2.0), x + 6.0, (y + end) / 2.0 + 4.0)
+    (format!("M{x:.1} {y:.1} L{x:.1} {:.1}", end - 2.0), x + 13.0, (y + end) / 2.0 + 4.0)
 }
 
 /// Out to the right and back, within a column.
 fn bent(from: Place, to: Place) -> (String, f64, f64) {
     let (x, y, end) = (from.right(), from.middle() + 4.0, to.middle() - 4.0);
     let out = x + COLUMN_GAP * 0.45;
-    let path = format!("M{x:.1} {y:.1} C{out:.1} {y:.1} {out:.1} {end:.1} {:.1} {end:.1}", x + 2.0);
-    (path, x + COLUMN_GAP * 0.3, (y + end) / 2.0 + 4.0)
+    curve([(x, y), (out, y), (out, end), (x + 2.0, end)], 0.5)
 }
 
 /// From one column to another.
@@ -200,13 +200,21 @@ fn across(from: Place, to: Place) -> (String, f64, f64) {
     // What leaves and what arrives on one side of a box shall not lie on one point.
     let (y, arrival) = (from.middle() + 5.0, to.middle() - 5.0);
     let pull = COLUMN_GAP * 0.6 * sign;
-    let path = format!(
-        "M{x:.1} {y:.1} C{:.1} {y:.1} {:.1} {arrival:.1} {end:.1} {arrival:.1}",
-        x + pull,
-        end - pull
-    );
-    // A third of the way, for links that cross meet in the middle.
-    (path, x + (end - x) * 0.3 - 7.0, y + (arrival - y) * 0.22 - 3.0)
+    // The name stands near the start, for links that cross meet in the middle.
+    curve([(x, y), (x + pull, y), (end - pull, arrival), (end, arrival)], 0.3)
+}
+
+/// A cubic curve, and the point so far along it where its name goes.
+fn curve(points: [(f64, f64); 4], along: f64) -> (String, f64, f64) {
+    let [a, b, c, d] = points;
+    let rest = 1.0 - along;
+    let weights = [rest.powi(3), 3.0 * rest.powi(2) * along, 3.0 * rest * along.powi(2), along.powi(3)];
+    let sum = |coordinate: fn(&(f64, f64)) -> f64| -> f64 {
+        points.iter().zip(weights).map(|(point, weight)| coordinate(point) * weight).sum()
+    };
+    let path =
+        format!("M{:.1} {:.1} C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", a.0, a.1, b.0, b.1, c.0, c.1, d.0, d.1);
+    (path, sum(|point| point.0), sum(|point| point.1) + 4.0)
 }
 
 fn markers() -> String {
