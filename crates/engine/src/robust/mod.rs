@@ -10,7 +10,8 @@
 //!
 //! For programs with very many or infinitely many states all searches are cut off at a number
 //! of states that grows from round to round: a witness need not wait for the end of a search
-//! that has none. The answer does not depend on how the searches are shared out: of all attacks
+//! that has none. Where not even the states under SC fit into a round, no search can end, and each
+//! starts from a few of them only, so that it gets further. The answer does not depend on how the searches are shared out: of all attacks
 //! with a witness, the first counts.
 
 mod attacking;
@@ -125,7 +126,9 @@ impl<'a> Round<'a> {
         let mut outcome = self.outcome(&found);
         outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
         *states += outcome.states;
-        for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states)) {
+        for (attack, attacked) in
+            attacks.iter().zip(self.search_all(attacks, &found.states, self.starts(outcome.cut)))
+        {
             *states += attacked.states;
             if let Some(labels) = attacked.witness {
                 let witness = self.witness(&mut system, &found.states, attack, &labels);
@@ -167,7 +170,7 @@ impl<'a> Round<'a> {
     }
 
     /// Searches all attacks in parallel. Those behind the first that has a witness may be left out.
-    fn search_all(&self, attacks: &[Attack], under_sc: &StateSet) -> Vec<Outcome> {
+    fn search_all(&self, attacks: &[Attack], under_sc: &StateSet, starts: Option<usize>) -> Vec<Outcome> {
         let next = AtomicUsize::new(0);
         let first = AtomicUsize::new(usize::MAX);
         let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
@@ -177,7 +180,7 @@ impl<'a> Round<'a> {
                 return;
             }
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
-            let outcome = self.search_one(&attacks[at], under_sc, &monitor);
+            let outcome = self.search_one(&attacks[at], under_sc, starts, &monitor);
             if outcome.witness.is_some() {
                 first.fetch_min(at, Ordering::Relaxed);
             }
@@ -195,9 +198,40 @@ impl<'a> Round<'a> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    fn search_one(&self, attack: &Attack, under_sc: &StateSet, monitor: &dyn Monitor) -> Outcome {
+    /// How many states an attack starts from; all, unless there are more than the round may have.
+    /// Then as many as each of them may have states of its own.
+    fn starts(&self, cut: bool) -> Option<usize> {
+        cut.then(|| self.most.isqrt())
+    }
+
+    /// The first states in which a store can be issued.
+    fn first_starts(&self, attack: &Attack, under_sc: &StateSet, count: usize) -> StateSet {
+        let threads = self.program.threads.len();
+        let from = self.program.thread(attack.thread).edge(attack.store).from;
+        let mut state = State::default();
+        let mut issues = |bytes: &&[u8]| {
+            state.unpack(threads, bytes).is_some()
+                && state.locals[attack.thread.index()] as usize == from.index()
+        };
+        let mut starts = StateSet::new();
+        for bytes in under_sc.iter().filter(|bytes| issues(bytes)).take(count) {
+            // What does not fit is left out, as all the others are.
+            let _ = starts.insert(bytes, None);
+        }
+        starts
+    }
+
+    fn search_one(
+        &self,
+        attack: &Attack,
+        under_sc: &StateSet,
+        starts: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Outcome {
+        let few = starts.map(|count| self.first_starts(attack, under_sc, count));
         let machine = Delaying::new(self.machine, attack);
-        let mut system = Attacking::new(&machine, self.program, attack, self.accesses, under_sc);
+        let starts = few.as_ref().unwrap_or(under_sc);
+        let mut system = Attacking::new(&machine, self.program, attack, self.accesses, starts);
         let found = search(&mut system, &self.limits(monitor));
         let mut outcome = self.outcome(&found);
         if let Ended::Goal(at, ()) = found.ended {
