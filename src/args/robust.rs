@@ -9,15 +9,16 @@ use std::path::PathBuf;
 pub const HELP: &str = "\
 Examples:
   fencewright robust peterson.fw
-  fencewright robust --evidence proofs/ peterson.fw      the witness, and a picture of it (SVG, Graphviz)
+  fencewright robust --evidence proofs/ peterson.fw   the witness, with pictures (SVG, Graphviz)
   fencewright robust --format json programs/ | jq .verdict
-  fencewright fence --goal robust peterson.fw            which fences make it robust?
+  fencewright fence --goal robust peterson.fw         which fences make it robust?
 
-A robust program needs no fence for TSO: whatever holds of it under SC holds under TSO. One that is not
-robust may be safe all the same; `verify` tells. Every model but TSO is simple: under SC every program is
-robust, and PSO is not supported.
+A robust program needs no fence for TSO: what holds of it under SC holds under TSO. One that is
+not robust may be safe all the same; `verify` tells. Under SC every program is robust; PSO is not
+supported.
 
-Exit codes: 0 robust, 1 not robust, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.";
+Exit codes: 0 robust, 1 not robust, 2 error, 3 unknown. Several files: the worst wins, in the
+order 2, 1, 3, 0.";
 
 /// `robust`
 #[derive(Debug, Args)]
