@@ -54,7 +54,7 @@ fn whatever_the_data_a_text_without_a_cycle_is_robust() {
     let text = "shared x, y; thread P { let n, a; loop { n = n + 1; x = n; a = y; } }
                 thread Q { let b; y = 1; b = x; }";
     folder.write("found.fw", text);
-    folder.run(&["robust", "-q", "--states", "100000", "found.fw"]).exits(1);
+    folder.run(&["robust", "-q", "--states", "1000", "found.fw"]).exits(1);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Fences for robustness: as few as the predecessor, and as few as trying all sets finds.
 
 use crate::programs::{answer, corpus, read};
-use crate::random::sketch;
+use crate::random::{chain_sketch, sketch};
 use engine::{Costs, FenceOptions, FencePoint, MadeRobust, Points, RobustFences, Run, fences_for_robustness};
 use evidence::MostStates;
 use program::{EdgeId, Fence, FenceSet, Op, Placement, Point, Program, Strength};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn made_robust(program: &Program, points: Points) -> Option<Box<MadeRobust>> {
@@ -85,6 +86,57 @@ fn no_smaller_set_of_fences_will_do() {
         judged += 1;
     }
     assert!(judged > 50, "only {judged} programs were judged");
+}
+
+/// All sets of fences of this size that make the program robust, by trying all sets.
+fn all_of_size(program: &Program, places: &[Placement], size: u32) -> BTreeSet<BTreeSet<Placement>> {
+    let subset = |set: u32| {
+        let chosen = places.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
+        chosen.map(|(_, placement)| *placement).collect::<BTreeSet<Placement>>()
+    };
+    let makes_robust = |set: &BTreeSet<Placement>| {
+        let mut fences = FenceSet::new();
+        for placement in set {
+            fences.insert(*placement);
+        }
+        answer(&fences.apply(program)) == "robust"
+    };
+    let sets = (0..1u32 << places.len()).filter(|set| set.count_ones() == size).map(subset);
+    sets.filter(makes_robust).collect()
+}
+
+#[test]
+fn all_cheapest_sets_are_found() {
+    let costs = Costs { full: 1, ..Costs::default() };
+    let options = FenceOptions { costs, points: Points::Stores, all: true };
+    let placements = |points: Vec<&FencePoint>| -> BTreeSet<Placement> {
+        points.into_iter().flat_map(|point| point.placements.clone()).collect()
+    };
+    let (mut judged, mut several) = (0, 0);
+    for seed in 0..150 {
+        for program in [sketch(seed).build(), chain_sketch(seed).build()] {
+            let places = behind_stores(&program);
+            if places.len() > 6 || answer(&program) != "not_robust" {
+                continue;
+            }
+            let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
+            let RobustFences::Placed(placed) = fences_for_robustness(&program, &options, &run) else {
+                panic!("{}: no answer", program.name);
+            };
+            assert!(placed.missing.is_empty(), "{:?}", placed.missing);
+            let others = placed.alternatives.iter().flatten().map(|set| placements(set.iter().collect()));
+            let first = placements(placed.fences.iter().map(|fence| &fence.point).collect());
+            let found: Vec<BTreeSet<Placement>> = std::iter::once(first).chain(others).collect();
+            let size = u32::try_from(placed.cost).expect("small");
+            let expected = all_of_size(&program, &places, size);
+            assert_eq!(found.len(), expected.len(), "{}\n{}", program.name, program::print(&program));
+            assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
+            judged += 1;
+            several += usize::from(expected.len() > 1);
+        }
+    }
+    println!("{several} of {judged} programs have several cheapest sets");
+    assert!(judged > 60 && several > 10, "{several} of {judged}");
 }
 
 #[test]

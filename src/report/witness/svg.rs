@@ -264,10 +264,11 @@ fn cut(text: &str) -> String {
     }
     let mut kept = String::new();
     for c in text.chars() {
-        if columns(&kept) + 2 > LONGEST {
+        kept.push(c);
+        if columns(&kept) + 1 > LONGEST {
+            kept.pop();
             break;
         }
-        kept.push(c);
     }
     kept + "…"
 }

@@ -208,3 +208,54 @@ fn groups(told: &Told<'_>) -> Vec<Range<usize>> {
     }
     groups
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::{Robustness, Run, robust};
+    use frontend::Options;
+    use program::Source;
+
+    /// The witness of a program within a width, without colours.
+    fn witness_of(text: &str, width: usize) -> String {
+        let frontend = frontend::choose(Some("fw"), "", text).expect("our language");
+        let parsed = (frontend.read)(Source::new("test.fw", text), &Options::default()).expect("it reads");
+        let Robustness::NotRobust(checked) = robust(&parsed.program, &Run::default()) else {
+            panic!("it is not robust");
+        };
+        let told = Told::new(&parsed.program, &checked);
+        let shown = drawn(&told, width) + &cycle(&told, width) + &sentence(&told);
+        anstream::adapter::strip_str(&shown).to_string()
+    }
+
+    const SB: &str = "shared x, y;
+thread P { let a; x = 1; a = y; }
+thread Q { let b; y = 1; b = x; }";
+
+    #[test]
+    fn a_narrow_terminal_gets_a_list_with_the_same_in_it() {
+        let (table, list) = (witness_of(SB, 100), witness_of(SB, 36));
+        assert!(table.contains('│') && !list.contains('│'), "{table}\n{list}");
+        for part in ["x = 1 stays in the buffer", "y read 0", "x = 1 reaches memory"] {
+            assert!(table.contains(part) && list.contains(part), "`{part}` is missing:\n{table}\n{list}");
+        }
+        for part in ["store P: 2 x = 1  ◀ 1", "chain Q: 3 b = x  ◀ 4"] {
+            assert!(list.contains(part), "`{part}` is missing:\n{list}");
+        }
+        for width in 0..40 {
+            witness_of(SB, width);
+        }
+    }
+
+    #[test]
+    fn what_comes_before_the_delay_is_in_memory_at_once() {
+        let text = "shared x, y;
+thread P { let a; y = 2; fence; x = 1; x = 3; a = y; }
+thread Q { let b; await y == 2; y = 1; b = x; }";
+        let table = witness_of(text, 100);
+        for part in ["before │ 2 y = 2", "y = 2 in memory", "delay  │ 2 x = 3", "x = 3 reaches memory"] {
+            assert!(table.contains(part), "`{part}` is missing:\n{table}");
+        }
+        assert!(!table.contains("y = 2 reaches memory"), "a drain at once has no line of its own:\n{table}");
+    }
+}

@@ -126,8 +126,7 @@ impl<'a> Round<'a> {
         let mut outcome = self.outcome(&found);
         outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
         *states += outcome.states;
-        for (attack, attacked) in
-            attacks.iter().zip(self.search_all(attacks, &found.states, self.starts(outcome.cut)))
+        for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states, starts(&found)))
         {
             *states += attacked.states;
             if let Some(labels) = attacked.witness {
@@ -196,12 +195,6 @@ impl<'a> Round<'a> {
         let mut outcomes = outcomes.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         outcomes.sort_by_key(|(at, _)| *at);
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
-    }
-
-    /// How many states an attack starts from; all, unless there are more than the round may have.
-    /// Then as many as each of them may have states of its own.
-    fn starts(&self, cut: bool) -> Option<usize> {
-        cut.then(|| self.most.isqrt())
     }
 
     /// The first states in which a store can be issued.
@@ -276,6 +269,13 @@ impl<'a> Round<'a> {
         let initial = chosen_initially(self.program, &first);
         Ok(Witness { initial, steps: run.steps, store, load, drain })
     }
+}
+
+/// How many states an attack starts from: all, unless there are more than could be explored. Then
+/// as many as each of them may have states of its own.
+fn starts<G>(under_sc: &Search<G>) -> Option<usize> {
+    let stopped = matches!(under_sc.ended, Ended::Stopped(_) | Ended::Full);
+    stopped.then(|| under_sc.states.len().isqrt())
 }
 
 /// Where a state is in a set.
