@@ -26,7 +26,7 @@ use crate::Run;
 use crate::concrete::{Concrete, chosen_initially};
 use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
 use attacking::{Attacking, Label, number_controls};
-use attacks::{Accesses, Attack, attacks};
+use attacks::{Accesses, Attack, attacks, delays};
 use delaying::Delaying;
 use evidence::{CheckedWitness, Monitor, Progress, Reason, Stop, Witness, WitnessRejected, check_witness};
 use machine::{Event, Exact, MODELS, State, StateRef, StateSet, TraceStep};
@@ -73,10 +73,18 @@ pub fn robust(program: &Program, run: &Run<'_>) -> Robustness {
 /// As [`robust`], dismissing only some attacks beforehand, and with what it took.
 pub fn robust_with(program: &Program, run: &Run<'_>, cuts: Cuts) -> (Robustness, RobustWork) {
     let accesses = Accesses::of(program);
-    let pairs = |attacks: &[Attack]| attacks.iter().map(|attack| attack.loads.len()).sum();
-    let delays = pairs(&attacks(program, &accesses, Cuts::NONE));
-    let attacks = attacks(program, &accesses, cuts);
-    let mut work = RobustWork { delays, suspects: pairs(&attacks), states: 0 };
+    let mut work = RobustWork::default();
+    let mut stopped = None;
+    let mut go_on = || {
+        let progress = Progress { phase: "looking for cycles", ..Progress::default() };
+        stopped = run.monitor.observe(&progress).err();
+        stopped.is_none()
+    };
+    work.delays = delays(program, &mut go_on).unwrap_or_default();
+    let Some(attacks) = attacks(program, &accesses, cuts, &mut go_on) else {
+        return (Robustness::Unknown(stopped.map(Reason::Stopped).into_iter().collect()), work);
+    };
+    work.suspects = attacks.iter().map(|attack| attack.loads.len()).sum();
     if attacks.is_empty() {
         return (Robustness::Robust, work);
     }
@@ -173,9 +181,17 @@ impl<'a> Round<'a> {
         let next = AtomicUsize::new(0);
         let first = AtomicUsize::new(usize::MAX);
         let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+        let keep = |at: usize, outcome: Outcome| {
+            outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, outcome));
+        };
         let work = || loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             if at >= attacks.len() || at > first.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Err(stop) = self.run.monitor.observe(&Progress::default()) {
+                let reasons = BTreeSet::from([Reason::Stopped(stop)]);
+                keep(at, Outcome { reasons, ..Outcome::default() });
                 return;
             }
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
@@ -183,7 +199,7 @@ impl<'a> Round<'a> {
             if outcome.witness.is_some() {
                 first.fetch_min(at, Ordering::Relaxed);
             }
-            outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, outcome));
+            keep(at, outcome);
         };
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(attacks.len());
         std::thread::scope(|scope| {
