@@ -8,6 +8,8 @@ mod fence;
 mod golden;
 #[path = "cli/hostile.rs"]
 mod hostile;
+#[path = "cli/robust.rs"]
+mod robust;
 #[path = "cli/session.rs"]
 mod session;
 #[path = "cli/tool.rs"]

@@ -5,14 +5,13 @@
 //! answer. After a violation under a weaker model the same engine is asked about SC, within
 //! what is left of the limits, so that the report can say whether fences could help at all.
 
+use super::each_file::{Found, each_file};
 use crate::args::{Verify, chosen_models};
 use crate::console::Console;
-use crate::evidence_files::{Store, stems};
+use crate::evidence_files::Store;
 use crate::exit::{Exit, Failure};
-use crate::input::{Loaded, Unreadable, expand, load};
+use crate::input::{Loaded, Unreadable, load};
 use crate::limits::{Interrupt, Watch};
-use crate::numbers::counted;
-use crate::parallel::in_order;
 use crate::progress::Display;
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
 use engine::Engine;
@@ -20,8 +19,6 @@ use evidence::{Checked, Statistics, Task, Verdict, check_outcomes};
 use machine::{MODELS, Model};
 use program::Question;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::available_parallelism;
 
 /// The question about SC may look at this many states, or at this many times the states that
 /// the first question took. Counting states keeps the answer the same on every machine.
@@ -42,31 +39,9 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
         display: Display::new(console.look().quiet),
         store: args.evidence.as_ref().map(open).transpose().map_err(Failure::Message)?,
         look: console.look(),
-        skipped: AtomicUsize::new(0),
     };
-    let files = expand(&args.files);
-    let paths: Vec<&Path> = files.iter().map(|file| file.as_deref().unwrap_or(Path::new(""))).collect();
-    let stems = stems(&paths);
-    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
-    let mut worst = Exit::Holds;
-    let ended = in_order(
-        files.len(),
-        threads,
-        |at| session.file(&files[at], &stems[at]),
-        |(printed, exit)| {
-            worst = worst.worst(exit);
-            session.display.pause(|| console.print(&printed)).inspect_err(|_| interrupt.raise())
-        },
-    );
-    session.display.pause(|| ());
-    ended?;
-    match session.skipped.load(Ordering::Relaxed) {
-        0 => Ok(worst),
-        skipped => {
-            anstream::eprintln!("interrupted: {} not looked at", counted(skipped, "file"));
-            Ok(worst.worst(Exit::Unknown))
-        }
-    }
+    let around = (&interrupt, &session.display, console);
+    each_file(&args.files, args.threads, around, |file, stem| session.file(file, stem))
 }
 
 /// One run of the command.
@@ -79,17 +54,11 @@ struct Session<'a> {
     display: Display,
     store: Option<Store>,
     look: &'a Look,
-    /// Files that were not begun because the user asked to stop.
-    skipped: AtomicUsize,
 }
 
 impl Session<'_> {
     /// Everything about one file.
-    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> (Printed, Exit) {
-        if self.interrupt.is_raised() {
-            self.skipped.fetch_add(1, Ordering::Relaxed);
-            return (Printed::default(), Exit::Holds);
-        }
+    fn file(&self, file: &Found, stem: &str) -> (Printed, Exit) {
         let refused = |unreadable: &Unreadable| {
             (super::unreadable_report("verify", unreadable, self.report), Exit::Error)
         };

@@ -7,16 +7,20 @@ mod diagnostics;
 mod fences;
 mod json;
 mod litmus;
+mod robust;
 mod steps;
 mod table;
 mod text;
 mod trace;
+mod witness;
 
 pub use automata::automata;
 pub use bench::{BenchCell, BenchTable};
 pub use fences::Fenced;
+pub use robust::{RobustAnswered, RobustFenced, Safety};
 pub use steps::{buffer, standing};
 pub use trace::{Run, render};
+pub use witness::{Picture, Told, dot, sentence, svg};
 
 use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};
 use frontend::Diagnostic;
@@ -188,6 +192,10 @@ pub trait Report: Sync {
     fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed;
     /// An answer of `fence`.
     fn fences(&self, fenced: &Fenced<'_>, look: &Look) -> Printed;
+    /// An answer of `robust`.
+    fn robust(&self, answer: &RobustAnswered<'_>, look: &Look) -> Printed;
+    /// An answer of `fence --goal robust`.
+    fn robust_fences(&self, fenced: &RobustFenced<'_>, look: &Look) -> Printed;
     /// A file without an answer.
     fn failure(&self, failed: &Failed<'_>) -> Printed;
     /// Warnings about a program that was read.

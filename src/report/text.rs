@@ -1,10 +1,11 @@
 //! Reports for people.
 
 mod fences;
+mod robust;
 
 use super::{
-    Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Run, Section, WalkEnd, Walked,
-    diagnostics, litmus, reason_texts, render, violation_span,
+    Answered, Claimed, Failed, Fenced, LitmusAnswered, Look, Printed, Report, RobustAnswered, RobustFenced,
+    Run, Section, WalkEnd, Walked, diagnostics, litmus, reason_texts, render, violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
@@ -68,6 +69,14 @@ impl Report for Text {
         Printed { out: fences::text(fenced, look), err: String::new() }
     }
 
+    fn robust(&self, answer: &RobustAnswered<'_>, look: &Look) -> Printed {
+        Printed { out: robust::text(answer, look), err: String::new() }
+    }
+
+    fn robust_fences(&self, fenced: &RobustFenced<'_>, look: &Look) -> Printed {
+        Printed { out: robust::fences(fenced, look), err: String::new() }
+    }
+
     fn failure(&self, failed: &Failed<'_>) -> Printed {
         let mut err = failed.source.map(|s| diagnostics::render(s, failed.diagnostics)).unwrap_or_default();
         let model = failed.model.map(|model| format!(" under {}", upper(model))).unwrap_or_default();
@@ -107,6 +116,7 @@ impl Report for Text {
                 }
                 out
             }
+            Claim::NotRobust(model, checked) => robust::claim(claimed, *model, checked, look),
         };
         Printed { out, err: String::new() }
     }

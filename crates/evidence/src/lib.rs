@@ -24,8 +24,9 @@ pub use certificate::{Certificate, ClosedSet};
 pub use check::{Checked, Rejected, check};
 pub use file::{
     Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_robust,
+    write_witness,
 };
-pub use happens_before::Link;
+pub use happens_before::{HappensBefore, Link};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};
 pub use smtlib::write_smtlib;

@@ -17,7 +17,7 @@ pub(crate) enum Record {
     /// The window, the precision and the modulus of the gap abstraction.
     Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
     /// A thread keeps stores back along a path; `complete` if the first store is taken away.
-    Delay { thread: usize, complete: bool, path: Vec<usize> },
+    Extend { thread: usize, complete: bool, path: Vec<usize> },
     /// The next shared control: the thread inside an atomic section.
     Global { holder: Option<usize> },
     /// The next control of a thread: its location and the variables in its buffer, oldest
@@ -35,6 +35,8 @@ pub(crate) enum Record {
     Property(usize),
     /// A thread stands at a failure location at the end.
     Failure { thread: usize, location: usize },
+    /// The steps (from 0) that issue the delayed store, load past it, and drain it.
+    Delay { store: usize, load: usize, drain: usize },
     /// The last line: how many lines came before it.
     End(usize),
 }
@@ -46,14 +48,16 @@ pub(crate) enum Kind {
     Trace,
     ClosedSet,
     GapSet,
+    Witness,
     Robust,
     RobustSet,
 }
 
-const KINDS: [(Kind, &str); 5] = [
+const KINDS: [(Kind, &str); 6] = [
     (Kind::Trace, "trace"),
     (Kind::ClosedSet, "closed-set"),
     (Kind::GapSet, "gap-set"),
+    (Kind::Witness, "witness"),
     (Kind::Robust, "robust"),
     (Kind::RobustSet, "robust-set"),
 ];
@@ -84,10 +88,10 @@ impl Record {
             Record::Gaps { low, high, precision, modulus } => {
                 format!("gaps {low} {high} {precision} {modulus}")
             }
-            Record::Delay { thread, complete, path } => {
+            Record::Extend { thread, complete, path } => {
                 let version = if *complete { "complete" } else { "practical" };
                 let edges = path.iter().map(|edge| format!(" {edge}"));
-                format!("delay {thread} {version}{}", edges.collect::<String>())
+                format!("extend {thread} {version}{}", edges.collect::<String>())
             }
             Record::Global { holder } => format!("global {}", option(holder)),
             Record::Local { thread, location, buffer } => {
@@ -104,6 +108,7 @@ impl Record {
             Record::Drain { thread, variable } => format!("drain {thread} {variable}"),
             Record::Property(at) => format!("property {at}"),
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
+            Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
             Record::End(count) => format!("end {count}"),
         };
         let remark = remark.replace(['\n', '\r'], " ");
@@ -124,7 +129,7 @@ impl Record {
                 location: number(&mut words)?,
                 buffer: words.by_ref().map(optional).collect::<Result<_, _>>()?,
             },
-            "delay" => Record::Delay {
+            "extend" => Record::Extend {
                 thread: number(&mut words)?,
                 complete: match word(&mut words)? {
                     "complete" => true,
@@ -149,6 +154,11 @@ impl Record {
             "drain" => Record::Drain { thread: number(&mut words)?, variable: number(&mut words)? },
             "property" => Record::Property(number(&mut words)?),
             "failure" => Record::Failure { thread: number(&mut words)?, location: number(&mut words)? },
+            "delay" => Record::Delay {
+                store: number(&mut words)?,
+                load: number(&mut words)?,
+                drain: number(&mut words)?,
+            },
             "end" => Record::End(number(&mut words)?),
             "fencewright-evidence" => Record::Evidence {
                 version: number(&mut words)?,
@@ -200,8 +210,8 @@ mod tests {
         let records = [
             Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
             Record::Gaps { low: -1, high: 7, precision: 2, modulus: 6 },
-            Record::Delay { thread: 1, complete: true, path: vec![3, 4, 7] },
-            Record::Delay { thread: 0, complete: false, path: vec![] },
+            Record::Extend { thread: 1, complete: true, path: vec![3, 4, 7] },
+            Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },
@@ -212,6 +222,8 @@ mod tests {
             Record::Drain { thread: 0, variable: 4 },
             Record::Property(0),
             Record::Failure { thread: 1, location: 9 },
+            Record::Delay { store: 0, load: 3, drain: 7 },
+            Record::Evidence { version: 1, kind: Kind::Witness, model: "tso".into(), program: "ab".into() },
             Record::End(11),
         ];
         for record in records {
@@ -225,9 +237,18 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let version = "fencewright-evidence 4294967297 trace sc 0";
-        for line in
-            [version, "", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"]
-        {
+        for line in [
+            version,
+            "",
+            "sta 1",
+            "step 1",
+            "step 1 x",
+            "delay 1 2",
+            "delay 1 2 -3",
+            "end 1 2",
+            "state 1 99999999999999999999",
+            "{",
+        ] {
             assert!(Record::from_text(line).is_err(), "{line}");
             assert!(Record::from_json(line).is_err(), "{line}");
         }

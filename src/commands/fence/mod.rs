@@ -1,13 +1,14 @@
-//! `fence`: which fences make it safe, at the least cost?
+//! `fence`: which fences make it safe, or robust, at the least cost?
 //!
 //! The search is the engine crate's. Here its answer is reported, written into the program's
 //! own text (`text`), and recorded as evidence (`record`).
 
 mod goal;
 mod record;
+mod robust;
 mod text;
 
-use crate::args::{Fence, chosen_models};
+use crate::args::{Fence, Goal, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::Store;
 use crate::exit::{Exit, Failure};
@@ -17,10 +18,11 @@ use crate::parallel::in_order;
 use crate::progress::Display;
 use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
-use engine::{FenceAnswer, FenceOptions, FencesFound, place_fences};
+use engine::{FenceAnswer, FenceOptions, FencePoint, FencesFound, place_fences};
 use evidence::Task;
 use goal::goal;
 use machine::Model;
+use program::Program;
 use record::Recorder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,9 @@ pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
         && out.symlink_metadata().is_ok()
     {
         return Err(Failure::Message(format!("{} exists; --force replaces it", out.display())));
+    }
+    if args.goal == Goal::Robust {
+        super::robust::supported(chosen_models(&args.model)[0])?;
     }
     let interrupt = Interrupt::listen();
     let report = args.report.chosen();
@@ -82,6 +87,7 @@ struct Session<'a> {
 impl Session<'_> {
     fn file(&self) -> Done {
         let loaded = match load(&self.args.file, &self.args.input) {
+            Ok(loaded) if self.args.goal == Goal::Robust => loaded,
             Ok(loaded) => super::warned(loaded),
             Err(unreadable) => {
                 let printed = super::unreadable_report("fence", &unreadable, self.report);
@@ -89,7 +95,11 @@ impl Session<'_> {
             }
         };
         let model = chosen_models(&self.args.model)[0];
-        let mut done = self.program(&loaded, model).unwrap_or_else(|reason| {
+        let answer = match self.args.goal {
+            Goal::Safe => self.program(&loaded, model),
+            Goal::Robust => self.robust(&loaded, model),
+        };
+        let mut done = answer.unwrap_or_else(|reason| {
             let failed = Failed {
                 command: "fence",
                 file: &loaded.name,
@@ -110,12 +120,9 @@ impl Session<'_> {
     fn program(&self, loaded: &Loaded, model: Model) -> Result<Done, String> {
         let program = goal(loaded.program.clone());
         let task = Task { program: &program, model };
-        let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
-        let label = format!("{file} ({})", model.name());
-        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label);
-        let (args, engine) = (self.args, self.args.exploring.engine());
-        let options = FenceOptions { costs: args.cost, points: args.points.into(), all: args.all };
-        let found = place_fences(&task, engine, &options, &args.exploring.run(&watch));
+        let watch = self.watch(loaded, model);
+        let exploring = &self.args.exploring;
+        let found = place_fences(&task, exploring.engine(), &self.options(), &exploring.run(&watch));
         let exit = match &found.answer {
             FenceAnswer::Placed(_) => Exit::Holds,
             FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,
@@ -124,14 +131,13 @@ impl Session<'_> {
         };
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
         let (evidence, mut trouble) = self.record(loaded, &task, &found, &watch);
-        let fenced = match (&found.answer, &self.args.out) {
-            (FenceAnswer::Placed(placed), Some(_)) => Some(text::with_fences(loaded, placed)),
+        let fenced = match &found.answer {
+            FenceAnswer::Placed(placed) => {
+                let points = placed.fences.iter().map(|fence| &fence.point);
+                self.fenced(loaded, points, &placed.program, &mut trouble)
+            }
             _ => None,
         };
-        let fenced = fenced.transpose().unwrap_or_else(|why| {
-            trouble.get_or_insert(why);
-            None
-        });
         let fenced_report = Fenced {
             file: &loaded.name,
             task,
@@ -143,6 +149,28 @@ impl Session<'_> {
         };
         let printed = self.report.fences(&fenced_report, self.look);
         Ok(Done { printed, exit: Some(exit), fenced, trouble })
+    }
+
+    fn options(&self) -> FenceOptions {
+        FenceOptions { costs: self.args.cost, points: self.args.points.into(), all: self.args.all }
+    }
+
+    fn watch(&self, loaded: &Loaded, model: Model) -> Watch<'_> {
+        let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
+        let label = format!("{file} ({})", model.name());
+        Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
+    }
+
+    /// The text with the fences in it, if it is wanted and can be had.
+    fn fenced<'p>(
+        &self,
+        loaded: &Loaded,
+        points: impl Iterator<Item = &'p FencePoint>,
+        program: &Program,
+        trouble: &mut Option<String>,
+    ) -> Option<String> {
+        self.args.out.as_ref()?;
+        text::with_fences(loaded, points, program).map_err(|why| trouble.get_or_insert(why)).ok()
     }
 
     /// Writes the evidence, if it is wanted: the files, and what went wrong.
