@@ -10,9 +10,11 @@ mod html;
 pub mod lsp;
 mod plan;
 mod report;
+mod robust;
 pub mod values;
 
 pub use bench::Bench;
+pub use robust::Robust;
 
 pub use ci::Ci;
 pub use report::ReportFormat;
@@ -76,11 +78,16 @@ Examples:
 Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.")]
     Verify(Verify),
 
+    /// Does it only behave as under SC?
+    #[command(after_help = robust::HELP)]
+    Robust(Robust),
+
     /// Which fences make it safe, at the least cost?
     #[command(after_help = "\
 Examples:
   fencewright fence peterson.fw
   fencewright fence --model pso --cost full=10,store=1 --all peterson.fw
+  fencewright fence --goal robust peterson.fw              so that it behaves as under SC
   fencewright fence --out fenced.fw peterson.fw            the program with the fences in it
   fencewright fence --out - peterson.fw | fencewright verify -
 
@@ -90,16 +97,17 @@ With `--out -` the report goes to standard error. In a litmus test, fences make 
 Exit codes: 0 found (perhaps none is needed), 1 no fence helps: SC fails too, 2 error, 3 unknown.")]
     Fence(Fence),
 
-    /// Check evidence that `verify --evidence` wrote
+    /// Check evidence that `--evidence` wrote
     #[command(after_help = "\
 Examples:
   fencewright verify --evidence proofs/ peterson.fw
   fencewright check peterson.fw proofs/peterson.tso.trace.txt
+  fencewright check peterson.fw proofs/peterson.tso.witness.txt
 
-The evidence names its memory model. Nothing in it is believed: a trace is replayed step by step, and of a
-set of states every successor of every state is worked out again.
+The evidence names its memory model. Nothing in it is believed: a trace is replayed step by step, of a set of
+states every successor of every state is worked out again, and of a witness also happens-before and its cycle.
 
-Exit codes: 0 the evidence holds (whether it proves the program safe or unsafe), 2 it does not, or an error.")]
+Exit codes: 0 the evidence holds (whatever it proves), 2 it does not, or an error.")]
     Check(Check),
 
     /// Print a program in another form
@@ -464,6 +472,8 @@ impl From<Search> for Order {
 pub enum Goal {
     /// No execution violates anything
     Safe,
+    /// Every execution under TSO looks like one under SC
+    Robust,
 }
 
 /// Where fences may go.

@@ -4,7 +4,8 @@
 use crate::input::is_stdin;
 use crate::limits::Interrupt;
 use crate::whole_file::{cannot_write, write_whole};
-use evidence::{Certificate, Form, Task, Verdict, write_evidence};
+use evidence::{Certificate, Form, Task, Verdict, Witness, write_evidence, write_witness};
+use program::Program;
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
@@ -45,18 +46,33 @@ impl Store {
             Verdict::Safe(Certificate::Cubes(_)) => "cubes",
             Verdict::Safe(Certificate::Robust { .. }) => "robust",
         };
-        let ending = match self.form {
-            Form::Text => "txt",
-            Form::Json => "json",
-        };
-        let path = self.folder.join(format!("{name}.{kind}.{ending}"));
+        let path = self.folder.join(format!("{name}.{kind}.{}", self.ending()));
         let write = |out: &mut dyn Write| write_evidence(task, verdict, self.form, out);
         write_whole(&path, self.force, &self.interrupt, write).map(|()| Some(path))
     }
 
+    fn ending(&self) -> &'static str {
+        match self.form {
+            Form::Text => "txt",
+            Form::Json => "json",
+        }
+    }
+
+    /// Writes a witness that a program is not robust.
+    pub fn write_witness(&self, name: &str, program: &Program, witness: &Witness) -> Result<PathBuf, String> {
+        let path = self.folder.join(format!("{name}.witness.{}", self.ending()));
+        let write = |out: &mut dyn Write| write_witness(program, witness, self.form, out);
+        write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
+    }
+
     /// Writes a program that evidence speaks of.
     pub fn write_program(&self, name: &str, text: &str) -> Result<PathBuf, String> {
-        let path = self.folder.join(format!("{name}.fw"));
+        self.write_text(&format!("{name}.fw"), text)
+    }
+
+    /// Writes a text under this name.
+    pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.folder.join(name);
         let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
         write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
     }

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
     match &cli.command {
         Command::Verify(args) => commands::verify(args, console),
+        Command::Robust(args) => commands::robust(args, console),
         Command::Fence(args) => commands::fence(args, console),
         Command::Check(args) => commands::check(args, console),
         Command::Show(args) => commands::show(args, console),

@@ -20,6 +20,8 @@ mod junit;
 mod progress;
 #[path = "cli/report.rs"]
 mod report;
+#[path = "cli/robust.rs"]
+mod robust;
 #[path = "cli/sarif.rs"]
 mod sarif;
 #[path = "cli/schema.rs"]

@@ -25,6 +25,7 @@ impl Command {
     pub fn report(&self) -> Option<&'static dyn Report> {
         match self {
             Command::Verify(args) => Some(args.report.chosen()),
+            Command::Robust(args) => Some(args.report.chosen()),
             Command::Fence(args) => Some(args.report.chosen()),
             Command::Check(args) => Some(args.report.chosen()),
             Command::Run(args) => Some(args.report.chosen()),

@@ -59,7 +59,7 @@ pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
 fn write_obligations(program: &Program, open: &Opener<'_>, out: &Path) -> Result<(), Failure> {
     let failure = |error: &dyn std::fmt::Display| Failure::Message(format!("{}: {error}", name(out)));
     let Some((model, certificate)) = read_certificate(program, open).map_err(|error| failure(&error))? else {
-        return Err(failure(&"a trace is replayed, there is nothing to solve"));
+        return Err(failure(&"a run is replayed, there is nothing to solve"));
     };
     let mut text = Vec::new();
     let task = Task { program, model };
@@ -86,5 +86,6 @@ fn reason(evidence: &str, error: &FileError) -> String {
             format!("the evidence is rejected: {evidence}, line {line}: {message}")
         }
         FileError::Rejected(why) => format!("the evidence is rejected: {evidence}: {why}"),
+        FileError::Witness(why) => format!("the evidence is rejected: {evidence}: {why}"),
     }
 }

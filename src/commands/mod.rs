@@ -3,16 +3,19 @@
 mod bench;
 mod check;
 mod ci;
+mod each_file;
 mod fence;
 mod generate;
 mod interactive;
 mod list;
 mod lsp;
 mod plan;
+mod robust;
 mod schema;
 mod show;
 mod verify;
 mod walk;
+mod witness_files;
 
 pub use bench::{BENCHES, bench};
 pub use check::check;
@@ -22,6 +25,7 @@ pub use generate::{completions, man};
 pub use interactive::interactive;
 pub use list::list;
 pub use lsp::lsp;
+pub use robust::robust;
 pub use schema::schema;
 pub use show::show;
 pub use verify::verify;
@@ -35,7 +39,7 @@ use crate::report::{Failed, Printed, Report};
 use engine::{Engine, Run};
 use evidence::{Checked, Ignore, Named, Reason, Rejected, Statistics, Task, Verdict, simplify};
 use frontend::Diagnostic;
-use program::Span;
+use program::{Program, Span};
 use std::path::Path;
 
 /// Reads a program for a command that works on one; prints what is wrong with it.
@@ -77,15 +81,17 @@ fn unreadable<'a>(command: &'static str, unreadable: &'a Unreadable) -> Failed<'
 
 /// The program, with a warning if it claims nothing: then it is safe whatever it does.
 fn warned(mut loaded: Loaded) -> Loaded {
-    let program = &loaded.program;
-    let fails = |thread: &program::Thread| thread.locs().any(|loc| thread.location(loc).failure.is_some());
-    let claims =
-        program.question.is_some() || !program.properties.is_empty() || program.threads.iter().any(fails);
-    if !claims {
+    if !claims_something(&loaded.program) {
         let warning = Diagnostic::warning(Span::NONE, "nothing is claimed of this program");
         loaded.warnings.push(warning.hint("add a property (`never`, `finally`) or an `assert`"));
     }
     loaded
+}
+
+/// Whether anything is claimed of a program.
+fn claims_something(program: &Program) -> bool {
+    let fails = |thread: &program::Thread| thread.locs().any(|loc| thread.location(loc).failure.is_some());
+    program.question.is_some() || !program.properties.is_empty() || program.threads.iter().any(fails)
 }
 
 /// The engine's answer, checked, violations made simple, and who found it. An error is a bug of ours.
@@ -108,7 +114,7 @@ fn answer(
     Ok((checked, answer.statistics, answer.engine))
 }
 
-fn bug(engine: &str, why: &Rejected) -> String {
+fn bug(engine: &str, why: &dyn std::fmt::Display) -> String {
     format!(
         "this is a bug in fencewright, please report it: the evidence of the engine `{engine}` was rejected: {why}"
     )

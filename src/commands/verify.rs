@@ -5,15 +5,14 @@
 //! answer. After a violation under a weaker model the same engine is asked about SC, within
 //! what is left of the limits, so that the report can say whether fences could help at all.
 
+use super::each_file::{Done, Found, each_file, usual_threads};
 use crate::args::{Exploring, Verify, chosen_models};
 use crate::console::Console;
-use crate::evidence_files::{Store, stems};
+use crate::evidence_files::Store;
 use crate::exit::{Exit, Failure};
 use crate::html_file::HtmlFile;
 use crate::input::{Loaded, Unreadable, expand, load};
 use crate::limits::{Interrupt, Watch};
-use crate::numbers::counted;
-use crate::parallel::in_order;
 use crate::progress::Display;
 use crate::report::html::{self, Piece};
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
@@ -22,8 +21,6 @@ use evidence::{Checked, Statistics, Task, Verdict, check_outcomes, happens_under
 use machine::{MODELS, Model};
 use program::Question;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::available_parallelism;
 
 /// The question about SC may look at this many states, or at this many times the states that
 /// the first question took. Counting states keeps the answer the same on every machine.
@@ -36,7 +33,7 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
     let report = args.report.chosen();
     let open = |folder: &PathBuf| Store::open(folder, report.form(), args.force, &interrupt);
     let files = expand(&args.files);
-    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+    let threads = args.threads.unwrap_or_else(usual_threads);
     let session = Session {
         args,
         // What files leave of the threads goes to engines.
@@ -49,34 +46,16 @@ pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
         store: args.evidence.as_ref().map(open).transpose().map_err(Failure::Message)?,
         html: HtmlFile::open(args.html.html.as_deref(), args.force, &interrupt)?,
         look: console.look(),
-        skipped: AtomicUsize::new(0),
     };
-    let paths: Vec<&Path> = files.iter().map(|file| file.as_deref().unwrap_or(Path::new(""))).collect();
-    let stems = stems(&paths);
-    let mut worst = Exit::Holds;
-    let mut pieces = Vec::new();
-    let ended = in_order(
-        files.len(),
-        threads,
-        |at| session.file(&files[at], &stems[at]),
-        |Told { printed, exit, pieces: more }| {
-            worst = worst.worst(exit);
-            pieces.extend(more);
-            session.display.pause(|| console.print(&printed)).inspect_err(|_| interrupt.raise())
-        },
-    );
-    session.display.pause(|| ());
-    ended?;
+    let around = (&interrupt, &session.display, console);
+    let (worst, pieces) = each_file(files, threads, around, |file, stem| {
+        let Told { printed, exit, pieces } = session.file(file, stem);
+        Done { printed, exit, more: pieces }
+    })?;
     if let Some(file) = &session.html {
-        file.write(&pieces, session.look.quiet)?;
+        file.write(&pieces.into_iter().flatten().collect::<Vec<_>>(), session.look.quiet)?;
     }
-    match session.skipped.load(Ordering::Relaxed) {
-        0 => Ok(worst),
-        skipped => {
-            anstream::eprintln!("interrupted: {} not looked at", counted(skipped, "file"));
-            Ok(worst.worst(Exit::Unknown))
-        }
-    }
+    Ok(worst)
 }
 
 /// What there is to say about a file or an answer.
@@ -99,17 +78,11 @@ struct Session<'a> {
     store: Option<Store>,
     html: Option<HtmlFile>,
     look: &'a Look,
-    /// Files that were not begun because the user asked to stop.
-    skipped: AtomicUsize,
 }
 
 impl Session<'_> {
     /// Everything about one file.
-    fn file(&self, file: &Result<PathBuf, Box<Unreadable>>, stem: &str) -> Told {
-        if self.interrupt.is_raised() {
-            self.skipped.fetch_add(1, Ordering::Relaxed);
-            return Told { printed: Printed::default(), exit: Exit::Holds, pieces: Vec::new() };
-        }
+    fn file(&self, file: &Found, stem: &str) -> Told {
         let refused = |unreadable: &Unreadable| self.failed(&super::unreadable("verify", unreadable));
         let loaded = match file {
             Err(unreadable) => return refused(unreadable),

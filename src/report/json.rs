@@ -1,12 +1,13 @@
 //! Reports for scripts: one JSON object a line. Fields are only ever added, never renamed.
 
 mod fences;
+mod robust;
 
 use super::diagnostics::position;
 use super::steps::{Effect, Step, describe_all};
 use super::{
-    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Section, WalkEnd,
-    Walked, litmus, reason_texts,
+    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, RobustAnswered,
+    RobustFenced, Section, WalkEnd, Walked, litmus, reason_texts,
 };
 use crate::numbers::megabytes;
 use evidence::{Claim, Form, Refinements, Statistics, Verdict, cause};
@@ -178,6 +179,14 @@ impl Report for Json {
         fences::json(fenced)
     }
 
+    fn robust(&self, answer: &RobustAnswered<'_>, _: &Look) -> Printed {
+        robust::json(answer)
+    }
+
+    fn robust_fences(&self, fenced: &RobustFenced<'_>, _: &Look) -> Printed {
+        robust::fences(fenced)
+    }
+
     fn failure(&self, failed: &Failed<'_>) -> Printed {
         let source = failed.source.cloned().unwrap_or_default();
         line(&Answer {
@@ -211,6 +220,7 @@ impl Report for Json {
             Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
             Claim::Unsafe(model, trace, run) => (model.name(), unsafe_claim(program, trace, run)),
             Claim::Robust(states) => ("tso", json!({"verdict": "robust", "states": states})),
+            Claim::NotRobust(model, checked) => (model.name(), robust::claim(program, checked)),
         };
         object["model"] = model.into();
         merge(&mut object, added);

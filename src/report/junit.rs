@@ -5,10 +5,10 @@
 use super::document::{Assemble, Ending, notes, plain, read_notes};
 use super::text::Text;
 use super::{
-    Answered, BenchTable, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Section,
-    Status, Subject, Walked, reason_texts,
+    Answered, BenchTable, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report,
+    RobustAnswered, RobustFenced, Section, Status, Subject, Walked, reason_texts, witness,
 };
-use engine::FenceAnswer;
+use engine::{FenceAnswer, RobustFences, Robustness};
 use evidence::{Claim, Form, Verdict};
 use frontend::Diagnostic;
 use program::{Program, Source};
@@ -98,6 +98,40 @@ impl Report for Junit {
         case(fenced.file, &name, fenced.seconds, end, (kind, message), text)
     }
 
+    fn robust(&self, answer: &RobustAnswered<'_>, _: &Look) -> Printed {
+        let program = answer.task.program;
+        let (end, kind, message) = match answer.robustness {
+            Robustness::Robust => (End::Passed, "", String::new()),
+            Robustness::NotRobust(checked) => {
+                (End::Failure, "not_robust", witness::sentence(&witness::Told::new(program, checked)))
+            }
+            Robustness::Unknown(reasons) => {
+                (End::Skipped, "unknown", reason_texts(program, reasons).join("; "))
+            }
+            Robustness::Rejected(why) => (End::Error, "error", why.to_string()),
+        };
+        let text = warned(program, answer.warnings, &Text.robust(answer, &LOOK));
+        let name = format!("{} robust", answer.task.model.name());
+        case(answer.file, &name, answer.seconds, end, (kind, message), text)
+    }
+
+    fn robust_fences(&self, fenced: &RobustFenced<'_>, _: &Look) -> Printed {
+        let program = fenced.task.program;
+        let (end, kind, message) = match fenced.found {
+            RobustFences::Placed(_) => (End::Passed, "", String::new()),
+            RobustFences::NoCandidate(_) => {
+                (End::Failure, "not_robust", "no fence at these points helps".into())
+            }
+            RobustFences::Unknown(reasons) => {
+                (End::Skipped, "unknown", reason_texts(program, reasons).join("; "))
+            }
+            RobustFences::Rejected(why) => (End::Error, "error", why.to_string()),
+        };
+        let text = warned(program, fenced.warnings, &Text.robust_fences(fenced, &LOOK));
+        let name = format!("{} robust fences", fenced.task.model.name());
+        case(fenced.file, &name, fenced.seconds, end, (kind, message), text)
+    }
+
     fn failure(&self, failed: &Failed<'_>) -> Printed {
         let name = failed.model.map_or(failed.command, |model| model.name());
         let text = plain(&Text.failure(failed).err);
@@ -113,7 +147,7 @@ impl Report for Junit {
     fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
         let model = match claimed.claim {
             Claim::Safe(model, _) | Claim::Unsafe(model, ..) => model.name(),
-            Claim::Robust(_) => "robust",
+            Claim::Robust(_) | Claim::NotRobust(..) => "robust",
         };
         let name = format!("{model} evidence");
         let text = plain(&Text.claim(claimed, &LOOK).out);

@@ -13,11 +13,13 @@ mod junit;
 mod known;
 mod litmus;
 mod place;
+mod robust;
 mod sarif;
 mod steps;
 mod table;
 mod text;
 mod trace;
+mod witness;
 
 pub use automata::automata;
 pub use bench::{BenchCell, BenchTable};
@@ -25,9 +27,11 @@ pub use ci::{Compared, Status, Subject};
 pub use document::{Assemble, Ending};
 pub use fences::{Edit, Fenced, kind, statement_of};
 pub use place::Place;
+pub use robust::{RobustAnswered, RobustFenced, Safety};
 pub use steps::{Effect, Step, buffer, describe_all, mentions, standing};
 pub use text::fence_name;
 pub use trace::{Run, render};
+pub use witness::{Picture, Told, dot, sentence, svg};
 
 use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};
 use frontend::Diagnostic;
@@ -201,6 +205,10 @@ pub trait Report: Sync {
     fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed;
     /// An answer of `fence`.
     fn fences(&self, fenced: &Fenced<'_>, look: &Look) -> Printed;
+    /// An answer of `robust`.
+    fn robust(&self, answer: &RobustAnswered<'_>, look: &Look) -> Printed;
+    /// An answer of `fence --goal robust`.
+    fn robust_fences(&self, fenced: &RobustFenced<'_>, look: &Look) -> Printed;
     /// A file without an answer.
     fn failure(&self, failed: &Failed<'_>) -> Printed;
     /// Warnings about a program that was read.

@@ -12,13 +12,14 @@ use super::fences::thread_names;
 use super::place::line_text;
 use super::{
     Answered, BenchTable, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Place, Printed, Report,
-    Section, Status, Walked, fence_name, litmus, reason_texts, violation_span,
+    RobustAnswered, RobustFenced, Section, Status, Walked, fence_name, litmus, reason_texts, violation_span,
+    witness,
 };
-use engine::{FenceAnswer, Placed};
-use evidence::{Checked, Claim, Form, Verdict, cause};
+use engine::{FenceAnswer, Placed, RobustFence, RobustFences, Robustness};
+use evidence::{Checked, CheckedWitness, Claim, Form, Verdict, cause};
 use frontend::{Diagnostic, Severity};
 use locations::{Flow, artifact, message, physical, region, remark};
-use machine::{Configuration, Model, Trace, TraceStep, Violation};
+use machine::{Configuration, Event, Model, Trace, TraceStep, Violation};
 use program::{Program, Source, Span};
 use rules::Rule;
 use serde::{Deserialize, Serialize};
@@ -104,6 +105,38 @@ impl Report for Sarif {
         notes(&found)
     }
 
+    fn robust(&self, answer: &RobustAnswered<'_>, _: &Look) -> Printed {
+        let subject = Subject::new(answer.file, answer.task.program, answer.task.model);
+        let mut found = subject.warnings(answer.warnings);
+        match answer.robustness {
+            Robustness::Robust => {}
+            Robustness::NotRobust(checked) => found.push(subject.not_robust(checked)),
+            Robustness::Unknown(reasons) => {
+                found.push(subject.unknown(&reason_texts(subject.program, reasons)));
+            }
+            Robustness::Rejected(why) => found.push(notification(answer.file, &why.to_string())),
+        }
+        notes(&found)
+    }
+
+    fn robust_fences(&self, fenced: &RobustFenced<'_>, _: &Look) -> Printed {
+        let subject = Subject::new(fenced.file, fenced.task.program, fenced.task.model);
+        let mut found = subject.warnings(fenced.warnings);
+        match fenced.found {
+            RobustFences::Placed(placed) => {
+                found.extend(placed.fences.iter().map(|fence| subject.needed_for_robustness(fence)));
+            }
+            RobustFences::NoCandidate(with) => {
+                found.push(Subject::new(fenced.file, &with.0, fenced.task.model).not_robust(&with.1));
+            }
+            RobustFences::Unknown(reasons) => {
+                found.push(subject.unknown(&reason_texts(subject.program, reasons)));
+            }
+            RobustFences::Rejected(why) => found.push(notification(fenced.file, &why.to_string())),
+        }
+        notes(&found)
+    }
+
     fn failure(&self, failed: &Failed<'_>) -> Printed {
         match failed.source {
             Some(source) if !failed.diagnostics.is_empty() => {
@@ -122,6 +155,10 @@ impl Report for Sarif {
     fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
         match claimed.claim {
             Claim::Safe(..) | Claim::Robust(_) => Printed::default(),
+            Claim::NotRobust(model, checked) => {
+                let subject = Subject::new(claimed.file, claimed.program, *model);
+                notes(&[subject.not_robust(checked)])
+            }
             Claim::Unsafe(model, trace, run) => {
                 let subject = Subject::new(claimed.file, claimed.program, *model);
                 notes(&[subject.violated(trace, run, None)])
@@ -349,6 +386,27 @@ impl<'a> Subject<'a> {
     }
 
     /// A result for every fence, with the way to write it and what happens without it.
+    /// A witness, at the store that is delayed.
+    fn not_robust(&self, checked: &CheckedWitness) -> Note {
+        let witness = checked.witness();
+        let span = match witness.steps.get(witness.store).map(|step| step.event) {
+            Some(Event::Step { thread, edge }) => self.program.thread(thread).edge(edge).span,
+            _ => Span::NONE,
+        };
+        let told = witness::Told::new(self.program, checked);
+        let text = format!("not robust against {}: {}", self.model(), witness::sentence(&told));
+        let mut result = self.at(Rule::NotRobust, span, &text);
+        self.add_flow(&mut result, &witness.steps, checked.run(), Some(witness.load));
+        Note::Result(result)
+    }
+
+    fn needed_for_robustness(&self, fence: &RobustFence) -> Note {
+        let point = &fence.point;
+        let (name, threads) = (fence_name(self.program, point), thread_names(self.program, point).join(", "));
+        let text = format!("needed for robustness against {}: {name} in {threads}", self.model());
+        self.result(Rule::MissingFence, point.span, &text)
+    }
+
     fn needed(&self, fenced: &Fenced<'_>, placed: &Placed) -> Vec<Note> {
         let each = placed.fences.iter().enumerate();
         let note = |(at, fence): (usize, &engine::NeededFence)| {

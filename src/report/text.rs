@@ -2,12 +2,14 @@
 
 mod ci;
 pub(super) mod fences;
+mod robust;
 
 pub use fences::name as fence_name;
 
 use super::{
-    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, Run, Section,
-    WalkEnd, Walked, diagnostics, litmus, reason_texts, render, table::wrap_text, violation_span,
+    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, RobustAnswered,
+    RobustFenced, Run, Section, WalkEnd, Walked, diagnostics, litmus, reason_texts, render, table::wrap_text,
+    violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
@@ -71,6 +73,14 @@ impl Report for Text {
         Printed { out: fences::text(fenced, look), err: String::new() }
     }
 
+    fn robust(&self, answer: &RobustAnswered<'_>, look: &Look) -> Printed {
+        Printed { out: robust::text(answer, look), err: String::new() }
+    }
+
+    fn robust_fences(&self, fenced: &RobustFenced<'_>, look: &Look) -> Printed {
+        Printed { out: robust::fences(fenced, look), err: String::new() }
+    }
+
     fn failure(&self, failed: &Failed<'_>) -> Printed {
         let mut err = failed.source.map(|s| diagnostics::render(s, failed.diagnostics)).unwrap_or_default();
         let model = failed.model.map(|model| format!(" under {}", upper(model))).unwrap_or_default();
@@ -112,6 +122,7 @@ impl Report for Text {
                 }
                 out
             }
+            Claim::NotRobust(model, checked) => robust::claim(claimed, *model, checked, look),
         };
         Printed { out, err: String::new() }
     }
@@ -226,15 +237,17 @@ pub(super) fn proof(certificate: &Certificate, statistics: &Statistics) -> Strin
             },
             counted(proof.recall.k, "entry"),
         ),
-        Certificate::Robust { delays, set, .. } if delays.is_empty() => format!(
-            "robust, so weak memory does not matter, and safe under SC ({})",
-            counted(set.states.len(), "state")
-        ),
-        Certificate::Robust { delays, set, .. } => format!(
-            "with {} written into the program it is robust, and safe under SC ({})",
-            counted(delays.len(), "delayed path"),
-            counted(set.states.len(), "state"),
-        ),
+        Certificate::Robust { delays, gaps, set } => {
+            let robust = match delays.len() {
+                0 => "robust, so weak memory does not matter".to_string(),
+                count => format!("robust with {} written into it", counted(count, "delayed path")),
+            };
+            let states = match gaps {
+                None => counted(set.states.len(), "state"),
+                Some(_) => format!("{} of states, integers of any size", counted(set.states.len(), "kind")),
+            };
+            format!("{robust}, and safe under SC ({states})")
+        }
     };
     format!("{how}; certificate checked")
 }

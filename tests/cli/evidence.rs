@@ -152,3 +152,21 @@ fn nothing_is_written_without_an_answer() {
         .exits(3);
     assert_eq!(folder.list("proofs"), [""; 0]);
 }
+
+#[test]
+fn evidence_of_robustness_is_written_and_checked() {
+    let folder = folder();
+    let verify = ["verify", "--evidence", "proofs", "--engine", "lazy", "--model", "tso", "mp.fw"];
+    folder.run(&verify).exits(0).says("weak memory does not matter");
+    let file = "proofs/mp.tso.robust.txt";
+    folder.run(&["check", "mp.fw", file]).exits(0).says("the evidence holds: safe");
+    // The same states do not make a program robust that is not, and other claims are not shown by them.
+    let whole = folder.read(file);
+    folder.write("claim.txt", whole.replacen("robust-set", "closed-set", 1).as_bytes());
+    folder.run(&["check", "mp.fw", "claim.txt"]).exits(2).complains("rejected");
+    folder.write("model.txt", whole.replacen(" tso ", " pso ", 1).as_bytes());
+    folder.run(&["check", "mp.fw", "model.txt"]).exits(2).complains("says nothing about this memory model");
+    folder.write("robust.txt", whole.replacen("robust-set", "robust", 1).as_bytes());
+    folder.run(&["check", "mp.fw", "robust.txt"]).exits(0).says("robust against TSO");
+    folder.run(&["check", "mp.fw", file, "--smtlib", "out.smt2"]).exits(2).complains("SMT-LIB");
+}

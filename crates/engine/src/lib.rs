@@ -29,7 +29,8 @@ pub use outcomes::outcomes;
 pub use plan::{Entry, Facts, Plan, plan};
 pub use portfolio::Portfolio;
 pub use robust::{
-    MadeRobust, RobustFence, RobustFences, Robustness, fences_for_robustness, prove_robust, robust,
+    Cuts, MadeRobust, RobustFence, RobustFences, RobustWork, Robustness, fences_for_robustness, prove_robust,
+    robust, robust_with,
 };
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 

@@ -2,11 +2,12 @@
 //!
 //! Built while reading the run once: for every variable the store that is in memory and the
 //! loads that have read it; for every thread what is in its buffer, with the loads that have
-//! read it there. A drain belongs to the node of its store.
+//! read it there. A drain belongs to the node of its store. Two steps may be linked in several
+//! ways; all are kept, because pictures show them.
 
 use machine::{Configuration, Event, TraceStep};
 use program::{Op, Program, ThreadId, VarId};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 /// Why one step happens before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +23,8 @@ pub enum Link {
 }
 
 /// A graph over steps; indivisible groups of steps are named by their first.
-pub(crate) struct HappensBefore {
+#[derive(Clone, Debug)]
+pub struct HappensBefore {
     /// The node of every step.
     pub(crate) node: Vec<usize>,
     /// What every step read from memory.
@@ -41,6 +43,7 @@ struct Written {
 
 struct Builder {
     graph: HappensBefore,
+    known: HashSet<(usize, usize, Link)>,
     memory: Vec<Written>,
     buffers: Vec<VecDeque<(VarId, Written)>>,
     last: Vec<Option<usize>>,
@@ -57,6 +60,7 @@ impl HappensBefore {
         };
         let mut builder = Builder {
             graph,
+            known: HashSet::new(),
             memory: vec![Written::default(); program.variables.len()],
             buffers: vec![VecDeque::new(); program.threads.len()],
             last: vec![None; program.threads.len()],
@@ -71,6 +75,20 @@ impl HappensBefore {
             }
         }
         builder.graph
+    }
+
+    /// The node that a step belongs to: itself, the first step of its atomic section, or the
+    /// store that drains.
+    pub fn node(&self, step: usize) -> usize {
+        self.node[step]
+    }
+
+    /// All links, by the node they leave.
+    pub fn links(&self) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
+        let each = |(from, links): (usize, &Vec<(usize, Link)>)| {
+            links.iter().map(move |(to, link)| (from, *to, *link)).collect::<Vec<_>>()
+        };
+        self.links.iter().enumerate().flat_map(each)
     }
 
     /// For every node, how it was first reached from this one: the node before and the link.
@@ -152,7 +170,7 @@ impl Builder {
     }
 
     fn link(&mut self, from: usize, to: usize, link: Link) {
-        if from != to && !self.graph.links[from].iter().any(|(node, _)| *node == to) {
+        if from != to && self.known.insert((from, to, link)) {
             self.graph.links[from].push((to, link));
         }
     }

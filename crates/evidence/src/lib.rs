@@ -30,8 +30,9 @@ pub use check::{Checked, Rejected, check};
 pub use cubes::CubeFlaw;
 pub use file::{
     Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_robust,
+    write_witness,
 };
-pub use happens_before::Link;
+pub use happens_before::{HappensBefore, Link};
 pub use known::{Known, known, known_within};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
 pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};

@@ -19,7 +19,7 @@ pub(crate) enum Record {
     /// The window, the precision and the modulus of the gap abstraction.
     Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
     /// A thread keeps stores back along a path; `complete` if the first store is taken away.
-    Delay { thread: usize, complete: bool, path: Vec<usize> },
+    Extend { thread: usize, complete: bool, path: Vec<usize> },
     /// The next shared control: the thread inside an atomic section.
     Global { holder: Option<usize> },
     /// The next control of a thread: its location and the variables in its buffer, oldest
@@ -51,6 +51,8 @@ pub(crate) enum Record {
     Property(usize),
     /// A thread stands at a failure location at the end.
     Failure { thread: usize, location: usize },
+    /// The steps (from 0) that issue the delayed store, load past it, and drain it.
+    Delay { store: usize, load: usize, drain: usize },
     /// The last line: how many lines came before it.
     End(usize),
 }
@@ -63,15 +65,17 @@ pub(crate) enum Kind {
     ClosedSet,
     GapSet,
     CubeSet,
+    Witness,
     Robust,
     RobustSet,
 }
 
-const KINDS: [(Kind, &str); 6] = [
+const KINDS: [(Kind, &str); 7] = [
     (Kind::Trace, "trace"),
     (Kind::ClosedSet, "closed-set"),
     (Kind::GapSet, "gap-set"),
     (Kind::CubeSet, "cube-set"),
+    (Kind::Witness, "witness"),
     (Kind::Robust, "robust"),
     (Kind::RobustSet, "robust-set"),
 ];
@@ -102,10 +106,10 @@ impl Record {
             Record::Gaps { low, high, precision, modulus } => {
                 format!("gaps {low} {high} {precision} {modulus}")
             }
-            Record::Delay { thread, complete, path } => {
+            Record::Extend { thread, complete, path } => {
                 let version = if *complete { "complete" } else { "practical" };
                 let edges = path.iter().map(|edge| format!(" {edge}"));
-                format!("delay {thread} {version}{}", edges.collect::<String>())
+                format!("extend {thread} {version}{}", edges.collect::<String>())
             }
             Record::Global { holder } => format!("global {}", option(holder)),
             Record::Local { thread, location, buffer } => {
@@ -127,6 +131,7 @@ impl Record {
             Record::Drain { thread, variable } => format!("drain {thread} {variable}"),
             Record::Property(at) => format!("property {at}"),
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
+            Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
             Record::End(count) => format!("end {count}"),
         };
         let remark = remark.replace(['\n', '\r'], " ");
@@ -147,7 +152,7 @@ impl Record {
                 location: number(&mut words)?,
                 buffer: words.by_ref().map(optional).collect::<Result<_, _>>()?,
             },
-            "delay" => Record::Delay {
+            "extend" => Record::Extend {
                 thread: number(&mut words)?,
                 complete: match word(&mut words)? {
                     "complete" => true,
@@ -172,6 +177,11 @@ impl Record {
             "drain" => Record::Drain { thread: number(&mut words)?, variable: number(&mut words)? },
             "property" => Record::Property(number(&mut words)?),
             "failure" => Record::Failure { thread: number(&mut words)?, location: number(&mut words)? },
+            "delay" => Record::Delay {
+                store: number(&mut words)?,
+                load: number(&mut words)?,
+                drain: number(&mut words)?,
+            },
             "end" => Record::End(number(&mut words)?),
             "fencewright-evidence" => Record::Evidence {
                 version: number(&mut words)?,
@@ -224,8 +234,8 @@ mod tests {
         let records = [
             Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
             Record::Gaps { low: -1, high: 7, precision: 2, modulus: 6 },
-            Record::Delay { thread: 1, complete: true, path: vec![3, 4, 7] },
-            Record::Delay { thread: 0, complete: false, path: vec![] },
+            Record::Extend { thread: 1, complete: true, path: vec![3, 4, 7] },
+            Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },
@@ -253,6 +263,8 @@ mod tests {
             Record::Drain { thread: 0, variable: 4 },
             Record::Property(0),
             Record::Failure { thread: 1, location: 9 },
+            Record::Delay { store: 0, load: 3, drain: 7 },
+            Record::Evidence { version: 1, kind: Kind::Witness, model: "tso".into(), program: "ab".into() },
             Record::End(11),
         ];
         for record in records {
@@ -266,7 +278,17 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let version = "fencewright-evidence 4294967297 trace sc 0";
-        let plain = ["", "sta 1", "step 1", "step 1 x", "end 1 2", "state 1 99999999999999999999", "{"];
+        let plain = [
+            "",
+            "sta 1",
+            "step 1",
+            "step 1 x",
+            "end 1 2",
+            "delay 1 2",
+            "delay 1 2 -3",
+            "state 1 99999999999999999999",
+            "{",
+        ];
         let cubes =
             ["recall 1 newest", "predicate le 0 1", "shape 0 0 x", "shape 0 0 : 1*", "cube 0 !", "control"];
         for line in [version].into_iter().chain(plain).chain(cubes) {

@@ -22,7 +22,9 @@ use machine::{
     attacks, model_named,
 };
 use program::{Delay, Op, Place, Program, PropertyKind, Thread, ThreadId, VarId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A certificate with more delays than this is none of ours.
 const MOST_DELAYS: usize = 1 << 12;
@@ -195,19 +197,37 @@ impl<'p> Attacks<'p> {
         self.list.is_empty()
     }
 
-    /// Checks that no attack from the states of a set has a witness.
+    /// Checks that no attack from the states of a set has a witness, several attacks at a time.
     fn fail_from(&self, set: &ClosedSet, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let threads = self.program.threads.len();
         let dictionary = Dictionary { globals: &set.globals, locals: &set.locals };
-        let mut scan = |visit: &mut dyn FnMut(usize, &State) -> Result<(), Rejected>| {
-            let mut state = State::default();
-            for (at, packed) in set.states.iter().enumerate() {
-                state.unpack(threads, packed).ok_or(Rejected::Malformed(at))?;
-                visit(at, &state)?;
+        let machine = Exact::new(self.program, sc()?);
+        let next = AtomicUsize::new(0);
+        let failed: Mutex<BTreeMap<usize, Rejected>> = Mutex::default();
+        let work = || loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(attack) = self.list.get(at) else { return };
+            let mut scan = |visit: &mut dyn FnMut(usize, &State) -> Result<(), Rejected>| {
+                let mut state = State::default();
+                for (at, packed) in set.states.iter().enumerate() {
+                    state.unpack(threads, packed).ok_or(Rejected::Malformed(at))?;
+                    visit(at, &state)?;
+                }
+                Ok(())
+            };
+            let closed = self.fails(&machine, attack, &dictionary, usize::MAX, &mut scan, monitor);
+            if let Err(why) = closed {
+                next.store(self.list.len(), Ordering::Relaxed);
+                failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(at, why);
             }
-            Ok(())
         };
-        self.fail(&dictionary, usize::MAX, &mut scan, monitor)
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(self.list.len());
+        std::thread::scope(|scope| {
+            (1..workers).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let failed = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        failed.into_values().next().map_or(Ok(()), Err)
     }
 
     /// Checks that no attack from the states that a scan gives has a witness, in so many bytes.
@@ -219,18 +239,24 @@ impl<'p> Attacks<'p> {
         monitor: &dyn Monitor,
     ) -> Result<(), E> {
         let machine = Exact::new(self.program, sc()?);
-        for attack in &self.list {
-            let delaying = Delaying::new(&machine, attack);
-            let mut closing = Closing {
-                attacking: Attacking::new(&delaying, &self.accesses),
-                states: StateSet::new(),
-                budget,
-                packed: Vec::new(),
-            };
-            scan(&mut |at, state| Ok(closing.begin(&dictionary.renumbered(at, state)?)?))?;
-            closing.close(monitor)?;
-        }
-        Ok(())
+        let mut attacks = self.list.iter();
+        attacks.try_for_each(|attack| self.fails(&machine, attack, dictionary, budget, scan, monitor))
+    }
+
+    fn fails<E: From<Rejected>>(
+        &self,
+        machine: &Exact<'_>,
+        attack: &Attack,
+        dictionary: &Dictionary<'_>,
+        budget: usize,
+        scan: &mut Scan<'_, E>,
+        monitor: &dyn Monitor,
+    ) -> Result<(), E> {
+        let delaying = Delaying::new(machine, attack);
+        let attacking = Attacking::new(&delaying, &self.accesses);
+        let mut closing = Closing { attacking, states: StateSet::new(), budget, packed: Vec::new() };
+        scan(&mut |at, state| Ok(closing.begin(at, &dictionary.renumbered(at, state)?)?))?;
+        Ok(closing.close(monitor)?)
     }
 }
 
@@ -243,7 +269,10 @@ struct Closing<'m, 'a> {
 }
 
 impl Closing<'_, '_> {
-    fn begin(&mut self, under_sc: &State) -> Result<(), Rejected> {
+    fn begin(&mut self, at: usize, under_sc: &State) -> Result<(), Rejected> {
+        if !self.attacking.fits(under_sc) {
+            return Err(Rejected::Malformed(at));
+        }
         match self.attacking.begin(under_sc) {
             Some(state) => self.add(&state),
             None => Ok(()),

@@ -50,6 +50,7 @@ impl Witness {
 pub struct CheckedWitness {
     witness: Witness,
     run: Vec<Configuration>,
+    graph: HappensBefore,
     cycle: Vec<(usize, Link)>,
 }
 
@@ -62,6 +63,11 @@ impl CheckedWitness {
     /// The configurations it passes, first and last included.
     pub fn run(&self) -> &[Configuration] {
         &self.run
+    }
+
+    /// The happens-before of the run.
+    pub fn graph(&self) -> &HappensBefore {
+        &self.graph
     }
 
     /// A cycle in happens-before: steps, each with how it is linked to the next; the last is
@@ -117,7 +123,7 @@ pub fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitne
     shape.attacker_rests(attacker)?;
     shape.only_drains_after(attacker)?;
     let cycle = shape.cycle()?;
-    Ok(CheckedWitness { witness, run, cycle })
+    Ok(CheckedWitness { witness, run, graph, cycle })
 }
 
 fn replay(program: &Program, witness: &Witness) -> Result<Vec<Configuration>, WitnessRejected> {

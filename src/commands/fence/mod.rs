@@ -1,16 +1,17 @@
-//! `fence`: which fences make it safe, at the least cost?
+//! `fence`: which fences make it safe, or robust, at the least cost?
 //!
 //! The search is the engine crate's. Here its answer is reported, written into the program's
 //! own text (`text`), and recorded as evidence (`record`).
 
 mod goal;
 mod record;
+mod robust;
 mod text;
 
 pub use goal::goal;
 pub use text::with_fences;
 
-use crate::args::{Fence, chosen_models};
+use crate::args::{Fence, Goal, chosen_models};
 use crate::console::Console;
 use crate::evidence_files::Store;
 use crate::exit::{Exit, Failure};
@@ -22,9 +23,10 @@ use crate::progress::Display;
 use crate::report::html::{self, Piece};
 use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
-use engine::{FenceAnswer, FenceOptions, FencesFound, Run, place_fences};
+use engine::{FenceAnswer, FenceOptions, FencePoint, FencesFound, Run, place_fences};
 use evidence::Task;
 use machine::Model;
+use program::Program;
 use record::Recorder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,9 @@ pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
         && out.symlink_metadata().is_ok()
     {
         return Err(Failure::Message(format!("{} exists; --force replaces it", out.display())));
+    }
+    if args.goal == Goal::Robust {
+        super::robust::supported(chosen_models(&args.model)[0])?;
     }
     let interrupt = Interrupt::listen();
     let report = args.report.chosen();
@@ -90,11 +95,16 @@ struct Session<'a> {
 impl Session<'_> {
     fn file(&self) -> Done {
         let loaded = match load(&self.args.file, &self.args.input) {
+            Ok(loaded) if self.args.goal == Goal::Robust => loaded,
             Ok(loaded) => super::warned(loaded),
             Err(unreadable) => return self.failed(&super::unreadable("fence", &unreadable)),
         };
         let model = chosen_models(&self.args.model)[0];
-        let mut done = self.program(&loaded, model).unwrap_or_else(|reason| {
+        let answer = match self.args.goal {
+            Goal::Safe => self.program(&loaded, model),
+            Goal::Robust => self.robust(&loaded, model),
+        };
+        let mut done = answer.unwrap_or_else(|reason| {
             let failed = Failed {
                 command: "fence",
                 file: &loaded.name,
@@ -125,14 +135,10 @@ impl Session<'_> {
             let printed = super::plan::explain(&loaded.name, &task, &self.args.exploring, as_json);
             return Ok(Done { printed, exit: Some(Exit::Holds), ..Done::default() });
         }
-        let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
-        let label = format!("{file} ({})", model.name());
-        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
-            .verbose(self.look.verbose);
+        let watch = self.watch(loaded, model);
         let (args, engine) = (self.args, self.args.exploring.engine());
-        let options = FenceOptions { costs: args.cost, points: args.points.into(), all: args.all };
         let run = Run { threads: args.planning.threads(), ..args.exploring.run(&watch) };
-        let found = place_fences(&task, engine, &options, &run);
+        let found = place_fences(&task, engine, &self.options(), &run);
         let exit = match &found.answer {
             FenceAnswer::Placed(_) => Exit::Holds,
             FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,
@@ -143,7 +149,10 @@ impl Session<'_> {
         let (evidence, mut trouble) = self.record(loaded, &task, &found, &watch);
         let wanted = self.args.out.is_some() || self.html.is_some();
         let fenced = match &found.answer {
-            FenceAnswer::Placed(placed) if wanted => Some(with_fences(loaded, placed)),
+            FenceAnswer::Placed(placed) if wanted => {
+                let points = placed.fences.iter().map(|fence| &fence.point);
+                Some(with_fences(loaded, points, &placed.program))
+            }
             _ => None,
         };
         let edits = match &found.answer {
@@ -168,6 +177,28 @@ impl Session<'_> {
             None
         });
         Ok(Done { printed, exit: Some(exit), fenced, piece, trouble })
+    }
+
+    fn options(&self) -> FenceOptions {
+        FenceOptions { costs: self.args.cost, points: self.args.points.into(), all: self.args.all }
+    }
+
+    fn watch(&self, loaded: &Loaded, model: Model) -> Watch<'_> {
+        let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
+        let label = format!("{file} ({})", model.name());
+        Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
+    }
+
+    /// The text with the fences in it, if it is wanted and can be had.
+    fn fenced<'p>(
+        &self,
+        loaded: &Loaded,
+        points: impl Iterator<Item = &'p FencePoint>,
+        program: &Program,
+        trouble: &mut Option<String>,
+    ) -> Option<String> {
+        self.args.out.as_ref()?;
+        text::with_fences(loaded, points, program).map_err(|why| trouble.get_or_insert(why)).ok()
     }
 
     /// Writes the evidence, if it is wanted: the files, and what went wrong.

@@ -27,8 +27,7 @@ pub struct Recorder<'a> {
 impl Recorder<'_> {
     /// Writes what stands behind an answer.
     pub fn answer(&mut self, loaded: &Loaded, task: &Task<'_>, answer: &FenceAnswer) -> Result<(), String> {
-        let stem = stems(&[Path::new(&loaded.name)]).concat();
-        let stem = if loaded.name == "<stdin>" { "stdin".to_string() } else { stem };
+        let stem = stem(loaded);
         let model = task.model.name();
         match answer {
             FenceAnswer::Placed(placed) => {
@@ -60,21 +59,32 @@ impl Recorder<'_> {
         Ok(())
     }
 
+    /// A program as it is printed, with what the engine says of that.
     fn program(&mut self, name: &str, program: &Program, model: Model) -> Result<(), String> {
-        let text = program::print(program);
-        let source = Source::new(format!("{name}.fw"), text.clone());
-        let frontend = frontend::choose(Some("fw"), "", "").ok_or("there is no language `fw`")?;
-        let parsed = (frontend.read)(source, &Options::default());
-        let parsed =
-            parsed.map_err(|_| format!("this is a bug in fencewright: {name}.fw does not read back"))?;
-        let task = Task { program: &parsed.program, model };
+        let (text, parsed) = printed(name, program)?;
+        let task = Task { program: &parsed, model };
         let (checked, ..) = crate::commands::answer(self.engine, &task, &self.run)?;
         if let Verdict::Unknown(reasons) = checked.verdict() {
-            let reason = reasons.first().map(|reason| reason.text(&parsed.program)).unwrap_or_default();
+            let reason = reasons.first().map(|reason| reason.text(&parsed)).unwrap_or_default();
             return Err(format!("no evidence was written for {name}: {reason}"));
         }
         self.files.push(self.store.write_program(name, &text)?);
         self.files.extend(self.store.write_as(name, &task, checked.verdict())?);
         Ok(())
     }
+}
+
+/// What the files about a program are called.
+pub fn stem(loaded: &Loaded) -> String {
+    if loaded.name == "<stdin>" { "stdin".to_string() } else { stems(&[Path::new(&loaded.name)]).concat() }
+}
+
+/// A program as text in our language, and as that reads.
+pub fn printed(name: &str, program: &Program) -> Result<(String, Program), String> {
+    let text = program::print(program);
+    let source = Source::new(format!("{name}.fw"), text.clone());
+    let frontend = frontend::choose(Some("fw"), "", "").ok_or("there is no language `fw`")?;
+    let parsed = (frontend.read)(source, &Options::default());
+    let parsed = parsed.map_err(|_| format!("this is a bug in fencewright: {name}.fw does not read back"))?;
+    Ok((text, parsed.program))
 }

@@ -1,19 +1,23 @@
 //! The program's own text with the fences in it.
 //!
-//! The front end edits the text; then it is read again, and only if it means what was proved
-//! safe it is handed out.
+//! The front end edits the text; then it is read again, and only if it means what the answer is
+//! about it is handed out.
 
 use super::goal;
 use crate::input::Loaded;
 use crate::report::Edit;
 use engine::{FencePoint, Placed};
 use frontend::{Diagnostic, Insertion};
-use program::{Source, Span, same};
+use program::{Program, Source, Span, same};
 
 /// The text, or why there is none.
-pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
+pub fn with_fences<'p>(
+    loaded: &Loaded,
+    points: impl Iterator<Item = &'p FencePoint>,
+    fenced: &Program,
+) -> Result<String, String> {
     let source = &loaded.program.source;
-    let insertions: Vec<Insertion> = placed.fences.iter().map(|fence| insertion(&fence.point)).collect();
+    let insertions: Vec<Insertion> = points.map(insertion).collect();
     let refused = |error: &Diagnostic| {
         let line = source.line(error.span).map(|line| format!(", line {line}")).unwrap_or_default();
         format!("{}{line}: {}; {ELSEWHERE}", loaded.name, error.message)
@@ -21,7 +25,7 @@ pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
     let text = (loaded.frontend.insert)(source.text(), &insertions).map_err(|error| refused(&error))?;
     let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
     match read.map(|parsed| goal(parsed.program)) {
-        Ok(program) if same(&program, &placed.program) => Ok(text),
+        Ok(program) if same(&program, fenced) => Ok(text),
         _ => Err(format!(
             "{}: these fences cannot be written between its statements so that the text means just that; \
              {ELSEWHERE}",
@@ -32,7 +36,8 @@ pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
 
 /// How each fence is written into the text; nothing unless all of them together can be.
 pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<Edit> {
-    if with_fences(loaded, placed).is_err() {
+    let points = placed.fences.iter().map(|fence| &fence.point);
+    if with_fences(loaded, points, &placed.program).is_err() {
         return Vec::new();
     }
     let old = loaded.program.source.text();

@@ -16,7 +16,8 @@ pub fn repair(reading: &Reading, settings: &Settings, monitor: &dyn Monitor) -> 
     if placed.fences.is_empty() {
         return Err("it is safe without any more fences".to_string());
     }
-    let text = with_fences(loaded, &placed).map_err(|why| {
+    let points = placed.fences.iter().map(|fence| &fence.point);
+    let text = with_fences(loaded, points, &placed.program).map_err(|why| {
         // The rest speaks of the command line.
         why.split("; nothing was written").next().unwrap_or_default().to_string()
     })?;

@@ -23,7 +23,8 @@ pub fn json(fenced: &Fenced<'_>) -> Printed {
         diagnostics: diagnostics(&program.source, fenced.warnings),
         ..Answer::default()
     };
-    let mut more = json!({"fences": null, "cost": null, "optimal": null, "alternatives": null});
+    let mut more =
+        json!({"goal": "safe", "fences": null, "cost": null, "optimal": null, "alternatives": null});
     match fenced.answer() {
         FenceAnswer::Placed(placed) => {
             out.verdict = "safe";
@@ -71,21 +72,26 @@ fn placed_object(program: &Program, placed: &Placed) -> Value {
         objects.iter_mut().for_each(|object| merge(object, without.clone()));
         objects
     });
-    let set = |points: &Vec<FencePoint>| {
-        let each = points.iter().enumerate();
-        Value::Array(each.flat_map(|(at, point)| point_objects(program, at, point)).collect())
-    };
     json!({
         "fences": fences.collect::<Vec<_>>(),
         "cost": placed.cost,
         "optimal": true,
-        "alternatives": placed.alternatives.as_ref().map(|sets| sets.iter().map(set).collect::<Vec<_>>()),
+        "alternatives": placed.alternatives.as_ref().map(|sets| alternatives(program, sets)),
         "alternatives_reason": reason_texts(program, &placed.missing).first(),
     })
 }
 
+/// Other sets of the same cost.
+pub fn alternatives(program: &Program, sets: &[Vec<FencePoint>]) -> Vec<Value> {
+    let set = |points: &Vec<FencePoint>| {
+        let each = points.iter().enumerate();
+        Value::Array(each.flat_map(|(at, point)| point_objects(program, at, point)).collect())
+    };
+    sets.iter().map(set).collect()
+}
+
 /// A fence in each thread that gets it; `place` is the same for those that are one in the source.
-fn point_objects(program: &Program, place: usize, point: &FencePoint) -> Vec<Value> {
+pub fn point_objects(program: &Program, place: usize, point: &FencePoint) -> Vec<Value> {
     let word = if point.before { "before" } else { "after" };
     let object = |thread| {
         json!({

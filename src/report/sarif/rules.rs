@@ -21,6 +21,8 @@ pub enum Rule {
     InputWarning,
     /// Another verdict than `fencewright.toml` expects.
     VerdictChanged,
+    /// Weak memory matters.
+    NotRobust,
 }
 
 /// Everything about a rule that a reader sees.
@@ -105,6 +107,17 @@ const RULES: &[About] = &[
         short: "The verdict is not the expected one",
         help: "fencewright.toml expects another verdict. If the new one is right, `fencewright ci --update` writes \
                it there.",
+    },
+    About {
+        rule: Rule::NotRobust,
+        id: "FW009",
+        name: "NotRobust",
+        level: "warning",
+        short: "Weak memory matters",
+        help: "There is an execution under the named memory model that looks like none under sequential \
+               consistency: this store is delayed past a load, and others can tell. That need not violate \
+               anything; `fencewright verify` says whether it does, and `fencewright fence --goal robust` finds the \
+               fences that rule such executions out.",
     },
 ];
 

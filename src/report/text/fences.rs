@@ -5,7 +5,7 @@ use crate::numbers::counted;
 use crate::report::fences::{Fenced, kind, statement_of, thread_names};
 use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Task, Verdict, cause};
+use evidence::{Checked, Reason, Task, Verdict, cause};
 use machine::MODELS;
 use program::{Program, Strength, ThreadId};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
         fenced.file, placed.cost,
     );
     out.push_str(&list(program, &points));
-    alternatives(program, placed, &mut out);
+    out.push_str(&alternatives(program, placed.alternatives.as_deref(), &placed.missing));
     if look.quiet {
         return out;
     }
@@ -110,7 +110,7 @@ fn nouns(kinds: &BTreeMap<Strength, usize>) -> String {
 }
 
 /// One line a place.
-fn list(program: &Program, points: &[&FencePoint]) -> String {
+pub fn list(program: &Program, points: &[&FencePoint]) -> String {
     let line = |point: &&FencePoint| {
         let threads = thread_names(program, point).join(", ");
         format!("  {}: {} ({threads})\n", place(program, point), what(point))
@@ -151,13 +151,15 @@ pub(in crate::report) fn what(point: &FencePoint) -> &'static str {
     }
 }
 
-fn alternatives(program: &Program, placed: &Placed, out: &mut String) {
-    for set in placed.alternatives.iter().flatten() {
+pub fn alternatives(program: &Program, sets: Option<&[Vec<FencePoint>]>, missing: &[Reason]) -> String {
+    let mut out = String::new();
+    for set in sets.unwrap_or_default() {
         let _ = write!(out, "or, at the same cost:\n{}", list(program, &set.iter().collect::<Vec<_>>()));
     }
-    for reason in reason_texts(program, &placed.missing) {
+    for reason in reason_texts(program, missing) {
         let _ = writeln!(out, "there may be more sets at this cost: {reason}");
     }
+    out
 }
 
 /// What happens without a fence: the first as a table, others in a sentence.

@@ -11,7 +11,7 @@
 use super::extended::{Extended, SC};
 use crate::Run;
 use crate::concrete::{Concrete, chosen_initially, closed_set};
-use crate::robust::{Outcome, Round, Wanted};
+use crate::robust::{Outcome, Round, Wanted, starts};
 use crate::search::{Ended, Limits, Order, path, search};
 use evidence::{ClosedSet, Reason, Witness};
 use machine::{
@@ -86,11 +86,11 @@ pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked)
         return (deep.map_or(Oracle::Cut, Oracle::Violated), states);
     }
     let mut attacks = attacks(program, &accesses);
-    let mut outcomes = round.search_all(&attacks, &found.states);
+    let mut outcomes = round.search_all(&attacks, &found.states, starts(&found));
     let stores = attacks.len();
     if asked == Asked::Loads {
         let single = single_loads(&attacks, &outcomes);
-        outcomes.extend(round.search_all(&single, &found.states));
+        outcomes.extend(round.search_all(&single, &found.states, starts(&found)));
         attacks.extend(single);
     }
     let hunt = Hunt { extended, round: &round, under_sc: &found.states };

@@ -34,6 +34,10 @@ pub struct MadeRobust {
     pub cost: u64,
     /// The program with the fences in it.
     pub program: Program,
+    /// The other cheapest sets, if they were asked for.
+    pub alternatives: Option<Vec<Vec<FencePoint>>>,
+    /// Why there may be more of those; empty if these are all.
+    pub missing: Vec<Reason>,
     /// How many times robustness was asked.
     pub questions: usize,
 }
@@ -51,15 +55,14 @@ pub enum RobustFences {
     Rejected(WitnessRejected),
 }
 
-/// Finds the cheapest fences that make a program robust against TSO. Only one cheapest set is
-/// looked for, whatever the options say.
+/// Finds the cheapest fences that make a program robust against TSO.
 pub fn fences_for_robustness(program: &Program, options: &FenceOptions, run: &Run<'_>) -> RobustFences {
     let Some(model) = model_named("tso") else { return RobustFences::Unknown(Vec::new()) };
     let candidates = candidates(program, model, options.points, &options.costs);
     let costs = candidates.iter().map(|point| point.cost).collect();
     let problem = Hitting { costs, ..Hitting::default() };
     let mut search = Search { program, candidates, problem, run, questions: 0 };
-    search.solve().unwrap_or_else(|answer| answer)
+    search.solve(options.all).unwrap_or_else(|answer| answer)
 }
 
 struct Search<'a> {
@@ -71,13 +74,39 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn solve(&mut self) -> Result<RobustFences, RobustFences> {
+    fn solve(&mut self, all: bool) -> Result<RobustFences, RobustFences> {
+        // Without a limit on cost there is an answer: nothing is forbidden, and no clause is empty.
+        let (chosen, program) = self.cheapest(None)?.unwrap_or((BTreeSet::new(), self.program.clone()));
+        let cost = self.problem.cost(&chosen);
+        let mut fences = Vec::new();
+        for at in &chosen {
+            fences.push(self.needed(&chosen, *at)?);
+        }
+        let (mut alternatives, mut missing) = (all.then(Vec::new), Vec::new());
+        if let Some(found) = &mut alternatives
+            && let Err(answer) = self.other_optima(chosen, cost, found)
+        {
+            match answer {
+                // The answer stands, whether or not all its equals are found.
+                RobustFences::Unknown(reasons) => missing = reasons,
+                answer => return Err(answer),
+            }
+        }
+        let questions = self.questions;
+        let placed = MadeRobust { fences, cost, program, alternatives, missing, questions };
+        Ok(RobustFences::Placed(Box::new(placed)))
+    }
+
+    /// The cheapest set that makes the program robust; `None` if all cost more than allowed.
+    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<(BTreeSet<usize>, Program)>, RobustFences> {
         loop {
-            // Every clause has a candidate and nothing is forbidden, so there is a solution.
-            let chosen = self.problem.solve().unwrap_or_default();
+            let Some(chosen) = self.problem.solve() else { return Ok(None) };
+            if most.is_some_and(|most| self.problem.cost(&chosen) > most) {
+                return Ok(None);
+            }
             let (program, edges) = self.fence_set(&chosen).apply_with_map(self.program);
             let Some(witness) = self.ask(&program)? else {
-                return Ok(self.placed(&chosen, program));
+                return Ok(Some((chosen, program)));
             };
             let path = DelayedPath::of(&program, &witness);
             let helps = |at: &usize| {
@@ -92,17 +121,30 @@ impl Search<'_> {
         }
     }
 
-    fn placed(&mut self, chosen: &BTreeSet<usize>, program: Program) -> RobustFences {
-        let mut fences = Vec::new();
-        for at in chosen {
-            let others = chosen.iter().copied().filter(|other| other != at).collect();
-            let weaker = self.fence_set(&others).apply(self.program);
-            let witness = self.ask(&weaker).ok().flatten();
-            let without = witness.map(|witness| (weaker, witness));
-            fences.push(RobustFence { point: self.candidates[*at].clone(), without });
+    fn other_optima(
+        &mut self,
+        first: BTreeSet<usize>,
+        cost: u64,
+        found: &mut Vec<Vec<FencePoint>>,
+    ) -> Result<(), RobustFences> {
+        self.problem.forbidden.push(first);
+        while let Some((chosen, _)) = self.cheapest(Some(cost))? {
+            found.push(chosen.iter().map(|at| self.candidates[*at].clone()).collect());
+            self.problem.forbidden.push(chosen);
         }
-        let cost = self.problem.cost(chosen);
-        RobustFences::Placed(Box::new(MadeRobust { fences, cost, program, questions: self.questions }))
+        Ok(())
+    }
+
+    /// A fence of a solution, with the witness that appears without it.
+    fn needed(&mut self, chosen: &BTreeSet<usize>, at: usize) -> Result<RobustFence, RobustFences> {
+        let others = chosen.iter().copied().filter(|other| *other != at).collect();
+        let weaker = self.fence_set(&others).apply(self.program);
+        let without = match self.ask(&weaker) {
+            Ok(witness) => witness.map(|witness| (weaker, witness)),
+            Err(RobustFences::Unknown(_)) => None,
+            Err(answer) => return Err(answer),
+        };
+        Ok(RobustFence { point: self.candidates[at].clone(), without })
     }
 
     fn fence_set(&self, chosen: &BTreeSet<usize>) -> FenceSet {

@@ -10,11 +10,14 @@
 //!
 //! For programs with very many or infinitely many states all searches are cut off at a number
 //! of states that grows from round to round: a witness need not wait for the end of a search
-//! that has none. The answer does not depend on how the searches are shared out: of all attacks
+//! that has none. Where not even the states under SC fit into a round, no search can end, and each
+//! starts from a few of them only, so that it gets further. The answer does not depend on how the searches are shared out: of all attacks
 //! with a witness, the first counts.
 
 mod attacking;
 mod fences;
+
+pub use machine::Cuts;
 
 pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
 
@@ -28,7 +31,7 @@ use evidence::{
 };
 use machine::{
     Accesses, Attack, AttackStep, Attacking, Delaying, Event, Exact, MODELS, State, StateRef, StateSet,
-    TraceStep, attacks, number_controls,
+    TraceStep, attacks_within, delays, number_controls,
 };
 use program::{Op, Program};
 use std::cell::RefCell;
@@ -55,26 +58,60 @@ pub enum Robustness {
     Rejected(WitnessRejected),
 }
 
+/// What it took to decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RobustWork {
+    /// Pairs of a store and a load behind it in the program text.
+    pub delays: usize,
+    /// Those among them that the text alone does not dismiss.
+    pub suspects: usize,
+    /// States explored in the last round: under SC, and by the searches up to the one that decided.
+    pub states: usize,
+}
+
 /// Decides whether a program is robust against TSO.
 pub fn robust(program: &Program, run: &Run<'_>) -> Robustness {
-    prove_robust(program, run).0
+    robust_with(program, run, Cuts::ALL).0
+}
+
+/// As [`robust()`], dismissing only some attacks beforehand, and with what it took.
+pub fn robust_with(program: &Program, run: &Run<'_>, cuts: Cuts) -> (Robustness, RobustWork) {
+    let (answer, work, _) = decide(program, run, cuts);
+    (answer, work)
 }
 
 /// As [`robust()`], with the proof if the program is robust.
 pub fn prove_robust(program: &Program, run: &Run<'_>) -> (Robustness, Option<RobustProof>) {
+    let (answer, _, proof) = decide(program, run, Cuts::ALL);
+    (answer, proof)
+}
+
+fn decide(program: &Program, run: &Run<'_>, cuts: Cuts) -> (Robustness, RobustWork, Option<RobustProof>) {
     let accesses = Accesses::of(program);
-    let attacks = attacks(program, &accesses);
+    let mut work = RobustWork::default();
+    let mut stopped = None;
+    let mut go_on = || {
+        let progress = Progress { phase: "looking for cycles", ..Progress::default() };
+        stopped = run.monitor.observe(&progress).err();
+        stopped.is_none()
+    };
+    work.delays = delays(program, &mut go_on).unwrap_or_default();
+    let Some(attacks) = attacks_within(program, &accesses, cuts, &mut go_on) else {
+        return (Robustness::Unknown(stopped.map(Reason::Stopped).into_iter().collect()), work, None);
+    };
+    work.suspects = attacks.iter().map(|attack| attack.loads.len()).sum();
     if attacks.is_empty() {
-        return (Robustness::Robust, Some(RobustProof::default()));
+        return (Robustness::Robust, work, Some(RobustProof::default()));
     }
     let machine = Exact::new(program, MODELS[0]);
     let mut most = FIRST_ROUND;
     loop {
         let round =
             Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::First };
-        match round.answer(&attacks) {
+        work.states = 0;
+        match round.answer(&attacks, &mut work.states) {
             Some((answer, under_sc)) => {
-                return (answer, under_sc.map(|set| RobustProof { under_sc: Some(set) }));
+                return (answer, work, under_sc.map(|set| RobustProof { under_sc: Some(set) }));
             }
             None => most = most.saturating_mul(GROWTH),
         }
@@ -108,6 +145,7 @@ pub(crate) struct Outcome {
     /// Whether the round's own limit cut it off.
     pub(crate) cut: bool,
     pub(crate) reasons: BTreeSet<Reason>,
+    states: usize,
 }
 
 /// The state of SC that an attack starts from, and its steps.
@@ -117,14 +155,17 @@ pub(crate) struct Labels {
 }
 
 impl<'a> Round<'a> {
-    /// The answer; `None` if only the limit of the round stands in the way.
-    fn answer(&self, attacks: &[Attack]) -> Option<(Robustness, Option<ClosedSet>)> {
+    /// The answer; `None` if only the limit of the round stands in the way. Adds up the states.
+    fn answer(&self, attacks: &[Attack], states: &mut usize) -> Option<(Robustness, Option<ClosedSet>)> {
         let mut system = Concrete::wandering(self.machine);
         number_controls(&mut system.stepper, self.program);
         let found = search(&mut system, &self.limits(self.run.monitor));
         let mut outcome = self.outcome(&found);
         outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
-        for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states)) {
+        *states += outcome.states;
+        for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states, starts(&found)))
+        {
+            *states += attacked.states;
             if let Some(labels) = attacked.witness {
                 let witness = self.witness(&mut system, &found.states, attack, &labels);
                 let answer = match witness.and_then(|witness| check_witness(self.program, witness)) {
@@ -165,26 +206,39 @@ impl<'a> Round<'a> {
             Ended::Full => Some(Reason::Full),
             _ => None,
         };
-        Outcome { witness: None, cut, reasons: reason.into_iter().collect() }
+        Outcome { witness: None, cut, reasons: reason.into_iter().collect(), states: found.states.len() }
     }
 
     /// Searches all attacks in parallel. Those behind the first that has a witness may be left
     /// out if only that is wanted.
-    pub(crate) fn search_all(&self, attacks: &[Attack], under_sc: &StateSet) -> Vec<Outcome> {
+    pub(crate) fn search_all(
+        &self,
+        attacks: &[Attack],
+        under_sc: &StateSet,
+        starts: Option<usize>,
+    ) -> Vec<Outcome> {
         let next = AtomicUsize::new(0);
         let first = AtomicUsize::new(usize::MAX);
         let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+        let keep = |at: usize, outcome: Outcome| {
+            outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, outcome));
+        };
         let work = || loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             if at >= attacks.len() || at > first.load(Ordering::Relaxed) {
                 return;
             }
+            if let Err(stop) = self.run.monitor.observe(&Progress::default()) {
+                let reasons = BTreeSet::from([Reason::Stopped(stop)]);
+                keep(at, Outcome { reasons, ..Outcome::default() });
+                return;
+            }
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
-            let outcome = self.search_one(&attacks[at], under_sc, &monitor);
+            let outcome = self.search_one(&attacks[at], under_sc, starts, &monitor);
             if outcome.witness.is_some() && self.wanted == Wanted::First {
                 first.fetch_min(at, Ordering::Relaxed);
             }
-            outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, outcome));
+            keep(at, outcome);
         };
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(attacks.len());
         std::thread::scope(|scope| {
@@ -198,11 +252,35 @@ impl<'a> Round<'a> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    fn search_one(&self, attack: &Attack, under_sc: &StateSet, monitor: &dyn Monitor) -> Outcome {
+    /// The first states in which a store can be issued.
+    fn first_starts(&self, attack: &Attack, under_sc: &StateSet, count: usize) -> StateSet {
+        let threads = self.program.threads.len();
+        let from = self.program.thread(attack.thread).edge(attack.store).from;
+        let mut state = State::default();
+        let mut issues = |bytes: &&[u8]| {
+            state.unpack(threads, bytes).is_some()
+                && state.locals[attack.thread.index()] as usize == from.index()
+        };
+        let mut starts = StateSet::new();
+        for bytes in under_sc.iter().filter(|bytes| issues(bytes)).take(count) {
+            // What does not fit is left out, as all the others are.
+            let _ = starts.insert(bytes, None);
+        }
+        starts
+    }
+
+    fn search_one(
+        &self,
+        attack: &Attack,
+        under_sc: &StateSet,
+        starts: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Outcome {
+        let few = starts.map(|count| self.first_starts(attack, under_sc, count));
         let machine = Delaying::new(self.machine, attack);
         let mut system = Hunt {
             attacking: Attacking::new(&machine, self.accesses),
-            under_sc,
+            under_sc: few.as_ref().unwrap_or(under_sc),
             threads: self.program.threads.len(),
             doubts: RefCell::default(),
         };
@@ -250,6 +328,13 @@ impl<'a> Round<'a> {
         let initial = chosen_initially(self.program, &first);
         Ok(Witness { initial, steps: run.steps, store, load, drain })
     }
+}
+
+/// How many states an attack starts from: all, unless there are more than could be explored. Then
+/// as many as each of them may have states of its own.
+pub(crate) fn starts<G>(under_sc: &Search<G>) -> Option<usize> {
+    let stopped = matches!(under_sc.ended, Ended::Stopped(_) | Ended::Full);
+    stopped.then(|| under_sc.states.len().isqrt())
 }
 
 /// Where a state is in a set.

@@ -5,7 +5,8 @@
 //! pool of the older ones.
 
 use super::FileError;
-use super::read::{MAX_DIGITS, Records};
+use super::read::Records;
+use super::steps::MAX_DIGITS;
 use super::write::Writer;
 use crate::cubes::check_cubes;
 use crate::record::Record;

@@ -4,18 +4,22 @@
 //! that evidence for another program is refused with a clear word (it would not pass anyway).
 //! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
 //! closed set as its dictionary (`global`, `local`) and its `state`s, perhaps after `gaps` and,
-//! where robustness is the reason, `delay` lines that say which program it is about; a proof by
-//! cubes as `predicate`s, `shape`s, `control`s and `cube`s. `end N` closes the file
+//! where robustness is the reason, `extend` lines that say which program it is about; a proof by
+//! cubes as `predicate`s, `shape`s, `control`s and `cube`s; a witness that a program is not robust
+//! as the steps of its run and one `delay`. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
 mod cubes;
 mod read;
+mod steps;
+mod witness;
 mod write;
 
 pub use read::{check_file, read_certificate};
+pub use witness::write_witness;
 pub use write::{write_evidence, write_robust};
 
-use crate::Rejected;
+use crate::{CheckedWitness, Rejected, WitnessRejected};
 use machine::{Configuration, Model, Trace};
 use program::Program;
 use std::fmt;
@@ -41,6 +45,8 @@ pub enum Claim {
     Unsafe(Model, Trace, Vec<Configuration>),
     /// The program is robust against TSO; this many states under SC.
     Robust(usize),
+    /// The program is not robust against TSO, by this witness.
+    NotRobust(Model, Box<CheckedWitness>),
 }
 
 /// What is wrong with a file.
@@ -52,6 +58,8 @@ pub enum FileError {
     Line(usize, String),
     /// It is well written but proves nothing.
     Rejected(Rejected),
+    /// It is well written but witnesses nothing.
+    Witness(WitnessRejected),
 }
 
 impl fmt::Display for FileError {
@@ -60,6 +68,7 @@ impl fmt::Display for FileError {
             FileError::Io(error) => error.fmt(f),
             FileError::Line(line, message) => write!(f, "line {line}: {message}"),
             FileError::Rejected(why) => why.fmt(f),
+            FileError::Witness(why) => why.fmt(f),
         }
     }
 }

@@ -1,20 +1,18 @@
 //! Reading evidence files, and checking them against a program in bounded memory.
 
+use super::steps::Steps;
+use super::witness::check_witness_file;
 use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint};
 use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
 use crate::robust::{Attacks, Dictionary as Controls, extended, sc};
 use crate::{Certificate, ClosedSet, Ignore, Rejected, Task};
-use machine::{
-    Entry, Event, Gaps, Local, Model, State, StateSet, Trace, TraceStep, Violation, model_named, replay,
-};
-use program::{Delay, EdgeId, Int, Loc, Program, ThreadId, VarId};
+use machine::{Entry, Gaps, Local, Model, State, StateSet, Trace, Violation, model_named, replay};
+use program::{Delay, EdgeId, Loc, Program, ThreadId, VarId};
 use std::io::{self, BufRead};
 
 /// Lines longer than this are no evidence of ours; a state of 64 KiB takes a third of it.
 const MAX_LINE: u64 = 1 << 22;
-/// Nor are integers with more digits than this.
-pub(super) const MAX_DIGITS: usize = 4096;
 
 /// Checks an evidence file against a program. Memory is bounded by about twice the budget
 /// (in bytes), whatever the size of the file.
@@ -25,6 +23,7 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
     let looking = Looking::ForViolations;
     match kind {
         Kind::Trace => check_trace(program, model, records),
+        Kind::Witness => check_witness_file(program, model, records),
         Kind::ClosedSet => {
             let states = check_states(&task, None, looking, &mut records, open, budget)?;
             Ok(Claim::Safe(model, states.count))
@@ -91,7 +90,7 @@ fn delays_and_gaps(
     let mut delays = Vec::new();
     loop {
         match records.next_record()? {
-            Some(Record::Delay { thread, complete, path }) => {
+            Some(Record::Extend { thread, complete, path }) => {
                 let small = |edge: &usize| u32::try_from(*edge).ok().map(|_| EdgeId::new(*edge));
                 let path = path.iter().map(small).collect::<Option<Vec<_>>>();
                 let Some(path) = path.filter(|_| thread < program.threads.len()) else {
@@ -199,34 +198,13 @@ impl Records {
 }
 
 fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<Claim, FileError> {
-    let (mut initial, mut steps, mut violation) = (Vec::new(), Vec::new(), None);
-    // Reading a number takes time quadratic in its length, so that is looked at first.
-    let integer = |text: &str| (text.len() <= MAX_DIGITS).then(|| text.parse::<Int>().ok())?;
-    let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
-    let variable_id = |at: usize| (at < program.variables.len()).then(|| VarId::new(at));
+    let (mut taken, mut violation) = (Steps::default(), None);
     while let Some(record) = records.next_record()? {
         if violation.is_some() {
             return Err(records.wrong("nothing may follow the violation"));
         }
+        let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
         let understood = match record {
-            Record::Initial { variable, value } => {
-                variable_id(variable).zip(integer(&value)).map(|pair| initial.push(pair))
-            }
-            Record::Drain { thread, variable } => {
-                thread_id(thread).zip(variable_id(variable)).map(|(thread, variable)| {
-                    steps.push(TraceStep { event: Event::Drain { thread, variable }, choice: None });
-                })
-            }
-            Record::Step { thread, edge, choice } => thread_id(thread).and_then(|id| {
-                let exists = edge < program.thread(id).edges().len();
-                let choice = choice.map(|text| integer(&text));
-                if !exists || choice == Some(None) {
-                    return None;
-                }
-                let event = Event::Step { thread: id, edge: EdgeId::new(edge) };
-                steps.push(TraceStep { event, choice: choice.flatten() });
-                Some(())
-            }),
             Record::Property(at) => {
                 violation = (at < program.properties.len()).then_some(Violation::Property(at));
                 violation.map(|_| ())
@@ -237,14 +215,14 @@ fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<
                     thread_id(thread).filter(exists).map(|id| Violation::Failure(id, Loc::new(location)));
                 violation.map(|_| ())
             }
-            _ => None,
+            record => taken.read(program, record),
         };
         if understood.is_none() {
             return Err(records.wrong("this does not fit a trace of the program"));
         }
     }
     let Some(violation) = violation else { return Err(records.wrong("the trace claims no violation")) };
-    let trace = Trace { initial, steps, violation };
+    let trace = Trace { initial: taken.initial, steps: taken.steps, violation };
     let run = replay(program, model, &trace).map_err(|why| FileError::Rejected(Rejected::Trace(why)))?;
     Ok(Claim::Unsafe(model, trace, run))
 }
@@ -265,7 +243,8 @@ fn check_states(
 }
 
 /// Reads the certificate of a file into memory, without checking it: for [`crate::write_smtlib`],
-/// whose output is checked by others. A trace is none, and robustness alone proves nothing safe.
+/// whose output is checked by others. A trace or a witness is none, and robustness alone proves
+/// nothing safe.
 pub fn read_certificate(
     program: &Program,
     open: &Opener<'_>,
@@ -274,7 +253,7 @@ pub fn read_certificate(
     let (kind, model) = head(program, records.next_record()?)?;
     let (mut delays, mut gaps) = (Vec::new(), None);
     match kind {
-        Kind::Trace | Kind::Robust => return Ok(None),
+        Kind::Trace | Kind::Witness | Kind::Robust => return Ok(None),
         Kind::ClosedSet => {}
         Kind::GapSet => gaps = Some(gaps_record(&mut records)?),
         Kind::CubeSet => {

@@ -1,16 +1,17 @@
 //! Writing evidence files.
 
 use super::cubes::write_cubes;
+use super::steps::write_steps;
 use super::{Form, VERSION, fingerprint};
 use crate::record::{Kind, Record};
 use crate::{Certificate, ClosedSet, RobustProof, Task, Verdict};
-use machine::{Entry, Event, Gaps, State, Trace, Violation};
-use program::{Delay, EdgeId, Int, Names, Program, ThreadId};
+use machine::{Entry, Gaps, State, Trace, Violation};
+use program::{Delay, EdgeId, Program, ThreadId};
 use std::io::{self, Write};
 
 /// Writes the evidence of a verdict; an unknown has none and writes nothing.
 pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = Writer { form, out, lines: 0 };
+    let mut writer = Writer::new(form, out);
     let head = |kind| Record::Evidence {
         version: VERSION,
         kind,
@@ -36,7 +37,7 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
             writer.put(&head(Kind::RobustSet), "")?;
             for Delay { thread, path, complete } in delays {
                 let path = path.iter().copied().map(EdgeId::index).collect();
-                writer.put(&Record::Delay { thread: thread.index(), complete: *complete, path }, "")?;
+                writer.put(&Record::Extend { thread: thread.index(), complete: *complete, path }, "")?;
             }
             gaps.iter().try_for_each(|gaps| write_gaps(gaps, &mut writer))?;
             write_closed(task.program, set, &mut writer)?;
@@ -46,8 +47,7 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
             write_cubes(task.program, proof, &mut writer)?;
         }
     }
-    let lines = writer.lines;
-    writer.put(&Record::End(lines), "")
+    writer.end()
 }
 
 /// Writes a proof that a program is robust.
@@ -57,12 +57,11 @@ pub fn write_robust(
     form: Form,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut writer = Writer { form, out, lines: 0 };
+    let mut writer = Writer::new(form, out);
     let (model, print) = ("tso".to_string(), fingerprint(program));
     writer.put(&Record::Evidence { version: VERSION, kind: Kind::Robust, model, program: print }, "")?;
     proof.under_sc.iter().try_for_each(|set| write_closed(program, set, &mut writer))?;
-    let lines = writer.lines;
-    writer.put(&Record::End(lines), "")
+    writer.end()
 }
 
 fn write_gaps(gaps: &Gaps, out: &mut Writer<'_>) -> io::Result<()> {
@@ -76,7 +75,17 @@ pub(super) struct Writer<'a> {
     lines: usize,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    pub(super) fn new(form: Form, out: &'a mut dyn Write) -> Writer<'a> {
+        Writer { form, out, lines: 0 }
+    }
+
+    /// The closing line.
+    pub(super) fn end(mut self) -> io::Result<()> {
+        let lines = self.lines;
+        self.put(&Record::End(lines), "")
+    }
+
     pub(super) fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
         self.lines += 1;
         let line = match self.form {
@@ -88,30 +97,7 @@ impl Writer<'_> {
 }
 
 fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Result<()> {
-    let names = Names::original(program);
-    for (variable, value) in &trace.initial {
-        let record = Record::Initial { variable: variable.index(), value: value.to_string() };
-        out.put(&record, names.variable(*variable))?;
-    }
-    for step in &trace.steps {
-        let (record, remark) = match step.event {
-            Event::Drain { thread, variable } => (
-                Record::Drain { thread: thread.index(), variable: variable.index() },
-                format!("{}: {} reaches memory", names.thread(thread), names.variable(variable)),
-            ),
-            Event::Step { thread, edge } => {
-                let taken = program.thread(thread).edge(edge);
-                let line =
-                    program.source.line(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
-                let choice = step.choice.as_ref().map(Int::to_string);
-                (
-                    Record::Step { thread: thread.index(), edge: edge.index(), choice },
-                    format!("{}: {}{line}", names.thread(thread), names.op(thread, &taken.op)),
-                )
-            }
-        };
-        out.put(&record, &remark)?;
-    }
+    write_steps(program, &trace.initial, &trace.steps, out)?;
     let violation = match trace.violation {
         Violation::Property(at) => Record::Property(at),
         Violation::Failure(thread, loc) => Record::Failure { thread: thread.index(), location: loc.index() },

@@ -89,6 +89,12 @@ impl<'m, 'a> Attacking<'m, 'a> {
         Attacking { program, attack, accesses, stepper, resting, layout }
     }
 
+    /// Whether a state of SC has the controls and as many values as it should; states of others
+    /// are checked with it.
+    pub fn fits(&self, under_sc: &State) -> bool {
+        self.stepper.is_well_formed(under_sc)
+    }
+
     /// The state in which the attack begins, if a state of SC is one: the attacker is about to
     /// take the store. Its controls must be numbered as by [`number_controls`].
     pub fn begin(&self, under_sc: &State) -> Option<Attacked> {

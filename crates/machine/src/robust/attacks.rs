@@ -8,7 +8,7 @@
 //! attack is left the program is robust for whatever data.
 
 use program::{EdgeId, Op, Program, Thread, ThreadId, VarId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an edge does to a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,34 +57,83 @@ pub struct Attack {
     pub loads: BTreeSet<EdgeId>,
 }
 
+/// Which attacks are dismissed by the program text alone: all kinds, unless one wants to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cuts {
+    /// Loads that a fence always keeps behind the store.
+    pub fenced: bool,
+    /// Loads of nothing but the stored variable: they see the store in the buffer.
+    pub same_variable: bool,
+    /// Loads from which no chain of other threads' steps leads to the stored variable.
+    pub unconnected: bool,
+}
+
+impl Cuts {
+    /// Everything is searched.
+    pub const NONE: Cuts = Cuts { fenced: false, same_variable: false, unconnected: false };
+    /// What cannot matter is not searched.
+    pub const ALL: Cuts = Cuts { fenced: true, same_variable: true, unconnected: true };
+}
+
+/// Asked now and then: whether to go on. Long texts have very many pairs of stores and loads.
+pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
+
 /// All attacks that can matter, in the order of threads and edges.
 pub fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
+    attacks_within(program, accesses, Cuts::ALL, &mut || true).unwrap_or_default()
+}
+
+/// As [`attacks`], with some cut-offs only; `None` if it was stopped.
+pub fn attacks_within(
+    program: &Program,
+    accesses: &Accesses,
+    cuts: Cuts,
+    go_on: &mut GoOn<'_>,
+) -> Option<Vec<Attack>> {
     let users = Users::of(program, accesses);
     let mut found = Vec::new();
     for thread in program.thread_ids() {
-        let automaton = program.thread(thread);
-        let touched: Vec<Option<BTreeSet<VarId>>> = (0..automaton.edges().len())
-            .map(EdgeId::new)
-            .map(|edge| is_delayable_load(automaton, edge).then(|| users.chain(thread, edge)))
-            .collect();
-        for (index, edge) in automaton.edges().iter().enumerate() {
-            let Op::Store(variable, _) = edge.op else { continue };
-            if automaton.in_atomic(edge.from) {
-                continue;
+        let mut chains = Chains::of(&users, thread);
+        for (store, variable) in delayable_stores(program.thread(thread)) {
+            if !go_on() {
+                return None;
             }
-            let store = EdgeId::new(index);
-            let mut loads = loads_behind(automaton, store);
-            let matters = |load: &EdgeId| {
-                let elsewhere = accesses.at(thread, *load).iter().any(|access| access.variable != variable);
-                elsewhere && touched[load.index()].as_ref().is_some_and(|t| t.contains(&variable))
-            };
-            loads.retain(matters);
+            let mut loads = BTreeSet::new();
+            for_loads_behind(program.thread(thread), store, cuts.fenced, &mut |load| {
+                let elsewhere = accesses.at(thread, load).iter().any(|access| access.variable != variable);
+                let may_matter = elsewhere || !cuts.same_variable;
+                if may_matter && (!cuts.unconnected || chains.touch(load, variable)) {
+                    loads.insert(load);
+                }
+            });
             if !loads.is_empty() {
                 found.push(Attack { thread, store, variable, loads });
             }
         }
     }
-    found
+    Some(found)
+}
+
+/// How many pairs of a store and a load behind it there are; `None` if it was stopped.
+pub fn delays(program: &Program, go_on: &mut GoOn<'_>) -> Option<usize> {
+    let mut count = 0;
+    for thread in &program.threads {
+        for (store, _) in delayable_stores(thread) {
+            if !go_on() {
+                return None;
+            }
+            for_loads_behind(thread, store, false, &mut |_| count += 1);
+        }
+    }
+    Some(count)
+}
+
+/// The stores that go to the buffer, with their variables.
+fn delayable_stores(thread: &Thread) -> impl Iterator<Item = (EdgeId, VarId)> + '_ {
+    thread.edges().iter().enumerate().filter_map(|(index, edge)| match edge.op {
+        Op::Store(variable, _) if !thread.in_atomic(edge.from) => Some((EdgeId::new(index), variable)),
+        _ => None,
+    })
 }
 
 fn is_delayable_load(thread: &Thread, edge: EdgeId) -> bool {
@@ -93,23 +142,44 @@ fn is_delayable_load(thread: &Thread, edge: EdgeId) -> bool {
     loads && !thread.in_atomic(edge.from)
 }
 
-/// The loads that can be reached from behind a store without waiting for the buffer.
-fn loads_behind(thread: &Thread, store: EdgeId) -> BTreeSet<EdgeId> {
-    let mut loads = BTreeSet::new();
+/// Visits the loads that can be reached from behind a store, where fences count without waiting
+/// for the buffer.
+fn for_loads_behind(thread: &Thread, store: EdgeId, fences: bool, visit: &mut dyn FnMut(EdgeId)) {
     let mut seen = vec![false; thread.locs().count()];
     let mut work = vec![thread.edge(store).to];
     while let Some(loc) = work.pop() {
         if std::mem::replace(&mut seen[loc.index()], true) {
             continue;
         }
-        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !edge.op.waits()) {
+        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !(fences && edge.op.waits())) {
             if is_delayable_load(thread, id) {
-                loads.insert(id);
+                visit(id);
             }
             work.push(edge.to);
         }
     }
-    loads
+}
+
+/// The variables that chains from the loads of a thread may touch. Loads of the same variables
+/// have the same chains, which are followed once.
+struct Chains<'a> {
+    users: &'a Users<'a>,
+    attacker: ThreadId,
+    known: BTreeMap<Vec<(VarId, bool)>, BTreeSet<VarId>>,
+}
+
+impl<'a> Chains<'a> {
+    fn of(users: &'a Users<'a>, attacker: ThreadId) -> Chains<'a> {
+        Chains { users, attacker, known: BTreeMap::new() }
+    }
+
+    /// Whether a chain from the load may touch the variable.
+    fn touch(&mut self, load: EdgeId, variable: VarId) -> bool {
+        let accesses = self.users.accesses.at(self.attacker, load);
+        let key = accesses.iter().map(|access| (access.variable, access.writes)).collect();
+        let touched = self.known.entry(key).or_insert_with(|| self.users.chain(self.attacker, load));
+        touched.contains(&variable)
+    }
 }
 
 /// Who uses a variable: thread, edge, and whether it writes.

@@ -10,5 +10,5 @@ mod attacks;
 mod delaying;
 
 pub use attacking::{AttackStep, Attacked, Attacking, number_controls};
-pub use attacks::{Access, Accesses, Attack, attacks};
+pub use attacks::{Access, Accesses, Attack, Cuts, GoOn, attacks, attacks_within, delays};
 pub use delaying::Delaying;

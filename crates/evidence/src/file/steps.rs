@@ -1,0 +1,87 @@
+//! The steps of a run, in files: as traces and witnesses have them.
+
+use super::write::Writer;
+use crate::record::Record;
+use machine::{Event, TraceStep};
+use program::{EdgeId, Int, Names, Program, ThreadId, VarId};
+use std::io;
+
+/// Integers with more digits than this are no evidence of ours.
+pub(super) const MAX_DIGITS: usize = 4096;
+
+/// The steps read so far.
+#[derive(Default)]
+pub(super) struct Steps {
+    pub(super) initial: Vec<(VarId, Int)>,
+    pub(super) steps: Vec<TraceStep>,
+}
+
+impl Steps {
+    /// Takes up a record; `None` if it is no step of the program.
+    pub(super) fn read(&mut self, program: &Program, record: Record) -> Option<()> {
+        let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
+        let variable_id = |at: usize| (at < program.variables.len()).then(|| VarId::new(at));
+        match record {
+            Record::Initial { variable, value } => {
+                self.initial.push((variable_id(variable)?, integer(&value)?));
+            }
+            Record::Drain { thread, variable } => {
+                let event = Event::Drain { thread: thread_id(thread)?, variable: variable_id(variable)? };
+                self.steps.push(TraceStep { event, choice: None });
+            }
+            Record::Step { thread, edge, choice } => {
+                let thread = thread_id(thread)?;
+                let choice = match choice {
+                    Some(text) => Some(integer(&text)?),
+                    None => None,
+                };
+                if edge >= program.thread(thread).edges().len() {
+                    return None;
+                }
+                let event = Event::Step { thread, edge: EdgeId::new(edge) };
+                self.steps.push(TraceStep { event, choice });
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// Reading a number takes time quadratic in its length, so that is looked at first.
+fn integer(text: &str) -> Option<Int> {
+    if text.len() <= MAX_DIGITS { text.parse().ok() } else { None }
+}
+
+/// Writes what a run starts with, and its steps.
+pub(super) fn write_steps(
+    program: &Program,
+    initial: &[(VarId, Int)],
+    steps: &[TraceStep],
+    out: &mut Writer<'_>,
+) -> io::Result<()> {
+    let names = Names::original(program);
+    for (variable, value) in initial {
+        let record = Record::Initial { variable: variable.index(), value: value.to_string() };
+        out.put(&record, names.variable(*variable))?;
+    }
+    for step in steps {
+        let (record, remark) = match step.event {
+            Event::Drain { thread, variable } => (
+                Record::Drain { thread: thread.index(), variable: variable.index() },
+                format!("{}: {} reaches memory", names.thread(thread), names.variable(variable)),
+            ),
+            Event::Step { thread, edge } => {
+                let taken = program.thread(thread).edge(edge);
+                let line =
+                    program.source.line(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
+                let choice = step.choice.as_ref().map(Int::to_string);
+                (
+                    Record::Step { thread: thread.index(), edge: edge.index(), choice },
+                    format!("{}: {}{line}", names.thread(thread), names.op(thread, &taken.op)),
+                )
+            }
+        };
+        out.put(&record, &remark)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The arguments of `robust`.
+
+use super::values::{models, positive};
+use super::{Input, Limits, ReportFormat};
+use clap::Args;
+use std::path::PathBuf;
+
+/// What stands below its help.
+pub const HELP: &str = "\
+Examples:
+  fencewright robust peterson.fw
+  fencewright robust --evidence proofs/ peterson.fw   the witness, with pictures (SVG, Graphviz)
+  fencewright robust --format json programs/ | jq .verdict
+  fencewright fence --goal robust peterson.fw         which fences make it robust?
+
+A robust program needs no fence for TSO: what holds of it under SC holds under TSO. One that is
+not robust may be safe all the same; `verify` tells. Under SC every program is robust; PSO is not
+supported.
+
+Exit codes: 0 robust, 1 not robust, 2 error, 3 unknown. Several files: the worst wins, in the
+order 2, 1, 3, 0.";
+
+/// `robust`
+#[derive(Debug, Args)]
+pub struct Robust {
+    /// Programs; folders are walked, `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// The memory model that SC is compared with
+    #[arg(long, short, default_value = "tso", value_parser = models(false))]
+    pub model: String,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub limits: Limits,
+
+    /// How many files to work on at once [default: the number of processors]
+    #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
+    pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+
+    /// Write witnesses, and pictures of their happens-before, into this folder
+    #[arg(long, value_name = "DIR")]
+    pub evidence: Option<PathBuf>,
+
+    /// Let --evidence replace files that say something else
+    #[arg(long, requires = "evidence")]
+    pub force: bool,
+}

@@ -1,0 +1,261 @@
+//! A witness as text: a table with one column a thread, from the store over the load and the
+//! chain to the drain, and the cycle in sentences.
+
+use super::{Part, Told};
+use crate::report::steps::{Effect, Step, mentions};
+use crate::report::table::{Cell, Column, Line, Table, styled, wrap_text};
+use anstyle::{AnsiColor, Style};
+use evidence::Link;
+use program::ThreadId;
+use std::fmt::Write;
+use std::ops::Range;
+
+const CYCLE: Style = AnsiColor::Red.on_default().bold();
+const DRAIN: Style = AnsiColor::Green.on_default();
+const BUFFER: Style = AnsiColor::Cyan.on_default();
+
+/// Columns of threads are not made narrower than this; rather a list is shown.
+const LEAST: usize = 16;
+
+/// What happens, in a sentence without a full stop.
+pub fn sentence(told: &Told<'_>) -> String {
+    let witness = told.witness();
+    let thread = told.thread(told.attacker());
+    format!("{thread} can delay {} past {}", told.place(witness.store), told.place(witness.load))
+}
+
+/// The run within a width.
+pub fn drawn(told: &Told<'_>, width: usize) -> String {
+    let view = View::new(told);
+    view.table().render(width).unwrap_or_else(|| view.list(width))
+}
+
+/// The cycle, numbered as in the table.
+pub fn cycle(told: &Told<'_>, width: usize) -> String {
+    let cycle = told.cycle();
+    let mut out = String::from("No run under SC looks like this, for happens-before has a cycle:\n");
+    let mut put = |first: &str, text: &str, style: Style| {
+        for (at, line) in wrap_text(text, width.saturating_sub(6).max(20)).iter().enumerate() {
+            let margin = if at == 0 { first } else { "" };
+            let _ = writeln!(out, "{margin:>4}  {}", styled(line, style));
+        }
+    };
+    for (at, (node, link)) in cycle.iter().enumerate() {
+        let line = told.steps[*node].line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let thread = told.thread(told.steps[*node].thread);
+        let accesses = told.accesses(*node).join(" and ");
+        put(&(at + 1).to_string(), &format!("{thread} {accesses}{line}"), CYCLE);
+        let next = (at + 1) % cycle.len() + 1;
+        put("", &format!("before {next}{}", why(*link)), Style::new());
+    }
+    out
+}
+
+fn why(link: Link) -> &'static str {
+    match link {
+        Link::Program => " in program order",
+        Link::ReadsFrom => ", which reads that",
+        Link::StoreOrder => ", which overwrites that",
+        Link::FromRead => ", which overwrites what was read",
+    }
+}
+
+struct View<'a> {
+    told: &'a Told<'a>,
+    groups: Vec<Range<usize>>,
+    cycle: Vec<usize>,
+    threads: Vec<ThreadId>,
+    /// The width of the line numbers in front of statements.
+    margin: usize,
+}
+
+impl<'a> View<'a> {
+    fn new(told: &'a Told<'a>) -> View<'a> {
+        let last_line = told.steps.iter().filter_map(|step| step.line).max().unwrap_or(0);
+        let few = told.program.threads.len() <= 3;
+        let acts = |thread: &ThreadId| few || told.steps.iter().any(|step| step.thread == *thread);
+        View {
+            told,
+            groups: groups(told),
+            cycle: told.cycle().into_iter().map(|(node, _)| node).collect(),
+            threads: told.program.thread_ids().filter(acts).collect(),
+            margin: last_line.to_string().len() + 1,
+        }
+    }
+
+    fn table(&self) -> Table {
+        let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
+        let threads = self.threads.iter().map(|thread| column(self.told.thread(*thread), Some(LEAST)));
+        let columns = std::iter::once(column("", None)).chain(threads).collect();
+        let mut table = Table { columns, rows: Vec::new() };
+        let mut last = None;
+        for group in &self.groups {
+            let part = self.told.part(group.start);
+            let name = if last == Some(part) { "" } else { part.name() };
+            last = Some(part);
+            let mut row = vec![vec![Line::plain(name)]];
+            row.extend(self.threads.iter().map(|thread| self.cell(group, *thread)));
+            table.rows.push(row);
+        }
+        table
+    }
+
+    fn cell(&self, group: &Range<usize>, thread: ThreadId) -> Cell {
+        if self.told.steps[group.start].thread != thread {
+            return Cell::new();
+        }
+        let blank = " ".repeat(self.margin);
+        let effects = self.effects(group).into_iter().map(|line| line.margin(&blank));
+        std::iter::once(self.headline(group)).chain(effects).collect()
+    }
+
+    /// The statement of a group, or the drain it is.
+    fn headline(&self, group: &Range<usize>) -> Line {
+        let step = &self.told.steps[group.start];
+        if let Some(Effect::Drain(variable, value)) = step.effects.first() {
+            let arrow = format!("{:<width$}", "→", width = self.margin);
+            let text = format!("{} = {value} reaches memory", self.told.variable(*variable));
+            return Line::plain(text).style(DRAIN).margin(arrow);
+        }
+        let line = step.line.map(|line| line.to_string()).unwrap_or_default();
+        let margin = format!("{line:>width$} ", width = self.margin - 1);
+        let marks: Vec<String> = group.clone().filter_map(|at| self.mark(at)).collect();
+        if marks.is_empty() {
+            return Line::plain(&step.text).margin(margin);
+        }
+        Line::plain(format!("{}  ◀ {}", step.text, marks.join(", "))).style(CYCLE).margin(margin)
+    }
+
+    /// The number of a step in the cycle.
+    fn mark(&self, step: usize) -> Option<String> {
+        let at = self.cycle.iter().position(|node| *node == step)?;
+        Some((at + 1).to_string())
+    }
+
+    fn effects(&self, group: &Range<usize>) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for at in group.clone() {
+            let step = &self.told.steps[at];
+            lines.extend(step.effects.iter().filter_map(|effect| self.effect(at, step, effect)));
+        }
+        lines
+    }
+
+    fn effect(&self, at: usize, step: &Step, effect: &Effect) -> Option<Line> {
+        let told = self.told;
+        let delays = step.thread == told.attacker() && told.part(at) != Part::Before;
+        match effect {
+            Effect::Load(variable, value, own) => {
+                let from = if *own { " (own buffer)" } else { "" };
+                Some(Line::plain(format!("{} read {value}{from}", told.variable(*variable))))
+            }
+            Effect::Store(variable, value, true) if delays => {
+                let text = format!("{} = {value} stays in the buffer", told.variable(*variable));
+                Some(Line::plain(text).style(BUFFER))
+            }
+            Effect::Store(variable, value, _) => {
+                Some(Line::plain(format!("{} = {value} in memory", told.variable(*variable))))
+            }
+            // Registers of the front end's own making mean nothing to the reader.
+            Effect::Assign(register, value) => {
+                let name = told.program.thread(step.thread).registers[register.index()].as_str();
+                mentions(&step.text, name).then(|| Line::plain(format!("{name} = {value}")))
+            }
+            Effect::Choose(_, value) => Some(Line::plain(format!("chose {value}"))),
+            Effect::Drain(..) => None,
+        }
+    }
+
+    /// The same, one line after the other.
+    fn list(&self, width: usize) -> String {
+        let mut out = String::new();
+        let mut put = |indent: usize, text: &str, style: Style| {
+            for (at, line) in wrap_text(text, width.saturating_sub(indent + 2).max(10)).iter().enumerate() {
+                let indent = if at == 0 { indent } else { indent + 2 };
+                let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
+            }
+        };
+        for group in &self.groups {
+            let head = self.headline(group);
+            let thread = self.told.thread(self.told.steps[group.start].thread);
+            let part = self.told.part(group.start).name();
+            put(0, &format!("{part} {thread}: {} {}", head.margin.trim(), head.text), head.style);
+            self.effects(group).iter().for_each(|line| put(4, &line.text, line.style));
+        }
+        out
+    }
+}
+
+/// Neighbouring steps of one thread, statement and part, unless they start it anew. A drain
+/// that directly follows its store needs no line of its own.
+fn groups(told: &Told<'_>) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for (at, step) in told.steps.iter().enumerate() {
+        let part = told.part(at);
+        if step.edge.is_none() && part != Part::Drain {
+            continue;
+        }
+        let joins = groups.last().is_some_and(|group| {
+            let first = &told.steps[group.start];
+            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
+            let anew = group.clone().any(|earlier| told.steps[earlier].edge == step.edge);
+            same && group.end == at && told.part(group.start) == part && !anew
+        });
+        match groups.last_mut() {
+            Some(group) if joins => group.end = at + 1,
+            _ => groups.push(at..at + 1),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::{Robustness, Run, robust};
+    use frontend::Options;
+    use program::Source;
+
+    /// The witness of a program within a width, without colours.
+    fn witness_of(text: &str, width: usize) -> String {
+        let frontend = frontend::choose(Some("fw"), "", text).expect("our language");
+        let parsed = (frontend.read)(Source::new("test.fw", text), &Options::default()).expect("it reads");
+        let Robustness::NotRobust(checked) = robust(&parsed.program, &Run::default()) else {
+            panic!("it is not robust");
+        };
+        let told = Told::new(&parsed.program, &checked);
+        let shown = drawn(&told, width) + &cycle(&told, width) + &sentence(&told);
+        anstream::adapter::strip_str(&shown).to_string()
+    }
+
+    const SB: &str = "shared x, y;
+thread P { let a; x = 1; a = y; }
+thread Q { let b; y = 1; b = x; }";
+
+    #[test]
+    fn a_narrow_terminal_gets_a_list_with_the_same_in_it() {
+        let (table, list) = (witness_of(SB, 100), witness_of(SB, 36));
+        assert!(table.contains('│') && !list.contains('│'), "{table}\n{list}");
+        for part in ["x = 1 stays in the buffer", "y read 0", "x = 1 reaches memory"] {
+            assert!(table.contains(part) && list.contains(part), "`{part}` is missing:\n{table}\n{list}");
+        }
+        for part in ["store P: 2 x = 1  ◀ 1", "chain Q: 3 b = x  ◀ 4"] {
+            assert!(list.contains(part), "`{part}` is missing:\n{list}");
+        }
+        for width in 0..40 {
+            witness_of(SB, width);
+        }
+    }
+
+    #[test]
+    fn what_comes_before_the_delay_is_in_memory_at_once() {
+        let text = "shared x, y;
+thread P { let a; y = 2; fence; x = 1; x = 3; a = y; }
+thread Q { let b; await y == 2; y = 1; b = x; }";
+        let table = witness_of(text, 100);
+        for part in ["before │ 2 y = 2", "y = 2 in memory", "delay  │ 2 x = 3", "x = 3 reaches memory"] {
+            assert!(table.contains(part), "`{part}` is missing:\n{table}");
+        }
+        assert!(!table.contains("y = 2 reaches memory"), "a drain at once has no line of its own:\n{table}");
+    }
+}
