@@ -88,7 +88,8 @@ fn check(page: &Page, bless: bool) -> Vec<String> {
             continue;
         }
         let expected = page.lines[one.start..one.end].iter();
-        let expected: Vec<&str> = expected.map(|line| line.strip_prefix(&one.indent).unwrap_or(line)).collect();
+        let expected: Vec<&str> =
+            expected.map(|line| line.strip_prefix(&one.indent).unwrap_or(line)).collect();
         if !fits(&expected, &printed) {
             let text = printed.join("\n");
             complaints.push(format!("{}: $ {}\nprints\n{text}", page.name(), one.command));
