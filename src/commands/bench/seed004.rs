@@ -8,7 +8,7 @@
 use super::{Bench, Bencher, Measured, word};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
-    Costs, FenceOptions, Lazy, Points, RobustFences, Robustness, Run, fences_for_robustness, robust,
+    Costs, FenceOptions, Lazy, Points, RobustFences, Robustness, Run, fences_for_robustness, prove_robust,
 };
 use program::Program;
 
@@ -180,14 +180,18 @@ fn robustness(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     Ok(vec![figure, lamport])
 }
 
+/// The verdict, its evidence checked, and the time for both.
 fn robust_cells(bencher: &Bencher<'_>, program: &Program) -> (BenchCell, BenchCell) {
-    let ask = |monitor: &dyn evidence::Monitor| robust(program, &Run { monitor, ..Run::default() });
+    let ask = |monitor: &dyn evidence::Monitor| {
+        let (answer, proof) = prove_robust(program, &Run { monitor, ..Run::default() });
+        (answer, proof.is_none_or(|proof| evidence::check_robust(program, proof, monitor).is_ok()))
+    };
     let Measured { answer, time, .. } = bencher.measure(&program.name, ask);
     let verdict = match answer {
-        Robustness::Robust => "robust",
-        Robustness::NotRobust(_) => "not robust",
-        Robustness::Unknown(_) => "unknown",
-        Robustness::Rejected(_) => "rejected",
+        (_, false) | (Robustness::Rejected(_), _) => "rejected",
+        (Robustness::Robust, _) => "robust",
+        (Robustness::NotRobust(_), _) => "not robust",
+        (Robustness::Unknown(_), _) => "unknown",
     };
     (verdict.into(), time)
 }
