@@ -67,7 +67,8 @@ fn compare(
     let run = Run { monitor: &MostStates(MOST_ABSTRACT), abstraction, ..Run::default() };
     let proved = check(&task, Cegar.verify(&task, &run).verdict, &Ignore).map_err(|why| why.to_string())?;
     let run = Run { monitor: &MostStates(MOST_EXACT), max_buffer: Some(CAP), ..Run::default() };
-    let explored = check(&task, Explicit.verify(&task, &run).verdict, &Ignore).map_err(|why| why.to_string())?;
+    let explored =
+        check(&task, Explicit.verify(&task, &run).verdict, &Ignore).map_err(|why| why.to_string())?;
     let both = (word(proved.verdict()), word(explored.verdict()));
     match both {
         ("safe", "unsafe") | ("unsafe", "safe") => Err(format!("{both:?}")),
