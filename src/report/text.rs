@@ -201,7 +201,7 @@ fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
                 machine::Keep::Newest => "the newest",
                 machine::Keep::Oldest => "the oldest",
             },
-            counted(proof.recall.k, "entry"),
+            counted(proof.recall.k, "store"),
         ),
     };
     format!("{how}; certificate checked")
