@@ -42,9 +42,9 @@ fn program(seed: u64) -> Sketch {
 /// All ways to make the abstraction, by number.
 fn abstraction(number: u64) -> Abstraction {
     Abstraction {
-        keep: if number.is_multiple_of(2) { Keep::Newest } else { Keep::Oldest },
-        forgotten: if number / 2 % 2 == 0 { Forgotten::Pools } else { Forgotten::Anything },
-        reduce: number / 4 % 2 == 0,
+        keep: if number & 1 == 0 { Keep::Newest } else { Keep::Oldest },
+        forgotten: if number & 2 == 0 { Forgotten::Pools } else { Forgotten::Anything },
+        reduce: number & 4 == 0,
     }
 }
 

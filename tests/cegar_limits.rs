@@ -172,7 +172,7 @@ fn guards_of_a_million_cases_are_refused() {
 #[test]
 fn deep_conditions_are_decided() {
     let mut guard = "r >= 0".to_string();
-    for depth in 0..90 {
+    for depth in 0..60 {
         guard = if depth % 2 == 0 { format!("({guard} && r <= {depth})") } else { format!("!({guard})") };
     }
     let program =

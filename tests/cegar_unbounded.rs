@@ -50,9 +50,9 @@ fn abstraction(seed: u64) -> Abstraction {
         return Abstraction::default();
     }
     Abstraction {
-        keep: if seed / 2 % 2 == 0 { Keep::Newest } else { Keep::Oldest },
-        forgotten: if seed / 4 % 2 == 0 { Forgotten::Pools } else { Forgotten::Anything },
-        reduce: seed / 8 % 2 == 0,
+        keep: if seed & 2 == 0 { Keep::Newest } else { Keep::Oldest },
+        forgotten: if seed & 4 == 0 { Forgotten::Pools } else { Forgotten::Anything },
+        reduce: seed & 8 == 0,
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::predicates::Predicates;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
-use logic::{Atom, Context, Failure, Formula, Linear, Style, Var, interpolate, interpolate_as};
+use logic::{Atom, Context, Formula, Linear, Style, Var, interpolate, interpolate_as};
 use machine::Slot;
 use program::{Program, RegId};
 use rustc_hash::FxHashMap;
@@ -142,10 +142,7 @@ impl Unrolled {
             None => interpolate(&parts),
             Some(style) => interpolate_as(&parts, style),
         };
-        match found {
-            Ok(interpolants) => Some(interpolants),
-            Err(Failure::Satisfiable(_) | Failure::TooHard | Failure::Rejected(_)) => None,
-        }
+        found.ok()
     }
 
     /// The atoms of interpolants, each over the slots that hold its variables there.
