@@ -4,7 +4,9 @@
 use crate::input::is_stdin;
 use crate::limits::Interrupt;
 use crate::whole_file::{cannot_write, write_whole};
-use evidence::{Certificate, Form, Task, Verdict, Witness, write_evidence, write_witness};
+use evidence::{
+    Certificate, Form, RobustProof, Task, Verdict, Witness, write_evidence, write_robust, write_witness,
+};
 use program::Program;
 use std::collections::HashMap;
 use std::fs;
@@ -44,7 +46,7 @@ impl Store {
             Verdict::Safe(Certificate::Closed(_)) => "closed",
             Verdict::Safe(Certificate::Gaps(..)) => "gaps",
             Verdict::Safe(Certificate::Cubes(_)) => "cubes",
-            Verdict::Safe(Certificate::Robust { .. }) => "robust",
+            Verdict::Safe(Certificate::Robust { .. }) => "robust-set",
         };
         let path = self.folder.join(format!("{name}.{kind}.{}", self.ending()));
         let write = |out: &mut dyn Write| write_evidence(task, verdict, self.form, out);
@@ -62,6 +64,18 @@ impl Store {
     pub fn write_witness(&self, name: &str, program: &Program, witness: &Witness) -> Result<PathBuf, String> {
         let path = self.folder.join(format!("{name}.witness.{}", self.ending()));
         let write = |out: &mut dyn Write| write_witness(program, witness, self.form, out);
+        write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
+    }
+
+    /// Writes a proof that a program is robust.
+    pub fn write_robust(
+        &self,
+        name: &str,
+        program: &Program,
+        proof: &RobustProof,
+    ) -> Result<PathBuf, String> {
+        let path = self.folder.join(format!("{name}.robust.{}", self.ending()));
+        let write = |out: &mut dyn Write| write_robust(program, proof, self.form, out);
         write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
     }
 

@@ -4,71 +4,15 @@
 //! A missing or wrong number of states is reported with the right one, so that a new program's
 //! data can be filled in after its verdict has been thought through.
 
+#[path = "support/corpus.rs"]
+mod data;
+
+use data::{Case, corpus, expected, read};
 use engine::{Engine, GapProofs, Lazy, Run, engine_named};
 use evidence::{Ignore, MostStates, Task, Verdict, check};
 use machine::{Exact, Model, State, StateSet, Stepper, model_named};
-use program::{Int, Program, Source};
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expected {
-    case: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    model: String,
-    #[serde(default)]
-    define: BTreeMap<String, i64>,
-    /// What the engine answers.
-    verdict: String,
-    /// What is really the case, where the engine cannot know.
-    truth: Option<String>,
-    violation: Option<String>,
-    /// The number of reachable states.
-    states: Option<usize>,
-    #[serde(default = "explicit")]
-    engine: String,
-    #[allow(dead_code, reason = "for readers of the data")]
-    why: Option<String>,
-}
-
-fn explicit() -> String {
-    "explicit".to_string()
-}
-
-fn corpus() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .expect("the corpus is part of the repository")
-        .map(|entry| entry.expect("readable").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "fw"))
-        .collect();
-    files.sort();
-    files
-}
-
-fn read(path: &Path, define: &BTreeMap<String, i64>) -> Program {
-    let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");
-    let text = std::fs::read_to_string(path).expect("readable");
-    let frontend = frontend::choose(None, name, &text).expect("a known language");
-    let defines = define.iter().map(|(name, value)| (name.clone(), Int::from(*value))).collect();
-    let options = frontend::Options { defines, ..Default::default() };
-    match (frontend.read)(Source::new(name, text), &options) {
-        Ok(parsed) => parsed.program,
-        Err(errors) => panic!("{name}: {errors:#?}"),
-    }
-}
-
-fn expected(path: &Path) -> Expected {
-    let data = path.with_extension("toml");
-    let text = std::fs::read_to_string(&data).unwrap_or_else(|_| panic!("{} is missing", data.display()));
-    toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", data.display()))
-}
+use program::Program;
+use std::path::Path;
 
 /// How many states can be reached, violations or not; `None` if not all can be listed.
 fn count_states(program: &Program, model: Model) -> Option<usize> {

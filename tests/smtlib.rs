@@ -2,14 +2,20 @@
 //! a certificate of ours, and one of them is not once a state (or a cube) is taken away. Needs z3 or cvc5;
 //! without them the tests say so, or fail if `FENCEWRIGHT_REQUIRE_SOLVERS` is set.
 
+#[path = "support/corpus.rs"]
+mod data;
 #[path = "support/solvers.rs"]
 mod solvers;
 
+use data::{corpus, expected};
 use engine::{Run, engine_named};
-use evidence::{Certificate, Task, Verdict, write_smtlib};
+use evidence::{Certificate, MostStates, Task, Verdict, write_smtlib};
 use machine::{StateSet, model_named};
 use program::{Program, Source};
 use solvers::{CVC5, Z3, answers};
+use std::collections::BTreeSet;
+use std::io::{Error, Write};
+use std::sync::Mutex;
 
 fn read(name: &str) -> Program {
     let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
@@ -107,4 +113,92 @@ fn finite_programs_are_proved_for_other_solvers_too() {
     check("peterson_fenced", "tso", "explicit", &[Z3, CVC5]);
     check("peterson_pso", "pso", "explicit", &[Z3, CVC5]);
     check("mp", "tso", "explicit", &[Z3, CVC5]);
+}
+
+/// Scripts of more bytes are not for this test: the solvers need a second for a million.
+const LARGEST: usize = 1_000_000;
+/// Proofs of more states or cubes make larger scripts.
+const MOST_STATES: usize = 20_000;
+
+/// A script that does not grow beyond the largest.
+#[derive(Default)]
+struct Script(Vec<u8>);
+
+impl Write for Script {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        if self.0.len() + bytes.len() > LARGEST {
+            return Err(Error::other("too large"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// What became of the certificates.
+#[derive(Debug, Default)]
+struct Judged {
+    accepted: usize,
+    obligations: usize,
+    too_large: usize,
+    no_proof: usize,
+}
+
+/// Lets the solvers judge an engine's certificate.
+fn judge(name: &str, task: &Task<'_>, engine: &str, judged: &Mutex<Judged>) {
+    let run = Run { monitor: &MostStates(MOST_STATES), ..Run::default() };
+    let found = engine_named(engine).expect("known").verify(task, &run).verdict;
+    let count = |change: &dyn Fn(&mut Judged)| change(&mut judged.lock().expect("nobody panicked"));
+    let Verdict::Safe(certificate) = found else {
+        assert!(matches!(found, Verdict::Unknown(_)), "{name} is safe: {found:?}");
+        return count(&|j| j.no_proof += 1);
+    };
+    let mut script = Script::default();
+    match write_smtlib(task, &certificate, &mut script) {
+        Err(error) => {
+            assert_eq!(error.to_string(), "too large", "{name} by {engine}");
+            count(&|j| j.too_large += 1);
+        }
+        Ok(obligations) => {
+            for solver in [Z3, CVC5] {
+                if let Some(found) = answers(solver, &script.0) {
+                    assert_eq!(found, (obligations, 0), "{name} by {engine}, judged by {solver:?}");
+                }
+            }
+            count(&|j| {
+                j.accepted += 1;
+                j.obligations += obligations;
+            });
+        }
+    }
+}
+
+#[test]
+fn every_safe_program_of_the_corpus_is_proved_for_other_solvers_too() {
+    let mut cases = BTreeSet::new();
+    for path in corpus() {
+        for case in expected(&path).case.into_iter().filter(|case| case.truth() == "safe") {
+            cases.insert((path.clone(), case.model, case.define));
+        }
+    }
+    let (waiting, judged) = (Mutex::new(cases.iter()), Mutex::new(Judged::default()));
+    let work = || {
+        let next = || waiting.lock().expect("nobody panicked").next();
+        while let Some((path, model, define)) = next() {
+            let program = data::read(path, define);
+            let task = Task { program: &program, model: model_named(model).expect("known") };
+            let name = format!("{} {define:?} {model}", program.name);
+            ["portfolio", "cegar"].iter().for_each(|engine| judge(&name, &task, engine, &judged));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    let judged = judged.into_inner().expect("nobody panicked");
+    println!("{} safe cases: {judged:?}", cases.len());
+    assert!(judged.accepted > 200 && judged.obligations > 100_000, "{judged:?}");
 }

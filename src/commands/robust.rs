@@ -1,7 +1,7 @@
 //! `robust`: does it only behave as under SC?
 //!
-//! The engine crate decides; a witness is checked there before anybody sees it. Here answers
-//! are reported, and witnesses written down with a picture of their happens-before.
+//! The engine crate decides; a witness is checked there before anybody sees it, a proof here.
+//! Then answers are reported, and witnesses written down with a picture of their happens-before.
 
 use super::each_file::{Done, Found, each_file, usual_threads};
 use super::witness_files::write_witness;
@@ -13,9 +13,10 @@ use crate::input::{Loaded, Unreadable, expand, load};
 use crate::limits::{Interrupt, Watch};
 use crate::progress::Display;
 use crate::report::{Failed, Look, Printed, Report, RobustAnswered};
-use engine::{Cuts, RobustWork, Robustness, Run, robust_with};
-use evidence::Task;
+use engine::{Cuts, RobustWork, Robustness, Run, robust_proved};
+use evidence::{CheckedRobust, Reason, Rejected, RobustProof, Task, check_robust};
 use machine::{MODELS, Model};
+use program::Program;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -104,11 +105,12 @@ impl Session<'_> {
         let task = Task { program: &loaded.program, model: self.model };
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, file.into_owned());
-        let (robustness, work) = if delays_nothing(self.model) {
-            (Robustness::Robust, RobustWork::default())
+        let (robustness, work, proof) = if delays_nothing(self.model) {
+            (Robustness::Robust, RobustWork::default(), None)
         } else {
-            robust_with(&loaded.program, &Run { monitor: &watch, ..Run::default() }, Cuts::ALL)
+            robust_proved(&loaded.program, &Run { monitor: &watch, ..Run::default() }, Cuts::ALL)
         };
+        let (robustness, proof) = checked(&loaded.program, robustness, proof, &watch)?;
         let exit = match &robustness {
             Robustness::Robust => Exit::Holds,
             Robustness::NotRobust(_) => Exit::Violated,
@@ -116,7 +118,7 @@ impl Session<'_> {
             Robustness::Rejected(why) => return Err(super::bug("robust", why)),
         };
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
-        let evidence = self.record(loaded, stem, &robustness)?;
+        let evidence = self.record(loaded, stem, &robustness, proof.as_ref())?;
         let answered = RobustAnswered {
             file: &loaded.name,
             task,
@@ -130,15 +132,38 @@ impl Session<'_> {
         Ok((self.report.robust(&answered, self.look), exit))
     }
 
-    /// Writes what stands behind an answer, if that is wanted. The answer *robust* has nothing
-    /// behind it yet that could be written.
-    fn record(&self, loaded: &Loaded, stem: &str, robustness: &Robustness) -> Result<Vec<PathBuf>, String> {
-        match (&self.store, robustness) {
-            (Some(store), Robustness::NotRobust(checked)) => {
-                let name = format!("{stem}.{}", self.model.name());
+    /// Writes what stands behind an answer, if that is wanted.
+    fn record(
+        &self,
+        loaded: &Loaded,
+        stem: &str,
+        robustness: &Robustness,
+        proof: Option<&CheckedRobust>,
+    ) -> Result<Vec<PathBuf>, String> {
+        let name = format!("{stem}.{}", self.model.name());
+        match (&self.store, robustness, proof) {
+            (Some(store), Robustness::Robust, Some(checked)) => {
+                store.write_robust(&name, &loaded.program, checked.proof()).map(|path| vec![path])
+            }
+            (Some(store), Robustness::NotRobust(checked), _) => {
                 write_witness(store, &name, &loaded.name, &loaded.program, checked)
             }
             _ => Ok(Vec::new()),
         }
+    }
+}
+
+/// The answer with its proof checked. Out of time while checking, nothing is known.
+fn checked(
+    program: &Program,
+    robustness: Robustness,
+    proof: Option<RobustProof>,
+    watch: &Watch<'_>,
+) -> Result<(Robustness, Option<CheckedRobust>), String> {
+    let Some(proof) = proof else { return Ok((robustness, None)) };
+    match check_robust(program, proof, watch) {
+        Ok(checked) => Ok((robustness, Some(checked))),
+        Err(Rejected::Stopped(stop)) => Ok((Robustness::Unknown(vec![Reason::Stopped(stop)]), None)),
+        Err(why) => Err(super::bug("robust", &why)),
     }
 }

@@ -15,7 +15,7 @@ use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
 use evidence::{Certificate, Claim, Form, Reason, Statistics, Task, Verdict, cause};
 use frontend::Diagnostic;
-use machine::{Configuration, Model, Trace, Violation};
+use machine::{Configuration, Keep, Model, Trace, Violation};
 use program::{Program, Source};
 use std::fmt::Write;
 
@@ -227,16 +227,16 @@ pub(super) fn proof(certificate: &Certificate, statistics: &Statistics) -> Strin
             counted(set.states.len(), "kind"),
             gaps.precision,
         ),
-        Certificate::Cubes(proof) => format!(
-            "proved for integers of any size by {} over {}, keeping {} {} of every store buffer in order",
-            counted(proof.cubes.len(), "conjunction"),
-            counted(proof.predicates.len(), "predicate"),
-            match proof.recall.keep {
-                machine::Keep::Newest => "the newest",
-                machine::Keep::Oldest => "the oldest",
-            },
-            counted(proof.recall.k, "entry"),
-        ),
+        Certificate::Cubes(proof) => {
+            let kept = match (proof.recall.k, proof.recall.keep) {
+                (0, _) => "forgetting the order of buffered stores".to_string(),
+                (k, Keep::Newest) => format!("keeping the newest {k} of every store buffer in order"),
+                (k, Keep::Oldest) => format!("keeping the oldest {k} of every store buffer in order"),
+            };
+            let cubes = counted(proof.cubes.len(), "conjunction");
+            let predicates = counted(proof.predicates.len(), "predicate");
+            format!("proved for integers of any size by {cubes} of {predicates}, {kept}")
+        }
         Certificate::Robust { delays, gaps, set } => {
             let robust = match delays.len() {
                 0 => "robust, so weak memory does not matter".to_string(),

@@ -47,7 +47,7 @@ fn another_verdict_is_1() {
 #[test]
 fn a_missing_fence_is_named() {
     let ran = ci("[[program]]\nfile = \"sb.fw\"\n").exits(1);
-    let ran = ran.says("missing: sb.fw: a fence is missing under TSO: fence after `x = 1` (line 2)");
+    let ran = ran.says("missing: sb.fw: a fence is missing under TSO: full fence after `x = 1` (line 2)");
     ran.says("fence after `y = 1` (line 3)").says("1 with a fence missing");
 }
 
@@ -82,7 +82,7 @@ fn a_fence_set_must_suffice_and_each_of_it_be_needed() {
     set("").exits(1).says("do not suffice");
     set("{ before = \"a = y\" }, { after = \"y = 1\" }").exits(0);
     let ran = set("{ before = \"a = y\" }, { after = \"y = 1\" }, { after = \"x = 1\" }").exits(1);
-    ran.says("not needed under TSO: fence before `a = y` (line 2), fence after `x = 1` (line 2)");
+    ran.says("not needed under TSO: full fence before `a = y` (line 2), full fence after `x = 1` (line 2)");
     set("{ after = \"x = 1\", line = 3 }").exits(2).says("no full fence can stand after `x = 1` in line 3");
     set("{ after = \"nothing\" }").exits(2).says("no full fence can stand after `nothing`");
     let twice = folder("[[fences]]\nfile = \"t.fw\"\nmodel = \"tso\"\nplaces = [{ after = \"x = 1\" }]\n");

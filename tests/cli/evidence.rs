@@ -158,7 +158,7 @@ fn evidence_of_robustness_is_written_and_checked() {
     let folder = folder();
     let verify = ["verify", "--evidence", "proofs", "--engine", "lazy", "--model", "tso", "mp.fw"];
     folder.run(&verify).exits(0).says("weak memory does not matter");
-    let file = "proofs/mp.tso.robust.txt";
+    let file = "proofs/mp.tso.robust-set.txt";
     folder.run(&["check", "mp.fw", file]).exits(0).says("the evidence holds: safe");
     // The same states do not make a program robust that is not, and other claims are not shown by them.
     let whole = folder.read(file);
@@ -169,4 +169,6 @@ fn evidence_of_robustness_is_written_and_checked() {
     folder.write("robust.txt", whole.replacen("robust-set", "robust", 1).as_bytes());
     folder.run(&["check", "mp.fw", "robust.txt"]).exits(0).says("robust against TSO");
     folder.run(&["check", "mp.fw", file, "--smtlib", "out.smt2"]).exits(2).complains("SMT-LIB");
+    folder.run(&["robust", "--evidence", "proofs", "mp.fw"]).exits(0).says("mp.tso.robust.txt");
+    folder.run(&["check", "mp.fw", "proofs/mp.tso.robust.txt"]).exits(0).says("robust against TSO");
 }

@@ -34,10 +34,12 @@ fn a_terminal_sees_a_line_that_is_wiped_in_the_end() {
 fn quiet_and_pipes_see_none() {
     let folder = Folder::new();
     folder.write("endless.fw", ENDLESS);
-    if let Some(seen) = on_a_terminal(&folder, "--quiet") {
+    if let Some(seen) = on_a_terminal(&folder, "--quiet --engine explicit") {
         assert!(seen.contains("unknown") && !seen.contains("exploring,"), "{seen:?}");
     }
-    let piped = command(folder.path()).args(["verify", "--timeout", "1", "endless.fw"]).output();
+    let piped = command(folder.path())
+        .args(["verify", "--engine", "explicit", "--timeout", "1", "endless.fw"])
+        .output();
     let err = String::from_utf8_lossy(&piped.expect("the binary starts").stderr).into_owned();
     assert_eq!(err, "");
 }

@@ -133,8 +133,15 @@ fn witnesses_are_written_with_pictures_and_hold() {
         let json = folder.run(&["check", "--format", "json", "sb.fw", &evidence]).exits(0).json();
         assert_eq!((&json[0]["verdict"], &json[0]["witness"]["drain"]), (&"not_robust".into(), &5.into()));
     }
-    let files = ["sb.tso.witness.dot", "sb.tso.witness.json", "sb.tso.witness.svg", "sb.tso.witness.txt"];
-    assert_eq!(folder.list("proofs"), files, "and nothing for a program that is robust");
+    let files = [
+        "mp.tso.robust.json",
+        "mp.tso.robust.txt",
+        "sb.tso.witness.dot",
+        "sb.tso.witness.json",
+        "sb.tso.witness.svg",
+        "sb.tso.witness.txt",
+    ];
+    assert_eq!(folder.list("proofs"), files, "and a proof for a program that is robust");
     let svg = folder.read("proofs/sb.tso.witness.svg");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert_eq!(svg.matches("<rect").count(), 5, "a box a node, and the background: {svg}");

@@ -5,7 +5,7 @@
 //! test prints is short.
 
 use program::{
-    Cond, Failure, FailureKind, Loc, Op, Place, Program, Property, PropertyKind, RegId, Source, Span,
+    Cond, Expr, Failure, FailureKind, Loc, Op, Place, Program, Property, PropertyKind, RegId, Source, Span,
     ThreadBuilder, ThreadId, Variable,
 };
 use std::collections::BTreeMap;
@@ -93,6 +93,15 @@ impl Sketch {
         program
     }
 
+    /// This sketch with every expression over registers replaced.
+    pub fn map_values(&self, replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) -> Sketch {
+        let mut copy = self.map_ops(&|op| map_op(op, replace));
+        for draft in &mut copy.threads {
+            map_conditions(&mut draft.body, replace);
+        }
+        copy
+    }
+
     /// This sketch with every single step replaced.
     pub fn map_ops(&self, replace: &dyn Fn(&Op) -> Op) -> Sketch {
         let mut copy = self.clone();
@@ -112,6 +121,48 @@ fn map_body(body: &[Stmt], replace: &dyn Fn(&Op) -> Op) -> Vec<Stmt> {
         copy
     };
     body.iter().map(map).collect()
+}
+
+fn map_op(op: &Op, replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) -> Op {
+    match op {
+        Op::Assign(register, value) => Op::Assign(*register, replace(value)),
+        Op::Store(variable, value) => Op::Store(*variable, replace(value)),
+        Op::Assume(cond) => Op::Assume(map_cond(cond, replace)),
+        Op::Block { locked, parts } => {
+            Op::Block { locked: *locked, parts: parts.iter().map(|part| map_op(part, replace)).collect() }
+        }
+        other => other.clone(),
+    }
+}
+
+fn map_cond(cond: &Cond<RegId>, replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) -> Cond<RegId> {
+    let all = |parts: &[Cond<RegId>]| parts.iter().map(|part| map_cond(part, replace)).collect::<Vec<_>>();
+    match cond {
+        Cond::Const(value) => Cond::Const(*value),
+        Cond::Compare(relation, a, b) => Cond::compare(*relation, replace(a), replace(b)),
+        Cond::And(parts) => Cond::and(all(parts)),
+        Cond::Or(parts) => Cond::or(all(parts)),
+    }
+}
+
+fn map_conditions(body: &mut [Stmt], replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) {
+    for stmt in body {
+        match stmt {
+            Stmt::If(cond, ..) | Stmt::While(cond, _) | Stmt::Assert(cond) | Stmt::Goto(_, cond) => {
+                *cond = map_cond(cond, replace);
+            }
+            Stmt::Do(_) | Stmt::Forever(_) | Stmt::Choose(_) | Stmt::Atomic(_) | Stmt::Label(_) => {}
+        }
+        match stmt {
+            Stmt::If(_, yes, no) => {
+                map_conditions(yes, replace);
+                map_conditions(no, replace);
+            }
+            Stmt::While(_, body) | Stmt::Forever(body) | Stmt::Atomic(body) => map_conditions(body, replace),
+            Stmt::Choose(ways) => ways.iter_mut().for_each(|way| map_conditions(way, replace)),
+            Stmt::Do(_) | Stmt::Assert(_) | Stmt::Label(_) | Stmt::Goto(..) => {}
+        }
+    }
 }
 
 impl Claim {

@@ -262,6 +262,9 @@ impl Translation<'_> {
             Expr::Leaf(slot) => Ok(vec![(Linear::from(self.vocabulary.slot(*slot)), Vec::new())]),
             Expr::Binary(op, a, b) => {
                 let (left, right) = (self.linear(a)?, self.linear(b)?);
+                if left.len() * right.len() > MOST_CASES {
+                    return Err(NotLinear);
+                }
                 let mut all = Vec::new();
                 for (a, a_atoms) in &left {
                     for (b, b_atoms) in &right {

@@ -20,7 +20,8 @@ pub fn text(answer: &RobustAnswered<'_>, look: &Look) -> String {
     let mut out = match answer.robustness {
         Robustness::Robust => {
             let why = why_robust(&answer.work, answer.task.model);
-            format!("{file}: {SAFE}robust{SAFE:#} {against}: {why}\n")
+            let checked = if answer.task.model.name() == "tso" { "; certificate checked" } else { "" };
+            format!("{file}: {SAFE}robust{SAFE:#} {against}: {why}{checked}\n")
         }
         Robustness::NotRobust(checked) => {
             let told = Told::new(program, checked);

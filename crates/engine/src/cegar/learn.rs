@@ -1,7 +1,8 @@
 //! Predicates from a path that cannot be taken: sequence interpolants [000, sec. 7, case 4].
 //!
 //! The path is written down with a new variable for every value a slot takes; a plain copy is
-//! the same variable. Its interpolants say, before every step, what must be known of the slots
+//! the same variable, unless nothing is learned that way: that a copy equals what it was copied
+//! from would go unsaid. Its interpolants say, before every step, what must be known of the slots
 //! for the path to be seen through. If all of them are conjunctions, cubes over their atoms
 //! exclude the path; otherwise their atoms have to be decided by cases.
 
@@ -34,9 +35,24 @@ pub(super) fn learn(
     predicates: &mut Predicates,
     vocabulary: &mut Vocabulary,
 ) -> Learned {
+    let ways = [true, false].into_iter();
+    let mut learned = ways.map(|shared| learn_with(shared, program, path, wrong, predicates, vocabulary));
+    learned.find(|learned| *learned != Learned::Nothing).unwrap_or(Learned::Nothing)
+}
+
+/// Learns from the path in which copies share a variable, or do not.
+fn learn_with(
+    shared: bool,
+    program: &Program,
+    path: &[&Step],
+    wrong: &[Atom],
+    predicates: &mut Predicates,
+    vocabulary: &mut Vocabulary,
+) -> Learned {
     let mut seen = Vec::new();
     for choice in 0..MOST_CHOICES {
-        let Some(unrolled) = Unrolled::new(program, path, wrong, choice, vocabulary) else { break };
+        let values = Values::new(shared, choice);
+        let Some(unrolled) = Unrolled::new(program, path, wrong, values, vocabulary) else { break };
         if let Some(interpolants) = unrolled.interpolants(None) {
             seen.push((unrolled, interpolants));
         }
@@ -86,11 +102,9 @@ impl Unrolled {
         program: &Program,
         path: &[&Step],
         wrong: &[Atom],
-        choice: usize,
+        mut values: Values,
         vocabulary: &mut Vocabulary,
     ) -> Option<Unrolled> {
-        let mut values =
-            Values { count: 0, slots: FxHashMap::default(), pools: FxHashMap::default(), choice };
         let mut start = Vec::new();
         for slot in slots_at_start(program) {
             let var = values.fresh();
@@ -158,11 +172,17 @@ struct Values {
     count: usize,
     slots: FxHashMap<Slot, Var>,
     pools: FxHashMap<Slot, Vec<Var>>,
+    /// Whether a copy is the same variable.
+    shared: bool,
     /// What is left of the number that says which members are taken.
     choice: usize,
 }
 
 impl Values {
+    fn new(shared: bool, choice: usize) -> Values {
+        Values { count: 0, slots: FxHashMap::default(), pools: FxHashMap::default(), shared, choice }
+    }
+
     fn fresh(&mut self) -> Var {
         self.count += 1;
         Var::at(self.count - 1)
@@ -200,7 +220,7 @@ impl Values {
             let (Value::Is(expr) | Value::Joins(expr)) = value;
             let expr = expr.substitute_all(|var| self.current(var, member, &mut fresh, vocabulary));
             let var = match expr.terms() {
-                [(var, factor)] if factor.is_one() && expr.constant().is_zero() => *var,
+                [(var, factor)] if self.shared && factor.is_one() && expr.constant().is_zero() => *var,
                 _ => {
                     let var = self.fresh();
                     constraints.push(Atom::eq(var, expr));

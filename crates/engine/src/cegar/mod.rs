@@ -26,13 +26,15 @@ mod space;
 
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::{Step, Vocabulary};
-use evidence::{Certificate, Cube, CubeProof, Reason, Refinements, Statistics, Task, Verdict};
+use evidence::{
+    Certificate, Cube, CubeProof, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
+};
 use learn::{Learned, learn};
 use logic::Atom;
 use machine::{Event, Forgetful, Forgotten, Keep, MODELS, Recall, Trace, Violation};
-use path::execute;
+use path::{Executed, execute};
 use predicates::Predicates;
-use program::Op;
+use program::{Op, Span};
 use reach::{Ended, Round, reach};
 use space::{Space, Unsupported};
 
@@ -67,11 +69,37 @@ impl Engine for Cegar {
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut proof = Proof::new(*task, *run);
-        let verdict =
-            proof.find().unwrap_or_else(|Unsupported(span)| Verdict::Unknown(vec![Reason::NotLinear(span)]));
+        let verdict = proof.find().unwrap_or_else(|halt| {
+            Verdict::Unknown(vec![match halt {
+                Halt::Unsupported(span) => Reason::NotLinear(span),
+                Halt::Stopped(stop) => Reason::Stopped(stop),
+            }])
+        });
         Answer { verdict, statistics: proof.statistics, engine: self.name() }
     }
 }
+
+/// Why a search for a proof cannot go on.
+enum Halt {
+    /// What is written here is not linear.
+    Unsupported(Span),
+    Stopped(Stop),
+}
+
+impl From<Unsupported> for Halt {
+    fn from(Unsupported(span): Unsupported) -> Halt {
+        Halt::Unsupported(span)
+    }
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Halt {
+        Halt::Stopped(stop)
+    }
+}
+
+/// Whether work may go on; asked in everything that may take long.
+type GoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
 
 /// The search for a proof.
 struct Proof<'a> {
@@ -112,7 +140,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    fn find(&mut self) -> Result<Verdict, Unsupported> {
+    fn find(&mut self) -> Result<Verdict, Halt> {
         loop {
             let (program, model) = (self.task.program, self.task.model);
             let mut space = Space::new(program, model, self.recall, self.run.abstraction.reduce);
@@ -128,7 +156,7 @@ impl<'a> Proof<'a> {
     }
 
     /// One exploration, and what its result means.
-    fn round(&mut self, space: &mut Space<'a>) -> Result<Option<Verdict>, Unsupported> {
+    fn round(&mut self, space: &mut Space<'a>) -> Result<Option<Verdict>, Halt> {
         let round = Round {
             monitor: self.run.monitor,
             k: self.recall.k,
@@ -147,7 +175,7 @@ impl<'a> Proof<'a> {
             questions: Some(self.questions),
         };
         let verdict = match ended {
-            Ended::Unsupported(unsupported) => return Err(unsupported),
+            Ended::Unsupported(unsupported) => return Err(unsupported.into()),
             Ended::Stopped(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
             Ended::Closed(cubes) => Verdict::Safe(Certificate::Cubes(self.certificate(space, cubes))),
             Ended::Path(path, violation, wrong) => {
@@ -164,12 +192,7 @@ impl<'a> Proof<'a> {
     }
 
     /// The four cases.
-    fn meaning(
-        &mut self,
-        steps: &[&Step],
-        violation: Violation,
-        wrong: &[Atom],
-    ) -> Result<Meaning, Unsupported> {
+    fn meaning(&mut self, steps: &[&Step], violation: Violation, wrong: &[Atom]) -> Result<Meaning, Halt> {
         let events: Vec<Event> = steps.iter().map(|step| step.event).collect();
         let length = events.len();
         if let Some(trace) = self.under_sc(&events, violation)? {
@@ -178,13 +201,13 @@ impl<'a> Proof<'a> {
             return Ok(Meaning::Violation(trace));
         }
         let exact = Forgetful::new(self.task.program, self.task.model, Recall::ALL);
-        if let Some(executed) = execute(&exact, &events, None, violation, &mut self.vocabulary)? {
+        if let Some(executed) = self.execute(&exact, &events, None, violation)? {
             self.refinements.model += 1;
             self.note(format!("path of {length} steps: possible under {}", self.task.model.name()));
             return Ok(Meaning::Violation(executed.trace));
         }
         let machine = self.machine(self.recall.k);
-        if execute(&machine, &events, Some(steps), violation, &mut self.vocabulary)?.is_some() {
+        if self.execute(&machine, &events, Some(steps), violation)?.is_some() {
             return self.raise_k(&events, violation);
         }
         let learned = learn(self.task.program, steps, wrong, &mut self.predicates, &mut self.vocabulary);
@@ -202,17 +225,37 @@ impl<'a> Proof<'a> {
         Ok(Meaning::Excluded)
     }
 
+    fn execute(
+        &mut self,
+        machine: &Forgetful<'_>,
+        events: &[Event],
+        only: Option<&[&Step]>,
+        violation: Violation,
+    ) -> Result<Option<Executed>, Halt> {
+        let progress = Progress {
+            phase: "following a path",
+            bound: Some(self.recall.k),
+            states: self.states,
+            predicates: Some(self.predicates.templates()),
+            refinements: Some(self.refinements.total()),
+            ..Progress::default()
+        };
+        let monitor = self.run.monitor;
+        let go_on = || monitor.observe(&progress);
+        execute(machine, events, only, violation, (&mut self.vocabulary, &go_on))
+    }
+
     fn machine(&self, k: usize) -> Forgetful<'a> {
         Forgetful::new(self.task.program, self.task.model, Recall { k, ..self.recall })
     }
 
     /// The path without its delays, as a trace of the memory model, if SC can take it.
-    fn under_sc(&mut self, events: &[Event], violation: Violation) -> Result<Option<Trace>, Unsupported> {
+    fn under_sc(&mut self, events: &[Event], violation: Violation) -> Result<Option<Trace>, Halt> {
         let program = self.task.program;
         let steps: Vec<Event> =
             events.iter().copied().filter(|event| matches!(event, Event::Step { .. })).collect();
         let sc = Forgetful::new(program, MODELS[0], Recall::ALL);
-        let Some(executed) = execute(&sc, &steps, None, violation, &mut self.vocabulary)? else {
+        let Some(executed) = self.execute(&sc, &steps, None, violation)? else {
             return Ok(None);
         };
         if self.task.model.name() == MODELS[0].name() {
@@ -229,14 +272,14 @@ impl<'a> Proof<'a> {
             }
         }
         let exact = Forgetful::new(program, self.task.model, Recall::ALL);
-        Ok(execute(&exact, &drained, None, violation, &mut self.vocabulary)?.map(|executed| executed.trace))
+        Ok(self.execute(&exact, &drained, None, violation)?.map(|executed| executed.trace))
     }
 
     /// The least k with which the events can no longer happen.
-    fn raise_k(&mut self, events: &[Event], violation: Violation) -> Result<Meaning, Unsupported> {
+    fn raise_k(&mut self, events: &[Event], violation: Violation) -> Result<Meaning, Halt> {
         let most = self.run.max_buffer.unwrap_or(usize::MAX);
         let mut k = self.recall.k + 1;
-        while execute(&self.machine(k), events, None, violation, &mut self.vocabulary)?.is_some() {
+        while self.execute(&self.machine(k), events, None, violation)?.is_some() {
             k += 1;
             if k > most {
                 return Ok(Meaning::GivenUp(Reason::BuffersBeyond(most)));

@@ -6,6 +6,7 @@
 //! first, and given up as soon as the constraints contradict each other.
 
 use super::space::{Unsupported, span_of};
+use super::{GoOn, Halt};
 use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
 use machine::{Event, Forgetful, Shape, Slot, Trace, TraceStep, Violation};
@@ -25,8 +26,8 @@ pub(super) fn execute(
     events: &[Event],
     only: Option<&[&Step]>,
     violation: Violation,
-    vocabulary: &mut Vocabulary,
-) -> Result<Option<Executed>, Unsupported> {
+    (vocabulary, go_on): (&mut Vocabulary, GoOn<'_>),
+) -> Result<Option<Executed>, Halt> {
     let mut inputs = Inputs::default();
     let first = State::initial(machine, &mut inputs);
     let mut execution = Execution {
@@ -35,6 +36,7 @@ pub(super) fn execute(
         only,
         violation,
         vocabulary,
+        go_on,
         inputs,
         context: Context::new(),
         frames: Vec::new(),
@@ -123,13 +125,14 @@ struct Execution<'a, 'p> {
     only: Option<&'a [&'a Step]>,
     violation: Violation,
     vocabulary: &'a mut Vocabulary,
+    go_on: GoOn<'a>,
     inputs: Inputs,
     context: Context,
     frames: Vec<Frame>,
 }
 
 impl Execution<'_, '_> {
-    fn run(&mut self, first: State) -> Result<Option<Executed>, Unsupported> {
+    fn run(&mut self, first: State) -> Result<Option<Executed>, Halt> {
         self.inputs.atoms.iter().for_each(|atom| self.context.assume(atom));
         self.enter(first, None, false)?;
         while !self.frames.is_empty() {
@@ -146,6 +149,7 @@ impl Execution<'_, '_> {
                     self.context.pop();
                 }
                 Some(alternative) => {
+                    (self.go_on)()?;
                     let locked = frame.state.holder == Some(self.events[depth - 1].thread());
                     self.try_step(&alternative, locked)?;
                 }

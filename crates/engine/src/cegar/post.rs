@@ -10,9 +10,11 @@
 //! a value joins holds afterwards if it held before and holds of the value; and a member taken
 //! out of the pool is a variable of its own, of which all is known that is known of the pool.
 
+use super::GoOn;
 use super::cube::{Cube, insert, members_of, remove};
 use super::predicates::Predicates;
 use super::space::Space;
+use evidence::Stop;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
 use logic::{Atom, Context, Linear, Truth, Var};
 use machine::Slot;
@@ -30,6 +32,9 @@ pub(super) struct Post<'a> {
     answers: FxHashMap<(u32, Cube), Answer>,
     exists: FxHashMap<(u32, u32), Rc<[u64]>>,
     context: Context,
+    go_on: GoOn<'a>,
+    /// Why nothing is computed any more.
+    pub(super) stopped: Option<Stop>,
     /// Questions put to the solver.
     pub(super) questions: usize,
     bytes: usize,
@@ -65,13 +70,15 @@ struct Ask {
 }
 
 impl<'a> Post<'a> {
-    pub(super) fn new(predicates: &'a Predicates) -> Post<'a> {
+    pub(super) fn new(predicates: &'a Predicates, go_on: GoOn<'a>) -> Post<'a> {
         Post {
             predicates,
             plans: FxHashMap::default(),
             answers: FxHashMap::default(),
             exists: FxHashMap::default(),
             context: Context::new(),
+            go_on,
+            stopped: None,
             questions: 0,
             bytes: 0,
         }
@@ -244,6 +251,10 @@ impl<'a> Post<'a> {
         };
         let split = open.remove(at);
         for value in [true, false] {
+            self.stopped = self.stopped.or((self.go_on)().err());
+            if self.stopped.is_some() {
+                return;
+            }
             self.context.push();
             let atom = if value { split.before.clone() } else { split.before.negate() };
             self.context.assume(&atom);

@@ -3,6 +3,9 @@
 //! A predicate is an inequality `e ≤ 0` (or a divisibility). Equations are two inequalities, and
 //! of an inequality and its negation only one is kept: the one whose constant is positive. So
 //! every literal of a cube is an inequality again, which a matrix of bounds decides.
+//!
+//! A sum of many slots has more instances than anybody can list: of such a template only the
+//! atoms that were learned are predicates.
 
 use super::cube::{insert, words};
 use super::kinds::{Kinds, Together};
@@ -12,6 +15,9 @@ use machine::{Recall, Slot};
 use program::Program;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+
+/// A template with more instances than this is not instantiated.
+const MOST_INSTANCES: usize = 1 << 14;
 
 /// The shape of a predicate, with the kinds of slots it is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +31,8 @@ pub(super) struct Predicates {
     kinds: Kinds,
     together: Together,
     shapes: Vec<Shape>,
+    /// How many predicates were learned as they are.
+    single: usize,
     atoms: Vec<Atom>,
     numbers: FxHashMap<Atom, u32>,
     /// The predicates that speak of a variable, by its index.
@@ -43,6 +51,7 @@ impl Predicates {
             kinds: Kinds::new(program, recall, buffers),
             together: Together::new(program),
             shapes: Vec::new(),
+            single: 0,
             atoms: Vec::new(),
             numbers: FxHashMap::default(),
             about: Vec::new(),
@@ -61,8 +70,14 @@ impl Predicates {
         vocabulary: &mut Vocabulary,
     ) -> Predicates {
         let mut all = Predicates::new(program, recall, buffers);
-        for shape in &self.shapes {
+        let (few, many): (Vec<_>, Vec<_>) = self.shapes.iter().partition(|shape| all.has_few(shape));
+        for shape in few {
             all.add_shape(shape.clone(), vocabulary);
+        }
+        if self.single > 0 || !many.is_empty() {
+            let atoms = self.atoms.iter().filter(|atom| all.add_atom((*atom).clone(), vocabulary));
+            all.single = atoms.count();
+            all.index();
         }
         all.split = self.split.clone();
         all
@@ -70,7 +85,7 @@ impl Predicates {
 
     /// How many templates there are.
     pub(super) fn templates(&self) -> usize {
-        self.shapes.len()
+        self.shapes.len() + self.single
     }
 
     /// How many predicates there are.
@@ -127,8 +142,14 @@ impl Predicates {
     /// Learns the shapes of an atom over slots; whether any of them is new.
     pub(super) fn learn(&mut self, atom: &Atom, vocabulary: &mut Vocabulary) -> bool {
         let mut new = false;
-        for shape in self.shapes_of(atom, vocabulary) {
-            if !self.shapes.contains(&shape) {
+        for (half, shape) in self.shapes_of(atom, vocabulary) {
+            if !self.has_few(&shape) {
+                if self.add_atom(half, vocabulary) {
+                    self.single += 1;
+                    self.index();
+                    new = true;
+                }
+            } else if !self.shapes.contains(&shape) {
                 self.add_shape(shape, vocabulary);
                 new = true;
             }
@@ -151,7 +172,8 @@ impl Predicates {
         new
     }
 
-    fn shapes_of(&self, atom: &Atom, vocabulary: &Vocabulary) -> Vec<Shape> {
+    /// An atom as predicates, each with its shape.
+    fn shapes_of(&self, atom: &Atom, vocabulary: &Vocabulary) -> Vec<(Atom, Shape)> {
         let kind = |var: &Var| match vocabulary.name(*var) {
             Some(Name::Slot(slot)) => Some(self.kinds.of(slot)),
             _ => None,
@@ -159,9 +181,15 @@ impl Predicates {
         let shape = |half: Atom| {
             let (template, vars) = Template::abstracting(&half);
             let kinds = vars.iter().map(kind).collect::<Option<Vec<_>>>()?;
-            (!kinds.is_empty()).then_some(Shape { template, kinds })
+            (!kinds.is_empty()).then_some((half, Shape { template, kinds }))
         };
         halves(atom).into_iter().map(|half| canonical(half).0).filter_map(shape).collect()
+    }
+
+    /// Whether the instances of a shape can be listed.
+    fn has_few(&self, shape: &Shape) -> bool {
+        let sizes = shape.kinds.iter().map(|kind| self.kinds.slots(*kind).len());
+        sizes.fold(1usize, usize::saturating_mul) <= MOST_INSTANCES
     }
 
     fn add_shape(&mut self, shape: Shape, vocabulary: &mut Vocabulary) {
@@ -169,30 +197,38 @@ impl Predicates {
         for kind in &shape.kinds {
             candidates.push(self.kinds.slots(*kind).iter().map(|slot| vocabulary.slot(*slot)).collect());
         }
-        let slots = |atom: &Atom| -> Vec<Slot> {
-            let name = |var| match vocabulary.name(var) {
-                Some(Name::Slot(slot)) => Some(slot),
-                _ => None,
-            };
-            atom.vars().filter_map(name).collect()
-        };
         for atom in shape.template.instances(&candidates) {
-            let (atom, _) = canonical(atom);
-            if !self.together.all(&slots(&atom)) || self.numbers.contains_key(&atom) {
-                continue;
-            }
-            let at = self.atoms.len() as u32;
-            for var in atom.vars() {
-                if self.about.len() <= var.index() {
-                    self.about.resize(var.index() + 1, Vec::new());
-                }
-                self.about[var.index()].push(at);
-            }
-            self.numbers.insert(atom.clone(), at);
-            self.negated.push(atom.negate());
-            self.atoms.push(atom);
+            self.add_atom(canonical(atom).0, vocabulary);
         }
         self.shapes.push(shape);
+        self.index();
+    }
+
+    /// Adds a predicate; whether it is new, and of slots that can exist together.
+    fn add_atom(&mut self, atom: Atom, vocabulary: &Vocabulary) -> bool {
+        let name = |var| match vocabulary.name(var) {
+            Some(Name::Slot(slot)) => Some(slot),
+            _ => None,
+        };
+        let slots: Vec<Slot> = atom.vars().filter_map(name).collect();
+        if !self.together.all(&slots) || self.numbers.contains_key(&atom) {
+            return false;
+        }
+        let at = self.atoms.len() as u32;
+        for var in atom.vars() {
+            if self.about.len() <= var.index() {
+                self.about.resize(var.index() + 1, Vec::new());
+            }
+            self.about[var.index()].push(at);
+        }
+        self.numbers.insert(atom.clone(), at);
+        self.negated.push(atom.negate());
+        self.atoms.push(atom);
+        true
+    }
+
+    /// Brings the sets up to date.
+    fn index(&mut self) {
         let set = |about: &Vec<u32>| {
             let mut set = vec![0; words(self.atoms.len())];
             about.iter().for_each(|p| insert(&mut set, *p as usize));

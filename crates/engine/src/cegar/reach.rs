@@ -41,6 +41,20 @@ pub(super) struct Round<'a> {
     pub(super) refinements: usize,
 }
 
+impl Round<'_> {
+    /// What is known without looking at the search.
+    fn progress(&self, predicates: &Predicates) -> Progress {
+        Progress {
+            phase: "proving",
+            bound: Some(self.k),
+            states: self.before,
+            predicates: Some(predicates.templates()),
+            refinements: Some(self.refinements),
+            ..Progress::default()
+        }
+    }
+}
+
 struct Node {
     cube: Cube,
     control: u32,
@@ -56,9 +70,10 @@ pub(super) fn reach(
     vocabulary: &mut Vocabulary,
     round: Round<'_>,
 ) -> (Ended, Effort) {
+    let go_on = || round.monitor.observe(&round.progress(predicates));
     let mut search = Search {
         predicates,
-        post: Post::new(predicates),
+        post: Post::new(predicates, &go_on),
         nodes: Vec::new(),
         kept: Vec::new(),
         waiting: VecDeque::new(),
@@ -87,14 +102,18 @@ impl Search<'_> {
         vocabulary: &mut Vocabulary,
         round: Round<'_>,
     ) -> Result<Ended, Unsupported> {
-        for cube in self.post.initial(space, vocabulary) {
+        let initial = self.post.initial(space, vocabulary);
+        if let Some(stop) = self.post.stopped {
+            return Ok(Ended::Stopped(stop));
+        }
+        for cube in initial {
             if let Some(path) = self.add(cube, 0, None, space, vocabulary)? {
                 return Ok(path);
             }
         }
         let mut expanded = 0usize;
         while let Some(at) = self.waiting.pop_front() {
-            if expanded.is_multiple_of(64)
+            if expanded.is_multiple_of(16)
                 && let Err(stop) = round.monitor.observe(&self.progress(round))
             {
                 return Ok(Ended::Stopped(stop));
@@ -105,7 +124,11 @@ impl Search<'_> {
             }
             let (cube, control) = (self.nodes[at as usize].cube.clone(), self.nodes[at as usize].control);
             for (step, to) in space.successors(control, vocabulary)?.iter().copied() {
-                for next in self.post.after(&cube, step, to, space, vocabulary) {
+                let after = self.post.after(&cube, step, to, space, vocabulary);
+                if let Some(stop) = self.post.stopped {
+                    return Ok(Ended::Stopped(stop));
+                }
+                for next in after {
                     if let Some(path) = self.add(next, to, Some((at, step)), space, vocabulary)? {
                         return Ok(path);
                     }
@@ -118,14 +141,10 @@ impl Search<'_> {
 
     fn progress(&self, round: Round<'_>) -> Progress {
         Progress {
-            phase: "proving",
-            bound: Some(round.k),
             states: round.before + self.nodes.len(),
             waiting: self.waiting.len(),
             bytes: self.bytes + self.post.bytes(),
-            predicates: Some(self.predicates.templates()),
-            refinements: Some(round.refinements),
-            ..Progress::default()
+            ..round.progress(self.predicates)
         }
     }
 

@@ -7,7 +7,7 @@
 use evidence::symbolic::{Step, Vocabulary, steps, violations};
 use logic::Atom;
 use machine::{Event, Forgetful, LocalFirst, Model, Recall, Shape, Slot, Violation};
-use program::{Program, Span, ThreadId};
+use program::{Program, Property, Span, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -117,8 +117,9 @@ impl<'p> Space<'p> {
         }
         let shapes = self.shapes(number);
         let shapes: Vec<&Shape> = shapes.iter().collect();
-        let property = self.program().properties.first().map_or(Span::NONE, |property| property.span);
-        let wrong = violations(vocabulary, self.program(), &shapes).map_err(|_| Unsupported(property))?;
+        let program = self.program();
+        let wrong = violations(vocabulary, program, &shapes)
+            .map_err(|_| Unsupported(property_at_fault(program, &shapes, vocabulary)))?;
         let wrong: Wrong = wrong.into();
         self.wrong[number as usize] = Some(wrong.clone());
         Ok(wrong)
@@ -199,4 +200,14 @@ pub(super) fn span_of(program: &Program, event: Event) -> Span {
         Event::Step { thread, edge } => program.thread(thread).edge(edge).span,
         Event::Drain { .. } => Span::NONE,
     }
+}
+
+/// Where the first property stands that is not linear in a control.
+fn property_at_fault(program: &Program, shapes: &[&Shape], vocabulary: &mut Vocabulary) -> Span {
+    let mut alone = program.clone();
+    let mut faulty = |property: &&Property| {
+        alone.properties = vec![(*property).clone()];
+        violations(vocabulary, &alone, shapes).is_err()
+    };
+    program.properties.iter().find(&mut faulty).map_or(Span::NONE, |property| property.span)
 }

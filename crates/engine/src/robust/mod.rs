@@ -76,17 +76,22 @@ pub fn robust(program: &Program, run: &Run<'_>) -> Robustness {
 
 /// As [`robust()`], dismissing only some attacks beforehand, and with what it took.
 pub fn robust_with(program: &Program, run: &Run<'_>, cuts: Cuts) -> (Robustness, RobustWork) {
-    let (answer, work, _) = decide(program, run, cuts);
+    let (answer, work, _) = robust_proved(program, run, cuts);
     (answer, work)
 }
 
 /// As [`robust()`], with the proof if the program is robust.
 pub fn prove_robust(program: &Program, run: &Run<'_>) -> (Robustness, Option<RobustProof>) {
-    let (answer, _, proof) = decide(program, run, Cuts::ALL);
+    let (answer, _, proof) = robust_proved(program, run, Cuts::ALL);
     (answer, proof)
 }
 
-fn decide(program: &Program, run: &Run<'_>, cuts: Cuts) -> (Robustness, RobustWork, Option<RobustProof>) {
+/// As [`robust_with`], with the proof if the program is robust.
+pub fn robust_proved(
+    program: &Program,
+    run: &Run<'_>,
+    cuts: Cuts,
+) -> (Robustness, RobustWork, Option<RobustProof>) {
     let accesses = Accesses::of(program);
     let mut work = RobustWork::default();
     let mut stopped = None;
