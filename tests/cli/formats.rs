@@ -58,8 +58,10 @@ pub fn varied() -> Folder {
     folder.write("a <b> & \"c\" [d](e).fw", SB);
     folder.run(&["verify", "--evidence", "proofs", "sb.fw", "mp.fw"]).exits(1);
     folder.run(&["robust", "--evidence", "proofs", "sb.fw", "mp.fw"]).exits(1);
-    for engine in ["cegar", "gaps"] {
-        folder.run(&["verify", "--evidence", "proofs", "--engine", engine, "endless.fw"]).exits(0);
+    // Certificates of every other kind: cubes, gaps, and safe because robust.
+    folder.write("fenced.fw", ENDLESS.replace("x + 1;", "x + 1; fence;"));
+    for engine in ["cegar", "gaps", "lazy"] {
+        folder.run(&["verify", "--evidence", "proofs", "--engine", engine, "fenced.fw"]).exits(0);
     }
     folder
 }
@@ -74,8 +76,9 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["check", "mp.fw", "proofs/mp.tso.closed.txt"],
         vec!["check", "sb.fw", "proofs/sb.tso.witness.txt"],
         vec!["check", "mp.fw", "proofs/mp.tso.robust.txt"],
-        vec!["check", "endless.fw", "proofs/endless.tso.cubes.txt"],
-        vec!["check", "endless.fw", "proofs/endless.tso.gaps.txt"],
+        vec!["check", "fenced.fw", "proofs/fenced.tso.cubes.txt"],
+        vec!["check", "fenced.fw", "proofs/fenced.tso.gaps.txt"],
+        vec!["check", "fenced.fw", "proofs/fenced.tso.robust-set.txt"],
         vec!["check", "mp.fw", "proofs/sb.tso.trace.txt"],
         vec!["check", "mp.fw", "proofs/sb.tso.witness.txt"],
         vec!["check", "broken.fw", "no.txt"],
@@ -94,7 +97,10 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["fence", "--explain-plan", "sb.litmus"],
         vec!["bench"],
         // Out of time at once: rows without answers, quickly.
-        vec!["bench", "--timeout", "0", "--corpora", "none", "seed004-robust"],
+        vec!["bench", "--timeout", "0", "--corpora", "none", "seed000"],
+        vec!["bench", "--timeout", "0", "--corpora", "none", "seed004-lazy"],
+        // A second, with answers.
+        vec!["bench", "--corpora", "none", "seed004-robust"],
         vec!["list"],
         vec!["list", "models"],
         vec!["list", "formats"],

@@ -58,7 +58,7 @@ fn samples() -> Vec<Value> {
         &["check", "mp.fw", "proofs/mp.tso.closed.txt"],
         &["check", "sb.fw", "proofs/sb.tso.witness.txt"],
         &["check", "mp.fw", "proofs/mp.tso.robust.txt"],
-        &["check", "endless.fw", "proofs/endless.tso.cubes.txt"],
+        &["check", "fenced.fw", "proofs/fenced.tso.cubes.txt"],
         &["verify", "--engine", "cegar", "endless.fw"],
         &["robust", "sb.fw"],
         &["robust", "--evidence", "more", "mp.fw"],
@@ -201,7 +201,7 @@ fn a_run_names_the_fence_that_prevents_it() {
     // What the text report says in words.
     let text = folder.run(&["verify", "sb.fw"]).exits(1);
     let after = fence["after"].as_str().expect("a statement");
-    text.says(&format!("A fence after `{after}` (line {})", fence["line"]));
+    text.says(&format!("A full fence after `{after}` (line {}) prevents this run.", fence["line"]));
     assert_eq!(prevented(&["--model", "pso", "mp.fw"])[0]["kind"], "store");
     // Where SC fails too, none helps.
     assert_eq!(prevented(&["race.fw"]), Value::Null);
