@@ -7,6 +7,39 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const PUBLISHED: &str = include_str!("../../docs/schema/fencewright-1.json");
+const DESCRIBED: &str = include_str!("../../docs/cli.md");
+
+/// Objects whose fields are names of the program or of columns, not ours.
+const OTHERS_NAMES: [&str; 3] = ["initial", "outcomes", "row"];
+
+/// Every answer that commands have.
+const ANSWERS: [&str; 25] = [
+    "bench",
+    "check error",
+    "check not_robust",
+    "check robust",
+    "check safe",
+    "check unsafe",
+    "ci",
+    "ci error",
+    "fence error",
+    "fence robust",
+    "fence safe",
+    "fence unknown",
+    "fence unsafe",
+    "list",
+    "plan",
+    "robust error",
+    "robust not_robust",
+    "robust robust",
+    "robust unknown",
+    "run",
+    "run error",
+    "verify error",
+    "verify safe",
+    "verify unknown",
+    "verify unsafe",
+];
 
 fn schema() -> Validator {
     let schema: Value = serde_json::from_str(PUBLISHED).expect("the schema is JSON");
@@ -23,24 +56,40 @@ fn wrong(schema: &Validator, line: &Value) -> Option<String> {
 #[test]
 fn every_line_of_every_command_follows_it() {
     let schema = schema();
-    let mut commands = BTreeSet::new();
-    let mut verdicts = BTreeSet::new();
+    let mut answers = BTreeSet::new();
     for (name, ran) in all_runs("json") {
         for line in ran.json() {
             if let Some(errors) = wrong(&schema, &line) {
                 panic!("{name}\n{errors}\n{line}");
             }
-            for key in line.as_object().expect("an object").keys() {
+            let mut keys = BTreeSet::new();
+            our_names(&line, &mut keys);
+            for key in keys {
                 assert!(PUBLISHED.contains(&format!("\"{key}\"")), "{name}: `{key}` is not in the schema");
+                let described = [format!("`{key}`"), format!(".{key}`")];
+                assert!(described.iter().any(|text| DESCRIBED.contains(text)), "{name}: what is `{key}`?");
             }
-            commands.insert(line["command"].to_string());
-            verdicts.insert(line["verdict"].to_string());
+            let word = |field: &str| line[field].as_str().unwrap_or_default().to_string();
+            answers.insert(format!("{} {}", word("command"), word("verdict")).trim().to_string());
         }
     }
-    let all = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<BTreeSet<_>>();
-    assert_eq!(commands, all(&["bench", "check", "ci", "fence", "list", "plan", "robust", "run", "verify"]));
-    verdicts.remove("null");
-    assert_eq!(verdicts, all(&["error", "not_robust", "robust", "safe", "unknown", "unsafe"]));
+    assert_eq!(answers.iter().map(String::as_str).collect::<Vec<_>>(), ANSWERS);
+}
+
+/// The names of all fields that we gave, at any depth.
+fn our_names(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, inner) in object {
+                names.insert(key.clone());
+                if !OTHERS_NAMES.contains(&key.as_str()) {
+                    our_names(inner, names);
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|inner| our_names(inner, names)),
+        _ => {}
+    }
 }
 
 /// Lines with as many different fields as there are.
