@@ -10,16 +10,23 @@
 //! likewise below. Order and equality of two values are the same in all states that a normal
 //! form stands for, and so is a difference that is not wider than the precision.
 //!
+//! A proof by cubes has predicates that hold, over values and the newest and older stores of
+//! buffers (see [`cubes`]).
+//!
 //! Whoever shows this needs to know nothing of certificates. Sentences are plain text without a
 //! full stop. Registers that a front end made up mean nothing to a reader and are left out.
 
+mod ahead;
 mod collect;
+mod comparisons;
+mod cubes;
 mod facts;
 mod labels;
 mod say;
 
-use crate::{Certificate, ClosedSet, Ignore, Monitor, Stop, Task};
+use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, Stop, Task};
 use collect::Collector;
+use cubes::Cubes;
 use machine::Gaps;
 use program::{Loc, ThreadId, VarId};
 use say::{Place, counted};
@@ -112,7 +119,7 @@ pub fn known_within(
     match certificate {
         Certificate::Closed(set) => listed(task, None, set, monitor),
         Certificate::Gaps(gaps, set) => listed(task, Some(*gaps), set, monitor),
-        Certificate::Cubes(_) => Ok(Known::default()),
+        Certificate::Cubes(proof) => by_cubes(task, proof, monitor),
         Certificate::Robust { delays, set, .. } => {
             let about = about_robust(delays.len(), set);
             Ok(Known { about, ..Known::default() })
@@ -131,6 +138,24 @@ fn listed(
     collector.collect(set, monitor)?;
     let (everywhere, places) = collector.sentences();
     Ok(Known { about: about_list(gaps, set), everywhere, places })
+}
+
+/// What a proof by cubes knows.
+fn by_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<Known, Stop> {
+    let mut cubes = Cubes::new(task, proof);
+    cubes.collect(monitor)?;
+    let (everywhere, places) = cubes.sentences();
+    Ok(Known { about: about_cubes(proof), everywhere, places })
+}
+
+fn about_cubes(proof: &CubeProof) -> String {
+    format!(
+        "The proof has {} on the values for {} of the threads and \
+         their buffers, so it holds for integers of any size and buffers of any length. This is what the \
+         conditions have in common.",
+        counted(proof.cubes.len(), "condition"),
+        counted(proof.controls.len(), "control"),
+    )
 }
 
 fn about_list(gaps: Option<Gaps>, set: &ClosedSet) -> String {
