@@ -55,7 +55,8 @@ impl Seen<'_> {
 
     fn buffer_is(&self, contents: &str) -> bool {
         let buffer = self.buffer();
-        let stores: Vec<&String> = buffer.iter().map(|(name, _)| name).filter(|name| *name != "fence").collect();
+        let stores: Vec<&String> =
+            buffer.iter().map(|(name, _)| name).filter(|name| *name != "fence").collect();
         let only = |names: &str| {
             let names = names.replace(" and ", ", ").replace(" or ", ", ");
             stores.iter().all(|store| names.split(", ").any(|name| name == *store))
@@ -86,14 +87,20 @@ impl Seen<'_> {
     /// Buffered stores by short names: `§newest:x`.
     fn without_stores(&self, sentence: &str) -> String {
         let sentence = sentence.replace("its newest buffered store to ", "§newest:");
-        sentence.replace("every older buffered store to ", "§older:").replace("every buffered store to ", "§every:")
+        sentence
+            .replace("every older buffered store to ", "§older:")
+            .replace("every buffered store to ", "§every:")
     }
 
     /// What a name stands for: one value, or those of some buffered stores.
     fn values(&self, name: &str) -> Vec<i64> {
         if let Some((which, variable)) = name.strip_prefix('§').and_then(|name| name.split_once(':')) {
-            let mut stores: Vec<i64> =
-                self.buffer().into_iter().filter(|(name, _)| name == variable).map(|(_, value)| value).collect();
+            let mut stores: Vec<i64> = self
+                .buffer()
+                .into_iter()
+                .filter(|(name, _)| name == variable)
+                .map(|(_, value)| value)
+                .collect();
             let newest = stores.pop();
             return match which {
                 "newest" => newest.into_iter().collect(),
@@ -104,7 +111,11 @@ impl Seen<'_> {
         let program = self.program;
         let variable = program.variable_ids().find(|v| program.variable(*v).name == name);
         let mut registers = program.thread_ids().flat_map(|thread| {
-            let own = if thread == self.thread { String::new() } else { format!("{}.", program.thread(thread).name) };
+            let own = if thread == self.thread {
+                String::new()
+            } else {
+                format!("{}.", program.thread(thread).name)
+            };
             let names = program.thread(thread).registers.iter().enumerate();
             names.map(move |(at, register)| (format!("{own}{register}"), thread, RegId::new(at)))
         });
@@ -134,7 +145,8 @@ impl Seen<'_> {
         let mut sums = vec![0];
         let mut sign = 1;
         for word in words {
-            let (factor, name) = word.split_once('*').map_or((1, *word), |(f, n)| (f.parse().expect("a factor"), n));
+            let (factor, name) =
+                word.split_once('*').map_or((1, *word), |(f, n)| (f.parse().expect("a factor"), n));
             let values = match (*word, name.parse::<i64>()) {
                 ("+", _) => {
                     sign = 1;
@@ -169,7 +181,7 @@ fn satisfies(value: i64, predicate: &str) -> bool {
         _ => predicate.replace(" or ", ", ").split(", ").any(|choice| match choice.split_once(" than ") {
             Some(("more", bound)) => value > bound.parse().expect("a number"),
             Some((_, bound)) => value < bound.parse().expect("a number"),
-            None => value == choice.parse().expect("a number"),
+            None => value == choice.parse::<i64>().expect("a number"),
         }),
     }
 }

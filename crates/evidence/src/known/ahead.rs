@@ -32,7 +32,8 @@ pub(super) struct Ahead {
 
 impl Ahead {
     pub(super) fn new(program: &Program, first: &LocalFirst) -> Ahead {
-        let thread = |id: ThreadId| program.thread(id).locs().map(|loc| way(program, first, id, loc)).collect();
+        let thread =
+            |id: ThreadId| program.thread(id).locs().map(|loc| way(program, first, id, loc)).collect();
         let ways: Vec<Vec<Way>> = program.thread_ids().map(thread).collect();
         let written = |ways: &Vec<Way>| ways.iter().flat_map(|way| way.registers.iter().copied()).collect();
         Ahead { written: ways.iter().map(written).collect(), ways }

@@ -270,11 +270,7 @@ impl<'a> Collector<'a> {
 
 impl Facts {
     fn new(variables: usize, labels: usize) -> Facts {
-        Facts {
-            memory: vec![Values::default(); variables],
-            met: vec![false; labels],
-            ..Facts::default()
-        }
+        Facts { memory: vec![Values::default(); variables], met: vec![false; labels], ..Facts::default() }
     }
 
     fn add_memory(&mut self, values: &[i64], exactly: Exactly) {

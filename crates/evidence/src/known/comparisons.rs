@@ -229,7 +229,10 @@ mod tests {
         check(&[Atom::le(x.clone(), 3), Atom::ge(x.clone(), 3)], &["x is 3"]);
         check(&[Atom::le(x.clone(), 3), Atom::ge(x.clone(), 1), Atom::ne(x.clone(), 2)], &["x is 1 or 3"]);
         check(&[Atom::le(x.clone(), 9), Atom::ge(x.clone(), 1)], &["x lies between 1 and 9"]);
-        check(&[Atom::le(x.clone(), 9), Atom::le(x.clone(), 7), Atom::ne(x, 3)], &["x is at most 7", "x is not 3"]);
+        check(
+            &[Atom::le(x.clone(), 9), Atom::le(x.clone(), 7), Atom::ne(x, 3)],
+            &["x is at most 7", "x is not 3"],
+        );
         check(&[Atom::ge(y, 0), Atom::ge(z, 0)], &["y and z are at least 0"]);
     }
 
@@ -253,6 +256,9 @@ mod tests {
         check(&[chain.as_slice(), &[Atom::le(x.clone(), z.clone())]].concat(), &["x < y", "y < z"]);
         let values = [Atom::eq(x.clone(), 1), Atom::eq(y.clone(), 1)];
         check(&[values.as_slice(), &[Atom::eq(x.clone(), y.clone())]].concat(), &["x and y are 1"]);
-        check(&[Atom::ge(x.clone(), 0), Atom::lt(x.clone(), y.clone()), Atom::ge(y, 1)], &["x is at least 0", "x < y"]);
+        check(
+            &[Atom::ge(x.clone(), 0), Atom::lt(x.clone(), y.clone()), Atom::ge(y, 1)],
+            &["x is at least 0", "x < y"],
+        );
     }
 }

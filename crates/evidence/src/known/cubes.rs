@@ -78,9 +78,10 @@ impl<'a> Cubes<'a> {
         let settled = |(_, shapes): &(Option<ThreadId>, Vec<Shape>)| {
             first.thread(shapes.iter().map(|shape| shape.loc)).is_none()
         };
-        let signed = proof.predicates.iter().enumerate().flat_map(|(at, atom)| {
-            [(atom.clone(), (at as u32, true)), (atom.negate(), (at as u32, false))]
-        });
+        let signed =
+            proof.predicates.iter().enumerate().flat_map(|(at, atom)| {
+                [(atom.clone(), (at as u32, true)), (atom.negate(), (at as u32, false))]
+            });
         let mut cubes = Cubes {
             task,
             proof,
@@ -234,7 +235,10 @@ impl<'a> Cubes<'a> {
             for (var, slots) in &choices {
                 let with = |way: &Vec<(Var, Var)>| {
                     let way = way.clone();
-                    slots.iter().map(move |slot| [way.as_slice(), &[(*var, *slot)]].concat()).collect::<Vec<_>>()
+                    slots
+                        .iter()
+                        .map(move |slot| [way.as_slice(), &[(*var, *slot)]].concat())
+                        .collect::<Vec<_>>()
                 };
                 ways = ways.iter().flat_map(with).collect();
             }
@@ -283,7 +287,8 @@ impl<'a> Cubes<'a> {
             let ahead = self.joined(thread, self.ahead.from(thread, loc).ends.iter().copied())?;
             Some(Place::new(&self.place(thread, loc, buffered, &ahead, &labels), &known))
         };
-        let places = program.thread_ids().map(|id| program.thread(id).locs().map(|loc| place(id, loc)).collect());
+        let places =
+            program.thread_ids().map(|id| program.thread(id).locs().map(|loc| place(id, loc)).collect());
         (sentences(&everywhere), places.collect())
     }
 
@@ -358,7 +363,9 @@ impl<'a> Cubes<'a> {
         let way = self.ahead.from(thread, loc);
         match self.vocabulary.name(var) {
             Some(Name::Slot(Slot::Memory(_))) => true,
-            Some(Name::Slot(Slot::Register(t, register))) if t == thread => !way.registers.contains(&register),
+            Some(Name::Slot(Slot::Register(t, register))) if t == thread => {
+                !way.registers.contains(&register)
+            }
             Some(Name::Slot(Slot::Register(t, register))) => !self.ahead.writes(t, register),
             Some(Name::Slot(Slot::Last(_, variable) | Slot::Pool(_, variable))) => {
                 buffered.contains(&variable) && !way.variables.contains(&variable)
