@@ -144,6 +144,32 @@ fn cubes_know_comparisons() {
 }
 
 #[test]
+fn cubes_know_of_other_threads_registers() {
+    let text = "shared x; thread P { let r; loop { r = fetch_add(x, 1); } }
+        thread Q { let a; a = x; here: skip; } never P.r > x;";
+    let program = read(text);
+    let known = proved(&program, "tso", "cegar");
+    assert_eq!(at_label(&program, &known, 1, "here"), ["P.r <= x", "its buffer is empty"]);
+}
+
+#[test]
+fn cubes_know_of_buffered_stores() {
+    let text = "shared x; thread P { x = 1; x = 2; here: skip; } thread Q { let a; a = x; }
+        never P@here && x > 2;";
+    let program = read(text);
+    let known = proved(&program, "pso", "cegar");
+    assert_eq!(
+        at_label(&program, &known, 0, "here"),
+        [
+            "x is at most 2",
+            "its buffer may hold stores to x",
+            "its newest buffered store to x is 2",
+            "every older buffered store to x is 1"
+        ]
+    );
+}
+
+#[test]
 fn a_proof_of_robustness_says_nothing_about_places() {
     let program = corpus("peterson_fenced.fw");
     let known = proved(&program, "tso", "lazy");
