@@ -301,9 +301,7 @@ never T0@cs && T1@cs;
     assert_eq!(client.verdict(URI)["code"], "safe");
     let hover = client.ask("textDocument/hover", client.place(URI, "skip")).expect("an answer");
     let known = hover["contents"]["value"].as_str().expect("a text");
-    for part in
-        ["**T0**", "- next is at least 1", "- serving \\< next", "- serving == mine", "- T1 is never at cs"]
-    {
+    for part in ["**T0**", "- serving == mine", "- mine \\< next", "- T1 is never at cs"] {
         assert!(known.contains(part), "{part} in {known}");
     }
     assert_eq!(client.leave(), 0);
