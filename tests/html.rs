@@ -244,7 +244,7 @@ fn every_control_is_reached_by_tab_and_shows_it() {
         "Suggested change",
         "Source",
         "Without the store fence",
-        "Without the fence",
+        "Without the full fence",
         "First step",
         "Step back",
         "Step on",
