@@ -5,33 +5,40 @@
 
 mod abstracting;
 mod bench;
+mod check;
 mod ci;
+mod exploring;
+mod fence;
 mod html;
+mod input;
+mod list;
 pub mod lsp;
 mod plan;
 mod report;
 mod robust;
+mod run;
+mod show;
 pub mod values;
+mod verify;
 
-pub use bench::Bench;
-pub use robust::Robust;
-
-pub use ci::Ci;
-pub use report::ReportFormat;
-
-use crate::limits::Budget;
 pub use abstracting::Abstracting;
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use engine::{Costs, ENGINES, Engine, Order, Points, Run};
-use evidence::Monitor;
-use html::HtmlReport;
-use machine::{MODELS, Model, model_named};
-use plan::{Planning, PlanningAlone};
-use program::Int;
-use std::path::PathBuf;
-use std::time::Duration;
+pub use bench::Bench;
+pub use check::Check;
+pub use ci::Ci;
+pub use exploring::{Exploring, Limits, bytes};
+pub use fence::{Fence, Goal};
+pub use input::Input;
+pub use list::{List, Registry};
+pub use report::ReportFormat;
+pub use robust::Robust;
+pub use run::RunArgs;
+pub use show::{Show, ShowAs};
 pub use values::{costs as fence_costs, definition};
-use values::{costs, engines, formats, models, positive, seconds};
+pub use verify::Verify;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use machine::{MODELS, Model, model_named};
+use std::path::PathBuf;
 
 /// Verify lock-free programs under weak memory, with evidence anyone can check.
 #[derive(Debug, Parser)]
@@ -67,15 +74,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Is it safe?
-    #[command(after_help = "\
-Examples:
-  fencewright verify peterson.fw
-  fencewright verify --model pso --timeout 60 --evidence proofs/ ring_buffer.fw
-  fencewright verify --model all --format json programs/ | jq .verdict
-  fencewright verify --report peterson.html peterson.fw    one page to step through
-  fencewright show test.fw | fencewright verify -
-
-Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.")]
+    #[command(after_help = verify::HELP)]
     Verify(Verify),
 
     /// Does it only behave as under SC?
@@ -83,49 +82,19 @@ Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins,
     Robust(Robust),
 
     /// Which fences make it safe, at the least cost?
-    #[command(after_help = "\
-Examples:
-  fencewright fence peterson.fw
-  fencewright fence --model pso --cost full=10,store=1 --all peterson.fw
-  fencewright fence --goal robust peterson.fw              so that it behaves as under SC
-  fencewright fence --out fenced.fw peterson.fw            the program with the fences in it
-  fencewright fence --out - peterson.fw | fencewright verify -
-
-With `--out -` the report goes to standard error. In a litmus test, fences make the outcome of
-`exists` or `~exists` impossible, or every outcome but that of `forall`.
-
-Exit codes: 0 found (perhaps none is needed), 1 no fence helps: SC fails too, 2 error, 3 unknown.")]
+    #[command(after_help = fence::HELP)]
     Fence(Fence),
 
     /// Check evidence that `--evidence` wrote
-    #[command(after_help = "\
-Examples:
-  fencewright verify --evidence proofs/ peterson.fw
-  fencewright check peterson.fw proofs/peterson.tso.trace.txt
-  fencewright check peterson.fw proofs/peterson.tso.witness.txt
-
-The evidence names its memory model. Nothing in it is believed: a trace is replayed step by step, of a set of
-states every successor of every state is worked out again, and of a witness also happens-before and its cycle.
-
-Exit codes: 0 the evidence holds (whatever it proves), 2 it does not, or an error.")]
+    #[command(after_help = check::HELP)]
     Check(Check),
 
     /// Print a program in another form
-    #[command(after_help = "\
-Examples:
-  fencewright show peterson.fw                          what the program means, step by step
-  fencewright show --as dot peterson.fw | dot -Tsvg     a picture of its automata
-  fencewright show --as rmm peterson.fw > peterson.rmm  the same program for Memorax")]
+    #[command(after_help = show::HELP)]
     Show(Show),
 
     /// Walk a program, at random or step by step
-    #[command(after_help = "\
-Examples:
-  fencewright run peterson.fw                             one random walk under TSO
-  fencewright run --runs 1000 --seed 7 --model pso mp.fw  walk until something is violated
-  fencewright run --interactive peterson.fw               choose every step, with undo
-
-Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something was, 2 error.")]
+    #[command(after_help = run::HELP)]
     Run(RunArgs),
 
     /// Serve editors: diagnostics, verdicts, hover, definitions and quick fixes over LSP
@@ -133,10 +102,7 @@ Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something
     Lsp(lsp::Lsp),
 
     /// List memory models, engines, input formats and report formats
-    #[command(after_help = "\
-Examples:
-  fencewright list
-  fencewright list engines --format json")]
+    #[command(after_help = list::HELP)]
     List(List),
 
     /// Measure published tables, ours beside theirs
@@ -178,266 +144,6 @@ Examples:
     },
 }
 
-/// `verify`
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("written").args(["evidence", "html"]).multiple(true))]
-pub struct Verify {
-    /// Programs; folders are walked, `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-
-    /// The memory model; `all` asks under each
-    #[arg(long, short, default_value = "tso", value_parser = models(true))]
-    pub model: String,
-
-    #[command(flatten)]
-    pub exploring: Exploring,
-
-    #[command(flatten)]
-    pub input: Input,
-
-    #[command(flatten)]
-    pub limits: Limits,
-
-    #[command(flatten)]
-    pub planning: Planning,
-
-    /// How much to do at once: files, and engines for one file [default: the number of processors]
-    #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
-    pub threads: Option<usize>,
-
-    #[command(flatten)]
-    pub report: ReportFormat,
-
-    /// Write traces and certificates into this folder
-    #[arg(long, value_name = "DIR")]
-    pub evidence: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub html: HtmlReport,
-
-    /// Let --evidence and --report replace files that say something else
-    #[arg(long, requires = "written")]
-    pub force: bool,
-}
-
-/// `fence`
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("written").args(["evidence", "out", "html"]).multiple(true))]
-pub struct Fence {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
-
-    /// The memory model
-    #[arg(long, short, default_value = "tso", value_parser = models(false))]
-    pub model: String,
-
-    /// What the fences must achieve
-    #[arg(long, default_value = "safe")]
-    pub goal: Goal,
-
-    /// Where fences may go
-    #[arg(long, default_value = "stores")]
-    pub points: FencePoints,
-
-    /// What fences cost in each thread, and how many times as much for every loop around them; locked
-    /// exchanges (swap) are only considered if they have a price [default: full=3,store=1,loop=1]
-    #[arg(long, value_name = "KIND=COST,…", value_parser = costs, default_value = "", hide_default_value = true)]
-    pub cost: Costs,
-
-    /// Find every cheapest set of fences
-    #[arg(long)]
-    pub all: bool,
-
-    /// Write the program with the fences in it to this file, all else unchanged; `-` is standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub planning: PlanningAlone,
-
-    #[command(flatten)]
-    pub exploring: Exploring,
-
-    #[command(flatten)]
-    pub input: Input,
-
-    #[command(flatten)]
-    pub limits: Limits,
-
-    #[command(flatten)]
-    pub report: ReportFormat,
-
-    /// Write the fenced program with its certificate, and traces without each fence, into this folder
-    #[arg(long, value_name = "DIR")]
-    pub evidence: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub html: HtmlReport,
-
-    /// Let --evidence, --out and --report replace files that say something else
-    #[arg(long, requires = "written")]
-    pub force: bool,
-}
-
-/// `check`
-#[derive(Debug, Args)]
-pub struct Check {
-    /// The program
-    pub file: PathBuf,
-
-    /// The evidence
-    pub evidence: PathBuf,
-
-    #[command(flatten)]
-    pub input: Input,
-
-    /// Write the obligations of a certificate here as SMT-LIB, to be checked by any solver: every
-    /// answer must be `unsat`
-    #[arg(long, value_name = "OUT")]
-    pub smtlib: Option<PathBuf>,
-
-    /// Memory for checking, in megabytes; however little, certificates of any size are checked
-    #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
-    pub memory: u64,
-
-    #[command(flatten)]
-    pub report: ReportFormat,
-}
-
-/// `show`
-#[derive(Debug, Args)]
-pub struct Show {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
-
-    /// In which form
-    #[arg(long = "as", value_name = "FORM", default_value = "fw")]
-    pub form: ShowAs,
-
-    #[command(flatten)]
-    pub input: Input,
-}
-
-/// `run`
-#[derive(Debug, Args)]
-pub struct RunArgs {
-    /// The program; `-` is standard input (not with --interactive)
-    pub file: PathBuf,
-
-    /// The memory model
-    #[arg(long, short, default_value = "tso", value_parser = models(false))]
-    pub model: String,
-
-    /// Choose every step yourself; reads commands from standard input, `?` explains them
-    #[arg(long, short, conflicts_with_all = ["runs", "seed", "steps", "format"])]
-    pub interactive: bool,
-
-    /// How many steps a walk may have
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub steps: usize,
-
-    /// How many walks; the first that violates something is the last
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive())]
-    pub runs: usize,
-
-    /// Where chance starts: the same seed gives the same walks
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub seed: u64,
-
-    #[command(flatten)]
-    pub input: Input,
-
-    #[command(flatten)]
-    pub report: ReportFormat,
-}
-
-/// `list`
-#[derive(Debug, Args)]
-pub struct List {
-    /// Only these [default: everything]
-    pub what: Option<Registry>,
-
-    #[command(flatten)]
-    pub report: ReportFormat,
-}
-
-/// How inputs are read.
-#[derive(Debug, Args)]
-pub struct Input {
-    /// The language of the input [default: by the file's ending, then by its content]
-    #[arg(long, value_name = "NAME", value_parser = formats())]
-    pub input_format: Option<String>,
-
-    /// Give a constant of the program another value
-    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = definition)]
-    pub define: Vec<(String, Int)>,
-
-    /// Litmus tests: list every register and variable, not only those the test names
-    #[arg(long)]
-    pub observe_all: bool,
-}
-
-/// How to look for an answer.
-#[derive(Debug, Args)]
-pub struct Exploring {
-    /// Who answers
-    #[arg(long, short, default_value = ENGINES[0].name(), value_parser = engines())]
-    pub engine: String,
-
-    /// In which order exact searches go
-    #[arg(long, value_name = "ORDER", default_value = "bfs")]
-    pub search: Search,
-
-    /// The largest bound on store buffers to try; beyond it the answer is unknown
-    #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
-    pub buffer: usize,
-
-    #[command(flatten)]
-    pub abstracting: Abstracting,
-}
-
-impl Exploring {
-    /// The engine.
-    pub fn engine(&self) -> &'static dyn Engine {
-        engine::engine_named(&self.engine).unwrap_or(ENGINES[0])
-    }
-
-    /// As engines want it, watched by `monitor`.
-    pub fn run<'a>(&self, monitor: &'a dyn Monitor) -> Run<'a> {
-        Run {
-            monitor,
-            order: self.search.into(),
-            max_buffer: Some(self.buffer),
-            abstraction: self.abstracting.abstraction(),
-            ..Run::default()
-        }
-    }
-}
-
-/// How far to go.
-#[derive(Debug, Args)]
-pub struct Limits {
-    /// Time for each file and model, in seconds; fractions are fine [default: none]
-    #[arg(long, short, value_name = "SECONDS", value_parser = seconds)]
-    pub timeout: Option<Duration>,
-
-    /// Memory for everything together, in megabytes
-    #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
-    pub memory: u64,
-
-    /// The most states to explore for each file and model [default: no limit]
-    #[arg(long, value_name = "N")]
-    pub states: Option<usize>,
-}
-
-impl Limits {
-    /// As the monitor wants them.
-    pub fn budget(&self) -> Budget {
-        Budget { time: self.timeout, memory: bytes(self.memory), states: self.states }
-    }
-}
-
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -449,91 +155,16 @@ pub enum Color {
     Never,
 }
 
-/// In which order to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Search {
-    /// Breadth first: the shortest violation
-    Bfs,
-    /// Depth first: often finds deep violations sooner
-    Dfs,
-}
-
-impl From<Search> for Order {
-    fn from(search: Search) -> Order {
-        match search {
-            Search::Bfs => Order::Breadth,
-            Search::Dfs => Order::Depth,
-        }
-    }
-}
-
-/// What fences must achieve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Goal {
-    /// No execution violates anything
-    Safe,
-    /// Every execution under TSO looks like one under SC
-    Robust,
-}
-
-/// Where fences may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FencePoints {
-    /// Behind stores
-    Stores,
-    /// Behind stores, and before statements that read
-    All,
-}
-
-impl From<FencePoints> for Points {
-    fn from(points: FencePoints) -> Points {
-        match points {
-            FencePoints::Stores => Points::Stores,
-            FencePoints::All => Points::All,
-        }
-    }
-}
-
-/// What `show` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ShowAs {
-    /// The program in our language, lowered to single steps
-    Fw,
-    /// A Graphviz graph of the automata
-    Dot,
-    /// The automata as JSON
-    Json,
-    /// A program for Memorax, if it can be one
-    Rmm,
-    /// A program for Trencher, if it can be one
-    Trencher,
-}
-
-/// What `list` lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Registry {
-    /// Memory models
-    Models,
-    /// Engines
-    Engines,
-    /// Input and report formats
-    Formats,
-}
-
 /// The models a `--model` value stands for.
 pub fn chosen_models(name: &str) -> Vec<Model> {
     model_named(name).map_or_else(|| MODELS.to_vec(), |model| vec![model])
-}
-
-/// Megabytes in bytes.
-pub fn bytes(megabytes: u64) -> usize {
-    usize::try_from(megabytes.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use engine::ENGINES;
 
     #[test]
     fn the_definitions_are_consistent() {

@@ -244,7 +244,7 @@ fn every_control_is_reached_by_tab_and_shows_it() {
         "Suggested change",
         "Source",
         "Without the store fence",
-        "Without the fence",
+        "Without the full fence",
         "First step",
         "Step back",
         "Step on",
@@ -402,7 +402,7 @@ fn what_is_known_leads_to_its_line() {
     );
     let known: Vec<String> = serde_json::from_value(known).expect("texts");
     assert_eq!(known.len(), 2, "{known:?}");
-    assert!(known[0].contains("P1 is not at cs") && known[1].contains("P0 is not at cs"), "{known:?}");
+    assert!(known[0].contains("P1 is never at cs") && known[1].contains("P0 is never at cs"), "{known:?}");
     browser.click(".to-line");
     assert_eq!(browser.text(".line.shown .line-number"), browser.text(".to-line"));
     assert_quiet(&browser);

@@ -1,6 +1,7 @@
 //! `bench`
 
-use super::{ReportFormat, bytes, seconds};
+use super::values::seconds;
+use super::{ReportFormat, bytes};
 use crate::commands::BENCHES;
 use crate::limits::Budget;
 use clap::Args;

@@ -81,6 +81,11 @@ fn line(file: &str, plan: &Plan<'_>) -> String {
     let entry =
         |entry: &Entry| json!({"engine": entry.engine.name(), "states": entry.states, "why": entry.why});
     let left_out = |(engine, why): &(&str, String)| json!({"engine": engine, "why": why});
+    // The final states of a litmus test are listed, and engines are not asked.
+    let (entries, others) = match program.question {
+        Some(_) => (&[][..], &[][..]),
+        None => (&plan.entries[..], &plan.left_out[..]),
+    };
     let object = json!({
         "schema": "fencewright/1",
         "command": "plan",
@@ -94,8 +99,8 @@ fn line(file: &str, plan: &Plan<'_>) -> String {
             "growing": growing.is_some(),
             "growing_line": growing.and_then(|span| program.source.line(span)),
         },
-        "entries": plan.entries.iter().map(entry).collect::<Vec<Value>>(),
-        "left_out": plan.left_out.iter().map(left_out).collect::<Vec<Value>>(),
+        "entries": entries.iter().map(entry).collect::<Vec<Value>>(),
+        "left_out": others.iter().map(left_out).collect::<Vec<Value>>(),
     });
     format!("{object}\n")
 }

@@ -47,6 +47,8 @@ struct Answer<'a> {
     cause: Option<String>,
     /// The step (from 0) that SC would not allow.
     cause_step: Option<usize>,
+    /// A fence that prevents the run: an entry for each thread that gets it.
+    prevented_by: Option<Vec<Value>>,
     evidence: Option<String>,
     diagnostics: Vec<Value>,
     /// What only some answers have.
@@ -140,6 +142,8 @@ impl Report for Json {
                 {
                     out.cause = Some(cause.text(program));
                     out.cause_step = Some(cause.step);
+                    out.prevented_by = engine::prevented_by(&answer.task, trace, &cause)
+                        .map(|point| fences::point_objects(program, 0, &point));
                 }
             }
         }

@@ -385,7 +385,6 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A result for every fence, with the way to write it and what happens without it.
     /// A witness, at the store that is delayed.
     fn not_robust(&self, checked: &CheckedWitness) -> Note {
         let witness = checked.witness();
@@ -407,6 +406,7 @@ impl<'a> Subject<'a> {
         self.result(Rule::MissingFence, point.span, &text)
     }
 
+    /// A result for every fence, with the way to write it and what happens without it.
     fn needed(&self, fenced: &Fenced<'_>, placed: &Placed) -> Vec<Note> {
         let each = placed.fences.iter().enumerate();
         let note = |(at, fence): (usize, &engine::NeededFence)| {

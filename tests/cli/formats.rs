@@ -2,10 +2,11 @@
 //! and input that is no program.
 
 use crate::golden::cases;
+use crate::robust::COUNTING;
 use crate::tool::{ENDLESS, Folder, MP, Ran, SB, run};
 use std::path::Path;
 
-const ANSWERING: [&str; 6] = ["verify", "fence", "check", "run", "list", "ci"];
+const ANSWERING: [&str; 8] = ["verify", "robust", "fence", "check", "run", "list", "bench", "ci"];
 
 /// Every golden case that answers in some format, answered in this one.
 pub fn golden_runs(format: &str) -> Vec<(String, Ran)> {
@@ -39,6 +40,7 @@ pub fn corpus_run(format: &str) -> Ran {
 pub fn varied() -> Folder {
     let folder = Folder::new();
     folder.write("sb.fw", SB).write("mp.fw", MP).write("endless.fw", ENDLESS);
+    folder.write("counting.fw", COUNTING);
     folder.write("race.fw", "shared x; thread P(i in 0..2) { let r = x; x = r + 1; } finally x == 2;");
     folder.write("open.fw", "shared x = any, a[2]; thread P { let r = x; assert r < 99; a[r] = 1 / r; }");
     folder.write(
@@ -55,6 +57,12 @@ pub fn varied() -> Folder {
     folder.write("binary.fw", b"\xff\xfe\x00").write("control.fw", "\u{0}\u{1}<&\">\u{1b}[31m");
     folder.write("a <b> & \"c\" [d](e).fw", SB);
     folder.run(&["verify", "--evidence", "proofs", "sb.fw", "mp.fw"]).exits(1);
+    folder.run(&["robust", "--evidence", "proofs", "sb.fw", "mp.fw"]).exits(1);
+    // Certificates of every other kind: cubes, gaps, and safe because robust.
+    folder.write("fenced.fw", ENDLESS.replace("x + 1;", "x + 1; fence;"));
+    for engine in ["cegar", "gaps", "lazy"] {
+        folder.run(&["verify", "--evidence", "proofs", "--engine", engine, "fenced.fw"]).exits(0);
+    }
     folder
 }
 
@@ -66,12 +74,33 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["verify", "--engine", "explicit", "--timeout", "0", "endless.fw"],
         vec!["check", "sb.fw", "proofs/sb.tso.trace.txt"],
         vec!["check", "mp.fw", "proofs/mp.tso.closed.txt"],
+        vec!["check", "sb.fw", "proofs/sb.tso.witness.txt"],
+        vec!["check", "mp.fw", "proofs/mp.tso.robust.txt"],
+        vec!["check", "fenced.fw", "proofs/fenced.tso.cubes.txt"],
+        vec!["check", "fenced.fw", "proofs/fenced.tso.gaps.txt"],
+        vec!["check", "fenced.fw", "proofs/fenced.tso.robust-set.txt"],
         vec!["check", "mp.fw", "proofs/sb.tso.trace.txt"],
+        vec!["check", "mp.fw", "proofs/sb.tso.witness.txt"],
         vec!["check", "broken.fw", "no.txt"],
         vec!["run", "--runs", "200", "sb.fw"],
         vec!["run", "--steps", "3", "endless.fw"],
         vec!["fence", "--all", "--model", "pso", "sb.fw"],
         vec!["fence", "--points", "all", "sb.fw"],
+        vec!["robust", "--states", "500", "."],
+        vec!["robust", "--model", "sc", "sb.fw", "no.fw"],
+        vec!["fence", "--goal", "robust", "--model", "sc", "sb.fw"],
+        vec!["fence", "--goal", "robust", "--all", "--points", "all", "sb.fw"],
+        vec!["fence", "--goal", "robust", "--states", "500", "counting.fw"],
+        vec!["verify", "--explain-plan", "--model", "all", "."],
+        vec!["verify", "--explain-plan", "--engine", "lazy", "sb.fw"],
+        vec!["fence", "--explain-plan", "sb.fw"],
+        vec!["fence", "--explain-plan", "sb.litmus"],
+        vec!["bench"],
+        // Out of time at once: rows without answers, quickly.
+        vec!["bench", "--timeout", "0", "--corpora", "none", "seed000"],
+        vec!["bench", "--timeout", "0", "--corpora", "none", "seed004-lazy"],
+        // A second, with answers.
+        vec!["bench", "--corpora", "none", "seed004-robust"],
         vec!["list"],
         vec!["list", "models"],
         vec!["list", "formats"],
@@ -88,6 +117,7 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         "no.fw",
     ] {
         commands.push(vec!["fence", file]);
+        commands.push(vec!["fence", "--goal", "robust", file]);
         commands.push(vec!["run", file]);
     }
     commands

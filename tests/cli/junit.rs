@@ -1,6 +1,7 @@
 //! `--format junit`: XML that parses, with counts that are right.
 
 use crate::formats::{all_runs, varied};
+use crate::robust::COUNTING;
 use crate::tool::{ENDLESS, Folder, MP, Ran, SB};
 use roxmltree::{Document, Node};
 
@@ -92,6 +93,39 @@ fn verdicts_are_ends_of_test_cases() {
     assert_eq!(text("failure").0, "finally !(P0.a == 0 && P1.b == 0)");
     assert_eq!(text("skipped").0, "the limit on states was reached");
     assert!(text("system-out").1.contains("reaches memory"), "the trace can be read: {ran:?}");
+}
+
+#[test]
+fn robustness_is_a_test_case_of_its_own() {
+    let folder = Folder::new();
+    folder.write("sb.fw", SB).write("mp.fw", MP).write("counting.fw", COUNTING).write("broken.fw", "shared");
+    let ended = |args: &[&str], code: i32| {
+        let ran = folder.run(&[args, &["--format", "junit", "--states", "500"]].concat()).exits(code);
+        (check_document("", &ran), ran.out)
+    };
+    let expected = |rows: &[(&str, &str, &str)]| {
+        let row =
+            |(file, name, end): &(&str, &str, &str)| (file.to_string(), name.to_string(), end.to_string());
+        rows.iter().map(row).collect::<Vec<_>>()
+    };
+    let (cases, out) = ended(&["robust", "sb.fw", "mp.fw", "counting.fw", "broken.fw"], 2);
+    let rows = [
+        ("sb.fw", "tso robust", "failure"),
+        ("mp.fw", "tso robust", "passed"),
+        ("counting.fw", "tso robust", "skipped"),
+        ("broken.fw", "robust", "error"),
+    ];
+    assert_eq!(cases, expected(&rows));
+    let document = Document::parse(&out).expect("it parses");
+    let failure = document.descendants().find(|node| node.has_tag_name("failure")).expect("there is one");
+    assert_eq!(failure.attribute("type"), Some("not_robust"));
+    let message = failure.attribute("message").unwrap_or_default();
+    assert!(message.starts_with("P0 can delay `x = 1` (line 2) past"), "{message}");
+    let (cases, out) = ended(&["fence", "--goal", "robust", "sb.fw"], 0);
+    assert_eq!(cases, expected(&[("sb.fw", "tso robust fences", "passed")]));
+    assert!(out.contains("makes it robust against TSO"), "{out}");
+    let (cases, _) = ended(&["fence", "--goal", "robust", "counting.fw"], 3);
+    assert_eq!(cases, expected(&[("counting.fw", "tso robust fences", "skipped")]));
 }
 
 #[test]

@@ -21,6 +21,30 @@ fn a_report_is_written_beside_the_answers() {
 }
 
 #[test]
+fn proofs_of_every_kind_tell_what_they_know() {
+    let folder = Folder::new();
+    folder.write("ticket.fw", include_str!("../../corpus/ticket_lock.fw"));
+    folder.write("peterson.fw", include_str!("../../corpus/peterson_fenced.fw"));
+    let told = [
+        ("ticket.fw", "cegar", "<li>owner &lt; next</li>"),
+        ("ticket.fw", "gaps", "<li>P1 is never at cs</li>"),
+        (
+            "peterson.fw",
+            "explicit",
+            "<h4>At all times</h4>\n<ul class=\"facts\"><li>flag[0], flag[1] and turn are 0 or 1</li></ul>",
+        ),
+        ("peterson.fw", "lazy", "says nothing about single places"),
+    ];
+    for (file, engine, expected) in told {
+        folder.run(&["verify", "--engine", engine, "--report", "out.html", file]).exits(0);
+        let report = folder.read("out.html");
+        assert!(report.contains(expected), "{engine} of {file} says `{expected}`");
+        let table = report.contains("<table class=\"known\">");
+        assert_eq!(table, engine != "lazy", "{engine} of {file}");
+    }
+}
+
+#[test]
 fn our_reports_are_replaced_and_other_files_only_by_force() {
     let folder = Folder::new();
     folder.write("sb.fw", SB).write("mine.html", "<!DOCTYPE html>\n<p>mine</p>").write("short", "<");

@@ -11,7 +11,7 @@ finally x == 1;
 ";
 
 /// Counts for ever beside a store and a load that might matter, and do not.
-const COUNTING: &str = "\
+pub const COUNTING: &str = "\
 shared x, y;
 thread P { let n, a; loop { n = n + 1; x = 1; a = y; } }
 thread Q { let b; b = x; if (b == 2) { y = 1; b = x; } }

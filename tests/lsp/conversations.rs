@@ -51,7 +51,7 @@ fn from_a_typing_mistake_to_a_proof() {
     assert_eq!((&verdict["code"], &verdict["severity"]), (&json!("unsafe"), &json!(1)));
     assert_eq!(client.covered(URI, &verdict["range"]), "never P0@cs && P1@cs");
     assert!(message(&verdict).starts_with("unsafe (tso): never P0@cs && P1@cs\n"), "{verdict}");
-    assert!(message(&verdict).contains("while its own store to"), "{verdict}");
+    assert!(message(&verdict).contains("was still in its buffer when"), "{verdict}");
     let run = verdict["relatedInformation"].as_array().expect("the run");
     let texts: Vec<&str> = run.iter().map(message).collect();
     assert!(texts[0].starts_with("1. P"), "{texts:?}");
@@ -301,9 +301,7 @@ never T0@cs && T1@cs;
     assert_eq!(client.verdict(URI)["code"], "safe");
     let hover = client.ask("textDocument/hover", client.place(URI, "skip")).expect("an answer");
     let known = hover["contents"]["value"].as_str().expect("a text");
-    for part in
-        ["**T0**", "- next is at least 1", "- serving \\< next", "- serving == mine", "- T1 is never at cs"]
-    {
+    for part in ["**T0**", "- serving == mine", "- mine \\< next", "- T1 is never at cs"] {
         assert!(known.contains(part), "{part} in {known}");
     }
     assert_eq!(client.leave(), 0);

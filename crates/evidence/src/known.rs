@@ -1,4 +1,4 @@
-//! What a certificate knows, place by place, in sentences.
+//! What a certificate knows, in sentences: at all times, and place by place.
 //!
 //! A closed set lists every reachable state, so what all its states with a thread at a location
 //! have in common holds whenever the thread stands there. [`known`] collects, for every thread
@@ -9,31 +9,68 @@
 //! is itself. One above the window stands for itself and larger ones, so a least value is one;
 //! likewise below. Order and equality of two values are the same in all states that a normal
 //! form stands for, and so is a difference that is not wider than the precision.
+//!
+//! A proof by cubes has predicates that hold, over values and the newest and older stores of
+//! buffers (see [`cubes`]).
+//!
+//! Whoever shows this needs to know nothing of certificates. Sentences are plain text without a
+//! full stop. Registers that a front end made up mean nothing to a reader and are left out.
 
+mod ahead;
 mod collect;
+mod comparisons;
+mod cubes;
 mod facts;
+mod labels;
+mod say;
 
-use crate::{Certificate, Ignore, Monitor, Stop, Task};
+use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, Stop, Task};
 use collect::Collector;
-use program::{Loc, ThreadId};
+use cubes::Cubes;
+use machine::Gaps;
+use program::{Loc, ThreadId, VarId};
+use say::{Place, counted};
 
-/// What is known at every place.
+/// By thread and location; none where nobody comes.
+type Places = Vec<Vec<Option<Place>>>;
+
+/// What is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    places: Vec<Vec<Option<Vec<String>>>>,
+    about: String,
+    everywhere: Vec<String>,
+    places: Places,
 }
 
 impl Known {
-    /// Whether nothing is known of any place: a certificate that does not list states says nothing
-    /// about single places.
+    /// What kind of proof this is and how to read it.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// What is true at all times.
+    pub fn everywhere(&self) -> &[String] {
+        &self.everywhere
+    }
+
+    /// Whether nothing is known of any place: not every certificate speaks of single places.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// What holds whenever the thread stands at the location, as sentences without a full stop;
-    /// `None` if it never does (or if [nothing is known](Known::is_empty)).
+    /// What holds whenever the thread stands at the location; `None` if it never does (or if
+    /// [nothing is known](Known::is_empty)).
     pub fn at(&self, thread: ThreadId, loc: Loc) -> Option<&[String]> {
-        self.places.get(thread.index())?.get(loc.index())?.as_deref()
+        self.place(thread, loc).map(|place| place.all.as_slice())
+    }
+
+    /// As [`Known::at`], without what is true [at all times](Known::everywhere).
+    pub fn besides_at(&self, thread: ThreadId, loc: Loc) -> Option<&[String]> {
+        self.place(thread, loc).map(|place| place.besides.as_slice())
+    }
+
+    fn place(&self, thread: ThreadId, loc: Loc) -> Option<&Place> {
+        self.places.get(thread.index())?.get(loc.index())?.as_ref()
     }
 }
 
@@ -79,13 +116,79 @@ pub fn known_within(
     certificate: &Certificate,
     monitor: &dyn Monitor,
 ) -> Result<Known, Stop> {
-    let (gaps, set) = match certificate {
-        Certificate::Closed(set) => (None, set),
-        Certificate::Gaps(gaps, set) => (Some(*gaps), set),
-        // Neither lists states of the program under its model.
-        Certificate::Cubes(_) | Certificate::Robust { .. } => return Ok(Known::default()),
-    };
+    match certificate {
+        Certificate::Closed(set) => listed(task, None, set, monitor),
+        Certificate::Gaps(gaps, set) => listed(task, Some(*gaps), set, monitor),
+        Certificate::Cubes(proof) => by_cubes(task, proof, monitor),
+        Certificate::Robust { delays, set, .. } => {
+            let about = about_robust(delays.len(), set);
+            Ok(Known { about, ..Known::default() })
+        }
+    }
+}
+
+/// What a list of states or of normal forms knows.
+fn listed(
+    task: &Task<'_>,
+    gaps: Option<Gaps>,
+    set: &ClosedSet,
+    monitor: &dyn Monitor,
+) -> Result<Known, Stop> {
     let mut collector = Collector::new(task, gaps, set);
     collector.collect(set, monitor)?;
-    Ok(Known { places: collector.sentences() })
+    let (everywhere, places) = collector.sentences();
+    Ok(Known { about: about_list(gaps, set), everywhere, places })
+}
+
+/// What a proof by cubes knows.
+fn by_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<Known, Stop> {
+    let mut cubes = Cubes::new(task, proof);
+    cubes.collect(monitor)?;
+    let (everywhere, places) = cubes.sentences();
+    Ok(Known { about: about_cubes(proof), everywhere, places })
+}
+
+fn about_cubes(proof: &CubeProof) -> String {
+    format!(
+        "The proof has {} on the values for {} of the threads and \
+         their buffers, so it holds for integers of any size and buffers of any length. This is what the \
+         conditions have in common.",
+        counted(proof.cubes.len(), "condition"),
+        counted(proof.controls.len(), "control"),
+    )
+}
+
+fn about_list(gaps: Option<Gaps>, set: &ClosedSet) -> String {
+    let count = set.states.len();
+    match gaps {
+        None => format!(
+            "The proof lists all {} that can be reached; this is what they have in common.",
+            counted(count, "state")
+        ),
+        Some(gaps) => format!(
+            "The proof lists {} of states. Values from {} to {} are told apart; of others only the order and \
+             gaps up to {} are, so it holds for integers of any size. This is what the kinds have in common.",
+            counted(count, "kind"),
+            gaps.low,
+            gaps.high,
+            gaps.precision
+        ),
+    }
+}
+
+fn about_robust(delays: usize, set: &ClosedSet) -> String {
+    let program = match delays {
+        0 => "the program behaves".to_string(),
+        _ => format!("the program, extended by {}, behaves", counted(delays, "delayed store")),
+    };
+    format!(
+        "The proof shows that {program} as under SC only, and lists its {} there. It says nothing about \
+         single places under the memory model itself.",
+        counted(set.states.len(), "state")
+    )
+}
+
+/// Whether stores wait in buffers.
+fn has_buffers(task: &Task<'_>) -> bool {
+    !task.program.variables.is_empty() && task.model.place(&[], VarId::new(0)).is_some()
 }

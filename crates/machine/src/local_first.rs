@@ -41,6 +41,11 @@ impl LocalFirst {
         LocalFirst { threads: program.threads.iter().map(|t| vec![false; t.locs().count()]).collect() }
     }
 
+    /// Whether a thread may go first from a location.
+    pub fn at(&self, thread: ThreadId, loc: Loc) -> bool {
+        self.threads.get(thread.index()).and_then(|first| first.get(loc.index())).is_some_and(|first| *first)
+    }
+
     /// The thread whose edges are enough where threads stand at these locations, if there is one.
     pub fn thread(&self, locations: impl IntoIterator<Item = Loc>) -> Option<ThreadId> {
         let mut standing = self.threads.iter().zip(locations);

@@ -157,7 +157,7 @@ fn under_pso(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
 fn counters(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
     let mut table = BenchTable {
         title: "Unbounded counters: is it safe as it stands?".to_string(),
-        columns: vec!["program", "model", "cegar", "ms", "portfolio", "by", "ms"],
+        columns: vec!["program", "model", "cegar", "cegar ms", "portfolio", "by", "portfolio ms"],
         notes: vec![
             "cegar ends without an answer where stores to several variables pile up for ever and their order matters: \
              that order is what a machine that keeps k stores forgets."

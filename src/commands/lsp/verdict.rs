@@ -100,8 +100,8 @@ impl Asking<'_> {
         }
     }
 
-    /// What a proof knows of every place, if there is time to find out. One that lists no states
-    /// knows nothing of places; then engines that list them are asked for a while.
+    /// What a proof knows of every place, if there is time to find out. A proof by robustness
+    /// knows nothing of places; then engines that list states are asked for a while.
     fn known(&self, task: &Task<'_>, certificate: &Certificate) -> Option<(Known, Model)> {
         let told = |certificate: &Certificate| {
             let known = known_within(task, certificate, self.monitor).ok()?;

@@ -2,8 +2,9 @@
 
 use super::escape::escape;
 use crate::numbers::counted;
-use crate::report::known::{Known, KnownAt, Spot, spot};
-use program::Program;
+use crate::report::spot::{Spot, spot};
+use evidence::Known;
+use program::{Program, ThreadId};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -12,13 +13,14 @@ const MOST: usize = 400;
 
 /// What is known of a program.
 pub fn certificate(program: &Program, known: &Known) -> String {
-    let mut out = format!("<p>{}</p>\n", escape(&known.about));
-    if !known.everywhere.is_empty() {
-        let _ = writeln!(out, "<h4>At all times</h4>\n{}", list(&known.everywhere));
+    let mut out = format!("<p>{}</p>\n", escape(known.about()));
+    if !known.everywhere().is_empty() {
+        let _ = writeln!(out, "<h4>At all times</h4>\n{}", list(known.everywhere()));
     }
-    for (at, id) in program.thread_ids().enumerate() {
-        let places: Vec<&KnownAt> = known.places.iter().filter(|place| place.thread == id).collect();
-        let reached = places.iter().filter(|place| place.reached).count();
+    let threads = program.thread_ids().filter(|_| !known.is_empty());
+    for (at, id) in threads.enumerate() {
+        let places = program.thread(id).locs().filter(|loc| known.at(id, *loc).is_some());
+        let reached = places.count();
         let open = if at < 2 { " open" } else { "" };
         let _ = writeln!(
             out,
@@ -28,7 +30,7 @@ pub fn certificate(program: &Program, known: &Known) -> String {
             escape(&program.thread(id).name),
             counted(reached, "location"),
         );
-        let rows = merged(program, &places);
+        let rows = merged(program, known, id);
         rows.iter().take(MOST).for_each(|row| row.html(&mut out));
         out.push_str("</tbody></table>\n");
         if rows.len() > MOST {
@@ -42,18 +44,18 @@ pub fn certificate(program: &Program, known: &Known) -> String {
 /// What is known at one or several locations of a statement.
 struct Row<'a> {
     spot: Spot,
-    known: &'a KnownAt,
+    /// None if nobody comes there.
+    known: Option<&'a [String]>,
     locations: usize,
 }
 
 /// Within a statement there are several locations; where the same is known they share a row.
-fn merged<'a>(program: &Program, places: &[&'a KnownAt]) -> Vec<Row<'a>> {
+fn merged<'a>(program: &Program, known: &'a Known, thread: ThreadId) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
-    let mut found: HashMap<(Spot, bool, &[String]), usize> = HashMap::new();
-    for known in places {
-        let spot = spot(program, known.thread, known.loc);
-        let key = (spot.clone(), known.reached, known.sentences.as_slice());
-        let at = *found.entry(key).or_insert(rows.len());
+    let mut found: HashMap<(Spot, Option<&[String]>), usize> = HashMap::new();
+    for loc in program.thread(thread).locs() {
+        let (spot, known) = (spot(program, thread, loc), known.besides_at(thread, loc));
+        let at = *found.entry((spot.clone(), known)).or_insert(rows.len());
         match rows.get_mut(at) {
             Some(row) => row.locations += 1,
             None => rows.push(Row { spot, known, locations: 1 }),
@@ -75,10 +77,10 @@ impl Row<'_> {
             1 => String::new(),
             count => format!(" <span class=\"muted\">({count} places)</span>"),
         };
-        let known = match (self.known.reached, self.known.sentences.is_empty()) {
-            (false, _) => "<span class=\"muted\">never here</span>".to_string(),
-            (true, true) => "<span class=\"muted\">nothing more</span>".to_string(),
-            (true, false) => list(&self.known.sentences),
+        let known = match self.known {
+            None => "<span class=\"muted\">never here</span>".to_string(),
+            Some([]) => "<span class=\"muted\">nothing more</span>".to_string(),
+            Some(sentences) => list(sentences),
         };
         let _ = writeln!(
             out,

@@ -18,15 +18,14 @@ mod timeline;
 pub use fences::fences;
 pub use page::{BEGINNING, Piece, page};
 
-use super::known::{Named, known};
 use super::{Answered, Failed, LitmusAnswered, Run, diagnostics, litmus, reason_texts, text, violation_span};
 use crate::numbers::{counted, grouped, megabytes};
 use escape::{escape, prose};
-use evidence::{Certificate, Statistics, Task, Verdict, cause};
+use evidence::{Certificate, Statistics, Task, Verdict, cause, known};
 use frontend::Diagnostic;
 use machine::{Configuration, Trace};
 use page::Tone;
-use program::{Program, Source, Strength};
+use program::{Named, Program, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;

@@ -23,8 +23,10 @@ pub fn json(fenced: &Fenced<'_>) -> Printed {
         diagnostics: diagnostics(&program.source, fenced.warnings),
         ..Answer::default()
     };
-    let mut more =
-        json!({"goal": "safe", "fences": null, "cost": null, "optimal": null, "alternatives": null});
+    let mut more = json!({
+        "goal": "safe", "fences": null, "cost": null, "optimal": null, "alternatives": null,
+        "alternatives_reason": null,
+    });
     match fenced.answer() {
         FenceAnswer::Placed(placed) => {
             out.verdict = "safe";

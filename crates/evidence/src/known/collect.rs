@@ -1,17 +1,19 @@
 //! One walk over all states of a certificate, collecting what each place has in common.
 
-use super::facts::{Content, Contents, Order, Values, listed};
+use super::facts::{Contents, Exactly, Order, Values};
+use super::labels::{Label, absent, labels};
+use super::say::{Fact, Kind, Place, sentences};
+use super::{Places, has_buffers};
 use crate::{ClosedSet, Monitor, Progress, Stop, Task};
-use machine::{Entry, Exact, Gaps, Local, Machine, Slot, State};
-use program::{Loc, ThreadId, VarId};
-use std::collections::BTreeMap;
+use machine::{Exact, Gaps, Local, Machine, Slot, State};
+use program::{Loc, Named, RegId, ThreadId, VarId};
+use std::collections::{BTreeMap, HashSet};
 
-/// With more labels than this, nothing is said about where other threads stand.
-const LABELS: usize = 64;
 /// Among more values than this, no pairs are compared.
 const COMPARED: usize = 12;
 
-/// What the states seen with a thread at a location have in common.
+/// What the states seen with a thread at a location, or all states, have in common.
+#[derive(Clone, Default)]
 struct Facts {
     memory: Vec<Values>,
     registers: BTreeMap<usize, Values>,
@@ -19,13 +21,6 @@ struct Facts {
     /// Which labels other threads have stood at.
     met: Vec<bool>,
     orders: Vec<Order>,
-}
-
-/// A label of a thread that some execution reaches.
-struct Label {
-    thread: usize,
-    name: String,
-    locs: Vec<Loc>,
 }
 
 /// What a thread's control number means, worked out once.
@@ -40,19 +35,28 @@ struct Shape {
 pub(super) struct Collector<'a> {
     task: &'a Task<'a>,
     gaps: Option<Gaps>,
+    exactly: Exactly,
+    named: Named,
     labels: Vec<Label>,
     shapes: Vec<Vec<Shape>>,
     locals: &'a [Vec<Local>],
     /// For each thread, the slots whose order is looked at: variables and registers.
     compared: Vec<Vec<Slot>>,
     places: Vec<Vec<Option<Box<Facts>>>>,
+    /// The variables whose order is looked at in all states.
+    compared_everywhere: Vec<Slot>,
+    everywhere: Facts,
+    buffered: bool,
 }
 
 impl<'a> Collector<'a> {
     pub(super) fn new(task: &'a Task<'a>, gaps: Option<Gaps>, set: &'a ClosedSet) -> Collector<'a> {
         let program = task.program;
         let machine = Exact::new(program, task.model);
-        let labels = labels(task, set);
+        let stands = |at: usize, loc: Loc| {
+            set.locals.get(at).is_some_and(|locals| locals.iter().any(|local| local.loc == loc))
+        };
+        let labels = labels(program, stands);
         let shape = |thread: usize, local: &Local| {
             let mut slots = Vec::new();
             let known = local.loc.index() < program.threads[thread].locs().count();
@@ -65,17 +69,28 @@ impl<'a> Collector<'a> {
         };
         let threads = set.locals.iter().take(program.threads.len()).enumerate();
         let shapes = threads.map(|(t, locals)| locals.iter().map(|l| shape(t, l)).collect()).collect();
-        let places = program.threads.iter().map(|t| t.locs().map(|_| None).collect()).collect();
-        let compared = vec![Vec::new(); program.threads.len()];
-        Collector { task, gaps, labels, shapes, locals: &set.locals, compared, places }
+        Collector {
+            task,
+            gaps,
+            exactly: Exactly::of(gaps),
+            named: Named::of(program),
+            labels,
+            shapes,
+            locals: &set.locals,
+            compared: vec![Vec::new(); program.threads.len()],
+            places: program.threads.iter().map(|t| t.locs().map(|_| None).collect()).collect(),
+            compared_everywhere: Vec::new(),
+            everywhere: Facts::new(program.variables.len(), 0),
+            buffered: false,
+        }
     }
 
     /// Looks at all states; for gap certificates twice, because only values that leave the window
     /// are worth comparing, and which do is known afterwards.
     pub(super) fn collect(&mut self, set: &ClosedSet, monitor: &dyn Monitor) -> Result<(), Stop> {
         self.walk(set, monitor, Collector::add)?;
-        if let Some(gaps) = self.gaps {
-            self.choose_compared(&gaps);
+        if self.gaps.is_some() {
+            self.choose_compared();
             self.walk(set, monitor, Collector::compare)?;
         }
         Ok(())
@@ -110,6 +125,8 @@ impl<'a> Collector<'a> {
 
     fn add(&mut self, state: &State) {
         let variables = self.task.program.variables.len();
+        let exactly = self.exactly;
+        self.everywhere.add_memory(&state.values, exactly);
         let mut base = variables;
         for thread in 0..self.shapes.len() {
             let id = state.locals[thread] as usize;
@@ -118,13 +135,16 @@ impl<'a> Collector<'a> {
             base += own.len();
             let Some(place) = self.places[thread].get_mut(shape.loc.index()) else { continue };
             let facts = place.get_or_insert_with(|| Box::new(Facts::new(variables, self.labels.len())));
-            facts.memory.iter_mut().zip(&state.values).for_each(|(values, value)| values.add(*value));
+            facts.add_memory(&state.values, exactly);
             for (slot, value) in shape.slots.iter().zip(own) {
                 if let Slot::Register(_, register) = slot {
-                    facts.registers.entry(register.index()).or_insert_with(Values::none).add(*value);
+                    facts.registers.entry(register.index()).or_default().add(*value, exactly);
                 }
             }
-            facts.buffer.add(&content(&self.locals[thread][id], shape, own, self.gaps.as_ref()));
+            let buffered = shape.slots.iter().zip(own).filter(|(slot, _)| matches!(slot, Slot::Buffer(..)));
+            let buffer = &self.locals[thread][id].buffer;
+            self.buffered |= !buffer.is_empty();
+            facts.buffer.add(buffer, buffered.map(|(_, value)| *value), exactly);
             for other in (0..self.shapes.len()).filter(|other| *other != thread) {
                 let stands = &self.shapes[other][state.locals[other] as usize];
                 stands.labels.iter().for_each(|label| facts.met[*label] = true);
@@ -133,125 +153,140 @@ impl<'a> Collector<'a> {
     }
 
     /// The slots of each thread that leave the window somewhere.
-    fn choose_compared(&mut self, gaps: &Gaps) {
-        let leaves = |values: &Values| values.leave(gaps);
+    fn choose_compared(&mut self) {
+        let exactly = self.exactly;
+        let variables = self.task.program.variables.len();
         for (thread, places) in self.places.iter_mut().enumerate() {
+            let id = ThreadId::new(thread);
             let facts = || places.iter().flatten();
-            let variables = (0..self.task.program.variables.len())
-                .filter(|v| facts().any(|f| leaves(&f.memory[*v])))
+            let variables = (0..variables)
+                .filter(|v| facts().any(|f| f.memory[*v].leave(exactly)))
                 .map(|v| Slot::Memory(VarId::new(v)));
             let registers = (0..self.task.program.threads[thread].registers.len())
-                .filter(|r| facts().any(|f| f.registers.get(r).is_some_and(leaves)))
-                .map(|r| Slot::Register(ThreadId::new(thread), program::RegId::new(r)));
-            let slots: Vec<Slot> = variables.chain(registers).collect();
-            let slots = if slots.len() > COMPARED { Vec::new() } else { slots };
-            let pairs = slots.len() * slots.len().saturating_sub(1) / 2;
-            places.iter_mut().flatten().for_each(|f| f.orders = vec![Order::none(); pairs]);
+                .filter(|r| facts().any(|f| f.registers.get(r).is_some_and(|values| values.leave(exactly))))
+                .filter(|r| self.named.mentions(self.task.program, id, RegId::new(*r)))
+                .map(|r| Slot::Register(id, RegId::new(r)));
+            let slots = few(variables.chain(registers).collect());
+            places.iter_mut().flatten().for_each(|facts| facts.compare(slots.len()));
             self.compared[thread] = slots;
         }
+        let leave = |v: &usize| self.everywhere.memory[*v].leave(exactly);
+        self.compared_everywhere =
+            few((0..variables).filter(leave).map(|v| Slot::Memory(VarId::new(v))).collect());
+        self.everywhere.compare(self.compared_everywhere.len());
     }
 
     fn compare(&mut self, state: &State) {
         let precision = self.gaps.map_or(0, |gaps| gaps.precision);
+        let in_memory = |slot: &Slot| match slot {
+            Slot::Memory(variable) => Some(state.values[variable.index()]),
+            _ => None,
+        };
+        self.everywhere.add_orders(self.compared_everywhere.iter().map(in_memory).collect(), precision);
         let mut base = self.task.program.variables.len();
         for thread in 0..self.shapes.len() {
             let shape = &self.shapes[thread][state.locals[thread] as usize];
             let own = &state.values[base..base + shape.slots.len()];
             base += own.len();
             let value = |slot: &Slot| match slot {
-                Slot::Memory(variable) => Some(state.values[variable.index()]),
+                Slot::Memory(_) => in_memory(slot),
                 _ => shape.slots.iter().position(|s| s == slot).map(|at| own[at]),
             };
             let values: Vec<Option<i64>> = self.compared[thread].iter().map(value).collect();
             let place = self.places[thread].get_mut(shape.loc.index());
-            let Some(facts) = place.and_then(Option::as_mut) else { continue };
-            for (order, (a, b)) in facts.orders.iter_mut().zip(pairs(values.len())) {
-                if let (Some(a), Some(b)) = (values[a], values[b]) {
-                    order.add(a, b, precision);
-                }
+            if let Some(facts) = place.and_then(Option::as_mut) {
+                facts.add_orders(values, precision);
             }
         }
     }
 
-    /// What was found, in sentences.
-    pub(super) fn sentences(&self) -> Vec<Vec<Option<Vec<String>>>> {
+    /// What holds in all states, and what was found place by place, in sentences.
+    pub(super) fn sentences(&self) -> (Vec<String>, Places) {
+        let everywhere = self.everywhere();
+        let known: HashSet<Fact> = everywhere.iter().cloned().collect();
+        let place = |thread: usize, facts: &Facts| Place::new(&self.place(thread, facts), &known);
         let thread = |(thread, places): (usize, &Vec<Option<Box<Facts>>>)| {
-            places.iter().map(|facts| facts.as_ref().map(|facts| self.place(thread, facts))).collect()
+            places.iter().map(|facts| facts.as_ref().map(|facts| place(thread, facts))).collect()
         };
-        self.places.iter().enumerate().map(thread).collect()
+        (sentences(&everywhere), self.places.iter().enumerate().map(thread).collect())
     }
 
-    fn place(&self, thread: usize, facts: &Facts) -> Vec<String> {
+    fn everywhere(&self) -> Vec<Fact> {
+        let mut known = self.memory(&self.everywhere);
+        known.extend(self.orders(&self.everywhere, &self.compared_everywhere));
+        if has_buffers(self.task) && !self.buffered {
+            known.push(Fact::That("all buffers are empty".to_string()));
+        }
+        known
+    }
+
+    fn place(&self, thread: usize, facts: &Facts) -> Vec<Fact> {
         let program = self.task.program;
-        let variables = program.variables.iter().map(|variable| &variable.name).zip(&facts.memory);
-        let registers = &program.threads[thread].registers;
-        let registers = facts.registers.iter().map(|(register, values)| (&registers[*register], values));
-        let mut sentences = self.grouped(variables.collect());
-        sentences.extend(self.grouped(registers.collect()));
+        let id = ThreadId::new(thread);
+        let mut known = self.memory(facts);
+        for (register, values) in &facts.registers {
+            if self.named.mentions(program, id, RegId::new(*register)) {
+                let name = program.threads[thread].registers[*register].clone();
+                known.extend(values.predicate(self.exactly).map(|p| Fact::Of(Kind::Register, name, p)));
+            }
+        }
+        known.extend(self.orders(facts, &self.compared[thread]));
+        if has_buffers(self.task) {
+            let name = |variable: usize| program.variables[variable].name.clone();
+            known.push(Fact::That(facts.buffer.sentence(&name, self.exactly)));
+        }
+        known.extend(absent(program, thread, &self.labels, &facts.met));
+        known
+    }
+
+    fn memory(&self, facts: &Facts) -> Vec<Fact> {
+        let variables = self.task.program.variables.iter().zip(&facts.memory);
+        let fact = |name: &String, values: &Values| {
+            values.predicate(self.exactly).map(|p| Fact::Of(Kind::Variable, name.clone(), p))
+        };
+        variables.filter_map(|(variable, values)| fact(&variable.name, values)).collect()
+    }
+
+    /// How values compare, as far as that does not follow from the values alone.
+    fn orders(&self, facts: &Facts, slots: &[Slot]) -> Vec<Fact> {
+        let program = self.task.program;
         let name = |slot: &Slot| match slot {
             Slot::Memory(variable) => program.variable(*variable).name.clone(),
             Slot::Register(thread, register) => program.thread(*thread).registers[register.index()].clone(),
             _ => String::new(),
         };
-        let slots = &self.compared[thread];
         let new = |order: &Order, a: &Slot, b: &Slot| {
-            let values = facts.values(a).zip(facts.values(b)).zip(self.gaps);
-            values.is_some_and(|((a, b), gaps)| !order.follows(a, b, &gaps))
+            let values = facts.values(a).zip(facts.values(b));
+            values.is_some_and(|(a, b)| !order.follows(a, b, self.exactly))
         };
-        for (order, (a, b)) in facts.orders.iter().zip(pairs(slots.len())) {
+        let orders = facts.orders.iter().zip(pairs(slots.len()));
+        let told = orders.filter_map(|(order, (a, b))| {
             let (a, b) = (&slots[a], &slots[b]);
-            sentences.extend(order.sentence(&name(a), &name(b)).filter(|_| new(order, a, b)));
-        }
-        let buffers = !program.variables.is_empty() && self.task.model.place(&[], VarId::new(0)).is_some();
-        if buffers {
-            sentences.push(facts.buffer.sentence(&|variable| program.variables[variable].name.clone()));
-        }
-        sentences.extend(self.absent(thread, facts));
-        sentences
-    }
-
-    /// Names with the same values share a sentence.
-    fn grouped(&self, named: Vec<(&String, &Values)>) -> Vec<String> {
-        let mut groups: Vec<(String, Vec<String>, &Values)> = Vec::new();
-        for (name, values) in named {
-            let Some(fact) = values.predicate(self.gaps.as_ref(), false) else { continue };
-            match groups.iter_mut().find(|(known, ..)| *known == fact) {
-                Some((_, names, _)) => names.push(name.clone()),
-                None => groups.push((fact, vec![name.clone()], values)),
-            }
-        }
-        let sentence = |(fact, names, values): &(String, Vec<String>, &Values)| {
-            let plural = names.len() > 1;
-            let fact = values.predicate(self.gaps.as_ref(), plural).unwrap_or_else(|| fact.clone());
-            format!("{} {fact}", listed(names, "and"))
-        };
-        groups.iter().map(sentence).collect()
-    }
-
-    /// The labels that no other thread stands at meanwhile.
-    fn absent(&self, thread: usize, facts: &Facts) -> Vec<String> {
-        let mut names: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        for (label, met) in self.labels.iter().zip(&facts.met) {
-            if label.thread != thread && !met {
-                names.entry(label.thread).or_default().push(label.name.clone());
-            }
-        }
-        let threads = &self.task.program.threads;
-        let sentence = |(other, labels): (&usize, &Vec<String>)| {
-            format!("{} is never at {}", threads[*other].name, listed(labels, "or"))
-        };
-        names.iter().map(sentence).collect()
+            order.sentence(&name(a), &name(b)).filter(|_| new(order, a, b))
+        });
+        told.map(Fact::That).collect()
     }
 }
 
 impl Facts {
     fn new(variables: usize, labels: usize) -> Facts {
-        Facts {
-            memory: vec![Values::none(); variables],
-            registers: BTreeMap::new(),
-            buffer: Contents::none(),
-            met: vec![false; labels],
-            orders: Vec::new(),
+        Facts { memory: vec![Values::default(); variables], met: vec![false; labels], ..Facts::default() }
+    }
+
+    fn add_memory(&mut self, values: &[i64], exactly: Exactly) {
+        self.memory.iter_mut().zip(values).for_each(|(known, value)| known.add(*value, exactly));
+    }
+
+    /// Prepares for comparing so many values.
+    fn compare(&mut self, count: usize) {
+        self.orders = vec![Order::none(); pairs(count).count()];
+    }
+
+    fn add_orders(&mut self, values: Vec<Option<i64>>, precision: i64) {
+        for (order, (a, b)) in self.orders.iter_mut().zip(pairs(values.len())) {
+            if let (Some(a), Some(b)) = (values[a], values[b]) {
+                order.add(a, b, precision);
+            }
         }
     }
 
@@ -264,37 +299,8 @@ impl Facts {
     }
 }
 
-/// The labels that some state has a thread at.
-fn labels(task: &Task<'_>, set: &ClosedSet) -> Vec<Label> {
-    let mut labels: Vec<Label> = Vec::new();
-    for (at, thread) in task.program.threads.iter().enumerate() {
-        let stands = |loc: Loc| set.locals.get(at).is_some_and(|locals| locals.iter().any(|l| l.loc == loc));
-        let named = |loc: &Loc| !thread.location(*loc).labels.is_empty();
-        for loc in thread.locs().filter(named).filter(|loc| stands(*loc)) {
-            if labels.len() > LABELS {
-                return Vec::new();
-            }
-            for name in &thread.location(loc).labels {
-                match labels.iter_mut().find(|label| label.thread == at && label.name == *name) {
-                    Some(label) => label.locs.push(loc),
-                    None => labels.push(Label { thread: at, name: name.clone(), locs: vec![loc] }),
-                }
-            }
-        }
-    }
-    labels
-}
-
-/// What a buffer holds, with the values that are known exactly.
-fn content(local: &Local, shape: &Shape, own: &[i64], gaps: Option<&Gaps>) -> Vec<Content> {
-    let entries = shape.slots.iter().zip(own).filter(|(slot, _)| matches!(slot, Slot::Buffer(..)));
-    let mut values = entries.map(|(_, value)| *value);
-    let exact = |value: &i64| gaps.is_none_or(|gaps| gaps.in_window(*value));
-    let entry = |entry: &Entry| match entry {
-        Entry::Store(variable) => Some((variable.index(), values.next().filter(exact))),
-        Entry::Barrier => None,
-    };
-    local.buffer.iter().map(entry).collect()
+fn few(slots: Vec<Slot>) -> Vec<Slot> {
+    if slots.len() > COMPARED { Vec::new() } else { slots }
 }
 
 fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {

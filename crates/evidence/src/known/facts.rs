@@ -1,74 +1,118 @@
 //! What values, pairs of values and buffers have in common over many states, and how to say it.
 
-use machine::Gaps;
-use std::collections::BTreeSet;
+use super::say::{Predicate, counted, listed};
+use machine::{Entry, Gaps};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// So many values are listed one by one.
-const LISTED: usize = 4;
-/// So many contents of a buffer are listed one by one.
-const CONTENTS: usize = 4;
+/// Up to so many values are listed; of more, the least and the greatest are told.
+const FEW: usize = 6;
+/// So many shapes of a buffer are listed one by one.
+const SHAPES: usize = 4;
 
-/// The values a slot has had.
-#[derive(Clone, Debug)]
+/// The range in which numbers mean themselves. In a gap certificate a number beyond it stands
+/// for all that are farther out; gaps to the window's ends are exact up to the precision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exactly {
+    low: i64,
+    high: i64,
+}
+
+impl Exactly {
+    /// For concrete states (`None`), or for normal forms.
+    pub(super) fn of(gaps: Option<Gaps>) -> Exactly {
+        match gaps {
+            None => Exactly { low: i64::MIN, high: i64::MAX },
+            Some(gaps) => Exactly {
+                low: gaps.low.saturating_sub(gaps.precision),
+                high: gaps.high.saturating_add(gaps.precision),
+            },
+        }
+    }
+
+    fn holds(&self, value: i64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// The same for all values that cannot be told apart.
+    fn clamp(&self, value: i64) -> i64 {
+        value.clamp(self.low.saturating_sub(1), self.high.saturating_add(1))
+    }
+}
+
+/// The values a slot has had, of which a few are remembered.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Values {
-    least: i64,
-    most: i64,
-    /// All of them in increasing order, unless there are more than [`LISTED`].
+    /// In increasing order; one more than a few means many.
     some: Vec<i64>,
-    many: bool,
+    range: Option<(i64, i64)>,
 }
 
 impl Values {
-    pub(super) fn none() -> Values {
-        Values { least: i64::MAX, most: i64::MIN, some: Vec::new(), many: false }
-    }
-
-    pub(super) fn add(&mut self, value: i64) {
-        self.least = self.least.min(value);
-        self.most = self.most.max(value);
-        if self.many {
-            return;
-        }
-        if let Err(at) = self.some.binary_search(&value) {
+    pub(super) fn add(&mut self, value: i64, exactly: Exactly) {
+        let value = exactly.clamp(value);
+        let (low, high) = self.range.unwrap_or((value, value));
+        self.range = Some((low.min(value), high.max(value)));
+        if self.some.len() <= FEW
+            && let Err(at) = self.some.binary_search(&value)
+        {
             self.some.insert(at, value);
-            self.many = self.some.len() > LISTED;
         }
     }
 
-    /// Whether some of them are only known to lie beyond the window.
-    pub(super) fn leave(&self, gaps: &Gaps) -> bool {
-        !gaps.in_window(self.least) || !gaps.in_window(self.most)
+    /// Whether some of them are only known to lie far out.
+    pub(super) fn leave(&self, exactly: Exactly) -> bool {
+        self.range.is_some_and(|(low, high)| !exactly.holds(low) || !exactly.holds(high))
     }
 
     /// The least value, if there is one.
-    fn at_least(&self, gaps: &Gaps) -> Option<i64> {
-        (self.least >= gaps.low).then_some(self.least)
+    fn at_least(&self, exactly: Exactly) -> Option<i64> {
+        self.range.map(|(low, _)| low).filter(|low| exactly.low <= *low)
     }
 
     /// The greatest value, if there is one.
-    fn at_most(&self, gaps: &Gaps) -> Option<i64> {
-        (self.most <= gaps.high).then_some(self.most)
+    fn at_most(&self, exactly: Exactly) -> Option<i64> {
+        self.range.map(|(_, high)| high).filter(|high| *high <= exactly.high)
     }
 
-    /// What holds of them, with a verb for one subject or several; `None` if that is nothing.
-    pub(super) fn predicate(&self, gaps: Option<&Gaps>, plural: bool) -> Option<String> {
-        let verb = if plural { "are" } else { "is" };
-        let lie = if plural { "lie" } else { "lies" };
-        if self.least > self.most {
-            return None;
-        }
-        if let Some(gaps) = gaps.filter(|gaps| self.leave(gaps)) {
-            return match (self.at_least(gaps), self.at_most(gaps)) {
-                (Some(least), _) => Some(format!("{verb} at least {least}")),
-                (_, Some(most)) => Some(format!("{verb} at most {most}")),
-                _ => None,
+    /// What holds of them; `None` if that is nothing.
+    pub(super) fn predicate(&self, exactly: Exactly) -> Option<Predicate> {
+        let (low, high) = self.range?;
+        let (below, above) = (low < exactly.low, high > exactly.high);
+        let inside: Vec<i64> = self.some.iter().copied().filter(|v| exactly.holds(*v)).collect();
+        let neighbours = inside.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        // What is listed up to where nothing is told apart any more is one range.
+        let runs_out = neighbours
+            && (!above || inside.last().is_none_or(|last| *last == exactly.high))
+            && (!below || inside.first().is_none_or(|first| *first == exactly.low));
+        let range = self.some.len() > FEW || (neighbours && inside.len() > 3);
+        if range || (runs_out && (above || below)) {
+            return match (below, above) {
+                (true, true) => None,
+                (true, false) => Some(Predicate::at_most(high.min(exactly.high))),
+                (false, true) => Some(Predicate::at_least(low)),
+                (false, false) => Some(Predicate::between(low, high)),
             };
         }
-        if self.many {
-            return Some(format!("{lie} between {} and {}", self.least, self.most));
+        let mut words = Vec::new();
+        words.extend(below.then(|| format!("less than {}", exactly.low)));
+        words.extend(inside.iter().map(i64::to_string));
+        words.extend(above.then(|| format!("more than {}", exactly.high)));
+        Some(Predicate::is(listed(&words, "or")))
+    }
+
+    /// The same in few signs, as in `x=1`, `x in {0,1}` or `x>=1`.
+    fn short(&self, name: &str, exactly: Exactly) -> String {
+        let Some((low, high)) = self.range else { return name.to_string() };
+        let listed = self.some.len() <= FEW && !self.leave(exactly);
+        let digits: Vec<String> = self.some.iter().map(i64::to_string).collect();
+        match (exactly.holds(low), exactly.holds(high)) {
+            (true, true) if digits.len() == 1 => format!("{name}={low}"),
+            _ if listed => format!("{name} in {{{}}}", digits.join(",")),
+            (true, true) => format!("{low}<={name}<={high}"),
+            (true, false) => format!("{name}>={low}"),
+            (false, true) => format!("{name}<={high}"),
+            (false, false) => name.to_string(),
         }
-        let words: Vec<String> = self.some.iter().map(i64::to_string).collect();
-        Some(format!("{verb} {}", listed(&words, "or")))
     }
 }
 
@@ -97,9 +141,9 @@ impl Order {
     }
 
     /// Whether the order says no more than the values already do.
-    pub(super) fn follows(&self, a: &Values, b: &Values, gaps: &Gaps) -> bool {
+    pub(super) fn follows(&self, a: &Values, b: &Values, exactly: Exactly) -> bool {
         let below = |a: &Values, b: &Values| {
-            let bounds = a.at_most(gaps).zip(b.at_least(gaps));
+            let bounds = a.at_most(exactly).zip(b.at_least(exactly));
             bounds.is_some_and(|(a, b)| a < b || a == b && self.equal)
         };
         below(a, b) || below(b, a)
@@ -124,91 +168,87 @@ impl Order {
     }
 }
 
-/// An entry of a buffer: a variable and its value if that is known, or a store fence.
-pub(super) type Content = Option<(usize, Option<i64>)>;
-
 /// What a buffer has held, in as much detail as there is room for.
-#[derive(Clone, Debug)]
-pub(super) enum Contents {
-    /// These contents, with values.
-    Whole(BTreeSet<Vec<Content>>),
-    /// Stores to these variables, and perhaps nothing.
-    Variables(BTreeSet<usize>, bool),
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contents {
+    /// The values by shape, oldest entry first; one shape more than a few means many.
+    shapes: BTreeMap<Vec<Entry>, Vec<Values>>,
+    /// The variables of all stores.
+    variables: BTreeSet<usize>,
+    longest: usize,
+    empty: bool,
 }
 
 impl Contents {
-    pub(super) fn none() -> Contents {
-        Contents::Whole(BTreeSet::new())
-    }
-
-    pub(super) fn add(&mut self, content: &[Content]) {
-        if let Contents::Whole(seen) = self
-            && !seen.contains(content)
-        {
-            seen.insert(content.to_vec());
-            if seen.len() > CONTENTS {
-                let empty = seen.contains(&Vec::new());
-                let variables = seen.iter().flatten().flatten().map(|(variable, _)| *variable).collect();
-                *self = Contents::Variables(variables, empty);
+    /// Adds a buffer with the values of its stores.
+    pub(super) fn add(&mut self, shape: &[Entry], values: impl IntoIterator<Item = i64>, exactly: Exactly) {
+        let stores = || shape.iter().filter_map(|entry| stored(*entry));
+        self.variables.extend(stores());
+        self.longest = self.longest.max(stores().count());
+        self.empty |= shape.is_empty();
+        if !self.shapes.contains_key(shape) {
+            if self.shapes.len() > SHAPES {
+                return;
             }
+            self.shapes.insert(shape.to_vec(), vec![Values::default(); stores().count()]);
         }
-        if let Contents::Variables(variables, empty) = self {
-            *empty |= content.is_empty();
-            for (variable, _) in content.iter().flatten() {
-                if !variables.contains(variable) {
-                    variables.insert(*variable);
-                }
-            }
-        }
+        let Some(known) = self.shapes.get_mut(shape) else { return };
+        known.iter_mut().zip(values).for_each(|(known, value)| known.add(value, exactly));
     }
 
     /// The fact, with the names of variables by number.
-    pub(super) fn sentence(&self, name: &dyn Fn(usize) -> String) -> String {
-        let entry = |entry: &Content| match entry {
-            None => "fence".to_string(),
-            Some((variable, Some(value))) => format!("{}={value}", name(*variable)),
-            Some((variable, None)) => name(*variable),
-        };
-        match self {
-            Contents::Variables(variables, empty) => {
-                let names: Vec<String> = variables.iter().map(|variable| name(*variable)).collect();
-                let start = if *empty { "may hold" } else { "holds" };
-                format!("its buffer {start} stores to {}", listed(&names, "and"))
-            }
-            Contents::Whole(seen) => {
-                let full = seen.iter().filter(|content| !content.is_empty());
-                let words: Vec<String> =
-                    full.map(|content| content.iter().map(entry).collect::<Vec<_>>().join(", ")).collect();
-                let empty = seen.contains(&Vec::new());
-                match (empty, words.is_empty()) {
-                    (_, true) => "its buffer is empty".to_string(),
-                    (true, _) => format!("its buffer is empty or holds {}", words.join(" or ")),
-                    _ => format!("its buffer holds {}", words.join(" or ")),
+    pub(super) fn sentence(&self, name: &dyn Fn(usize) -> String, exactly: Exactly) -> String {
+        if self.shapes.len() > SHAPES {
+            let names: Vec<String> = self.variables.iter().map(|variable| name(*variable)).collect();
+            let most = counted(self.longest, "store");
+            let start = if self.empty { "may hold" } else { "holds" };
+            return format!("its buffer {start} up to {most}, to {}", listed(&names, "and"));
+        }
+        let content = |(shape, values): (&Vec<Entry>, &Vec<Values>)| {
+            let mut values = values.iter();
+            let entry = |entry: &Entry| match stored(*entry) {
+                None => "fence".to_string(),
+                Some(variable) => {
+                    let name = name(variable);
+                    values.next().map_or_else(|| name.clone(), |values| values.short(&name, exactly))
                 }
-            }
+            };
+            shape.iter().map(entry).collect::<Vec<_>>().join(" then ")
+        };
+        let full = self.shapes.iter().filter(|(shape, _)| !shape.is_empty());
+        let words: Vec<String> = full.map(content).collect();
+        match (self.empty, words.is_empty()) {
+            (_, true) => "its buffer is empty".to_string(),
+            (true, _) => format!("its buffer is empty or holds {}", words.join(" or ")),
+            _ => format!("its buffer holds {}", words.join(" or ")),
         }
     }
 }
 
-/// `a, b or c`
-pub(super) fn listed(words: &[String], last: &str) -> String {
-    match words {
-        [] => String::new(),
-        [only] => only.clone(),
-        [most @ .., end] => format!("{} {last} {end}", most.join(", ")),
+fn stored(entry: Entry) -> Option<usize> {
+    match entry {
+        Entry::Store(variable) => Some(variable.index()),
+        Entry::Barrier => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use program::VarId;
 
     const GAPS: Gaps = Gaps { low: 0, high: 10, precision: 2, modulus: 1 };
 
-    fn check_values(values: &[i64], gaps: Option<&Gaps>, expected: Option<&str>) {
-        let mut all = Values::none();
-        values.iter().for_each(|value| all.add(*value));
-        assert_eq!(all.predicate(gaps, false).as_deref(), expected, "{values:?}");
+    fn values(list: &[i64], exactly: Exactly) -> Values {
+        let mut values = Values::default();
+        list.iter().for_each(|value| values.add(*value, exactly));
+        values
+    }
+
+    fn check_values(list: &[i64], gaps: Option<Gaps>, expected: Option<&str>) {
+        let exactly = Exactly::of(gaps);
+        let predicate = values(list, exactly).predicate(exactly).map(|predicate| predicate.one);
+        assert_eq!(predicate.as_deref(), expected, "{list:?}");
     }
 
     #[test]
@@ -217,16 +257,41 @@ mod tests {
         check_values(&[3, 3], None, Some("is 3"));
         check_values(&[1, 0, 1], None, Some("is 0 or 1"));
         check_values(&[5, 0, 1], None, Some("is 0, 1 or 5"));
-        check_values(&[5, 0, 1, -2, 9], None, Some("lies between -2 and 9"));
+        check_values(&[4, 1, 2, 3], None, Some("lies between 1 and 4"));
+        check_values(&[5, 0, 1, -2, 9, 11, 13], None, Some("lies between -2 and 13"));
+        let far = "is -9223372036854775808 or 9223372036854775807";
+        check_values(&[i64::MIN, i64::MAX], None, Some(far));
     }
 
     #[test]
-    fn beyond_the_window_only_one_end_is_known() {
-        check_values(&[0, 10], Some(&GAPS), Some("is 0 or 10"));
-        check_values(&[1, 12], Some(&GAPS), Some("is at least 1"));
-        check_values(&[13], Some(&GAPS), Some("is at least 13"));
-        check_values(&[-1, 4], Some(&GAPS), Some("is at most 4"));
-        check_values(&[-1, 14], Some(&GAPS), None);
+    fn what_lies_beyond_the_window_is_only_more_or_less() {
+        check_values(&[0, 10], Some(GAPS), Some("is 0 or 10"));
+        check_values(&[1, 12], Some(GAPS), Some("is 1 or 12"));
+        check_values(&[1, 13], Some(GAPS), Some("is 1 or more than 12"));
+        check_values(&[11, 12, 15], Some(GAPS), Some("is at least 11"));
+        check_values(&[13], Some(GAPS), Some("is at least 13"));
+        check_values(&[-7], Some(GAPS), Some("is at most -3"));
+        check_values(&[-4, 4], Some(GAPS), Some("is less than -2 or 4"));
+        check_values(&[-4, 14], Some(GAPS), None);
+        check_values(&[-4, 3, 14], Some(GAPS), Some("is less than -2, 3 or more than 12"));
+        check_values(&[1, 2, 3, 4, 13], Some(GAPS), Some("is at least 1"));
+    }
+
+    #[test]
+    fn short_forms_say_the_same() {
+        let gaps = Some(Gaps { low: 0, high: 1, precision: 1, modulus: 1 });
+        let cases: [(Option<Gaps>, &[i64], &str); 6] = [
+            (None, &[3], "x=3"),
+            (None, &[3, 1], "x in {1,3}"),
+            (None, &[1, 2, 3, 4, 5, 6, 7, 9], "1<=x<=9"),
+            (gaps, &[1, 3], "x>=1"),
+            (gaps, &[-2, 1], "x<=1"),
+            (gaps, &[-2, 3], "x"),
+        ];
+        for (gaps, list, expected) in cases {
+            let exactly = Exactly::of(gaps);
+            assert_eq!(values(list, exactly).short("x", exactly), expected, "{list:?}");
+        }
     }
 
     fn check_order(pairs: &[(i64, i64)], expected: Option<&str>) {
@@ -250,33 +315,36 @@ mod tests {
 
     #[test]
     fn what_follows_from_the_values_is_not_said_again() {
-        let values = |list: &[i64]| {
-            let mut values = Values::none();
-            list.iter().for_each(|value| values.add(*value));
-            values
-        };
+        let exactly = Exactly::of(Some(GAPS));
         let check = |a: &[i64], b: &[i64], expected: bool| {
             let mut order = Order::none();
             a.iter().zip(b).for_each(|(a, b)| order.add(*a, *b, 2));
-            assert_eq!(order.follows(&values(a), &values(b), &GAPS), expected, "{a:?} {b:?}");
+            let follows = order.follows(&values(a, exactly), &values(b, exactly), exactly);
+            assert_eq!(follows, expected, "{a:?} {b:?}");
         };
-        check(&[0, 0], &[0, 12], true);
-        check(&[3, 12], &[1, 2], true);
+        check(&[0, 0], &[0, 14], true);
+        check(&[3, 14], &[1, 2], true);
         check(&[0, 0], &[0, 0], true);
-        check(&[0, 12], &[1, 13], false);
-        check(&[0, 5], &[5, 12], false);
+        check(&[0, 14], &[1, 15], false);
+        check(&[0, 5], &[5, 14], false);
         check(&[13, 13], &[15, 15], false);
     }
 
     #[test]
     fn buffers_are_told_in_as_much_detail_as_fits() {
         let name = |variable: usize| ["x", "y"][variable].to_string();
-        let mut contents = Contents::none();
-        contents.add(&[]);
-        assert_eq!(contents.sentence(&name), "its buffer is empty");
-        contents.add(&[Some((0, Some(1))), None, Some((1, None))]);
-        assert_eq!(contents.sentence(&name), "its buffer is empty or holds x=1, fence, y");
-        (2..6).for_each(|value| contents.add(&[Some((0, Some(value)))]));
-        assert_eq!(contents.sentence(&name), "its buffer may hold stores to x and y");
+        let exactly = Exactly::of(None);
+        let [x, y] = [0, 1].map(|variable| Entry::Store(VarId::new(variable)));
+        let mut contents = Contents::default();
+        contents.add(&[], [], exactly);
+        assert_eq!(contents.sentence(&name, exactly), "its buffer is empty");
+        contents.add(&[x, Entry::Barrier, y], [1, 2], exactly);
+        let told = "its buffer is empty or holds x=1 then fence then y=2";
+        assert_eq!(contents.sentence(&name, exactly), told);
+        contents.add(&[x, Entry::Barrier, y], [1, 3], exactly);
+        let told = "its buffer is empty or holds x=1 then fence then y in {2,3}";
+        assert_eq!(contents.sentence(&name, exactly), told);
+        (1..6).for_each(|length| contents.add(&vec![x; length], vec![0; length], exactly));
+        assert_eq!(contents.sentence(&name, exactly), "its buffer may hold up to 5 stores, to x and y");
     }
 }

@@ -1,0 +1,264 @@
+//! Linear constraints as facts that people read.
+//!
+//! Bounds of one value become a range, or a list if it is short. Other constraints are compared
+//! term by term: what is counted positively stands left, the rest right. Of two that bound the
+//! same sum from both sides an equation is made, and what follows from the others is left out.
+
+use super::say::{Fact, Kind, Predicate, listed};
+use logic::{Atom, Context, Int, Linear, Relation, Var};
+use std::collections::BTreeMap;
+
+/// So many values of a range are listed one by one.
+const LISTED: i64 = 4;
+/// Of more constraints than this only those that repeat others word by word are left out.
+const THOUGHT_OVER: usize = 64;
+
+/// What is known of one value.
+#[derive(Clone, Debug, Default)]
+struct Bounds {
+    low: Option<Int>,
+    high: Option<Int>,
+    /// Values it does not have.
+    not: Vec<Int>,
+}
+
+/// The facts that constraints amount to. `name` says how a variable is called, `order` in which
+/// order they come.
+pub(super) fn facts<O: Ord>(
+    atoms: &[Atom],
+    name: &dyn Fn(Var) -> (Kind, String),
+    order: &dyn Fn(Var) -> O,
+) -> Vec<Fact> {
+    let atoms = without_repetition(&equations(atoms));
+    let mut bounds: BTreeMap<O, (Var, Bounds)> = BTreeMap::new();
+    let mut others = Vec::new();
+    for atom in &atoms {
+        match atom.expr().terms() {
+            [(var, factor)] if factor.is_unit() && !divides(atom) => {
+                let negative = factor.signum() < 0;
+                let constant = atom.expr().constant().clone();
+                let value = if negative { constant } else { -constant };
+                let entry = bounds.entry(order(*var)).or_insert_with(|| (*var, Bounds::default()));
+                entry.1.add(atom.relation(), negative, value);
+            }
+            _ => others.push(comparison(atom, &|var| name(var).1)),
+        }
+    }
+    let mut facts = Vec::new();
+    for (var, bounds) in bounds.values() {
+        let (kind, name) = name(*var);
+        facts.extend(bounds.predicates().into_iter().map(|p| Fact::Of(kind, name.clone(), p)));
+    }
+    facts.extend(others.into_iter().map(Fact::That));
+    facts
+}
+
+fn divides(atom: &Atom) -> bool {
+    matches!(atom.relation(), Relation::Divides(_) | Relation::NotDivides(_))
+}
+
+impl Bounds {
+    fn add(&mut self, relation: &Relation, negative: bool, value: Int) {
+        match relation {
+            Relation::Le if negative => self.raise(value),
+            Relation::Le => self.lower(value),
+            Relation::Eq => {
+                self.raise(value.clone());
+                self.lower(value);
+            }
+            _ => self.not.push(value),
+        }
+    }
+
+    fn raise(&mut self, value: Int) {
+        self.low = Some(self.low.take().map_or(value.clone(), |low| low.max(value)));
+    }
+
+    fn lower(&mut self, value: Int) {
+        self.high = Some(self.high.take().map_or(value.clone(), |high| high.min(value)));
+    }
+
+    fn predicates(&self) -> Vec<Predicate> {
+        let range = match (&self.low, &self.high) {
+            (Some(low), Some(high)) => match self.values(low, high) {
+                Some(words) => return vec![Predicate::is(listed(&words, "or"))],
+                None => Some(Predicate::between(low, high)),
+            },
+            (Some(low), None) => Some(Predicate::at_least(low)),
+            (None, Some(high)) => Some(Predicate::at_most(high)),
+            (None, None) => None,
+        };
+        let inside = |value: &&Int| {
+            self.low.as_ref().is_none_or(|low| low <= *value)
+                && self.high.as_ref().is_none_or(|high| *value <= high)
+        };
+        let not = self.not.iter().filter(inside).map(|value| Predicate::is(format_args!("not {value}")));
+        range.into_iter().chain(not).collect()
+    }
+
+    /// All values, if they are few.
+    fn values(&self, low: &Int, high: &Int) -> Option<Vec<String>> {
+        let width = (high - low).to_i64().filter(|width| (0..LISTED).contains(width))?;
+        let all = (0..=width).map(|step| low + &Int::from(step));
+        Some(all.filter(|value| !self.not.contains(value)).map(|value| value.to_string()).collect())
+    }
+}
+
+/// Bounds of the same sum from both sides become equations, weaker bounds go.
+fn equations(atoms: &[Atom]) -> Vec<Atom> {
+    let mut kept: Vec<Atom> = Vec::new();
+    for atom in atoms {
+        let stronger = |other: &Atom| {
+            let same = *other.relation() == Relation::Le && other.expr().terms() == atom.expr().terms();
+            same && *atom.relation() == Relation::Le && other.expr().constant() > atom.expr().constant()
+        };
+        if atoms.iter().any(stronger) || kept.contains(atom) {
+            continue;
+        }
+        let opposite = Atom::new(Relation::Le, -atom.expr().clone());
+        let equal = *atom.relation() == Relation::Le && atoms.contains(&opposite);
+        let atom = if equal { Atom::new(Relation::Eq, atom.expr().clone()) } else { atom.clone() };
+        if !kept.contains(&atom) {
+            kept.push(atom);
+        }
+    }
+    kept
+}
+
+/// Leaves out what follows from the rest: first what relates most values, and of a value only a
+/// bound that is not met by one from the other side.
+fn without_repetition(atoms: &[Atom]) -> Vec<Atom> {
+    let mut kept = atoms.to_vec();
+    let mut context = Context::new();
+    kept.iter().for_each(|atom| context.assume(atom));
+    if kept.len() > THOUGHT_OVER || !context.is_consistent() {
+        return kept;
+    }
+    let mut order: Vec<Atom> = kept.clone();
+    order.sort_by_key(|atom| std::cmp::Reverse(atom.expr().terms().len()));
+    for atom in order {
+        let one_sided = *atom.relation() == Relation::Le && !is_bounded_too(&atom, &kept);
+        if atom.expr().terms().len() == 1 && !one_sided && *atom.relation() != Relation::Ne {
+            continue;
+        }
+        context.clear();
+        kept.iter().filter(|other| **other != atom).for_each(|other| context.assume(other));
+        if context.entails(&atom) {
+            kept.retain(|other| *other != atom);
+        }
+    }
+    kept
+}
+
+/// Whether a value has a bound from the other side.
+fn is_bounded_too(atom: &Atom, atoms: &[Atom]) -> bool {
+    let [(var, factor)] = atom.expr().terms() else { return false };
+    atoms.iter().any(|other| match (other.relation(), other.expr().terms()) {
+        (Relation::Le, [(v, f)]) => v == var && f.signum() != factor.signum(),
+        _ => false,
+    })
+}
+
+/// A constraint as a comparison, like `a < b + 2`.
+fn comparison(atom: &Atom, name: &dyn Fn(Var) -> String) -> String {
+    let expr = atom.expr();
+    let (sign, constant) = match atom.relation() {
+        Relation::Le if expr.constant().is_one() => ("<", Int::from(0)),
+        Relation::Le => ("<=", expr.constant().clone()),
+        Relation::Eq => ("==", expr.constant().clone()),
+        Relation::Ne => ("!=", expr.constant().clone()),
+        Relation::Divides(by) => return format!("{by} divides {}", sum(expr, name)),
+        Relation::NotDivides(by) => return format!("{by} does not divide {}", sum(expr, name)),
+    };
+    let part = |positive: bool| {
+        let terms = expr.terms().iter().filter(|(_, factor)| (factor.signum() > 0) == positive);
+        Linear::new(terms.map(|(var, factor)| (*var, factor.abs())), 0)
+    };
+    let (left, right) = (part(true), part(false));
+    // With nothing on one side the constant stands there; else on the right, where it belongs.
+    let (left, right) = match left.terms().is_empty() {
+        true => (left.with_constant(constant), right),
+        false => (left, right.with_constant(-constant)),
+    };
+    format!("{} {sign} {}", sum(&left, name), sum(&right, name))
+}
+
+/// A sum, like `a + 2*b - 1`.
+fn sum(expr: &Linear, name: &dyn Fn(Var) -> String) -> String {
+    let term = |(var, factor): &(Var, Int)| match factor.abs().is_one() {
+        true => (factor.signum(), name(*var)),
+        false => (factor.signum(), format!("{}*{}", factor.abs(), name(*var))),
+    };
+    let constant = expr.constant();
+    let number = (constant.signum(), constant.abs().to_string());
+    let mut parts: Vec<(i32, String)> = expr.terms().iter().map(term).collect();
+    if !constant.is_zero() || parts.is_empty() {
+        parts.push(number);
+    }
+    let mut text = String::new();
+    for (at, (sign, part)) in parts.iter().enumerate() {
+        text += match (at, *sign < 0) {
+            (0, true) => "-",
+            (0, false) => "",
+            (_, true) => " - ",
+            (_, false) => " + ",
+        };
+        text += part;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::say::sentences;
+    use super::*;
+
+    fn check(atoms: &[Atom], expected: &[&str]) {
+        let name = |var: Var| (Kind::Variable, ["x", "y", "z"][var.index()].to_string());
+        assert_eq!(sentences(&facts(atoms, &name, &|var| var)), expected, "{atoms:?}");
+    }
+
+    fn xyz() -> [Linear; 3] {
+        [0, 1, 2].map(|at| Linear::from(Var::at(at)))
+    }
+
+    #[test]
+    fn bounds_become_ranges_and_lists() {
+        let [x, y, z] = xyz();
+        check(&[Atom::ge(x.clone(), 1)], &["x is at least 1"]);
+        check(&[Atom::le(x.clone(), 3), Atom::ge(x.clone(), 3)], &["x is 3"]);
+        check(&[Atom::le(x.clone(), 3), Atom::ge(x.clone(), 1), Atom::ne(x.clone(), 2)], &["x is 1 or 3"]);
+        check(&[Atom::le(x.clone(), 9), Atom::ge(x.clone(), 1)], &["x lies between 1 and 9"]);
+        check(
+            &[Atom::le(x.clone(), 9), Atom::le(x.clone(), 7), Atom::ne(x, 3)],
+            &["x is at most 7", "x is not 3"],
+        );
+        check(&[Atom::ge(y, 0), Atom::ge(z, 0)], &["y and z are at least 0"]);
+    }
+
+    #[test]
+    fn comparisons_stand_as_one_writes_them() {
+        let [x, y, z] = xyz();
+        check(&[Atom::lt(x.clone(), y.clone())], &["x < y"]);
+        check(&[Atom::le(x.clone(), y.clone())], &["x <= y"]);
+        check(&[Atom::lt(y.clone(), x.clone() + 5)], &["y <= x + 4"]);
+        check(&[Atom::le(x.clone(), y.clone()), Atom::ge(x.clone(), y.clone())], &["x == y"]);
+        check(&[Atom::eq(x.clone(), y.clone() + 1)], &["x == y + 1"]);
+        check(&[Atom::le(x.clone() + &z, y.clone() * 2 - 3)], &["x + z <= 2*y - 3"]);
+        check(&[Atom::ge(x.clone() + &y, 1)], &["0 < x + y"]);
+        check(&[Atom::divides(2, x + &y)], &["2 divides x + y"]);
+    }
+
+    #[test]
+    fn what_follows_is_left_out() {
+        let [x, y, z] = xyz();
+        let chain = [Atom::lt(x.clone(), y.clone()), Atom::lt(y.clone(), z.clone())];
+        check(&[chain.as_slice(), &[Atom::le(x.clone(), z.clone())]].concat(), &["x < y", "y < z"]);
+        let values = [Atom::eq(x.clone(), 1), Atom::eq(y.clone(), 1)];
+        check(&[values.as_slice(), &[Atom::eq(x.clone(), y.clone())]].concat(), &["x and y are 1"]);
+        check(
+            &[Atom::ge(x.clone(), 0), Atom::lt(x.clone(), y.clone()), Atom::ge(y, 1)],
+            &["x is at least 0", "x < y"],
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! Which registers have names that mean something.
+
+use crate::{Program, RegId, ThreadId};
+use std::collections::HashSet;
+
+/// The registers that the author of a program named. Those a front end made up mean nothing to
+/// a reader, and their names do not occur in the text.
+#[derive(Clone, Debug)]
+pub struct Named {
+    words: HashSet<String>,
+}
+
+impl Named {
+    /// Reads the program's text.
+    pub fn of(program: &Program) -> Named {
+        let text = program.source.text();
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        Named { words: words.map(str::to_string).collect() }
+    }
+
+    /// Whether the text mentions a register.
+    pub fn mentions(&self, program: &Program, thread: ThreadId, register: RegId) -> bool {
+        let name = &program.thread(thread).registers[register.index()];
+        self.words.is_empty() || self.words.contains(name)
+    }
+}

@@ -1,0 +1,92 @@
+//! How to look for an answer, and how far to go.
+
+use super::Abstracting;
+use super::values::{engines, positive, seconds};
+use crate::limits::Budget;
+use clap::{Args, ValueEnum};
+use engine::{ENGINES, Engine, Order, Run};
+use evidence::Monitor;
+use std::time::Duration;
+
+/// How to look for an answer.
+#[derive(Debug, Args)]
+pub struct Exploring {
+    /// Who answers
+    #[arg(long, short, default_value = ENGINES[0].name(), value_parser = engines())]
+    pub engine: String,
+
+    /// In which order exact searches go
+    #[arg(long, value_name = "ORDER", default_value = "bfs")]
+    pub search: Search,
+
+    /// The largest bound on store buffers to try; beyond it the answer is unknown
+    #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
+    pub buffer: usize,
+
+    #[command(flatten)]
+    pub abstracting: Abstracting,
+}
+
+impl Exploring {
+    /// The engine.
+    pub fn engine(&self) -> &'static dyn Engine {
+        engine::engine_named(&self.engine).unwrap_or(ENGINES[0])
+    }
+
+    /// As engines want it, watched by `monitor`.
+    pub fn run<'a>(&self, monitor: &'a dyn Monitor) -> Run<'a> {
+        Run {
+            monitor,
+            order: self.search.into(),
+            max_buffer: Some(self.buffer),
+            abstraction: self.abstracting.abstraction(),
+            ..Run::default()
+        }
+    }
+}
+
+/// In which order to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Search {
+    /// Breadth first: the shortest violation
+    Bfs,
+    /// Depth first: often finds deep violations sooner
+    Dfs,
+}
+
+impl From<Search> for Order {
+    fn from(search: Search) -> Order {
+        match search {
+            Search::Bfs => Order::Breadth,
+            Search::Dfs => Order::Depth,
+        }
+    }
+}
+
+/// How far to go.
+#[derive(Debug, Args)]
+pub struct Limits {
+    /// Time for each file and model, in seconds; fractions are fine [default: none]
+    #[arg(long, short, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Memory for everything together, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory: u64,
+
+    /// The most states to explore for each file and model [default: no limit]
+    #[arg(long, value_name = "N")]
+    pub states: Option<usize>,
+}
+
+impl Limits {
+    /// As the monitor wants them.
+    pub fn budget(&self) -> Budget {
+        Budget { time: self.timeout, memory: bytes(self.memory), states: self.states }
+    }
+}
+
+/// Megabytes in bytes.
+pub fn bytes(megabytes: u64) -> usize {
+    usize::try_from(megabytes.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,109 @@
+//! The arguments of `fence`.
+
+use super::html::HtmlReport;
+use super::plan::PlanningAlone;
+use super::values::{costs, models};
+use super::{Exploring, Input, Limits, ReportFormat};
+use clap::{ArgGroup, Args, ValueEnum};
+use engine::{Costs, Points};
+use std::path::PathBuf;
+
+/// What stands below its help.
+pub const HELP: &str = "\
+Examples:
+  fencewright fence peterson.fw
+  fencewright fence --model pso --cost full=10,store=1 --all peterson.fw
+  fencewright fence --goal robust peterson.fw              so that it behaves as under SC
+  fencewright fence --out fenced.fw peterson.fw            the program with the fences in it
+  fencewright fence --out - peterson.fw | fencewright verify -
+
+With `--out -` the report goes to standard error. In a litmus test, fences make the outcome of
+`exists` or `~exists` impossible, or every outcome but that of `forall`.
+
+Exit codes: 0 found (perhaps none is needed), 1 no fence helps: SC fails too, 2 error, 3 unknown.";
+
+/// `fence`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("written").args(["evidence", "out", "html"]).multiple(true))]
+pub struct Fence {
+    /// The program; `-` is standard input
+    pub file: PathBuf,
+
+    /// The memory model
+    #[arg(long, short, default_value = "tso", value_parser = models(false))]
+    pub model: String,
+
+    /// What the fences must achieve
+    #[arg(long, default_value = "safe")]
+    pub goal: Goal,
+
+    /// Where fences may go
+    #[arg(long, default_value = "stores")]
+    pub points: FencePoints,
+
+    /// What fences cost in each thread, and how many times as much for every loop around them; locked
+    /// exchanges (swap) are only considered if they have a price [default: full=3,store=1,loop=1]
+    #[arg(long, value_name = "KIND=COST,…", value_parser = costs, default_value = "", hide_default_value = true)]
+    pub cost: Costs,
+
+    /// Find every cheapest set of fences
+    #[arg(long)]
+    pub all: bool,
+
+    /// Write the program with the fences in it to this file, all else unchanged; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub planning: PlanningAlone,
+
+    #[command(flatten)]
+    pub exploring: Exploring,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub limits: Limits,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+
+    /// Write the fenced program with its certificate, and traces without each fence, into this folder
+    #[arg(long, value_name = "DIR")]
+    pub evidence: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub html: HtmlReport,
+
+    /// Let --evidence, --out and --report replace files that say something else
+    #[arg(long, requires = "written")]
+    pub force: bool,
+}
+
+/// What fences must achieve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// No execution violates anything
+    Safe,
+    /// Every execution under TSO looks like one under SC
+    Robust,
+}
+
+/// Where fences may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FencePoints {
+    /// Behind stores
+    Stores,
+    /// Behind stores, and before statements that read
+    All,
+}
+
+impl From<FencePoints> for Points {
+    fn from(points: FencePoints) -> Points {
+        match points {
+            FencePoints::Stores => Points::Stores,
+            FencePoints::All => Points::All,
+        }
+    }
+}

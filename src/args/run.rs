@@ -1,0 +1,48 @@
+//! The arguments of `run`.
+
+use super::values::{models, positive};
+use super::{Input, ReportFormat};
+use clap::Args;
+use std::path::PathBuf;
+
+/// What stands below its help.
+pub const HELP: &str = "\
+Examples:
+  fencewright run peterson.fw                             one random walk under TSO
+  fencewright run --runs 1000 --seed 7 --model pso mp.fw  walk until something is violated
+  fencewright run --interactive peterson.fw               choose every step, with undo
+
+Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something was, 2 error.";
+
+/// `run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The program; `-` is standard input (not with --interactive)
+    pub file: PathBuf,
+
+    /// The memory model
+    #[arg(long, short, default_value = "tso", value_parser = models(false))]
+    pub model: String,
+
+    /// Choose every step yourself; reads commands from standard input, `?` explains them
+    #[arg(long, short, conflicts_with_all = ["runs", "seed", "steps", "format"])]
+    pub interactive: bool,
+
+    /// How many steps a walk may have
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub steps: usize,
+
+    /// How many walks; the first that violates something is the last
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive())]
+    pub runs: usize,
+
+    /// Where chance starts: the same seed gives the same walks
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+}

@@ -1,0 +1,62 @@
+//! The arguments of `verify`.
+
+use super::html::HtmlReport;
+use super::plan::Planning;
+use super::values::{models, positive};
+use super::{Exploring, Input, Limits, ReportFormat};
+use clap::{ArgGroup, Args};
+use std::path::PathBuf;
+
+/// What stands below its help.
+pub const HELP: &str = "\
+Examples:
+  fencewright verify peterson.fw
+  fencewright verify --model pso --timeout 60 --evidence proofs/ ring_buffer.fw
+  fencewright verify --model all --format json programs/ | jq .verdict
+  fencewright verify --report peterson.html peterson.fw    one page to step through
+  fencewright show test.fw | fencewright verify -
+
+Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.";
+
+/// `verify`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("written").args(["evidence", "html"]).multiple(true))]
+pub struct Verify {
+    /// Programs; folders are walked, `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// The memory model; `all` asks under each
+    #[arg(long, short, default_value = "tso", value_parser = models(true))]
+    pub model: String,
+
+    #[command(flatten)]
+    pub exploring: Exploring,
+
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub limits: Limits,
+
+    #[command(flatten)]
+    pub planning: Planning,
+
+    /// How much to do at once: files, and engines for one file [default: the number of processors]
+    #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
+    pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub report: ReportFormat,
+
+    /// Write traces and certificates into this folder
+    #[arg(long, value_name = "DIR")]
+    pub evidence: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub html: HtmlReport,
+
+    /// Let --evidence and --report replace files that say something else
+    #[arg(long, requires = "written")]
+    pub force: bool,
+}
