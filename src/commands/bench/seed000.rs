@@ -54,8 +54,8 @@ const COUNTERS: &[(&str, File)] = &[
     ("Andrews' ticket", corpus!("ticket_andrews")),
     ("array queue", corpus!("array_queue")),
     ("array queue, fenced for PSO", corpus!("array_queue_pso")),
-    ("seqlock", corpus!("seqlock")),
-    ("seqlock, fenced for PSO", corpus!("seqlock_pso")),
+    ("seqlock", corpus!("seqlock_unbounded")),
+    ("seqlock, fenced for PSO", corpus!("seqlock_unbounded_pso")),
     ("non-blocking write", corpus!("nonblocking_write")),
     ("non-blocking write, fenced for PSO", corpus!("nonblocking_write_pso")),
 ];
