@@ -4,7 +4,7 @@ use super::{Answer, SCHEMA, Stats, diagnostics, initial, line, merge, steps, vio
 use crate::report::fences::{Fenced, kind, statement_of};
 use crate::report::{Printed, reason_texts};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Verdict, cause};
+use evidence::{Checked, Reason, Verdict, cause};
 use program::Program;
 use serde_json::{Value, json};
 
@@ -68,18 +68,29 @@ fn violated(out: &mut Answer<'_>, program: &Program, checked: &Checked) {
 }
 
 fn placed_object(program: &Program, placed: &Placed) -> Value {
-    let fences = placed.fences.iter().enumerate().flat_map(|(at, fence)| {
-        let without = without_object(fence);
-        let mut objects = point_objects(program, at, &fence.point);
+    let fences = placed.fences.iter().map(|fence| (&fence.point, without_object(fence)));
+    set_object(program, fences, placed.cost, placed.alternatives.as_deref(), &placed.missing)
+}
+
+/// A cheapest set of fences, each with what happens without it.
+pub fn set_object<'a>(
+    program: &Program,
+    fences: impl Iterator<Item = (&'a FencePoint, Value)>,
+    cost: u64,
+    others: Option<&[Vec<FencePoint>]>,
+    missing: &[Reason],
+) -> Value {
+    let objects = |(at, (point, without)): (usize, (&FencePoint, Value))| {
+        let mut objects = point_objects(program, at, point);
         objects.iter_mut().for_each(|object| merge(object, without.clone()));
         objects
-    });
+    };
     json!({
-        "fences": fences.collect::<Vec<_>>(),
-        "cost": placed.cost,
+        "fences": fences.enumerate().flat_map(objects).collect::<Vec<_>>(),
+        "cost": cost,
         "optimal": true,
-        "alternatives": placed.alternatives.as_ref().map(|sets| alternatives(program, sets)),
-        "alternatives_reason": reason_texts(program, &placed.missing).first(),
+        "alternatives": others.map(|sets| alternatives(program, sets)),
+        "alternatives_reason": reason_texts(program, missing).first(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Robustness, for scripts.
 
-use super::fences::{alternatives, point_objects};
+use super::fences::set_object;
 use super::{Answer, SCHEMA, Stats, diagnostics, initial, line, merge, steps};
 use crate::report::robust::{RobustAnswered, RobustFenced, Safety};
 use crate::report::witness::{Told, abbreviation, sentence};
@@ -140,20 +140,11 @@ pub fn fences(fenced: &RobustFenced<'_>) -> Printed {
 }
 
 fn placed_object(program: &Program, placed: &MadeRobust) -> Value {
-    let fences = placed.fences.iter().enumerate().flat_map(|(at, fence)| {
-        let without = without_object(fence);
-        let mut objects = point_objects(program, at, &fence.point);
-        objects.iter_mut().for_each(|object| merge(object, without.clone()));
-        objects
-    });
-    json!({
-        "fences": fences.collect::<Vec<_>>(),
-        "cost": placed.cost,
-        "optimal": true,
-        "alternatives": placed.alternatives.as_ref().map(|sets| alternatives(program, sets)),
-        "alternatives_reason": reason_texts(program, &placed.missing).first(),
-        "questions": placed.questions,
-    })
+    let fences = placed.fences.iter().map(|fence| (&fence.point, without_object(fence)));
+    let mut object =
+        set_object(program, fences, placed.cost, placed.alternatives.as_deref(), &placed.missing);
+    merge(&mut object, json!({"questions": placed.questions}));
+    object
 }
 
 /// The witness that appears without a fence; null where that was not found out.
