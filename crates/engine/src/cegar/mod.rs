@@ -13,7 +13,8 @@
 //!
 //! Predicates are templates that hold the place of every slot of the same kind, so a lesson about
 //! one entry of a buffer is a lesson about all. No path comes twice: what was learned excludes
-//! it, first by new predicates, then by deciding them by cases.
+//! it, first by new predicates, then by deciding them by cases. Where a template keeps returning with
+//! growing constants, slots of that kind are compared with each other instead.
 
 mod cube;
 mod kinds;
@@ -34,9 +35,10 @@ use logic::Atom;
 use machine::{Event, Forgetful, Forgotten, Keep, MODELS, Recall, Trace, Violation};
 use path::{Executed, execute};
 use predicates::Predicates;
-use program::{Op, Span};
+use program::{Arith, Expr, Op, Program, RegId, Span};
 use reach::{Ended, Round, reach};
 use space::{Space, Unsupported};
+use std::collections::BTreeSet;
 
 /// How the abstraction is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +114,8 @@ struct Proof<'a> {
     refinements: Refinements,
     questions: usize,
     states: usize,
+    /// What the program takes remainders by.
+    divisors: Vec<logic::Int>,
 }
 
 /// What a path to a violation means.
@@ -137,6 +141,7 @@ impl<'a> Proof<'a> {
             refinements: Refinements::default(),
             questions: 0,
             states: 0,
+            divisors: divisors(task.program),
         }
     }
 
@@ -212,6 +217,9 @@ impl<'a> Proof<'a> {
         }
         let learned = learn(self.task.program, steps, wrong, &mut self.predicates, &mut self.vocabulary);
         self.refinements.predicates += 1;
+        if self.predicates.generalise(&self.divisors, &mut self.vocabulary) {
+            self.note("constants keep growing: order, small gaps and remainders join".to_string());
+        }
         let templates = self.predicates.templates();
         let what = match learned {
             Learned::Templates => format!("{templates} templates, {} predicates", self.predicates.len()),
@@ -313,6 +321,29 @@ impl<'a> Proof<'a> {
                 })
                 .collect(),
             controls: controls.iter().map(|c| (space.control(*c).holder, space.shapes(*c))).collect(),
+        }
+    }
+}
+
+/// The constants that the program divides by.
+fn divisors(program: &Program) -> Vec<logic::Int> {
+    let mut found = BTreeSet::new();
+    for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
+        edge.op.for_each_part(&mut |op| match op {
+            Op::Assign(_, value) | Op::Store(_, value) => divisors_in(value, &mut found),
+            Op::Assume(cond) => cond.for_each_expr(&mut |value| divisors_in(value, &mut found)),
+            _ => {}
+        });
+    }
+    found.into_iter().collect()
+}
+
+fn divisors_in(value: &Expr<RegId>, found: &mut BTreeSet<logic::Int>) {
+    if let Expr::Binary(op, a, b) = value {
+        divisors_in(a, found);
+        divisors_in(b, found);
+        if let (Arith::Rem | Arith::Div, Expr::Const(by)) = (op, &**b) {
+            found.insert(logic::Int::from(by.clone()).abs());
         }
     }
 }

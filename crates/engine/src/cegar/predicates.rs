@@ -10,7 +10,7 @@
 use super::cube::{insert, words};
 use super::kinds::{Kinds, Together};
 use evidence::symbolic::{Name, Vocabulary};
-use logic::{Atom, Int, Relation, Template, Var};
+use logic::{Atom, Int, Linear, Relation, Template, Var};
 use machine::{Recall, Slot};
 use program::Program;
 use rustc_hash::FxHashMap;
@@ -18,6 +18,13 @@ use std::collections::BTreeSet;
 
 /// A template with more instances than this is not instantiated.
 const MOST_INSTANCES: usize = 1 << 14;
+
+/// A shape with so many constants is taken to grow without end.
+const MANY: usize = 5;
+/// How far apart values are compared then.
+const LARGEST_GAP: i64 = 3;
+/// So many remainders of a divisor are looked at.
+const MOST_RESTS: i64 = 8;
 
 /// The shape of a predicate, with the kinds of slots it is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -155,6 +162,42 @@ impl Predicates {
             }
         }
         new
+    }
+
+    /// Where the same shape keeps coming back with other constants, the path is being unrolled and
+    /// there will be no end of it. What is wanted then is how slots of that kind compare with each
+    /// other, and their remainders by the program's divisors; whether that is new.
+    pub(super) fn generalise(&mut self, divisors: &[Int], vocabulary: &mut Vocabulary) -> bool {
+        let mut new = false;
+        for kind in self.growing() {
+            let (x, y) = (Linear::from(Var::at(0)), Linear::from(Var::at(1)));
+            let order = (1..=LARGEST_GAP).map(|gap| Atom::lt(x.clone() + gap - 1, y.clone()));
+            let rests = divisors.iter().flat_map(|by| {
+                let all = 0..by.to_i64().unwrap_or(0).min(MOST_RESTS);
+                all.map(|rest| Atom::divides(by.clone(), x.clone() + rest))
+            });
+            for atom in order.chain(rests) {
+                let (template, vars) = Template::abstracting(&canonical(atom).0);
+                let shape = Shape { template, kinds: vec![kind; vars.len()] };
+                if self.has_few(&shape) && !self.shapes.contains(&shape) {
+                    self.add_shape(shape, vocabulary);
+                    new = true;
+                }
+            }
+        }
+        new
+    }
+
+    /// The kinds of slots that are compared with ever more constants.
+    fn growing(&self) -> BTreeSet<usize> {
+        let mut seen: FxHashMap<(Template, &[usize]), usize> = FxHashMap::default();
+        for shape in &self.shapes {
+            *seen.entry((shape.template.with_constant(0i64), &shape.kinds)).or_default() += 1;
+        }
+        seen.iter()
+            .filter(|(_, count)| **count >= MANY)
+            .flat_map(|((_, kinds), _)| kinds.iter().copied())
+            .collect()
     }
 
     /// Decides an atom by cases from now on, where it is open; whether that is new. Never one about
