@@ -136,7 +136,8 @@ impl Session<'_> {
         Ok(Configuration::initial(self.machine, &chosen))
     }
 
-    /// A value of a domain; an empty line takes the default. `None` at the end of input.
+    /// A value of a domain; an empty line takes the default. `None` at the end of input, or if the
+    /// user wants to quit.
     fn ask(&mut self, question: &str, domain: &Domain) -> Result<Option<Int>, Failure> {
         let example = domain.example();
         loop {
@@ -144,6 +145,9 @@ impl Session<'_> {
             let Some(line) = self.line()? else { return Ok(None) };
             if line.is_empty() {
                 return Ok(Some(example));
+            }
+            if line == "q" {
+                return Ok(None);
             }
             match line.parse::<Int>() {
                 Ok(value) if domain.contains(&value) => return Ok(Some(value)),

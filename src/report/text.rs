@@ -15,7 +15,7 @@ use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
 use evidence::{Certificate, Claim, Form, Reason, Statistics, Task, Verdict, cause};
 use frontend::Diagnostic;
-use machine::{Configuration, Keep, Model, Trace, Violation};
+use machine::{Configuration, Keep, MODELS, Model, Trace, Violation};
 use program::{Program, Source};
 use std::fmt::Write;
 
@@ -297,6 +297,9 @@ fn explained(
     };
     let mut out = format!("\n{}\n", render(&shown, look.width));
     match (&cause, sc_violation) {
+        (_, Some(true)) if model.name() == MODELS[0].name() => {
+            out.push_str(&prose("Under SC nothing is delayed: no fence helps.", look));
+        }
         (_, Some(true)) => out.push_str(&prose("This happens under SC as well: no fence helps.", look)),
         (Some(cause), _) => out.push_str(&prose(&format!("{}.", cause.text(program)), look)),
         (None, _) => {}
