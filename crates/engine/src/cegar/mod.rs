@@ -25,6 +25,7 @@ mod predicates;
 mod reach;
 mod space;
 
+use crate::explicit::buffers;
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::{Step, Vocabulary};
 use evidence::{
@@ -130,13 +131,12 @@ impl<'a> Proof<'a> {
     fn new(task: Task<'a>, run: Run<'a>) -> Proof<'a> {
         let abstraction = run.abstraction;
         let recall = Recall { k: 0, keep: abstraction.keep, forgotten: abstraction.forgotten };
-        let buffers = task.model.name() != MODELS[0].name();
         Proof {
             task,
             run,
             vocabulary: Vocabulary::default(),
             recall,
-            predicates: Predicates::new(task.program, recall, buffers),
+            predicates: Predicates::new(task.program, recall, buffers(&task)),
             statistics: Statistics::default(),
             refinements: Refinements::default(),
             questions: 0,
@@ -155,7 +155,7 @@ impl<'a> Proof<'a> {
                     return Ok(verdict);
                 }
             }
-            let buffers = model.name() != MODELS[0].name();
+            let buffers = buffers(&self.task);
             self.predicates = self.predicates.over(program, self.recall, buffers, &mut self.vocabulary);
         }
     }
@@ -206,7 +206,10 @@ impl<'a> Proof<'a> {
             return Ok(Meaning::Violation(trace));
         }
         let exact = Forgetful::new(self.task.program, self.task.model, Recall::ALL);
-        if let Some(executed) = self.execute(&exact, &events, None, violation)? {
+        // Where nothing is buffered, that is what SC was just asked.
+        if buffers(&self.task)
+            && let Some(executed) = self.execute(&exact, &events, None, violation)?
+        {
             self.refinements.model += 1;
             self.note(format!("path of {length} steps: possible under {}", self.task.model.name()));
             return Ok(Meaning::Violation(executed.trace));

@@ -28,6 +28,8 @@ type Answer = Rc<[Vec<(u32, bool)>]>;
 /// Computes posts for one set of predicates.
 pub(super) struct Post<'a> {
     predicates: &'a Predicates,
+    /// The predicates that speak of a variable, by its index.
+    about: Vec<Vec<u64>>,
     plans: FxHashMap<u32, Rc<Plan>>,
     answers: FxHashMap<(u32, Cube), Answer>,
     exists: FxHashMap<(u32, u32), Rc<[u64]>>,
@@ -71,8 +73,14 @@ struct Ask {
 
 impl<'a> Post<'a> {
     pub(super) fn new(predicates: &'a Predicates, go_on: GoOn<'a>) -> Post<'a> {
+        let about = (0..predicates.vars()).map(|var| {
+            let mut set = predicates.none();
+            predicates.about(Var::at(var)).iter().for_each(|p| insert(&mut set, *p as usize));
+            set
+        });
         Post {
             predicates,
+            about: about.collect(),
             plans: FxHashMap::default(),
             answers: FxHashMap::default(),
             exists: FxHashMap::default(),
@@ -131,15 +139,14 @@ impl<'a> Post<'a> {
         vocabulary: &mut Vocabulary,
     ) -> Vec<Cube> {
         let plan = self.plan(step, space, vocabulary);
-        let answer = if plan.asks.is_empty() && plan.guard.is_empty() {
-            None
-        } else {
-            let answer = self.cached(&plan, step, cube);
-            if answer.is_empty() {
-                return Vec::new();
-            }
-            Some(answer)
+        let answer = match plan.asks.is_empty() && plan.guard.is_empty() {
+            // Bits alone tell, and there is one way to go on.
+            true => Rc::from([Vec::new()]),
+            false => self.cached(&plan, step, cube),
         };
+        if answer.is_empty() {
+            return Vec::new();
+        }
         let mut next = cube.within(&plan.stays);
         for (predicate, value) in &plan.constants {
             next.set(*predicate as usize, *value);
@@ -149,18 +156,12 @@ impl<'a> Post<'a> {
                 next.set(*predicate as usize, value == *same);
             }
         }
-        self.keep_existing(&mut next, to, space, vocabulary);
-        match answer {
-            None => vec![next],
-            Some(answer) => {
-                let finish = |literals: &Vec<(u32, bool)>| {
-                    let mut cube = with(&next, literals);
-                    self.keep_existing(&mut cube, to, space, vocabulary);
-                    cube
-                };
-                answer.iter().map(finish).collect()
-            }
-        }
+        let finish = |literals: &Vec<(u32, bool)>| {
+            let mut cube = with(&next, literals);
+            self.keep_existing(&mut cube, to, space, vocabulary);
+            cube
+        };
+        answer.iter().map(finish).collect()
     }
 
     fn cached(&mut self, plan: &Plan, step: u32, cube: &Cube) -> Answer {
@@ -212,12 +213,8 @@ impl<'a> Post<'a> {
                 *seen = true;
             }
         }
-        for var in (0..constrained.len()).filter(|var| !constrained[*var]) {
-            self.predicates
-                .about_set(Var::at(var))
-                .iter()
-                .zip(&mut candidates)
-                .for_each(|(about, left)| *left &= !about);
+        for (about, _) in self.about.iter().zip(&constrained).filter(|(_, seen)| !**seen) {
+            about.iter().zip(&mut candidates).for_each(|(about, left)| *left &= !about);
         }
         let ask = |predicate: usize| Ask {
             predicate: predicate as u32,

@@ -7,7 +7,7 @@
 //! A sum of many slots has more instances than anybody can list: of such a template only the
 //! atoms that were learned are predicates.
 
-use super::cube::{insert, words};
+use super::cube::words;
 use super::kinds::{Kinds, Together};
 use evidence::symbolic::{Name, Vocabulary};
 use logic::{Atom, Int, Linear, Relation, Template, Var};
@@ -44,7 +44,6 @@ pub(super) struct Predicates {
     numbers: FxHashMap<Atom, u32>,
     /// The predicates that speak of a variable, by its index.
     about: Vec<Vec<u32>>,
-    about_sets: Vec<Vec<u64>>,
     /// The negation of every predicate.
     negated: Vec<Atom>,
     /// The predicates that are decided by cases where they are open.
@@ -62,7 +61,6 @@ impl Predicates {
             atoms: Vec::new(),
             numbers: FxHashMap::default(),
             about: Vec::new(),
-            about_sets: Vec::new(),
             negated: Vec::new(),
             split: BTreeSet::new(),
         }
@@ -84,7 +82,6 @@ impl Predicates {
         if self.single > 0 || !many.is_empty() {
             let atoms = self.atoms.iter().filter(|atom| all.add_atom((*atom).clone(), vocabulary));
             all.single = atoms.count();
-            all.index();
         }
         all.split = self.split.clone();
         all
@@ -120,11 +117,6 @@ impl Predicates {
         self.about.get(var.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The predicates that speak of a variable, as a set.
-    pub(super) fn about_set(&self, var: Var) -> &[u64] {
-        self.about_sets.get(var.index()).map_or(&[], Vec::as_slice)
-    }
-
     /// Variables of a larger index are in no predicate.
     pub(super) fn vars(&self) -> usize {
         self.about.len()
@@ -153,7 +145,6 @@ impl Predicates {
             if !self.has_few(&shape) {
                 if self.add_atom(half, vocabulary) {
                     self.single += 1;
-                    self.index();
                     new = true;
                 }
             } else if !self.shapes.contains(&shape) {
@@ -244,7 +235,6 @@ impl Predicates {
             self.add_atom(canonical(atom).0, vocabulary);
         }
         self.shapes.push(shape);
-        self.index();
     }
 
     /// Adds a predicate; whether it is new, and of slots that can exist together.
@@ -268,16 +258,6 @@ impl Predicates {
         self.negated.push(atom.negate());
         self.atoms.push(atom);
         true
-    }
-
-    /// Brings the sets up to date.
-    fn index(&mut self) {
-        let set = |about: &Vec<u32>| {
-            let mut set = vec![0; words(self.atoms.len())];
-            about.iter().for_each(|p| insert(&mut set, *p as usize));
-            set
-        };
-        self.about_sets = self.about.iter().map(set).collect();
     }
 
     /// The variables that some chain of predicates connects with these.
