@@ -3,6 +3,7 @@
 //! A test case holds what the text report says, so a trace can be read where the test failed.
 
 use super::document::{Assemble, Ending, notes, plain, read_notes};
+use super::markup::entity;
 use super::text::Text;
 use super::{
     Answered, BenchTable, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report,
@@ -283,17 +284,14 @@ fn test_case(case: &Case) -> String {
 /// Text inside an element.
 fn escaped(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\r' => out += "&#13;",
-            '\n' | '\t' => out.push(c),
+        match (entity(c), c) {
+            (Some(entity), _) => out += entity,
+            (None, '\r') => out += "&#13;",
+            (None, '\n' | '\t') => out.push(c),
             // XML has no way to write these; their pictures say which they were.
-            '\0'..='\x1f' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
+            (None, '\0'..='\x1f') => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+            (None, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            (None, c) => out.push(c),
         }
         out
     })

@@ -11,6 +11,7 @@ pub mod html;
 mod json;
 mod junit;
 mod litmus;
+mod markup;
 mod place;
 mod robust;
 mod sarif;

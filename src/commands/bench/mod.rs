@@ -19,6 +19,16 @@ use program::{Int, Program, Source};
 use std::path::PathBuf;
 use std::time::Instant;
 
+/// A program of our own corpus: the name of its file and its text, part of the binary.
+type File = (&'static str, &'static str);
+
+macro_rules! corpus {
+    ($name:literal) => {
+        (concat!($name, ".fw"), include_str!(concat!("../../../corpus/", $name, ".fw")))
+    };
+}
+use corpus;
+
 /// A table that can be asked for.
 pub struct Bench {
     /// Its name.

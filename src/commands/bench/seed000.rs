@@ -4,7 +4,7 @@
 //! The published times are those of the authors' prototype on a laptop of 2012. Fences are
 //! counted per process, as there: all threads of these programs run the same code.
 
-use super::{Bench, Bencher, Measured, word};
+use super::{Bench, Bencher, File, Measured, corpus, word};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
     Abstraction, Cegar, Costs, Engine, FenceAnswer, FenceOptions, FencesFound, Placed, Points, Portfolio,
@@ -27,14 +27,6 @@ pub const ABSTRACTIONS: Bench = Bench {
     about: "engine cegar: pools against any value, newest against oldest, with and without reduction",
     tables: abstractions,
 };
-
-macro_rules! corpus {
-    ($name:literal) => {
-        (concat!($name, ".fw"), include_str!(concat!("../../../corpus/", $name, ".fw")))
-    };
-}
-
-type File = (&'static str, &'static str);
 
 /// Program, our model, published seconds, fences per process and templates.
 const TABLE_1: &[(&str, File, f64, usize, usize)] = &[

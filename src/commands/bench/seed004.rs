@@ -5,7 +5,7 @@
 //! can be compared is how they grow. Fig. 5.1 asks about goal states, which Trencher's own
 //! files do not have, so our models of the same algorithms are used; Fig. 5.9 takes its files.
 
-use super::{Bench, Bencher, Measured, word};
+use super::{Bench, Bencher, File, Measured, corpus, word};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
     Abstraction, Costs, FenceOptions, Lazy, Points, RobustFences, Robustness, Run, fences_for_robustness,
@@ -28,27 +28,21 @@ pub const ROBUST: Bench = Bench {
     tables: robustness,
 };
 
-macro_rules! corpus {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../corpus/", $name)))
-    };
-}
-
-const LAMPORT: (&str, &str) = corpus!("lamport_fast.fw");
-const BRANCHING: (&str, &str) = corpus!("dekker_branching.fw");
-const UNWINDING: (&str, &str) = corpus!("dekker_unwinding.fw");
+const LAMPORT: File = corpus!("lamport_fast");
+const BRANCHING: File = corpus!("dekker_branching");
+const UNWINDING: File = corpus!("dekker_unwinding");
 
 /// Program, our model and its N, published milliseconds.
-type Published = (&'static str, (&'static str, &'static str), Option<usize>, usize);
+type Published = (&'static str, File, Option<usize>, usize);
 
 const FIG_5_1: &[Published] = &[
-    ("Parker", corpus!("parker.fw"), None, 5),
-    ("Peterson", corpus!("peterson.fw"), None, 13),
-    ("Dekker", corpus!("dekker.fw"), None, 70),
+    ("Parker", corpus!("parker"), None, 5),
+    ("Peterson", corpus!("peterson"), None, 13),
+    ("Dekker", corpus!("dekker"), None, 70),
     ("Lamport fast, 3 threads", LAMPORT, Some(3), 694),
-    ("MCS lock", corpus!("mcs_lock.fw"), None, 61),
-    ("CLH lock", corpus!("clh_lock.fw"), None, 7),
-    ("Lock-free stack", corpus!("treiber_stack.fw"), None, 7),
+    ("MCS lock", corpus!("mcs_lock"), None, 61),
+    ("CLH lock", corpus!("clh_lock"), None, 7),
+    ("Lock-free stack", corpus!("treiber_stack"), None, 7),
 ];
 
 fn lazy(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {

@@ -4,6 +4,7 @@
 //! script. Control characters, and those that reorder what stands around them, are shown by
 //! their number: with them a program could look like another.
 
+use crate::report::markup::entity;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -11,13 +12,10 @@ use std::fmt::Write;
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => push_visible(&mut out, c),
+        match (entity(c), c) {
+            (Some(entity), _) => out.push_str(entity),
+            (None, '\'') => out.push_str("&#39;"),
+            (None, c) => push_visible(&mut out, c),
         }
     }
     out

@@ -6,6 +6,7 @@
 
 use super::abbreviation;
 use super::picture::{Arrow, Node, Picture};
+use crate::report::markup::entity;
 use evidence::Link;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -277,16 +278,13 @@ fn cut(text: &str) -> String {
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' => out.push('\n'),
+        match (entity(c), c) {
+            (Some(entity), _) => out.push_str(entity),
+            (None, '\'') => out.push_str("&#39;"),
+            (None, '\n') => out.push('\n'),
             // XML has no place for these, not even escaped.
-            c if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) => out.push(' '),
-            c => out.push(c),
+            (None, c) if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) => out.push(' '),
+            (None, c) => out.push(c),
         }
     }
     out
