@@ -9,7 +9,7 @@ mod random;
 mod solvers;
 
 use cube_prover::Prover;
-use engine::{Engine, Explicit, Run};
+use engine::{Cegar, Engine, Explicit, Run};
 use evidence::symbolic::{Name, Vocabulary};
 use evidence::{
     Certificate, Cube, CubeFlaw, CubeProof, Form, Ignore, MostStates, Rejected, Task, Verdict, check,
@@ -216,6 +216,29 @@ fn cubes_about_pools_may_not_share_the_cases() {
         }
     }
     accepted_by_all(&task, &with_cubes(task, POOLS, &|_| vec![Vec::new()]), "nothing is claimed");
+}
+
+/// What is known of a pool may depend on a single value: where that is at most 0, so are all
+/// members; where it is above, they are above. Then two cubes are needed that say different
+/// things of the pool, and each of them holds in its case.
+#[test]
+fn cubes_may_differ_in_what_they_say_of_a_pool() {
+    for text in [
+        "shared x; thread P0 { loop { x = 1; if (x <= 0) { break; } } } thread P1 { x = any in 0..2; }
+         finally !(x == 1);",
+        "shared y, z; thread P0 { let r; r = z; while (z == 0) { y = 2; } y = 2 - r; }
+         thread P1 { z = any in 0..2; } finally !(P0.r == 0 && y == 0);",
+    ] {
+        let program = program(text);
+        for model in [model("tso"), model("pso")] {
+            let task = Task { program: &program, model };
+            let answer = Cegar.verify(&task, &Run::default());
+            let Verdict::Safe(Certificate::Cubes(proof)) = answer.verdict else {
+                panic!("{text}: {:?}", answer.verdict)
+            };
+            accepted_by_all(&task, &proof, text);
+        }
+    }
 }
 
 #[test]

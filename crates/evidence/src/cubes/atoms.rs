@@ -1,7 +1,7 @@
 //! Atoms by number, so that most questions are looked up and not asked.
 
 use crate::symbolic::{Name, Vocabulary};
-use logic::Atom;
+use logic::{Atom, Linear, Var};
 use machine::Slot;
 use std::collections::HashMap;
 
@@ -17,12 +17,17 @@ pub(super) struct Atoms {
     negation: Vec<AtomId>,
     about_pool: Vec<bool>,
     ids: HashMap<Atom, AtomId>,
+    /// The variables of pools.
+    pools: Vec<Var>,
+    /// No atom has a variable of this index or a larger one.
+    vars: usize,
 }
 
 impl Atoms {
     pub(super) fn new() -> Atoms {
         let (list, negation, about_pool) = (Vec::new(), Vec::new(), Vec::new());
-        let mut atoms = Atoms { list, negation, about_pool, ids: HashMap::new() };
+        let mut atoms =
+            Atoms { list, negation, about_pool, ids: HashMap::new(), pools: Vec::new(), vars: 0 };
         atoms.id(&Vocabulary::default(), &Atom::truth(true));
         atoms
     }
@@ -32,8 +37,17 @@ impl Atoms {
         if let Some(id) = self.ids.get(atom) {
             return *id;
         }
-        let pool = |var| matches!(vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))));
-        let about_pool = atom.vars().any(pool);
+        let pool = |var: &Var| matches!(vocabulary.name(*var), Some(Name::Slot(Slot::Pool(..))));
+        let mut about_pool = false;
+        for var in atom.vars() {
+            self.vars = self.vars.max(var.index() + 1);
+            if pool(&var) {
+                about_pool = true;
+                if !self.pools.contains(&var) {
+                    self.pools.push(var);
+                }
+            }
+        }
         let id = self.list.len() as AtomId;
         for (at, atom) in [(id, atom.clone()), (id + 1, atom.negate())] {
             self.ids.insert(atom.clone(), at);
@@ -61,6 +75,14 @@ impl Atoms {
     /// Whether it speaks of every member of a pool.
     pub(super) fn about_pool(&self, id: AtomId) -> bool {
         self.about_pool[id as usize]
+    }
+
+    /// The atom said of further members of all pools, of which there may be any number.
+    pub(super) fn of_members(&self, id: AtomId, number: usize) -> Atom {
+        self.atom(id).substitute_all(|var| {
+            let pool = self.pools.iter().position(|pool| *pool == var)?;
+            Some(Linear::from(Var::at(self.vars + number * self.pools.len() + pool)))
+        })
     }
 
     /// Bytes, roughly: an atom is shared between the list and the map.

@@ -125,8 +125,7 @@ impl Checker<'_, '_> {
         (2..=MOST_TOGETHER).contains(&together.len()) && self.facts.entail_one_of(&self.atoms, &together)
     }
 
-    /// What is missing of a cube for it to hold: atoms about single values. `None` if it is of no
-    /// use, because something about a pool is missing, or one of the atoms surely fails.
+    /// What is missing of a cube for it to hold. `None` if some of it surely fails.
     fn open_parts(&mut self, image: &mut Image, cube: u32) -> Option<Vec<AtomId>> {
         let proof = self.proof;
         let mut open = Vec::new();
@@ -137,7 +136,7 @@ impl Checker<'_, '_> {
             let terms = (&self.vocabulary, &mut self.atoms);
             for atom in image.of(terms, &proof.predicates, literal.0 as usize) {
                 let goal = self.atoms.signed(*atom, literal.1);
-                if self.atoms.about_pool(goal) || self.facts.obvious(self.atoms.negation(goal)) {
+                if self.facts.obvious(self.atoms.negation(goal)) {
                     return None;
                 }
                 open.push(goal);

@@ -158,12 +158,19 @@ impl Facts {
     }
 
     /// Whether one of several conjunctions holds, each given by those of its parts that are open.
+    /// If it fails for some members of pools, these need not be the members for which another one
+    /// fails: each conjunction has its own, of which the same is known.
     pub(super) fn entail_one_of(&self, atoms: &Atoms, conjunctions: &[Vec<AtomId>]) -> bool {
-        let fails = |open: &Vec<AtomId>| {
-            Formula::or(open.iter().map(|id| Formula::from(atoms.atom(atoms.negation(*id)))))
-        };
-        let facts = self.listed.iter().map(|id| Formula::from(atoms.atom(*id)));
-        let formulas: Vec<Formula> = facts.chain(conjunctions.iter().map(fails)).collect();
+        let mut formulas: Vec<Formula> =
+            self.listed.iter().map(|id| Formula::from(atoms.atom(*id))).collect();
+        let about_pool = |id: &&AtomId| atoms.about_pool(**id);
+        for (number, open) in conjunctions.iter().enumerate() {
+            let own = |id: AtomId| Formula::from(atoms.of_members(id, number));
+            if open.iter().any(|id| atoms.about_pool(*id)) {
+                formulas.extend(self.listed.iter().filter(about_pool).map(|id| own(*id)));
+            }
+            formulas.push(Formula::or(open.iter().map(|id| own(atoms.negation(*id)))));
+        }
         match decide_formulas(&formulas) {
             FormulaOutcome::Sat(_) => false,
             FormulaOutcome::Unsat(proof) => check_formulas(&formulas, &proof).is_ok(),

@@ -14,8 +14,8 @@
 //! a goal it is proved for a member of which nothing else is known, and for one that joins.
 //! "One of these cubes holds" then means "for all members the first, or for all members the
 //! second"; that is not "for each member the first or the second". So where several cubes are needed to
-//! cover what a step leads to, only such are used whose literals about pools all hold by
-//! themselves, and the rest of their literals, about single values, share the cases.
+//! cover what a step leads to, each may fail for a member of its own, of which all is known that is
+//! known of the pool; it is to be shown that they cannot all fail.
 //!
 //! Nothing of the solver is believed but certificates, which [`logic::check`] verifies.
 
