@@ -1,7 +1,7 @@
 //! `--explain-plan`: which engines would be asked, in which order and why.
 
 use crate::args::Exploring;
-use crate::numbers::{counted, grouped};
+use crate::numbers::counted;
 use crate::report::Printed;
 use engine::{Entry, Facts, Plan, plan};
 use evidence::Task;
@@ -21,7 +21,7 @@ fn chosen<'p>(task: &Task<'p>, exploring: &Exploring) -> Plan<'p> {
     let engine = exploring.engine();
     let alone = |why: &str| Plan {
         facts: Facts::of(task),
-        entries: vec![Entry { engine, states: None, why: why.to_string() }],
+        entries: vec![Entry { engine, share: 100, why: why.to_string() }],
         left_out: Vec::new(),
     };
     match engine.name() {
@@ -47,18 +47,15 @@ fn text(file: &str, plan: &Plan<'_>) -> String {
     let name = |entry: &Entry| entry.engine.name();
     let width = plan.entries.iter().map(|entry| name(entry).len()).max().unwrap_or(0);
     for (at, entry) in plan.entries.iter().enumerate() {
-        let far = match entry.states {
-            Some(states) => format!("up to {} states", grouped(states)),
-            None => "as far as the limits go".to_string(),
-        };
-        let _ = writeln!(out, "  {}. {:<width$}  {far:<23}  {}", at + 1, name(entry), entry.why);
+        let share = format!("{} %", entry.share);
+        let _ = writeln!(out, "  {}. {:<width$}  {share:>5}  {}", at + 1, name(entry), entry.why);
     }
     for (engine, why) in &plan.left_out {
         let _ = writeln!(out, "  not {engine}: {why}");
     }
     if plan.entries.len() > 1 {
         out.push_str(
-            "  The first in this order that knows the answer gives it; others run ahead on free threads.\n",
+            "  They take turns, with these shares of the work; the first that knows the answer gives it.\n",
         );
     }
     out
@@ -76,10 +73,9 @@ fn numbers(plan: &Plan<'_>) -> String {
 }
 
 fn line(file: &str, plan: &Plan<'_>) -> String {
-    let Facts { task, locations, buffers, growing, .. } = plan.facts;
+    let Facts { task, locations, buffers, growing, piling_up, .. } = plan.facts;
     let program: &Program = task.program;
-    let entry =
-        |entry: &Entry| json!({"engine": entry.engine.name(), "states": entry.states, "why": entry.why});
+    let entry = |entry: &Entry| json!({"engine": entry.engine.name(), "share": entry.share, "states": null, "why": entry.why});
     let left_out = |(engine, why): &(&str, String)| json!({"engine": engine, "why": why});
     // The final states of a litmus test are listed, and engines are not asked.
     let (entries, others) = match program.question {
@@ -96,6 +92,7 @@ fn line(file: &str, plan: &Plan<'_>) -> String {
             "locations": locations,
             "variables": program.variables.len(),
             "buffers": buffers,
+            "piling_up": piling_up.is_some(),
             "growing": growing.is_some(),
             "growing_line": growing.and_then(|span| program.source.line(span)),
         },

@@ -125,6 +125,9 @@ impl TransitionSystem for Normal<'_, '_> {
     type Label = (Event, Option<i64>);
     type Goal = Violation;
 
+    /// Normal forms are worked out anew after every step.
+    const WORK: usize = 6;
+
     fn initial(&mut self) -> Vec<State> {
         self.steps.initial()
     }

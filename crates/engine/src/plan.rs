@@ -1,34 +1,30 @@
-//! What the portfolio tries on a task: which engines, in which order, how far, and why.
+//! What the portfolio tries on a task: which engines, in which order, with which shares, and why.
 //!
-//! The list of [`CANDIDATES`] is the whole strategy: each says how many states it may have and,
-//! looking at simple facts of the task, why it fits or why not. Budgets count states, not
-//! seconds, so a plan means the same on every machine.
+//! The list of [`CANDIDATES`] is the whole strategy: looking at simple facts of the task, each
+//! says why it fits and what weight it has among those that do, or why it does not fit. What counts most is
+//! whether numbers and store buffers can grow without end: if neither can, exploring all states
+//! ends; if they can, only a proof does, and exploration is left a share to find violations.
 
 use crate::explicit::buffers;
 use crate::fences::candidates::components;
 use crate::{Cegar, Engine, Explicit, GapProofs, Lazy};
 use evidence::Task;
 use machine::{Exact, GapStepper};
-use program::{Arith, Domain, Edge, Expr, Op, Program, RegId, Span, Thread};
+use program::{Arith, Domain, Edge, Expr, Loc, Op, Program, RegId, Span, Thread};
 
 /// An engine that may be tried.
 struct Candidate {
     engine: &'static dyn Engine,
-    /// The most states it may have; none means as far as the limits go.
-    states: Option<usize>,
-    /// Why it fits a task, or why not.
-    fits: fn(&Facts<'_>) -> Result<String, String>,
+    /// Its weight in a task, and why; or why it does not fit.
+    fits: fn(&Facts<'_>) -> Result<(usize, String), String>,
 }
 
-/// All of them, in the order in which their answers count.
+/// All of them, in the order in which their answers of one round count.
 const CANDIDATES: &[Candidate] = &[
-    Candidate { engine: &Explicit, states: Some(20_000), fits: first },
-    Candidate { engine: &Cegar, states: Some(60_000), fits: growing_numbers },
-    Candidate { engine: &Explicit, states: Some(200_000), fits: bounded_numbers },
-    Candidate { engine: &Lazy, states: Some(400_000), fits: robustness },
-    Candidate { engine: &GapProofs, states: Some(4_000_000), fits: order_and_gaps },
-    Candidate { engine: &Cegar, states: Some(1_000_000), fits: predicates },
-    Candidate { engine: &Explicit, states: None, fits: last },
+    Candidate { engine: &Explicit, fits: exploration },
+    Candidate { engine: &Lazy, fits: robustness },
+    Candidate { engine: &Cegar, fits: predicates },
+    Candidate { engine: &GapProofs, fits: order_and_gaps },
 ];
 
 /// What a plan is made from.
@@ -39,6 +35,8 @@ pub struct Facts<'p> {
     pub locations: usize,
     /// Whether stores are buffered under the model.
     pub buffers: bool,
+    /// A store by which buffers may grow without end; `None` if there is none.
+    pub piling_up: Option<Span>,
     /// A statement by which numbers may grow without end; `None` if none can be seen.
     pub growing: Option<Span>,
     /// What the engine for order and gaps cannot handle.
@@ -49,17 +47,17 @@ pub struct Facts<'p> {
 pub struct Entry {
     /// Who is asked.
     pub engine: &'static dyn Engine,
-    /// The most states it may have; none means as far as the limits go.
-    pub states: Option<usize>,
+    /// Its share of the work, in percent.
+    pub share: usize,
     /// Why it is asked.
     pub why: String,
 }
 
-/// What is tried, in this order.
+/// Who takes turns.
 pub struct Plan<'p> {
     /// What it is made from.
     pub facts: Facts<'p>,
-    /// The engines to ask; the first that knows the answer gives it.
+    /// The engines to ask; where several know the answer in the same round, the first gives it.
     pub entries: Vec<Entry>,
     /// The engines that are not asked, and why.
     pub left_out: Vec<(&'static str, String)>,
@@ -69,64 +67,66 @@ pub struct Plan<'p> {
 pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
     let facts = Facts::of(task);
     let (mut entries, mut left_out) = (Vec::new(), Vec::new());
+    let mut total = 0;
     for candidate in CANDIDATES {
         match (candidate.fits)(&facts) {
-            Ok(why) => entries.push(Entry { engine: candidate.engine, states: candidate.states, why }),
+            Ok((weight, why)) => {
+                total += weight;
+                entries.push(Entry { engine: candidate.engine, share: weight, why });
+            }
             Err(why) => left_out.push((candidate.engine.name(), why)),
         }
     }
+    entries.iter_mut().for_each(|entry| entry.share = 100 * entry.share / total);
     Plan { facts, entries, left_out }
 }
 
-fn first(_: &Facts<'_>) -> Result<String, String> {
-    Ok("most programs are small or have a violation nearby, of which it finds a shortest one".to_string())
-}
-
-fn growing_numbers(facts: &Facts<'_>) -> Result<String, String> {
-    let Some(span) = facts.growing else {
-        return Err("no number can be seen to grow without end".to_string());
-    };
-    let place = place(facts.task.program, span);
-    Ok(format!(
-        "numbers may grow without end, by {place}; it finds predicates that tell what matters of them"
-    ))
-}
-
-fn bounded_numbers(facts: &Facts<'_>) -> Result<String, String> {
-    match facts.growing {
-        None => Ok("no number can be seen to grow, so all states may be few enough".to_string()),
-        Some(_) => Err("numbers may grow without end, so there may be no end of states".to_string()),
+fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    match (facts.growing, facts.piling_up) {
+        (None, None) => {
+            Ok((8, "neither numbers nor store buffers can be seen to grow, so it may end".to_string()))
+        }
+        (None, Some(_)) => Ok((4, "a violation may be near, of which it finds a shortest one".to_string())),
+        (Some(_), _) => Ok((2, "a violation may be near, of which it finds a shortest one".to_string())),
     }
 }
 
-fn robustness(facts: &Facts<'_>) -> Result<String, String> {
+fn robustness(facts: &Facts<'_>) -> Result<(usize, String), String> {
     match facts.task.model.name() {
-        "tso" => Ok("perhaps weak memory does not matter, and SC has fewer states".to_string()),
+        "tso" => Ok((8, "perhaps weak memory does not matter, and SC has fewer states".to_string())),
         _ => Err("it is for TSO".to_string()),
     }
 }
 
-fn predicates(_: &Facts<'_>) -> Result<String, String> {
-    Ok("store buffers may grow without end; it keeps some entries and what holds for all others".to_string())
-}
-
-fn order_and_gaps(facts: &Facts<'_>) -> Result<String, String> {
-    match (facts.beyond_gaps, facts.growing) {
-        (Some(span), _) => {
-            let program = facts.task.program;
-            Err(format!("it cannot handle {}", place(program, span)))
-        }
-        (None, Some(span)) => {
-            let place = place(facts.task.program, span);
-            Ok(format!("numbers may grow without end, by {place}; it proves such programs"))
-        }
-        (None, None) => Ok("it needs few states where values are compared and copied".to_string()),
+fn predicates(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    let place = |span| place(facts.task.program, span);
+    match (facts.growing, facts.piling_up) {
+        (Some(span), _) => Ok((
+            8,
+            format!("numbers may grow without end, by {}; it finds what matters of them", place(span)),
+        )),
+        (None, Some(span)) => Ok((
+            6,
+            format!(
+                "store buffers may grow without end, by {}; it keeps some stores and what holds for all others",
+                place(span)
+            ),
+        )),
+        (None, None) => Ok((2, "a few predicates may be enough where there are many states".to_string())),
     }
 }
 
-fn last(facts: &Facts<'_>) -> Result<String, String> {
-    let far = if facts.growing.is_some() { ", in search of a violation" } else { "" };
-    Ok(format!("all that is left of the limits goes into exact exploration{far}"))
+fn order_and_gaps(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    match (facts.beyond_gaps, facts.growing) {
+        (Some(span), _) => Err(format!("it cannot handle {}", place(facts.task.program, span))),
+        (None, Some(span)) => {
+            let place = place(facts.task.program, span);
+            Ok((2, format!("numbers may grow without end, by {place}; it knows them by their order")))
+        }
+        (None, None) => {
+            Err("no number can be seen to grow, so it would explore as many states as `explicit`".to_string())
+        }
+    }
 }
 
 /// A statement and its line.
@@ -144,6 +144,7 @@ impl<'p> Facts<'p> {
             task: *task,
             locations: task.program.threads.iter().map(|thread| thread.locs().count()).sum(),
             buffers: buffers(task),
+            piling_up: if buffers(task) { piling_up(task.program) } else { None },
             growing: growing(task.program),
             beyond_gaps,
         }
@@ -154,6 +155,28 @@ impl<'p> Facts<'p> {
 fn growing(program: &Program) -> Option<Span> {
     let open = program.variables.iter().find(|variable| variable.initial == Domain::All);
     open.map(|variable| variable.span).or_else(|| program.threads.iter().find_map(growing_edge))
+}
+
+/// A store in a loop that can be gone round without waiting for the buffer.
+fn piling_up(program: &Program) -> Option<Span> {
+    program.threads.iter().find_map(|thread| {
+        let mut component = vec![usize::MAX; thread.locs().count()];
+        let waits = |loc: Loc| {
+            let mut leaving = thread.outgoing(loc).peekable();
+            leaving.peek().is_some() && leaving.all(|(_, edge)| edge.op.waits())
+        };
+        let alive: Vec<bool> = thread.locs().map(|loc| !waits(loc)).collect();
+        for (number, locs) in components(thread, &alive).iter().enumerate() {
+            locs.iter().for_each(|loc| component[loc.index()] = number);
+        }
+        let together = |a: Loc, b: Loc| {
+            component[a.index()] == component[b.index()] && component[a.index()] != usize::MAX
+        };
+        let piles = |edge: &&Edge| {
+            matches!(edge.op, Op::Store(..)) && !thread.in_atomic(edge.from) && together(edge.from, edge.to)
+        };
+        thread.edges().iter().find(piles).map(|edge| edge.span)
+    })
 }
 
 fn growing_edge(thread: &Thread) -> Option<Span> {

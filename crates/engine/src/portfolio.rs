@@ -1,28 +1,37 @@
-//! Engines in a race that always has the same winner.
+//! Engines take turns, and the answer does not depend on who is faster.
 //!
-//! The entries of a [`Plan`](crate::Plan) are asked in order, each within its budget of states: the
-//! first that knows the answer gives it. On several threads, later entries run ahead while an
-//! earlier one is still at work, but their answers count only once all before them have ended
-//! without one; when an earlier one answers, those that ran ahead are called off. So the answer
-//! is the one that a single thread finds, sooner. Only a limit on time or an interruption can make
-//! a difference, by making it unknown.
+//! The engines of a [`Plan`](crate::Plan) work in *rounds*. By the end of a round each may have done a
+//! certain amount of work, which grows by a quarter from round to round: the same for all at
+//! first, for small questions have many good engines, and later according to the shares of the
+//! plan. Work is counted (a state explored, a question put to the solver), not timed. Whoever has
+//! done its part is suspended, not stopped: it goes on in the next round where it was. Whoever
+//! ends without an answer leaves. The answer that counts is the first in the order (round, place
+//! in the plan).
 //!
-//! Memory is shared. If it runs short, those that ran ahead give up theirs first and start again
-//! when it is their turn; the one whose turn it is waits for that before it gives up itself.
+//! On several threads as many engines work at once. Whoever has an answer then waits until all
+//! that come before it in that order have done their part or left, so the answer is the one
+//! that a single thread finds. Only a limit or an interruption can make a difference.
+//!
+//! If one of n engines needs the work w and has the share s, all together do about n·w while w is
+//! small and w/s when it is large. Memory is shared: if it runs short, whoever has most leaves.
 
 use crate::plan::{Entry, plan};
 use crate::{Answer, Engine, Run};
-use evidence::{Monitor, Named, Progress, Reason, Stop, Task, Verdict};
-use std::sync::atomic::{AtomicBool, Ordering};
+use evidence::{Monitor, Named, Progress, Reason, Statistics, Stop, Task, Verdict};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
 
-/// Nobody runs ahead before the first entry has so many states: most questions end before.
-const HEAD_START: usize = 10_000;
-/// The stack of a thread that runs ahead.
+/// The work that an engine may do in the first round.
+const FIRST_ROUND: usize = 1 << 13;
+/// Up to this much work all do the same.
+const SMALL: usize = 100_000;
+/// Nobody is more than so many rounds ahead of another.
+const AHEAD: usize = 1;
+/// The stack of an engine's thread.
 const STACK: usize = 64 << 20;
 
-/// The engine that chooses among the others.
+/// The engine that lets the others take turns.
 pub struct Portfolio;
 
 impl Engine for Portfolio {
@@ -31,63 +40,74 @@ impl Engine for Portfolio {
     }
 
     fn about(&self) -> &'static str {
-        "races the engines that fit; --explain-plan shows which and why"
+        "lets the engines that fit take turns; --explain-plan shows which and why"
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        race(&plan(task).entries, task, run)
+        take_turns(&plan(task).entries, task, run)
     }
 }
 
-/// Asks the entries; the answer is that of the first that has one.
-fn race(entries: &[Entry], task: &Task<'_>, run: &Run<'_>) -> Answer {
-    let standings = entries.iter().map(|_| Standing::Waiting).collect();
+/// The work that one of several engines may have done by the end of a round.
+fn allowance(engines: usize, share: usize, round: usize) -> usize {
+    let mut average = FIRST_ROUND;
+    for _ in 0..round {
+        average = average.saturating_add(average / 4);
+    }
+    let same = average.min(SMALL);
+    same + (average - same).saturating_mul(engines * share) / 100
+}
+
+/// Lets the entries take turns; the answer is that of the first that has one.
+fn take_turns(entries: &[Entry], task: &Task<'_>, run: &Run<'_>) -> Answer {
+    let turns = entries.iter().map(|_| Turn::Waits { round: 0, started: false }).collect();
     let race = Race {
         entries,
         task,
         run,
-        table: Mutex::new(Table { standings, turn: 0, ahead: false }),
+        table: Mutex::new(Table { turns, bytes: vec![0; entries.len()], evicted: None }),
         changed: Condvar::new(),
-        over: AtomicBool::new(entries.is_empty()),
-        alone: AtomicBool::new(false),
+        over: AtomicBool::new(false),
     };
-    thread::scope(|scope| {
-        for _ in 1..run.threads.min(entries.len()) {
-            // Where no thread can be had, nobody runs ahead.
-            let _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || race.work());
-        }
-        race.work();
-    });
-    let table = race.table.into_inner().unwrap_or_else(PoisonError::into_inner);
-    result(table)
+    thread::scope(|scope| race.go_on(&mut race.table(), scope));
+    result(race.table.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The answer of the entry whose turn it was last. An unknown tells what the others could not do.
+/// The answer that counts. If there is none, an unknown of whoever got furthest tells what
+/// everybody could not do.
 fn result(table: Table) -> Answer {
-    let turn = table.turn;
-    let mut others = Vec::new();
-    let mut last = None;
-    for (at, standing) in table.standings.into_iter().enumerate() {
-        match standing {
-            Standing::Ended(answer) if at < turn => others.extend(reasons_of(&answer).to_vec()),
-            Standing::Ended(answer) if at == turn => last = Some(*answer),
-            _ => {}
+    let winner = table.first_answer();
+    let ended = table.turns.into_iter().enumerate().filter_map(|(at, turn)| match turn {
+        Turn::Ended { answer, .. } => Some((at, *answer)),
+        _ => None,
+    });
+    let mut ended: Vec<(usize, Answer)> = ended.collect();
+    if let Some(at) = ended.iter().position(|(at, _)| winner.is_some_and(|(_, winner)| winner == *at)) {
+        return ended.swap_remove(at).1;
+    }
+    let reasons = ended.iter().flat_map(|(_, answer)| reasons_of(answer).to_vec()).collect();
+    let verdict = Verdict::Unknown(limits_first(reasons));
+    let furthest = ended.into_iter().map(|(_, answer)| answer).max_by_key(|answer| answer.statistics.states);
+    match furthest {
+        Some(answer) => Answer { verdict, ..answer },
+        None => Answer { verdict, statistics: Statistics::default(), engine: Portfolio.name() },
+    }
+}
+
+/// Every reason once, limits first. Those who were called off because somebody else met a limit
+/// count as interrupted, which tells nothing then.
+fn limits_first(all: Vec<Reason>) -> Vec<Reason> {
+    let (stops, others): (Vec<Reason>, Vec<Reason>) =
+        all.into_iter().partition(|reason| matches!(reason, Reason::Stopped(_)));
+    let interrupted = Reason::Stopped(Stop::Interrupt);
+    let limit = stops.iter().any(|stop| *stop != interrupted);
+    let mut reasons = Vec::new();
+    for reason in stops.into_iter().filter(|stop| !(limit && *stop == interrupted)).chain(others) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
         }
     }
-    let nobody = || {
-        let verdict = Verdict::Unknown(Vec::new());
-        Answer { verdict, statistics: Default::default(), engine: Portfolio.name() }
-    };
-    let mut answer = last.unwrap_or_else(nobody);
-    if let Verdict::Unknown(reasons) = &mut answer.verdict {
-        let more = others.into_iter().filter(|reason| !matches!(reason, Reason::Stopped(_)));
-        for reason in more {
-            if !reasons.contains(&reason) {
-                reasons.push(reason);
-            }
-        }
-    }
-    answer
+    reasons
 }
 
 struct Race<'a> {
@@ -96,157 +116,201 @@ struct Race<'a> {
     run: &'a Run<'a>,
     table: Mutex<Table>,
     changed: Condvar,
-    /// Whoever is still running may stop.
+    /// Whoever is still there may stop.
     over: AtomicBool,
-    /// Whoever runs ahead has to stop, for memory is short.
-    alone: AtomicBool,
 }
 
-/// How far the race is.
+/// How far everybody is.
 struct Table {
-    standings: Vec<Standing>,
-    /// The entry whose answer counts next: all before it have ended without one.
-    turn: usize,
-    /// Whether others than that may run.
-    ahead: bool,
+    turns: Vec<Turn>,
+    /// The memory that everybody said to have taken.
+    bytes: Vec<usize>,
+    /// Who has to leave, for memory is short.
+    evicted: Option<usize>,
 }
 
-enum Standing {
-    Waiting,
-    Running,
-    Ended(Box<Answer>),
+enum Turn {
+    /// It goes on, or starts, in this round.
+    Waits { round: usize, started: bool },
+    /// It works.
+    Works { round: usize },
+    /// It has ended.
+    Ended { round: usize, answer: Box<Answer> },
 }
 
-impl Race<'_> {
+impl Table {
+    /// The first answer in the order (round, place), if there is one.
+    fn first_answer(&self) -> Option<(usize, usize)> {
+        let answers = self.turns.iter().enumerate().filter_map(|(at, turn)| match turn {
+            Turn::Ended { round, answer } if !is_open(answer) => Some((*round, at)),
+            _ => None,
+        });
+        answers.min()
+    }
+
+    /// Whether nobody can do better than this answer any more.
+    fn is_final(&self, answer: (usize, usize)) -> bool {
+        self.turns.iter().enumerate().all(|(at, turn)| match turn {
+            Turn::Ended { .. } => true,
+            Turn::Waits { round, .. } | Turn::Works { round } => (*round, at) > answer,
+        })
+    }
+
+    /// Whose turn is next, if there is somebody.
+    fn next(&self, threads: usize) -> Option<usize> {
+        let works = self.turns.iter().filter(|turn| matches!(turn, Turn::Works { .. })).count();
+        if works >= threads {
+            return None;
+        }
+        let rounds = self.turns.iter().filter_map(|turn| match turn {
+            Turn::Waits { round, .. } | Turn::Works { round } => Some(*round),
+            Turn::Ended { .. } => None,
+        });
+        let last = rounds.min()? + AHEAD;
+        let waiting = self.turns.iter().enumerate().filter_map(|(at, turn)| match turn {
+            Turn::Waits { round, .. } if *round <= last => Some((*round, at)),
+            _ => None,
+        });
+        let (round, at) = waiting.min()?;
+        // What comes behind an answer cannot matter.
+        self.first_answer().is_none_or(|answer| (round, at) < answer).then_some(at)
+    }
+}
+
+impl<'a> Race<'a> {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs entries until the race is over.
-    fn work(&self) {
-        while let Some(at) = self.next() {
-            let lane = Lane { race: self, at, called_off: AtomicBool::new(false) };
-            let engine = self.entries[at].engine;
-            let named = Named::new(engine.name(), &lane);
-            let answer = engine.verify(self.task, &Run { monitor: &named, ..*self.run });
-            drop(named);
-            self.end(at, answer, lane.called_off.into_inner());
+    fn wait<'t>(&self, table: MutexGuard<'t, Table>) -> MutexGuard<'t, Table> {
+        self.changed.wait(table).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the race if its answer is known; else lets work whose turn it is.
+    fn go_on<'s>(&'s self, table: &mut Table, scope: &'s Scope<'s, '_>) {
+        let nobody_left = table.turns.iter().all(|turn| matches!(turn, Turn::Ended { .. }));
+        if nobody_left || table.first_answer().is_some_and(|answer| table.is_final(answer)) {
+            self.over.store(true, Ordering::SeqCst);
         }
-    }
-
-    /// The next entry to run; waits until there is one, or the race is over.
-    fn next(&self) -> Option<usize> {
-        let mut table = self.table();
-        loop {
-            if self.over.load(Ordering::SeqCst) {
-                return None;
+        while !self.over.load(Ordering::SeqCst)
+            && let Some(at) = table.next(self.run.threads.max(1))
+        {
+            if let Turn::Waits { round, started } = table.turns[at] {
+                table.turns[at] = Turn::Works { round };
+                if !started && !self.start(at, scope) {
+                    table.turns[at] = Turn::Ended { round, answer: Box::new(self.no_thread(at)) };
+                }
             }
-            if let Some(at) = self.startable(&table) {
-                table.standings[at] = Standing::Running;
-                return Some(at);
-            }
-            table = self.changed.wait(table).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// The first entry that waits and may run now; no engine runs twice at once.
-    fn startable(&self, table: &Table) -> Option<usize> {
-        let runs = |at: &usize| matches!(table.standings[*at], Standing::Running);
-        let waits = |at: &usize| matches!(table.standings[*at], Standing::Waiting);
-        let same =
-            |at: usize, other: usize| self.entries[at].engine.name() == self.entries[other].engine.name();
-        let free = |at: &usize| !(0..self.entries.len()).filter(runs).any(|other| same(*at, other));
-        let may = |at: &usize| *at == table.turn || (table.ahead && free(at));
-        (table.turn..self.entries.len()).filter(waits).find(may)
-    }
-
-    /// Takes up how an entry ended.
-    fn end(&self, at: usize, answer: Answer, called_off: bool) {
-        let mut table = self.table();
-        table.standings[at] = if called_off { Standing::Waiting } else { Standing::Ended(Box::new(answer)) };
-        while let Some(Standing::Ended(answer)) = table.standings.get(table.turn) {
-            if !is_open(answer) || table.turn + 1 == self.entries.len() {
-                self.over.store(true, Ordering::SeqCst);
-                break;
-            }
-            table.turn += 1;
         }
         self.changed.notify_all();
     }
 
-    /// Lets others run ahead from now on.
-    fn open_lanes(&self) {
-        let mut table = self.table();
-        if !table.ahead && !self.alone.load(Ordering::SeqCst) {
-            table.ahead = true;
-            self.changed.notify_all();
-        }
+    /// Starts an engine on a thread of its own; whether there was one to be had.
+    fn start<'s>(&'s self, at: usize, scope: &'s Scope<'s, '_>) -> bool {
+        let work = move || {
+            let engine = self.entries[at].engine;
+            let lane = Lane { race: self, scope, at, done: AtomicUsize::new(0) };
+            let named = Named::new(engine.name(), &lane);
+            let answer = engine.verify(self.task, &Run { monitor: &named, threads: 1, ..*self.run });
+            drop(named);
+            lane.end(answer);
+        };
+        thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).is_ok()
     }
 
-    /// Lets nobody run ahead any more.
-    fn close_lanes(&self) {
-        let mut table = self.table();
-        self.alone.store(true, Ordering::SeqCst);
-        table.ahead = false;
-    }
-
-    /// Calls off whoever runs ahead and waits until they have stopped; whether there was anybody.
-    fn clear_lanes(&self, at: usize) -> bool {
-        self.close_lanes();
-        let mut table = self.table();
-        let mut anybody = false;
-        loop {
-            let others = table.standings.iter().enumerate().filter(|(other, _)| *other != at);
-            if !others.into_iter().any(|(_, standing)| matches!(standing, Standing::Running)) {
-                return anybody;
-            }
-            anybody = true;
-            table = self.changed.wait(table).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn is_ahead(&self, at: usize) -> bool {
-        at > self.table().turn
+    fn no_thread(&self, at: usize) -> Answer {
+        let verdict = Verdict::Unknown(vec![Reason::Stopped(Stop::Memory)]);
+        Answer { verdict, statistics: Statistics::default(), engine: self.entries[at].engine.name() }
     }
 }
 
-/// Watches one entry of a race.
-struct Lane<'a> {
-    race: &'a Race<'a>,
+/// Watches one engine.
+struct Lane<'a, 's, 'e> {
+    race: &'s Race<'a>,
+    scope: &'s Scope<'s, 'e>,
     at: usize,
-    /// It was stopped only to make room, and has to run again.
-    called_off: AtomicBool,
+    /// The work done so far.
+    done: AtomicUsize,
 }
 
-impl Lane<'_> {
-    fn call_off(&self, stop: Stop) -> Result<(), Stop> {
-        self.called_off.store(true, Ordering::SeqCst);
-        Err(stop)
+impl Lane<'_, '_, '_> {
+    /// Takes up how the engine ended.
+    fn end(&self, answer: Answer) {
+        let mut table = self.race.table();
+        let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
+        if reasons_of(&answer).iter().any(limit) {
+            self.race.over.store(true, Ordering::SeqCst);
+        }
+        if table.evicted == Some(self.at) {
+            table.evicted = None;
+        }
+        table.bytes[self.at] = 0;
+        let (Turn::Works { round } | Turn::Waits { round, .. } | Turn::Ended { round, .. }) =
+            table.turns[self.at];
+        table.turns[self.at] = Turn::Ended { round, answer: Box::new(answer) };
+        self.race.go_on(&mut table, self.scope);
+    }
+
+    fn is_over(&self) -> Result<(), Stop> {
+        if self.race.over.load(Ordering::SeqCst) { Err(Stop::Interrupt) } else { Ok(()) }
+    }
+
+    /// Lets others work if this one has done its share, until it is its turn again.
+    fn yield_turn(&self, work: usize) -> Result<(), Stop> {
+        let done = self.done.fetch_add(work, Ordering::Relaxed) + work;
+        let (engines, share) = (self.race.entries.len(), self.race.entries[self.at].share);
+        let mut table = self.race.table();
+        while let Turn::Works { round } = table.turns[self.at]
+            && done > allowance(engines, share, round)
+        {
+            table.turns[self.at] = Turn::Waits { round: round + 1, started: true };
+            self.race.go_on(&mut table, self.scope);
+            while matches!(table.turns[self.at], Turn::Waits { .. }) {
+                self.is_over()?;
+                if table.evicted == Some(self.at) {
+                    return Err(Stop::Memory);
+                }
+                table = self.race.wait(table);
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory is short: whoever has taken most leaves. Waits for that, if it is somebody else.
+    fn make_room(&self) -> Result<(), Stop> {
+        let mut table = self.race.table();
+        if table.evicted.is_none() {
+            let there = |at: &usize| !matches!(table.turns[*at], Turn::Ended { .. });
+            table.evicted = (0..table.turns.len()).filter(there).max_by_key(|at| table.bytes[*at]);
+            self.race.changed.notify_all();
+        }
+        if table.evicted == Some(self.at) {
+            return Err(Stop::Memory);
+        }
+        while table.evicted.is_some() {
+            self.is_over()?;
+            table = self.race.wait(table);
+        }
+        Ok(())
     }
 }
 
-impl Monitor for Lane<'_> {
+impl Monitor for Lane<'_, '_, '_> {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        let race = self.race;
-        if race.over.load(Ordering::SeqCst) {
-            return Err(Stop::Interrupt);
-        }
-        if race.alone.load(Ordering::SeqCst) && race.is_ahead(self.at) {
-            return self.call_off(Stop::Interrupt);
-        }
-        if race.entries[self.at].states.is_some_and(|most| progress.states > most) {
-            return Err(Stop::States);
-        }
-        if progress.states > HEAD_START {
-            race.open_lanes();
-        }
-        match race.run.monitor.observe(progress) {
-            Err(Stop::Memory) if race.is_ahead(self.at) => {
-                race.close_lanes();
-                self.call_off(Stop::Memory)
+        self.is_over()?;
+        self.yield_turn(progress.work)?;
+        {
+            let mut table = self.race.table();
+            table.bytes[self.at] = progress.bytes;
+            if table.evicted == Some(self.at) {
+                return Err(Stop::Memory);
             }
-            Err(Stop::Memory) if race.clear_lanes(self.at) => race.run.monitor.observe(progress),
-            result => result,
+        }
+        loop {
+            match self.race.run.monitor.observe(progress) {
+                Err(Stop::Memory) => self.make_room()?,
+                result => return result,
+            }
         }
     }
 
@@ -266,9 +330,7 @@ fn reasons_of(answer: &Answer) -> &[Reason] {
     }
 }
 
-/// Whether another engine should have a try: no answer, and nobody asked to stop.
+/// Whether the question is still open.
 fn is_open(answer: &Answer) -> bool {
-    let stops =
-        |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Memory | Stop::Interrupt));
-    matches!(answer.verdict, Verdict::Unknown(_)) && !reasons_of(answer).iter().any(stops)
+    matches!(answer.verdict, Verdict::Unknown(_))
 }

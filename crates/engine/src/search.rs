@@ -42,6 +42,9 @@ pub trait TransitionSystem {
         next: &mut Self::State,
         visit: impl FnMut(Self::Label, &Self::State),
     );
+    /// The work of exploring a state, in the unit of [`Progress::work`].
+    const WORK: usize = 1;
+
     /// Bytes of memory it holds by itself.
     fn bytes(&self) -> usize {
         0
@@ -118,6 +121,9 @@ const PATIENCE: usize = 1024;
 pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Search<T::Goal> {
     let mut walk = Walk::new(limits);
     let ended = walk.run(system, limits).unwrap_or_else(|ended| ended);
+    // Many searches are too short for a report: the work of all is to be counted. They have ended,
+    // so whoever wants to stop has to say so next time.
+    let _ = limits.monitor.observe(&walk.progress(system));
     Search { states: walk.states, ended, bound: walk.bound, postponed: walk.postponed_any }
 }
 
@@ -130,6 +136,8 @@ struct Walk {
     postponed_any: bool,
     bound: usize,
     expanded: usize,
+    /// How many of them the monitor knows of.
+    reported: usize,
     /// The successors of the state that is being expanded.
     found: Batch,
     lookups: Vec<Lookup>,
@@ -170,6 +178,7 @@ impl Walk {
             postponed_any: false,
             bound,
             expanded: 0,
+            reported: 0,
             found: Batch::default(),
             lookups: Vec::new(),
         }
@@ -196,7 +205,7 @@ impl Walk {
                     continue;
                 }
                 if self.expanded.is_multiple_of(PATIENCE) {
-                    self.report(limits, system.bytes()).map_err(Ended::Stopped)?;
+                    self.report(limits, system).map_err(Ended::Stopped)?;
                 }
                 self.expanded += 1;
                 system.prepare(&state);
@@ -253,18 +262,24 @@ impl Walk {
         if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
     }
 
-    fn report(&self, limits: &Limits<'_>, more_bytes: usize) -> Result<(), Stop> {
+    fn report<T: TransitionSystem>(&mut self, limits: &Limits<'_>, system: &T) -> Result<(), Stop> {
         if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
-        limits.monitor.observe(&Progress {
+        limits.monitor.observe(&self.progress(system))
+    }
+
+    fn progress<T: TransitionSystem>(&mut self, system: &T) -> Progress {
+        let new = self.expanded - std::mem::replace(&mut self.reported, self.expanded);
+        Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
+            work: new * T::WORK,
             waiting: self.states.len() - self.expanded.min(self.states.len()),
-            bytes: self.states.bytes() + more_bytes,
+            bytes: self.states.bytes() + system.bytes(),
             ..Progress::default()
-        })
+        }
     }
 }
 

@@ -81,6 +81,9 @@ pub struct Progress {
     pub bound: Option<usize>,
     /// States so far.
     pub states: usize,
+    /// The work done since the last report. One unit is what it takes to explore a state, or half a
+    /// microsecond; it is counted, never timed, so it is the same on every machine.
+    pub work: usize,
     /// States found but not yet expanded.
     pub waiting: usize,
     /// Bytes of its main data structures.

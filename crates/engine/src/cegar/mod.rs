@@ -247,6 +247,7 @@ impl<'a> Proof<'a> {
             phase: "following a path",
             bound: Some(self.recall.k),
             states: self.states,
+            work: reach::QUESTION,
             predicates: Some(self.predicates.templates()),
             refinements: Some(self.refinements.total()),
             ..Progress::default()

@@ -78,6 +78,7 @@ pub(super) fn reach(
         kept: Vec::new(),
         waiting: VecDeque::new(),
         bytes: 0,
+        reported: 0,
         context: Context::new(),
     };
     let ended = search.run(space, vocabulary, round).unwrap_or_else(Ended::Unsupported);
@@ -92,8 +93,14 @@ struct Search<'a> {
     kept: Vec<Vec<u32>>,
     waiting: VecDeque<u32>,
     bytes: usize,
+    /// The work that the monitor knows of.
+    reported: usize,
     context: Context,
 }
+
+/// The work of a cube and of a question, in the unit of [`Progress::work`].
+const CUBE: usize = 2;
+pub(super) const QUESTION: usize = 16;
 
 impl Search<'_> {
     fn run(
@@ -139,8 +146,10 @@ impl Search<'_> {
         Ok(Ended::Closed(left.map(|node| (node.control, node.cube.clone())).collect()))
     }
 
-    fn progress(&self, round: Round<'_>) -> Progress {
+    fn progress(&mut self, round: Round<'_>) -> Progress {
+        let work = CUBE * self.nodes.len() + QUESTION * self.post.questions;
         Progress {
+            work: work - std::mem::replace(&mut self.reported, work),
             states: round.before + self.nodes.len(),
             waiting: self.waiting.len(),
             bytes: self.bytes + self.post.bytes(),

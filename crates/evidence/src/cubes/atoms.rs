@@ -26,8 +26,7 @@ pub(super) struct Atoms {
 impl Atoms {
     pub(super) fn new() -> Atoms {
         let (list, negation, about_pool) = (Vec::new(), Vec::new(), Vec::new());
-        let mut atoms =
-            Atoms { list, negation, about_pool, ids: HashMap::new(), pools: Vec::new(), vars: 0 };
+        let mut atoms = Atoms { list, negation, about_pool, ids: HashMap::new(), pools: Vec::new(), vars: 0 };
         atoms.id(&Vocabulary::default(), &Atom::truth(true));
         atoms
     }
