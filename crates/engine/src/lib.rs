@@ -14,6 +14,7 @@ mod outcomes;
 mod parallel;
 mod plan;
 mod portfolio;
+mod ranges;
 mod robust;
 mod search;
 

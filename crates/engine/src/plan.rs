@@ -7,10 +7,11 @@
 
 use crate::explicit::buffers;
 use crate::fences::candidates::components;
+use crate::ranges::growing;
 use crate::{Cegar, Engine, Explicit, GapProofs, Lazy};
 use evidence::Task;
 use machine::{Exact, GapStepper};
-use program::{Arith, Domain, Edge, Expr, Loc, Op, Program, RegId, Span, Thread};
+use program::{Edge, Loc, Op, Program, Span};
 
 /// An engine that may be tried.
 struct Candidate {
@@ -86,14 +87,14 @@ fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {
         (None, None) => {
             Ok((8, "neither numbers nor store buffers can be seen to grow, so it may end".to_string()))
         }
-        (None, Some(_)) => Ok((4, "a violation may be near, of which it finds a shortest one".to_string())),
-        (Some(_), _) => Ok((2, "a violation may be near, of which it finds a shortest one".to_string())),
+        (None, Some(_)) => Ok((7, "a violation may be near, of which it finds a shortest one".to_string())),
+        (Some(_), _) => Ok((3, "a violation may be near, of which it finds a shortest one".to_string())),
     }
 }
 
 fn robustness(facts: &Facts<'_>) -> Result<(usize, String), String> {
     match facts.task.model.name() {
-        "tso" => Ok((8, "perhaps weak memory does not matter, and SC has fewer states".to_string())),
+        "tso" => Ok((7, "perhaps weak memory does not matter, and SC has fewer states".to_string())),
         _ => Err("it is for TSO".to_string()),
     }
 }
@@ -151,12 +152,6 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// A choice among all integers, or a computation in a loop that may make a number larger.
-fn growing(program: &Program) -> Option<Span> {
-    let open = program.variables.iter().find(|variable| variable.initial == Domain::All);
-    open.map(|variable| variable.span).or_else(|| program.threads.iter().find_map(growing_edge))
-}
-
 /// A store in a loop that can be gone round without waiting for the buffer.
 fn piling_up(program: &Program) -> Option<Span> {
     program.threads.iter().find_map(|thread| {
@@ -177,38 +172,4 @@ fn piling_up(program: &Program) -> Option<Span> {
         };
         thread.edges().iter().find(piles).map(|edge| edge.span)
     })
-}
-
-fn growing_edge(thread: &Thread) -> Option<Span> {
-    let mut component = vec![0; thread.locs().count()];
-    for (number, locs) in components(thread, &vec![true; component.len()]).iter().enumerate() {
-        locs.iter().for_each(|loc| component[loc.index()] = number);
-    }
-    let in_loop = |edge: &Edge| component[edge.from.index()] == component[edge.to.index()];
-    let grows = |edge: &&Edge| {
-        let mut found = false;
-        edge.op.for_each_part(&mut |part| {
-            found |= match part {
-                Op::Havoc(_, domain) => *domain == Domain::All,
-                Op::Assign(_, value) | Op::Store(_, value) => in_loop(edge) && computes(value),
-                _ => false,
-            };
-        });
-        found
-    };
-    thread.edges().iter().find(grows).map(|edge| edge.span)
-}
-
-/// Whether an expression may be larger than what it is made from. Front ends bound its depth.
-fn computes(value: &Expr<RegId>) -> bool {
-    match value {
-        Expr::Binary(Arith::Add | Arith::Sub | Arith::Mul, ..) => {
-            let mut leaves = false;
-            value.for_each_leaf(&mut |_| leaves = true);
-            leaves
-        }
-        // Remainders and quotients by a constant are no larger than that, or than before.
-        Expr::Binary(_, _, right) => !matches!(**right, Expr::Const(_)),
-        Expr::Const(_) | Expr::Leaf(_) => false,
-    }
 }
