@@ -43,7 +43,12 @@ impl View<'_> {
         let mut observed = BTreeMap::new();
         for (spot, span) in self.named_spots() {
             match self.place(spot, span) {
-                Ok(_) if self.holds_address(spot) => {}
+                // A condition may name such a register; a list cannot show it.
+                Ok(_) if self.holds_address(spot) => {
+                    if tail.listed.iter().any(|(_, listed)| *listed == span) {
+                        warnings.push(not_listed(span));
+                    }
+                }
                 Ok(place) => {
                     observed.insert(self.key(spot), place);
                 }
@@ -74,8 +79,7 @@ impl View<'_> {
                     let spot = Spot::Register(thread, family, self.test.arch.bits());
                     let Some(register) = self.lowered[thread].registers[family.index()] else { continue };
                     if self.holds_address(&spot) {
-                        let message = "this register holds an address in the end and is not listed";
-                        warnings.push(Diagnostic::warning(instruction.span, message));
+                        warnings.push(not_listed(instruction.span));
                         continue;
                     }
                     observed.insert(self.key(&spot), Place::Register(ThreadId::new(thread), register));
@@ -212,6 +216,10 @@ impl View<'_> {
             }
         }
     }
+}
+
+fn not_listed(span: Span) -> Diagnostic {
+    Diagnostic::warning(span, "this register holds an address in the end and is not listed")
 }
 
 impl Key {
