@@ -3,18 +3,27 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n tests instead of the usual number.
 
-#[path = "support/x86.rs"]
+#[path = "litmus_random/sample.rs"]
+mod sample;
+#[path = "litmus_random/step.rs"]
+mod step;
+#[path = "litmus_random/text.rs"]
+mod text;
+#[path = "litmus_random/words.rs"]
+mod words;
+#[path = "litmus_random/writer.rs"]
+mod writer;
+#[path = "litmus_random/x86.rs"]
 mod x86;
-#[path = "support/x86_text.rs"]
-mod x86_text;
 
 use engine::{Run, outcomes};
 use evidence::{Task, check_outcomes};
 use machine::model_named;
 use program::{Program, Source};
+use sample::Sample;
 use std::collections::{BTreeMap, BTreeSet};
+use writer::sample;
 use x86::{Final, Mistake, Model};
-use x86_text::{Sample, sample};
 
 fn seeds() -> u64 {
     std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)

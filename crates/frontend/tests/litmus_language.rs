@@ -268,6 +268,8 @@ fn registers_have_the_size_of_their_machine() {
     let minus = test("int64_t x=-1;", "movq x,%rax", "0:rax=-1 /\\ 0:rax=0xffffffffffffffff");
     check(&minus, Model::Tso, &["0:rax=-1; [x]=-1;"]);
     assert!(always(&minus) && !always(&minus.replace("=-1 /", "=0xffffffff /")));
+    let minus = test("0:eax=-1;", "movl %eax,x", "0:eax=-1 /\\ x=-1");
+    check(&minus, Model::Tso, &["0:rax=4294967295; [x]=-1;"]);
     // A part that the test names counts as a size.
     refuses(&test("", "movl $257,%eax", "0:al=1"), 4, "does not fit the 8 bits");
     refuses(&test("0:rax=-1;", "movl %eax,x", "true"), 2, "does not fit the 32 bits");
