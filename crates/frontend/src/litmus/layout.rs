@@ -162,9 +162,9 @@ fn target(
     let is_program_counter = |family: &Family| matches!(family.name(arch).as_str(), "rip" | "EIP");
     let base = address.base.filter(|family| !is_program_counter(family)).map(|family| (family, Int::from(1)));
     for (family, scale) in base.into_iter().chain(address.index.clone()) {
-        match &known[family.index()] {
-            Known::Int(value) => offset += value * scale,
-            Known::Address(name, more) if symbol.is_none() && scale == Int::from(1) => {
+        match known.get(family.index()) {
+            Some(Known::Int(value)) => offset += value * scale,
+            Some(Known::Address(name, more)) if symbol.is_none() && scale == Int::from(1) => {
                 symbol = Some(name.clone());
                 offset += more;
             }
