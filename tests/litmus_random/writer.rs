@@ -196,7 +196,7 @@ impl Writer {
         vec![mov(width, store), mov(self.access_width(test.locations[loaded].bytes), load)]
     }
 
-    fn instruction(&mut self, test: &Test, thread: usize, pointer: bool) -> Instruction {
+    fn operation(&mut self) -> Op {
         const OPS: [Op; 14] = [
             Op::Mov,
             Op::Mov,
@@ -222,10 +222,14 @@ impl Writer {
             _ => self.pick(&OPS),
         };
         // Where sizes differ, no number may be below 0.
-        let op = match op {
+        match op {
             Op::Sub | Op::Dec if self.home.is_none() && self.chance(85) => Op::Mov,
             op => op,
-        };
+        }
+    }
+
+    fn instruction(&mut self, test: &Test, thread: usize, pointer: bool) -> Instruction {
+        let op = self.operation();
         if matches!(op, Op::Mfence | Op::Sfence | Op::Nop) {
             return Instruction { op, width: 4, locked: false, operands: Vec::new() };
         }
