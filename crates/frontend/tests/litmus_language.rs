@@ -2,7 +2,7 @@
 
 mod explore;
 
-use explore::{Explorer, Limits, Model};
+use explore::{Explorer, Limits, Model, truth};
 use frontend::{FRONTENDS, Options, Parsed, Severity};
 use program::Source;
 
@@ -20,6 +20,16 @@ fn outcomes(text: &str, model: Model, eager: bool) -> Vec<String> {
     let explored = explorer.run(&|_| false);
     assert!(!explored.out_of_budget);
     explorer.outcomes(&explored).iter().map(|items| items.join(" ")).collect()
+}
+
+/// Whether the proposition is true in every final state.
+fn always(text: &str) -> bool {
+    let program = read(text, false).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program;
+    let limits = Limits { states: 1_000_000, queue: usize::MAX, eager: true };
+    let explorer = Explorer::new(&program, Model::Tso, limits);
+    let cond = &program.question.as_ref().expect("a question").cond;
+    let finals = explorer.run(&|_| false).finals;
+    finals.iter().all(|state| truth(cond, &|place| explorer.place(state, place)))
 }
 
 #[track_caller]
@@ -198,6 +208,93 @@ fn addresses_are_followed_through_registers() {
     refuses(&row("MOV [y],EAX"), 4, "`MOV` computes with an address in `EAX`");
     refuses(&row("MOV EBX,[EAX+2]"), 4, "not the start of a cell");
     refuses(&row("MOV EBX,[ECX]"), 4, "belongs to no location");
+    refuses(&row("MOV EBX,[EAX+4]"), 4, "beside the cells of `x`");
+    refuses(&row("MOV EBX,[EAX-4]"), 4, "beside the cells of `x`");
+    refuses(&row("MOV AL,$1 ;\n MOV [y],AL"), 5, "`MOV` computes with an address in `EAX`");
+    refuses(&row("MOV BL,AL ;\n MOV [y],BL"), 5, "`MOV` computes with an address in `EBX`");
+    refuses(&row("MOV EBX,[AX]"), 4, "an address is a register of 32 bits");
+    let row = |row: &str| format!("X86_64 a\n{{ int t[2]; 0:rax=t; }}\n P0 ;\n {row} ;\nforall true");
+    refuses(&row("movl %eax,%ebx ;\n movl (%rbx),%ecx"), 5, "not known before the test runs");
+    refuses(&row("movl $-1,%ebx ;\n movl 4(%rax,%rbx,4),%ecx"), 5, "beside the cells of `t`");
+    assert!(
+        read(&row("movq $-1,%rbx ;\n movl %ecx,4(%rax,%rbx,4)"), false).is_err(),
+        "64 and 32 bits, and -1"
+    );
+    assert!(read(&row("movl $t,%ebx ;\n movl 4(%rbx),%ecx"), false).is_ok());
+    let text = "X86 a\n{ 0:EAX=x; }\n P0 ;\n NOP ;\nlocations [0:EAX; 0:EBX;]\nforall 0:EAX=x";
+    let parsed = read(text, false).expect("readable");
+    assert_eq!(parsed.warnings.len(), 1, "{:?}", parsed.warnings);
+    assert!(parsed.warnings[0].message.contains("is not listed"));
+}
+
+#[test]
+fn an_access_stays_within_its_cell() {
+    let test =
+        |init: &str, row: &str| format!("X86_64 wide\n{{ {init} 0:rax=t; }}\n P0 ;\n {row} ;\nforall true");
+    let ints = "int t[2]={1,2};";
+    refuses(&test(ints, "movq (%rax),%rcx"), 4, "`movq` takes 8 bytes at `t`, whose cells have 4 bytes");
+    refuses(&test(ints, "movq $5,(%rax)"), 4, "`movq` takes 8 bytes at `t`, whose cells have 4 bytes");
+    refuses(&test(ints, "movl 2(%rax),%ecx"), 4, "an address in `t` that is not the start of a cell");
+    refuses(&test(ints, "movb 1(%rax),%cl"), 4, "an address in `t` that is not the start of a cell");
+    refuses(&test(ints, "movl 8(%rax),%ecx"), 4, "an address beside the cells of `t`");
+    refuses(&test("uint8_t t[2]={1,2};", "movw (%rax),%cx"), 4, "whose cells have 1 byte");
+    refuses(
+        &test("int t=1;", "lock xaddq %rcx,(t)"),
+        4,
+        "`xaddq` takes 8 bytes at `t`, whose cell has 4 bytes",
+    );
+    refuses(&test("uint16_t t;", "lock incl t(%rip)"), 4, "whose cell has 2 bytes");
+    refuses(&test("short int t;", "cmpl $1,t"), 4, "whose cell has 2 bytes");
+    refuses(&test("quad_t t;", "nop"), 2, "the size of the type `quad_t` is not known");
+    // Without a type, a location is as wide as its accesses; unreached code accesses nothing.
+    check(&test("t=3;", "movq t,%rcx").replace("forall true", "forall 0:rcx=3"), Model::Tso, &["0:rcx=3;"]);
+    assert!(read(&test(ints, "jmp L ;\n movq (%rax),%rcx ;\n L:"), false).is_ok());
+    let long = |arch: &str| {
+        format!("{arch} long\n{{ unsigned long t[2]={{1,2}}; }}\n P0 ;\n MOV ECX,[t+4] ;\nforall true")
+    };
+    assert!(read(&long("X86"), false).is_ok(), "4 bytes");
+    refuses(&long("X86_64").replace("ECX,[t+4]", "[t+4],%ecx"), 4, "not the start of a cell");
+}
+
+#[test]
+fn registers_have_the_size_of_their_machine() {
+    let test = |init: &str, row: &str, prop: &str| {
+        format!("X86_64 words\n{{ {init} }}\n P0 ;\n {row} ;\nlocations [x; 0:rax;]\nforall {prop}")
+    };
+    // 32 bits clear the upper half.
+    let minus = test("int x=-1;", "movl x,%eax", "0:rax=0xffffffff /\\ 0:eax=-1 /\\ ~0:rax=-1 /\\ x=-1");
+    check(&minus, Model::Tso, &["0:rax=4294967295; [x]=-1;"]);
+    assert!(always(&minus) && !always(&minus.replace("~0:rax", "0:rax")));
+    let minus = test("int64_t x=-1;", "movq x,%rax", "0:rax=-1 /\\ 0:rax=0xffffffffffffffff");
+    check(&minus, Model::Tso, &["0:rax=-1; [x]=-1;"]);
+    assert!(always(&minus) && !always(&minus.replace("=-1 /", "=0xffffffff /")));
+    let minus = test("0:eax=-1;", "movl %eax,x", "0:eax=-1 /\\ x=-1");
+    check(&minus, Model::Tso, &["0:rax=4294967295; [x]=-1;"]);
+    // A part that the test names counts as a size.
+    refuses(&test("", "movl $257,%eax", "0:al=1"), 4, "does not fit the 8 bits");
+    refuses(&test("0:rax=-1;", "movl %eax,x", "true"), 2, "does not fit the 32 bits");
+    refuses(&test("int64_t x=-1;", "movl $1,x", "true"), 2, "does not fit the 32 bits");
+    refuses(&test("uint8_t x=300;", "nop", "true"), 2, "the value 300 does not fit the 8 bits of `x`");
+    refuses(&test("int x=-1;", "movl x,%eax", "0:rax=[x]"), 6, "places of different sizes");
+    let row = |row: &str| format!("X86 a\n{{ }}\n P0 ;\n {row} ;\nforall true");
+    refuses(&row("MOV RAX,[x]"), 4, "`MOV` uses 64 bits in a test for 32 bits");
+}
+
+#[test]
+fn compare_exchange_in_both_orders() {
+    for row in
+        ["lock cmpxchgq (x),%rdx", "lock cmpxchgq %rdx,(x)", "lock cmpxchg %rdx,x", "lock cmpxchg x,%rdx"]
+    {
+        let text = format!(
+            "X86_64 cas\n{{ uint64_t x=1; 0:rax=1; 0:rdx=7; }}\n P0 ;\n {row} ;\nforall (0:rax=1 /\\ 0:rdx=7 /\\ x=7)"
+        );
+        check(&text, Model::Tso, &["0:rax=1; 0:rdx=7; [x]=7;"]);
+        let text = text.replace("t x=1;", "t x=3;");
+        check(&text, Model::Tso, &["0:rax=3; 0:rdx=7; [x]=3;"]);
+    }
+    let row = |row: &str| format!("X86_64 cas\n{{ }}\n P0 ;\n {row} ;\nforall true");
+    refuses(&row("cmpxchgq %rcx,%rdx"), 4, "read them in different orders");
+    refuses(&row("cmpxchgq (x),%rdx"), 4, "without `LOCK`");
 }
 
 #[test]

@@ -12,7 +12,8 @@ const MAX_DEPTH: usize = 200;
 /// A register of a thread, or a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
-    Register(usize, Family),
+    /// A thread, a register, and the bits that the name covers.
+    Register(usize, Family, u32),
     /// A location and, for an array, the cell.
     Location(String, Option<usize>),
 }
@@ -114,8 +115,8 @@ fn listed(cursor: &mut Cursor, spots: &mut Vec<(Spot, Span)>) -> Result<(), Diag
 }
 
 fn spot(cursor: &mut Cursor) -> Result<Spot, Diagnostic> {
-    if let Some((thread, family)) = register_place(cursor)? {
-        return Ok(Spot::Register(thread, family));
+    if let Some((thread, family, bits)) = register_place(cursor)? {
+        return Ok(Spot::Register(thread, family, bits));
     }
     let bracketed = cursor.sign("[");
     let (name, _) = cursor.word("a location or a register like `0:EAX`")?;

@@ -8,7 +8,7 @@
 
 use super::header::{Init, Value};
 use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand};
-use super::registers::FAMILIES;
+use super::registers::{Arch, FAMILIES, Family};
 use crate::Diagnostic;
 use program::Int;
 use std::collections::HashMap;
@@ -74,9 +74,10 @@ pub(super) fn flags_of(kind: Kind) -> Option<Flags> {
 }
 
 impl Flow {
-    pub(super) fn of(thread: usize, code: &Code, init: &Init) -> Result<Flow, Vec<Diagnostic>> {
+    pub(super) fn of(arch: Arch, thread: usize, code: &Code, init: &Init) -> Result<Flow, Vec<Diagnostic>> {
         let (successors, targets) = graph(code)?;
-        let known = known(thread, code, init, &successors);
+        let entry = entry(thread, init);
+        let known = known(arch, code, entry, &successors);
         let origins = origins(code, &successors);
         let direct = direct(code, &successors, &targets);
         let flags_used = flags_used(code, &successors, &direct);
@@ -130,17 +131,23 @@ fn jump_target(instruction: &Instruction, labels: &HashMap<&str, usize>) -> Resu
     }
 }
 
-fn known(thread: usize, code: &Code, init: &Init, successors: &[Vec<usize>]) -> Vec<Option<Vec<Known>>> {
+/// What registers hold first.
+fn entry(thread: usize, init: &Init) -> Vec<Known> {
     let mut entry = vec![Known::Int(Int::from(0)); FAMILIES];
     for preset in init.registers.iter().filter(|preset| preset.thread == thread) {
         entry[preset.family.index()] = match &preset.value {
             Value::Int(value) => Known::Int(value.clone()),
             Value::Address(name, cell) => {
-                let bytes = init.locations.iter().find(|l| l.name == *name).map_or(4, |l| l.bytes);
+                let bytes =
+                    init.locations.iter().find(|l| l.name == *name).and_then(|l| l.bytes).unwrap_or(4);
                 Known::Address(name.clone(), Int::from(*cell) * bytes)
             }
         };
     }
+    entry
+}
+
+fn known(arch: Arch, code: &Code, entry: Vec<Known>, successors: &[Vec<usize>]) -> Vec<Option<Vec<Known>>> {
     let count = code.instructions.len();
     let mut states = vec![None; count + 1];
     states[0] = Some(entry);
@@ -148,7 +155,7 @@ fn known(thread: usize, code: &Code, init: &Init, successors: &[Vec<usize>]) -> 
     while let Some(at) = work.pop() {
         let Some(instruction) = code.instructions.get(at) else { continue };
         let Some(mut after) = states[at].clone() else { continue };
-        transfer(instruction, &mut after);
+        transfer(arch, instruction, &mut after);
         for &next in &successors[at] {
             if join(&mut states[next], &after) {
                 work.push(next);
@@ -158,26 +165,46 @@ fn known(thread: usize, code: &Code, init: &Init, successors: &[Vec<usize>]) -> 
     states
 }
 
-fn transfer(instruction: &Instruction, state: &mut [Known]) {
+fn transfer(arch: Arch, instruction: &Instruction, state: &mut [Known]) {
     use Operand::{AddressOf, Immediate, Register};
-    match (instruction.kind, instruction.operands.as_slice()) {
-        (Kind::Mov, [Register(to), from]) => {
-            state[to.index()] = match from {
-                Immediate(value) => Known::Int(value.clone()),
-                AddressOf(name) => Known::Address(name.clone(), Int::from(0)),
-                Register(from) => state[from.index()].clone(),
-                _ => Known::Number,
+    let mut bits = instruction.bits;
+    let held = |family: Family| state[family.index()].clone();
+    let writes = match (instruction.kind, instruction.operands.as_slice()) {
+        (Kind::Mov, [Register(to), Immediate(value)]) => vec![(*to, Known::Int(value.clone()))],
+        (Kind::Mov, [Register(to), AddressOf(name)]) => {
+            if bits == 32 {
+                // An assembler that accepts this knows that the whole address fits.
+                bits = arch.bits();
             }
+            vec![(*to, Known::Address(name.clone(), Int::from(0)))]
         }
-        (Kind::Xchg, [Register(a), Register(b)]) => state.swap(a.index(), b.index()),
+        (Kind::Mov, [Register(to), Register(from)]) => vec![(*to, held(*from))],
+        (Kind::Xchg, [Register(a), Register(b)]) => vec![(*a, held(*b)), (*b, held(*a))],
         (Kind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub), [Register(a), Register(b)]) if a == b => {
-            state[a.index()] = Known::Int(Int::from(0));
+            vec![(*a, Known::Int(Int::from(0)))]
         }
-        _ => {
-            for family in instruction.written() {
-                state[family.index()] = Known::Number;
-            }
-        }
+        _ => instruction.written().into_iter().map(|family| (family, Known::Number)).collect(),
+    };
+    for (family, value) in writes {
+        let old = &mut state[family.index()];
+        *old = written(arch, bits, old, value);
+    }
+}
+
+/// What a register holds after a write of so many bits: 32 bits clear the upper half of 64,
+/// fewer leave the rest as it was. Part of an address is no address.
+fn written(arch: Arch, bits: u32, old: &Known, new: Known) -> Known {
+    if bits == arch.bits() {
+        return new;
+    }
+    let low = |value: &Int| value & ((Int::from(1) << bits) - 1);
+    match (old, new) {
+        (_, Known::Address(..) | Known::Mixed) => Known::Mixed,
+        (_, Known::Int(new)) if bits == 32 => Known::Int(low(&new)),
+        (_, Known::Number) if bits == 32 => Known::Number,
+        (Known::Address(..) | Known::Mixed, _) => Known::Mixed,
+        (Known::Int(old), Known::Int(new)) => Known::Int(old - low(old) + low(&new)),
+        _ => Known::Number,
     }
 }
 

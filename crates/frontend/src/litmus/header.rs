@@ -23,8 +23,8 @@ pub(super) struct Declared {
     /// Its cells; one, unless it is an array.
     pub(super) cells: Vec<Int>,
     pub(super) is_array: bool,
-    /// Bytes of one cell, as its type says (4 without a type).
-    pub(super) bytes: usize,
+    /// Bytes of one cell, if a type says so.
+    pub(super) bytes: Option<usize>,
     pub(super) span: Span,
 }
 
@@ -33,6 +33,8 @@ pub(super) struct Declared {
 pub(super) struct Preset {
     pub(super) thread: usize,
     pub(super) family: Family,
+    /// How many bits the name covers that the value is given to.
+    pub(super) bits: u32,
     pub(super) value: Value,
     pub(super) span: Span,
 }
@@ -99,14 +101,14 @@ fn skip_string(text: &str, start: usize) -> Result<usize, Diagnostic> {
 }
 
 /// The block of initial values, from `{` to `}`.
-pub(super) fn init(cursor: &mut Cursor) -> Result<Init, Diagnostic> {
+pub(super) fn init(cursor: &mut Cursor, arch: Arch) -> Result<Init, Diagnostic> {
     cursor.expect("{")?;
     let mut init = Init::default();
     while !cursor.sign("}") {
         if cursor.sign(";") {
             continue;
         }
-        item(cursor, &mut init)?;
+        item(cursor, arch, &mut init)?;
         if !matches!(cursor.peek(), Some(Token::Sign(";" | "}"))) {
             return Err(cursor.unexpected("`;` or `}`"));
         }
@@ -115,13 +117,13 @@ pub(super) fn init(cursor: &mut Cursor) -> Result<Init, Diagnostic> {
 }
 
 /// `[type] place [= value]`
-fn item(cursor: &mut Cursor, init: &mut Init) -> Result<(), Diagnostic> {
+fn item(cursor: &mut Cursor, arch: Arch, init: &mut Init) -> Result<(), Diagnostic> {
     let start = cursor.span();
-    let kind = data_type(cursor);
-    if let Some((thread, family)) = register_place(cursor)? {
+    let bytes = data_type(cursor, arch)?;
+    if let Some((thread, family, bits)) = register_place(cursor)? {
         let value = if cursor.sign("=") { value(cursor)? } else { Value::Int(Int::from(0)) };
         let span = cursor.since(start);
-        init.registers.push(Preset { thread, family, value, span });
+        init.registers.push(Preset { thread, family, bits, value, span });
         return Ok(());
     }
     let bracketed = cursor.sign("[");
@@ -131,7 +133,7 @@ fn item(cursor: &mut Cursor, init: &mut Init) -> Result<(), Diagnostic> {
     }
     let length = if !bracketed && cursor.sign("[") { Some(array_length(cursor)?) } else { None };
     let cells = cells(cursor, length)?;
-    let (is_array, bytes, span) = (length.is_some(), kind.unwrap_or(4), cursor.since(start));
+    let (is_array, span) = (length.is_some(), cursor.since(start));
     init.locations.push(Declared { name: name.to_string(), cells, is_array, bytes, span });
     Ok(())
 }
@@ -174,8 +176,10 @@ fn cells(cursor: &mut Cursor, length: Option<usize>) -> Result<Vec<Int>, Diagnos
 }
 
 /// A type, if one stands here; the bytes its values take.
-fn data_type(cursor: &mut Cursor) -> Option<usize> {
-    let mut bytes = None;
+fn data_type(cursor: &mut Cursor, arch: Arch) -> Result<Option<usize>, Diagnostic> {
+    let start = cursor.span();
+    let mut words = Vec::new();
+    let mut is_pointer = false;
     // `int x`, `int *p`, `unsigned long x`, `uint64_t 0:rax`: a word before another place is a type.
     while let Some(Token::Word(word)) = cursor.peek() {
         let typed = match cursor.peek_at(1) {
@@ -186,26 +190,53 @@ fn data_type(cursor: &mut Cursor) -> Option<usize> {
         if !typed {
             break;
         }
-        bytes = Some(type_bytes(word));
+        words.push(*word);
         cursor.next();
         while cursor.sign("*") {
-            bytes = Some(8);
+            is_pointer = true;
         }
     }
-    bytes
-}
-
-fn type_bytes(name: &str) -> usize {
-    match name {
-        "char" | "int8_t" | "uint8_t" => 1,
-        "short" | "int16_t" | "uint16_t" => 2,
-        "long" | "int64_t" | "uint64_t" | "intptr_t" | "uintptr_t" => 8,
-        _ => 4,
+    if words.is_empty() || is_pointer {
+        return Ok(is_pointer.then_some(arch.bits() as usize / 8));
     }
+    let unknown = || {
+        Diagnostic::error(
+            cursor.since(start),
+            format!("the size of the type `{}` is not known", words.join(" ")),
+        )
+    };
+    type_bytes(&words, arch).map(Some).ok_or_else(unknown)
 }
 
-/// `0:EAX` or `P0:EAX`, if that stands here.
-pub(super) fn register_place(cursor: &mut Cursor) -> Result<Option<(usize, Family)>, Diagnostic> {
+/// The bytes of a type: a fixed name, or words of C in any order.
+fn type_bytes(words: &[&str], arch: Arch) -> Option<usize> {
+    let word = arch.bits() as usize / 8;
+    if let [name] = words {
+        match *name {
+            "int8_t" | "uint8_t" => return Some(1),
+            "int16_t" | "uint16_t" => return Some(2),
+            "int32_t" | "uint32_t" | "atomic_t" => return Some(4),
+            "int64_t" | "uint64_t" => return Some(8),
+            "intptr_t" | "uintptr_t" => return Some(word),
+            _ => {}
+        }
+    }
+    const WORDS: [&str; 8] = ["char", "short", "int", "long", "signed", "unsigned", "volatile", "const"];
+    if !words.iter().all(|word| WORDS.contains(word)) {
+        return None;
+    }
+    let longs = words.iter().filter(|word| **word == "long").count();
+    Some(match longs {
+        _ if words.contains(&"char") => 1,
+        _ if words.contains(&"short") => 2,
+        0 => 4,
+        1 => word,
+        _ => 8,
+    })
+}
+
+/// `0:EAX` or `P0:EAX`, if that stands here, and the bits of this name.
+pub(super) fn register_place(cursor: &mut Cursor) -> Result<Option<(usize, Family, u32)>, Diagnostic> {
     if cursor.peek_at(1) != Some(&Token::Sign(":")) {
         return Ok(None);
     }
@@ -221,7 +252,7 @@ pub(super) fn register_place(cursor: &mut Cursor) -> Result<Option<(usize, Famil
     cursor.sign("%");
     let (word, _) = cursor.word("a register")?;
     match register(word) {
-        Some(named) if !named.high => Ok(Some((thread, named.family))),
+        Some(named) if !named.high => Ok(Some((thread, named.family, named.bits))),
         _ => Err(Diagnostic::error(
             cursor.since(start),
             format!("`{word}` is not a register that is modelled"),

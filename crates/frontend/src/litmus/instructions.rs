@@ -216,16 +216,44 @@ fn instruction(cursor: &mut Cursor, arch: Arch) -> Result<Instruction, Diagnosti
             break;
         }
     }
+    let span = cursor.since(start);
     if arch == Arch::X86_64 {
         operands.reverse();
+        att_operands(kind, &mut operands, name, span)?;
     }
-    let span = cursor.since(start);
     let bits = suffix.or_else(|| widths.iter().copied().min()).unwrap_or(32);
     let odd = suffix.is_some_and(|bits| widths.iter().any(|width| *width != bits));
     if odd || widths.iter().any(|width| Some(width) != widths.first()) {
         return Err(Diagnostic::error(span, format!("the operands of `{name}` have different sizes")));
     }
+    if bits > arch.bits() {
+        return Err(Diagnostic::error(span, format!("`{name}` uses 64 bits in a test for 32 bits")));
+    }
     Ok(Instruction { kind, locked, operands, bits, name: name.to_string(), span })
+}
+
+/// What AT&T syntax writes otherwise: a bare word is memory, and `CMPXCHG` may have its memory
+/// first, as herd7 reads it, or last, as assemblers do.
+fn att_operands(kind: Kind, operands: &mut [Operand], name: &str, span: Span) -> Result<(), Diagnostic> {
+    if matches!(kind, Kind::Jmp | Kind::Jump(_)) {
+        return Ok(());
+    }
+    for operand in &mut *operands {
+        if let Operand::Label(name) = operand {
+            let symbol = Some(std::mem::take(name));
+            *operand = Operand::Memory(Address { symbol, ..Address::default() });
+        }
+    }
+    match (kind, &*operands) {
+        (Kind::Cmpxchg, [Operand::Register(_), Operand::Memory(_)]) => operands.swap(0, 1),
+        (Kind::Cmpxchg, [Operand::Register(_), Operand::Register(_)]) => {
+            let message =
+                format!("`{name}` with two registers: assemblers and herd7 read them in different orders");
+            return Err(Diagnostic::error(span, message));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// What a mnemonic means, and the operand size its last letter says.
@@ -313,13 +341,13 @@ fn operand(
     if cursor.sign("%") {
         return named_register(cursor, name, widths).map(Operand::Register);
     }
+    let att_memory = |cursor: &mut Cursor, address| att_memory(cursor, arch, address).map(Operand::Memory);
     match (cursor.peek(), cursor.peek_at(1)) {
-        (Some(Token::Sign("[")), _) => intel_memory(cursor).map(Operand::Memory),
-        (Some(Token::Sign("(")), _) => att_memory(cursor, Address::default()).map(Operand::Memory),
+        (Some(Token::Sign("[")), _) => intel_memory(cursor, arch).map(Operand::Memory),
+        (Some(Token::Sign("(")), _) => att_memory(cursor, Address::default()),
         (Some(Token::Word(word)), Some(Token::Sign("("))) => {
             cursor.next();
             att_memory(cursor, Address { symbol: Some((*word).to_string()), ..Address::default() })
-                .map(Operand::Memory)
         }
         (Some(Token::Word(word)), _) if arch == Arch::X86 && register(word).is_some() => {
             named_register(cursor, name, widths).map(Operand::Register)
@@ -333,7 +361,6 @@ fn operand(
             match cursor.peek() {
                 Some(Token::Sign("(")) => {
                     att_memory(cursor, Address { displacement: value, ..Address::default() })
-                        .map(Operand::Memory)
                 }
                 _ => Ok(Operand::Immediate(value)),
             }
@@ -358,18 +385,32 @@ fn named_register(cursor: &mut Cursor, name: &str, widths: &mut Vec<u32>) -> Res
     }
 }
 
+/// A register as part of an address: only the whole of it holds one.
+fn address_register(cursor: &mut Cursor, arch: Arch) -> Result<Family, Diagnostic> {
+    let mut widths = Vec::new();
+    let start = cursor.span();
+    let family = named_register(cursor, "(", &mut widths)?;
+    if widths == [arch.bits()] {
+        return Ok(family);
+    }
+    let message = format!("an address is a register of {} bits", arch.bits());
+    Err(Diagnostic::error(cursor.since(start), message))
+}
+
 /// `[x]`, `[EAX]`, `[x+4]`
-fn intel_memory(cursor: &mut Cursor) -> Result<Address, Diagnostic> {
+fn intel_memory(cursor: &mut Cursor, arch: Arch) -> Result<Address, Diagnostic> {
     cursor.expect("[")?;
     let mut address = Address::default();
     loop {
         if let Some(Token::Word(word)) = cursor.peek() {
             match register(word).filter(|named| !named.high) {
-                Some(named) if address.base.is_none() => address.base = Some(named.family),
-                None if address.symbol.is_none() => address.symbol = Some((*word).to_string()),
+                Some(_) if address.base.is_none() => address.base = Some(address_register(cursor, arch)?),
+                None if address.symbol.is_none() => {
+                    address.symbol = Some((*word).to_string());
+                    cursor.next();
+                }
                 _ => return Err(cursor.unexpected("one location or register")),
             }
-            cursor.next();
         } else {
             address.displacement += cursor.integer()?;
         }
@@ -383,11 +424,11 @@ fn intel_memory(cursor: &mut Cursor) -> Result<Address, Diagnostic> {
 }
 
 /// `(x)`, `(%rax)`, `8(%rax,%rbx,4)`, `x(%rip)`; what stands before the parenthesis is known.
-fn att_memory(cursor: &mut Cursor, mut address: Address) -> Result<Address, Diagnostic> {
+fn att_memory(cursor: &mut Cursor, arch: Arch, mut address: Address) -> Result<Address, Diagnostic> {
     cursor.expect("(")?;
     if cursor.peek() != Some(&Token::Sign(",")) {
         if cursor.sign("%") {
-            address.base = Some(named_register(cursor, "(", &mut Vec::new())?);
+            address.base = Some(address_register(cursor, arch)?);
         } else if address.symbol.is_none() {
             address.symbol = Some(cursor.word("a location or a register")?.0.to_string());
         } else {
@@ -396,7 +437,7 @@ fn att_memory(cursor: &mut Cursor, mut address: Address) -> Result<Address, Diag
     }
     if cursor.sign(",") {
         cursor.expect("%")?;
-        let family = named_register(cursor, "(", &mut Vec::new())?;
+        let family = address_register(cursor, arch)?;
         let scale = if cursor.sign(",") { cursor.integer()? } else { Int::from(1) };
         address.index = Some((family, scale));
     }

@@ -6,25 +6,14 @@
 //! right behind the comparison and can look at its operands.
 
 use super::flags::{compared, compute};
-use super::flow::Flow;
+use super::flow::{Flow, Known};
 use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand};
+use super::layout::Layout;
 use super::operands::{Place, Read};
 use super::registers::{ACCUMULATOR, Arch, FAMILIES, Family};
 use super::sizes::Sizes;
 use crate::Diagnostic;
-use program::{Arith, Cond, Expr, Fence, Int, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
-use std::collections::HashMap;
-
-/// Where a named location lives in the program.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Symbol {
-    pub(super) first: VarId,
-    pub(super) cells: usize,
-    pub(super) bytes: usize,
-}
-
-/// All locations by name.
-pub(super) type Symbols = HashMap<String, Symbol>;
+use program::{Arith, Cond, Expr, Fence, Int, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
 
 /// A lowered thread and the program register of each machine register it has.
 #[derive(Debug)]
@@ -36,7 +25,7 @@ pub(super) struct Lowered {
 /// What a thread is lowered with.
 pub(super) struct Context<'a> {
     pub(super) arch: Arch,
-    pub(super) symbols: &'a Symbols,
+    pub(super) layout: &'a Layout,
     pub(super) sizes: &'a Sizes,
     pub(super) code: &'a Code,
     pub(super) flow: &'a Flow,
@@ -75,7 +64,7 @@ pub(super) fn lower(
     let mut start = lowering.builder.entry();
     for (family, value, span) in presets {
         let register = lowering.register(*family);
-        let value = context.sizes.signed(value);
+        let value = context.sizes.word(value);
         start = lowering.builder.step(start, Op::Assign(register, Expr::Const(value)), *span);
     }
     let code = context.code;
@@ -93,6 +82,7 @@ pub(super) fn lower(
             errors.push(error);
         }
     }
+    lowering.extend_registers(places[places.len() - 1]);
     for (label, at, _) in &code.labels {
         lowering.builder.label(places[*at], label);
     }
@@ -109,6 +99,24 @@ impl Lowering<'_> {
         *slot.get_or_insert_with(|| self.builder.register(family.name(self.context.arch)))
     }
 
+    /// At the end of a thread, registers whose lower half was written have an upper half of 0.
+    fn extend_registers(&mut self, end: Loc) {
+        let (Some(mask), Some(Some(known))) =
+            (self.context.sizes.zero_extension(), self.context.flow.known.last())
+        else {
+            return;
+        };
+        let registers = self.registers.iter().zip(known);
+        let numbers = registers.filter(|(_, known)| matches!(known, Known::Int(_) | Known::Number));
+        let extend = |(register, _): (&Option<RegId>, _)| {
+            register.map(|r| Op::Assign(r, Expr::binary(Arith::And, r, mask.clone())))
+        };
+        let parts: Vec<Op> = numbers.filter_map(extend).collect();
+        if !parts.is_empty() {
+            self.builder.step(end, together(parts), Span::NONE);
+        }
+    }
+
     pub(super) fn scratch(&mut self) -> RegId {
         *self.scratch.get_or_insert_with(|| self.builder.register("scratch"))
     }
@@ -123,7 +131,7 @@ impl Lowering<'_> {
         &mut self,
         at: usize,
         instruction: &Instruction,
-        places: &[program::Loc],
+        places: &[Loc],
     ) -> Result<(), Diagnostic> {
         let span = instruction.span;
         let (from, flow) = (places[at], self.context.flow);

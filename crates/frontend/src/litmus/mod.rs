@@ -12,6 +12,7 @@ mod flow;
 mod header;
 mod insert;
 mod instructions;
+mod layout;
 mod lexer;
 mod lower;
 mod operands;
@@ -24,8 +25,9 @@ use condition::{Prop, Spot, Tail};
 use flow::Flow;
 use header::{Init, Value};
 use instructions::{Address, Code, Operand};
-use lower::{Context, Lowered, Symbol, Symbols};
-use program::{Domain, Program, Source, Span, VarId, Variable};
+use layout::Layout;
+use lower::{Context, Lowered};
+use program::{Domain, Program, Source, Span, Variable};
 use registers::{Arch, Family};
 use sizes::Sizes;
 use std::collections::{BTreeSet, HashMap};
@@ -69,7 +71,7 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
     let mut flows = Vec::new();
     let mut errors = check_places(&test);
     for (thread, code) in test.threads.iter().enumerate() {
-        match Flow::of(thread, code, &test.init) {
+        match Flow::of(test.arch, thread, code, &test.init) {
             Ok(flow) => flows.push(flow),
             Err(found) => errors.extend(found),
         }
@@ -77,12 +79,13 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let (sizes, mut warnings) = Sizes::of(&test.threads, &flows, &test.init)?;
+    let layout = Layout::of(&test, &flows)?;
+    let (sizes, mut warnings) = Sizes::of(&test, &flows, &layout)?;
     let mut program = Program::new(test.name.clone(), source);
-    let symbols = add_variables(&test, &sizes, &mut program)?;
-    let lowered = add_threads(&test, &flows, &sizes, &symbols, &mut program)?;
+    add_variables(&test, &layout, &mut program);
+    let lowered = add_threads(&test, &flows, &sizes, &layout)?;
     let view =
-        question::View { test: &test, flows: &flows, sizes: &sizes, symbols: &symbols, lowered: &lowered };
+        question::View { test: &test, flows: &flows, sizes: &sizes, layout: &layout, lowered: &lowered };
     program.question = Some(view.question(options.observe_all, &mut warnings)?);
     program.threads = lowered.into_iter().map(|lowered| lowered.thread).collect();
     match program.validate() {
@@ -97,7 +100,7 @@ fn parse(text: &str) -> Result<Test, Vec<Diagnostic>> {
     let tokens = lexer::tokens(text, start).map_err(one)?;
     let end = text.trim_end().len();
     let mut cursor = lexer::Cursor::new(&tokens, Span::new(end, end));
-    let init = header::init(&mut cursor).map_err(one)?;
+    let init = header::init(&mut cursor, arch).map_err(one)?;
     let threads = instructions::table(&mut cursor, arch)?;
     let tail = condition::tail(&mut cursor).map_err(one)?;
     Ok(Test { arch, name, init, threads, tail })
@@ -113,7 +116,7 @@ fn check_places(test: &Test) -> Vec<Diagnostic> {
     };
     test.init.registers.iter().for_each(|preset| check(preset.thread, preset.span));
     test.spots(&mut |spot, span| {
-        if let Spot::Register(thread, _) = spot {
+        if let Spot::Register(thread, ..) = spot {
             check(*thread, span);
         }
     });
@@ -145,16 +148,11 @@ impl Test {
     /// Calls `visit` on the name of every location that instructions mention.
     fn symbols<'a>(&'a self, visit: &mut dyn FnMut(&'a str, Span)) {
         for instruction in self.threads.iter().flat_map(|code| &code.instructions) {
-            let jumps = matches!(instruction.kind, instructions::Kind::Jmp | instructions::Kind::Jump(_));
             for operand in &instruction.operands {
-                match operand {
-                    Operand::Memory(Address { symbol: Some(name), .. }) | Operand::AddressOf(name) => {
-                        visit(name, instruction.span);
-                    }
-                    Operand::Label(name) if !jumps && self.arch == Arch::X86_64 => {
-                        visit(name, instruction.span)
-                    }
-                    _ => {}
+                if let Operand::Memory(Address { symbol: Some(name), .. }) | Operand::AddressOf(name) =
+                    operand
+                {
+                    visit(name, instruction.span);
                 }
             }
         }
@@ -175,56 +173,37 @@ fn spots_of<'a>(prop: &'a Prop, visit: &mut dyn FnMut(&'a Spot, Span)) {
 }
 
 /// Declared locations first, then those that are only used, which start at 0.
-fn add_variables(test: &Test, sizes: &Sizes, program: &mut Program) -> Result<Symbols, Vec<Diagnostic>> {
-    let mut symbols = Symbols::new();
+fn add_variables(test: &Test, layout: &Layout, program: &mut Program) {
     for declared in &test.init.locations {
-        let first = VarId::new(program.variables.len());
+        let bits = layout.symbols.get(&declared.name).map_or(32, |symbol| symbol.bytes as u32 * 8);
         for (at, cell) in declared.cells.iter().enumerate() {
             let name =
                 if declared.is_array { format!("{}[{at}]", declared.name) } else { declared.name.clone() };
-            let initial = Domain::only(sizes.signed(cell));
+            let initial = Domain::only(sizes::signed(cell, bits));
             program.add_variable(Variable { name, initial, span: declared.span });
         }
-        let symbol = Symbol { first, cells: declared.cells.len(), bytes: declared.bytes };
-        symbols.insert(declared.name.clone(), symbol);
     }
-    let mut use_name = |name: &str, span: Span| {
-        if !symbols.contains_key(name) {
-            let first = program.add_variable(Variable::new(name, span));
-            symbols.insert(name.to_string(), Symbol { first, cells: 1, bytes: 4 });
-        }
-    };
-    test.symbols(&mut use_name);
-    for preset in &test.init.registers {
-        if let Value::Address(name, _) = &preset.value {
-            use_name(name, preset.span);
-        }
+    for (name, span) in &layout.undeclared {
+        program.add_variable(Variable::new(name, *span));
     }
-    test.spots(&mut |spot, span| {
-        if let Spot::Location(name, _) = spot {
-            use_name(name, span);
-        }
-    });
-    Ok(symbols)
 }
 
 fn add_threads(
     test: &Test,
     flows: &[Flow],
     sizes: &Sizes,
-    symbols: &Symbols,
-    program: &mut Program,
+    layout: &Layout,
 ) -> Result<Vec<Lowered>, Vec<Diagnostic>> {
     let mut observed = vec![BTreeSet::new(); test.threads.len()];
     test.spots(&mut |spot, _| {
-        if let Spot::Register(thread, family) = spot {
+        if let Spot::Register(thread, family, _) = spot {
             observed[*thread].insert(*family);
         }
     });
     let mut errors = Vec::new();
     let mut threads = Vec::new();
     for (thread, code) in test.threads.iter().enumerate() {
-        let context = Context { arch: test.arch, symbols, sizes, code, flow: &flows[thread] };
+        let context = Context { arch: test.arch, layout, sizes, code, flow: &flows[thread] };
         let presets: Vec<_> = test
             .init
             .registers
@@ -241,6 +220,5 @@ fn add_threads(
             Err(found) => errors.extend(found),
         }
     }
-    program.threads.clear();
     if errors.is_empty() { Ok(threads) } else { Err(errors) }
 }

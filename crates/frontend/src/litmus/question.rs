@@ -4,9 +4,10 @@ use super::Test;
 use super::condition::{Prop, Spot};
 use super::flow::{Flow, Known};
 use super::header::Value;
-use super::lower::{Lowered, Symbols};
+use super::layout::Layout;
+use super::lower::Lowered;
 use super::registers::Family;
-use super::sizes::Sizes;
+use super::sizes::{Sizes, signed};
 use crate::Diagnostic;
 use program::{Cond, Place, Question, Relation, Span, ThreadId, VarId};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub(super) struct View<'a> {
     pub(super) test: &'a Test,
     pub(super) flows: &'a [Flow],
     pub(super) sizes: &'a Sizes,
-    pub(super) symbols: &'a Symbols,
+    pub(super) layout: &'a Layout,
     pub(super) lowered: &'a [Lowered],
 }
 
@@ -42,7 +43,12 @@ impl View<'_> {
         let mut observed = BTreeMap::new();
         for (spot, span) in self.named_spots() {
             match self.place(spot, span) {
-                Ok(_) if self.holds_address(spot) => {}
+                // A condition may name such a register; a list cannot show it.
+                Ok(_) if self.holds_address(spot) => {
+                    if tail.listed.iter().any(|(_, listed)| *listed == span) {
+                        warnings.push(not_listed(span));
+                    }
+                }
                 Ok(place) => {
                     observed.insert(self.key(spot), place);
                 }
@@ -70,18 +76,17 @@ impl View<'_> {
         for (thread, code) in self.test.threads.iter().enumerate() {
             for instruction in &code.instructions {
                 for family in instruction.written() {
-                    let spot = Spot::Register(thread, family);
+                    let spot = Spot::Register(thread, family, self.test.arch.bits());
                     let Some(register) = self.lowered[thread].registers[family.index()] else { continue };
                     if self.holds_address(&spot) {
-                        let message = "this register holds an address in the end and is not listed";
-                        warnings.push(Diagnostic::warning(instruction.span, message));
+                        warnings.push(not_listed(instruction.span));
                         continue;
                     }
                     observed.insert(self.key(&spot), Place::Register(ThreadId::new(thread), register));
                 }
             }
         }
-        for (name, symbol) in self.symbols {
+        for (name, symbol) in &self.layout.symbols {
             for cell in 0..symbol.cells {
                 let key = self.key(&Spot::Location(name.clone(), Some(cell)));
                 observed.insert(key, Place::Memory(VarId::new(symbol.first.index() + cell)));
@@ -91,7 +96,7 @@ impl View<'_> {
 
     fn key(&self, spot: &Spot) -> Key {
         match spot {
-            Spot::Register(thread, family) => Key::Register(*thread, family.name(self.test.arch)),
+            Spot::Register(thread, family, _) => Key::Register(*thread, family.name(self.test.arch)),
             Spot::Location(name, cell) => {
                 let is_array = self.test.init.locations.iter().any(|l| l.name == *name && l.is_array);
                 let cell = cell.unwrap_or(0);
@@ -104,7 +109,7 @@ impl View<'_> {
     /// Whether a register may hold an address when its thread has ended.
     fn holds_address(&self, spot: &Spot) -> bool {
         match spot {
-            Spot::Register(thread, family) => {
+            Spot::Register(thread, family, _) => {
                 matches!(self.at_end(*thread, *family), Some(Known::Address(..) | Known::Mixed))
             }
             Spot::Location(..) => false,
@@ -117,19 +122,35 @@ impl View<'_> {
 
     fn place(&self, spot: &Spot, span: Span) -> Result<Place, Diagnostic> {
         match spot {
-            Spot::Register(thread, family) => {
+            Spot::Register(thread, family, _) => {
                 let register = self.lowered[*thread].registers[family.index()];
                 let missing = || Diagnostic::error(span, "this register does not exist");
                 register.map(|r| Place::Register(ThreadId::new(*thread), r)).ok_or_else(missing)
             }
             Spot::Location(name, cell) => {
-                let found = self.symbols.get(name).filter(|symbol| cell.unwrap_or(0) < symbol.cells);
+                let found = self.layout.symbols.get(name).filter(|symbol| cell.unwrap_or(0) < symbol.cells);
                 let found = found.filter(|symbol| cell.is_some() || symbol.cells == 1);
                 let message = || Diagnostic::error(span, format!("`{name}` has no such cell"));
                 let symbol = found.ok_or_else(message)?;
                 Ok(Place::Memory(VarId::new(symbol.first.index() + cell.unwrap_or(0))))
             }
         }
+    }
+
+    /// How many bits a place has.
+    fn bits(&self, spot: &Spot) -> u32 {
+        match spot {
+            Spot::Register(..) => self.test.arch.bits(),
+            Spot::Location(name, _) => {
+                self.layout.symbols.get(name).map_or(32, |symbol| symbol.bytes as u32 * 8)
+            }
+        }
+    }
+
+    /// Whether a register or a cell may be below zero.
+    fn some_negative(&self) -> bool {
+        let cells = || self.test.init.locations.iter().flat_map(|location| &location.cells);
+        self.sizes.negative || cells().any(|cell| *cell < 0.into() || *cell >= 128.into())
     }
 
     fn cond(&self, prop: &Prop, errors: &mut Vec<Diagnostic>) -> Cond<Place> {
@@ -145,6 +166,11 @@ impl View<'_> {
                 if self.holds_address(a) || self.holds_address(b) {
                     errors.push(Diagnostic::error(*span, "comparing addresses is not supported"));
                 }
+                if self.bits(a) != self.bits(b) && self.some_negative() {
+                    let message =
+                        "comparing places of different sizes is not supported where values may be negative";
+                    errors.push(Diagnostic::error(*span, message));
+                }
                 match (self.place(a, *span), self.place(b, *span)) {
                     (Ok(a), Ok(b)) => Cond::compare(Relation::Eq, a, b),
                     (Err(error), _) | (_, Err(error)) => {
@@ -158,7 +184,7 @@ impl View<'_> {
 
     fn is(&self, spot: &Spot, value: &Value, span: Span, errors: &mut Vec<Diagnostic>) -> Cond<Place> {
         let known = match spot {
-            Spot::Register(thread, family) => self.at_end(*thread, *family),
+            Spot::Register(thread, family, _) => self.at_end(*thread, *family),
             Spot::Location(..) => None,
         };
         match (value, known) {
@@ -177,13 +203,23 @@ impl View<'_> {
         }
         let Value::Int(value) = value else { return Cond::TRUE };
         match self.place(spot, span) {
-            Ok(place) => Cond::compare(Relation::Eq, place, self.sizes.signed(value)),
+            Ok(place) => {
+                let value = match spot {
+                    Spot::Register(.., named) => self.sizes.in_register(value, *named),
+                    Spot::Location(..) => signed(value, self.bits(spot)),
+                };
+                Cond::compare(Relation::Eq, place, value)
+            }
             Err(error) => {
                 errors.push(error);
                 Cond::TRUE
             }
         }
     }
+}
+
+fn not_listed(span: Span) -> Diagnostic {
+    Diagnostic::warning(span, "this register holds an address in the end and is not listed")
 }
 
 impl Key {

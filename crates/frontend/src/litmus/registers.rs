@@ -76,6 +76,16 @@ pub(super) fn register(word: &str) -> Option<Named> {
     named(1 + index, bits)
 }
 
+impl Arch {
+    /// How many bits a register has.
+    pub(super) fn bits(self) -> u32 {
+        match self {
+            Arch::X86 => 32,
+            Arch::X86_64 => 64,
+        }
+    }
+}
+
 impl Family {
     /// Its place in a table of all families.
     pub(super) fn index(self) -> usize {

@@ -1,10 +1,12 @@
 //! Operand sizes, and why mathematical integers may stand for machine words.
 //!
 //! A machine word wraps around and can be written in part; an integer here does neither.
-//! Both agree as long as every value fits: if a test uses one operand size only, every value
-//! must stay within that many bits, read as signed; if it mixes sizes (or uses bytes and
+//! Both agree as long as every value fits. Sizes are those of operands, of the cells they
+//! access, and of parts of registers that the test names. If there is one size only, every
+//! value must stay within that many bits, read as signed; if there are several (or bytes and
 //! 16-bit words, which are parts of registers), every value must be non-negative and fit the
-//! smallest, so that no part of a word differs from the whole.
+//! smallest, so that no part of a word differs from the whole. A test for 64 bits that keeps
+//! to 32 has one size: its registers are cleared above the word, which is done in the end.
 //!
 //! Values are bounded like this: they start within the constants of the test; adding a
 //! constant adds at most that constant, any other arithmetic at most doubles the largest
@@ -12,9 +14,12 @@
 //! loop cannot be bounded this way: that is a warning, as runs long enough to wrap are not
 //! what a litmus test is about. Everything else that does not fit is an error.
 
+use super::condition::Spot;
 use super::flow::Flow;
-use super::header::{Init, Value};
+use super::header::Value;
 use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand, When};
+use super::layout::Layout;
+use super::{Test, spots_of};
 use crate::Diagnostic;
 use num_traits::{Signed, Zero};
 use program::{Int, Span};
@@ -22,8 +27,10 @@ use program::{Int, Span};
 /// What is known of the sizes and values of a test.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// The only operand size, if there is only one.
+    /// The only size, if there is only one.
     single: Option<u32>,
+    /// The size of a register.
+    register: u32,
     /// Whether a value may be below zero.
     pub(super) negative: bool,
 }
@@ -31,52 +38,118 @@ pub(super) struct Sizes {
 impl Sizes {
     /// Checks a test; errors, or the sizes and warnings.
     pub(super) fn of(
-        threads: &[Code],
+        test: &Test,
         flows: &[Flow],
-        init: &Init,
+        layout: &Layout,
     ) -> Result<(Sizes, Vec<Diagnostic>), Vec<Diagnostic>> {
-        let data = || threads.iter().flat_map(|code| &code.instructions).filter(|i| uses_data(i));
-        let (least, most) = (data().map(|i| i.bits).min(), data().map(|i| i.bits).max());
+        let used = used(test, layout);
+        let (least, most) = (used.iter().min(), used.iter().max());
+        let register = test.arch.bits();
+        let bits = least.copied().unwrap_or(register);
         // Part of a register is never the whole of it, even if no other size is used.
-        let single = least.filter(|bits| least == most && *bits >= 32);
-        let mut sizes = Sizes { single, negative: false };
-        if least.is_none() {
-            sizes.single = Some(64);
-        }
-        let bits = least.unwrap_or(64);
-        let mut errors = Vec::new();
+        let single = (least == most && bits >= 32).then_some(bits);
+        let mut sizes = Sizes { single, register, negative: false };
+        let mut errors = unused_cells(test, layout);
         let mut bound = Int::zero();
-        for (value, span, name) in constants(threads, init) {
-            if !fits(&value, bits, sizes.single.is_some()) {
-                errors.push(does_not_fit(&value, span, name, bits, sizes.single.is_none()));
+        for constant in constants(test, layout) {
+            if !sizes.fits(&constant, bits) {
+                errors.push(does_not_fit(&constant, bits, sizes.single.is_none()));
             }
-            let value = sizes.signed(&value);
+            let value = sizes.word(&constant.value);
             sizes.negative |= value.is_negative();
             bound = bound.max(value.abs());
         }
-        let growth = grow(threads, flows, &mut bound);
+        let growth = grow(&test.threads, flows, &mut bound);
         sizes.negative |= growth.subtracts;
         if let Some(instruction) = growth.last {
             let too_far = bound >= Int::from(1) << (bits - 1);
             if too_far || (sizes.negative && sizes.single.is_none()) {
                 errors.push(wraps(instruction, bits));
             }
-        } else if sizes.negative && sizes.single.is_none() {
-            let narrow = data().find(|i| i.bits == bits);
-            errors.extend(narrow.map(|instruction| wraps(instruction, bits)));
         }
         if errors.is_empty() { Ok((sizes, growth.warnings)) } else { Err(errors) }
     }
 
     /// The value a word of this test's size holds when a constant is put into it.
-    pub(super) fn signed(&self, value: &Int) -> Int {
+    pub(super) fn word(&self, value: &Int) -> Int {
+        self.single.map_or_else(|| value.clone(), |bits| signed(value, bits))
+    }
+
+    /// What the upper half of registers must be cleared with in the end: words that may be
+    /// negative are read as signed numbers, but in a larger register they have no sign.
+    pub(super) fn zero_extension(&self) -> Option<Int> {
+        let bits = self.single.filter(|bits| *bits < self.register && self.negative)?;
+        Some((Int::from(1) << bits) - 1)
+    }
+
+    /// What a register holds in the end when this many bits of it are the value.
+    pub(super) fn in_register(&self, value: &Int, named: u32) -> Int {
         match self.single {
-            Some(bits) if *value >= Int::from(1) << (bits - 1) && *value < Int::from(1) << bits => {
-                value - (Int::from(1) << bits)
+            Some(bits) if bits == self.register => signed(value, bits),
+            // Cleared beyond the word, so a name of its size sees a number without a sign.
+            Some(bits) if named == bits && value.is_negative() && is_word(value, bits) => {
+                value + (Int::from(1) << bits)
             }
             _ => value.clone(),
         }
     }
+
+    fn fits(&self, constant: &Constant, bits: u32) -> bool {
+        let (value, half) = (&constant.value, Int::from(1) << (bits - 1));
+        match self.single {
+            None => !value.is_negative() && *value < half,
+            // The upper half of a register is 0 from the beginning.
+            Some(_) if constant.whole_register && bits < self.register => {
+                !value.is_negative() && *value < half * 2
+            }
+            Some(_) => is_word(value, bits),
+        }
+    }
+}
+
+/// The number that so many bits are, read as signed.
+pub(super) fn signed(value: &Int, bits: u32) -> Int {
+    if *value >= Int::from(1) << (bits - 1) && *value < Int::from(1) << bits {
+        return value - (Int::from(1) << bits);
+    }
+    value.clone()
+}
+
+/// Whether so many bits hold the value, signed or not.
+fn is_word(value: &Int, bits: u32) -> bool {
+    *value >= -(Int::from(1) << (bits - 1)) && *value < Int::from(1) << bits
+}
+
+/// All sizes that matter: of operands, of the cells they access, and of parts of registers
+/// that are given a value or asked for.
+fn used(test: &Test, layout: &Layout) -> Vec<u32> {
+    let instructions = test.threads.iter().flat_map(|code| &code.instructions);
+    let mut used: Vec<u32> = instructions.filter(|i| uses_data(i)).map(|i| i.bits).collect();
+    used.extend(layout.symbols.values().filter(|s| s.accessed).map(|s| s.bytes as u32 * 8));
+    let mut names: Vec<u32> = test.init.registers.iter().map(|preset| preset.bits).collect();
+    let mut see = |spot: &Spot, _| {
+        if let Spot::Register(.., bits) = spot {
+            names.push(*bits);
+        }
+    };
+    spots_of(&test.tail.filter, &mut see);
+    spots_of(&test.tail.prop, &mut see);
+    used.extend(names.into_iter().filter(|bits| *bits < test.arch.bits()));
+    used
+}
+
+/// Values that do not fit cells which no instruction accesses: they take part in nothing else.
+fn unused_cells(test: &Test, layout: &Layout) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
+    for location in &test.init.locations {
+        let Some(symbol) = layout.symbols.get(&location.name).filter(|s| !s.accessed) else { continue };
+        let bits = symbol.bytes as u32 * 8;
+        for value in location.cells.iter().filter(|value| !is_word(value, bits)) {
+            let message = format!("the value {value} does not fit the {bits} bits of `{}`", location.name);
+            errors.push(Diagnostic::error(location.span, message));
+        }
+    }
+    errors
 }
 
 fn uses_data(instruction: &Instruction) -> bool {
@@ -84,36 +157,49 @@ fn uses_data(instruction: &Instruction) -> bool {
     !matches!(instruction.kind, Jump(_) | Jmp | FullFence | StoreFence | Nothing | Ret)
 }
 
-fn constants<'a>(threads: &'a [Code], init: &'a Init) -> impl Iterator<Item = (Int, Span, Option<&'a str>)> {
-    let cells = init.locations.iter().flat_map(|l| l.cells.iter().map(|cell| (cell.clone(), l.span, None)));
-    let registers = init.registers.iter().filter_map(|preset| match &preset.value {
-        Value::Int(value) => Some((value.clone(), preset.span, None)),
-        Value::Address(..) => None,
-    });
-    let immediates = threads.iter().flat_map(|code| &code.instructions).flat_map(|instruction| {
-        instruction.operands.iter().filter_map(|operand| match operand {
-            Operand::Immediate(value) => Some((value.clone(), instruction.span, Some(&*instruction.name))),
-            _ => None,
-        })
-    });
-    cells.chain(registers).chain(immediates)
+/// A number that the test writes down.
+struct Constant<'a> {
+    value: Int,
+    span: Span,
+    /// The instruction it stands in.
+    name: Option<&'a str>,
+    /// Whether a register starts with it, named as a whole.
+    whole_register: bool,
 }
 
-fn fits(value: &Int, bits: u32, alone: bool) -> bool {
-    let half = Int::from(1) << (bits - 1);
-    if alone {
-        *value >= -half && *value < Int::from(1) << bits
-    } else {
-        !value.is_negative() && *value < half
+fn constants<'a>(test: &'a Test, layout: &Layout) -> Vec<Constant<'a>> {
+    let mut constants = Vec::new();
+    let mut add = |value: &Int, span, name, whole_register| {
+        constants.push(Constant { value: value.clone(), span, name, whole_register });
+    };
+    for location in &test.init.locations {
+        if layout.symbols.get(&location.name).is_some_and(|symbol| symbol.accessed) {
+            location.cells.iter().for_each(|cell| add(cell, location.span, None, false));
+        }
     }
+    for preset in &test.init.registers {
+        if let Value::Int(value) = &preset.value {
+            add(value, preset.span, None, preset.bits >= test.arch.bits());
+        }
+    }
+    for instruction in test.threads.iter().flat_map(|code| &code.instructions) {
+        for operand in &instruction.operands {
+            if let Operand::Immediate(value) = operand {
+                add(value, instruction.span, Some(&*instruction.name), false);
+            }
+        }
+    }
+    constants
 }
 
-fn does_not_fit(value: &Int, span: Span, name: Option<&str>, bits: u32, mixed: bool) -> Diagnostic {
+fn does_not_fit(constant: &Constant, bits: u32, mixed: bool) -> Diagnostic {
+    let Constant { value, span, name, .. } = constant;
     let of = name.map_or(String::new(), |name| format!(" of `{name}`"));
     let message = format!("the value {value}{of} does not fit the {bits} bits that this test computes with");
-    let error = Diagnostic::error(span, message);
+    let error = Diagnostic::error(*span, message);
     if mixed {
-        error.hint("the test mixes operand sizes: values must be the same in all of them")
+        error
+            .hint("operands, cells or registers have different sizes: values must be the same in all of them")
     } else {
         error
     }
