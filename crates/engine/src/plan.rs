@@ -88,7 +88,7 @@ fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {
             Ok((8, "neither numbers nor store buffers can be seen to grow, so it may end".to_string()))
         }
         (None, Some(_)) => Ok((7, "a violation may be near, of which it finds a shortest one".to_string())),
-        (Some(_), _) => Ok((3, "a violation may be near, of which it finds a shortest one".to_string())),
+        (Some(_), _) => Ok((4, "a violation may be near, of which it finds a shortest one".to_string())),
     }
 }
 

@@ -7,6 +7,7 @@
 //! that jumped too far. Nothing is proved by it: it is a guess whether
 //! exploration can end, made in the time of a few passes over the program.
 
+use crate::fences::candidates::components;
 use program::{
     Arith, Cond, Domain, Expr, Int, Liveness, Loc, Op, Program, RegId, Relation, Span, Thread, ThreadId,
     VarId,
@@ -304,11 +305,17 @@ impl<'p> Analysis<'p> {
         self.known = known;
     }
 
-    /// The first edge that gives a register that is read later, or a variable, very many values.
+    /// The first edge that gives a register that is read later, or a variable, very many values:
+    /// by a choice, or again and again in a loop.
     fn growing(&self) -> Option<Span> {
         let liveness = Liveness::of(self.program);
         for thread in self.program.thread_ids() {
+            let component = loops(self.program.thread(thread));
             for edge in self.program.thread(thread).edges() {
+                let again = component[edge.from.index()] == component[edge.to.index()];
+                if !again && !matches!(edge.op, Op::Havoc(..)) {
+                    continue;
+                }
                 let before = self.known.at(thread, edge.from);
                 if before.is_some_and(|before| self.widens(&edge.op, before, liveness.at(thread, edge.to))) {
                     return Some(edge.span);
@@ -334,6 +341,15 @@ impl<'p> Analysis<'p> {
             _ => false,
         }
     }
+}
+
+/// The strongly connected component of every location.
+fn loops(thread: &Thread) -> Vec<usize> {
+    let mut component = vec![0; thread.locs().count()];
+    for (number, locs) in components(thread, &vec![true; component.len()]).iter().enumerate() {
+        locs.iter().for_each(|loc| component[loc.index()] = number);
+    }
+    component
 }
 
 /// Bounds that grow go on to the next constant.
