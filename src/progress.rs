@@ -203,6 +203,7 @@ mod tests {
         states: 2_000_000,
         waiting: 0,
         bytes: 0,
+        coming: 0,
         predicates: None,
         refinements: None,
     };

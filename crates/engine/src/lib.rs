@@ -11,7 +11,6 @@ mod fences;
 mod gaps;
 mod lazy;
 mod outcomes;
-mod parallel;
 mod plan;
 mod portfolio;
 mod robust;

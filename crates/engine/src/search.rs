@@ -31,8 +31,10 @@ pub trait TransitionSystem {
     /// Why a state is a goal.
     type Goal;
 
-    /// The states to start from.
-    fn initial(&mut self) -> Vec<Self::State>;
+    /// Does what has to be done before the initial states can be listed.
+    fn begin(&mut self) {}
+    /// The states to start from, one after the other.
+    fn initial(&self) -> Box<dyn Iterator<Item = Self::State> + '_>;
     /// Does what has to be done before a state's successors can be listed.
     fn prepare(&mut self, state: &Self::State);
     /// Lists successors in a fixed order; `next` is working memory.
@@ -114,6 +116,9 @@ pub enum Weight {
 /// How many expansions pass between two looks at the monitor.
 const PATIENCE: usize = 1024;
 
+/// And how many successors, where there are many.
+const LARGE_BATCHES: usize = 16 * PATIENCE;
+
 /// Walks a system until a goal, the end or a limit.
 pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Search<T::Goal> {
     let mut walk = Walk::new(limits);
@@ -130,6 +135,8 @@ struct Walk {
     postponed_any: bool,
     bound: usize,
     expanded: usize,
+    /// How many successors were found since the last look at the monitor.
+    looked_at: usize,
     /// The successors of the state that is being expanded.
     found: Batch,
     lookups: Vec<Lookup>,
@@ -170,6 +177,7 @@ impl Walk {
             postponed_any: false,
             bound,
             expanded: 0,
+            looked_at: 0,
             found: Batch::default(),
             lookups: Vec::new(),
         }
@@ -181,8 +189,7 @@ impl Walk {
         limits: &Limits<'_>,
     ) -> Result<Ended<T::Goal>, Ended<T::Goal>> {
         let (mut state, mut next) = (T::State::default(), T::State::default());
-        system.initial().iter().for_each(|state| self.found.push(system, state));
-        self.add_found(system, &mut next, None)?;
+        self.start(system, limits, &mut next)?;
         let mut frontier = Frontier::new(&self.states);
         loop {
             while let Some(at) = self.take(&mut frontier) {
@@ -191,18 +198,17 @@ impl Walk {
                 }
                 system.unpack(self.states.get(at), &mut state);
                 if system.weight(&state) > self.bound {
-                    self.postponed.push(at);
-                    self.postponed_any = true;
+                    self.postpone(at, limits, system.bytes()).map_err(Ended::Stopped)?;
                     continue;
                 }
                 if self.expanded.is_multiple_of(PATIENCE) {
-                    self.report(limits, system.bytes()).map_err(Ended::Stopped)?;
+                    self.report(limits, system.bytes(), 0).map_err(Ended::Stopped)?;
                 }
                 self.expanded += 1;
                 system.prepare(&state);
                 self.found.clear();
                 system.successors(&state, &mut next, |_, successor| self.found.push(system, successor));
-                self.add_found(system, &mut next, Some(at))?;
+                self.add_found(system, limits, &mut next, Some(at))?;
             }
             if self.postponed.is_empty() {
                 return Ok(Ended::Complete);
@@ -211,16 +217,47 @@ impl Walk {
         }
     }
 
-    /// Takes up what was postponed, with twice the bound.
+    fn postpone(&mut self, at: StateRef, limits: &Limits<'_>, own_bytes: usize) -> Result<(), Stop> {
+        let coming = growth(&self.postponed, 1);
+        if coming > 0 {
+            self.report(limits, own_bytes, coming)?;
+        }
+        self.postponed.push(at);
+        self.postponed_any = true;
+        Ok(())
+    }
+
+    /// Adds the initial states; `state` is working memory.
+    fn start<T: TransitionSystem>(
+        &mut self,
+        system: &mut T,
+        limits: &Limits<'_>,
+        state: &mut T::State,
+    ) -> Result<(), Ended<T::Goal>> {
+        system.begin();
+        let mut initial = system.initial();
+        loop {
+            self.found.clear();
+            initial.by_ref().take(PATIENCE).for_each(|state| self.found.push(system, &state));
+            if self.found.ends.is_empty() {
+                return Ok(());
+            }
+            self.add_found(system, limits, state, None)?;
+        }
+    }
+
+    /// Takes up what was postponed, with twice the bound, or the largest that is allowed.
     fn raise_bound<G>(&mut self, limits: &Limits<'_>) -> Result<(), Ended<G>> {
-        let next = self.bound.saturating_mul(2);
-        if let Weight::LightFirst(Some(most)) = limits.weight
-            && next > most
-        {
+        let most = match limits.weight {
+            Weight::LightFirst(Some(most)) => most,
+            _ => usize::MAX,
+        };
+        if self.bound >= most {
             return Err(Ended::Heavy);
         }
-        self.bound = next;
-        self.stack.append(&mut self.postponed);
+        self.bound = self.bound.saturating_mul(2).min(most);
+        // Nothing waits but what was postponed.
+        self.stack = std::mem::take(&mut self.postponed);
         Ok(())
     }
 
@@ -228,9 +265,15 @@ impl Walk {
     fn add_found<T: TransitionSystem>(
         &mut self,
         system: &T,
+        limits: &Limits<'_>,
         state: &mut T::State,
         from: Option<StateRef>,
     ) -> Result<(), Ended<T::Goal>> {
+        self.looked_at += self.found.ends.len();
+        let coming = self.coming();
+        if coming > 0 || self.looked_at > LARGE_BATCHES {
+            self.report(limits, system.bytes(), coming).map_err(Ended::Stopped)?;
+        }
         self.lookups.clear();
         self.lookups.extend(self.found.iter().map(|packed| self.states.look(packed)));
         for (packed, lookup) in self.found.iter().zip(&self.lookups) {
@@ -253,7 +296,15 @@ impl Walk {
         if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
     }
 
-    fn report(&self, limits: &Limits<'_>, more_bytes: usize) -> Result<(), Stop> {
+    /// Bytes that adding what was found will take at once.
+    fn coming(&self) -> usize {
+        let found = self.found.ends.len();
+        let stacked = if self.order == Order::Depth { found } else { 0 };
+        self.states.growth(found) + growth(&self.stack, stacked)
+    }
+
+    fn report(&mut self, limits: &Limits<'_>, own_bytes: usize, coming: usize) -> Result<(), Stop> {
+        self.looked_at = 0;
         if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
@@ -262,10 +313,17 @@ impl Walk {
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
             waiting: self.states.len() - self.expanded.min(self.states.len()),
-            bytes: self.states.bytes() + more_bytes,
+            bytes: self.states.bytes() + own_bytes,
+            coming,
             ..Progress::default()
         })
     }
+}
+
+/// Bytes that a list will take besides those it has if so many are added.
+fn growth(list: &Vec<StateRef>, more: usize) -> usize {
+    let full = list.len() + more > list.capacity();
+    if full { 2 * list.capacity() * size_of::<StateRef>() } else { 0 }
 }
 
 /// The breadth-first frontier: a place in the state set, and how deep it lies.
