@@ -9,6 +9,7 @@ mod concrete;
 mod explicit;
 mod fences;
 mod gaps;
+mod growth;
 mod lazy;
 mod outcomes;
 mod plan;

@@ -10,6 +10,7 @@
 //! when nothing else is left, the bound is doubled: 1, 2, 4, …. So a system that is infinite in
 //! weight only is explored in slices, and nothing is ever explored twice.
 
+use crate::growth::Doubling;
 use evidence::{Monitor, Progress, Stop};
 use machine::{Full, Lookup, StateRef, StateSet};
 
@@ -218,7 +219,7 @@ impl Walk {
     }
 
     fn postpone(&mut self, at: StateRef, limits: &Limits<'_>, own_bytes: usize) -> Result<(), Stop> {
-        let coming = growth(&self.postponed, 1);
+        let coming = self.postponed.growth(1);
         if coming > 0 {
             self.report(limits, own_bytes, coming)?;
         }
@@ -300,7 +301,7 @@ impl Walk {
     fn coming(&self) -> usize {
         let found = self.found.ends.len();
         let stacked = if self.order == Order::Depth { found } else { 0 };
-        self.states.growth(found) + growth(&self.stack, stacked)
+        self.states.growth(found) + self.stack.growth(stacked)
     }
 
     fn report(&mut self, limits: &Limits<'_>, own_bytes: usize, coming: usize) -> Result<(), Stop> {
@@ -318,12 +319,6 @@ impl Walk {
             ..Progress::default()
         })
     }
-}
-
-/// Bytes that a list will take besides those it has if so many are added.
-fn growth(list: &Vec<StateRef>, more: usize) -> usize {
-    let full = list.len() + more > list.capacity();
-    if full { 2 * list.capacity() * size_of::<StateRef>() } else { 0 }
 }
 
 /// The breadth-first frontier: a place in the state set, and how deep it lies.

@@ -13,7 +13,7 @@ use crate::Run;
 use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::robust::{Outcome, Round, Wanted, starts};
 use crate::search::{Ended, Limits, Order, path, search};
-use evidence::{ClosedSet, Reason, Witness, attacks_of, each};
+use evidence::{ClosedSet, Progress, Reason, Witness, attacks_of, each};
 use machine::{
     Accesses, Attack, Event, Exact, State, StateSet, Stepper, Trace, Violation, model_named, number_controls,
 };
@@ -183,21 +183,26 @@ impl Hunt<'_> {
         }
     }
 
-    /// The first violation that lies a little behind a witness, all of which are tried in parallel.
+    /// The first violation that lies a little behind a witness; several are tried at once.
     fn behind(&self, witnesses: &[Witness]) -> Option<Trace> {
-        let tries =
-            each(self.round.run.threads, witnesses.len(), |at| match self.behind_one(&witnesses[at]) {
+        let (run, tso) = (self.round.run, Exact::new(&self.extended.program, model_named("tso")?));
+        let tries = each(run.threads, witnesses.len(), |at| {
+            if run.monitor.observe(&Progress::default()).is_err() {
+                return ControlFlow::Break(None);
+            }
+            match self.behind_one(&tso, &witnesses[at]) {
                 None => ControlFlow::Continue(None),
                 found => ControlFlow::Break(found),
-            });
+            }
+        });
         tries.into_iter().flatten().next()
     }
 
-    fn behind_one(&self, witness: &Witness) -> Option<Trace> {
+    fn behind_one(&self, tso: &Exact<'_>, witness: &Witness) -> Option<Trace> {
         let program = &self.extended.program;
         let mut system = Concrete::hunting(self.round.machine);
         number_controls(&mut system.stepper, program);
-        system.start = Some(self.end_of(witness)?);
+        system.start = Some(self.end_of(tso, witness)?);
         let limits = Limits { states: Some(BEHIND_WITNESS), ..self.round.limits(self.round.run.monitor) };
         let found = search(&mut system, &limits);
         let Ended::Goal(at, violation) = found.ended else { return None };
@@ -211,10 +216,9 @@ impl Hunt<'_> {
     }
 
     /// The state that a witness ends in, as one of SC: nothing is buffered there.
-    fn end_of(&self, witness: &Witness) -> Option<State> {
+    fn end_of(&self, tso: &Exact<'_>, witness: &Witness) -> Option<State> {
         let program = &self.extended.program;
-        let machine = Exact::new(program, model_named("tso")?);
-        let mut stepper = Stepper::new(&machine);
+        let mut stepper = Stepper::new(tso);
         let (mut initial, _) = stepper.initial();
         let starts = |state: &State| chosen_initially(program, state) == witness.initial;
         let mut state = initial.find(starts)?;
