@@ -25,7 +25,7 @@ pub use abstracting::Abstracting;
 pub use bench::Bench;
 pub use check::Check;
 pub use ci::Ci;
-pub use exploring::{Exploring, Limits, bytes};
+pub use exploring::{Exploring, Limits, Resources, bytes};
 pub use fence::{Fence, Goal};
 pub use input::Input;
 pub use list::{List, Registry};

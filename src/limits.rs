@@ -2,7 +2,7 @@
 //!
 //! Engines have no clock and count no bytes; they report to a [`Watch`] now and then, and it
 //! says stop: out of time, out of memory (all that the process has allocated, counted by the
-//! allocator), too many states, or the user asked. The limit on memory is looked at between
+//! allocator, and what an engine is about to allocate), too many states, or the user asked. The limit on memory is looked at between
 //! steps and never makes an allocation fail, so a run always ends with a report.
 
 use crate::progress::{Display, Report, TaskId};
@@ -44,6 +44,8 @@ pub struct Watch<'a> {
     label: String,
     /// Whether what engines decide is told.
     verbose: bool,
+    /// How many threads may work at once.
+    threads: usize,
     peak: AtomicUsize,
 }
 
@@ -59,6 +61,7 @@ impl<'a> Watch<'a> {
             task: display.begin(),
             label,
             verbose: false,
+            threads: 1,
             peak,
         }
     }
@@ -66,6 +69,12 @@ impl<'a> Watch<'a> {
     /// Tells on standard error what engines decide on their way, if wanted.
     pub fn verbose(mut self, verbose: bool) -> Watch<'a> {
         self.verbose = verbose;
+        self
+    }
+
+    /// Lets so many threads work at once.
+    pub fn on_threads(mut self, threads: usize) -> Watch<'a> {
+        self.threads = threads;
         self
     }
 
@@ -82,6 +91,7 @@ impl<'a> Watch<'a> {
             task: self.display.begin(),
             label: self.label.clone(),
             verbose: false,
+            threads: self.threads,
             peak: AtomicUsize::new(0),
         }
     }
@@ -105,7 +115,7 @@ impl<'a> Watch<'a> {
         if self.budget.time.is_some_and(|time| self.elapsed() >= time) {
             return Some(Stop::Time);
         }
-        if memory > self.budget.memory {
+        if memory.saturating_add(progress.coming) > self.budget.memory {
             return Some(Stop::Memory);
         }
         self.budget.states.is_some_and(|most| progress.states > most).then_some(Stop::States)
@@ -120,6 +130,10 @@ impl Monitor for Watch<'_> {
         let (elapsed, limit) = (self.elapsed(), self.budget.time);
         self.display.update(self.task, &Report { label: &self.label, progress, elapsed, limit });
         Ok(())
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
     }
 
     fn note(&self, text: &str) {
@@ -209,6 +223,11 @@ mod tests {
         check(UNLIMITED, 1000, Ok(()));
         check(Budget { time: Some(Duration::ZERO), ..UNLIMITED }, 0, Err(Stop::Time));
         check(Budget { memory: 1, ..UNLIMITED }, 0, Err(Stop::Memory));
+        let (interrupt, display) = (Interrupt::default(), Display::off());
+        let roomy = Budget { memory: 1 << 40, ..UNLIMITED };
+        let watch = Watch::new(roomy, &interrupt, &display, String::new());
+        let growing = |coming| watch.observe(&Progress { coming, ..Progress::default() });
+        assert_eq!((growing(0), growing(1 << 40)), (Ok(()), Err(Stop::Memory)));
         check(Budget { states: Some(10), ..UNLIMITED }, 10, Ok(()));
         check(Budget { states: Some(10), ..UNLIMITED }, 11, Err(Stop::States));
     }

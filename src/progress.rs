@@ -201,8 +201,10 @@ mod tests {
         phase: "exploring",
         bound: Some(2),
         states: 2_000_000,
+        work: 0,
         waiting: 0,
         bytes: 0,
+        coming: 0,
         predicates: None,
         refinements: None,
     };

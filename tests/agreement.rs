@@ -158,7 +158,7 @@ fn machine_and_reference_reach_the_same_configurations() {
 fn walk_states(machine: &Exact<'_>) -> (usize, BTreeSet<Violation>, bool) {
     let mut stepper = Stepper::new(machine);
     let (mut set, mut violations, mut capped) = (StateSet::new(), BTreeSet::new(), false);
-    let mut stack = stepper.initial().0;
+    let mut stack: Vec<_> = stepper.initial().0.collect();
     let mut packed = Vec::new();
     while let Some(state) = stack.pop() {
         packed.clear();

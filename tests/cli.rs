@@ -16,6 +16,8 @@ mod golden;
 mod hostile;
 #[path = "cli/junit.rs"]
 mod junit;
+#[path = "cli/limits.rs"]
+mod limits;
 #[path = "cli/progress.rs"]
 mod progress;
 #[path = "cli/report.rs"]

@@ -19,7 +19,8 @@ fn count_states(program: &Program, model: Model) -> Option<usize> {
     let machine = Exact::new(program, model);
     let mut stepper = Stepper::new(&machine);
     let mut set = StateSet::new();
-    let (mut stack, doubts) = stepper.initial();
+    let (initial, doubts) = stepper.initial();
+    let mut stack: Vec<_> = initial.collect();
     let mut exact = doubts.is_empty();
     let (mut packed, mut next) = (Vec::new(), State::default());
     while let Some(state) = stack.pop() {

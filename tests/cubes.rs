@@ -82,8 +82,10 @@ fn accepted_by_all(task: &Task<'_>, proof: &CubeProof, what: &str) {
     for form in [Form::Text, Form::Json] {
         let mut file = Vec::new();
         write_evidence(task, &verdict, form, &mut file).expect("written");
-        check_file(task.program, &open(&file), 1 << 30).unwrap_or_else(|error| panic!("{what}: {error}"));
-        let (_, read) = read_certificate(task.program, &open(&file)).expect("read").expect("no trace");
+        check_file(task.program, &open(&file), 1 << 30, &Ignore)
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        let (_, read) =
+            read_certificate(task.program, &open(&file), &Ignore).expect("read").expect("no trace");
         let mut script = Vec::new();
         let count = write_smtlib(task, &read, &mut script).expect("linear");
         scripts.push((script, count));

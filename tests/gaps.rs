@@ -17,7 +17,7 @@ const MOST_STATES: usize = 4_000;
 /// All normal forms reached; `None` if there are too many, or a step is not of the right kind.
 fn normal_forms(steps: &mut GapStepper<'_, '_>) -> Option<StateSet> {
     let mut set = StateSet::new();
-    let mut stack = steps.initial();
+    let (mut stack, _) = steps.initial();
     let mut packed = Vec::new();
     let mut doubted = false;
     while let Some(state) = stack.pop() {
@@ -40,7 +40,7 @@ fn normal_forms(steps: &mut GapStepper<'_, '_>) -> Option<StateSet> {
 /// Walks at random from random values; the first state outside the set, if there is one.
 fn escape(steps: &mut GapStepper<'_, '_>, set: &StateSet, rng: &mut Rng) -> Option<State> {
     let gaps = steps.gaps();
-    let mut state = steps.stepper.initial().0.into_iter().next()?;
+    let mut state = steps.stepper.initial().0.next()?;
     let variables = state.values.len().min(program_variables(steps));
     for value in &mut state.values[..variables] {
         *value = if rng.bool() { rng.i64(-4..5) } else { rng.i64(-1000..1000) };
@@ -201,7 +201,7 @@ fn gap_certificates_survive_files_and_not_tampering() {
         let check = |text: &str| {
             let text = text.to_string();
             let open = move || Ok(Box::new(Cursor::new(text.clone())) as Box<dyn BufRead>);
-            check_file(&program, &open, 1 << 16).is_ok()
+            check_file(&program, &open, 1 << 16, &Ignore).is_ok()
         };
         assert!(check(&text));
         let lines: Vec<&str> = text.lines().collect();

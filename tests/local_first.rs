@@ -102,7 +102,7 @@ fn explore(program: &Program, model: Model, first: First<'_>) -> Option<(bool, u
     let machine = Exact::new(program, model).capped(CAP);
     let mut stepper = Stepper::new(&machine);
     let mut set = StateSet::new();
-    let mut stack = stepper.initial().0;
+    let mut stack: Vec<_> = stepper.initial().0.collect();
     let (mut packed, mut next) = (Vec::new(), State::default());
     let mut violated = false;
     while let Some(state) = stack.pop() {

@@ -34,7 +34,7 @@ fn found(task: &Task<'_>, order: Order) -> Option<Trace> {
 
 fn simpler(task: &Task<'_>, trace: &Trace) -> Trace {
     let checked = check(task, Verdict::Unsafe(trace.clone()), &Ignore).expect("engines give evidence");
-    let simple = simplify(task, checked);
+    let simple = simplify(task, checked, &Ignore);
     let trace = trace_of(&simple);
     let run = replay(task.program, task.model, trace).expect("it is a run");
     assert_eq!(run, simple.run(), "the configurations are those of the trace");

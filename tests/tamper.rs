@@ -341,7 +341,7 @@ fn a_file_that_cannot_be_read_again_is_an_error() {
             }
             Ok(Box::new(Cursor::new(file.clone())) as Box<dyn BufRead>)
         };
-        let found = check_file(&subject.program, &open, LARGE);
+        let found = check_file(&subject.program, &open, LARGE, &Ignore);
         assert!(matches!(found, Err(FileError::Io(_))), "{found:?}");
     }
 }
@@ -353,7 +353,7 @@ fn passes(program: &Program, file: &[u8], budget: usize) -> (usize, bool) {
         opened.set(opened.get() + 1);
         Ok(Box::new(Cursor::new(file.to_vec())) as Box<dyn BufRead>)
     };
-    let accepted = check_file(program, &open, budget).is_ok();
+    let accepted = check_file(program, &open, budget, &Ignore).is_ok();
     (opened.get(), accepted)
 }
 
@@ -388,7 +388,7 @@ fn a_smaller_budget_takes_more_passes_and_no_more_memory() {
 fn states_within(program: &Program, model: Model, cap: usize) -> Option<ClosedSet> {
     let machine = Exact::new(program, model).capped(cap);
     let mut stepper = Stepper::new(&machine);
-    let (mut stack, _) = stepper.initial();
+    let mut stack: Vec<_> = stepper.initial().0.collect();
     let (mut states, mut stopped) = (StateSet::new(), false);
     let (mut packed, mut next) = (Vec::new(), State::default());
     while let Some(state) = stack.pop() {

@@ -1,6 +1,6 @@
 //! The arguments of `check`.
 
-use super::{Input, ReportFormat};
+use super::{Input, ReportFormat, Resources};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -14,7 +14,10 @@ Examples:
 The evidence names its memory model. Nothing in it is believed: a trace is replayed step by step, of a set of
 states every successor of every state is worked out again, and of a witness also happens-before and its cycle.
 
-Exit codes: 0 the evidence holds (whatever it proves), 2 it does not, or an error.";
+However little memory there is, sets of states of any size are checked, by reading them several times.
+
+Exit codes: 0 the evidence holds (whatever it proves), 2 it does not, or an error, 3 a limit was reached before
+that was known.";
 
 /// `check`
 #[derive(Debug, Args)]
@@ -33,9 +36,8 @@ pub struct Check {
     #[arg(long, value_name = "OUT")]
     pub smtlib: Option<PathBuf>,
 
-    /// Memory for checking, in megabytes; however little, certificates of any size are checked
-    #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
-    pub memory: u64,
+    #[command(flatten)]
+    pub resources: Resources,
 
     #[command(flatten)]
     pub report: ReportFormat,

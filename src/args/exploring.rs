@@ -40,7 +40,7 @@ impl Exploring {
             order: self.search.into(),
             max_buffer: Some(self.buffer),
             abstraction: self.abstracting.abstraction(),
-            ..Run::default()
+            threads: monitor.threads(),
         }
     }
 }
@@ -63,9 +63,9 @@ impl From<Search> for Order {
     }
 }
 
-/// How far to go.
+/// How much time and memory to take.
 #[derive(Debug, Args)]
-pub struct Limits {
+pub struct Resources {
     /// Time for each file and model, in seconds; fractions are fine [default: none]
     #[arg(long, short, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
@@ -73,6 +73,20 @@ pub struct Limits {
     /// Memory for everything together, in megabytes
     #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..))]
     pub memory: u64,
+}
+
+impl Resources {
+    /// As the monitor wants them.
+    pub fn budget(&self) -> Budget {
+        Budget { time: self.timeout, memory: bytes(self.memory), states: None }
+    }
+}
+
+/// How far to go.
+#[derive(Debug, Args)]
+pub struct Limits {
+    #[command(flatten)]
+    pub resources: Resources,
 
     /// The most states to explore for each file and model [default: no limit]
     #[arg(long, value_name = "N")]
@@ -82,7 +96,7 @@ pub struct Limits {
 impl Limits {
     /// As the monitor wants them.
     pub fn budget(&self) -> Budget {
-        Budget { time: self.timeout, memory: bytes(self.memory), states: self.states }
+        Budget { states: self.states, ..self.resources.budget() }
     }
 }
 

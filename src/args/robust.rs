@@ -37,7 +37,7 @@ pub struct Robust {
     #[command(flatten)]
     pub limits: Limits,
 
-    /// How many files to work on at once [default: the number of processors]
+    /// How many threads may work at once, on files and on searches [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
     pub threads: Option<usize>,
 

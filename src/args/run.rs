@@ -1,7 +1,7 @@
 //! The arguments of `run`.
 
 use super::values::{models, positive};
-use super::{Input, ReportFormat};
+use super::{Input, ReportFormat, Resources};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -12,7 +12,8 @@ Examples:
   fencewright run --runs 1000 --seed 7 --model pso mp.fw  walk until something is violated
   fencewright run --interactive peterson.fw               choose every step, with undo
 
-Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something was, 2 error.";
+Exit codes: 0 nothing was violated on the way (that proves nothing), 1 something was, 2 error, 3 a limit was
+reached before the last walk had ended.";
 
 /// `run`
 #[derive(Debug, Args)]
@@ -25,7 +26,7 @@ pub struct RunArgs {
     pub model: String,
 
     /// Choose every step yourself; reads commands from standard input, `?` explains them
-    #[arg(long, short, conflicts_with_all = ["runs", "seed", "steps", "format"])]
+    #[arg(long, short, conflicts_with_all = ["runs", "seed", "steps", "format", "timeout"])]
     pub interactive: bool,
 
     /// How many steps a walk may have
@@ -39,6 +40,9 @@ pub struct RunArgs {
     /// Where chance starts: the same seed gives the same walks
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
+
+    #[command(flatten)]
+    pub resources: Resources,
 
     #[command(flatten)]
     pub input: Input,

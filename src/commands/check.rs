@@ -4,14 +4,18 @@ use crate::args::{Check, bytes};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::input::{cannot_read, name};
+use crate::limits::{Budget, Interrupt, Watch, allocated};
 use crate::numbers::counted;
+use crate::progress::Display;
 use crate::report::{Claimed, Failed};
-use evidence::{FileError, Opener, Task, check_file, read_certificate, write_smtlib};
+use evidence::{FileError, Opener, Rejected, Task, check_file, read_certificate, write_smtlib};
 use program::Program;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::time::Instant;
+
+/// However little memory may be taken, the checker gets this much of it, in bytes.
+const LEAST_ROOM: usize = 1 << 18;
 
 /// Runs the command.
 pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
@@ -20,11 +24,15 @@ pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
         Ok(loaded) => loaded,
         Err(exit) => return Ok(exit),
     };
-    let started = Instant::now();
-    let open = || open(&args.evidence);
-    // The checker may use up to twice its budget.
-    let claim = check_file(&loaded.program, &open, bytes(args.memory) / 2);
     let evidence = name(&args.evidence);
+    let (interrupt, display) = (Interrupt::listen(), Display::new(console.look().quiet));
+    let open = || open(&args.evidence);
+    // What the checker holds is bounded by its budget, of which it may use twice as much.
+    let budget = Budget { memory: usize::MAX, ..args.resources.budget() };
+    let watch = Watch::new(budget, &interrupt, &display, evidence.clone());
+    let room = bytes(args.resources.memory).saturating_sub(allocated()).max(LEAST_ROOM);
+    let claim = check_file(&loaded.program, &open, room / 2, &watch);
+    display.pause(|| ());
     let (printed, exit) = match &claim {
         Ok(claim) => {
             let claimed = Claimed {
@@ -32,12 +40,14 @@ pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
                 evidence: &evidence,
                 program: &loaded.program,
                 claim,
-                seconds: started.elapsed().as_secs_f64(),
+                seconds: watch.elapsed().as_secs_f64(),
             };
             (report.claim(&claimed, console.look()), Exit::Holds)
         }
         Err(error) => {
+            let stopped = matches!(error, FileError::Rejected(Rejected::Stopped(_)));
             let failed = Failed {
+                stopped,
                 command: "check",
                 file: &loaded.name,
                 model: None,
@@ -45,20 +55,26 @@ pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
                 diagnostics: &[],
                 source: None,
             };
-            (report.failure(&failed), Exit::Error)
+            (report.failure(&failed), if stopped { Exit::Unknown } else { Exit::Error })
         }
     };
     console.print(&printed)?;
     match (&args.smtlib, exit) {
-        (Some(out), Exit::Holds) => write_obligations(&loaded.program, &open, out).map(|()| exit),
+        (Some(out), Exit::Holds) => write_obligations(&loaded.program, &open, out, &watch).map(|()| exit),
         _ => Ok(exit),
     }
 }
 
 /// Writes what other solvers can check. An existing file is not written over.
-fn write_obligations(program: &Program, open: &Opener<'_>, out: &Path) -> Result<(), Failure> {
+fn write_obligations(
+    program: &Program,
+    open: &Opener<'_>,
+    out: &Path,
+    watch: &Watch<'_>,
+) -> Result<(), Failure> {
     let failure = |error: &dyn std::fmt::Display| Failure::Message(format!("{}: {error}", name(out)));
-    let Some((model, certificate)) = read_certificate(program, open).map_err(|error| failure(&error))? else {
+    let read = read_certificate(program, open, watch).map_err(|error| failure(&error))?;
+    let Some((model, certificate)) = read else {
         return Err(failure(&"a run is replayed, there is nothing to solve"));
     };
     let mut text = Vec::new();
@@ -85,6 +101,7 @@ fn reason(evidence: &str, error: &FileError) -> String {
         FileError::Line(line, message) => {
             format!("the evidence is rejected: {evidence}, line {line}: {message}")
         }
+        FileError::Rejected(Rejected::Stopped(stop)) => format!("{stop} while checking {evidence}"),
         FileError::Rejected(why) => format!("the evidence is rejected: {evidence}: {why}"),
         FileError::Witness(why) => format!("the evidence is rejected: {evidence}: {why}"),
     }

@@ -70,6 +70,7 @@ fn unreadable_report(command: &'static str, unreadable: &Unreadable, report: &dy
 
 fn unreadable<'a>(command: &'static str, unreadable: &'a Unreadable) -> Failed<'a> {
     Failed {
+        stopped: false,
         command,
         file: &unreadable.name,
         model: None,
@@ -110,7 +111,7 @@ fn answer(
         }
         checked => checked,
     };
-    let checked = simplify(task, checked.map_err(|why| bug(answer.engine, &why))?);
+    let checked = simplify(task, checked.map_err(|why| bug(answer.engine, &why))?, run.monitor);
     Ok((checked, answer.statistics, answer.engine))
 }
 

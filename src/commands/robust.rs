@@ -14,7 +14,7 @@ use crate::limits::{Interrupt, Watch};
 use crate::progress::Display;
 use crate::report::{Failed, Look, Printed, Report, RobustAnswered};
 use engine::{Cuts, RobustWork, Robustness, Run, robust_proved};
-use evidence::{CheckedRobust, Reason, Rejected, RobustProof, Task, check_robust};
+use evidence::{CheckedRobust, Monitor, Reason, Rejected, RobustProof, Task, check_robust};
 use machine::{MODELS, Model};
 use program::Program;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,12 @@ pub fn robust(args: &Robust, console: &Console) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
     let report = args.report.chosen();
     let open = |folder: &PathBuf| Store::open(folder, report.form(), args.force, &interrupt);
+    let files = expand(&args.files);
+    let threads = args.threads.unwrap_or_else(usual_threads);
     let session = Session {
         args,
+        // What files leave of the threads goes to searches.
+        search_threads: (threads / files.len().max(1)).max(1),
         report,
         model,
         interrupt: &interrupt,
@@ -36,12 +40,11 @@ pub fn robust(args: &Robust, console: &Console) -> Result<Exit, Failure> {
         look: console.look(),
     };
     let around = (&interrupt, &session.display, console);
-    let threads = args.threads.unwrap_or_else(usual_threads);
     let work = |file: &Found, stem: &str| {
         let (printed, exit) = session.file(file, stem);
         Done { printed, exit, more: () }
     };
-    each_file(expand(&args.files), threads, around, work).map(|(worst, _)| worst)
+    each_file(files, threads, around, work).map(|(worst, _)| worst)
 }
 
 /// Robustness against this model can be asked about.
@@ -63,6 +66,7 @@ pub fn delays_nothing(model: Model) -> bool {
 /// One run of the command.
 struct Session<'a> {
     args: &'a Robust,
+    search_threads: usize,
     report: &'static dyn Report,
     model: Model,
     interrupt: &'a Interrupt,
@@ -89,6 +93,7 @@ impl Session<'_> {
         };
         let (printed, exit) = self.program(&loaded, stem).unwrap_or_else(|reason| {
             let failed = Failed {
+                stopped: false,
                 command: "robust",
                 file: &loaded.name,
                 model: Some(self.model),
@@ -104,11 +109,13 @@ impl Session<'_> {
     fn program(&self, loaded: &Loaded, stem: &str) -> Result<(Printed, Exit), String> {
         let task = Task { program: &loaded.program, model: self.model };
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
-        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, file.into_owned());
+        let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, file.into_owned())
+            .on_threads(self.search_threads);
         let (robustness, work, proof) = if delays_nothing(self.model) {
             (Robustness::Robust, RobustWork::default(), None)
         } else {
-            robust_proved(&loaded.program, &Run { monitor: &watch, ..Run::default() }, Cuts::ALL)
+            let run = Run { monitor: &watch, threads: watch.threads(), ..Run::default() };
+            robust_proved(&loaded.program, &run, Cuts::ALL)
         };
         let (robustness, proof) = checked(&loaded.program, robustness, proof, &watch)?;
         let exit = match &robustness {

@@ -25,6 +25,7 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
         }
         Err(diagnostics) => {
             let failed = Failed {
+                stopped: false,
                 command: "show",
                 file: &loaded.name,
                 model: None,

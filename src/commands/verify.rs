@@ -16,7 +16,7 @@ use crate::limits::{Interrupt, Watch};
 use crate::progress::Display;
 use crate::report::html::{self, Piece};
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
-use engine::{Engine, Run};
+use engine::Engine;
 use evidence::{Checked, Statistics, Task, Verdict, check_outcomes, happens_under_sc};
 use machine::{MODELS, Model};
 use program::Question;
@@ -126,6 +126,7 @@ impl Session<'_> {
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
         let watch = Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
+            .on_threads(self.engine_threads)
             .verbose(self.look.verbose);
         let answer = match &loaded.program.question {
             Some(question) => self.litmus(loaded, &task, question, &watch),
@@ -133,6 +134,7 @@ impl Session<'_> {
         };
         answer.unwrap_or_else(|reason| {
             let failed = Failed {
+                stopped: false,
                 command: "verify",
                 file: &loaded.name,
                 model: Some(*model),
@@ -186,8 +188,7 @@ impl Session<'_> {
         task: &Task<'_>,
         watch: &Watch<'_>,
     ) -> Result<(Checked, Statistics, &'static str), String> {
-        let run = self.args.exploring.run(watch);
-        super::answer(self.engine, task, &Run { threads: self.engine_threads, ..run })
+        super::answer(self.engine, task, &self.args.exploring.run(watch))
     }
 
     fn litmus(

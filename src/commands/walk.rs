@@ -3,15 +3,22 @@
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::report::{WalkEnd, Walked, Walks};
-use evidence::{Ignore, Task, Verdict, check};
+use crate::input::Loaded;
+use crate::limits::{Interrupt, Watch};
+use crate::numbers::counted;
+use crate::progress::Display;
+use crate::report::{Failed, Report, WalkEnd, Walked, Walks};
+use evidence::{Ignore, Monitor, Progress, Stop, Task, Verdict, check};
 use fastrand::Rng;
-use machine::{Configuration, Exact, Model, Trace, TraceStep, Violation};
+use machine::{Configuration, Exact, Machine, Model, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
 use program::{Domain, Int, Program, VarId};
 
 /// Where any integer will do, one from -`SMALL` to `SMALL` is taken.
 const SMALL: i64 = 4;
+
+/// How many steps pass between two looks at the clock.
+const PATIENCE: usize = 64;
 
 /// Runs the command.
 pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
@@ -22,16 +29,26 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
     };
     let program = &loaded.program;
     let model = chosen_models(&args.model)[0];
+    let (interrupt, display) = (Interrupt::listen(), Display::new(console.look().quiet));
+    let watch = Watch::new(args.resources.budget(), &interrupt, &display, loaded.name.clone());
+    let machine = Exact::new(program, model).with_dead_registers();
     let mut walks = Walks::default();
     loop {
         let seed = args.seed.wrapping_add(walks.all as u64);
-        let walk = Walk::random(program, model, seed, args.steps);
+        let walk = match Walk::random(&machine, seed, args.steps, &watch) {
+            Ok(walk) => walk,
+            Err(stop) => {
+                display.pause(|| ());
+                return stopped(&loaded, model, walks, stop, report, console);
+            }
+        };
         walks.all += 1;
         walks.ended += usize::from(walk.end == WalkEnd::Ended);
         walks.blocked += usize::from(walk.end == WalkEnd::Blocked);
         if walk.violation.is_none() && walks.all < args.runs {
             continue;
         }
+        display.pause(|| ());
         let trace = walk.trace(program, model)?;
         let walked = Walked {
             file: &loaded.name,
@@ -50,6 +67,29 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
     }
 }
 
+/// Says that a limit was reached on the way.
+fn stopped(
+    loaded: &Loaded,
+    model: Model,
+    walks: Walks,
+    stop: Stop,
+    report: &dyn Report,
+    console: &Console,
+) -> Result<Exit, Failure> {
+    let done = counted(walks.all, "walk");
+    let failed = Failed {
+        stopped: true,
+        command: "run",
+        file: &loaded.name,
+        model: Some(model),
+        reason: format!("{stop}; {done} before that violated nothing"),
+        diagnostics: &[],
+        source: None,
+    };
+    console.print(&report.failure(&failed))?;
+    Ok(Exit::Unknown)
+}
+
 struct Walk {
     initial: Vec<(VarId, Int)>,
     steps: Vec<TraceStep>,
@@ -60,13 +100,13 @@ struct Walk {
 
 impl Walk {
     /// Every enabled step is equally likely, again and again, until something ends it.
-    fn random(program: &Program, model: Model, seed: u64, most: usize) -> Walk {
+    fn random(machine: &Exact<'_>, seed: u64, most: usize, watch: &Watch<'_>) -> Result<Walk, Stop> {
+        let program = machine.program();
         let mut chance = Rng::with_seed(seed);
-        let machine = Exact::new(program, model).with_dead_registers();
         let open = program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
         let initial: Vec<(VarId, Int)> =
             open.map(|v| (v, pick(&mut chance, &program.variable(v).initial))).collect();
-        let first = Configuration::initial(&machine, &initial);
+        let first = Configuration::initial(machine, &initial);
         let mut walk = Walk {
             initial,
             steps: Vec::new(),
@@ -75,12 +115,15 @@ impl Walk {
             violation: None,
         };
         while let Some(now) = walk.passed.last() {
+            if walk.steps.len().is_multiple_of(PATIENCE) {
+                watch.observe(&Progress { phase: "walking", ..Progress::default() })?;
+            }
             walk.violation = now.violation(program);
             if walk.violation.is_some() {
                 walk.end = WalkEnd::Violated;
                 break;
             }
-            let enabled = now.enabled(&machine);
+            let enabled = now.enabled(machine);
             if enabled.is_empty() {
                 walk.end = if now.is_final(program) { WalkEnd::Ended } else { WalkEnd::Blocked };
                 break;
@@ -91,11 +134,11 @@ impl Walk {
             }
             let taken = &enabled[chance.usize(..enabled.len())];
             let choice = taken.choice.as_ref().map(|domain| pick(&mut chance, domain));
-            let Some(next) = now.take(&machine, taken.event, choice.as_ref()) else { break };
+            let Some(next) = now.take(machine, taken.event, choice.as_ref()) else { break };
             walk.steps.push(TraceStep { event: taken.event, choice });
             walk.passed.push(next);
         }
-        walk
+        Ok(walk)
     }
 
     /// The walk as a trace, if it violates something; replayed, like every verdict.

@@ -198,7 +198,7 @@ impl Report for Json {
             command: failed.command,
             file: failed.file,
             model: failed.model.map(|model| model.name()),
-            verdict: "error",
+            verdict: if failed.stopped { "unknown" } else { "error" },
             reason: Some(failed.reason.clone()),
             diagnostics: diagnostics(&source, failed.diagnostics),
             ..Answer::default()

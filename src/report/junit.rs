@@ -135,8 +135,9 @@ impl Report for Junit {
 
     fn failure(&self, failed: &Failed<'_>) -> Printed {
         let name = failed.model.map_or(failed.command, |model| model.name());
-        let text = plain(&Text.failure(failed).err);
-        case(failed.file, name, 0.0, End::Error, ("error", failed.reason.clone()), text)
+        let Printed { out, err } = Text.failure(failed);
+        let (end, kind) = if failed.stopped { (End::Skipped, "unknown") } else { (End::Error, "error") };
+        case(failed.file, name, 0.0, end, (kind, failed.reason.clone()), plain(&(out + &err)))
     }
 
     /// They are part of the answers.

@@ -108,6 +108,8 @@ pub struct LitmusAnswered<'a> {
 
 /// Why there is no answer at all about a file.
 pub struct Failed<'a> {
+    /// Whether a limit was reached: then nothing is wrong, and nothing is known.
+    pub stopped: bool,
     /// Which command.
     pub command: &'static str,
     /// The file, as the user named it.

@@ -84,6 +84,10 @@ impl Report for Text {
     fn failure(&self, failed: &Failed<'_>) -> Printed {
         let mut err = failed.source.map(|s| diagnostics::render(s, failed.diagnostics)).unwrap_or_default();
         let model = failed.model.map(|model| format!(" under {}", upper(model))).unwrap_or_default();
+        if failed.stopped {
+            let out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#}{model}: {}\n", failed.file, failed.reason);
+            return Printed { out, err };
+        }
         let _ = writeln!(err, "{ERROR}error{ERROR:#}: {}{model}: {}", failed.file, failed.reason);
         Printed { out: String::new(), err }
     }

@@ -121,7 +121,7 @@ fn file(task: &Task<'_>, proof: &CubeProof, form: Form) -> Vec<u8> {
 fn accepts(task: &Task<'_>, proof: &CubeProof, what: &str) -> bool {
     let accepted = check(task, Verdict::Safe(Certificate::Cubes(proof.clone())), &Ignore).is_ok();
     for form in [Form::Text, Form::Json] {
-        let found = check_file(task.program, &opener(&file(task, proof, form)), 1 << 28);
+        let found = check_file(task.program, &opener(&file(task, proof, form)), 1 << 28, &Ignore);
         assert_eq!(found.is_ok(), accepted, "{what}, {form:?}: {found:?}");
     }
     accepted
@@ -270,7 +270,7 @@ fn a_cut_file_of_cubes_is_rejected_wherever_it_was_cut() {
     for form in [Form::Text, Form::Json] {
         let file = file(&task, &subject.proof, form);
         for length in 0..file.len() - 1 {
-            let cut = check_file(task.program, &opener(&file[..length]), 1 << 28);
+            let cut = check_file(task.program, &opener(&file[..length]), 1 << 28, &Ignore);
             assert!(cut.is_err(), "cut to {length} bytes");
         }
     }
@@ -281,9 +281,9 @@ fn a_file_of_cubes_needs_memory_for_them() {
     let subject = reached(TICKETS, "tso", recall(1, Keep::Newest, Forgotten::Pools));
     let task = Task { program: &subject.program, model: subject.model };
     let file = file(&task, &subject.proof, Form::Text);
-    assert!(check_file(task.program, &opener(&file), 1 << 28).is_ok());
+    assert!(check_file(task.program, &opener(&file), 1 << 28, &Ignore).is_ok());
     for budget in [0, 1 << 10, 1 << 15] {
-        assert!(check_file(task.program, &opener(&file), budget).is_err(), "{budget} bytes");
+        assert!(check_file(task.program, &opener(&file), budget, &Ignore).is_err(), "{budget} bytes");
     }
 }
 
@@ -342,12 +342,12 @@ fn strange_words_in_a_file_of_cubes_are_rejected_or_harmless() {
             let mut all = lines.clone();
             all[at] = &changed;
             let bytes = all.join("\n").into_bytes();
-            if check_file(task.program, &opener(&bytes), 1 << 28).is_err() {
+            if check_file(task.program, &opener(&bytes), 1 << 28, &Ignore).is_err() {
                 continue;
             }
             accepted += 1;
             let (model, read) =
-                read_certificate(task.program, &opener(&bytes)).expect("read").expect("no trace");
+                read_certificate(task.program, &opener(&bytes), &Ignore).expect("read").expect("no trace");
             let Certificate::Cubes(proof) = read else { panic!("cubes") };
             let right = Prover::with(Task { model, ..task }, proof).is_inductive();
             assert!(right, "{}: {changed} for {}", subject.name, lines[at]);
@@ -368,12 +368,12 @@ fn flipped_bytes_in_a_file_of_cubes_are_rejected_or_harmless() {
             let mut bytes = whole.clone();
             let at = rng.usize(..bytes.len());
             bytes[at] = if rng.bool() { bytes[at] ^ (1 << rng.u8(..8)) } else { rng.u8(..) };
-            if check_file(task.program, &opener(&bytes), 1 << 28).is_err() {
+            if check_file(task.program, &opener(&bytes), 1 << 28, &Ignore).is_err() {
                 rejected += 1;
                 continue;
             }
             let (model, read) =
-                read_certificate(task.program, &opener(&bytes)).expect("read").expect("no trace");
+                read_certificate(task.program, &opener(&bytes), &Ignore).expect("read").expect("no trace");
             let Certificate::Cubes(proof) = read else { panic!("cubes") };
             assert!(Prover::with(Task { model, ..task }, proof).is_inductive(), "{form:?}, byte {at}");
         }

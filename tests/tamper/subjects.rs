@@ -79,7 +79,7 @@ pub fn written(task: &Task<'_>, verdict: &Verdict, form: Form) -> Vec<u8> {
 
 pub fn check_bytes(program: &Program, file: &[u8], budget: usize) -> Result<Claim, FileError> {
     let open = || Ok(Box::new(Cursor::new(file.to_vec())) as Box<dyn BufRead>);
-    check_file(program, &open, budget)
+    check_file(program, &open, budget, &Ignore)
 }
 
 /// Checks facts in every way there is; all must agree.

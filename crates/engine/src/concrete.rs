@@ -2,7 +2,7 @@
 
 use crate::search::TransitionSystem;
 use evidence::ClosedSet;
-use machine::{Doubt, Event, Exact, Machine, State, StateSet, Stepper, Violation};
+use machine::{Doubt, Event, Exact, InitialStates, Machine, State, StateSet, Stepper, Violation};
 use program::{Int, Program, VarId};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,12 +16,14 @@ pub(crate) struct Concrete<'m, 'p> {
     violations: bool,
     /// Where to start, if not where the program does.
     pub(crate) start: Option<State>,
+    initial: Option<InitialStates>,
 }
 
 impl<'m, 'p> Concrete<'m, 'p> {
     /// The machine, looking for violations.
     pub(crate) fn hunting(machine: &'m Exact<'p>) -> Concrete<'m, 'p> {
-        Concrete { stepper: Stepper::new(machine), doubts: RefCell::default(), violations: true, start: None }
+        let stepper = Stepper::new(machine);
+        Concrete { stepper, doubts: RefCell::default(), violations: true, start: None, initial: None }
     }
 
     /// The machine, looking for nothing in particular.
@@ -39,13 +41,16 @@ impl TransitionSystem for Concrete<'_, '_> {
     type Label = (Event, Option<i64>);
     type Goal = Violation;
 
-    fn initial(&mut self) -> Vec<State> {
-        if let Some(start) = &self.start {
-            return vec![start.clone()];
+    fn begin(&mut self) {
+        if self.start.is_none() {
+            let (states, doubts) = self.stepper.initial();
+            self.doubts.borrow_mut().extend(doubts);
+            self.initial = Some(states);
         }
-        let (states, doubts) = self.stepper.initial();
-        self.doubts.borrow_mut().extend(doubts);
-        states
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = State> + '_> {
+        Box::new(self.start.iter().cloned().chain(self.initial.iter().cloned().flatten()))
     }
 
     fn prepare(&mut self, state: &State) {

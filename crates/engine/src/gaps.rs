@@ -64,7 +64,7 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
         Ok(steps) => steps,
         Err(unsupported) => return (unknown(Reason::Unsupported(unsupported.span)), Statistics::default()),
     };
-    let mut system = Normal { steps, doubts: RefCell::default() };
+    let mut system = Normal { steps, initial: Vec::new(), doubts: RefCell::default() };
     let limits = Limits {
         order: run.order,
         depth: None,
@@ -117,6 +117,7 @@ fn realise(
 /// Normal forms, as something to walk.
 struct Normal<'m, 'p> {
     steps: GapStepper<'m, 'p>,
+    initial: Vec<State>,
     doubts: RefCell<BTreeSet<Doubt>>,
 }
 
@@ -128,8 +129,14 @@ impl TransitionSystem for Normal<'_, '_> {
     /// Normal forms are worked out anew after every step.
     const WORK: usize = 6;
 
-    fn initial(&mut self) -> Vec<State> {
-        self.steps.initial()
+    fn begin(&mut self) {
+        let (states, doubts) = self.steps.initial();
+        self.doubts.borrow_mut().extend(doubts);
+        self.initial = states;
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = State> + '_> {
+        Box::new(self.initial.iter().cloned())
     }
 
     fn prepare(&mut self, state: &State) {

@@ -301,7 +301,7 @@ impl Monitor for Lane<'_, '_, '_> {
         self.yield_turn(progress.work)?;
         {
             let mut table = self.race.table();
-            table.bytes[self.at] = progress.bytes;
+            table.bytes[self.at] = progress.bytes + progress.coming;
             if table.evicted == Some(self.at) {
                 return Err(Stop::Memory);
             }

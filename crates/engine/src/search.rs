@@ -10,6 +10,7 @@
 //! when nothing else is left, the bound is doubled: 1, 2, 4, …. So a system that is infinite in
 //! weight only is explored in slices, and nothing is ever explored twice.
 
+use crate::growth::Doubling;
 use evidence::{Monitor, Progress, Stop};
 use machine::{Full, Lookup, StateRef, StateSet};
 
@@ -31,8 +32,10 @@ pub trait TransitionSystem {
     /// Why a state is a goal.
     type Goal;
 
-    /// The states to start from.
-    fn initial(&mut self) -> Vec<Self::State>;
+    /// Does what has to be done before the initial states can be listed.
+    fn begin(&mut self) {}
+    /// The states to start from, one after the other.
+    fn initial(&self) -> Box<dyn Iterator<Item = Self::State> + '_>;
     /// Does what has to be done before a state's successors can be listed.
     fn prepare(&mut self, state: &Self::State);
     /// Lists successors in a fixed order; `next` is working memory.
@@ -117,6 +120,9 @@ pub enum Weight {
 /// How many expansions pass between two looks at the monitor.
 const PATIENCE: usize = 1024;
 
+/// And how many successors, where there are many.
+const LARGE_BATCHES: usize = 16 * PATIENCE;
+
 /// Walks a system until a goal, the end or a limit.
 pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Search<T::Goal> {
     let mut walk = Walk::new(limits);
@@ -138,6 +144,8 @@ struct Walk {
     expanded: usize,
     /// How many of them the monitor knows of.
     reported: usize,
+    /// How many successors were found since the last look at the monitor.
+    looked_at: usize,
     /// The successors of the state that is being expanded.
     found: Batch,
     lookups: Vec<Lookup>,
@@ -179,6 +187,7 @@ impl Walk {
             bound,
             expanded: 0,
             reported: 0,
+            looked_at: 0,
             found: Batch::default(),
             lookups: Vec::new(),
         }
@@ -190,8 +199,7 @@ impl Walk {
         limits: &Limits<'_>,
     ) -> Result<Ended<T::Goal>, Ended<T::Goal>> {
         let (mut state, mut next) = (T::State::default(), T::State::default());
-        system.initial().iter().for_each(|state| self.found.push(system, state));
-        self.add_found(system, &mut next, None)?;
+        self.start(system, limits, &mut next)?;
         let mut frontier = Frontier::new(&self.states);
         loop {
             while let Some(at) = self.take(&mut frontier) {
@@ -200,18 +208,17 @@ impl Walk {
                 }
                 system.unpack(self.states.get(at), &mut state);
                 if system.weight(&state) > self.bound {
-                    self.postponed.push(at);
-                    self.postponed_any = true;
+                    self.postpone(at, limits, system).map_err(Ended::Stopped)?;
                     continue;
                 }
                 if self.expanded.is_multiple_of(PATIENCE) {
-                    self.report(limits, system).map_err(Ended::Stopped)?;
+                    self.report(limits, system, 0).map_err(Ended::Stopped)?;
                 }
                 self.expanded += 1;
                 system.prepare(&state);
                 self.found.clear();
                 system.successors(&state, &mut next, |_, successor| self.found.push(system, successor));
-                self.add_found(system, &mut next, Some(at))?;
+                self.add_found(system, limits, &mut next, Some(at))?;
             }
             if self.postponed.is_empty() {
                 return Ok(Ended::Complete);
@@ -220,16 +227,52 @@ impl Walk {
         }
     }
 
-    /// Takes up what was postponed, with twice the bound.
+    fn postpone<T: TransitionSystem>(
+        &mut self,
+        at: StateRef,
+        limits: &Limits<'_>,
+        system: &T,
+    ) -> Result<(), Stop> {
+        let coming = self.postponed.growth(1);
+        if coming > 0 {
+            self.report(limits, system, coming)?;
+        }
+        self.postponed.push(at);
+        self.postponed_any = true;
+        Ok(())
+    }
+
+    /// Adds the initial states; `state` is working memory.
+    fn start<T: TransitionSystem>(
+        &mut self,
+        system: &mut T,
+        limits: &Limits<'_>,
+        state: &mut T::State,
+    ) -> Result<(), Ended<T::Goal>> {
+        system.begin();
+        let mut initial = system.initial();
+        loop {
+            self.found.clear();
+            initial.by_ref().take(PATIENCE).for_each(|state| self.found.push(system, &state));
+            if self.found.ends.is_empty() {
+                return Ok(());
+            }
+            self.add_found(system, limits, state, None)?;
+        }
+    }
+
+    /// Takes up what was postponed, with twice the bound, or the largest that is allowed.
     fn raise_bound<G>(&mut self, limits: &Limits<'_>) -> Result<(), Ended<G>> {
-        let next = self.bound.saturating_mul(2);
-        if let Weight::LightFirst(Some(most)) = limits.weight
-            && next > most
-        {
+        let most = match limits.weight {
+            Weight::LightFirst(Some(most)) => most,
+            _ => usize::MAX,
+        };
+        if self.bound >= most {
             return Err(Ended::Heavy);
         }
-        self.bound = next;
-        self.stack.append(&mut self.postponed);
+        self.bound = self.bound.saturating_mul(2).min(most);
+        // Nothing waits but what was postponed.
+        self.stack = std::mem::take(&mut self.postponed);
         Ok(())
     }
 
@@ -237,9 +280,15 @@ impl Walk {
     fn add_found<T: TransitionSystem>(
         &mut self,
         system: &T,
+        limits: &Limits<'_>,
         state: &mut T::State,
         from: Option<StateRef>,
     ) -> Result<(), Ended<T::Goal>> {
+        self.looked_at += self.found.ends.len();
+        let coming = self.coming();
+        if coming > 0 || self.looked_at > LARGE_BATCHES {
+            self.report(limits, system, coming).map_err(Ended::Stopped)?;
+        }
         self.lookups.clear();
         self.lookups.extend(self.found.iter().map(|packed| self.states.look(packed)));
         for (packed, lookup) in self.found.iter().zip(&self.lookups) {
@@ -262,11 +311,24 @@ impl Walk {
         if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
     }
 
-    fn report<T: TransitionSystem>(&mut self, limits: &Limits<'_>, system: &T) -> Result<(), Stop> {
+    /// Bytes that adding what was found will take at once.
+    fn coming(&self) -> usize {
+        let found = self.found.ends.len();
+        let stacked = if self.order == Order::Depth { found } else { 0 };
+        self.states.growth(found) + self.stack.growth(stacked)
+    }
+
+    fn report<T: TransitionSystem>(
+        &mut self,
+        limits: &Limits<'_>,
+        system: &T,
+        coming: usize,
+    ) -> Result<(), Stop> {
+        self.looked_at = 0;
         if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
-        limits.monitor.observe(&self.progress(system))
+        limits.monitor.observe(&Progress { coming, ..self.progress(system) })
     }
 
     fn progress<T: TransitionSystem>(&mut self, system: &T) -> Progress {

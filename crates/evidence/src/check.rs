@@ -8,8 +8,8 @@
 use crate::cubes::{CubeFlaw, check_cubes};
 use crate::obligations::{Looking, Obligations};
 use crate::robust::check_robust_safe;
-use crate::{Certificate, ClosedSet, Monitor, Progress, Stop, Task, Verdict};
-use machine::{Configuration, Doubt, Exact, Gaps, Violation, replay};
+use crate::{Certificate, ClosedSet, Monitor, Patience, Progress, Stop, Task, Verdict};
+use machine::{Configuration, Doubt, Exact, Gaps, Trace, Violation, replay_while};
 use std::fmt;
 
 /// A verdict whose evidence was checked. Only [`check`] makes one, and [`crate::simplify`] one from
@@ -105,7 +105,7 @@ impl std::error::Error for Rejected {}
 pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result<Checked, Rejected> {
     let run = match &verdict {
         Verdict::Unknown(_) => Vec::new(),
-        Verdict::Unsafe(trace) => replay(task.program, task.model, trace).map_err(Rejected::Trace)?,
+        Verdict::Unsafe(trace) => replayed(task, trace, monitor)?,
         Verdict::Safe(Certificate::Closed(set)) => {
             check_set(task, None, Looking::ForViolations, set, monitor)?;
             Vec::new()
@@ -124,6 +124,19 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
         }
     };
     Ok(Checked { verdict, run })
+}
+
+/// The configurations that a trace passes.
+pub(crate) fn replayed(
+    task: &Task<'_>,
+    trace: &Trace,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Configuration>, Rejected> {
+    let mut patience = Patience::new(monitor, "replaying");
+    match replay_while(task.program, task.model, trace, &mut || patience.lasts()) {
+        Err(machine::Rejected::Stopped) => patience.found(None).map_err(Rejected::Stopped),
+        replayed => replayed.map_err(Rejected::Trace),
+    }
 }
 
 /// Checks that a set is closed and, if one looks, violates nothing.

@@ -90,7 +90,7 @@ impl Known {
 /// # let machine = Exact::new(task.program, task.model);
 /// # let mut stepper = Stepper::new(&machine);
 /// # let mut states = StateSet::new();
-/// # let mut work = stepper.initial().0;
+/// # let mut work: Vec<_> = stepper.initial().0.collect();
 /// # while let Some(state) = work.pop() {
 /// #     let mut packed = Vec::new();
 /// #     state.pack(&mut packed);

@@ -15,6 +15,7 @@ mod happens_before;
 mod known;
 mod obligations;
 mod outcomes;
+mod parallel;
 mod record;
 mod robust;
 mod simplify;
@@ -35,10 +36,12 @@ pub use file::{
 pub use happens_before::{HappensBefore, Link};
 pub use known::{Known, known, known_within};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
-pub use robust::{CheckedRobust, RobustProof, carries_over, check_robust};
+pub use parallel::each;
+pub use robust::{CheckedRobust, RobustProof, attacks_of, carries_over, check_robust};
 pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
 pub use verdict::{
-    Ignore, Monitor, MostStates, Named, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
+    Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop, Task,
+    Verdict,
 };
 pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};

@@ -76,19 +76,22 @@ impl<'m, 'p> Obligations<'m, 'p> {
 
     /// The initial states, packed.
     pub(crate) fn initial(&mut self) -> Result<Vec<Vec<u8>>, Rejected> {
-        let (states, doubts) = match &mut self.steps {
-            Steps::Exact(stepper) => stepper.initial(),
-            Steps::Gaps(stepper) => (stepper.initial(), Vec::new()),
-        };
-        if let Some(doubt) = doubts.first() {
-            return Err(Rejected::Doubt(0, *doubt));
-        }
-        let pack = |state: &State| {
+        let pack = |state: State| {
             let mut packed = Vec::new();
             state.pack(&mut packed);
             packed
         };
-        Ok(states.iter().map(pack).collect())
+        let (states, doubts): (Vec<Vec<u8>>, _) = match &mut self.steps {
+            Steps::Exact(stepper) => {
+                let (states, doubts) = stepper.initial();
+                (states.map(pack).collect(), doubts)
+            }
+            Steps::Gaps(stepper) => {
+                let (states, doubts) = stepper.initial();
+                (states.into_iter().map(pack).collect(), doubts)
+            }
+        };
+        doubts.first().map_or(Ok(states), |doubt| Err(Rejected::Doubt(0, *doubt)))
     }
 
     /// Checks one state and hands its successors, packed, to `visit`.
@@ -173,7 +176,7 @@ pub(crate) fn check_stream<E: From<Rejected>>(
         let start = checked;
         let mut room = true;
         scan(&mut |at, state| {
-            room &= at <= start || needed.bytes() <= budget;
+            room &= at <= start || needed.bytes() + needed.growth(1) <= budget;
             if at < start || !room {
                 return Ok(());
             }

@@ -103,13 +103,13 @@ pub fn check_outcomes(
     for (at, claim) in outcomes.finals.iter().enumerate() {
         let wrong = |step: usize| Rejected::Trace(machine::Rejected::Step(step));
         let memory = task.program.variables.len();
-        let starts = |state: &&State| {
+        let starts = |state: &State| {
             let begins = |(v, value): &(VarId, Int)| {
                 v.index() < memory && Int::from(state.values[v.index()]) == *value
             };
             claim.initial.iter().all(begins)
         };
-        let mut state = initial.iter().find(starts).ok_or(Rejected::InitialMissing)?.clone();
+        let mut state = initial.clone().find(starts).ok_or(Rejected::InitialMissing)?;
         for (number, (event, choice)) in claim.steps.iter().enumerate() {
             stepper.prepare(&state);
             state = stepper.take(&state, *event, *choice).ok_or(wrong(number))?;

@@ -16,15 +16,14 @@
 
 use crate::check::check_set;
 use crate::obligations::Looking;
-use crate::{ClosedSet, Monitor, Progress, Rejected, Task};
+use crate::{ClosedSet, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
     Accesses, Attack, Attacked, Attacking, Delaying, Doubt, Exact, Full, Gaps, Local, Model, State, StateSet,
     attacks, model_named,
 };
 use program::{Delay, Op, Place, Program, PropertyKind, Thread, ThreadId, VarId};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// A certificate with more delays than this is none of ours.
 const MOST_DELAYS: usize = 1 << 12;
@@ -60,7 +59,7 @@ pub fn check_robust(
     proof: RobustProof,
     monitor: &dyn Monitor,
 ) -> Result<CheckedRobust, Rejected> {
-    let attacks = Attacks::of(program);
+    let attacks = Attacks::of(program, monitor)?;
     match &proof.under_sc {
         None if attacks.is_empty() => {}
         None => return Err(Rejected::Attack),
@@ -82,8 +81,8 @@ pub(crate) fn check_robust_safe(
     set: &ClosedSet,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
-    let extended = extended(task, delays)?;
-    let attacks = Attacks::of(&extended);
+    let extended = extended(task, delays, monitor)?;
+    let attacks = Attacks::of(&extended, monitor)?;
     let under_sc = Task { program: &extended, model: sc()? };
     check_set(&under_sc, gaps, Looking::ForViolations, set, monitor)?;
     match gaps {
@@ -94,7 +93,11 @@ pub(crate) fn check_robust_safe(
 }
 
 /// The program that a certificate of robustness speaks of, if it may speak at all.
-pub(crate) fn extended(task: &Task<'_>, delays: &[Delay]) -> Result<Program, Rejected> {
+pub(crate) fn extended(
+    task: &Task<'_>,
+    delays: &[Delay],
+    monitor: &dyn Monitor,
+) -> Result<Program, Rejected> {
     if task.model.name() != "tso" {
         return Err(Rejected::NotForModel);
     }
@@ -103,6 +106,7 @@ pub(crate) fn extended(task: &Task<'_>, delays: &[Delay]) -> Result<Program, Rej
     }
     let mut program = task.program.clone();
     for delay in delays {
+        monitor.observe(&Progress { phase: "checking", ..Progress::default() }).map_err(Rejected::Stopped)?;
         program = delay.apply(&program).map_err(|_| Rejected::Delay)?.program;
     }
     if carries_over(&program) { Ok(program) } else { Err(Rejected::CarriesNotOver) }
@@ -179,6 +183,17 @@ impl Dictionary<'_> {
     }
 }
 
+/// All attacks of a program that can matter, listed under a monitor's eyes.
+pub fn attacks_of(
+    program: &Program,
+    accesses: &Accesses,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Attack>, Stop> {
+    let mut patience = Patience::new(monitor, "looking for cycles");
+    let found = attacks(program, accesses, &mut || patience.lasts());
+    patience.found(found)
+}
+
 /// The attacks of a program that can matter.
 pub(crate) struct Attacks<'p> {
     program: &'p Program,
@@ -187,10 +202,10 @@ pub(crate) struct Attacks<'p> {
 }
 
 impl<'p> Attacks<'p> {
-    pub(crate) fn of(program: &'p Program) -> Attacks<'p> {
+    pub(crate) fn of(program: &'p Program, monitor: &dyn Monitor) -> Result<Attacks<'p>, Rejected> {
         let accesses = Accesses::of(program);
-        let list = attacks(program, &accesses);
-        Attacks { program, accesses, list }
+        let list = attacks_of(program, &accesses, monitor).map_err(Rejected::Stopped)?;
+        Ok(Attacks { program, accesses, list })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -202,32 +217,25 @@ impl<'p> Attacks<'p> {
         let threads = self.program.threads.len();
         let dictionary = Dictionary { globals: &set.globals, locals: &set.locals };
         let machine = Exact::new(self.program, sc()?);
-        let next = AtomicUsize::new(0);
-        let failed: Mutex<BTreeMap<usize, Rejected>> = Mutex::default();
-        let work = || loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(attack) = self.list.get(at) else { return };
+        let failures = each(monitor.threads(), self.list.len(), |at| {
             let mut scan = |visit: &mut dyn FnMut(usize, &State) -> Result<(), Rejected>| {
                 let mut state = State::default();
                 for (at, packed) in set.states.iter().enumerate() {
+                    if at % 4096 == 0 {
+                        let progress = Progress { phase: "checking attacks", ..Progress::default() };
+                        monitor.observe(&progress).map_err(Rejected::Stopped)?;
+                    }
                     state.unpack(threads, packed).ok_or(Rejected::Malformed(at))?;
                     visit(at, &state)?;
                 }
                 Ok(())
             };
-            let closed = self.fails(&machine, attack, &dictionary, usize::MAX, &mut scan, monitor);
-            if let Err(why) = closed {
-                next.store(self.list.len(), Ordering::Relaxed);
-                failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(at, why);
+            match self.fails(&machine, &self.list[at], &dictionary, usize::MAX, &mut scan, monitor) {
+                Ok(()) => ControlFlow::Continue(None),
+                Err(why) => ControlFlow::Break(Some(why)),
             }
-        };
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(self.list.len());
-        std::thread::scope(|scope| {
-            (1..workers).for_each(|_| drop(scope.spawn(work)));
-            work();
         });
-        let failed = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        failed.into_values().next().map_or(Ok(()), Err)
+        failures.into_iter().flatten().next().map_or(Ok(()), Err)
     }
 
     /// Checks that no attack from the states that a scan gives has a witness, in so many bytes.
@@ -283,7 +291,12 @@ impl Closing<'_, '_> {
         self.packed.clear();
         self.attacking.pack(state, &mut self.packed);
         self.states.insert(&self.packed, None).map_err(|Full| Rejected::TooLarge)?;
-        if self.states.bytes() > self.budget { Err(Rejected::TooLarge) } else { Ok(()) }
+        self.within_budget()
+    }
+
+    fn within_budget(&self) -> Result<(), Rejected> {
+        let fits = self.states.bytes() + self.states.growth(1) <= self.budget;
+        if fits { Ok(()) } else { Err(Rejected::Stopped(Stop::Memory)) }
     }
 
     fn close(&mut self, monitor: &dyn Monitor) -> Result<(), Rejected> {
@@ -291,10 +304,11 @@ impl Closing<'_, '_> {
         let mut at = self.states.first();
         let mut done = 0;
         while let Some(current) = at {
-            if done % 4096 == 0 {
+            let coming = self.states.growth(1);
+            if done % 4096 == 0 || coming > 0 {
                 let bytes = self.states.bytes();
                 let progress =
-                    Progress { phase: "checking attacks", states: done, bytes, ..Default::default() };
+                    Progress { phase: "checking attacks", states: done, bytes, coming, ..Default::default() };
                 monitor.observe(&progress).map_err(Rejected::Stopped)?;
             }
             done += 1;
@@ -320,9 +334,10 @@ impl Closing<'_, '_> {
             if let Some(doubt) = doubted {
                 return Err(Rejected::Doubt(done - 1, doubt));
             }
-            if full || self.states.bytes() > self.budget {
+            if full {
                 return Err(Rejected::TooLarge);
             }
+            self.within_budget()?;
             at = self.states.next(current);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Questions and answers.
 
 use crate::Certificate;
-use machine::{Doubt, Event, Model, Trace};
+use machine::{Doubt, Model, Statement, Trace};
 use program::{Program, Span};
 use std::fmt;
 
@@ -88,6 +88,8 @@ pub struct Progress {
     pub waiting: usize,
     /// Bytes of its main data structures.
     pub bytes: usize,
+    /// Bytes that it is about to take besides what it has, as when a table grows.
+    pub coming: usize,
     /// Predicates that it keeps track of, if it does.
     pub predicates: Option<usize>,
     /// How often it has refined an abstraction, if it does.
@@ -99,11 +101,42 @@ pub trait Monitor: Sync {
     /// Called now and then; an error ends the work.
     fn observe(&self, progress: &Progress) -> Result<(), Stop>;
 
+    /// How many threads may work at once.
+    fn threads(&self) -> usize {
+        1
+    }
+
     /// Hears what an engine decided on its way, for those who want to know.
     fn note(&self, _: &str) {}
 
     /// An engine that reported has ended.
     fn leave(&self, _engine: &'static str) {}
+}
+
+/// Asks a monitor whether long work may go on, and remembers why not.
+pub struct Patience<'a> {
+    monitor: &'a dyn Monitor,
+    phase: &'static str,
+    stopped: Option<Stop>,
+}
+
+impl<'a> Patience<'a> {
+    /// Reports to `monitor` that this is going on.
+    pub fn new(monitor: &'a dyn Monitor, phase: &'static str) -> Patience<'a> {
+        Patience { monitor, phase, stopped: None }
+    }
+
+    /// Whether to go on.
+    pub fn lasts(&mut self) -> bool {
+        let progress = Progress { phase: self.phase, ..Progress::default() };
+        self.stopped = self.stopped.or_else(|| self.monitor.observe(&progress).err());
+        self.stopped.is_none()
+    }
+
+    /// What there is of work that ends with nothing when patience does.
+    pub fn found<T>(&self, found: Option<T>) -> Result<T, Stop> {
+        found.ok_or(self.stopped.unwrap_or(Stop::Interrupt))
+    }
 }
 
 /// Says who reports; the innermost name counts. Several engines may report to one monitor at once.
@@ -125,6 +158,10 @@ impl Monitor for Named<'_> {
             "" => self.monitor.observe(&Progress { engine: self.engine, ..*progress }),
             _ => self.monitor.observe(progress),
         }
+    }
+
+    fn threads(&self) -> usize {
+        self.monitor.threads()
     }
 
     fn leave(&self, engine: &'static str) {
@@ -165,6 +202,10 @@ impl Monitor for (&dyn Monitor, &dyn Monitor) {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
         self.0.observe(progress)?;
         self.1.observe(progress)
+    }
+
+    fn threads(&self) -> usize {
+        self.0.threads().max(self.1.threads())
     }
 
     fn note(&self, text: &str) {
@@ -239,17 +280,12 @@ impl Reason {
             Reason::Imprecise(precision) => {
                 format!("order and gaps up to {precision} are not enough to decide")
             }
-            Reason::Unsupported(span) => {
-                let place = program.source.line(*span).map(|line| format!(" on line {line}"));
-                let (place, text) = (place.unwrap_or_default(), program.source.snippet(*span));
-                format!(
-                    "the engine only handles copies, sums with constants and comparisons, not `{text}`{place}"
-                )
-            }
+            Reason::Unsupported(span) => format!(
+                "the engine only handles copies, sums with constants and comparisons, not {}",
+                quoted(program, *span)
+            ),
             Reason::NotLinear(span) => {
-                let place = program.source.line(*span).map(|line| format!(" on line {line}"));
-                let (place, text) = (place.unwrap_or_default(), program.source.snippet(*span));
-                format!("the engine only handles linear arithmetic, not `{text}`{place}")
+                format!("the engine only handles linear arithmetic, not {}", quoted(program, *span))
             }
             Reason::Indistinct { templates, k } => format!(
                 "{templates} templates of predicates over store buffers of which {k} entries are kept in \
@@ -263,39 +299,49 @@ impl Reason {
                 format!("after {count} delays of stores there are still others that matter")
             }
             Reason::Full => "the state space is too large for the state store".to_string(),
-            Reason::Doubt(Doubt::Bound) => "a bound on store buffers was reached".to_string(),
-            Reason::Doubt(Doubt::Overflow(event)) => {
-                format!("a value left the 64-bit range{}", at(program, *event))
-            }
-            Reason::Doubt(Doubt::PropertyOverflow(property)) => {
-                let line = program.source.line(program.properties[*property].span);
-                let line = line.map(|line| format!(" in the property on line {line}")).unwrap_or_default();
-                format!("a value left the 64-bit range{line}")
-            }
-            Reason::Doubt(Doubt::Choice(event)) => {
-                format!("only some of the values for `any` were tried{}", at(program, *event))
-            }
-            Reason::Doubt(Doubt::Fragment(event)) => {
-                format!(
-                    "this computes with numbers whose value the engine does not track{}",
-                    at(program, *event)
-                )
-            }
-            Reason::Doubt(Doubt::InitialChoice) => {
-                "only some of the initial values of variables that start at `any` were tried".to_string()
-            }
+            Reason::Doubt(doubt) => doubt_text(doubt, program),
         }
     }
 }
 
-fn at(program: &Program, event: Event) -> String {
-    let Event::Step { thread, edge } = event else { return String::new() };
-    let thread = program.thread(thread);
-    let span = thread.edge(edge).span;
+fn doubt_text(doubt: &Doubt, program: &Program) -> String {
+    match doubt {
+        Doubt::Bound => "a bound on store buffers was reached".to_string(),
+        Doubt::Overflow(statement) => format!("a value left the 64-bit range{}", at(program, *statement)),
+        Doubt::PropertyOverflow(span) => {
+            let line = program.source.line(*span).map(|line| format!(" in the property on line {line}"));
+            format!("a value left the 64-bit range{}", line.unwrap_or_default())
+        }
+        Doubt::Choice(statement) => {
+            format!("only some of the values for `any` were tried{}", at(program, *statement))
+        }
+        Doubt::Fragment(statement) => {
+            let place = at(program, *statement);
+            format!("this computes with numbers whose value the engine does not track{place}")
+        }
+        Doubt::InitialChoice => {
+            "only some of the initial values of variables that start at `any` were tried".to_string()
+        }
+        Doubt::InitialOverflow(span) => {
+            format!(
+                "the engine computes with 64 bits, and the initial value of {} has more",
+                quoted(program, *span)
+            )
+        }
+    }
+}
+
+/// What is written somewhere, and its line.
+fn quoted(program: &Program, span: Span) -> String {
+    let line = program.source.line(span).map(|line| format!(" on line {line}"));
+    format!("`{}`{}", program.source.snippet(span), line.unwrap_or_default())
+}
+
+fn at(program: &Program, Statement { thread, span }: Statement) -> String {
     match program.source.line(span) {
         Some(line) => {
             format!(" at line {line} of {}: `{}`", program.source.name(), program.source.snippet(span))
         }
-        None => format!(" in thread {}", thread.name),
+        None => format!(" in thread {}", program.thread(thread).name),
     }
 }

@@ -60,13 +60,13 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles a move of a thread that has these slots before and after it; the controls it
-    /// leads to have these numbers.
+    /// leads to have these numbers. Calls `unsure` if not all values of a choice are tried.
     pub(crate) fn new<G, L>(
         step: &Move<G, L>,
         (global, local): (u32, u32),
         (before, after): (&[Slot], &[Slot]),
         samples: &Samples,
-        doubts: &mut Vec<Doubt>,
+        unsure: &mut dyn FnMut(),
     ) -> Compiled {
         let places: FxHashMap<Slot, usize> = before.iter().copied().zip(0..).collect();
         let from = |slot: &Slot| match slot {
@@ -79,7 +79,7 @@ impl Compiled {
             Source::Any(domain) => {
                 let (values, exact) = samples.choices(domain);
                 if !exact {
-                    doubts.push(Doubt::Choice(step.event));
+                    unsure();
                 }
                 choices = Some(values.into());
                 Code::Leaf(Input::Choice)
@@ -224,7 +224,14 @@ impl Samples {
         {
             return ((low..=high).collect(), true);
         }
-        let allowed = |value: &i64| domain.contains(&Int::from(*value));
-        (self.0.iter().copied().filter(allowed).collect(), false)
+        let mut values = self.0.clone();
+        if let Domain::Range(low, high) = domain {
+            // Something is tried, whatever the constants are.
+            values.extend([low, high].into_iter().filter_map(ToPrimitive::to_i64));
+            values.sort_unstable();
+            values.dedup();
+        }
+        values.retain(|value| domain.contains(&Int::from(*value)));
+        (values, false)
     }
 }

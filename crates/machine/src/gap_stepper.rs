@@ -1,9 +1,14 @@
 //! Running the exact machine on normal forms of the gap abstraction (see [`Gaps`]).
 
 use crate::gap_plan::{Plan, Plans, Unsupported};
-use crate::{Doubt, Event, Exact, Gaps, Machine, State, Stepper, Violation};
-use program::{Domain, EdgeId, Int, Op, Place, Program, ThreadId, VarId};
+use crate::{Doubt, Event, Exact, Gaps, Machine, State, Statement, Stepper, Violation};
+use num_traits::ToPrimitive;
+use program::{Domain, EdgeId, Op, Place, Program, ThreadId, VarId};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+/// No more normal forms than this are listed to start in.
+const MAX_INITIAL: usize = 1 << 16;
 
 /// A machine over normal forms.
 pub struct GapStepper<'m, 'p> {
@@ -48,39 +53,47 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         self.stepper.machine().program_ref()
     }
 
-    /// The normal forms a run may start in.
-    pub fn initial(&mut self) -> Vec<State> {
+    /// The normal forms a run may start in, and doubts if not all are listed.
+    pub fn initial(&mut self) -> (Vec<State>, Vec<Doubt>) {
         let program = self.program();
-        let fixed = |v: &VarId| matches!(program.variable(*v).initial, Domain::Range(..));
-        let (states, _) = self.stepper.initial();
-        let Some(first) = states.first() else { return states };
-        if program.variable_ids().all(|v| fixed(&v)) {
-            return states.into_iter().map(|state| self.normal(state)).collect();
+        let (mut states, doubts) = self.stepper.initial();
+        if doubts.is_empty() {
+            return (states.map(|state| self.normal(state)).collect(), doubts);
         }
-        let mut found = vec![first.clone()];
+        let Some(first) = states.next() else { return (Vec::new(), doubts) };
+        let mut found = BTreeSet::from([first.values.clone()]);
         for variable in program.variable_ids() {
             let domain = &program.variable(variable).initial;
-            let with = |state: &State| self.with_any_value(state, variable, domain);
-            let next: BTreeSet<Vec<i64>> = found.iter().flat_map(with).collect();
-            found = next.into_iter().map(|values| State { values, ..first.clone() }).collect();
+            let mut next = BTreeSet::new();
+            for values in &found {
+                // Of too many, one has to do.
+                if !self.with_any_value(values, variable, domain, &mut next) || next.len() > MAX_INITIAL {
+                    return (vec![self.normal(first)], vec![Doubt::InitialChoice]);
+                }
+            }
+            found = next;
         }
-        found
+        let state = |values| State { values, ..first.clone() };
+        (found.into_iter().map(state).collect(), Vec::new())
     }
 
-    fn with_any_value(&self, state: &State, variable: VarId, domain: &Domain) -> Vec<Vec<i64>> {
-        let mut found = Vec::new();
+    /// Lets a variable take any value of its domain; false if there are too many.
+    fn with_any_value(
+        &self,
+        values: &[i64],
+        variable: VarId,
+        domain: &Domain,
+        found: &mut BTreeSet<Vec<i64>>,
+    ) -> bool {
         // Nothing is chosen yet where this variable is, so it must not count as a value.
-        let mut values = state.values.clone();
+        let mut values = values.to_vec();
         values[variable.index()] = self.gaps.low;
-        self.gaps.open(&values, self.gaps.room_for_a_choice(), |opened| {
-            for value in self.gaps.choices(opened).filter(|v| domain.contains(&Int::from(*v))) {
-                let mut values = opened.to_vec();
-                values[variable.index()] = value;
-                self.gaps.normalise(&mut values);
-                found.push(values);
-            }
-        });
-        found
+        self.gaps.choose(&values, &bounds(domain), |opened, value| {
+            let mut values = opened.to_vec();
+            values[variable.index()] = value;
+            self.gaps.normalise(&mut values);
+            found.insert(values);
+        })
     }
 
     fn normal(&self, mut state: State) -> State {
@@ -191,7 +204,7 @@ impl<'m, 'p> GapStepper<'m, 'p> {
             && variables.iter().all(|v| known(Place::Memory(*v)))
             && self.buffered_in_window(thread, state, variables);
         if !exact {
-            doubt(Doubt::Fragment(Event::Step { thread, edge }));
+            doubt(Doubt::Fragment(Statement::of(self.program(), Event::Step { thread, edge })));
         }
     }
 
@@ -209,21 +222,29 @@ impl<'m, 'p> GapStepper<'m, 'p> {
     ) {
         let Event::Step { thread, edge } = event else { return };
         let Op::Havoc(_, domain) = &self.program().thread(thread).edge(edge).op else { return };
-        let done = self.gaps.open(&state.values, self.gaps.room_for_a_choice(), |values| {
-            let opened = State { values: values.to_vec(), ..state.clone() };
-            for value in self.gaps.choices(values).filter(|v| domain.contains(&Int::from(*v))) {
-                if let Some(next) = self.stepper.choose(&opened, event, value) {
-                    visit(event, Some(value), &self.normal(next));
-                }
+        let mut from = state.clone();
+        let done = self.gaps.choose(&state.values, &bounds(domain), |opened, value| {
+            from.values.clear();
+            from.values.extend_from_slice(opened);
+            if let Some(next) = self.stepper.choose(&from, event, value) {
+                visit(event, Some(value), &self.normal(next));
             }
         });
         if !done {
-            doubt(Doubt::Bound);
+            doubt(Doubt::Choice(Statement::of(self.program(), event)));
         }
     }
 
     /// What a normal form violates: the same as all states it stands for.
     pub fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
         self.stepper.violation(state)
+    }
+}
+
+/// The values of a domain, as far as 64 bits go.
+fn bounds(domain: &Domain) -> RangeInclusive<i64> {
+    match domain {
+        Domain::All => i64::MIN..=i64::MAX,
+        Domain::Range(low, high) => low.to_i64().unwrap_or(i64::MIN)..=high.to_i64().unwrap_or(i64::MAX),
     }
 }

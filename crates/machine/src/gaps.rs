@@ -20,8 +20,13 @@
 //! Remainders modulo a divisor of `m` are the same in all states a normal form stands for. Any
 //! other expression is still computed exactly while what it reads lies in the window.
 
+use std::ops::RangeInclusive;
+
 /// More ways to open gaps than this are not tried.
 const MAX_OPENINGS: usize = 1 << 12;
+
+/// Nor more ways to open gaps and then to choose a value.
+const MAX_CHOICES: usize = 1 << 18;
 
 /// A window and a precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +53,8 @@ impl Gaps {
     /// Calls `visit` on the normal form with every wide gap opened by multiples of the modulus, up
     /// to at least `more`, in all ways; false if there are too many.
     pub fn open(&self, values: &[i64], more: i64, mut visit: impl FnMut(&[i64])) -> bool {
-        let wide = self.wide_gaps(values);
-        let sizes = (more as usize).div_ceil(self.modulus as usize) + 1;
-        let ways = sizes.checked_pow(wide as u32).filter(|ways| *ways <= MAX_OPENINGS);
-        let Some(ways) = ways else { return false };
+        let Some(ways) = self.ways(values, more) else { return false };
+        let sizes = self.sizes(more);
         let mut opened = Vec::new();
         for way in 0..ways {
             let mut digits = way;
@@ -70,13 +73,50 @@ impl Gaps {
         true
     }
 
+    /// Calls `visit` on the normal form with gaps opened and a value of these chosen, in ways that
+    /// stand for all; false, having called it on none, if there are too many.
+    pub fn choose(
+        &self,
+        values: &[i64],
+        from: &RangeInclusive<i64>,
+        mut visit: impl FnMut(&[i64], i64),
+    ) -> bool {
+        let width = self.widest_choice(values, from);
+        let few = |ways: usize| ways.saturating_mul(width) <= MAX_CHOICES;
+        self.ways(values, self.room_for_a_choice()).is_some_and(few)
+            && self.open(values, self.room_for_a_choice(), |opened| {
+                let all = self.choices(opened);
+                let range = *all.start().max(from.start())..=*all.end().min(from.end());
+                range.for_each(|value| visit(opened, value));
+            })
+    }
+
+    /// How many values may have to be tried for a choice from these, whatever is opened.
+    fn widest_choice(&self, values: &[i64], from: &RangeInclusive<i64>) -> usize {
+        let all = self.choices(values);
+        let more = self.wide_gaps(values) as i64 * (self.room_for_a_choice() + self.modulus);
+        let (low, high) = ((all.start() - more).max(*from.start()), (all.end() + more).min(*from.end()));
+        usize::try_from(high - low + 1).unwrap_or(0)
+    }
+
+    /// How many ways there are to open gaps up to at least `more`, unless they are too many.
+    fn ways(&self, values: &[i64], more: i64) -> Option<usize> {
+        let ways = self.sizes(more).checked_pow(self.wide_gaps(values) as u32);
+        ways.filter(|ways| *ways <= MAX_OPENINGS)
+    }
+
+    /// How many sizes a wide gap may have then.
+    fn sizes(&self, more: i64) -> usize {
+        (more as usize).div_ceil(self.modulus as usize) + 1
+    }
+
     /// How far to open gaps before a value is chosen: so that both parts of a gap can be wide.
-    pub fn room_for_a_choice(&self) -> i64 {
+    fn room_for_a_choice(&self) -> i64 {
         self.precision + 2 * self.modulus
     }
 
     /// Values that, on a state opened so far, stand for all that can be chosen.
-    pub fn choices(&self, values: &[i64]) -> std::ops::RangeInclusive<i64> {
+    fn choices(&self, values: &[i64]) -> RangeInclusive<i64> {
         let lowest = values.iter().copied().min().unwrap_or(self.low).min(self.low);
         let highest = values.iter().copied().max().unwrap_or(self.high).max(self.high);
         lowest - self.precision - self.modulus..=highest + self.precision + self.modulus

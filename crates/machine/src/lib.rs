@@ -41,10 +41,10 @@ pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
 pub use robust::{
-    Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, GoOn, attacks, attacks_within,
-    delays, number_controls,
+    Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
+    attacks_within, delays, number_controls,
 };
 pub use state_set::{Full, Lookup, StateRef, StateSet};
-pub use stepper::{Doubt, State, Stepper};
-pub use trace::{Rejected, Trace, TraceStep, replay};
+pub use stepper::{Doubt, InitialStates, State, Statement, Stepper};
+pub use trace::{Rejected, Trace, TraceStep, replay, replay_while};
 pub use violation::Violation;

@@ -60,6 +60,12 @@ impl StateSet {
         self.chunks.len() * CHUNK + self.table.bytes()
     }
 
+    /// Bytes that the set will take at once besides those it has if so many states are added; the
+    /// states themselves come little by little.
+    pub fn growth(&self, more: usize) -> usize {
+        self.table.growth(more)
+    }
+
     /// Adds a state with a link to another; says where it is and whether it is new.
     pub fn insert(&mut self, state: &[u8], link: Option<StateRef>) -> Result<(StateRef, bool), Full> {
         self.insert_at(self.look(state), state, link)

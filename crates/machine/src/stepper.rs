@@ -12,7 +12,7 @@ use crate::code::Test;
 use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples, property_bit};
 use crate::{Event, Local, Machine, MoveOf, Moves, Slot, Violation, initial_value};
 use indexmap::IndexSet;
-use program::{Place, PropertyKind, ThreadId, VarId};
+use program::{Place, Program, PropertyKind, Span, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
 
 /// No more initial states than this are listed.
@@ -29,21 +29,72 @@ pub struct State {
     pub values: Vec<i64>,
 }
 
+/// The states a run may start in, one after the other: every variable takes each of its values, the
+/// last variable changing fastest.
+#[derive(Clone, Debug)]
+pub struct InitialStates {
+    first: State,
+    choices: Vec<Vec<i64>>,
+    count: usize,
+    next: usize,
+}
+
+impl Iterator for InitialStates {
+    type Item = State;
+
+    fn next(&mut self) -> Option<State> {
+        if self.next >= self.count {
+            return None;
+        }
+        let mut rest = self.next;
+        self.next += 1;
+        let mut state = self.first.clone();
+        for (value, choices) in state.values.iter_mut().zip(&self.choices).rev() {
+            *value = choices[rest % choices.len()];
+            rest /= choices.len();
+        }
+        Some(state)
+    }
+}
+
+/// A statement of a thread, named by its text: it means the same in every program made from that
+/// text, with fences or delays written into it. The number of an edge does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Statement {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it is written; nowhere for steps that no text stands for.
+    pub span: Span,
+}
+
+impl Statement {
+    /// The statement that a step of a program comes from.
+    pub fn of(program: &Program, event: Event) -> Statement {
+        let span = match event {
+            Event::Step { thread, edge } => program.thread(thread).edge(edge).span,
+            Event::Drain { .. } => Span::NONE,
+        };
+        Statement { thread: event.thread(), span }
+    }
+}
+
 /// Why not everything was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Doubt {
     /// A bound of the machine was reached.
     Bound,
-    /// A value left 64 bits in this step.
-    Overflow(Event),
-    /// A value left 64 bits while looking at a property.
-    PropertyOverflow(usize),
-    /// This step may choose any value; only some were tried.
-    Choice(Event),
-    /// This step computes with values that the abstraction does not know exactly.
-    Fragment(Event),
+    /// A value left 64 bits in this statement.
+    Overflow(Statement),
+    /// A value left 64 bits while looking at the property that is written here.
+    PropertyOverflow(Span),
+    /// This statement may choose any value; only some were tried.
+    Choice(Statement),
+    /// This statement computes with values that the abstraction does not know exactly.
+    Fragment(Statement),
     /// A variable may start with any value; only some were tried.
     InitialChoice,
+    /// The variable that is declared here starts with a value beyond 64 bits.
+    InitialOverflow(Span),
 }
 
 struct ThreadTable<L> {
@@ -57,7 +108,7 @@ pub struct Stepper<'m, M: Machine> {
     memory: usize,
     globals: IndexSet<M::Global, FxBuildHasher>,
     threads: Vec<ThreadTable<M::Local>>,
-    properties: Vec<(PropertyKind, Test<Place>)>,
+    properties: Vec<(PropertyKind, Test<Place>, Span)>,
     samples: Samples,
     bytes: usize,
 }
@@ -67,7 +118,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
     pub fn new(machine: &'m M) -> Stepper<'m, M> {
         let program = machine.program();
         let table = || ThreadTable { locals: IndexSet::default(), info: Vec::new() };
-        let compile = |p: &program::Property| (p.kind, Test::compile(&p.cond, &|place| *place));
+        let compile = |p: &program::Property| (p.kind, Test::compile(&p.cond, &|place| *place), p.span);
         Stepper {
             machine,
             memory: program.variables.len(),
@@ -136,35 +187,36 @@ impl<'m, M: Machine> Stepper<'m, M> {
             && state.values.len() == self.memory + self.segments(state).map(|s| s.len()).sum::<usize>()
     }
 
-    /// The states a run may start in, and doubts if not all could be listed.
-    pub fn initial(&mut self) -> (Vec<State>, Vec<Doubt>) {
+    /// The states a run may start in, and doubts if not all are listed.
+    pub fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
         let program = self.machine.program();
         let (global, locals) = self.machine.initial();
         let global = self.global_id(&global);
         let locals: Vec<u32> =
             program.thread_ids().zip(&locals).map(|(t, local)| self.local_id(t, local)).collect();
-        let mut states = vec![State { global, locals, values: Vec::new() }];
-        let mut doubts = Vec::new();
+        let mut first = State { global, locals, values: Vec::new() };
+        let own: usize = self.segments(&first).map(|slots| slots.len()).sum();
+        first.values.resize(self.memory + own, 0);
+        let (mut choices, mut doubts) = (Vec::new(), Vec::new());
+        let mut count = 1;
         for variable in program.variable_ids() {
-            let (mut values, exact) = self.samples.choices(&initial_value(program, Slot::Memory(variable)));
-            let room = (MAX_INITIAL / states.len()).max(1);
+            let domain = initial_value(program, Slot::Memory(variable));
+            let (mut values, exact) = self.samples.choices(&domain);
+            let room = (MAX_INITIAL / count).max(1);
             let cut = values.len() > room;
             values.truncate(room);
-            if (cut || !exact) && !doubts.contains(&Doubt::InitialChoice) {
+            if !exact && domain.single().is_some() {
+                doubts.push(Doubt::InitialOverflow(program.variable(variable).span));
+            } else if (cut || !exact) && !doubts.contains(&Doubt::InitialChoice) {
                 doubts.push(Doubt::InitialChoice);
             }
-            let with = |state: &State, value: &i64| {
-                let mut state = state.clone();
-                state.values.push(*value);
-                state
-            };
-            states = states.iter().flat_map(|s| values.iter().map(move |v| with(s, v))).collect();
+            count *= values.len();
+            if count == 0 {
+                break;
+            }
+            choices.push(values);
         }
-        for state in &mut states {
-            let own: usize = self.segments(state).map(|slots| slots.len()).sum();
-            state.values.resize(self.memory + own, 0);
-        }
-        (states, doubts)
+        (InitialStates { first, choices, count, next: 0 }, doubts)
     }
 
     /// Compiles the moves of a state's control, if that has not happened yet.
@@ -304,7 +356,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
                     None => None,
                 };
                 if taken.is_none() {
-                    doubt(Doubt::Overflow(step.event));
+                    doubt(Doubt::Overflow(Statement::of(self.machine.program(), step.event)));
                 }
             };
             match &step.choices {
@@ -351,12 +403,12 @@ impl<'m, M: Machine> Stepper<'m, M> {
         if possible == 0 {
             return Ok(None);
         }
-        for (at, (kind, test)) in self.properties.iter().enumerate() {
+        for (at, (kind, test, span)) in self.properties.iter().enumerate() {
             let excluded = possible >> property_bit(at) & 1 == 0;
             if excluded || (*kind == PropertyKind::Finally && !self.is_final(state)) {
                 continue;
             }
-            let holds = test.eval(&|place| self.place(state, place)).ok_or(Doubt::PropertyOverflow(at))?;
+            let holds = test.eval(&|place| self.place(state, place)).ok_or(Doubt::PropertyOverflow(*span))?;
             if holds == (*kind == PropertyKind::Never) {
                 return Ok(Some(Violation::Property(at)));
             }
@@ -422,7 +474,8 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let mut compile = |step: &MoveOf<M>| {
             let numbers = (self.global_id(&step.global), self.local_id(thread, &step.local));
             let after = &self.threads[thread.index()].info[numbers.1 as usize].slots;
-            Compiled::new(step, numbers, (&before, after), &self.samples, &mut doubts)
+            let unsure = Doubt::Choice(Statement::of(self.machine.program(), step.event));
+            Compiled::new(step, numbers, (&before, after), &self.samples, &mut || doubts.push(unsure))
         };
         let compiled: Vec<Compiled> = moves.iter().map(&mut compile).collect();
         let slots = &mut self.threads[thread.index()].info[local as usize].moves;

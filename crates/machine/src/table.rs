@@ -8,6 +8,9 @@
 /// Marks a free entry. Positions are kept plus one, so no other entry is that.
 const FREE: u64 = 0;
 
+/// The size of the first table.
+const SMALLEST: usize = 16;
+
 /// Positions by hash.
 #[derive(Default)]
 pub(crate) struct Table {
@@ -37,6 +40,15 @@ impl Table {
     /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.len() * size_of::<u64>()
+    }
+
+    /// Bytes that the table will take besides those it has if so many positions are added.
+    pub(crate) fn growth(&self, more: usize) -> usize {
+        let mut size = self.entries.len();
+        while self.taken + more > size / 4 * 3 {
+            size = (size * 2).max(SMALLEST);
+        }
+        if size == self.entries.len() { 0 } else { size * size_of::<u64>() }
     }
 
     /// The position that is looked at first for this hash, if it may be the right one.
@@ -82,7 +94,7 @@ impl Table {
     }
 
     fn grow(&mut self) {
-        let size = (self.entries.len() * 2).max(16);
+        let size = (self.entries.len() * 2).max(SMALLEST);
         let old = std::mem::replace(&mut self.entries, vec![FREE; size]);
         old.into_iter().filter(|entry| *entry != FREE).for_each(|entry| self.put(entry));
     }
@@ -115,6 +127,19 @@ mod tests {
         assert_eq!(table.len(), 10_000);
         assert!((0..10_000).all(|number| table.find(hash(number), |at| at == number) == Some(number)));
         assert!(table.entries.len() * 3 / 4 >= table.len() && table.bytes() < 10_000 * 32);
+    }
+
+    #[test]
+    fn growth_is_foreseen() {
+        let mut table = Table::default();
+        for number in 0..5_000 {
+            let (before, foreseen) = (table.bytes(), table.growth(1));
+            table.insert(hash(number), number);
+            let grown = if table.bytes() == before { 0 } else { table.bytes() };
+            assert_eq!(foreseen, grown, "at {number}");
+        }
+        let room = table.entries.len() / 4 * 3 - table.len();
+        assert_eq!((table.growth(room), table.growth(room + 1)), (0, 2 * table.bytes()));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! on the exact machine with unbounded buffers and integers and all registers, and demands
 //! that every step can be taken and that the claimed violation holds at the end.
 
-use crate::{Configuration, Event, Exact, Model, Violation};
+use crate::{Configuration, Event, Exact, GoOn, Model, Violation};
 use program::{Int, Op, Program, VarId};
 use std::fmt;
 
@@ -51,6 +51,8 @@ pub enum Rejected {
     Step(usize),
     /// All steps can be taken, but the end violates nothing of what was claimed.
     NotViolated,
+    /// Somebody asked to stop.
+    Stopped,
 }
 
 impl fmt::Display for Rejected {
@@ -58,6 +60,7 @@ impl fmt::Display for Rejected {
         match self {
             Rejected::Initial => write!(f, "an initial value is missing or not allowed"),
             Rejected::Step(at) => write!(f, "step {} cannot be taken", at + 1),
+            Rejected::Stopped => write!(f, "replaying it was stopped"),
             Rejected::NotViolated => write!(f, "the last state does not violate what the trace claims"),
         }
     }
@@ -67,10 +70,23 @@ impl std::error::Error for Rejected {}
 
 /// Runs a trace and returns the configurations it passes, the first and the last included.
 pub fn replay(program: &Program, model: Model, trace: &Trace) -> Result<Vec<Configuration>, Rejected> {
+    replay_while(program, model, trace, &mut || true)
+}
+
+/// As [`replay`], asking now and then whether to go on.
+pub fn replay_while(
+    program: &Program,
+    model: Model,
+    trace: &Trace,
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<Configuration>, Rejected> {
     let machine = Exact::new(program, model).with_dead_registers();
     let first = Configuration::initial(&machine, &trace.initial).ok_or(Rejected::Initial)?;
     let mut passed = vec![first];
     for (at, step) in trace.steps.iter().enumerate() {
+        if at % 64 == 0 && !go_on() {
+            return Err(Rejected::Stopped);
+        }
         let next = passed[at].take(&machine, step.event, step.choice.as_ref());
         passed.push(next.ok_or(Rejected::Step(at))?);
     }

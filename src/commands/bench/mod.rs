@@ -7,6 +7,7 @@
 mod seed000;
 mod seed004;
 
+use super::each_file::usual_threads;
 use crate::args;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -83,7 +84,8 @@ impl Bencher<'_> {
     /// Calls `work` with a monitor that stops it at the limits.
     pub fn measure<T>(&self, label: &str, work: impl FnOnce(&dyn Monitor) -> T) -> Measured<T> {
         let started = Instant::now();
-        let watch = Watch::new(self.budget, self.interrupt, self.display, label.to_string());
+        let watch = Watch::new(self.budget, self.interrupt, self.display, label.to_string())
+            .on_threads(usual_threads());
         let answer = work(&watch);
         let time = BenchCell::Milliseconds(started.elapsed().as_secs_f64() * 1000.0);
         Measured { answer, time, megabytes: crate::numbers::megabytes(watch.peak()) }

@@ -19,7 +19,7 @@ impl Session<'_> {
     pub fn watch(&self, file: &str, model: Model, how: &How) -> Watch<'_> {
         let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
-        Watch::new(how.budget, self.interrupt, &self.display, label)
+        Watch::new(how.budget, self.interrupt, &self.display, label).on_threads(self.engine_threads)
     }
 
     /// Is it safe, or does its question hold?

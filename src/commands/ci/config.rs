@@ -7,7 +7,7 @@
 mod error;
 pub mod written;
 
-use crate::args::{Exploring, Input, Limits};
+use crate::args::{Exploring, Input, Limits, Resources};
 use crate::input::{cannot_read, name};
 use crate::limits::Budget;
 use clap::Parser;
@@ -271,8 +271,10 @@ impl Resolver<'_> {
         let define: Vec<(String, Int)> =
             define.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
         let limits = Limits {
-            timeout: either.timeout.as_ref().map(seconds).transpose()?,
-            memory: positive(&defaults.memory)?.unwrap_or(4096),
+            resources: Resources {
+                timeout: either.timeout.as_ref().map(seconds).transpose()?,
+                memory: positive(&defaults.memory)?.unwrap_or(4096),
+            },
             states: positive(&either.states)?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
         };
         let buffer = positive(&either.buffer)?;

@@ -13,6 +13,7 @@ mod programs;
 mod sets;
 mod update;
 
+use super::each_file::usual_threads;
 use crate::args::Ci;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -24,7 +25,6 @@ use config::Config;
 use config::written::Expected;
 use files::{Job, jobs};
 use machine::Model;
-use std::thread::available_parallelism;
 
 /// Runs the command.
 pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
@@ -34,6 +34,7 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
         Err(wrong) => {
             let file = crate::input::name(&args.config);
             console.print(&report.failure(&Failed {
+                stopped: false,
                 command: "ci",
                 file: &file,
                 model: None,
@@ -45,6 +46,8 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
         }
     };
     let interrupt = Interrupt::listen();
+    let jobs = jobs(&config);
+    let threads = args.threads.unwrap_or_else(usual_threads);
     let session = Session {
         config: &config,
         report,
@@ -52,9 +55,8 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
         display: Display::new(console.look().quiet),
         look: console.look(),
         update: args.update,
+        engine_threads: (threads / jobs.len().max(1)).max(1),
     };
-    let jobs = jobs(&config);
-    let threads = args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     let (mut all, mut found) = (Vec::new(), Vec::new());
     let ended = in_order(
         jobs.len(),
@@ -105,6 +107,8 @@ struct Session<'a> {
     display: Display,
     look: &'a Look,
     update: bool,
+    /// What jobs leave of the threads.
+    engine_threads: usize,
 }
 
 impl Session<'_> {

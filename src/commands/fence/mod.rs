@@ -23,7 +23,7 @@ use crate::progress::Display;
 use crate::report::html::{self, Piece};
 use crate::report::{Failed, Fenced, Look, Printed, Report};
 use crate::whole_file::write_whole;
-use engine::{FenceAnswer, FenceOptions, FencePoint, FencesFound, Run, place_fences};
+use engine::{FenceAnswer, FenceOptions, FencePoint, FencesFound, place_fences};
 use evidence::Task;
 use machine::Model;
 use program::Program;
@@ -106,6 +106,7 @@ impl Session<'_> {
         };
         let mut done = answer.unwrap_or_else(|reason| {
             let failed = Failed {
+                stopped: false,
                 command: "fence",
                 file: &loaded.name,
                 model: Some(model),
@@ -137,7 +138,7 @@ impl Session<'_> {
         }
         let watch = self.watch(loaded, model);
         let (args, engine) = (self.args, self.args.exploring.engine());
-        let run = Run { threads: args.planning.threads(), ..args.exploring.run(&watch) };
+        let run = args.exploring.run(&watch);
         let found = place_fences(&task, engine, &self.options(), &run);
         let exit = match &found.answer {
             FenceAnswer::Placed(_) => Exit::Holds,
@@ -187,6 +188,7 @@ impl Session<'_> {
         let file = Path::new(&loaded.name).file_name().unwrap_or_default().to_string_lossy();
         let label = format!("{file} ({})", model.name());
         Watch::new(self.args.limits.budget(), self.interrupt, &self.display, label)
+            .on_threads(self.args.planning.threads())
     }
 
     /// The text with the fences in it, if it is wanted and can be had.

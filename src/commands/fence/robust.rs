@@ -17,7 +17,7 @@ use engine::{
     FenceAnswer, FenceOptions, FencePoint, MadeRobust, RobustFences, Robustness, Run, fences_for_robustness,
     place_fences, robust,
 };
-use evidence::Task;
+use evidence::{Monitor, Task};
 use machine::Model;
 use program::Program;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ impl Session<'_> {
         let program = goal(loaded.program.clone());
         let task = Task { program: &program, model };
         let watch = self.watch(loaded, model);
-        let run = Run { monitor: &watch, ..Run::default() };
+        let run = Run { monitor: &watch, threads: watch.threads(), ..Run::default() };
         let found = if delays_nothing(model) {
             RobustFences::Placed(Box::new(nothing_needed(&program, self.args.all)))
         } else {

@@ -25,7 +25,7 @@ fn drawn(text: &str, model: &str, width: usize) -> String {
     let task = Task { program: &parsed.program, model: model_named(model).expect("there is such a model") };
     let answer = engine::Explicit.verify(&task, &engine::Run::default());
     let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
-    let checked = simplify(&task, checked);
+    let checked = simplify(&task, checked, &Ignore);
     let Verdict::Unsafe(trace) = checked.verdict() else { panic!("it is unsafe") };
     let cause = cause(task.program, trace, checked.run());
     let run = Run {

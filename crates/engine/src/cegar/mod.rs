@@ -19,6 +19,7 @@
 mod cube;
 mod kinds;
 mod learn;
+mod loops;
 mod path;
 mod post;
 mod predicates;
@@ -222,6 +223,9 @@ impl<'a> Proof<'a> {
         self.refinements.predicates += 1;
         if self.predicates.generalise(&self.divisors, &mut self.vocabulary) {
             self.note("constants keep growing: order, small gaps and remainders join".to_string());
+        }
+        if self.predicates.follow_loops(steps, &mut self.vocabulary) {
+            self.note("constants still grow: conditions and rates of the path join".to_string());
         }
         let templates = self.predicates.templates();
         let what = match learned {

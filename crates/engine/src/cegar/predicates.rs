@@ -9,7 +9,8 @@
 
 use super::cube::words;
 use super::kinds::{Kinds, Together};
-use evidence::symbolic::{Name, Vocabulary};
+use super::loops::suggested;
+use evidence::symbolic::{Name, Step, Vocabulary};
 use logic::{Atom, Int, Linear, Relation, Template, Var};
 use machine::{Recall, Slot};
 use program::Program;
@@ -160,7 +161,7 @@ impl Predicates {
     /// other, and their remainders by the program's divisors; whether that is new.
     pub(super) fn generalise(&mut self, divisors: &[Int], vocabulary: &mut Vocabulary) -> bool {
         let mut new = false;
-        for kind in self.growing() {
+        for kind in self.growing(MANY) {
             let (x, y) = (Linear::from(Var::at(0)), Linear::from(Var::at(1)));
             let order = (1..=LARGEST_GAP).map(|gap| Atom::lt(x.clone() + gap - 1, y.clone()));
             let rests = divisors.iter().flat_map(|by| {
@@ -179,14 +180,29 @@ impl Predicates {
         new
     }
 
+    /// If that did not help, learns what the path suggests of such slots (see [`super::loops`]).
+    pub(super) fn follow_loops(&mut self, path: &[&Step], vocabulary: &mut Vocabulary) -> bool {
+        let growing = self.growing(2 * MANY);
+        if growing.is_empty() {
+            return false;
+        }
+        let grows = |var| match vocabulary.name(var) {
+            Some(Name::Slot(slot)) => growing.contains(&self.kinds.of(slot)),
+            _ => false,
+        };
+        let about = |atom: &Atom| atom.vars().any(grows);
+        let wanted: Vec<Atom> = suggested(path, vocabulary).into_iter().filter(about).collect();
+        wanted.iter().fold(false, |new, atom| self.learn(atom, vocabulary) || new)
+    }
+
     /// The kinds of slots that are compared with ever more constants.
-    fn growing(&self) -> BTreeSet<usize> {
+    fn growing(&self, many: usize) -> BTreeSet<usize> {
         let mut seen: FxHashMap<(Template, &[usize]), usize> = FxHashMap::default();
         for shape in &self.shapes {
             *seen.entry((shape.template.with_constant(0i64), &shape.kinds)).or_default() += 1;
         }
         seen.iter()
-            .filter(|(_, count)| **count >= MANY)
+            .filter(|(_, count)| **count >= many)
             .flat_map(|((_, kinds), _)| kinds.iter().copied())
             .collect()
     }

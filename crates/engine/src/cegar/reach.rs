@@ -7,11 +7,15 @@ use super::cube::Cube;
 use super::post::Post;
 use super::predicates::Predicates;
 use super::space::{Space, Unsupported};
+use crate::growth::Doubling;
 use evidence::symbolic::Vocabulary;
 use evidence::{Monitor, Progress, Stop};
 use logic::{Atom, Context};
 use machine::Violation;
 use std::collections::VecDeque;
+
+/// How many nodes are expanded between two looks at the monitor.
+const PATIENCE: usize = 16;
 
 /// How a search ended.
 pub(super) enum Ended {
@@ -120,8 +124,8 @@ impl Search<'_> {
         }
         let mut expanded = 0usize;
         while let Some(at) = self.waiting.pop_front() {
-            if expanded.is_multiple_of(16)
-                && let Err(stop) = round.monitor.observe(&self.progress(round))
+            if expanded.is_multiple_of(PATIENCE)
+                && let Err(stop) = round.monitor.observe(&self.progress(space, round))
             {
                 return Ok(Ended::Stopped(stop));
             }
@@ -146,10 +150,13 @@ impl Search<'_> {
         Ok(Ended::Closed(left.map(|node| (node.control, node.cube.clone())).collect()))
     }
 
-    fn progress(&mut self, round: Round<'_>) -> Progress {
+    fn progress(&mut self, space: &Space<'_>, round: Round<'_>) -> Progress {
+        let more = 8 * PATIENCE;
+        let lists = self.nodes.growth(more) + self.kept.growth(more) + self.waiting.growth(more);
         let work = CUBE * self.nodes.len() + QUESTION * self.post.questions;
         Progress {
             work: work - std::mem::replace(&mut self.reported, work),
+            coming: lists + space.growth(more),
             states: round.before + self.nodes.len(),
             waiting: self.waiting.len(),
             bytes: self.bytes + self.post.bytes(),

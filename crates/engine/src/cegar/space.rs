@@ -4,6 +4,7 @@
 //! control is one number a thread. Where a thread may go first ([`LocalFirst`]), only its edges
 //! are listed.
 
+use crate::growth::Doubling;
 use evidence::symbolic::{Step, Vocabulary, steps, violations};
 use logic::Atom;
 use machine::{Event, Forgetful, LocalFirst, Model, Recall, Shape, Slot, Violation};
@@ -72,6 +73,14 @@ impl<'p> Space<'p> {
         let locals = shapes.iter().enumerate().map(local).collect();
         space.number(Control { holder, locals });
         space
+    }
+
+    /// Bytes that numbering so many more controls may take at once.
+    pub(super) fn growth(&self, more: usize) -> usize {
+        self.controls.growth(more)
+            + self.successors.growth(more)
+            + self.wrong.growth(more)
+            + self.numbers.growth(more)
     }
 
     fn program(&self) -> &'p Program {

@@ -273,6 +273,6 @@ impl<'a> Search<'a> {
             why => Box::new(FenceAnswer::Rejected(why)),
         })?;
         // The fewer stores are delayed, the fewer fences help, and the more a violation says.
-        Ok(simplify(&task, checked))
+        Ok(simplify(&task, checked, self.run.monitor))
     }
 }

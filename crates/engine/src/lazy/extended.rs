@@ -5,8 +5,20 @@
 //! of the other under TSO: edges of copies stand for the edges they are copies of, edges that
 //! make a store kept back stand for nothing, and drains stay drains.
 
+use evidence::Witness;
 use machine::{Event, MODELS, Trace, TraceStep, Violation};
 use program::{Delay, EdgeId, Int, NoDelay, Op, Origin, Program, ThreadId, VarId};
+
+/// A run of an extended program under TSO. Its edges mean nothing in the original program; it
+/// leaves this module as a trace of that only, by [`Extended::trace`].
+pub(super) struct ExtendedRun(Vec<TraceStep>);
+
+impl ExtendedRun {
+    /// The run of a witness found in the extended program, and what comes behind it.
+    pub(super) fn behind(witness: &Witness, rest: ExtendedRun) -> ExtendedRun {
+        ExtendedRun(witness.steps.iter().cloned().chain(rest.0).collect())
+    }
+}
 
 /// An extended program.
 pub(super) struct Extended {
@@ -64,12 +76,7 @@ impl Extended {
     }
 
     /// A run of this program under TSO as one of the original program.
-    pub(super) fn trace(
-        &self,
-        initial: Vec<(VarId, Int)>,
-        run: Vec<TraceStep>,
-        violation: Violation,
-    ) -> Trace {
+    pub(super) fn trace(&self, initial: Vec<(VarId, Int)>, run: ExtendedRun, violation: Violation) -> Trace {
         let original = |step: TraceStep| match step.event {
             Event::Drain { .. } => Some(step),
             Event::Step { thread, edge } => {
@@ -77,17 +84,17 @@ impl Extended {
                 Some(TraceStep { event: Event::Step { thread, edge }, ..step })
             }
         };
-        Trace { initial, steps: run.into_iter().filter_map(original).collect(), violation }
+        Trace { initial, steps: run.0.into_iter().filter_map(original).collect(), violation }
     }
 
     /// A run under SC as one under TSO: every store is drained at once.
-    pub(super) fn drained(&self, run: impl IntoIterator<Item = (Event, Option<i64>)>) -> Vec<TraceStep> {
+    pub(super) fn drained(&self, run: impl IntoIterator<Item = (Event, Option<i64>)>) -> ExtendedRun {
         let mut steps = Vec::new();
         for (event, choice) in run {
             steps.push(TraceStep::of(&self.program, event, choice));
             steps.extend(drain_of(&self.program, event).map(|event| TraceStep { event, choice: None }));
         }
-        steps
+        ExtendedRun(steps)
     }
 }
 

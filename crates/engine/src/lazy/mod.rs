@@ -18,9 +18,9 @@ mod extended;
 mod oracle;
 
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
-use evidence::{Certificate, Reason, Statistics, Task, Verdict, carries_over};
+use evidence::{Certificate, Reason, Statistics, Task, Verdict, attacks_of, carries_over};
 use extended::{Extended, SC, is_cyclic};
-use machine::{Accesses, attacks};
+use machine::Accesses;
 use oracle::{Asked, Delays, Oracle, ask};
 use program::Delay;
 
@@ -81,7 +81,9 @@ fn not_under_tso(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
 /// unbounded integers under SC is one under TSO, if there is no finite set of states.
 fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     let accesses = Accesses::of(task.program);
-    if !attacks(task.program, &accesses).is_empty() || !carries_over(task.program) {
+    // Stopped while listing, the rounds find that out as well.
+    let attacks = attacks_of(task.program, &accesses, run.monitor).ok()?;
+    if !attacks.is_empty() || !carries_over(task.program) {
         return None;
     }
     let under_sc = Task { model: SC, ..*task };

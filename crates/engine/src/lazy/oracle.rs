@@ -8,21 +8,24 @@
 //! the same way, and a violation is often only a few steps away. So a short search under SC goes
 //! on from there, before the program is extended.
 
-use super::extended::{Extended, SC};
+use super::extended::{Extended, ExtendedRun, SC};
 use crate::Run;
 use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::robust::{Outcome, Round, Wanted, starts};
 use crate::search::{Ended, Limits, Order, path, search};
-use evidence::{ClosedSet, Reason, Witness};
+use evidence::{ClosedSet, Progress, Reason, Witness, attacks_of, each};
 use machine::{
-    Accesses, Attack, Event, Exact, State, StateSet, Stepper, Trace, Violation, attacks, model_named,
-    number_controls,
+    Accesses, Attack, Event, Exact, State, StateSet, Stepper, Trace, Violation, model_named, number_controls,
 };
-use program::{Delay, EdgeId};
+use program::{Delay, EdgeId, Program};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// States for the search behind one witness.
 const BEHIND_WITNESS: usize = 1 << 14;
+
+/// No more loads than this are searched for witnesses of their own, to find more paths at once.
+const MOST_SINGLE_LOADS: usize = 1 << 12;
 
 /// What the oracle says of a program.
 pub(super) enum Oracle {
@@ -85,11 +88,14 @@ pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked)
         let deep = under_sc.cut.then(|| deep_violation(extended, &round)).flatten();
         return (deep.map_or(Oracle::Cut, Oracle::Violated), states);
     }
-    let mut attacks = attacks(program, &accesses);
+    let mut attacks = match attacks_of(program, &accesses, run.monitor) {
+        Ok(attacks) => attacks,
+        Err(stop) => return (Oracle::Unknown(vec![Reason::Stopped(stop)]), states),
+    };
     let mut outcomes = round.search_all(&attacks, &found.states, starts(&found));
     let stores = attacks.len();
-    if asked == Asked::Loads {
-        let single = single_loads(&attacks, &outcomes);
+    if asked == Asked::Loads && outcomes.len() == stores {
+        let single = single_loads(program, &attacks, &outcomes);
         outcomes.extend(round.search_all(&single, &found.states, starts(&found)));
         attacks.extend(single);
     }
@@ -113,16 +119,18 @@ fn deep_violation(extended: &Extended, round: &Round<'_>) -> Option<Trace> {
 }
 
 /// The attacks that have a witness, once for every load but that of the witness.
-fn single_loads(attacks: &[Attack], outcomes: &[Outcome]) -> Vec<Attack> {
+fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[Outcome]) -> Vec<Attack> {
     let mut single = Vec::new();
     for (attack, outcome) in attacks.iter().zip(outcomes) {
         let Some(labels) = &outcome.witness else { continue };
-        let seen = labels.steps.iter().find(|step| step.is_load).map(|step| step.event);
-        for load in &attack.loads {
-            if seen != Some(Event::Step { thread: attack.thread, edge: *load }) {
-                single.push(Attack { loads: BTreeSet::from([*load]), ..attack.clone() });
-            }
+        if single.len() + attack.reached > MOST_SINGLE_LOADS {
+            break;
         }
+        let seen = labels.steps.iter().find(|step| step.is_load).map(|step| step.event);
+        let others = attack.by_load(program).into_iter();
+        let others =
+            others.filter(|(load, _)| seen != Some(Event::Step { thread: attack.thread, edge: *load }));
+        single.extend(others.map(|(_, attack)| attack));
     }
     single
 }
@@ -175,17 +183,26 @@ impl Hunt<'_> {
         }
     }
 
-    /// The first violation that lies a little behind a witness, all of which are tried in parallel.
+    /// The first violation that lies a little behind a witness; several are tried at once.
     fn behind(&self, witnesses: &[Witness]) -> Option<Trace> {
-        let tries = crate::parallel::each(witnesses.len(), |at| self.behind_one(&witnesses[at]));
+        let (run, tso) = (self.round.run, Exact::new(&self.extended.program, model_named("tso")?));
+        let tries = each(run.threads, witnesses.len(), |at| {
+            if run.monitor.observe(&Progress::default()).is_err() {
+                return ControlFlow::Break(None);
+            }
+            match self.behind_one(&tso, &witnesses[at]) {
+                None => ControlFlow::Continue(None),
+                found => ControlFlow::Break(found),
+            }
+        });
         tries.into_iter().flatten().next()
     }
 
-    fn behind_one(&self, witness: &Witness) -> Option<Trace> {
+    fn behind_one(&self, tso: &Exact<'_>, witness: &Witness) -> Option<Trace> {
         let program = &self.extended.program;
         let mut system = Concrete::hunting(self.round.machine);
         number_controls(&mut system.stepper, program);
-        system.start = Some(self.end_of(witness)?);
+        system.start = Some(self.end_of(tso, witness)?);
         let limits = Limits { states: Some(BEHIND_WITNESS), ..self.round.limits(self.round.run.monitor) };
         let found = search(&mut system, &limits);
         let Ended::Goal(at, violation) = found.ended else { return None };
@@ -194,19 +211,17 @@ impl Hunt<'_> {
     }
 
     fn joined(&self, witness: &Witness, labels: Vec<(Event, Option<i64>)>, violation: Violation) -> Trace {
-        let mut steps = witness.steps.clone();
-        steps.extend(self.extended.drained(labels));
-        self.extended.trace(witness.initial.clone(), steps, violation)
+        let run = ExtendedRun::behind(witness, self.extended.drained(labels));
+        self.extended.trace(witness.initial.clone(), run, violation)
     }
 
     /// The state that a witness ends in, as one of SC: nothing is buffered there.
-    fn end_of(&self, witness: &Witness) -> Option<State> {
+    fn end_of(&self, tso: &Exact<'_>, witness: &Witness) -> Option<State> {
         let program = &self.extended.program;
-        let machine = Exact::new(program, model_named("tso")?);
-        let mut stepper = Stepper::new(&machine);
-        let (initial, _) = stepper.initial();
-        let starts = |state: &&State| chosen_initially(program, state) == witness.initial;
-        let mut state = initial.iter().find(starts)?.clone();
+        let mut stepper = Stepper::new(tso);
+        let (mut initial, _) = stepper.initial();
+        let starts = |state: &State| chosen_initially(program, state) == witness.initial;
+        let mut state = initial.find(starts)?;
         for step in &witness.steps {
             stepper.prepare(&state);
             let choice = step.choice.as_ref().and_then(|choice| i64::try_from(choice).ok());

@@ -17,7 +17,7 @@
 use super::bits::Bits;
 use super::happening::{Agents, Happening, Issued, MAX_VARIABLES, Relation, describe};
 use evidence::{Monitor, Progress, Stop};
-use machine::{Doubt, Event, Exact, Local, Machine, State, Stepper};
+use machine::{Doubt, Event, Exact, Local, Machine, State, Statement, Stepper};
 use program::{Fence, Loc, Op, Program, Thread, ThreadId};
 use std::collections::BTreeSet;
 
@@ -258,7 +258,7 @@ impl Execution<'_> {
         top.sleep.iter().filter(keeps_sleeping).for_each(|agent| sleep.insert(agent));
         let (event, choice) = way.label;
         let Some(next) = stepper.take(&top.state, event, choice) else {
-            self.doubts.insert(Doubt::Overflow(event));
+            self.doubts.insert(Doubt::Overflow(Statement::of(stepper.machine().program(), event)));
             return Ok(());
         };
         let issued = &mut self.issued[event.thread().index()];

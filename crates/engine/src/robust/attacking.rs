@@ -19,15 +19,13 @@ impl TransitionSystem for Hunt<'_, '_> {
     type Label = AttackStep;
     type Goal = ();
 
-    fn initial(&mut self) -> Vec<Attacked> {
-        let mut found = Vec::new();
+    fn initial(&self) -> Box<dyn Iterator<Item = Attacked> + '_> {
         let mut state = State::default();
-        for bytes in self.under_sc.iter() {
+        Box::new(self.under_sc.iter().filter_map(move |bytes| {
             let read = state.unpack(self.threads, bytes);
             debug_assert!(read.is_some(), "the set holds what pack wrote");
-            found.extend(self.attacking.begin(&state));
-        }
-        found
+            self.attacking.begin(&state)
+        }))
     }
 
     fn prepare(&mut self, state: &Attacked) {

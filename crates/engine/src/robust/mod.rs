@@ -26,8 +26,8 @@ use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
 use attacking::Hunt;
 use evidence::{
-    CheckedWitness, ClosedSet, Monitor, Progress, Reason, RobustProof, Stop, Witness, WitnessRejected,
-    check_witness,
+    CheckedWitness, ClosedSet, Monitor, Patience, Progress, Reason, RobustProof, Stop, Witness,
+    WitnessRejected, check_witness, each,
 };
 use machine::{
     Accesses, Attack, AttackStep, Attacking, Delaying, Event, Exact, MODELS, State, StateRef, StateSet,
@@ -36,7 +36,7 @@ use machine::{
 use program::{Op, Program};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// States each search may have in the first round.
@@ -94,17 +94,14 @@ pub fn robust_proved(
 ) -> (Robustness, RobustWork, Option<RobustProof>) {
     let accesses = Accesses::of(program);
     let mut work = RobustWork::default();
-    let mut stopped = None;
-    let mut go_on = || {
-        let progress = Progress { phase: "looking for cycles", ..Progress::default() };
-        stopped = run.monitor.observe(&progress).err();
-        stopped.is_none()
+    let mut patience = Patience::new(run.monitor, "looking for cycles");
+    work.delays = delays(program, &mut || patience.lasts()).unwrap_or_default();
+    let attacks = attacks_within(program, &accesses, cuts, &mut || patience.lasts());
+    let attacks = match patience.found(attacks) {
+        Ok(attacks) => attacks,
+        Err(stop) => return (Robustness::Unknown(vec![Reason::Stopped(stop)]), work, None),
     };
-    work.delays = delays(program, &mut go_on).unwrap_or_default();
-    let Some(attacks) = attacks_within(program, &accesses, cuts, &mut go_on) else {
-        return (Robustness::Unknown(stopped.map(Reason::Stopped).into_iter().collect()), work, None);
-    };
-    work.suspects = attacks.iter().map(|attack| attack.loads.len()).sum();
+    work.suspects = attacks.iter().map(|attack| attack.reached).sum();
     if attacks.is_empty() {
         return (Robustness::Robust, work, Some(RobustProof::default()));
     }
@@ -214,47 +211,28 @@ impl<'a> Round<'a> {
         Outcome { witness: None, cut, reasons: reason.into_iter().collect(), states: found.states.len() }
     }
 
-    /// Searches all attacks in parallel. Those behind the first that has a witness may be left
-    /// out if only that is wanted.
+    /// Searches all attacks, several at once. Those behind the first that has a witness are left out
+    /// if only that is wanted, and those behind the one at which it was stopped.
     pub(crate) fn search_all(
         &self,
         attacks: &[Attack],
         under_sc: &StateSet,
         starts: Option<usize>,
     ) -> Vec<Outcome> {
-        let next = AtomicUsize::new(0);
         let first = AtomicUsize::new(usize::MAX);
-        let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
-        let keep = |at: usize, outcome: Outcome| {
-            outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, outcome));
-        };
-        let work = || loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= attacks.len() || at > first.load(Ordering::Relaxed) {
-                return;
-            }
-            if let Err(stop) = self.run.monitor.observe(&Progress::default()) {
-                let reasons = BTreeSet::from([Reason::Stopped(stop)]);
-                keep(at, Outcome { reasons, ..Outcome::default() });
-                return;
-            }
+        each(self.run.threads, attacks.len(), |at| {
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
+            if let Err(stop) = monitor.observe(&Progress::default()) {
+                let reasons = BTreeSet::from([Reason::Stopped(stop)]);
+                return ControlFlow::Break(Outcome { reasons, ..Outcome::default() });
+            }
             let outcome = self.search_one(&attacks[at], under_sc, starts, &monitor);
             if outcome.witness.is_some() && self.wanted == Wanted::First {
                 first.fetch_min(at, Ordering::Relaxed);
+                return ControlFlow::Break(outcome);
             }
-            keep(at, outcome);
-        };
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(attacks.len());
-        std::thread::scope(|scope| {
-            for _ in 1..workers {
-                scope.spawn(work);
-            }
-            work();
-        });
-        let mut outcomes = outcomes.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        outcomes.sort_by_key(|(at, _)| *at);
-        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+            ControlFlow::Continue(outcome)
+        })
     }
 
     /// The first states in which a store can be issued.

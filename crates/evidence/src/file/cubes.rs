@@ -162,9 +162,15 @@ fn integer(text: &str) -> Option<Int> {
 
 /// Checks the rest of a file. All of it is held in memory, and what the checker works out as
 /// well: any cube may cover what any step leads to.
-pub(super) fn check_rest(task: &Task<'_>, records: Records, budget: usize) -> Result<usize, FileError> {
+pub(super) fn check_rest(
+    task: &Task<'_>,
+    records: Records<'_>,
+    budget: usize,
+    monitor: &dyn Monitor,
+) -> Result<usize, FileError> {
     let proof = read_rest(task.program, records, budget)?;
-    check_cubes(task, &proof, &Within(budget))?;
+    let monitor: (&dyn Monitor, &dyn Monitor) = (monitor, &Within(budget));
+    check_cubes(task, &proof, &monitor)?;
     Ok(proof.cubes.len())
 }
 
@@ -180,7 +186,7 @@ impl Monitor for Within {
 /// Reads the rest of a file, up to so many bytes in memory.
 pub(super) fn read_rest(
     program: &Program,
-    mut records: Records,
+    mut records: Records<'_>,
     budget: usize,
 ) -> Result<CubeProof, FileError> {
     let recall = match records.next_record()? {
@@ -197,7 +203,7 @@ pub(super) fn read_rest(
     while let Some(record) = records.next_record()? {
         reader.record(record).map_err(|message| records.wrong(message))?;
         if reader.bytes > budget {
-            return Err(Rejected::TooLarge.into());
+            return Err(Rejected::Stopped(Stop::Memory).into());
         }
     }
     Ok(reader.proof)

@@ -3,21 +3,31 @@
 use super::steps::Steps;
 use super::witness::check_witness_file;
 use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint};
+use crate::check::replayed;
 use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
 use crate::robust::{Attacks, Dictionary as Controls, extended, sc};
-use crate::{Certificate, ClosedSet, Ignore, Rejected, Task};
-use machine::{Entry, Gaps, Local, Model, State, StateSet, Trace, Violation, model_named, replay};
+use crate::{Certificate, ClosedSet, Monitor, Progress, Rejected, Task};
+use machine::{Entry, Gaps, Local, Model, State, StateSet, Trace, Violation, model_named};
 use program::{Delay, EdgeId, Loc, Program, ThreadId, VarId};
 use std::io::{self, BufRead};
 
 /// Lines longer than this are no evidence of ours; a state of 64 KiB takes a third of it.
 const MAX_LINE: u64 = 1 << 22;
 
+/// How many lines pass between two looks at the monitor.
+const PATIENCE: usize = 1024;
+
 /// Checks an evidence file against a program. Memory is bounded by about twice the budget
 /// (in bytes), whatever the size of the file.
-pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result<Claim, FileError> {
-    let mut records = Records::new(open()?);
+pub fn check_file(
+    program: &Program,
+    open: &Opener<'_>,
+    budget: usize,
+    monitor: &dyn Monitor,
+) -> Result<Claim, FileError> {
+    let open = &Source { open, monitor };
+    let mut records = open.records()?;
     let (kind, model) = head(program, records.next_record()?)?;
     let task = Task { program, model };
     let looking = Looking::ForViolations;
@@ -34,18 +44,18 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
             Ok(Claim::Safe(model, states.count))
         }
         Kind::CubeSet => {
-            let count = cubes::check_rest(&task, records, budget)?;
+            let count = cubes::check_rest(&task, records, budget, monitor)?;
             Ok(Claim::Safe(model, count))
         }
         Kind::Robust => check_robust_states(program, records, open, budget).map(Claim::Robust),
         Kind::RobustSet => {
             let (delays, gaps) = delays_and_gaps(program, &mut records)?;
-            let extended = extended(&task, &delays)?;
+            let extended = extended(&task, &delays, monitor)?;
             let under_sc = Task { program: &extended, model: sc()? };
             let states = check_states(&under_sc, gaps, looking, &mut records, open, budget)?;
             match gaps {
                 None => no_attack(&extended, &states, open, budget)?,
-                Some(_) if Attacks::of(&extended).is_empty() => {}
+                Some(_) if Attacks::of(&extended, monitor)?.is_empty() => {}
                 Some(_) => return Err(Rejected::Attack.into()),
             }
             Ok(Claim::Safe(model, states.count))
@@ -56,13 +66,17 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
 /// Checks that a program is robust, from its states under SC or from its text alone.
 fn check_robust_states(
     program: &Program,
-    mut records: Records,
-    open: &Opener<'_>,
+    mut records: Records<'_>,
+    open: &Source<'_>,
     budget: usize,
 ) -> Result<usize, FileError> {
     let first = records.next_record()?;
     if first.is_none() {
-        return if Attacks::of(program).is_empty() { Ok(0) } else { Err(Rejected::Attack.into()) };
+        return if Attacks::of(program, open.monitor)?.is_empty() {
+            Ok(0)
+        } else {
+            Err(Rejected::Attack.into())
+        };
     }
     records.again = first;
     let task = Task { program, model: sc()? };
@@ -74,18 +88,19 @@ fn check_robust_states(
 fn no_attack(
     program: &Program,
     states: &Dictionary,
-    open: &Opener<'_>,
+    open: &Source<'_>,
     budget: usize,
 ) -> Result<(), FileError> {
     let controls = Controls { globals: &states.globals, locals: &states.locals };
     let threads = program.threads.len();
-    Attacks::of(program).fail(&controls, budget, &mut |visit| scan(threads, open, visit), &Ignore)
+    let attacks = Attacks::of(program, open.monitor)?;
+    attacks.fail(&controls, budget, &mut |visit| scan(threads, open, visit), open.monitor)
 }
 
 /// What stands before the states of a program that is robust.
 fn delays_and_gaps(
     program: &Program,
-    records: &mut Records,
+    records: &mut Records<'_>,
 ) -> Result<(Vec<Delay>, Option<Gaps>), FileError> {
     let mut delays = Vec::new();
     loop {
@@ -109,7 +124,7 @@ fn delays_and_gaps(
     }
 }
 
-fn gaps_record(records: &mut Records) -> Result<Gaps, FileError> {
+fn gaps_record(records: &mut Records<'_>) -> Result<Gaps, FileError> {
     match records.next_record()? {
         Some(Record::Gaps { low, high, precision, modulus }) => Ok(Gaps { low, high, precision, modulus }),
         _ => Err(records.wrong("the window and the precision are missing")),
@@ -134,8 +149,9 @@ fn head(program: &Program, record: Option<Record>) -> Result<(Kind, Model), File
 }
 
 /// Reads records line by line, checking the closing count.
-pub(super) struct Records {
+pub(super) struct Records<'a> {
     input: Box<dyn BufRead>,
+    monitor: &'a dyn Monitor,
     line: usize,
     buffer: Vec<u8>,
     ended: bool,
@@ -143,15 +159,28 @@ pub(super) struct Records {
     again: Option<Record>,
 }
 
-impl Records {
-    fn new(input: Box<dyn BufRead>) -> Records {
-        Records { input, line: 0, buffer: Vec::new(), ended: false, again: None }
-    }
+/// Where records come from, again and again, and who watches.
+struct Source<'a> {
+    open: &'a Opener<'a>,
+    monitor: &'a dyn Monitor,
+}
 
+impl<'a> Source<'a> {
+    fn records(&self) -> Result<Records<'a>, FileError> {
+        let (input, monitor) = ((self.open)()?, self.monitor);
+        Ok(Records { input, monitor, line: 0, buffer: Vec::new(), ended: false, again: None })
+    }
+}
+
+impl Records<'_> {
     /// The next record before `end`; an error if the file stops without one.
     pub(super) fn next_record(&mut self) -> Result<Option<Record>, FileError> {
         if self.ended || self.again.is_some() {
             return Ok(self.again.take());
+        }
+        if self.line.is_multiple_of(PATIENCE) {
+            let progress = Progress { phase: "reading", states: self.line, ..Progress::default() };
+            self.monitor.observe(&progress).map_err(Rejected::Stopped)?;
         }
         self.buffer.clear();
         let mut limited = io::Read::take(&mut self.input, MAX_LINE);
@@ -223,7 +252,7 @@ fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<
     }
     let Some(violation) = violation else { return Err(records.wrong("the trace claims no violation")) };
     let trace = Trace { initial: taken.initial, steps: taken.steps, violation };
-    let run = replay(program, model, &trace).map_err(|why| FileError::Rejected(Rejected::Trace(why)))?;
+    let run = replayed(&Task { program, model }, &trace, records.monitor)?;
     Ok(Claim::Unsafe(model, trace, run))
 }
 
@@ -231,8 +260,8 @@ fn check_states(
     task: &Task<'_>,
     gaps: Option<Gaps>,
     looking: Looking,
-    records: &mut Records,
-    open: &Opener<'_>,
+    records: &mut Records<'_>,
+    open: &Source<'_>,
     budget: usize,
 ) -> Result<Dictionary, FileError> {
     let threads = task.program.threads.len();
@@ -248,8 +277,10 @@ fn check_states(
 pub fn read_certificate(
     program: &Program,
     open: &Opener<'_>,
+    monitor: &dyn Monitor,
 ) -> Result<Option<(Model, Certificate)>, FileError> {
-    let mut records = Records::new(open()?);
+    let open = &Source { open, monitor };
+    let mut records = open.records()?;
     let (kind, model) = head(program, records.next_record()?)?;
     let (mut delays, mut gaps) = (Vec::new(), None);
     match kind {
@@ -263,7 +294,7 @@ pub fn read_certificate(
         Kind::RobustSet => (delays, gaps) = delays_and_gaps(program, &mut records)?,
     }
     let extended = match kind {
-        Kind::RobustSet => Some(extended(&Task { program, model }, &delays)?),
+        Kind::RobustSet => Some(extended(&Task { program, model }, &delays, monitor)?),
         _ => None,
     };
     let program = extended.as_ref().unwrap_or(program);
@@ -296,7 +327,7 @@ struct Dictionary {
     count: usize,
 }
 
-fn dictionary(program: &Program, records: &mut Records) -> Result<Dictionary, FileError> {
+fn dictionary(program: &Program, records: &mut Records<'_>) -> Result<Dictionary, FileError> {
     let (mut globals, mut locals) = (Vec::new(), vec![Vec::new(); program.threads.len()]);
     let mut count = 0;
     while let Some(record) = records.next_record()? {
@@ -330,10 +361,10 @@ fn local(program: &Program, thread: usize, location: usize, buffer: &[Option<usi
 /// One pass over the states of a file.
 fn scan(
     threads: usize,
-    open: &Opener<'_>,
+    open: &Source<'_>,
     visit: &mut dyn FnMut(usize, &State) -> Result<(), FileError>,
 ) -> Result<(), FileError> {
-    let mut records = Records::new(open()?);
+    let mut records = open.records()?;
     let mut state = State::default();
     let mut at = 0;
     while let Some(record) = records.next_record()? {

@@ -39,7 +39,7 @@ pub fn write_witness(
 pub(super) fn check_witness_file(
     program: &Program,
     model: Model,
-    mut records: Records,
+    mut records: Records<'_>,
 ) -> Result<Claim, FileError> {
     if model.name() != MODEL {
         return Err(records.wrong("witnesses are about TSO"));

@@ -9,14 +9,15 @@
 //! Nothing is believed: a changed run is run on the exact machine from the first changed step on,
 //! and replaces the old one only if it ends in the same violation; the last is replayed as a
 //! whole. The number of steps taken for all this is bounded, so long runs are simplified less,
-//! not later. No clock and no chance: the result depends on the run alone.
+//! not later. No chance: the result depends on the run alone, unless a limit ends it, as it may
+//! at any time.
 
 mod delete;
 mod graph;
 mod order;
 
 use crate::stores::Stores;
-use crate::{Checked, Task, Verdict};
+use crate::{Checked, Monitor, Patience, Task, Verdict};
 use delete::delete;
 use machine::{Configuration, Event, Exact, MODELS, Trace, TraceStep, Violation, replay};
 use program::{Op, Program, PropertyKind, ThreadId};
@@ -31,10 +32,10 @@ const MOST_ROUNDS: usize = 4;
 /// The verdict with a simpler run, if it is a violation; others stay as they are.
 ///
 /// The result is as checked as what was given.
-pub fn simplify(task: &Task<'_>, checked: Checked) -> Checked {
+pub fn simplify(task: &Task<'_>, checked: Checked, monitor: &dyn Monitor) -> Checked {
     let (verdict, run) = checked.into_parts();
     let Verdict::Unsafe(trace) = verdict else { return Checked::from_parts(verdict, run) };
-    let mut draft = Draft::new(task, &trace, run);
+    let mut draft = Draft::new(task, &trace, run, monitor);
     if !draft.simplify() {
         return Checked::from_parts(Verdict::Unsafe(trace), draft.passed);
     }
@@ -97,6 +98,7 @@ struct Draft<'a> {
     cost: Cost,
     /// How many steps may still be taken.
     left: usize,
+    patience: Patience<'a>,
 }
 
 /// The configurations of a changed run, as far as they are new.
@@ -110,7 +112,7 @@ struct Tried {
 }
 
 impl<'a> Draft<'a> {
-    fn new(task: &Task<'a>, trace: &Trace, run: Vec<Configuration>) -> Draft<'a> {
+    fn new(task: &Task<'a>, trace: &Trace, run: Vec<Configuration>, monitor: &'a dyn Monitor) -> Draft<'a> {
         let passed: Vec<&Configuration> = run.iter().collect();
         Draft {
             task: *task,
@@ -120,6 +122,7 @@ impl<'a> Draft<'a> {
             cost: Cost::of(task.program, &trace.steps, &passed),
             passed: run,
             left: MOST_STEPS,
+            patience: Patience::new(monitor, "simplifying"),
         }
     }
 
@@ -189,7 +192,7 @@ impl<'a> Draft<'a> {
     /// Counts a look at the whole run; whether there is anything left to spend.
     fn pay(&mut self) -> bool {
         self.left = self.left.saturating_sub(self.steps.len().div_ceil(LOOKS));
-        self.left > 0
+        self.left > 0 && self.patience.lasts()
     }
 
     /// Runs changed steps; `None` if one cannot be taken or too many have been.
@@ -210,6 +213,9 @@ impl<'a> Draft<'a> {
                 return Some(tried);
             }
             self.left = self.left.checked_sub(1)?;
+            if tried.new.len() % 64 == 63 && !self.patience.lasts() {
+                return None;
+            }
             let next = now.take(&self.machine, step.event, step.choice.as_ref())?;
             tried.new.push(next);
         }

@@ -142,7 +142,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
             visit(step, next);
             if let Event::Step { thread, edge } = event
                 && thread == attacker
-                && self.attack.loads.contains(&edge)
+                && self.attack.loads.contains(edge)
                 && self.begin_helping(&state.state, after, edge, next)
             {
                 visit(AttackStep { is_load: true, ..step }, next);

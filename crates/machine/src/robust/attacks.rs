@@ -7,8 +7,10 @@
 //! chain, until one touches the variable. Control flow is followed, data are not; so where no
 //! attack is left the program is robust for whatever data.
 
-use program::{EdgeId, Op, Program, Thread, ThreadId, VarId};
-use std::collections::{BTreeMap, BTreeSet};
+use super::reaching::{EdgeSet, Fences, loads_behind};
+use program::{Edge, EdgeId, Op, Program, Thread, ThreadId, VarId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What an edge does to a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +55,11 @@ pub struct Attack {
     pub store: EdgeId,
     /// The variable it writes.
     pub variable: VarId,
-    /// The loads.
-    pub loads: BTreeSet<EdgeId>,
+    /// The loads of the thread that a store to this variable may be delayed past with an effect.
+    /// Which of them can be reached from this store is another matter.
+    pub loads: Arc<EdgeSet>,
+    /// How many of them can be reached.
+    pub reached: usize,
 }
 
 /// Which attacks are dismissed by the program text alone: all kinds, unless one wants to compare.
@@ -75,15 +80,15 @@ impl Cuts {
     pub const ALL: Cuts = Cuts { fenced: true, same_variable: true, unconnected: true };
 }
 
-/// Asked now and then: whether to go on. Long texts have very many pairs of stores and loads.
+/// Asked now and then: whether to go on. Long texts have very many stores and loads.
 pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
 
-/// All attacks that can matter, in the order of threads and edges.
-pub fn attacks(program: &Program, accesses: &Accesses) -> Vec<Attack> {
-    attacks_within(program, accesses, Cuts::ALL, &mut || true).unwrap_or_default()
+/// All attacks that can matter, in the order of threads and edges; `None` if it was stopped.
+pub fn attacks(program: &Program, accesses: &Accesses, go_on: &mut GoOn<'_>) -> Option<Vec<Attack>> {
+    attacks_within(program, accesses, Cuts::ALL, go_on)
 }
 
-/// As [`attacks`], with some cut-offs only; `None` if it was stopped.
+/// As [`attacks`], with some cut-offs only.
 pub fn attacks_within(
     program: &Program,
     accesses: &Accesses,
@@ -91,72 +96,109 @@ pub fn attacks_within(
     go_on: &mut GoOn<'_>,
 ) -> Option<Vec<Attack>> {
     let users = Users::of(program, accesses);
+    let fences = if cuts.fenced { Fences::Wait } else { Fences::DoNotWait };
     let mut found = Vec::new();
     for thread in program.thread_ids() {
-        let mut chains = Chains::of(&users, thread);
-        for (store, variable) in delayable_stores(program.thread(thread)) {
-            if !go_on() {
-                return None;
-            }
-            let mut loads = BTreeSet::new();
-            for_loads_behind(program.thread(thread), store, cuts.fenced, &mut |load| {
-                let elsewhere = accesses.at(thread, load).iter().any(|access| access.variable != variable);
-                let may_matter = elsewhere || !cuts.same_variable;
-                if may_matter && (!cuts.unconnected || chains.touch(load, variable)) {
-                    loads.insert(load);
-                }
-            });
-            if !loads.is_empty() {
-                found.push(Attack { thread, store, variable, loads });
+        let stores = delayable_stores(program.thread(thread));
+        let matter = loads_that_matter(&users, thread, &stores, cuts, go_on)?;
+        let counts =
+            loads_behind(program.thread(thread), &stores, |variable| &matter[&variable], fences, go_on)?;
+        let hit = stores.into_iter().zip(counts).filter(|(_, reached)| *reached > 0);
+        found.extend(hit.map(|((store, variable), reached)| Attack {
+            thread,
+            store,
+            variable,
+            loads: matter[&variable].clone(),
+            reached,
+        }));
+    }
+    Some(found)
+}
+
+/// For every variable that a thread stores to, the thread's loads that it can matter to delay a
+/// store to it past.
+fn loads_that_matter(
+    users: &Users<'_>,
+    thread: ThreadId,
+    stores: &[(EdgeId, VarId)],
+    cuts: Cuts,
+    go_on: &mut GoOn<'_>,
+) -> Option<BTreeMap<VarId, Arc<EdgeSet>>> {
+    let mut found: BTreeMap<VarId, EdgeSet> =
+        stores.iter().map(|(_, variable)| (*variable, EdgeSet::default())).collect();
+    let mut chains = Chains::of(users, thread);
+    for load in delayable_loads(users.program.thread(thread)) {
+        if !go_on() {
+            return None;
+        }
+        let accesses = users.accesses.at(thread, load);
+        let touched = chains.touched_from(load);
+        for (variable, loads) in &mut found {
+            let elsewhere = accesses.iter().any(|access| access.variable != *variable);
+            let may_matter = elsewhere || !cuts.same_variable;
+            if may_matter && (!cuts.unconnected || touched[variable.index()]) {
+                loads.insert(load);
             }
         }
     }
-    Some(found)
+    Some(found.into_iter().map(|(variable, loads)| (variable, Arc::new(loads))).collect())
 }
 
 /// How many pairs of a store and a load behind it there are; `None` if it was stopped.
 pub fn delays(program: &Program, go_on: &mut GoOn<'_>) -> Option<usize> {
     let mut count = 0;
     for thread in &program.threads {
-        for (store, _) in delayable_stores(thread) {
-            if !go_on() {
-                return None;
-            }
-            for_loads_behind(thread, store, false, &mut |_| count += 1);
-        }
+        let loads = delayable_loads(thread).collect::<EdgeSet>();
+        let stores = delayable_stores(thread);
+        let counts = loads_behind(thread, &stores, |_| &loads, Fences::DoNotWait, go_on)?;
+        count += counts.iter().sum::<usize>();
     }
     Some(count)
 }
 
 /// The stores that go to the buffer, with their variables.
-fn delayable_stores(thread: &Thread) -> impl Iterator<Item = (EdgeId, VarId)> + '_ {
-    thread.edges().iter().enumerate().filter_map(|(index, edge)| match edge.op {
+fn delayable_stores(thread: &Thread) -> Vec<(EdgeId, VarId)> {
+    let edges = thread.edges().iter().enumerate();
+    let stores = edges.filter_map(|(index, edge)| match edge.op {
         Op::Store(variable, _) if !thread.in_atomic(edge.from) => Some((EdgeId::new(index), variable)),
         _ => None,
-    })
+    });
+    stores.collect()
 }
 
-fn is_delayable_load(thread: &Thread, edge: EdgeId) -> bool {
-    let edge = thread.edge(edge);
-    let loads = matches!(edge.op, Op::Load(..) | Op::Block { locked: false, .. });
-    loads && !thread.in_atomic(edge.from)
+/// The loads that may see the thread's own buffer.
+fn delayable_loads(thread: &Thread) -> impl Iterator<Item = EdgeId> + '_ {
+    let is_load = |edge: &Edge| {
+        let loads = matches!(edge.op, Op::Load(..) | Op::Block { locked: false, .. });
+        loads && !thread.in_atomic(edge.from)
+    };
+    let edges = thread.edges().iter().enumerate();
+    edges.filter(move |(_, edge)| is_load(edge)).map(|(index, _)| EdgeId::new(index))
 }
 
-/// Visits the loads that can be reached from behind a store, where fences count without waiting
-/// for the buffer.
-fn for_loads_behind(thread: &Thread, store: EdgeId, fences: bool, visit: &mut dyn FnMut(EdgeId)) {
-    let mut seen = vec![false; thread.locs().count()];
-    let mut work = vec![thread.edge(store).to];
-    while let Some(loc) = work.pop() {
-        if std::mem::replace(&mut seen[loc.index()], true) {
-            continue;
-        }
-        for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !(fences && edge.op.waits())) {
-            if is_delayable_load(thread, id) {
-                visit(id);
+impl Attack {
+    /// One attack for every load that can be reached from the store without waiting.
+    pub fn by_load(&self, program: &Program) -> Vec<(EdgeId, Attack)> {
+        let thread = program.thread(self.thread);
+        let mut seen = vec![false; thread.locs().count()];
+        let mut work = vec![thread.edge(self.store).to];
+        let mut found = EdgeSet::default();
+        while let Some(loc) = work.pop() {
+            if std::mem::replace(&mut seen[loc.index()], true) {
+                continue;
             }
-            work.push(edge.to);
+            for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !edge.op.waits()) {
+                if self.loads.contains(id) {
+                    found.insert(id);
+                }
+                work.push(edge.to);
+            }
         }
+        let single = |load: EdgeId| {
+            let loads = Arc::new(EdgeSet::from_iter([load]));
+            (load, Attack { loads, reached: 1, ..self.clone() })
+        };
+        (0..thread.edges().len()).map(EdgeId::new).filter(|id| found.contains(*id)).map(single).collect()
     }
 }
 
@@ -165,7 +207,7 @@ fn for_loads_behind(thread: &Thread, store: EdgeId, fences: bool, visit: &mut dy
 struct Chains<'a> {
     users: &'a Users<'a>,
     attacker: ThreadId,
-    known: BTreeMap<Vec<(VarId, bool)>, BTreeSet<VarId>>,
+    known: BTreeMap<Vec<(VarId, bool)>, Vec<bool>>,
 }
 
 impl<'a> Chains<'a> {
@@ -173,12 +215,11 @@ impl<'a> Chains<'a> {
         Chains { users, attacker, known: BTreeMap::new() }
     }
 
-    /// Whether a chain from the load may touch the variable.
-    fn touch(&mut self, load: EdgeId, variable: VarId) -> bool {
+    /// By variable, whether a chain from the load may touch it.
+    fn touched_from(&mut self, load: EdgeId) -> &[bool] {
         let accesses = self.users.accesses.at(self.attacker, load);
         let key = accesses.iter().map(|access| (access.variable, access.writes)).collect();
-        let touched = self.known.entry(key).or_insert_with(|| self.users.chain(self.attacker, load));
-        touched.contains(&variable)
+        self.known.entry(key).or_insert_with(|| self.users.chain(self.attacker, load))
     }
 }
 
@@ -203,14 +244,15 @@ impl<'a> Users<'a> {
     }
 
     /// The variables that a chain from a load of this thread may touch.
-    fn chain(&self, attacker: ThreadId, load: EdgeId) -> BTreeSet<VarId> {
+    fn chain(&self, attacker: ThreadId, load: EdgeId) -> Vec<bool> {
         let mut chain = Chain {
             users: self,
             attacker,
             seen: self.program.threads.iter().map(|t| vec![false; t.edges().len()]).collect(),
+            sections: vec![false; self.program.threads.len()],
             entered: vec![[false; 2]; self.program.variables.len()],
             work: Vec::new(),
-            touched: BTreeSet::new(),
+            touched: vec![false; self.program.variables.len()],
         };
         chain.conflicts(self.accesses.at(attacker, load));
         while let Some((thread, edge)) = chain.work.pop() {
@@ -224,16 +266,18 @@ struct Chain<'a> {
     users: &'a Users<'a>,
     attacker: ThreadId,
     seen: Vec<Vec<bool>>,
+    /// By thread: whether its atomic sections have joined.
+    sections: Vec<bool>,
     /// By variable: whether its writers and its readers have joined.
     entered: Vec<[bool; 2]>,
     work: Vec<(ThreadId, EdgeId)>,
-    touched: BTreeSet<VarId>,
+    touched: Vec<bool>,
 }
 
 impl Chain<'_> {
     fn follow(&mut self, thread: ThreadId, edge: EdgeId) {
         let accesses = self.users.accesses.at(thread, edge);
-        self.touched.extend(accesses.iter().map(|access| access.variable));
+        accesses.iter().for_each(|access| self.touched[access.variable.index()] = true);
         self.conflicts(accesses);
         let automaton = self.users.program.thread(thread);
         for (next, _) in automaton.outgoing(automaton.edge(edge).to) {
@@ -245,8 +289,12 @@ impl Chain<'_> {
     fn conflicts(&mut self, accesses: &[Access]) {
         for access in accesses {
             let at = access.variable.index();
-            let [writers, readers] = self.entered[at];
+            let before = self.entered[at];
+            let [writers, readers] = before;
             self.entered[at] = [true, readers || access.writes];
+            if self.entered[at] == before {
+                continue;
+            }
             for (thread, edge, writes) in &self.users.by_variable[at] {
                 let joins = if *writes { !writers } else { access.writes && !readers };
                 if joins && *thread != self.attacker {
@@ -256,10 +304,11 @@ impl Chain<'_> {
         }
     }
 
-    /// An atomic section joins as a whole: what stands before the conflict belongs to it.
+    /// Atomic sections join as a whole: what stands before the conflict belongs to them.
     fn join(&mut self, thread: ThreadId, edge: EdgeId) {
         let automaton = self.users.program.thread(thread);
-        if automaton.in_atomic(automaton.edge(edge).from) {
+        let inside = automaton.in_atomic(automaton.edge(edge).from);
+        if inside && !std::mem::replace(&mut self.sections[thread.index()], true) {
             for (index, other) in automaton.edges().iter().enumerate() {
                 if automaton.in_atomic(other.from) {
                     self.push(thread, EdgeId::new(index));

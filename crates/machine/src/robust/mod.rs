@@ -8,7 +8,9 @@
 mod attacking;
 mod attacks;
 mod delaying;
+mod reaching;
 
 pub use attacking::{AttackStep, Attacked, Attacking, number_controls};
 pub use attacks::{Access, Accesses, Attack, Cuts, GoOn, attacks, attacks_within, delays};
 pub use delaying::Delaying;
+pub use reaching::EdgeSet;
