@@ -1,7 +1,7 @@
 //! Running a program as it is written.
 
-use crate::language::{E, S, Target, Whole};
-use crate::{CELLS, FUEL, REGISTERS, VARIABLES};
+use crate::FUEL;
+use crate::texts::{CELLS, E, REGISTERS, S, Target, VARIABLES, Whole};
 use program::Int;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,7 @@ impl Direct<'_> {
     fn eval(&mut self, e: &E, registers: &[Int]) -> Result<Int, Outcome> {
         Ok(match e {
             E::Const(value) => Int::from(*value),
+            E::Huge => unreachable!("not generated"),
             E::Register(r) => registers[*r].clone(),
             E::Variable(v) => self.load(*v),
             E::Cell(index) => {
@@ -235,6 +236,7 @@ impl Direct<'_> {
             S::Continue => return Ok(Flow::Continue),
             S::Stop => return Err(Outcome::Ended),
             S::Return(e) => return Ok(Flow::Return(self.eval(e, registers)?)),
+            _ => unreachable!("not generated"),
         }
         Ok(Flow::Next)
     }
@@ -266,7 +268,7 @@ pub fn initial() -> Vec<Int> {
 pub fn run_directly(whole: &Whole) -> (Vec<Event>, Outcome) {
     let mut direct = Direct { whole, memory: initial(), events: Vec::new(), fuel: FUEL, atomic: false };
     let mut registers = vec![Int::from(0); REGISTERS];
-    let outcome = match direct.block(&whole.thread, &mut registers) {
+    let outcome = match direct.block(&whole.threads[0], &mut registers) {
         Ok(_) => Outcome::Ended,
         Err(outcome) => outcome,
     };
