@@ -177,6 +177,17 @@ fn insert(maker: &mut Maker, body: &mut Vec<S>, statements: Vec<S>) {
     }
 }
 
+/// Puts a feature somewhere that chooses nothing: with it, a thread has one run.
+pub fn insert_deterministic(maker: &mut Maker, body: &mut Vec<S>) {
+    let make: fn(&mut Maker) -> Vec<S> =
+        maker.pick(&[jump as _, jump_into, section, locked, together, stores_in_loop, counter]);
+    let statements = make(maker);
+    let chooses = |s: &S| matches!(s, S::Choose(_));
+    if !statements.iter().any(chooses) {
+        insert(maker, body, statements);
+    }
+}
+
 fn load(register: usize, variable: usize) -> S {
     S::Register(register, E::Variable(variable))
 }

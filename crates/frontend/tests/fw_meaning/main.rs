@@ -22,7 +22,10 @@ fn sequential(seed: u64) -> Whole {
     let mut maker = Maker::new(seed, 3);
     (maker.cells, maker.functions) = (true, 3);
     let functions = maker.functions();
-    let thread = (0..6).map(|_| maker.statement(2)).collect();
+    let mut thread = (0..6).map(|_| maker.statement(2)).collect();
+    while maker.chance(50) {
+        texts::insert_deterministic(&mut maker, &mut thread);
+    }
     let shared = ["x0".to_string(), "x1 = 1".to_string(), format!("a[{CELLS}] = {{2, 0, 1}}")];
     Whole { shared: shared.into(), functions, threads: vec![thread], claims: Vec::new() }
 }
