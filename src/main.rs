@@ -15,6 +15,10 @@ mod progress;
 mod report;
 mod whole_file;
 
+// Fuzz targets take the binary as a library (`fuzz/Cargo.toml`), and need a door.
+#[cfg(fuzzing)]
+pub use commands::{conversation, expectations};
+
 use args::{Cli, Command};
 use clap::Parser;
 use console::Console;

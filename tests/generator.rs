@@ -1,8 +1,12 @@
 //! The random programs must stay worth their time: valid, varied, and with behaviours that
 //! tell the models apart. The bounds are loose; they are there to notice a broken generator.
 
+#[path = "generator/texts.rs"]
+mod of_texts;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/texts.rs"]
+mod texts;
 
 use machine::reference::{Limits, Model, Reached, Violation, explore};
 use program::{Domain, FailureKind, Fence, Op, Place, Program, PropertyKind};

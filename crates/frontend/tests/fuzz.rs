@@ -3,9 +3,13 @@
 //! Seeds are mutated with a fixed random seed, so that a failure repeats. Where the public
 //! corpora lie beside the checkout, some of their files are seeds as well.
 
+#[path = "common/any_text.rs"]
+mod any_text;
+
+use any_text::{check_diagnostic, check_text};
 use fastrand::Rng;
-use frontend::{Diagnostic, FRONTENDS, Frontend, Options, rmm, trencher};
-use program::{Program, Source, Span};
+use frontend::{FRONTENDS, Frontend, Options, rmm, trencher};
+use program::Source;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
@@ -142,41 +146,6 @@ fn mutate(seed: &str, other: &str, rng: &mut Rng) -> String {
     text
 }
 
-fn check_span(text: &str, span: Span, what: &str) {
-    let (start, end) = (span.start as usize, span.end as usize);
-    let fits = start <= end && text.is_char_boundary(start) && text.is_char_boundary(end);
-    assert!(span.is_none() || fits, "{what}: {span:?} does not fit the text");
-}
-
-fn check_diagnostic(text: &str, diagnostic: &Diagnostic) {
-    assert!(!diagnostic.message.is_empty());
-    check_span(text, diagnostic.span, &diagnostic.message);
-    diagnostic.related.iter().for_each(|(span, remark)| check_span(text, *span, remark));
-}
-
-fn check_program(text: &str, program: &Program) {
-    assert_eq!(program.validate(), Ok(()));
-    for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
-        check_span(text, edge.span, "an edge");
-    }
-    let _ = program::print(program);
-    check_writers(text, program);
-}
-
-/// What is written can be read.
-fn check_writers(text: &str, program: &Program) {
-    for (name, written) in [("rmm", rmm::write(program)), ("trencher", trencher::write(program))] {
-        let frontend = FRONTENDS.iter().find(|f| f.name == name).expect("registered");
-        match written {
-            Err(errors) => errors.iter().for_each(|error| check_diagnostic(text, error)),
-            Ok(written) => {
-                let again = (frontend.read)(Source::new("again", written.clone()), &Options::default());
-                assert!(again.is_ok(), "what was written as {name} is not read: {again:#?}\n{written}");
-            }
-        }
-    }
-}
-
 fn fuzz(name: &str, seeds: &[String], rounds: usize) {
     let frontend: &Frontend = FRONTENDS.iter().find(|f| f.name == name).expect("registered");
     let mut rng = Rng::with_seed(0x5eed);
@@ -185,22 +154,7 @@ fn fuzz(name: &str, seeds: &[String], rounds: usize) {
         let seed = rng.choice(seeds).expect("seeds");
         let other = rng.choice(seeds).expect("seeds");
         let text = if round < seeds.len() { seeds[round].clone() } else { mutate(seed, other, &mut rng) };
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            let options = Options { observe_all: round % 2 == 0, ..Options::default() };
-            let _ = (frontend.recognises)(&text);
-            match (frontend.read)(Source::new("fuzz", text.clone()), &options) {
-                Ok(parsed) => {
-                    parsed.warnings.iter().for_each(|warning| check_diagnostic(&text, warning));
-                    check_program(&text, &parsed.program);
-                    true
-                }
-                Err(errors) => {
-                    assert!(!errors.is_empty());
-                    errors.iter().for_each(|error| check_diagnostic(&text, error));
-                    false
-                }
-            }
-        }));
+        let result = catch_unwind(AssertUnwindSafe(|| check_text(frontend, &text, round % 2 == 0)));
         match result {
             Ok(read) => accepted += usize::from(read),
             Err(_) => panic!("round {round} of {name} with this text:\n{text}"),

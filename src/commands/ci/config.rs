@@ -107,7 +107,11 @@ impl Config {
     /// Reads a configuration.
     pub fn read(path: &Path) -> Result<Config, Wrong> {
         let without_text = |reason: String| Wrong { reason, diagnostics: Vec::new(), source: None };
-        let text = read_text(path).map_err(without_text)?;
+        Config::of_text(path, read_text(path).map_err(without_text)?)
+    }
+
+    /// The configuration of a text that stands in this file.
+    pub fn of_text(path: &Path, text: String) -> Result<Config, Wrong> {
         let source = Source::new(name(path), text);
         let wrong = |diagnostic| Wrong {
             reason: "1 error".to_string(),

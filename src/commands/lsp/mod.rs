@@ -70,6 +70,21 @@ fn serve() -> Result<Exit, Failure> {
     }
 }
 
+/// A whole conversation for fuzz targets: every message is answered before the next is read, and
+/// what goes on in the background is not waited for.
+#[cfg(fuzzing)]
+pub fn conversation(mut input: &[u8]) -> io::Result<Vec<u8>> {
+    let mut output = Vec::new();
+    let mut server = Server::new(mpsc::channel().0, &mut output);
+    while let Some(frame) = wire::read(&mut input)? {
+        if let Next::Exit(_) = server.handle(Event::Frame(frame))? {
+            break;
+        }
+        server.idle()?;
+    }
+    Ok(output)
+}
+
 /// The next event; before waiting for one, what is due is done. `None` if something else is due.
 fn next_event(server: &mut Server<io::Stdout>, events: &Receiver<Event>) -> io::Result<Option<Event>> {
     match events.try_recv() {

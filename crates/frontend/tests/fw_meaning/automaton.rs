@@ -39,14 +39,13 @@ impl Machine {
             Op::Lock => events.push(Event::Lock),
             Op::Unlock => events.push(Event::Unlock),
             Op::Block { locked, parts } => {
-                assert!(locked);
-                events.push(Event::Lock);
+                events.extend(locked.then_some(Event::Lock));
                 for part in parts {
                     let (after, done) = next.after(part)?;
                     events.extend(done);
                     next = after;
                 }
-                events.push(Event::Unlock);
+                events.extend(locked.then_some(Event::Unlock));
             }
             Op::Havoc(..) | Op::Fence(_) => unreachable!("not generated"),
         }

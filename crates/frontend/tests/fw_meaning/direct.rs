@@ -1,7 +1,7 @@
 //! Running a program as it is written.
 
-use crate::language::{E, S, Target, Whole};
-use crate::{CELLS, FUEL, REGISTERS, VARIABLES};
+use crate::FUEL;
+use crate::texts::{CELLS, E, REGISTERS, S, Target, VARIABLES, Whole};
 use program::Int;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,7 @@ enum Flow {
     Next,
     Break,
     Continue,
+    Goto(usize),
     Return(Int),
 }
 
@@ -90,6 +91,7 @@ impl Direct<'_> {
     fn eval(&mut self, e: &E, registers: &[Int]) -> Result<Int, Outcome> {
         Ok(match e {
             E::Const(value) => Int::from(*value),
+            E::Huge => unreachable!("not generated"),
             E::Register(r) => registers[*r].clone(),
             E::Variable(v) => self.load(*v),
             E::Cell(index) => {
@@ -162,13 +164,70 @@ impl Direct<'_> {
     }
 
     fn block(&mut self, block: &[S], registers: &mut Vec<Int>) -> Result<Flow, Outcome> {
-        for statement in block {
-            match self.statement(statement, registers)? {
-                Flow::Next => {}
+        self.run(block, None, registers)
+    }
+
+    /// Runs a block from its start, or from a label in it.
+    fn run(
+        &mut self,
+        block: &[S],
+        mut from: Option<usize>,
+        registers: &mut Vec<Int>,
+    ) -> Result<Flow, Outcome> {
+        let position = |label: usize| block.iter().position(|s| has_label(s, label));
+        let mut at = from.and_then(position).unwrap_or(0);
+        while let Some(statement) = block.get(at) {
+            let flow = match from.take() {
+                Some(label) => self.enter(statement, label, registers)?,
+                None => self.statement(statement, registers)?,
+            };
+            match flow {
+                Flow::Next => at += 1,
+                Flow::Goto(label) if position(label).is_some() => {
+                    at = position(label).unwrap_or(0);
+                    from = Some(label);
+                }
                 other => return Ok(other),
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// Goes on at a label inside a statement, or at one that is the statement.
+    fn enter(&mut self, s: &S, label: usize, registers: &mut Vec<Int>) -> Result<Flow, Outcome> {
+        match s {
+            S::If(_, yes, no) => {
+                let inside = if yes.iter().any(|s| has_label(s, label)) { yes } else { no };
+                self.run(inside, Some(label), registers)
+            }
+            S::While(c, body) => self.looped(Some(c), body, Some(label), registers),
+            S::Loop(body) => self.looped(None, body, Some(label), registers),
+            _ => Ok(Flow::Next),
+        }
+    }
+
+    /// A loop, from its start or from a label in its body.
+    fn looped(
+        &mut self,
+        condition: Option<&E>,
+        body: &[S],
+        mut from: Option<usize>,
+        registers: &mut Vec<Int>,
+    ) -> Result<Flow, Outcome> {
+        loop {
+            if from.is_none()
+                && let Some(c) = condition
+                && !is_true(&self.eval(c, registers)?)
+            {
+                return Ok(Flow::Next);
+            }
+            self.spend()?;
+            match self.run(body, from.take(), registers)? {
+                Flow::Break => return Ok(Flow::Next),
+                Flow::Next | Flow::Continue => {}
+                away => return Ok(away),
+            }
+        }
     }
 
     fn statement(&mut self, s: &S, registers: &mut Vec<Int>) -> Result<Flow, Outcome> {
@@ -186,22 +245,14 @@ impl Direct<'_> {
                 let taken = if is_true(&self.eval(c, registers)?) { yes } else { no };
                 return self.block(taken, registers);
             }
-            S::While(c, body) => {
-                while is_true(&self.eval(c, registers)?) {
-                    self.spend()?;
-                    match self.block(body, registers)? {
-                        Flow::Break => break,
-                        Flow::Return(value) => return Ok(Flow::Return(value)),
-                        _ => {}
-                    }
-                }
-            }
+            S::While(c, body) => return self.looped(Some(c), body, None, registers),
+            S::Loop(body) => return self.looped(None, body, None, registers),
             S::For(_, count, body) => {
                 for _ in 0..*count {
                     match self.block(body, registers)? {
                         Flow::Break => break,
-                        Flow::Return(value) => return Ok(Flow::Return(value)),
-                        _ => {}
+                        Flow::Next | Flow::Continue => {}
+                        away => return Ok(away),
                     }
                 }
             }
@@ -231,12 +282,30 @@ impl Direct<'_> {
                 })?;
             }
             S::Evaluate(e) => drop(self.eval(e, registers)?),
+            S::Locked(parts) => return self.at_once(parts, true, registers),
+            S::Together(parts) => return self.at_once(parts, false, registers),
+            S::Label(_) => {}
+            S::Goto(label) => return Ok(Flow::Goto(*label)),
             S::Break => return Ok(Flow::Break),
             S::Continue => return Ok(Flow::Continue),
             S::Stop => return Err(Outcome::Ended),
             S::Return(e) => return Ok(Flow::Return(self.eval(e, registers)?)),
+            _ => unreachable!("not generated"),
         }
         Ok(Flow::Next)
+    }
+
+    /// Several statements as one step; if one of them is not possible, nothing has happened.
+    fn at_once(&mut self, parts: &[S], locked: bool, registers: &mut Vec<Int>) -> Result<Flow, Outcome> {
+        let before = self.events.len();
+        let done = match locked {
+            true => self.locked(|direct| direct.block(parts, registers)),
+            false => self.block(parts, registers),
+        };
+        if done.is_err() {
+            self.events.truncate(before);
+        }
+        done
     }
 
     fn atomic(&mut self, body: &[S], registers: &mut Vec<Int>) -> Result<Flow, Outcome> {
@@ -254,6 +323,11 @@ impl Direct<'_> {
     }
 }
 
+/// Whether a label is the statement or stands in it.
+fn has_label(s: &S, label: usize) -> bool {
+    matches!(s, S::Label(l) if *l == label) || s.bodies().into_iter().flatten().any(|s| has_label(s, label))
+}
+
 fn cell(index: &Int) -> Result<usize, Outcome> {
     let inside = (0..CELLS).find(|at| Int::from(*at) == *index);
     inside.map(|at| VARIABLES + at).ok_or(Outcome::Bounds)
@@ -266,7 +340,7 @@ pub fn initial() -> Vec<Int> {
 pub fn run_directly(whole: &Whole) -> (Vec<Event>, Outcome) {
     let mut direct = Direct { whole, memory: initial(), events: Vec::new(), fuel: FUEL, atomic: false };
     let mut registers = vec![Int::from(0); REGISTERS];
-    let outcome = match direct.block(&whole.thread, &mut registers) {
+    let outcome = match direct.block(&whole.threads[0], &mut registers) {
         Ok(_) => Outcome::Ended,
         Err(outcome) => outcome,
     };

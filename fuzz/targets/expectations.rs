@@ -1,0 +1,12 @@
+//! Any text as `fencewright.toml`.
+#![no_main]
+
+#[path = "../../crates/frontend/tests/common/any_text.rs"]
+mod any_text;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    if let Err(diagnostics) = tool::expectations(text) {
+        assert!(!diagnostics.is_empty());
+        diagnostics.iter().for_each(|diagnostic| any_text::check_diagnostic(text, diagnostic));
+    }
+});

@@ -1,0 +1,10 @@
+//! Any text as `trencher`.
+#![no_main]
+
+#[path = "../../crates/frontend/tests/common/any_text.rs"]
+mod any_text;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let frontend = frontend::FRONTENDS.iter().find(|frontend| frontend.name == "trencher");
+    any_text::check_text(frontend.expect("registered"), text, text.len() % 2 == 0);
+});

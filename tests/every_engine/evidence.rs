@@ -1,0 +1,95 @@
+//! Evidence as everybody else sees it: checked in memory, written to a file, read from there.
+
+use super::{Tally, count, word};
+use engine::{Robustness, Run, prove_robust};
+use evidence::{
+    Claim, Form, Ignore, MostStates, Task, Verdict, check, check_file, known, read_certificate, simplify,
+    write_evidence, write_robust, write_witness,
+};
+use machine::Model;
+use program::Program;
+use std::io::{self, BufRead, Cursor};
+
+/// What checking a file may take, in bytes.
+const BUDGET: usize = 1 << 26;
+
+fn reader(bytes: &[u8]) -> impl Fn() -> io::Result<Box<dyn BufRead>> + '_ {
+    || Ok(Box::new(Cursor::new(bytes.to_vec())))
+}
+
+/// The checker accepts the verdict, violations are made simple, and what a proof knows is said.
+pub fn check_in_memory(task: &Task<'_>, verdict: Verdict) -> Result<(), String> {
+    let checked = check(task, verdict, &Ignore).map_err(|why| format!("rejected: {why}"))?;
+    match simplify(task, checked).verdict() {
+        Verdict::Safe(certificate) => drop(known(task, certificate)),
+        Verdict::Unsafe(trace) => {
+            machine::replay(task.program, task.model, trace)
+                .map_err(|why| format!("the simple violation is none: {why}"))?;
+        }
+        Verdict::Unknown(_) => {}
+    }
+    Ok(())
+}
+
+/// The evidence survives a file: it says the same there, and so does what is read and written again.
+pub fn check_files(task: &Task<'_>, verdict: &Verdict, form: Form) -> Result<(), String> {
+    let first = written(task, verdict, form)?;
+    let second = written(task, &read_back(task, word(verdict), &first)?, form)?;
+    let third = written(task, &read_back(task, word(verdict), &second)?, form)?;
+    // The first may order what has no order in another way.
+    if second == third { Ok(()) } else { Err("a file reads back differently".to_string()) }
+}
+
+fn written(task: &Task<'_>, verdict: &Verdict, form: Form) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    write_evidence(task, verdict, form, &mut bytes).map_err(|why| format!("not written: {why}"))?;
+    Ok(bytes)
+}
+
+/// The verdict of a file, which must be the one expected, of this model.
+fn read_back(task: &Task<'_>, expected: &str, bytes: &[u8]) -> Result<Verdict, String> {
+    let open = reader(bytes);
+    let claim = check_file(task.program, &open, BUDGET).map_err(|why| format!("file rejected: {why}"))?;
+    let same = |model: Model| model.name() == task.model.name();
+    match claim {
+        Claim::Safe(model, _) if same(model) && expected == "safe" => {
+            let read = read_certificate(task.program, &open).map_err(|why| format!("not read: {why}"))?;
+            let (_, certificate) = read.ok_or("a certificate is read as none")?;
+            Ok(Verdict::Safe(certificate))
+        }
+        Claim::Unsafe(model, trace, _) if same(model) && expected == "unsafe" => Ok(Verdict::Unsafe(trace)),
+        other => Err(format!("the file claims something else: {other:?}")),
+    }
+}
+
+/// Whatever is said about robustness has evidence that survives a file.
+pub fn check_robustness(
+    program: &Program,
+    most_states: usize,
+    form: Form,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let run = Run { monitor: &MostStates(most_states), ..Run::default() };
+    let mut bytes = Vec::new();
+    let expected = match prove_robust(program, &run) {
+        (Robustness::Robust, Some(proof)) => {
+            write_robust(program, &proof, form, &mut bytes).map_err(|why| why.to_string())?;
+            "robust"
+        }
+        (Robustness::NotRobust(witness), _) => {
+            write_witness(program, witness.witness(), form, &mut bytes).map_err(|why| why.to_string())?;
+            "not robust"
+        }
+        (Robustness::Robust, None) => return Err("robust without a proof".to_string()),
+        (Robustness::Unknown(reasons), _) => return super::reasons::check(program, &reasons),
+        (Robustness::Rejected(why), _) => return Err(format!("rejected: {why}")),
+    };
+    let found = match check_file(program, &reader(&bytes), BUDGET) {
+        Ok(Claim::Robust(_)) => "robust",
+        Ok(Claim::NotRobust(..)) => "not robust",
+        Ok(other) => return Err(format!("the file claims something else: {other:?}")),
+        Err(why) => return Err(format!("file rejected: {why}")),
+    };
+    count(tally, found);
+    if found == expected { Ok(()) } else { Err(format!("{expected}, but the file says {found}")) }
+}
