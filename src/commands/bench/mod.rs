@@ -64,7 +64,7 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
         display: &Display::new(console.look().quiet),
     };
     let mut tables = (bench.tables)(&bencher).map_err(Failure::Message)?;
-    tables.iter_mut().for_each(|table| table.notes.push(bencher.about_times()));
+    tables.last_mut().into_iter().for_each(|table| table.notes.push(bencher.about_times()));
     let printed = match args.markdown {
         true => markdown(&tables),
         false => report.bench(bench.name, &tables, console.look()),
@@ -119,8 +119,8 @@ impl Bencher<'_> {
         match self.runs {
             1 => "Times are of one run.".to_string(),
             runs => format!(
-                "Times are medians of {runs} runs (least–most); a question that has taken {} seconds is not \
-                 asked again, and its cell says so.",
+                "In all tables: times are medians of {runs} runs (least–most). A question that has taken {} seconds \
+                 is not asked again, and its cell says so.",
                 LONG.as_secs()
             ),
         }
