@@ -109,7 +109,8 @@ pub enum Command {
     #[command(after_help = "\
 Examples:
   fencewright bench                                what there is
-  fencewright bench seed004-robust --format json   one object a row")]
+  fencewright bench seed004-robust --format json   one object a row
+  fencewright bench seed000 --runs 9 --markdown    tables for the book")]
     Bench(Bench),
 
     /// Are all answers as fencewright.toml expects them?

@@ -1,5 +1,7 @@
 //! The command line as scripts and people use it: the binary, run from outside.
 
+#[path = "cli/bench.rs"]
+mod bench;
 #[path = "cli/ci.rs"]
 mod ci;
 #[path = "cli/ci_config.rs"]

@@ -164,6 +164,41 @@ fn robustness_does_not_decide_every_property() {
     )));
 }
 
+/// A thread that has atomic sections, but stands outside of them where the property looks, is as good
+/// as one without.
+#[test]
+fn threads_behind_an_atomic_section_are_decided() {
+    let with = |never: &str| {
+        parse(&format!(
+            "shared x; thread T {{ x = 1; l: skip; }}
+             thread H {{ let r; atomic {{ r = x; m: assume r == 0; }} n: skip; o: skip; }} never {never};"
+        ))
+    };
+    for (never, expected) in [
+        ("T@l && H@n", true),
+        ("T@l && (H@n || H@o)", true),
+        ("H@n && T@l && H.r == 0", true),
+        ("T@l && H@m", false),
+        ("T@l && (H@n || H@m)", false),
+        ("T@l && !H@n", false),
+        ("T@l && H.r == 0", false),
+        ("T@l || H@n", false),
+    ] {
+        assert_eq!(carries_over(&with(never)), expected, "{never}");
+    }
+    let excluded = parse(
+        "shared lock, c; thread P(i in 0..2) {
+             let l = 1;
+             while (l != 0) { atomic { l = lock; lock = 1; } }
+             cs: c = i; lock = 0;
+         }
+         never P0@cs && P1@cs;",
+    );
+    let found = checked(&Lazy, &excluded, MOST).expect("evidence");
+    assert!(matches!(found.verdict(), Verdict::Safe(Certificate::Robust { .. })), "{:?}", found.verdict());
+    assert_eq!(word(checked(&Explicit, &excluded, MOST).expect("evidence").verdict()), "safe");
+}
+
 fn under_sc(program: &Program) -> ClosedSet {
     let task = Task { program, model: model_named("sc").expect("a model") };
     match Explicit.verify(&task, &Run::default()).verdict {

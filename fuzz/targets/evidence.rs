@@ -3,7 +3,7 @@
 //! The fingerprint and the closing line are set right, so that what stands between them is looked at.
 #![no_main]
 
-use evidence::{Claim, FileError, check_file, fingerprint, read_certificate, write_smtlib, Task};
+use evidence::{Claim, FileError, Ignore, Task, check_file, fingerprint, read_certificate, write_smtlib};
 use frontend::{FRONTENDS, Options};
 use program::{Program, Source};
 use std::io::{self, BufRead, Cursor};
@@ -42,7 +42,7 @@ fn mended(text: &str, program: &Program) -> String {
 fn judge(text: &str, (program, safe_under, robust): &Subject) {
     let text = if text.starts_with('{') { text.to_string() } else { mended(text, program) };
     let open = || -> io::Result<Box<dyn BufRead>> { Ok(Box::new(Cursor::new(text.clone().into_bytes()))) };
-    match check_file(program, &open, BUDGET) {
+    match check_file(program, &open, BUDGET, &Ignore) {
         Ok(Claim::Safe(model, _)) => assert!(safe_under.contains(&model.name()), "accepted:\n{text}"),
         Ok(Claim::Unsafe(model, ..)) => assert!(!safe_under.contains(&model.name()), "accepted:\n{text}"),
         Ok(Claim::Robust(_)) => assert!(*robust, "accepted:\n{text}"),
@@ -50,7 +50,7 @@ fn judge(text: &str, (program, safe_under, robust): &Subject) {
         Err(FileError::Line(line, _)) => assert!(line <= text.lines().count() + 1),
         Err(_) => {}
     }
-    if let Ok(Some((model, certificate))) = read_certificate(program, &open) {
+    if let Ok(Some((model, certificate))) = read_certificate(program, &open, &Ignore) {
         let _ = write_smtlib(&Task { program, model }, &certificate, &mut io::sink());
     }
 }

@@ -24,6 +24,14 @@ pub struct Bench {
     #[arg(long, short, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub timeout: Duration,
 
+    /// How often each question is asked; a question that takes seconds is asked less often
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+
+    /// Print tables in Markdown
+    #[arg(long, conflicts_with = "format")]
+    pub markdown: bool,
+
     /// Memory for everything together, in megabytes
     #[arg(long, value_name = "MB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(1..))]
     pub memory: u64,

@@ -70,6 +70,8 @@ struct Stats {
     solver_calls: Option<usize>,
     /// What abstract paths to violations turned out to be.
     refined: Option<Value>,
+    /// Searches under SC that engine lazy started.
+    sc_queries: Option<usize>,
 }
 
 impl Stats {
@@ -88,6 +90,7 @@ impl Stats {
                 let Refinements { sc, model, k, predicates } = refinements;
                 json!({"sc": sc, "model": model, "k": k, "predicates": predicates})
             }),
+            sc_queries: statistics.sc_queries,
         }
     }
 }

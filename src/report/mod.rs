@@ -23,7 +23,7 @@ mod trace;
 mod witness;
 
 pub use automata::automata;
-pub use bench::{BenchCell, BenchTable};
+pub use bench::{BenchCell, BenchTable, Times, markdown};
 pub use ci::{Compared, Status, Subject};
 pub use document::{Assemble, Ending};
 pub use fences::{Edit, Fenced, kind, statement_of};

@@ -100,7 +100,7 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["bench", "--timeout", "0", "--corpora", "none", "seed000"],
         vec!["bench", "--timeout", "0", "--corpora", "none", "seed004-lazy"],
         // A second, with answers.
-        vec!["bench", "--corpora", "none", "seed004-robust"],
+        vec!["bench", "--corpora", "none", "--runs", "2", "seed004-robust"],
         vec!["list"],
         vec!["list", "models"],
         vec!["list", "formats"],

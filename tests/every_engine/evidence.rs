@@ -20,7 +20,7 @@ fn reader(bytes: &[u8]) -> impl Fn() -> io::Result<Box<dyn BufRead>> + '_ {
 /// The checker accepts the verdict, violations are made simple, and what a proof knows is said.
 pub fn check_in_memory(task: &Task<'_>, verdict: Verdict) -> Result<(), String> {
     let checked = check(task, verdict, &Ignore).map_err(|why| format!("rejected: {why}"))?;
-    match simplify(task, checked).verdict() {
+    match simplify(task, checked, &Ignore).verdict() {
         Verdict::Safe(certificate) => drop(known(task, certificate)),
         Verdict::Unsafe(trace) => {
             machine::replay(task.program, task.model, trace)
@@ -49,11 +49,11 @@ fn written(task: &Task<'_>, verdict: &Verdict, form: Form) -> Result<Vec<u8>, St
 /// The verdict of a file, which must be the one expected, of this model.
 fn read_back(task: &Task<'_>, expected: &str, bytes: &[u8]) -> Result<Verdict, String> {
     let open = reader(bytes);
-    let claim = check_file(task.program, &open, BUDGET).map_err(|why| format!("file rejected: {why}"))?;
+    let claim = check_file(task.program, &open, BUDGET, &Ignore).map_err(|why| format!("file rejected: {why}"))?;
     let same = |model: Model| model.name() == task.model.name();
     match claim {
         Claim::Safe(model, _) if same(model) && expected == "safe" => {
-            let read = read_certificate(task.program, &open).map_err(|why| format!("not read: {why}"))?;
+            let read = read_certificate(task.program, &open, &Ignore).map_err(|why| format!("not read: {why}"))?;
             let (_, certificate) = read.ok_or("a certificate is read as none")?;
             Ok(Verdict::Safe(certificate))
         }
@@ -84,7 +84,7 @@ pub fn check_robustness(
         (Robustness::Unknown(reasons), _) => return super::reasons::check(program, &reasons),
         (Robustness::Rejected(why), _) => return Err(format!("rejected: {why}")),
     };
-    let found = match check_file(program, &reader(&bytes), BUDGET) {
+    let found = match check_file(program, &reader(&bytes), BUDGET, &Ignore) {
         Ok(Claim::Robust(_)) => "robust",
         Ok(Claim::NotRobust(..)) => "not robust",
         Ok(other) => return Err(format!("the file claims something else: {other:?}")),

@@ -21,7 +21,7 @@ use machine::{
     Accesses, Attack, Attacked, Attacking, Delaying, Doubt, Exact, Full, Gaps, Local, Model, State, StateSet,
     attacks, model_named,
 };
-use program::{Delay, Op, Place, Program, PropertyKind, Thread, ThreadId, VarId};
+use program::{Cond, Delay, Expr, Int, Op, Place, Program, PropertyKind, Relation, Thread, ThreadId, VarId};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -127,9 +127,9 @@ pub(crate) fn sc() -> Result<Model, Rejected> {
 /// what it did there: it may be taken back to where that began, or do it again at the very end.
 ///
 /// Failures and `finally` are about one thread, or about complete runs. A `never` is fine if it
-/// does not speak of memory, and if none of the threads that it speaks of has atomic sections
-/// of several steps, or it speaks of one thread only (drain); or if it speaks only of memory and
-/// of threads that never buffer (take back).
+/// does not speak of memory, and if each thread that it speaks of has no atomic sections of
+/// several steps or must stand outside of them, or it speaks of one thread only (drain); or if it
+/// speaks only of memory and of threads that never buffer (take back).
 pub fn carries_over(program: &Program) -> bool {
     let nevers = program.properties.iter().filter(|property| property.kind == PropertyKind::Never);
     let mut fine = true;
@@ -140,12 +140,25 @@ pub fn carries_over(program: &Program) -> bool {
             Place::At(thread, _) | Place::Register(thread, _) => drop(threads.insert(thread)),
             Place::Memory(variable) => drop(memory.insert(variable)),
         });
-        let sections = |id: &ThreadId| has(program.thread(*id), |op| matches!(op, Op::Lock));
-        let drain = memory.is_empty() && (threads.len() <= 1 || !threads.iter().any(sections));
+        let sections = |id: ThreadId| has(program.thread(id), |op| matches!(op, Op::Lock));
+        let is_outside = |id: &ThreadId| !sections(*id) || stands_outside(program, *id, &property.cond);
+        let drain = memory.is_empty() && (threads.len() <= 1 || threads.iter().all(is_outside));
         let take_back = !threads.iter().any(|id| buffers(program.thread(*id)));
         fine &= drain || take_back;
     }
     fine
+}
+
+/// Whether a condition says of a thread that it stands outside of atomic sections.
+fn stands_outside(program: &Program, id: ThreadId, cond: &Cond<Place>) -> bool {
+    match cond {
+        Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(thread, loc)), Expr::Const(zero)) => {
+            *thread == id && *zero == Int::from(0) && !program.thread(id).in_atomic(*loc)
+        }
+        Cond::And(parts) => parts.iter().any(|part| stands_outside(program, id, part)),
+        Cond::Or(parts) => parts.iter().all(|part| stands_outside(program, id, part)),
+        Cond::Const(_) | Cond::Compare(..) => false,
+    }
 }
 
 fn has(thread: &Thread, wanted: impl Fn(&Op) -> bool) -> bool {

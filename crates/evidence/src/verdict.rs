@@ -234,6 +234,8 @@ pub struct Statistics {
     pub refinements: Option<Refinements>,
     /// Questions put to the solver.
     pub questions: Option<usize>,
+    /// Reachability queries under SC: searches that were started, of all rounds together.
+    pub sc_queries: Option<usize>,
 }
 
 /// What paths of an abstraction to a violation turned out to be, and how often.

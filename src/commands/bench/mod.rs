@@ -2,7 +2,10 @@
 //!
 //! A [`Bench`] is a name and a function that fills tables; `BENCHES` lists them all. The
 //! function gets a [`Bencher`], which knows where programs are, limits each question and takes the
-//! time. All answers are checked, as everywhere; how long that takes is part of ours.
+//! time, of several runs. All answers are checked, as everywhere; how long that takes is part of ours.
+//!
+//! A published figure stands beside ours only for the same program, the same question and the
+//! same number of threads. Everything else is in a table of its own.
 
 mod seed000;
 mod seed004;
@@ -13,22 +16,25 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::limits::{Budget, Interrupt, Watch};
 use crate::progress::Display;
-use crate::report::{BenchCell, BenchTable, Section};
+use crate::report::{BenchCell, BenchTable, Section, Times, markdown};
 use engine::{Abstraction, Engine, Run};
 use evidence::{Checked, Monitor, Statistics, Task, Verdict};
 use program::{Int, Program, Source};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A program of our own corpus: the name of its file and its text, part of the binary.
 type File = (&'static str, &'static str);
 
 macro_rules! corpus {
     ($name:literal) => {
-        (concat!($name, ".fw"), include_str!(concat!("../../../corpus/", $name, ".fw")))
+        (concat!($name, ".fw"), include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/", $name, ".fw")))
     };
 }
 use corpus;
+
+/// A question is not asked again once it has taken this long altogether.
+const LONG: Duration = Duration::from_secs(5);
 
 /// A table that can be asked for.
 pub struct Bench {
@@ -54,11 +60,17 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
     let bencher = Bencher {
         corpora: args.corpora.clone(),
         budget: args.budget(),
+        runs: args.runs as usize,
         interrupt: &Interrupt::listen(),
         display: &Display::new(console.look().quiet),
     };
-    let tables = (bench.tables)(&bencher).map_err(Failure::Message)?;
-    console.print(&report.bench(bench.name, &tables, console.look()))?;
+    let mut tables = (bench.tables)(&bencher).map_err(Failure::Message)?;
+    tables.last_mut().into_iter().for_each(|table| table.notes.push(bencher.about_times()));
+    let printed = match args.markdown {
+        true => markdown(&tables),
+        false => report.bench(bench.name, &tables, console.look()),
+    };
+    console.print(&printed)?;
     Ok(Exit::Holds)
 }
 
@@ -66,6 +78,7 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
 pub struct Bencher<'a> {
     corpora: PathBuf,
     budget: Budget,
+    runs: usize,
     interrupt: &'a Interrupt,
     display: &'a Display,
 }
@@ -76,19 +89,43 @@ pub struct Measured<T> {
     pub answer: T,
     /// How long it took.
     pub time: BenchCell,
+    /// How long it took on all cores together, where the system says so.
+    pub cpu: BenchCell,
     /// The most megabytes allocated meanwhile.
     pub megabytes: usize,
 }
 
 impl Bencher<'_> {
-    /// Calls `work` with a monitor that stops it at the limits.
-    pub fn measure<T>(&self, label: &str, work: impl FnOnce(&dyn Monitor) -> T) -> Measured<T> {
-        let started = Instant::now();
-        let watch = Watch::new(self.budget, self.interrupt, self.display, label.to_string())
-            .on_threads(usual_threads());
-        let answer = work(&watch);
-        let time = BenchCell::Milliseconds(started.elapsed().as_secs_f64() * 1000.0);
-        Measured { answer, time, megabytes: crate::numbers::megabytes(watch.peak()) }
+    /// Calls `work` with a monitor that stops it at the limits, as often as it should be. The last
+    /// answer counts.
+    pub fn measure<T>(&self, label: &str, work: impl Fn(&dyn Monitor) -> T) -> Measured<T> {
+        let (mut taken, mut on_cores, mut megabytes) = (Vec::new(), Vec::new(), 0);
+        let first = Instant::now();
+        loop {
+            let (started, cpu) = (Instant::now(), cpu_time());
+            let watch = Watch::new(self.budget, self.interrupt, self.display, label.to_string())
+                .on_threads(usual_threads());
+            let answer = work(&watch);
+            taken.push(milliseconds(started.elapsed()));
+            on_cores.extend(cpu_time().zip(cpu).map(|(now, then)| milliseconds(now.saturating_sub(then))));
+            megabytes = megabytes.max(crate::numbers::megabytes(watch.peak()));
+            if taken.len() >= self.runs || first.elapsed() >= LONG || self.interrupt.is_raised() {
+                let times = |taken| Times::of(taken, self.runs).into();
+                return Measured { answer, time: times(taken), cpu: times(on_cores), megabytes };
+            }
+        }
+    }
+
+    /// How times are to be read.
+    fn about_times(&self) -> String {
+        match self.runs {
+            1 => "Times are of one run.".to_string(),
+            runs => format!(
+                "In all tables: times are medians of {runs} runs (least–most). A question that has taken {} seconds \
+                 is not asked again, and its cell says so.",
+                LONG.as_secs()
+            ),
+        }
     }
 
     /// What an engine says, checked, with what it took and who answered.
@@ -101,8 +138,8 @@ impl Bencher<'_> {
         let measured = self.measure(&task.program.name, |monitor| {
             super::answer(engine, task, &Run { monitor, abstraction, ..Run::default() })
         });
-        let Measured { answer, time, megabytes } = measured;
-        Ok(Measured { answer: answer?, time, megabytes })
+        let Measured { answer, time, cpu, megabytes } = measured;
+        Ok(Measured { answer: answer?, time, cpu, megabytes })
     }
 
     /// A program of our own corpus, perhaps with another value of N.
@@ -111,20 +148,34 @@ impl Bencher<'_> {
         self.parse(name, text, defines)
     }
 
-    /// A program of another tool, if its folder is there.
-    pub fn foreign(&self, path: &str) -> Result<Option<Program>, String> {
-        match std::fs::read_to_string(self.corpora.join(path)) {
-            Ok(text) => self.parse(path, &text, Vec::new()).map(Some),
-            Err(_) => Ok(None),
-        }
+    /// The text of another tool's program, if its folder is there.
+    pub fn foreign(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.corpora.join(path)).ok()
     }
 
-    fn parse(&self, name: &str, text: &str, defines: Vec<(String, Int)>) -> Result<Program, String> {
+    /// The program that a text says.
+    pub fn parse(&self, name: &str, text: &str, defines: Vec<(String, Int)>) -> Result<Program, String> {
         let frontend = frontend::choose(None, name, text).ok_or(format!("{name}: in which language?"))?;
         let options = frontend::Options { defines, observe_all: false };
         let parsed = (frontend.read)(Source::new(name, text), &options);
         parsed.map(|parsed| parsed.program).map_err(|errors| format!("{name}: {} errors", errors.len()))
     }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+/// What the process has used of all cores so far.
+#[cfg(unix)]
+fn cpu_time() -> Option<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
+}
+
+#[cfg(not(unix))]
+fn cpu_time() -> Option<Duration> {
+    None
 }
 
 /// A verdict in one word.

@@ -175,10 +175,10 @@ impl<'a> Proof<'a> {
         self.statistics = Statistics {
             states: self.states,
             k: Some(self.recall.k),
-            method: None,
             predicates: Some(self.predicates.templates()),
             refinements: Some(self.refinements),
             questions: Some(self.questions),
+            ..Statistics::default()
         };
         let verdict = match ended {
             Ended::Unsupported(unsupported) => return Err(unsupported.into()),

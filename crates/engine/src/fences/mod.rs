@@ -118,6 +118,8 @@ pub struct FencesFound {
     pub statistics: Statistics,
     /// The engine that answered that question.
     pub engine: &'static str,
+    /// The most templates of predicates that any question took.
+    pub most_predicates: Option<usize>,
     /// How many times the engine was asked.
     pub questions: usize,
 }
@@ -132,7 +134,8 @@ pub fn place_fences(
     let mut search = Search::new(task, engine, options, run);
     let answer = search.solve().unwrap_or_else(|answer| *answer);
     let (statistics, engine) = search.decided.unwrap_or(search.last);
-    FencesFound { answer, statistics, engine, questions: search.questions }
+    let Search { most_predicates, questions, .. } = search;
+    FencesFound { answer, statistics, engine, most_predicates, questions }
 }
 
 struct Search<'a> {
@@ -143,6 +146,7 @@ struct Search<'a> {
     all: bool,
     candidates: Vec<FencePoint>,
     problem: Hitting,
+    most_predicates: Option<usize>,
     questions: usize,
     /// What the engine did last, and which it was.
     last: (Statistics, &'static str),
@@ -165,6 +169,7 @@ impl<'a> Search<'a> {
             all: options.all,
             candidates,
             problem: Hitting { costs, ..Hitting::default() },
+            most_predicates: None,
             questions: 0,
             last: (Statistics::default(), engine.name()),
             decided: None,
@@ -268,6 +273,7 @@ impl<'a> Search<'a> {
         let answer = self.engine.verify(&task, &Run { monitor: &named, ..*self.run });
         drop(named);
         self.last = (answer.statistics, answer.engine);
+        self.most_predicates = self.most_predicates.max(answer.statistics.predicates);
         let checked = check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
             Rejected::Stopped(stop) => Box::new(FenceAnswer::Unknown(vec![Reason::Stopped(stop)])),
             why => Box::new(FenceAnswer::Rejected(why)),

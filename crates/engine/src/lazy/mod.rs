@@ -21,7 +21,7 @@ use crate::{Answer, Engine, Explicit, GapProofs, Run};
 use evidence::{Certificate, Reason, Statistics, Task, Verdict, attacks_of, carries_over};
 use extended::{Extended, SC, is_cyclic};
 use machine::Accesses;
-use oracle::{Asked, Delays, Oracle, ask};
+use oracle::{Asked, Delays, Oracle, Work, ask};
 use program::Delay;
 
 /// States each search may have in the first round, and how many times as many in the next.
@@ -54,7 +54,7 @@ impl Engine for Lazy {
             return answer;
         }
         let mut most = FIRST_ROUND;
-        let mut round = Round { task, run, most, states: 0 };
+        let mut round = Round { task, run, most, work: Work::default() };
         loop {
             if let Some(verdict) = round.answer() {
                 return round.answered(verdict);
@@ -108,13 +108,14 @@ struct Round<'a> {
     task: &'a Task<'a>,
     run: &'a Run<'a>,
     most: usize,
-    /// States under SC of the last program that was asked about.
-    states: usize,
+    /// States under SC of the last program that was asked about, and the queries of all rounds.
+    work: Work,
 }
 
 impl Round<'_> {
     fn answered(&self, verdict: Verdict) -> Answer {
-        let statistics = Statistics { states: self.states, ..Default::default() };
+        let Work { states, queries } = self.work;
+        let statistics = Statistics { states, sc_queries: Some(queries), ..Default::default() };
         Answer { verdict, statistics, engine: Lazy.name() }
     }
 
@@ -129,9 +130,7 @@ impl Round<'_> {
     }
 
     fn ask(&mut self, extended: &Extended, asked: Asked) -> Oracle {
-        let (oracle, states) = ask(extended, self.run, self.most, asked);
-        self.states = states;
-        oracle
+        ask(extended, self.run, self.most, asked, &mut self.work)
     }
 
     /// The verdict; `None` if only the limit of the round stands in the way.

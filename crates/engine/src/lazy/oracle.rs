@@ -62,9 +62,17 @@ pub(super) enum Asked {
     Violation,
 }
 
-/// Asks about an extended program, with a limit on the states of each search; says how many
-/// states there are under SC as well.
-pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked) -> (Oracle, usize) {
+/// What an answer took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    /// States of the program under SC.
+    pub(super) states: usize,
+    /// Searches: of the program, for a witness of each attack, and behind each witness.
+    pub(super) queries: usize,
+}
+
+/// Asks about an extended program, with a limit on the states of each search.
+pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked, work: &mut Work) -> Oracle {
     let program = &extended.program;
     let machine = Exact::new(program, SC);
     let accesses = Accesses::of(program);
@@ -72,25 +80,27 @@ pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked)
     let mut system = Concrete::hunting(&machine);
     number_controls(&mut system.stepper, program);
     let found = search(&mut system, &round.limits(run.monitor));
-    let states = found.states.len();
+    work.states = found.states.len();
+    work.queries += 1;
     if let Ended::Goal(at, violation) = found.ended {
         let (first, labels) = path(&mut system, &found.states, at);
         let steps = extended.drained(labels);
         let trace = extended.trace(chosen_initially(program, &first), steps, violation);
-        return (Oracle::Violated(trace), states);
+        return Oracle::Violated(trace);
     }
     let mut under_sc = round.outcome(&found);
     under_sc.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
     if is_stopped(&under_sc.reasons) {
-        return (Oracle::Unknown(under_sc.reasons.into_iter().collect()), states);
+        return Oracle::Unknown(under_sc.reasons.into_iter().collect());
     }
     if asked == Asked::Violation {
+        work.queries += usize::from(under_sc.cut);
         let deep = under_sc.cut.then(|| deep_violation(extended, &round)).flatten();
-        return (deep.map_or(Oracle::Cut, Oracle::Violated), states);
+        return deep.map_or(Oracle::Cut, Oracle::Violated);
     }
     let mut attacks = match attacks_of(program, &accesses, run.monitor) {
         Ok(attacks) => attacks,
-        Err(stop) => return (Oracle::Unknown(vec![Reason::Stopped(stop)]), states),
+        Err(stop) => return Oracle::Unknown(vec![Reason::Stopped(stop)]),
     };
     let mut outcomes = round.search_all(&attacks, &found.states, starts(&found));
     let stores = attacks.len();
@@ -99,12 +109,11 @@ pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked)
         outcomes.extend(round.search_all(&single, &found.states, starts(&found)));
         attacks.extend(single);
     }
+    let witnesses = outcomes.iter().filter(|outcome| outcome.witness.is_some()).count();
+    work.queries += outcomes.len() + witnesses;
     let hunt = Hunt { extended, round: &round, under_sc: &found.states };
     let oracle = hunt.judge(&mut system, under_sc, (&attacks, stores), outcomes);
-    match oracle {
-        None => (Oracle::Robust(closed_set(&system.stepper, found.states)), states),
-        Some(oracle) => (oracle, states),
-    }
+    oracle.unwrap_or_else(|| Oracle::Robust(closed_set(&system.stepper, found.states)))
 }
 
 /// A violation that lies too deep for a search in breadth.

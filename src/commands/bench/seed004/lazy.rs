@@ -1,0 +1,352 @@
+//! Lazy TSO reachability: Fig. 5.1, the families of Fig. 5.6 to 5.8, and programs of our own.
+
+use super::variants::{Edit, edited, thread};
+use super::{LAMPORT, Published};
+use crate::commands::bench::{Bench, Bencher, File, Measured, corpus, word};
+use crate::report::{BenchCell, BenchTable};
+use engine::{Abstraction, Lazy};
+use evidence::Task;
+use program::Program;
+
+/// Fig. 5.1.
+pub const LAZY: Bench = Bench {
+    name: "seed004-lazy",
+    about: "lazy TSO reachability: Fig. 5.1 of the thesis, and the families Lamport, branching, unwinding",
+    tables,
+};
+
+const BRANCHING: File = corpus!("dekker_branching");
+const UNWINDING: File = corpus!("dekker_unwinding");
+
+/// A row of Fig. 5.1: the program, its goal, and published milliseconds (CPU and real).
+type Row = (Published, &'static str, usize, usize);
+
+const FIG_5_1: &[Row] = &[
+    (published("Peterson", "peterson.txt", PETERSON, [2, 14, 18, 12]), "all at enter", 21, 13),
+    (published("Dekker", "dekker.txt", DEKKER, [2, 24, 30, 30]), "all at q9", 171, 70),
+    (published("Lamport fast", LAMPORT_1, LAMPORT_GOAL, [3, 33, 36, 27]), "all at enter", 1839, 694),
+    (published("MCS lock", "mcs-lock.txt", MCS, [4, 52, 50, 30]), "lock1@u1, lock2@u1", 127, 61),
+    (published("CLH lock", "clh-lock.txt", CLH, [3, 43, 41, 70]), "q5, u4, u4", 10, 7),
+    (published("Lock-free stack", "lock-free-stack.txt", STACK, [4, 46, 50, 14]), "q4, q4, q5, q5", 9, 7),
+];
+
+const LAMPORT_1: &str = "lamport-fast-mutex-alg1.txt";
+
+const fn published(
+    name: &'static str,
+    file: &'static str,
+    edits: &'static [Edit],
+    [threads, states, transitions, pairs]: [usize; 4],
+) -> Published {
+    Published { name, file, edits, size: [threads, states, transitions], pairs: Some(pairs) }
+}
+
+/// The permit is gone although the parker has seen the condition unmet after consuming the old one.
+const PARKER: &[Edit] = &[
+    ("parker", "initial q0", "initial q0\nfinal q2"),
+    ("unparker", "initial q0", "initial q0\nfinal q5"),
+    (
+        "unparker",
+        "transition q2 q3 write 1 1",
+        "transition q2 q3 write 1 1\ntransition q3 q4 read counter 1\ntransition q4 q5 check == counter 0",
+    ),
+];
+
+const PETERSON: &[Edit] =
+    &[("t0", "initial q0", "initial q0\nfinal enter"), ("t1", "initial q0", "initial q0\nfinal enter")];
+
+const DEKKER: &[Edit] =
+    &[("t0", "initial q0", "initial q0\nfinal q9"), ("t1", "initial q0", "initial q0\nfinal q9")];
+
+const LAMPORT_GOAL: &[Edit] = &[
+    ("t0", "initial start", "initial start\nfinal enter"),
+    ("t1", "initial start", "initial start\nfinal enter"),
+    ("t2", "initial start", "initial start\nfinal enter"),
+];
+
+/// Trencher's older version: threads that lock, and others that unlock. One that finds the lock free
+/// does not go on, and unlocking empties a cell of the queue instead of its end.
+const MCS: &[Edit] = &[
+    ("lock1", "initial q0", "initial q0\nfinal u1"),
+    ("lock1", "transition q3 u1 check == pred 0", ""),
+    (
+        "lock1",
+        "transition u1 u2 local qnode 1",
+        "end\nthread unlock1\ninitial u1\ntransition u1 u2 local qnode 1",
+    ),
+    ("lock1", "transition u3_3 u3_4 write 0 tail", "transition u3_3 u3_4 write 0 qnode"),
+    ("lock1", "transition u3_6 u5 unlock", "transition u3_6 u6 unlock"),
+    ("lock1", "transition u5 u5_1 read next + 1 * 2 qnode", ""),
+    ("lock1", "transition u5_1 u6 check != next 0", ""),
+    ("lock1", "transition u5_1 u5 check == next 0", ""),
+    ("lock2", "initial q0", "initial q0\nfinal u1"),
+    ("lock2", "transition q3 u1 check == pred 0", ""),
+    (
+        "lock2",
+        "transition u1 u2 local qnode 2",
+        "end\nthread unlock2\ninitial u1\ntransition u1 u2 local qnode 2",
+    ),
+    ("lock2", "transition u3_3 u3_4 write 0 tail", "transition u3_3 u3_4 write 0 qnode"),
+    ("lock2", "transition u3_6 u5 unlock", "transition u3_6 u6 unlock"),
+    ("lock2", "transition u5 u5_1 read next + 1 * 2 qnode", ""),
+    ("lock2", "transition u5_1 u6 check != next 0", ""),
+    ("lock2", "transition u5_1 u5 check == next 0", ""),
+];
+
+/// Trencher's version with a goal: its first thread starts in a state that nothing leaves.
+const CLH: &[Edit] = &[
+    ("initialize", "initial q0", "initial q0\nfinal q5"),
+    ("initialize", "transition q2 q3 write 6 2", "transition q2 q3 write 5 2"),
+    ("initialize", "transition q4 q5 write 7 4", "transition q4 q5 write 6 4"),
+    ("lock_unlock_1", "initial q0", "initial q0i\nfinal u4"),
+    ("lock_unlock_2", "initial q0", "initial q0\nfinal u4"),
+];
+
+const STACK: &[Edit] = &[
+    ("push1", "initial q0", "initial q0\nfinal q4"),
+    ("push2", "initial q0", "initial q0\nfinal q4"),
+    ("pop1", "initial q0", "initial q0\nfinal q5"),
+    ("pop2", "initial q0", "initial q0\nfinal q5"),
+];
+
+/// Programs of Trencher's with questions that the thesis did not ask, or not in these words.
+const OTHERWISE: &[(Published, &str)] = &[
+    (published("Parker, rebuilt", "parker.txt", PARKER, [2, 11, 10, 4]), "parker@q2, unparker@q5"),
+    (published("MCS lock", "mcs-lock.txt", MCS_EXCLUDES, [2, 54, 58, 72]), "both at u1"),
+    (published("CLH lock", "clh-lock.txt", CLH_EXCLUDES, [3, 42, 41, 70]), "both at u0"),
+];
+
+const MCS_EXCLUDES: &[Edit] =
+    &[("lock1", "initial q0", "initial q0\nfinal u1"), ("lock2", "initial q0", "initial q0\nfinal u1")];
+
+const CLH_EXCLUDES: &[Edit] = &[
+    ("lock_unlock_1", "initial q0", "initial q0\nfinal u0"),
+    ("lock_unlock_2", "initial q0", "initial q0\nfinal u0"),
+];
+
+/// Our own programs.
+const OWN: &[(&str, File, Option<usize>)] = &[
+    ("Parker", corpus!("parker"), None),
+    ("Peterson", corpus!("peterson"), None),
+    ("Dekker", corpus!("dekker"), None),
+    ("MCS lock", corpus!("mcs_lock"), None),
+    ("MCS lock", corpus!("mcs_lock"), Some(4)),
+    ("CLH lock", corpus!("clh_lock"), None),
+    ("CLH lock", corpus!("clh_lock"), Some(3)),
+    ("Treiber's stack", corpus!("treiber_stack"), None),
+    ("Treiber's stack", corpus!("treiber_stack"), Some(4)),
+    ("Lamport fast, algorithm 2", LAMPORT, Some(2)),
+    ("Lamport fast, algorithm 2", LAMPORT, Some(3)),
+    ("Lamport fast, algorithm 2", LAMPORT, Some(4)),
+    ("Lamport fast, algorithm 2", LAMPORT, Some(5)),
+    ("Lamport fast, algorithm 2", LAMPORT, Some(6)),
+];
+
+fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
+    let branching = |n| if n == 50 { "Memorax: 90,000 ms" } else { "" };
+    let unwinding = |n| if n == 20 { "CBMC: 510,000 ms" } else { "" };
+    let rebuilt = "The program is rebuilt from the thesis' description.";
+    Ok(vec![
+        figure(bencher)?,
+        otherwise(bencher)?,
+        lamport(bencher)?,
+        family(
+            bencher,
+            BenchTable {
+                title: "Fig. 5.7: Dekker with N-way branching, 2 threads.".to_string(),
+                notes: vec![rebuilt.to_string()],
+                ..BenchTable::default()
+            },
+            &[10, 25, 50, 75, 100],
+            branching,
+            |n| bencher.own(BRANCHING.0, BRANCHING.1, Some(n)),
+        )?,
+        family(
+            bencher,
+            BenchTable {
+                title: "Fig. 5.8: Dekker with unwinding N, 2 threads.".to_string(),
+                notes: vec![format!("{rebuilt} Trencher asks 3 queries, for every N.")],
+                ..BenchTable::default()
+            },
+            &[5, 10, 20, 30, 40, 50],
+            unwinding,
+            |n| bencher.own(UNWINDING.0, UNWINDING.1, Some(n)),
+        )?,
+        own(bencher)?,
+    ])
+}
+
+fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Fig. 5.1: is the goal reachable under TSO? Trencher's programs, engine lazy.".to_string(),
+        columns: vec![
+            "program",
+            "goal",
+            "verdict",
+            "threads",
+            "control states",
+            "transitions",
+            "SC queries",
+            "published SC queries",
+            "SC states",
+            "cpu ms",
+            "published cpu ms",
+            "ms",
+            "published ms",
+        ],
+        notes: ABOUT_FIG_5_1.iter().map(|note| note.to_string()).collect(),
+        ..BenchTable::default()
+    };
+    for (published, goal, cpu, real) in FIG_5_1 {
+        let Some(program) = published.program(bencher, &mut table)? else { continue };
+        let asked = ask(bencher, &program)?;
+        let mut row = vec![published.name.into(), (*goal).into(), asked.verdict.into()];
+        row.extend(published.size.map(BenchCell::from));
+        row.extend([asked.queries, published.pairs.into(), asked.states.into()]);
+        row.extend([asked.cpu, (*cpu).into(), asked.time, (*real).into()]);
+        table.rows.push(row);
+    }
+    Ok(table)
+}
+
+const ABOUT_FIG_5_1: &[&str] = &[
+    "ms, cpu ms: engine and check together. Published: Trencher, 16 cores at 2.67 GHz.",
+    "Threads, control states and transitions are those of Trencher's text and equal the figure's (T, St, Tr).",
+    "SC queries: searches under SC (RQ). Trencher asks one for each store and load of one thread; we ask one for \
+     the program, one for each store whose delay the text does not dismiss, and one behind each witness.",
+    "Peterson, Dekker, Lamport: the file with the goal that the thesis names, everybody in the critical section.",
+    "MCS: two threads lock and two unlock, as in Trencher's older file. Stack: the file. The thesis does not print \
+     these two goals. Ours are that all who lock, or all calls, have succeeded; nobody who finds the lock free goes on, \
+     and pop reads the wrong cell, so SC reaches neither. Any such goal asks whether the program is robust.",
+    "CLH: Trencher's file with this goal misspells the state in which the first lock starts, so it never moves and \
+     there is nothing to reach. The figure's 43 control states count that state.",
+];
+
+fn otherwise(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Trencher's programs, with questions of our own.".to_string(),
+        columns: vec!["program", "goal", "verdict", "threads", "SC queries", "SC states", "cpu ms", "ms"],
+        notes: vec![
+            "Parker: the file has no goal, and 9 control states where Fig. 5.1 has 11. Here the unparker loads the \
+             permit that it gave and finds it gone, which gives all counts of the figure; but its program is not public."
+                .to_string(),
+            "MCS, CLH: the files as they stand. Can both threads hold the lock?".to_string(),
+        ],
+        ..BenchTable::default()
+    };
+    for (published, goal) in OTHERWISE {
+        let Some(program) = published.program(bencher, &mut table)? else { continue };
+        let asked = ask(bencher, &program)?;
+        let threads = program.threads.len().into();
+        let verdict = asked.verdict.into();
+        table.rows.push(vec![
+            published.name.into(),
+            (*goal).into(),
+            verdict,
+            threads,
+            asked.queries,
+            asked.states.into(),
+            asked.cpu,
+            asked.time,
+        ]);
+    }
+    Ok(table)
+}
+
+/// Algorithm 1 with N threads: Trencher's text of one thread, N times.
+fn lamport(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Fig. 5.6: Lamport's fast mutex, algorithm 1, N threads: can all be in the critical section?"
+            .to_string(),
+        notes: vec!["Trencher's text of one thread, N times.".to_string()],
+        ..BenchTable::default()
+    };
+    let Some(text) = bencher.foreign(&format!("trencher/{LAMPORT_1}")) else {
+        table.notes = vec![format!("Left out: there is no {LAMPORT_1} in the folder --corpora.")];
+        return family(bencher, table, &[], |_| "", |_| Err(String::new()));
+    };
+    let one = thread(&edited(&text, LAMPORT_GOAL)?, "t0")?;
+    let several = |n: usize| {
+        let copy = |i| {
+            one.replace("thread t0", &format!("thread t{i}")).replace("local i 1", &format!("local i {i}"))
+        };
+        bencher.parse(LAMPORT_1, &(1..=n).map(copy).collect::<String>(), Vec::new())
+    };
+    let published = |n| if n == 5 { "Trencher, Memorax: out of 8 GB" } else { "" };
+    family(bencher, table, &[2, 3, 4, 5], published, several)
+}
+
+fn own(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Programs of our own corpus: is a violation reachable under TSO? Engine lazy.".to_string(),
+        columns: vec!["program", "threads", "verdict", "SC queries", "SC states", "cpu ms", "ms"],
+        notes: vec![
+            "Other programs than the thesis', with other goals: Lamport's is that some two are in the critical section."
+                .to_string(),
+        ],
+        ..BenchTable::default()
+    };
+    for (name, (file, text), n) in OWN {
+        let program = bencher.own(file, text, *n)?;
+        let asked = ask(bencher, &program)?;
+        table.rows.push(vec![
+            (*name).into(),
+            program.threads.len().into(),
+            asked.verdict.into(),
+            asked.queries,
+            asked.states.into(),
+            asked.cpu,
+            asked.time,
+        ]);
+    }
+    Ok(table)
+}
+
+/// Programs with a parameter; the published figure of each, if there is one.
+fn family(
+    bencher: &Bencher<'_>,
+    mut table: BenchTable,
+    sizes: &[usize],
+    published: fn(usize) -> &'static str,
+    program: impl Fn(usize) -> Result<Program, String>,
+) -> Result<BenchTable, String> {
+    table.columns = vec!["N", "verdict", "SC queries", "SC states", "cpu ms", "ms", "MB", "published"];
+    for n in sizes {
+        let asked = ask(bencher, &program(*n)?)?;
+        table.rows.push(vec![
+            (*n).into(),
+            asked.verdict.into(),
+            asked.queries,
+            asked.states.into(),
+            asked.cpu,
+            asked.time,
+            asked.megabytes.into(),
+            Some(published(*n)).filter(|text| !text.is_empty()).into(),
+        ]);
+    }
+    Ok(table)
+}
+
+/// What the engine said, and what it took.
+struct Asked {
+    verdict: &'static str,
+    queries: BenchCell,
+    states: usize,
+    cpu: BenchCell,
+    time: BenchCell,
+    megabytes: usize,
+}
+
+fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<Asked, String> {
+    let model = machine::model_named("tso").ok_or("there is no model tso")?;
+    let asked = bencher.ask(&Lazy, &Task { program, model }, Abstraction::default())?;
+    let Measured { answer: (checked, statistics, _), time, cpu, megabytes } = asked;
+    Ok(Asked {
+        verdict: word(checked.verdict()),
+        queries: statistics.sc_queries.into(),
+        states: statistics.states,
+        cpu,
+        time,
+        megabytes,
+    })
+}

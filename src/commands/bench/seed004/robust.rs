@@ -1,0 +1,161 @@
+//! Robustness and the fences it needs: Fig. 5.9, and what its files leave out.
+
+use super::variants::thread;
+use super::{LAMPORT, Published};
+use crate::commands::bench::{Bench, Bencher, Measured};
+use crate::report::{BenchCell, BenchTable};
+use engine::{
+    Costs, FenceOptions, Points, RobustFences, Robustness, Run, fences_for_robustness, prove_robust,
+};
+use program::Program;
+
+/// Fig. 5.9.
+pub const ROBUST: Bench = Bench {
+    name: "seed004-robust",
+    about: "robustness and the fences it needs: Fig. 5.9 of the thesis, and Lamport with N threads",
+    tables,
+};
+
+/// Published milliseconds (CPU and real) depth first, then breadth first.
+type Row = (Published, [usize; 4]);
+
+const FIG_5_9: &[Row] = &[
+    (as_it_is("Dekker", "dekker.txt", [2, 24, 30]), [431, 165, 489, 171]),
+    (as_it_is("Dekker, fenced", "dekker-correct.txt", [2, 28, 34]), [0, 0, 1, 0]),
+    (as_it_is("Peterson", "peterson.txt", [2, 14, 18]), [168, 56, 161, 55]),
+    (as_it_is("Peterson, fenced", "peterson-correct.txt", [2, 16, 20]), [1, 0, 0, 0]),
+    (as_it_is("Lamport fast", "lamport-fast-mutex-alg1.txt", [3, 33, 36]), [12_572, 3577, 14_916, 4291]),
+    (as_it_is("Lamport fast, fenced", "lamport-fast-mutex-alg1-correct.txt", [3, 39, 42]), [2, 1, 1, 1]),
+    (as_it_is("CLH lock", "clh-lock.txt", [3, 42, 41]), [94, 29, 103, 31]),
+    (as_it_is("MCS lock", "mcs-lock.txt", [2, 54, 58]), [41, 11, 46, 12]),
+    (as_it_is("Cilk WSQ, wrong use", CILK_WRONG, [5, 80, 79]), [103_267, 28_597, 126_098, 36_693]),
+    (as_it_is("Cilk WSQ, right use", CILK_RIGHT, [3, 73, 72]), [35, 10, 23, 6]),
+    (as_it_is("Lock-free stack", "lock-free-stack.txt", [4, 46, 50]), [0, 0, 0, 0]),
+];
+
+const CILK_RIGHT: &str = "cilk-the-wsq.txt";
+const CILK_WRONG: &str = "cilk-the-wsq-wrongdoing.txt";
+
+const fn as_it_is(name: &'static str, file: &'static str, size: [usize; 3]) -> Published {
+    Published { name, file, edits: &[], size, pairs: None }
+}
+
+fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
+    Ok(vec![figure(bencher)?, released(bencher)?, lamport(bencher)?])
+}
+
+fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Fig. 5.9: is it robust, and which fences make it so? Trencher's programs.".to_string(),
+        columns: vec![
+            "program",
+            "threads",
+            "control states",
+            "transitions",
+            "verdict",
+            "ms",
+            "fences",
+            "fences cpu ms",
+            "fences ms",
+            "published dfs cpu ms",
+            "published dfs ms",
+            "published bfs cpu ms",
+            "published bfs ms",
+        ],
+        notes: vec![
+            "Published: Trencher finding the fences (our fences ms), depth first and breadth first, 2 cores at 1.7 GHz."
+                .to_string(),
+            "Threads, control states and transitions are those of Trencher's text and equal the figure's.".to_string(),
+            "Cilk, right use: vacuous. The lock starts at 0, taking it waits for another number and nobody releases it, \
+             so no thief ever enters. The next table has a thread that releases it."
+                .to_string(),
+        ],
+        ..BenchTable::default()
+    };
+    for (published, times) in FIG_5_9 {
+        let Some(program) = published.program(bencher, &mut table)? else { continue };
+        let mut row = vec![BenchCell::from(published.name)];
+        row.extend(published.size.map(BenchCell::from));
+        row.extend(cells(bencher, &program)?);
+        row.extend(times.map(BenchCell::from));
+        table.rows.push(row);
+    }
+    Ok(table)
+}
+
+/// The right use of Cilk's queue where the lock is there to be taken: with the thread that releases it
+/// in the sibling file.
+fn released(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "What Fig. 5.9 does not ask: the right use with a lock that can be taken.".to_string(),
+        columns: vec!["program", "threads", "verdict", "ms", "fences", "fences cpu ms", "fences ms"],
+        notes: vec![format!(
+            "{CILK_RIGHT} with the thread release_lock of {CILK_WRONG}: thieves enter, and delays show."
+        )],
+        ..BenchTable::default()
+    };
+    let text = |file: &str| bencher.foreign(&format!("trencher/{file}"));
+    let (Some(right), Some(wrong)) = (text(CILK_RIGHT), text(CILK_WRONG)) else {
+        table.notes =
+            vec![format!("Left out: {CILK_RIGHT} and {CILK_WRONG} are not in the folder --corpora.")];
+        return Ok(table);
+    };
+    let program =
+        bencher.parse(CILK_RIGHT, &(right + "\n" + &thread(&wrong, "release_lock")?), Vec::new())?;
+    let mut row = vec!["Cilk WSQ, right use, lock released".into(), program.threads.len().into()];
+    row.extend(cells(bencher, &program)?);
+    table.rows.push(row);
+    Ok(table)
+}
+
+fn lamport(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Our own model of Lamport's fast mutex (algorithm 2), N threads: is it robust?".to_string(),
+        columns: vec!["N", "verdict", "ms"],
+        ..BenchTable::default()
+    };
+    for n in 2..=6 {
+        let (verdict, time) = robust_cells(bencher, &bencher.own(LAMPORT.0, LAMPORT.1, Some(n))?);
+        table.rows.push(vec![n.into(), verdict, time]);
+    }
+    Ok(table)
+}
+
+/// Verdict, its time, fences, their time on all cores and on the clock.
+fn cells(bencher: &Bencher<'_>, program: &Program) -> Result<Vec<BenchCell>, String> {
+    let (verdict, time) = robust_cells(bencher, program);
+    let Measured { answer: fences, time: fences_time, cpu, .. } = fences(bencher, program)?;
+    Ok(vec![verdict, time, fences.into(), cpu, fences_time])
+}
+
+/// The verdict, its evidence checked, and the time for both.
+fn robust_cells(bencher: &Bencher<'_>, program: &Program) -> (BenchCell, BenchCell) {
+    let ask = |monitor: &dyn evidence::Monitor| {
+        let (answer, proof) = prove_robust(program, &Run { monitor, ..Run::default() });
+        (answer, proof.is_none_or(|proof| evidence::check_robust(program, proof, monitor).is_ok()))
+    };
+    let Measured { answer, time, .. } = bencher.measure(&program.name, ask);
+    let verdict = match answer {
+        (_, false) | (Robustness::Rejected(_), _) => "rejected",
+        (Robustness::Robust, _) => "robust",
+        (Robustness::NotRobust(_), _) => "not robust",
+        (Robustness::Unknown(_), _) => "unknown",
+    };
+    (verdict.into(), time)
+}
+
+/// The fewest fences, wherever they may go, as the predecessor counts them.
+fn fences(bencher: &Bencher<'_>, program: &Program) -> Result<Measured<Option<usize>>, String> {
+    let costs = Costs { full: 1, ..Costs::default() };
+    let options = FenceOptions { costs, points: Points::All, all: false };
+    let ask = |monitor: &dyn evidence::Monitor| {
+        fences_for_robustness(program, &options, &Run { monitor, ..Run::default() })
+    };
+    let Measured { answer, time, cpu, megabytes } = bencher.measure(&program.name, ask);
+    let answer = match answer {
+        RobustFences::Placed(placed) => Some(placed.fences.len()),
+        RobustFences::Rejected(why) => return Err(format!("{}: {why}", program.name)),
+        RobustFences::NoCandidate(_) | RobustFences::Unknown(_) => None,
+    };
+    Ok(Measured { answer, time, cpu, megabytes })
+}
