@@ -223,7 +223,7 @@ impl Report for Json {
         let (model, added) = match claimed.claim {
             Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
             Claim::Unsafe(model, trace, run) => (model.name(), unsafe_claim(program, trace, run)),
-            Claim::Robust(states) => ("tso", json!({"verdict": "robust", "states": states})),
+            Claim::Robust(model, states) => (model.name(), json!({"verdict": "robust", "states": states})),
             Claim::NotRobust(model, checked) => (model.name(), robust::claim(program, checked)),
         };
         object["model"] = model.into();

@@ -148,7 +148,7 @@ impl Report for Junit {
     fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
         let model = match claimed.claim {
             Claim::Safe(model, _) | Claim::Unsafe(model, ..) => model.name(),
-            Claim::Robust(_) | Claim::NotRobust(..) => "robust",
+            Claim::Robust(..) | Claim::NotRobust(..) => "robust",
         };
         let name = format!("{model} evidence");
         let text = plain(&Text.claim(claimed, &LOOK).out);

@@ -154,7 +154,7 @@ impl Report for Sarif {
 
     fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
         match claimed.claim {
-            Claim::Safe(..) | Claim::Robust(_) => Printed::default(),
+            Claim::Safe(..) | Claim::Robust(..) => Printed::default(),
             Claim::NotRobust(model, checked) => {
                 let subject = Subject::new(claimed.file, claimed.program, *model);
                 notes(&[subject.not_robust(checked)])

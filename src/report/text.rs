@@ -102,10 +102,11 @@ impl Report for Text {
                 upper(*model),
                 counted(*states, "state"),
             ),
-            Claim::Robust(states) => format!(
-                "{}: the evidence holds: {SAFE}robust{SAFE:#} against TSO\nchecked: {}, and no delayed store \
+            Claim::Robust(model, states) => format!(
+                "{}: the evidence holds: {SAFE}robust{SAFE:#} against {}\nchecked: {}, and no delayed store \
                  shows in any of them\n",
                 claimed.file,
+                upper(*model),
                 counted(*states, "state"),
             ),
             &Claim::Unsafe(model, ref trace, ref run) => {

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 /// One line of an evidence file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Record {
     /// The first line: what the file is.
     Evidence { version: u32, kind: Kind, model: String, program: String },

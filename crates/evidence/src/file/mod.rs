@@ -27,6 +27,9 @@ use std::io::{self, BufRead};
 
 const VERSION: u32 = 1;
 
+/// The only model that robustness is defined against.
+const ROBUST_MODEL: &str = "tso";
+
 /// The two forms of an evidence file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -43,9 +46,9 @@ pub enum Claim {
     Safe(Model, usize),
     /// The program is unsafe, by this trace through these configurations.
     Unsafe(Model, Trace, Vec<Configuration>),
-    /// The program is robust against TSO; this many states under SC.
-    Robust(usize),
-    /// The program is not robust against TSO, by this witness.
+    /// The program is robust against the model; this many states under SC.
+    Robust(Model, usize),
+    /// The program is not robust against the model, by this witness.
     NotRobust(Model, Box<CheckedWitness>),
 }
 

@@ -2,7 +2,7 @@
 
 use super::steps::Steps;
 use super::witness::check_witness_file;
-use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint};
+use super::{Claim, FileError, Opener, ROBUST_MODEL, VERSION, cubes, fingerprint};
 use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
 use crate::robust::{Attacks, Dictionary as Controls, extended, sc};
@@ -37,7 +37,10 @@ pub fn check_file(program: &Program, open: &Opener<'_>, budget: usize) -> Result
             let count = cubes::check_rest(&task, records, budget)?;
             Ok(Claim::Safe(model, count))
         }
-        Kind::Robust => check_robust_states(program, records, open, budget).map(Claim::Robust),
+        Kind::Robust => {
+            let states = check_robust_states(program, records, open, budget)?;
+            Ok(Claim::Robust(model, states))
+        }
         Kind::RobustSet => {
             let (delays, gaps) = delays_and_gaps(program, &mut records)?;
             let extended = extended(&task, &delays)?;
@@ -127,6 +130,10 @@ fn head(program: &Program, record: Option<Record>) -> Result<(Kind, Model), File
     let Some(model) = model_named(&model) else {
         return wrong(format!("unknown memory model `{model}`"));
     };
+    if matches!(kind, Kind::Robust | Kind::RobustSet | Kind::Witness) && model.name() != ROBUST_MODEL {
+        let (known, other) = (ROBUST_MODEL.to_uppercase(), model.name().to_uppercase());
+        return wrong(format!("robustness is about {known}; this claims it of {other}"));
+    }
     if print != fingerprint(program) {
         return wrong("this is evidence for another program".to_string());
     }
