@@ -4,21 +4,34 @@
 //! one exception: another model may be claimed, and then the claim is about that model and true.
 
 use crate::subjects::{LARGE, check_bytes, corpus_program, written};
-use engine::{Cegar, Engine, Explicit, GapProofs, Lazy, Robustness, Run, prove_robust};
-use evidence::{Claim, FileError, Form, Task, fingerprint, write_robust, write_witness};
+use engine::{Cegar, Engine, Explicit, GapProofs, Lazy, Robustness, Run, outcomes, prove_robust};
+use evidence::{
+    Claim, FileError, Form, Ignore, Outcomes, Task, check_outcomes, fingerprint, write_outcomes,
+    write_robust, write_witness,
+};
 use frontend::Options;
 use machine::{MODELS, Model, model_named};
 use program::{Program, Source};
 use serde_json::{Value, json};
 use std::path::Path;
 
-const KINDS: [&str; 7] =
-    ["trace", "closed-set", "gap-set", "cube-set", "witness", "robust", "robust-set"];
+const KINDS: [&str; 8] =
+    ["trace", "closed-set", "gap-set", "cube-set", "witness", "robust", "robust-set", "outcomes"];
 
 /// Counts for ever, with a fence so that buffers do not grow; the text alone does not say that it
 /// is robust.
 const COUNTING: &str = "shared x, y; thread P { let a; loop { x = x + 1; fence; a = y; } }
     thread Q { let b, c; y = 1; b = x; c = x; assert c >= b; }";
+
+/// Safe under TSO, though not robust: both stores show late, and the property does not mind.
+const DELAYS: &str = "shared x, y;
+    thread P { let a; x = 1; a = y; p: skip; }
+    thread Q { let b; y = 1; b = x; q: skip; }
+    never P@p && Q@q && (P.a == 2 || Q.b == 2);";
+
+/// Asks for final states.
+const LITMUS: &str = "X86 SB\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n\
+    MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
 
 /// A file of one kind.
 struct Sample {
@@ -32,9 +45,9 @@ fn corpus(name: &str) -> Program {
     corpus_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name))
 }
 
-fn parse(text: &str) -> Program {
-    let frontend = frontend::choose(Some("fw"), "", "").expect("our language");
-    (frontend.read)(Source::new("counting.fw", text), &Options::default()).expect("a program").program
+fn parse(name: &str, text: &str) -> Program {
+    let frontend = frontend::choose(None, name, text).expect("a known language");
+    (frontend.read)(Source::new(name, text), &Options::default()).expect("a program").program
 }
 
 fn tso() -> Model {
@@ -73,16 +86,32 @@ fn witnessed(program: Program) -> Sample {
     Sample { kind: "witness", program, text, json }
 }
 
+fn all_final_states(program: Program) -> Sample {
+    let task = Task { program: &program, model: tso() };
+    let question = program.question.as_ref().expect("a question");
+    let found = outcomes(&task, question, &Run::default()).0;
+    let checked = check_outcomes(&task, question, &found, &Ignore).expect("checked");
+    let Outcomes::All(proof) = &found else { panic!("{found:?}") };
+    let file = |form| {
+        let mut file = Vec::new();
+        write_outcomes(&task, &checked, proof, form, &mut file).expect("memory takes everything");
+        file
+    };
+    let (text, json) = (file(Form::Text), file(Form::Json));
+    Sample { kind: "outcomes", program, text, json }
+}
+
 /// A file of every kind.
 fn samples() -> Vec<Sample> {
     let samples = vec![
         answered("trace", corpus("peterson.fw"), &Explicit),
         answered("closed-set", corpus("peterson_fenced.fw"), &Explicit),
-        answered("gap-set", parse(COUNTING), &GapProofs),
+        answered("gap-set", parse("counting.fw", COUNTING), &GapProofs),
         answered("cube-set", corpus("peterson_fenced.fw"), &Cegar),
         witnessed(corpus("peterson.fw")),
         proved_robust(corpus("peterson_fenced.fw")),
-        answered("robust-set", corpus("peterson_fenced.fw"), &Lazy),
+        answered("robust-set", parse("delays.fw", DELAYS), &Lazy),
+        all_final_states(parse("sb.litmus", LITMUS)),
     ];
     let kinds: Vec<&str> = samples.iter().map(|sample| sample.kind).collect();
     assert_eq!(kinds, KINDS);
@@ -122,7 +151,7 @@ impl Sample {
 fn model_of(claim: &Claim) -> &'static str {
     match claim {
         Claim::Safe(model, _) | Claim::Unsafe(model, ..) => model.name(),
-        Claim::Robust(model, _) | Claim::NotRobust(model, _) => model.name(),
+        Claim::Robust(model, _) | Claim::NotRobust(model, _) | Claim::Outcomes(model, _) => model.name(),
     }
 }
 

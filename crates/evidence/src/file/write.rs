@@ -105,7 +105,7 @@ fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Re
     out.put(&violation, &trace.violation.text(program))
 }
 
-fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
+pub(super) fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
     for holder in &set.globals {
         out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
     }
