@@ -9,7 +9,7 @@
 mod support;
 
 use engine::{Run, outcomes};
-use evidence::{Task, check_outcomes};
+use evidence::{Ignore, Task, check_outcomes};
 use frontend::Options;
 use machine::{MODELS, Model};
 use program::Program;
@@ -61,7 +61,7 @@ fn final_states(program: &Program, model: Model) -> Result<usize, String> {
     let question = program.question.as_ref().ok_or("no question")?;
     let task = Task { program, model };
     let (found, _) = outcomes(&task, question, &Run::default());
-    let checked = check_outcomes(&task, question, &found).map_err(|why| why.to_string())?;
+    let checked = check_outcomes(&task, question, &found, &Ignore).map_err(|why| why.to_string())?;
     if checked.missing().is_empty() { Ok(checked.finals().len()) } else { Err("not all found".to_string()) }
 }
 

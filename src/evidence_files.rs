@@ -5,7 +5,8 @@ use crate::input::is_stdin;
 use crate::limits::Interrupt;
 use crate::whole_file::{cannot_write, write_whole};
 use evidence::{
-    Certificate, Form, RobustProof, Task, Verdict, Witness, write_evidence, write_robust, write_witness,
+    Certificate, CheckedOutcomes, Form, Outcomes, RobustProof, Task, Verdict, Witness, write_evidence,
+    write_outcomes, write_robust, write_witness,
 };
 use program::Program;
 use std::collections::HashMap;
@@ -77,6 +78,21 @@ impl Store {
         let path = self.folder.join(format!("{name}.robust.{}", self.ending()));
         let write = |out: &mut dyn Write| write_robust(program, proof, self.form, out);
         write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
+    }
+
+    /// Writes all final states of a litmus test; where some may be missing there is nothing to write.
+    pub fn write_outcomes(
+        &self,
+        stem: &str,
+        task: &Task<'_>,
+        found: &CheckedOutcomes,
+        outcomes: &Outcomes,
+    ) -> Result<Option<PathBuf>, String> {
+        let (Outcomes::All(proof), true) = (outcomes, found.missing().is_empty()) else { return Ok(None) };
+        let name = format!("{stem}.{}.outcomes.{}", task.model.name(), self.ending());
+        let path = self.folder.join(name);
+        let write = |out: &mut dyn Write| write_outcomes(task, found, proof, self.form, out);
+        write_whole(&path, self.force, &self.interrupt, write).map(|()| Some(path))
     }
 
     /// Writes a program that evidence speaks of.

@@ -310,7 +310,7 @@ fn reduction_and_exploration_find_all_final_states() {
             let (found, statistics) = outcomes(&task, &question, &run);
             let by = if statistics.method == Some("reduction") { &reduced } else { &explored };
             by.set(by.get() + 1);
-            let checked = match check_outcomes(&task, &question, &found) {
+            let checked = match check_outcomes(&task, &question, &found, &Ignore) {
                 Ok(checked) => checked,
                 Err(why) => return Some(Err(format!("rejected: {why}"))),
             };

@@ -346,7 +346,7 @@ fn proofs_of_robustness_are_checked() {
         let mut good = Vec::new();
         write_robust(&program, &proof, Form::Text, &mut good).expect("memory takes everything");
         let expected = proof.under_sc.as_ref().map_or(0, |set| set.states.len());
-        assert!(matches!(check_bytes(&program, &good), Ok(Claim::Robust(states)) if states == expected));
+        assert!(matches!(check_bytes(&program, &good), Ok(Claim::Robust(_, states)) if states == expected));
         for at in 0..expected {
             let broken = proof.under_sc.as_ref().map(|set| without(set, at));
             let broken = RobustProof { under_sc: broken };

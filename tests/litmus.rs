@@ -3,7 +3,7 @@
 //! read from `../shared/corpora/litmus-x86` (or `$FENCEWRIGHT_CORPORA/litmus-x86`) when there.
 
 use engine::{Run, outcomes};
-use evidence::{Observation, Task, check_outcomes};
+use evidence::{Ignore, Observation, Task, check_outcomes};
 use machine::model_named;
 use program::{Program, Quantifier, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ fn compare(program: &Program, row: &Row) -> Result<(), String> {
     let question = program.question.as_ref().ok_or("no question")?;
     let task = Task { program, model };
     let (found, _) = outcomes(&task, question, &Run::default());
-    let checked = check_outcomes(&task, question, &found).map_err(|why| why.to_string())?;
+    let checked = check_outcomes(&task, question, &found, &Ignore).map_err(|why| why.to_string())?;
     let quantifier = match question.quantifier {
         Quantifier::Exists => "exists",
         Quantifier::NotExists => "~exists",

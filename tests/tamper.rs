@@ -12,6 +12,8 @@ mod cubes;
 mod facts;
 #[path = "tamper/final_states.rs"]
 mod final_states;
+#[path = "tamper/headers.rs"]
+mod headers;
 #[path = "tamper/mutations.rs"]
 mod mutations;
 #[path = "support/random.rs"]

@@ -45,7 +45,7 @@ fn judge(text: &str, (program, safe_under, robust): &Subject) {
     match check_file(program, &open, BUDGET, &Ignore) {
         Ok(Claim::Safe(model, _)) => assert!(safe_under.contains(&model.name()), "accepted:\n{text}"),
         Ok(Claim::Unsafe(model, ..)) => assert!(!safe_under.contains(&model.name()), "accepted:\n{text}"),
-        Ok(Claim::Robust(_)) => assert!(*robust, "accepted:\n{text}"),
+        Ok(Claim::Robust(..)) => assert!(*robust, "accepted:\n{text}"),
         Ok(Claim::NotRobust(..)) => assert!(!*robust, "accepted:\n{text}"),
         Err(FileError::Line(line, _)) => assert!(line <= text.lines().count() + 1),
         Err(_) => {}

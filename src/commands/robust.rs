@@ -1,6 +1,6 @@
 //! `robust`: does it only behave as under SC?
 //!
-//! The engine crate decides; a witness is checked there before anybody sees it, a proof here.
+//! The engine crate decides; witnesses and proofs are checked before anybody sees them.
 //! Then answers are reported, and witnesses written down with a picture of their happens-before.
 
 use super::each_file::{Done, Found, each_file, usual_threads};
@@ -13,10 +13,9 @@ use crate::input::{Loaded, Unreadable, expand, load};
 use crate::limits::{Interrupt, Watch};
 use crate::progress::Display;
 use crate::report::{Failed, Look, Printed, Report, RobustAnswered};
-use engine::{Cuts, RobustWork, Robustness, Run, robust_proved};
-use evidence::{CheckedRobust, Monitor, Reason, Rejected, RobustProof, Task, check_robust};
+use engine::{Cuts, RobustWork, Robustness, Run, robust_checked};
+use evidence::{CheckedRobust, Monitor, Task};
 use machine::{MODELS, Model};
-use program::Program;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -115,9 +114,8 @@ impl Session<'_> {
             (Robustness::Robust, RobustWork::default(), None)
         } else {
             let run = Run { monitor: &watch, threads: watch.threads(), ..Run::default() };
-            robust_proved(&loaded.program, &run, Cuts::ALL)
+            robust_checked(&loaded.program, &run, Cuts::ALL).map_err(|why| super::bug("robust", &why))?
         };
-        let (robustness, proof) = checked(&loaded.program, robustness, proof, &watch)?;
         let exit = match &robustness {
             Robustness::Robust => Exit::Holds,
             Robustness::NotRobust(_) => Exit::Violated,
@@ -157,20 +155,5 @@ impl Session<'_> {
             }
             _ => Ok(Vec::new()),
         }
-    }
-}
-
-/// The answer with its proof checked. Out of time while checking, nothing is known.
-fn checked(
-    program: &Program,
-    robustness: Robustness,
-    proof: Option<RobustProof>,
-    watch: &Watch<'_>,
-) -> Result<(Robustness, Option<CheckedRobust>), String> {
-    let Some(proof) = proof else { return Ok((robustness, None)) };
-    match check_robust(program, proof, watch) {
-        Ok(checked) => Ok((robustness, Some(checked))),
-        Err(Rejected::Stopped(stop)) => Ok((Robustness::Unknown(vec![Reason::Stopped(stop)]), None)),
-        Err(why) => Err(super::bug("robust", &why)),
     }
 }

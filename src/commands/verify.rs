@@ -129,7 +129,7 @@ impl Session<'_> {
             .on_threads(self.engine_threads)
             .verbose(self.look.verbose);
         let answer = match &loaded.program.question {
-            Some(question) => self.litmus(loaded, &task, question, &watch),
+            Some(question) => self.litmus(loaded, &task, question, &watch, stem),
             None => self.safety(loaded, &task, &watch, stem),
         };
         answer.unwrap_or_else(|reason| {
@@ -197,9 +197,13 @@ impl Session<'_> {
         task: &Task<'_>,
         question: &Question,
         watch: &Watch<'_>,
+        stem: &str,
     ) -> Result<Told, String> {
         let (outcomes, statistics) = engine::outcomes(task, question, &self.args.exploring.run(watch));
-        let found = check_outcomes(task, question, &outcomes).map_err(|why| super::bug("outcomes", &why))?;
+        let checked = check_outcomes(task, question, &outcomes, watch);
+        let found = checked.map_err(|why| super::bug("outcomes", &why))?;
+        let written = self.store.as_ref().map(|store| store.write_outcomes(stem, task, &found, &outcomes));
+        let evidence = written.transpose()?.flatten();
         let exit = match found.holds() {
             Some(true) => Exit::Holds,
             Some(false) => Exit::Violated,
@@ -210,6 +214,7 @@ impl Session<'_> {
             task: *task,
             question,
             found: &found,
+            evidence: evidence.as_deref(),
             engine: "outcomes",
             statistics,
             seconds: watch.elapsed().as_secs_f64(),

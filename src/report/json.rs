@@ -10,7 +10,7 @@ use super::{
     RobustFenced, Section, WalkEnd, Walked, litmus, reason_texts,
 };
 use crate::numbers::megabytes;
-use evidence::{Claim, Form, Refinements, Statistics, Verdict, cause};
+use evidence::{CheckedOutcomes, Claim, Form, Refinements, Statistics, Verdict, cause};
 use frontend::{Diagnostic, Severity};
 use machine::{Configuration, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
@@ -156,28 +156,19 @@ impl Report for Json {
     fn litmus(&self, answer: &LitmusAnswered<'_>, _: &Look) -> Printed {
         let (program, found) = (answer.task.program, answer.found);
         let reasons = reason_texts(program, found.missing());
-        let litmus = json!({
-            "condition": litmus::quantifier(answer.question),
-            "observed": litmus::observation(found),
-            "holds": found.holds(),
-            "outcomes": litmus::outcomes(answer.question, found),
-        });
         line(&Answer {
             schema: SCHEMA,
             command: "verify",
             file: answer.file,
             model: Some(answer.task.model.name()),
-            verdict: match found.holds() {
-                Some(true) => "safe",
-                Some(false) => "unsafe",
-                None => "unknown",
-            },
+            verdict: held(found),
             engine: Some(answer.engine),
             reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
             checked: true,
             stats: Some(Stats::new(answer.seconds, &answer.statistics, answer.peak)),
             diagnostics: diagnostics(&program.source, answer.warnings),
-            more: litmus.as_object().cloned().unwrap_or_default(),
+            evidence: answer.evidence.map(|path| path.display().to_string()),
+            more: litmus::object(answer.question, found).as_object().cloned().unwrap_or_default(),
             ..Answer::default()
         })
     }
@@ -226,8 +217,14 @@ impl Report for Json {
         let (model, added) = match claimed.claim {
             Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
             Claim::Unsafe(model, trace, run) => (model.name(), unsafe_claim(program, trace, run)),
-            Claim::Robust(states) => ("tso", json!({"verdict": "robust", "states": states})),
+            Claim::Robust(model, states) => (model.name(), json!({"verdict": "robust", "states": states})),
             Claim::NotRobust(model, checked) => (model.name(), robust::claim(program, checked)),
+            Claim::Outcomes(model, found) => {
+                let mut added = json!({"verdict": held(found), "states": found.states()});
+                let asked = program.question.as_ref().map(|question| litmus::object(question, found));
+                merge(&mut added, asked.unwrap_or_default());
+                (model.name(), added)
+            }
         };
         object["model"] = model.into();
         merge(&mut object, added);
@@ -375,6 +372,15 @@ fn effect_object(program: &Program, step: &Step, effect: &Effect) -> Value {
             let register = &program.thread(step.thread).registers[r.index()];
             json!({"register": register, "value": integer(value)})
         }
+    }
+}
+
+/// Whether the condition of a litmus test holds, as a verdict.
+fn held(found: &CheckedOutcomes) -> &'static str {
+    match found.holds() {
+        Some(true) => "safe",
+        Some(false) => "unsafe",
+        None => "unknown",
     }
 }
 

@@ -148,8 +148,8 @@ impl Report for Junit {
     /// Evidence that holds passes, whatever it proves.
     fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
         let model = match claimed.claim {
-            Claim::Safe(model, _) | Claim::Unsafe(model, ..) => model.name(),
-            Claim::Robust(_) | Claim::NotRobust(..) => "robust",
+            Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => model.name(),
+            Claim::Robust(..) | Claim::NotRobust(..) => "robust",
         };
         let name = format!("{model} evidence");
         let text = plain(&Text.claim(claimed, &LOOK).out);

@@ -2,6 +2,7 @@
 
 use evidence::{CheckedOutcomes, Observation};
 use program::{Program, Quantifier, Question};
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The report in text. With more final states possible than were found, it says so instead
@@ -64,11 +65,22 @@ pub fn observation(found: &CheckedOutcomes) -> &'static str {
     }
 }
 
+/// The answer as JSON.
+pub fn object(question: &Question, found: &CheckedOutcomes) -> Value {
+    json!({
+        "condition": quantifier(question),
+        "observed": observation(found),
+        "holds": found.holds(),
+        "complete": found.missing().is_empty(),
+        "outcomes": outcomes(question, found),
+    })
+}
+
 /// The final states as JSON: one object each, by name.
-pub fn outcomes(question: &Question, found: &CheckedOutcomes) -> Vec<serde_json::Value> {
+fn outcomes(question: &Question, found: &CheckedOutcomes) -> Vec<Value> {
     let outcome = |values: &Vec<i64>| {
         let pairs = question.observed.iter().zip(values);
-        serde_json::Value::Object(pairs.map(|((name, _), value)| (name.clone(), (*value).into())).collect())
+        Value::Object(pairs.map(|((name, _), value)| (name.clone(), (*value).into())).collect())
     };
     found.finals().iter().map(outcome).collect()
 }

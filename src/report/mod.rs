@@ -94,6 +94,8 @@ pub struct LitmusAnswered<'a> {
     pub question: &'a Question,
     /// The final states.
     pub found: &'a CheckedOutcomes,
+    /// The evidence file that was written, if one was.
+    pub evidence: Option<&'a Path>,
     /// Who found them.
     pub engine: &'static str,
     /// What it took.

@@ -16,11 +16,11 @@ use super::{
     witness,
 };
 use engine::{FenceAnswer, Placed, RobustFence, RobustFences, Robustness};
-use evidence::{Checked, CheckedWitness, Claim, Form, Verdict, cause};
+use evidence::{Checked, CheckedOutcomes, CheckedWitness, Claim, Form, Verdict, cause};
 use frontend::{Diagnostic, Severity};
 use locations::{Flow, artifact, message, physical, region, remark};
 use machine::{Configuration, Event, Model, Trace, TraceStep, Violation};
-use program::{Program, Source, Span};
+use program::{Program, Question, Source, Span};
 use rules::Rule;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,18 +71,10 @@ impl Report for Sarif {
     fn litmus(&self, answer: &LitmusAnswered<'_>, _: &Look) -> Printed {
         let subject = Subject::new(answer.file, answer.task.program, answer.task.model);
         let mut found = subject.warnings(answer.warnings);
-        let (condition, span) = (litmus::condition(subject.program, answer.question), answer.question.span);
         match answer.found.holds() {
             Some(true) => {}
             None => found.push(subject.unknown(&reason_texts(subject.program, answer.found.missing()))),
-            Some(false) => {
-                let text = format!(
-                    "does not hold under {}: {condition} (observed: {})",
-                    subject.model(),
-                    litmus::observation(answer.found)
-                );
-                found.push(subject.result(Rule::Violation, span, &text));
-            }
+            Some(false) => found.push(subject.does_not_hold(answer.question, answer.found)),
         }
         notes(&found)
     }
@@ -154,11 +146,18 @@ impl Report for Sarif {
 
     fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
         match claimed.claim {
-            Claim::Safe(..) | Claim::Robust(_) => Printed::default(),
+            Claim::Safe(..) | Claim::Robust(..) => Printed::default(),
             Claim::NotRobust(model, checked) => {
                 let subject = Subject::new(claimed.file, claimed.program, *model);
                 notes(&[subject.not_robust(checked)])
             }
+            Claim::Outcomes(model, found) => match (&claimed.program.question, found.holds()) {
+                (Some(question), Some(false)) => {
+                    let subject = Subject::new(claimed.file, claimed.program, *model);
+                    notes(&[subject.does_not_hold(question, found)])
+                }
+                _ => Printed::default(),
+            },
             Claim::Unsafe(model, trace, run) => {
                 let subject = Subject::new(claimed.file, claimed.program, *model);
                 notes(&[subject.violated(trace, run, None)])
@@ -338,6 +337,12 @@ impl<'a> Subject<'a> {
 
     fn result(&self, rule: Rule, span: Span, text: &str) -> Note {
         Note::Result(self.at(rule, span, text))
+    }
+
+    fn does_not_hold(&self, question: &Question, found: &CheckedOutcomes) -> Note {
+        let (condition, observed) = (litmus::condition(self.program, question), litmus::observation(found));
+        let text = format!("does not hold under {}: {condition} (observed: {observed})", self.model());
+        self.result(Rule::Violation, question.span, &text)
     }
 
     fn unknown(&self, reasons: &[String]) -> Note {

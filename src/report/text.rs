@@ -13,7 +13,7 @@ use super::{
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
-use evidence::{Certificate, Claim, Form, Reason, Statistics, Task, Verdict, cause};
+use evidence::{Certificate, CheckedOutcomes, Claim, Form, Reason, Statistics, Task, Verdict, cause};
 use frontend::Diagnostic;
 use machine::{Configuration, Keep, MODELS, Model, Trace, Violation};
 use program::{Program, Source};
@@ -56,15 +56,14 @@ impl Report for Text {
 
     fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed {
         let program = answer.task.program;
-        let (style, word) = match answer.found.holds() {
-            Some(true) => (SAFE, "holds"),
-            Some(false) => (UNSAFE, "does not hold"),
-            None => (UNKNOWN, "unknown"),
-        };
+        let (style, word) = held(answer.found);
         let model = upper(answer.task.model);
         let mut out = format!("{}: {style}{word}{style:#} under {model}\n", answer.file);
         if !look.quiet {
             out.push_str(&litmus::text(program, answer.question, answer.found));
+            if let Some(path) = answer.evidence {
+                let _ = writeln!(out, "evidence: {}", path.display());
+            }
         }
         Printed { out, err: String::new() }
     }
@@ -106,10 +105,11 @@ impl Report for Text {
                 upper(*model),
                 counted(*states, "state"),
             ),
-            Claim::Robust(states) => format!(
-                "{}: the evidence holds: {SAFE}robust{SAFE:#} against TSO\nchecked: {}, and no delayed store \
+            Claim::Robust(model, states) => format!(
+                "{}: the evidence holds: {SAFE}robust{SAFE:#} against {}\nchecked: {}, and no delayed store \
                  shows in any of them\n",
                 claimed.file,
+                upper(*model),
                 counted(*states, "state"),
             ),
             &Claim::Unsafe(model, ref trace, ref run) => {
@@ -127,6 +127,19 @@ impl Report for Text {
                 out
             }
             Claim::NotRobust(model, checked) => robust::claim(claimed, *model, checked, look),
+            Claim::Outcomes(model, found) => {
+                let (style, word) = held(found);
+                let states = counted(found.states(), "state");
+                let (file, model) = (claimed.file, upper(*model));
+                let mut out = format!(
+                    "{file}: the evidence holds: the condition {style}{word}{style:#} under {model}\n\
+                     checked: {states}, and none that a final state needs is missing\n"
+                );
+                if let (Some(question), false) = (&program.question, look.quiet) {
+                    out.push_str(&litmus::text(program, question, found));
+                }
+                out
+            }
         };
         Printed { out, err: String::new() }
     }
@@ -204,6 +217,15 @@ impl Report for Text {
 
     fn overview(&self, all: &[Compared], look: &Look) -> Printed {
         Printed { out: ci::table(all, look), err: String::new() }
+    }
+}
+
+/// Whether the condition of a litmus test holds, and how that looks.
+fn held(found: &CheckedOutcomes) -> (Style, &'static str) {
+    match found.holds() {
+        Some(true) => (SAFE, "holds"),
+        Some(false) => (UNSAFE, "does not hold"),
+        None => (UNKNOWN, "unknown"),
     }
 }
 

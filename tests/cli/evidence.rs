@@ -37,6 +37,51 @@ fn evidence_is_written_in_the_form_of_the_report_and_holds() {
         .says("P0's store to x (line 2) was still in its buffer when P0 read y (line 2)");
 }
 
+/// That no final state of a litmus test is missing is evidence like any other.
+#[test]
+fn all_final_states_of_a_litmus_test_are_evidence() {
+    let folder = Folder::new();
+    let test = "X86 SB\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\n\
+                exists (0:EAX=0 /\\ 1:EAX=0)\n";
+    folder.write("sb.litmus", test);
+    for (format, ending) in [("text", "txt"), ("json", "json")] {
+        let verify = ["verify", "--evidence", "proofs", "--model", "all", "--format", format, "sb.litmus"];
+        folder.run(&verify).exits(1).says(&format!("proofs/sb.tso.outcomes.{ending}"));
+        for (model, proves, verdict) in
+            [("sc", "does not hold", "unsafe"), ("tso", "holds", "safe"), ("pso", "holds", "safe")]
+        {
+            let evidence = format!("proofs/sb.{model}.outcomes.{ending}");
+            let ran = folder.run(&["check", "sb.litmus", &evidence]).exits(0);
+            ran.says(&format!("the evidence holds: the condition {proves} under {}", model.to_uppercase()))
+                .says("none that a final state needs is missing");
+            let json = folder.run(&["check", "--format", "json", "sb.litmus", &evidence]).exits(0).json();
+            assert_eq!((&json[0]["verdict"], &json[0]["model"]), (&verdict.into(), &model.into()));
+            let count = if model == "sc" { 3 } else { 4 };
+            assert_eq!(json[0]["outcomes"].as_array().map(Vec::len), Some(count), "{json:?}");
+            assert_eq!(json[0]["complete"], true);
+        }
+    }
+    // A final state less, and one more.
+    let whole = folder.read("proofs/sb.tso.outcomes.txt");
+    let lines = whole.lines().count() - 1;
+    let end = |count: usize| format!("end {count}");
+    let check = |text: String| {
+        folder.write("broken.txt", text);
+        let ran = folder.run(&["check", "sb.litmus", "broken.txt"]).exits(2);
+        ran.complains("the final states listed are not those of the set");
+    };
+    let first = whole.lines().find(|line| line.starts_with("final 0 0")).expect("a final state");
+    check(whole.replace(&format!("{first}\n"), "").replace(&end(lines), &end(lines - 1)));
+    check(whole.replace(first, &format!("{first}\nfinal 0 7")).replace(&end(lines), &end(lines + 1)));
+    // One that is cut short proves nothing about all of them.
+    folder.write("loop.litmus", "X86 L\n{ }\n P0 ;\n L: ;\n INC EAX ;\n JMP L ;\nexists (0:EAX=0)\n");
+    let ran = folder.run(&["verify", "--evidence", "more", "--states", "50", "loop.litmus"]).exits(3);
+    ran.says("Incomplete: the limit on states was reached");
+    assert_eq!(folder.list("more").len(), 0);
+    let json = folder.run(&["verify", "--format", "json", "--states", "50", "loop.litmus"]).exits(3).json();
+    assert_eq!((&json[0]["complete"], &json[0]["holds"]), (&false.into(), &serde_json::Value::Null));
+}
+
 #[test]
 fn evidence_for_another_program_or_none_at_all_is_rejected() {
     let folder = folder();
@@ -165,7 +210,7 @@ fn evidence_of_robustness_is_written_and_checked() {
     folder.write("claim.txt", whole.replacen("robust-set", "closed-set", 1).as_bytes());
     folder.run(&["check", "mp.fw", "claim.txt"]).exits(2).complains("rejected");
     folder.write("model.txt", whole.replacen(" tso ", " pso ", 1).as_bytes());
-    folder.run(&["check", "mp.fw", "model.txt"]).exits(2).complains("says nothing about this memory model");
+    folder.run(&["check", "mp.fw", "model.txt"]).exits(2).complains("this claims it of PSO");
     folder.write("robust.txt", whole.replacen("robust-set", "robust", 1).as_bytes());
     folder.run(&["check", "mp.fw", "robust.txt"]).exits(0).says("robust against TSO");
     folder.run(&["check", "mp.fw", file, "--smtlib", "out.smt2"]).exits(2).complains("SMT-LIB");

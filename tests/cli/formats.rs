@@ -58,6 +58,7 @@ pub fn varied() -> Folder {
     folder.write("a <b> & \"c\" [d](e).fw", SB);
     folder.run(&["verify", "--evidence", "proofs", "sb.fw", "mp.fw"]).exits(1);
     folder.run(&["robust", "--evidence", "proofs", "sb.fw", "mp.fw"]).exits(1);
+    folder.run(&["verify", "--evidence", "proofs", "--model", "all", "sb.litmus"]).exits(1);
     // Certificates of every other kind: cubes, gaps, and safe because robust.
     folder.write("fenced.fw", ENDLESS.replace("x + 1;", "x + 1; fence;"));
     for engine in ["cegar", "gaps", "lazy"] {
@@ -76,6 +77,8 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["check", "mp.fw", "proofs/mp.tso.closed.txt"],
         vec!["check", "sb.fw", "proofs/sb.tso.witness.txt"],
         vec!["check", "mp.fw", "proofs/mp.tso.robust.txt"],
+        vec!["check", "sb.litmus", "proofs/sb.sc.outcomes.txt"],
+        vec!["check", "sb.litmus", "proofs/sb.tso.outcomes.txt"],
         vec!["check", "fenced.fw", "proofs/fenced.tso.cubes.txt"],
         vec!["check", "fenced.fw", "proofs/fenced.tso.gaps.txt"],
         vec!["check", "fenced.fw", "proofs/fenced.tso.robust-set.txt"],

@@ -273,17 +273,30 @@ fn the_options_of_fence_work_for_robustness() {
     let swaps = fence(&["-q", "--cost", "full=5,swap=2", "harmless.fw"]).exits(0);
     swaps.says("1 locked exchange in each of 2 threads makes it robust").says("(cost 4, optimal)");
     let ran = fence(&["--evidence", "proofs", "harmless.fw"]).exits(0);
-    ran.says("proofs/harmless.tso.robust.fw");
+    ran.says("proofs/harmless.tso.robust.fw").says("checked: with the fences, ");
     folder.run(&["robust", "proofs/harmless.tso.robust.fw"]).exits(0);
+    let (program, proof) = ("proofs/harmless.tso.robust.fw", "proofs/harmless.tso.robust.robust.txt");
+    folder.run(&["check", program, proof]).exits(0).says("the evidence holds: robust against TSO");
+    folder.run(&["check", "harmless.fw", proof]).exits(2).complains("for another program");
+    let other = folder.read(proof).replace(" robust tso ", " robust pso ");
+    folder.write("other.txt", other);
+    let ran = folder.run(&["check", program, "other.txt"]).exits(2);
+    ran.complains("line 1: robustness is about TSO; this claims it of PSO");
     for without in ["robust-without-1", "robust-without-2"] {
         let file = |ending: &str| format!("proofs/harmless.tso.{without}.{ending}");
         folder.run(&["check", &file("fw"), &file("witness.txt")]).exits(0).says("not robust");
         assert!(folder.read(&file("witness.svg")).contains("robust-without"));
     }
-    assert_eq!(folder.list("proofs").len(), 9);
+    assert_eq!(folder.list("proofs").len(), 10);
     let json = fence(&["--format", "json", "--all", "harmless.fw"]).exits(0).json().remove(0);
     assert_eq!((&json["command"], &json["goal"]), (&"fence".into(), &"robust".into()));
     assert_eq!((&json["verdict"], &json["cost"]), (&"robust".into(), &6.into()));
+    assert_eq!(json["checked"], true);
+    let needless = fence(&["--format", "json", "mp.fw"]).exits(0).json().remove(0);
+    assert_eq!((&needless["verdict"], &needless["checked"]), (&"robust".into(), &true.into()));
+    let unknown = fence(&["--format", "json", "--states", "1000", "counting.fw"]).exits(3).json().remove(0);
+    assert_eq!((&unknown["verdict"], &unknown["checked"]), (&"unknown".into(), &false.into()));
+    fence(&["--explain-plan", "mp.fw"]).exits(2).complains("robustness is decided without them");
     assert_eq!((&json["alternatives"], &json["optimal"]), (&serde_json::json!([]), &true.into()));
     assert_eq!((&json["safety"]["verdict"], &json["safety"]["fences"]), (&"safe".into(), &0.into()));
     let first = &json["fences"][0];

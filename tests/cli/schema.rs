@@ -107,6 +107,7 @@ fn samples() -> Vec<Value> {
         &["check", "mp.fw", "proofs/mp.tso.closed.txt"],
         &["check", "sb.fw", "proofs/sb.tso.witness.txt"],
         &["check", "mp.fw", "proofs/mp.tso.robust.txt"],
+        &["check", "sb.litmus", "proofs/sb.tso.outcomes.txt"],
         &["check", "fenced.fw", "proofs/fenced.tso.cubes.txt"],
         &["verify", "--engine", "cegar", "endless.fw"],
         &["robust", "sb.fw"],
@@ -227,10 +228,15 @@ fn contradictions(line: &Value) -> Vec<(&'static str, Value)> {
                 wrong.push(("prevented_by", json!([fence])));
             }
         }
+        ("check", _) if line.get("condition").is_some() => {
+            wrong.extend([("holds", Value::Null), ("complete", json!(false))]);
+        }
         ("check", "robust") => wrong.extend([("model", json!("pso")), ("verdict", json!("not_robust"))]),
         ("robust", "robust") => wrong.extend([("checked", json!(false)), ("verdict", json!("safe"))]),
         (_, "not_robust") => wrong.extend([("witness", Value::Null), ("model", json!("sc"))]),
-        ("fence", "robust") => wrong.extend([("goal", json!("safe")), ("safety", Value::Null)]),
+        ("fence", "robust") => {
+            wrong.extend([("goal", json!("safe")), ("safety", Value::Null), ("checked", json!(false))]);
+        }
         ("fence", "safe") => wrong.extend([("goal", json!("robust")), ("verdict", json!("robust"))]),
         _ => {}
     }

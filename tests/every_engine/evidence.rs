@@ -49,11 +49,13 @@ fn written(task: &Task<'_>, verdict: &Verdict, form: Form) -> Result<Vec<u8>, St
 /// The verdict of a file, which must be the one expected, of this model.
 fn read_back(task: &Task<'_>, expected: &str, bytes: &[u8]) -> Result<Verdict, String> {
     let open = reader(bytes);
-    let claim = check_file(task.program, &open, BUDGET, &Ignore).map_err(|why| format!("file rejected: {why}"))?;
+    let claim =
+        check_file(task.program, &open, BUDGET, &Ignore).map_err(|why| format!("file rejected: {why}"))?;
     let same = |model: Model| model.name() == task.model.name();
     match claim {
         Claim::Safe(model, _) if same(model) && expected == "safe" => {
-            let read = read_certificate(task.program, &open, &Ignore).map_err(|why| format!("not read: {why}"))?;
+            let read =
+                read_certificate(task.program, &open, &Ignore).map_err(|why| format!("not read: {why}"))?;
             let (_, certificate) = read.ok_or("a certificate is read as none")?;
             Ok(Verdict::Safe(certificate))
         }
@@ -85,7 +87,7 @@ pub fn check_robustness(
         (Robustness::Rejected(why), _) => return Err(format!("rejected: {why}")),
     };
     let found = match check_file(program, &reader(&bytes), BUDGET, &Ignore) {
-        Ok(Claim::Robust(_)) => "robust",
+        Ok(Claim::Robust(..)) => "robust",
         Ok(Claim::NotRobust(..)) => "not robust",
         Ok(other) => return Err(format!("the file claims something else: {other:?}")),
         Err(why) => return Err(format!("file rejected: {why}")),

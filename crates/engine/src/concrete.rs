@@ -31,7 +31,7 @@ impl<'m, 'p> Concrete<'m, 'p> {
         Concrete { violations: false, ..Concrete::hunting(machine) }
     }
 
-    fn doubt(&self, doubt: Doubt) {
+    pub(crate) fn doubt(&self, doubt: Doubt) {
         self.doubts.borrow_mut().insert(doubt);
     }
 }

@@ -31,7 +31,7 @@ pub use plan::{Entry, Facts, Plan, plan};
 pub use portfolio::Portfolio;
 pub use robust::{
     Cuts, MadeRobust, RobustFence, RobustFences, RobustWork, Robustness, fences_for_robustness, prove_robust,
-    robust, robust_proved, robust_with,
+    robust, robust_checked, robust_proved, robust_with,
 };
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 

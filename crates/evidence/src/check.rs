@@ -69,6 +69,12 @@ pub enum Rejected {
     NotForModel,
     /// Robustness does not decide what is claimed of the program.
     CarriesNotOver,
+    /// The steps of the agents that this entry names are not enough to see every final state.
+    Agents(usize),
+    /// A state of the set is never reached.
+    Unreached,
+    /// The final states listed are not those of the set.
+    FinalStates,
     /// A state is too large to be stored, or there are too many for the budget.
     TooLarge,
     /// Checking was stopped.
@@ -93,6 +99,11 @@ impl fmt::Display for Rejected {
             Rejected::CarriesNotOver => {
                 write!(f, "a property looks at memory and threads at once, which robustness does not decide")
             }
+            Rejected::Agents(at) => {
+                write!(f, "the steps that entry {} leaves are not enough to see every final state", at + 1)
+            }
+            Rejected::Unreached => write!(f, "a state of the set is never reached"),
+            Rejected::FinalStates => write!(f, "the final states listed are not those of the set"),
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),
             Rejected::Stopped(stop) => stop.fmt(f),
         }

@@ -30,12 +30,12 @@ pub use certificate::{Certificate, ClosedSet, Cube, CubeProof};
 pub use check::{Checked, Rejected, check};
 pub use cubes::CubeFlaw;
 pub use file::{
-    Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence, write_robust,
-    write_witness,
+    Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence,
+    write_outcomes, write_robust, write_witness,
 };
 pub use happens_before::{HappensBefore, Link};
 pub use known::{Known, known, known_within};
-pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, check_outcomes};
+pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, ReducedSet, check_outcomes};
 pub use parallel::each;
 pub use robust::{CheckedRobust, RobustProof, attacks_of, carries_over, check_robust};
 pub use simplify::{happens_under_sc, simplify};

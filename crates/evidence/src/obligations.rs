@@ -5,7 +5,7 @@
 //! state; one in a file can only be read from the beginning, again and again.
 
 use crate::{Rejected, Task};
-use machine::{Doubt, Entry, Exact, Full, GapStepper, Gaps, Local, Machine, State, StateSet, Stepper};
+use machine::{Doubt, Entry, Exact, Full, GapStepper, Gaps, Local, State, StateSet, Stepper};
 use program::ThreadId;
 
 /// How states step.
@@ -43,32 +43,11 @@ impl<'m, 'p> Obligations<'m, 'p> {
         globals: &[Option<ThreadId>],
         locals: &[Vec<Local>],
     ) -> Result<Obligations<'m, 'p>, Rejected> {
-        let program = machine.program();
         let mut steps = match gaps {
             None => Steps::Exact(Stepper::new(machine)),
             Some(gaps) => Steps::Gaps(GapStepper::with(machine, gaps).ok_or(Rejected::Window)?),
         };
-        let stepper = steps.stepper_mut();
-        let threads = program.threads.len();
-        let numbered = globals.iter().enumerate().all(|(at, global)| {
-            global.is_none_or(|t| t.index() < threads) && stepper.global_id(global) as usize == at
-        });
-        if !numbered || locals.len() != threads {
-            return Err(Rejected::Dictionary);
-        }
-        for (thread, locals) in program.thread_ids().zip(locals) {
-            for (at, local) in locals.iter().enumerate() {
-                let known_entry = |entry: &Entry| match entry {
-                    Entry::Store(variable) => variable.index() < program.variables.len(),
-                    Entry::Barrier => true,
-                };
-                let exists = local.loc.index() < program.thread(thread).locs().count()
-                    && local.buffer.iter().all(known_entry);
-                if !exists || stepper.local_id(thread, local) as usize != at {
-                    return Err(Rejected::Dictionary);
-                }
-            }
-        }
+        number_controls(steps.stepper_mut(), globals, locals)?;
         let named = (globals.len(), locals.iter().map(Vec::len).collect());
         let (state, next) = (State::default(), State::default());
         Ok(Obligations { steps, looking, state, next, packed: Vec::new(), named })
@@ -135,6 +114,36 @@ impl<'m, 'p> Obligations<'m, 'p> {
         }
         found.map_or(Ok(()), |doubt| Err(Rejected::Doubt(at, doubt)))
     }
+}
+
+/// Numbers controls as a dictionary does, if they exist and none is named twice.
+pub(crate) fn number_controls(
+    stepper: &mut Stepper<'_, Exact<'_>>,
+    globals: &[Option<ThreadId>],
+    locals: &[Vec<Local>],
+) -> Result<(), Rejected> {
+    let program = stepper.machine().program_ref();
+    let threads = program.threads.len();
+    let numbered = globals.iter().enumerate().all(|(at, global)| {
+        global.is_none_or(|t| t.index() < threads) && stepper.global_id(global) as usize == at
+    });
+    if !numbered || locals.len() != threads {
+        return Err(Rejected::Dictionary);
+    }
+    for (thread, locals) in program.thread_ids().zip(locals) {
+        for (at, local) in locals.iter().enumerate() {
+            let known_entry = |entry: &Entry| match entry {
+                Entry::Store(variable) => variable.index() < program.variables.len(),
+                Entry::Barrier => true,
+            };
+            let exists = local.loc.index() < program.thread(thread).locs().count()
+                && local.buffer.iter().all(known_entry);
+            if !exists || stepper.local_id(thread, local) as usize != at {
+                return Err(Rejected::Dictionary);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether the dictionary names the controls of a state.

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 /// One line of an evidence file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Record {
     /// The first line: what the file is.
     Evidence { version: u32, kind: Kind, model: String, program: String },
@@ -53,6 +53,10 @@ pub(crate) enum Record {
     Failure { thread: usize, location: usize },
     /// The steps (from 0) that issue the delayed store, load past it, and drain it.
     Delay { store: usize, load: usize, drain: usize },
+    /// The values of what is observed in a final state.
+    Final(Vec<i64>),
+    /// Where threads are in these controls, the steps of these programs and buffers are enough.
+    First { controls: Vec<u32>, programs: Vec<usize>, buffers: Vec<usize> },
     /// The last line: how many lines came before it.
     End(usize),
 }
@@ -68,9 +72,10 @@ pub(crate) enum Kind {
     Witness,
     Robust,
     RobustSet,
+    Outcomes,
 }
 
-const KINDS: [(Kind, &str); 7] = [
+const KINDS: [(Kind, &str); 8] = [
     (Kind::Trace, "trace"),
     (Kind::ClosedSet, "closed-set"),
     (Kind::GapSet, "gap-set"),
@@ -78,6 +83,7 @@ const KINDS: [(Kind, &str); 7] = [
     (Kind::Witness, "witness"),
     (Kind::Robust, "robust"),
     (Kind::RobustSet, "robust-set"),
+    (Kind::Outcomes, "outcomes"),
 ];
 
 impl Record {
@@ -108,17 +114,17 @@ impl Record {
             }
             Record::Extend { thread, complete, path } => {
                 let version = if *complete { "complete" } else { "practical" };
-                let edges = path.iter().map(|edge| format!(" {edge}"));
-                format!("extend {thread} {version}{}", edges.collect::<String>())
+                format!("extend {thread} {version}{}", list(path))
             }
             Record::Global { holder } => format!("global {}", option(holder)),
             Record::Local { thread, location, buffer } => {
                 let entries = buffer.iter().map(|entry| format!(" {}", option(entry)));
                 format!("local {thread} {location}{}", entries.collect::<String>())
             }
-            Record::State(numbers) => {
-                let numbers = numbers.iter().map(|n| format!(" {n}"));
-                format!("state{}", numbers.collect::<String>())
+            Record::State(numbers) => format!("state{}", list(numbers)),
+            Record::Final(values) => format!("final{}", list(values)),
+            Record::First { controls, programs, buffers } => {
+                format!("first{} :{} :{}", list(controls), list(programs), list(buffers))
             }
             Record::Recall { .. }
             | Record::Predicate { .. }
@@ -143,9 +149,19 @@ impl Record {
         let mut words = line.split_ascii_whitespace();
         let kind = words.next().unwrap_or("");
         let record = match kind {
-            "state" => {
-                let numbers = words.by_ref().map(|w| w.parse().map_err(|_| bad(w)));
-                Record::State(numbers.collect::<Result<_, _>>()?)
+            "state" => Record::State(numbers(words.by_ref())?),
+            "final" => Record::Final(numbers(words.by_ref())?),
+            "first" => {
+                let all: Vec<&str> = words.by_ref().collect();
+                let parts: Vec<&[&str]> = all.split(|word| *word == ":").collect();
+                let [controls, programs, buffers] = parts[..] else {
+                    return Err("three lists are expected here".to_string());
+                };
+                Record::First {
+                    controls: numbers(controls.iter().copied())?,
+                    programs: numbers(programs.iter().copied())?,
+                    buffers: numbers(buffers.iter().copied())?,
+                }
             }
             "local" => Record::Local {
                 thread: number(&mut words)?,
@@ -159,7 +175,7 @@ impl Record {
                     "practical" => false,
                     other => return Err(bad(other)),
                 },
-                path: words.by_ref().map(|w| w.parse().map_err(|_| bad(w))).collect::<Result<_, _>>()?,
+                path: numbers(words.by_ref())?,
             },
             "gaps" => {
                 let mut next = || word(&mut words).and_then(|w| w.parse().map_err(|_| bad(w)));
@@ -208,6 +224,10 @@ fn option(value: &Option<usize>) -> String {
     value.map_or("-".to_string(), |value| value.to_string())
 }
 
+fn list<N: ToString>(numbers: &[N]) -> String {
+    numbers.iter().map(|number| format!(" {}", number.to_string())).collect()
+}
+
 fn bad(word: &str) -> String {
     format!("`{word}` is not expected here")
 }
@@ -219,6 +239,10 @@ fn word<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<&'a str, String
 fn number<'a, N: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Result<N, String> {
     let word = word(words)?;
     word.parse().map_err(|_| bad(word))
+}
+
+fn numbers<'a, N: FromStr>(words: impl Iterator<Item = &'a str>) -> Result<Vec<N>, String> {
+    words.map(|word| word.parse().map_err(|_| bad(word))).collect()
 }
 
 fn optional(word: &str) -> Result<Option<usize>, String> {
@@ -265,6 +289,10 @@ mod tests {
             Record::Failure { thread: 1, location: 9 },
             Record::Delay { store: 0, load: 3, drain: 7 },
             Record::Evidence { version: 1, kind: Kind::Witness, model: "tso".into(), program: "ab".into() },
+            Record::Final(vec![]),
+            Record::Final(vec![-1, 7]),
+            Record::First { controls: vec![0, 3], programs: vec![1], buffers: vec![] },
+            Record::First { controls: vec![], programs: vec![], buffers: vec![0, 2] },
             Record::End(11),
         ];
         for record in records {
@@ -287,6 +315,10 @@ mod tests {
             "delay 1 2",
             "delay 1 2 -3",
             "state 1 99999999999999999999",
+            "final x",
+            "first 0 1 : 0",
+            "first 0 : 0 : 1 : 2",
+            "first -1 : 0 : 1",
             "{",
         ];
         let cubes =

@@ -19,6 +19,7 @@ mod local_first;
 mod model;
 mod moves;
 mod pack;
+mod persistent;
 mod pso;
 pub mod reference;
 mod robust;
@@ -40,6 +41,7 @@ pub use gaps::Gaps;
 pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
+pub use persistent::{Agents, Persistent};
 pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,

@@ -28,7 +28,7 @@ impl Session<'_> {
         let (task, run) = (Task { program, model }, how.exploring.run(&watch));
         if let Some(question) = &program.question {
             let (outcomes, _) = engine::outcomes(&task, question, &run);
-            let found = check_outcomes(&task, question, &outcomes)
+            let found = check_outcomes(&task, question, &outcomes, &watch)
                 .map_err(|why| crate::commands::bug("outcomes", &why))?;
             return Ok(held(found.holds(), program, found.missing()));
         }

@@ -193,7 +193,7 @@ impl Session<'_> {
     ) -> Result<Answer, String> {
         let run = entry.how.exploring.run(watch);
         let (outcomes, statistics) = engine::outcomes(task, question, &run);
-        let checked = check_outcomes(task, question, &outcomes)
+        let checked = check_outcomes(task, question, &outcomes, watch)
             .map_err(|why| crate::commands::bug("outcomes", &why))?;
         let (found, reason) = held(checked.holds(), &loaded.program, checked.missing());
         let answered = LitmusAnswered {
@@ -201,6 +201,7 @@ impl Session<'_> {
             task: *task,
             question,
             found: &checked,
+            evidence: None,
             engine: "outcomes",
             statistics,
             seconds: watch.elapsed().as_secs_f64(),

@@ -40,6 +40,10 @@ pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
     }
     if args.goal == Goal::Robust {
         super::robust::supported(chosen_models(&args.model)[0])?;
+        if args.planning.plan.explain_plan {
+            let why = "--explain-plan is about engines, and robustness is decided without them";
+            return Err(Failure::Message(why.to_string()));
+        }
     }
     let interrupt = Interrupt::listen();
     let report = args.report.chosen();

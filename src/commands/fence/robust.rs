@@ -14,8 +14,8 @@ use crate::input::Loaded;
 use crate::limits::Watch;
 use crate::report::{RobustFenced, Safety};
 use engine::{
-    FenceAnswer, FenceOptions, FencePoint, MadeRobust, RobustFences, Robustness, Run, fences_for_robustness,
-    place_fences, robust,
+    Cuts, FenceAnswer, FenceOptions, FencePoint, MadeRobust, RobustFences, Robustness, Run,
+    fences_for_robustness, place_fences, robust, robust_checked,
 };
 use evidence::{Monitor, Task};
 use machine::Model;
@@ -101,13 +101,16 @@ fn nothing_needed(program: &Program, all: bool) -> MadeRobust {
         fences: Vec::new(),
         cost: 0,
         program: program.clone(),
+        proof: None,
         alternatives: all.then(Vec::new),
         missing: Vec::new(),
         questions: 0,
     }
 }
 
-/// Writes programs as `.fw`, each with the witness that belongs to it.
+/// Writes programs as `.fw`, each with the proof or the witness that belongs to it. Evidence names
+/// places by number, and reading a program back may number them anew, so each is asked about once
+/// more.
 struct Recorder<'a> {
     stem: String,
     model: Model,
@@ -120,8 +123,7 @@ impl Recorder<'_> {
         let name = |what: &str| format!("{}.{}.{what}", self.stem, self.model.name());
         match found {
             RobustFences::Placed(placed) => {
-                let (text, _) = printed(&name("robust"), &placed.program)?;
-                self.files.push(store.write_program(&name("robust"), &text)?);
+                let with = name("robust");
                 let without: Vec<(String, &Program)> = placed
                     .fences
                     .iter()
@@ -131,6 +133,7 @@ impl Recorder<'_> {
                         Some((name(&format!("robust-without-{}", at + 1)), program))
                     })
                     .collect();
+                self.robust(store, &with, &placed.program)?;
                 without.into_iter().try_for_each(|(name, program)| self.not_robust(store, &name, program))
             }
             RobustFences::NoCandidate(found) => {
@@ -141,8 +144,23 @@ impl Recorder<'_> {
         }
     }
 
-    /// A program that is not robust. Evidence names places by number, and reading a program back
-    /// may number them anew, so it is asked about once more.
+    /// A program that is robust; against SC there is nothing to prove.
+    fn robust(&mut self, store: &Store, name: &str, program: &Program) -> Result<(), String> {
+        let (text, program) = printed(name, program)?;
+        if delays_nothing(self.model) {
+            self.files.push(store.write_program(name, &text)?);
+            return Ok(());
+        }
+        let answer = robust_checked(&program, &self.run, Cuts::ALL).map_err(|why| bug("robust", &why))?;
+        let (Robustness::Robust, _, Some(checked)) = answer else {
+            return Err(format!("no evidence was written for {name}: no proof was found within the limits"));
+        };
+        self.files.push(store.write_program(name, &text)?);
+        self.files.push(store.write_robust(name, &program, checked.proof())?);
+        Ok(())
+    }
+
+    /// A program that is not robust.
     fn not_robust(&mut self, store: &Store, name: &str, program: &Program) -> Result<(), String> {
         let (text, program) = printed(name, program)?;
         let Robustness::NotRobust(checked) = robust(&program, &self.run) else {

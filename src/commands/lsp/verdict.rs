@@ -200,7 +200,8 @@ impl Asking<'_> {
     fn litmus(&self, loaded: &Loaded, question: &Question) -> Result<Outcome, String> {
         let task = self.task(&loaded.program);
         let (outcomes, statistics) = engine::outcomes(&task, question, &self.run());
-        let found = check_outcomes(&task, question, &outcomes).map_err(|why| why.to_string())?;
+        let checked = check_outcomes(&task, question, &outcomes, self.monitor);
+        let found = checked.map_err(|why| why.to_string())?;
         let (positive, all) = (found.positive(), found.finals().len());
         let seen = format!("true in {positive} of {}", counted(all, "final state"));
         let (holds, severity) = match found.holds() {

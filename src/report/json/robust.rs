@@ -118,6 +118,7 @@ pub fn fences(fenced: &RobustFenced<'_>) -> Printed {
     match fenced.found {
         RobustFences::Placed(placed) => {
             out.verdict = "robust";
+            out.checked = placed.proof.is_some();
             merge(&mut more, placed_object(program, placed));
         }
         RobustFences::NoCandidate(found) => {

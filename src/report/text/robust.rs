@@ -101,7 +101,8 @@ pub fn fences(fenced: &RobustFenced<'_>, look: &Look) -> String {
     let against = format!("against {}", upper(fenced.task.model));
     let mut out = match fenced.found {
         RobustFences::Placed(placed) if placed.fences.is_empty() => {
-            format!("{file}: {SAFE}no fence is needed{SAFE:#}: robust {against}\n")
+            let checked = if placed.proof.is_some() { "; certificate checked" } else { "" };
+            format!("{file}: {SAFE}no fence is needed{SAFE:#}: robust {against}{checked}\n")
         }
         RobustFences::Placed(placed) => placed_text(fenced, placed, &against),
         RobustFences::NoCandidate(found) => {
@@ -209,7 +210,13 @@ fn needs(program: &Program, placed: &MadeRobust, look: &Look) -> String {
             out.push_str(&explained(&told, look));
         }
     }
-    let asked = counted(placed.questions, "question");
-    let _ = writeln!(out, "\ndecided by {asked} about robustness");
+    if let Some(checked) = &placed.proof {
+        let proof = match checked.states() {
+            0 => "no delay closes a cycle in the program text".to_string(),
+            states => format!("no delayed store shows in {}", counted(states, "state")),
+        };
+        let asked = counted(placed.questions, "question");
+        let _ = writeln!(out, "\nchecked: with the fences, {proof} ({asked} about robustness)");
+    }
     out
 }

@@ -192,7 +192,7 @@ impl Predicates {
         };
         let about = |atom: &Atom| atom.vars().any(grows);
         let wanted: Vec<Atom> = suggested(path, vocabulary).into_iter().filter(about).collect();
-        wanted.iter().fold(false, |new, atom| self.learn(atom, vocabulary) || new)
+        wanted.iter().filter(|atom| self.learn(atom, vocabulary)).count() > 0
     }
 
     /// The kinds of slots that are compared with ever more constants.

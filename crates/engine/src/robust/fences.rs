@@ -6,14 +6,15 @@
 //! delayed path; that is a clause. Take the cheapest set that meets all clauses known, ask
 //! again, and so on. The first set that makes the program robust is optimal for the costs.
 
-use super::{Robustness, robust};
+use super::{Cuts, Robustness, robust_checked};
 use crate::fences::candidates::candidates;
 use crate::fences::hitting::Hitting;
 use crate::{FenceOptions, FencePoint, Run};
-use evidence::{CheckedWitness, Reason, WitnessRejected};
+use evidence::{CheckedRobust, CheckedWitness, Reason};
 use machine::{Event, model_named};
 use program::{EdgeId, FenceSet, Loc, Placement, Point, Program, ThreadId};
 use std::collections::BTreeSet;
+use std::error::Error;
 
 /// A fence of the answer, with what happens without it.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct MadeRobust {
     pub cost: u64,
     /// The program with the fences in it.
     pub program: Program,
+    /// The proof that it is robust, checked; nothing is to be proved against SC.
+    pub proof: Option<CheckedRobust>,
     /// The other cheapest sets, if they were asked for.
     pub alternatives: Option<Vec<Vec<FencePoint>>>,
     /// Why there may be more of those; empty if these are all.
@@ -51,8 +54,8 @@ pub enum RobustFences {
     NoCandidate(Box<(Program, CheckedWitness)>),
     /// Robustness could not be decided.
     Unknown(Vec<Reason>),
-    /// A witness was found and its check failed: a bug of ours.
-    Rejected(WitnessRejected),
+    /// A witness or a proof was found and its check failed: a bug of ours.
+    Rejected(Box<dyn Error + Send + Sync>),
 }
 
 /// Finds the cheapest fences that make a program robust against TSO.
@@ -63,6 +66,18 @@ pub fn fences_for_robustness(program: &Program, options: &FenceOptions, run: &Ru
     let problem = Hitting { costs, ..Hitting::default() };
     let mut search = Search { program, candidates, problem, run, questions: 0 };
     search.solve(options.all).unwrap_or_else(|answer| answer)
+}
+
+/// Candidates that make the program robust, by number.
+struct Solution {
+    chosen: BTreeSet<usize>,
+    program: Program,
+    proof: Option<CheckedRobust>,
+}
+
+enum Asked {
+    Robust(Option<CheckedRobust>),
+    NotRobust(Box<CheckedWitness>),
 }
 
 struct Search<'a> {
@@ -76,7 +91,9 @@ struct Search<'a> {
 impl Search<'_> {
     fn solve(&mut self, all: bool) -> Result<RobustFences, RobustFences> {
         // Without a limit on cost there is an answer: nothing is forbidden, and no clause is empty.
-        let (chosen, program) = self.cheapest(None)?.unwrap_or((BTreeSet::new(), self.program.clone()));
+        let Some(Solution { chosen, program, proof }) = self.cheapest(None)? else {
+            return Err(RobustFences::Unknown(Vec::new()));
+        };
         let cost = self.problem.cost(&chosen);
         let mut fences = Vec::new();
         for at in &chosen {
@@ -93,20 +110,21 @@ impl Search<'_> {
             }
         }
         let questions = self.questions;
-        let placed = MadeRobust { fences, cost, program, alternatives, missing, questions };
+        let placed = MadeRobust { fences, cost, program, proof, alternatives, missing, questions };
         Ok(RobustFences::Placed(Box::new(placed)))
     }
 
     /// The cheapest set that makes the program robust; `None` if all cost more than allowed.
-    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<(BTreeSet<usize>, Program)>, RobustFences> {
+    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<Solution>, RobustFences> {
         loop {
             let Some(chosen) = self.problem.solve() else { return Ok(None) };
             if most.is_some_and(|most| self.problem.cost(&chosen) > most) {
                 return Ok(None);
             }
             let (program, edges) = self.fence_set(&chosen).apply_with_map(self.program);
-            let Some(witness) = self.ask(&program)? else {
-                return Ok(Some((chosen, program)));
+            let witness = match self.ask(&program)? {
+                Asked::Robust(proof) => return Ok(Some(Solution { chosen, program, proof })),
+                Asked::NotRobust(witness) => witness,
             };
             let path = DelayedPath::of(&program, &witness);
             let helps = |at: &usize| {
@@ -128,7 +146,7 @@ impl Search<'_> {
         found: &mut Vec<Vec<FencePoint>>,
     ) -> Result<(), RobustFences> {
         self.problem.forbidden.push(first);
-        while let Some((chosen, _)) = self.cheapest(Some(cost))? {
+        while let Some(Solution { chosen, .. }) = self.cheapest(Some(cost))? {
             found.push(chosen.iter().map(|at| self.candidates[*at].clone()).collect());
             self.problem.forbidden.push(chosen);
         }
@@ -140,8 +158,8 @@ impl Search<'_> {
         let others = chosen.iter().copied().filter(|other| *other != at).collect();
         let weaker = self.fence_set(&others).apply(self.program);
         let without = match self.ask(&weaker) {
-            Ok(witness) => witness.map(|witness| (weaker, witness)),
-            Err(RobustFences::Unknown(_)) => None,
+            Ok(Asked::NotRobust(witness)) => Some((weaker, witness)),
+            Ok(Asked::Robust(_)) | Err(RobustFences::Unknown(_)) => None,
             Err(answer) => return Err(answer),
         };
         Ok(RobustFence { point: self.candidates[at].clone(), without })
@@ -155,14 +173,16 @@ impl Search<'_> {
         set
     }
 
-    /// A witness, or nothing if the program is robust.
-    fn ask(&mut self, program: &Program) -> Result<Option<Box<CheckedWitness>>, RobustFences> {
+    /// Whether a program is robust; whatever is said was checked.
+    fn ask(&mut self, program: &Program) -> Result<Asked, RobustFences> {
         self.questions += 1;
-        match robust(program, self.run) {
-            Robustness::Robust => Ok(None),
-            Robustness::NotRobust(witness) => Ok(Some(witness)),
+        let answer = robust_checked(program, self.run, Cuts::ALL);
+        let (answer, _, proof) = answer.map_err(|why| RobustFences::Rejected(why.into()))?;
+        match answer {
+            Robustness::Robust => Ok(Asked::Robust(proof)),
+            Robustness::NotRobust(witness) => Ok(Asked::NotRobust(witness)),
             Robustness::Unknown(reasons) => Err(RobustFences::Unknown(reasons)),
-            Robustness::Rejected(why) => Err(RobustFences::Rejected(why)),
+            Robustness::Rejected(why) => Err(RobustFences::Rejected(why.into())),
         }
     }
 }

@@ -15,10 +15,12 @@
 //! with a witness, the first counts.
 
 mod attacking;
+mod checked;
 mod fences;
 
 pub use machine::Cuts;
 
+pub use checked::robust_checked;
 pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
 
 use crate::Run;

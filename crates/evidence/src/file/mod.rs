@@ -6,26 +6,32 @@
 //! closed set as its dictionary (`global`, `local`) and its `state`s, perhaps after `gaps` and,
 //! where robustness is the reason, `extend` lines that say which program it is about; a proof by
 //! cubes as `predicate`s, `shape`s, `control`s and `cube`s; a witness that a program is not robust
-//! as the steps of its run and one `delay`. `end N` closes the file
+//! as the steps of its run and one `delay`; all final states of a litmus test as `final` values, the
+//! agents whose steps go `first`, and states like those of a closed set. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
 mod cubes;
+mod outcomes;
 mod read;
 mod steps;
 mod witness;
 mod write;
 
+pub use outcomes::write_outcomes;
 pub use read::{check_file, read_certificate};
 pub use witness::write_witness;
 pub use write::{write_evidence, write_robust};
 
-use crate::{CheckedWitness, Rejected, WitnessRejected};
+use crate::{CheckedOutcomes, CheckedWitness, Rejected, WitnessRejected};
 use machine::{Configuration, Model, Trace};
 use program::Program;
 use std::fmt;
 use std::io::{self, BufRead};
 
 const VERSION: u32 = 1;
+
+/// The only model that robustness is defined against.
+const ROBUST_MODEL: &str = "tso";
 
 /// The two forms of an evidence file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +49,11 @@ pub enum Claim {
     Safe(Model, usize),
     /// The program is unsafe, by this trace through these configurations.
     Unsafe(Model, Trace, Vec<Configuration>),
-    /// The program is robust against TSO; this many states under SC.
-    Robust(usize),
-    /// The program is not robust against TSO, by this witness.
+    /// The program is robust against the model; this many states under SC.
+    Robust(Model, usize),
+    /// These are all final states that the program's question is about.
+    Outcomes(Model, Box<CheckedOutcomes>),
+    /// The program is not robust against the model, by this witness.
     NotRobust(Model, Box<CheckedWitness>),
 }
 

@@ -2,7 +2,7 @@
 
 use super::steps::Steps;
 use super::witness::check_witness_file;
-use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint};
+use super::{Claim, FileError, Opener, ROBUST_MODEL, VERSION, cubes, fingerprint, outcomes};
 use crate::check::replayed;
 use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
@@ -47,7 +47,11 @@ pub fn check_file(
             let count = cubes::check_rest(&task, records, budget, monitor)?;
             Ok(Claim::Safe(model, count))
         }
-        Kind::Robust => check_robust_states(program, records, open, budget).map(Claim::Robust),
+        Kind::Robust => {
+            let states = check_robust_states(program, records, open, budget)?;
+            Ok(Claim::Robust(model, states))
+        }
+        Kind::Outcomes => outcomes::check_rest(&task, records, budget, monitor),
         Kind::RobustSet => {
             let (delays, gaps) = delays_and_gaps(program, &mut records)?;
             let extended = extended(&task, &delays, monitor)?;
@@ -142,6 +146,10 @@ fn head(program: &Program, record: Option<Record>) -> Result<(Kind, Model), File
     let Some(model) = model_named(&model) else {
         return wrong(format!("unknown memory model `{model}`"));
     };
+    if matches!(kind, Kind::Robust | Kind::RobustSet | Kind::Witness) && model.name() != ROBUST_MODEL {
+        let (known, other) = (ROBUST_MODEL.to_uppercase(), model.name().to_uppercase());
+        return wrong(format!("robustness is about {known}; this claims it of {other}"));
+    }
     if print != fingerprint(program) {
         return wrong("this is evidence for another program".to_string());
     }
@@ -272,8 +280,8 @@ fn check_states(
 }
 
 /// Reads the certificate of a file into memory, without checking it: for [`crate::write_smtlib`],
-/// whose output is checked by others. A trace or a witness is none, and robustness alone proves
-/// nothing safe.
+/// whose output is checked by others. A trace or a witness is none, and neither robustness alone nor
+/// a list of final states proves anything safe.
 pub fn read_certificate(
     program: &Program,
     open: &Opener<'_>,
@@ -284,7 +292,7 @@ pub fn read_certificate(
     let (kind, model) = head(program, records.next_record()?)?;
     let (mut delays, mut gaps) = (Vec::new(), None);
     match kind {
-        Kind::Trace | Kind::Witness | Kind::Robust => return Ok(None),
+        Kind::Trace | Kind::Witness | Kind::Robust | Kind::Outcomes => return Ok(None),
         Kind::ClosedSet => {}
         Kind::GapSet => gaps = Some(gaps_record(&mut records)?),
         Kind::CubeSet => {
@@ -321,30 +329,51 @@ pub fn read_certificate(
 }
 
 /// The controls that a file names, and how many states follow.
-struct Dictionary {
-    globals: Vec<Option<ThreadId>>,
-    locals: Vec<Vec<Local>>,
+pub(super) struct Dictionary {
+    pub(super) globals: Vec<Option<ThreadId>>,
+    pub(super) locals: Vec<Vec<Local>>,
     count: usize,
 }
 
 fn dictionary(program: &Program, records: &mut Records<'_>) -> Result<Dictionary, FileError> {
-    let (mut globals, mut locals) = (Vec::new(), vec![Vec::new(); program.threads.len()]);
-    let mut count = 0;
+    let mut dictionary = Dictionary::new(program.threads.len());
     while let Some(record) = records.next_record()? {
         match record {
-            Record::State(_) => count += 1,
-            _ if count > 0 => return Err(records.wrong("the dictionary must come before the states")),
-            Record::Global { holder } if holder.is_none_or(|t| t < locals.len()) => {
-                globals.push(holder.map(ThreadId::new));
+            Record::State(_) => dictionary.count += 1,
+            _ if dictionary.count > 0 => {
+                return Err(records.wrong("the dictionary must come before the states"));
             }
-            Record::Local { thread, location, buffer } => match local(program, thread, location, &buffer) {
-                Some(local) => locals[thread].push(local),
-                None => return Err(records.wrong("this control does not exist in the program")),
-            },
-            _ => return Err(records.wrong("this does not fit a closed set of the program")),
+            record => dictionary.read(program, record, records)?,
         }
     }
-    Ok(Dictionary { globals, locals, count })
+    Ok(dictionary)
+}
+
+impl Dictionary {
+    /// Names nothing yet.
+    pub(super) fn new(threads: usize) -> Dictionary {
+        Dictionary { globals: Vec::new(), locals: vec![Vec::new(); threads], count: 0 }
+    }
+
+    /// Takes up a control, if the record is one.
+    pub(super) fn read(
+        &mut self,
+        program: &Program,
+        record: Record,
+        records: &Records<'_>,
+    ) -> Result<(), FileError> {
+        match record {
+            Record::Global { holder } if holder.is_none_or(|t| t < self.locals.len()) => {
+                self.globals.push(holder.map(ThreadId::new));
+            }
+            Record::Local { thread, location, buffer } => match local(program, thread, location, &buffer) {
+                Some(local) => self.locals[thread].push(local),
+                None => return Err(records.wrong("this control does not exist in the program")),
+            },
+            _ => return Err(records.wrong("this does not fit states of the program")),
+        }
+        Ok(())
+    }
 }
 
 /// A thread's control, if its location and variables exist.
@@ -369,20 +398,25 @@ fn scan(
     let mut at = 0;
     while let Some(record) = records.next_record()? {
         let Record::State(numbers) = record else { continue };
-        let id = |n: &i64| u32::try_from(*n).ok();
-        let control: Option<Vec<u32>> = numbers.iter().take(threads + 1).map(id).collect();
-        match control {
-            Some(control) if control.len() == threads + 1 => {
-                state.global = control[0];
-                state.locals.clear();
-                state.locals.extend(&control[1..]);
-            }
-            _ => return Err(records.wrong("a state needs the number of a control for every thread")),
+        if state_of(&numbers, threads, &mut state).is_none() {
+            return Err(records.wrong("a state needs the number of a control for every thread"));
         }
-        state.values.clear();
-        state.values.extend(&numbers[threads + 1..]);
         visit(at, &state)?;
         at += 1;
     }
     Ok(())
+}
+
+/// Reads a state from numbers; `None` if there are too few, or some cannot be controls.
+pub(super) fn state_of(numbers: &[i64], threads: usize, state: &mut State) -> Option<()> {
+    let (global, rest) = numbers.split_first()?;
+    let (locals, values) = rest.split_at_checked(threads)?;
+    state.global = u32::try_from(*global).ok()?;
+    state.locals.clear();
+    for local in locals {
+        state.locals.push(u32::try_from(*local).ok()?);
+    }
+    state.values.clear();
+    state.values.extend(values);
+    Some(())
 }

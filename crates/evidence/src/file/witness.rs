@@ -4,15 +4,12 @@
 use super::read::Records;
 use super::steps::{Steps, write_steps};
 use super::write::Writer;
-use super::{Claim, FileError, Form, VERSION, fingerprint};
+use super::{Claim, FileError, Form, ROBUST_MODEL, VERSION, fingerprint};
 use crate::record::{Kind, Record};
 use crate::{Witness, check_witness};
 use machine::Model;
 use program::Program;
 use std::io::{self, Write};
-
-/// The only model that robustness is defined against so far.
-const MODEL: &str = "tso";
 
 /// Writes a witness that a program is not robust against TSO.
 pub fn write_witness(
@@ -25,7 +22,7 @@ pub fn write_witness(
     let head = Record::Evidence {
         version: VERSION,
         kind: Kind::Witness,
-        model: MODEL.to_string(),
+        model: ROBUST_MODEL.to_string(),
         program: fingerprint(program),
     };
     writer.put(&head, "")?;
@@ -41,9 +38,6 @@ pub(super) fn check_witness_file(
     model: Model,
     mut records: Records<'_>,
 ) -> Result<Claim, FileError> {
-    if model.name() != MODEL {
-        return Err(records.wrong("witnesses are about TSO"));
-    }
     let (mut taken, mut roles) = (Steps::default(), None);
     while let Some(record) = records.next_record()? {
         if roles.is_some() {

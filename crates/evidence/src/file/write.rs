@@ -2,7 +2,7 @@
 
 use super::cubes::write_cubes;
 use super::steps::write_steps;
-use super::{Form, VERSION, fingerprint};
+use super::{Form, ROBUST_MODEL, VERSION, fingerprint};
 use crate::record::{Kind, Record};
 use crate::{Certificate, ClosedSet, RobustProof, Task, Verdict};
 use machine::{Entry, Gaps, State, Trace, Violation};
@@ -58,7 +58,7 @@ pub fn write_robust(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = Writer::new(form, out);
-    let (model, print) = ("tso".to_string(), fingerprint(program));
+    let (model, print) = (ROBUST_MODEL.to_string(), fingerprint(program));
     writer.put(&Record::Evidence { version: VERSION, kind: Kind::Robust, model, program: print }, "")?;
     proof.under_sc.iter().try_for_each(|set| write_closed(program, set, &mut writer))?;
     writer.end()
@@ -105,7 +105,7 @@ fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Re
     out.put(&violation, &trace.violation.text(program))
 }
 
-fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
+pub(super) fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
     for holder in &set.globals {
         out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
     }

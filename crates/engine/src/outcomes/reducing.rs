@@ -1,0 +1,144 @@
+//! An exact machine of which only the steps are taken that final states need.
+
+use crate::concrete::Concrete;
+use crate::search::TransitionSystem;
+use machine::{Agents, Exact, Persistent, State, Stepper, Violation};
+use program::{Op, Program, Thread, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// An exact machine on concrete values, reduced to persistent sets of agents.
+pub(super) struct Reducing<'m, 'p> {
+    pub(super) concrete: Concrete<'m, 'p>,
+    persistent: Option<Persistent>,
+    /// The sets chosen so far, by the numbers of the threads' controls.
+    chosen: FxHashMap<Vec<u32>, Agents>,
+    /// The set chosen for the state that was prepared last.
+    now: Agents,
+}
+
+impl<'m, 'p> Reducing<'m, 'p> {
+    /// Reduced where buffers cannot grow without end. Elsewhere a set may well be that of a thread
+    /// that goes on storing, and the light states that the search is to take first would not come.
+    pub(super) fn new(machine: &'m Exact<'p>) -> Reducing<'m, 'p> {
+        let program = machine.program_ref();
+        let persistent = buffers_are_bounded(program).then(|| Persistent::new(program, machine.model()));
+        Reducing {
+            concrete: Concrete::wandering(machine),
+            persistent: persistent.flatten(),
+            chosen: FxHashMap::default(),
+            now: Agents::ALL,
+        }
+    }
+
+    /// Whether anything is left out.
+    pub(super) fn reduces(&self) -> bool {
+        self.persistent.is_some()
+    }
+
+    /// Whose steps were taken, by control, wherever that was not everybody.
+    pub(super) fn sets(self) -> Vec<(Vec<u32>, Agents)> {
+        let mut sets: Vec<_> = self.chosen.into_iter().filter(|(_, agents)| *agents != Agents::ALL).collect();
+        sets.sort();
+        sets
+    }
+
+    fn choose(&self, persistent: &Persistent, state: &State) -> Agents {
+        let stepper: &Stepper<'_, Exact<'_>> = &self.concrete.stepper;
+        persistent.choose((0..state.locals.len()).map(|thread| stepper.local(ThreadId::new(thread), state)))
+    }
+}
+
+impl TransitionSystem for Reducing<'_, '_> {
+    type State = State;
+    type Label = <Concrete<'static, 'static> as TransitionSystem>::Label;
+    type Goal = Violation;
+
+    fn begin(&mut self) {
+        self.concrete.begin();
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = State> + '_> {
+        self.concrete.initial()
+    }
+
+    fn prepare(&mut self, state: &State) {
+        self.concrete.prepare(state);
+        let Some(persistent) = &self.persistent else { return };
+        self.now = match self.chosen.get(&state.locals) {
+            Some(agents) => *agents,
+            None => {
+                let agents = self.choose(persistent, state);
+                self.chosen.insert(state.locals.clone(), agents);
+                agents
+            }
+        };
+    }
+
+    fn successors(&self, state: &State, next: &mut State, mut visit: impl FnMut(Self::Label, &State)) {
+        let doubt = |doubt| self.concrete.doubt(doubt);
+        self.now.successors(&self.concrete.stepper, state, next, doubt, |event, choice, next| {
+            visit((event, choice), next);
+        });
+    }
+
+    fn goal(&self, _: &State) -> Option<Violation> {
+        None
+    }
+
+    fn bytes(&self) -> usize {
+        self.concrete.bytes()
+    }
+
+    fn weight(&self, state: &State) -> usize {
+        self.concrete.weight(state)
+    }
+
+    fn pack(&self, state: &State, out: &mut Vec<u8>) {
+        self.concrete.pack(state, out);
+    }
+
+    fn unpack(&self, bytes: &[u8], state: &mut State) {
+        self.concrete.unpack(bytes, state);
+    }
+}
+
+/// Whether no thread can store again and again.
+fn buffers_are_bounded(program: &Program) -> bool {
+    program.threads.iter().all(|thread| {
+        let repeats = between_loops(thread);
+        let again = |edge: &program::Edge| repeats[edge.from.index()] && repeats[edge.to.index()];
+        !thread.edges().iter().any(|edge| matches!(edge.op, Op::Store(..)) && again(edge))
+    })
+}
+
+/// The locations on loops, and on ways from one loop to another.
+fn between_loops(thread: &Thread) -> Vec<bool> {
+    let ways: Vec<(usize, usize)> =
+        thread.edges().iter().map(|edge| (edge.from.index(), edge.to.index())).collect();
+    let backwards: Vec<(usize, usize)> = ways.iter().map(|(from, to)| (*to, *from)).collect();
+    let (behind, ahead) = (behind_loops(&ways, thread), behind_loops(&backwards, thread));
+    behind.iter().zip(ahead).map(|(behind, ahead)| *behind && ahead).collect()
+}
+
+/// The locations on loops and behind them: what is left when those without a way in are taken away,
+/// one after the other.
+fn behind_loops(ways: &[(usize, usize)], thread: &Thread) -> Vec<bool> {
+    let count = thread.locs().count();
+    let (mut entering, mut leaving) = (vec![0; count], vec![Vec::new(); count]);
+    for (from, to) in ways {
+        entering[*to] += 1;
+        leaving[*from].push(*to);
+    }
+    let mut left = vec![true; count];
+    let mut ready: Vec<usize> = (0..count).filter(|loc| entering[*loc] == 0).collect();
+    while let Some(loc) = ready.pop() {
+        left[loc] = false;
+        for to in &leaving[loc] {
+            entering[*to] -= 1;
+            if entering[*to] == 0 {
+                ready.push(*to);
+            }
+        }
+    }
+    left
+}

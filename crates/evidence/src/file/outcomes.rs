@@ -1,0 +1,113 @@
+//! All final states of a litmus test, in files: what is claimed, a dictionary of controls, whose
+//! steps are enough in which controls, and the states.
+
+use super::read::{Dictionary, Records, state_of};
+use super::write::{Writer, write_closed};
+use super::{Claim, FileError, Form, VERSION, fingerprint};
+use crate::record::{Kind, Record};
+use crate::{
+    CheckedOutcomes, ClosedSet, Monitor, Outcomes, Reason, ReducedSet, Rejected, Stop, Task, check_outcomes,
+};
+use machine::{Agents, Full, State, StateSet};
+use std::io::{self, Write};
+
+/// Writes the final states of a program and the proof that those are all.
+pub fn write_outcomes(
+    task: &Task<'_>,
+    found: &CheckedOutcomes,
+    proof: &ReducedSet,
+    form: Form,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = Writer::new(form, out);
+    let (model, program) = (task.model.name().to_string(), fingerprint(task.program));
+    writer.put(&Record::Evidence { version: VERSION, kind: Kind::Outcomes, model, program }, "")?;
+    let names = task.program.question.iter().flat_map(|question| &question.observed);
+    let names: Vec<&String> = names.map(|(name, _)| name).collect();
+    for values in found.finals() {
+        let pairs = names.iter().zip(values).map(|(name, value)| format!("{name}={value};"));
+        writer.put(&Record::Final(values.clone()), &pairs.collect::<Vec<_>>().join(" "))?;
+    }
+    for (controls, agents) in &proof.first {
+        let (programs, buffers) = (members(agents.programs), members(agents.buffers));
+        writer.put(&Record::First { controls: controls.clone(), programs, buffers }, "")?;
+    }
+    write_closed(task.program, &proof.set, &mut writer)?;
+    writer.end()
+}
+
+fn members(set: u64) -> Vec<usize> {
+    (0..Agents::MOST_THREADS).filter(|thread| set >> thread & 1 == 1).collect()
+}
+
+/// Reads final states and checks that they are all, with up to so many bytes of states.
+pub(super) fn check_rest(
+    task: &Task<'_>,
+    mut records: Records<'_>,
+    budget: usize,
+    monitor: &dyn Monitor,
+) -> Result<Claim, FileError> {
+    let Some(question) = &task.program.question else {
+        return Err(records.wrong("the program asks for no final states"));
+    };
+    let (claimed, proof) = read_rest(task, &mut records, budget)?;
+    let found = check_outcomes(task, question, &Outcomes::All(proof), monitor)?;
+    if let Some(Reason::Stopped(stop)) = found.missing().first() {
+        return Err(Rejected::Stopped(*stop).into());
+    }
+    if claimed != found.finals() {
+        return Err(Rejected::FinalStates.into());
+    }
+    Ok(Claim::Outcomes(task.model, Box::new(found)))
+}
+
+/// The values claimed and the proof.
+fn read_rest(
+    task: &Task<'_>,
+    records: &mut Records<'_>,
+    budget: usize,
+) -> Result<(Vec<Vec<i64>>, ReducedSet), FileError> {
+    let threads = task.program.threads.len();
+    let (mut finals, mut first, mut states) = (Vec::new(), Vec::new(), StateSet::new());
+    let mut dictionary = Dictionary::new(threads);
+    let (mut state, mut packed, mut bytes) = (State::default(), Vec::new(), 0);
+    while let Some(record) = records.next_record()? {
+        match record {
+            Record::State(numbers) => {
+                let known = state_of(&numbers, threads, &mut state);
+                known
+                    .ok_or_else(|| records.wrong("a state needs the number of a control for every thread"))?;
+                packed.clear();
+                state.pack(&mut packed);
+                let (_, new) = states.insert(&packed, None).map_err(|Full| Rejected::TooLarge)?;
+                if !new {
+                    return Err(records.wrong("this state is listed twice"));
+                }
+            }
+            _ if !states.is_empty() => return Err(records.wrong("the states must come last")),
+            Record::Final(values) => {
+                bytes += size_of_val(&values[..]);
+                finals.push(values);
+            }
+            Record::First { controls, programs, buffers } => {
+                bytes += size_of_val(&controls[..]);
+                let agents = set(&programs).zip(set(&buffers));
+                let (programs, buffers) =
+                    agents.ok_or_else(|| records.wrong("there are not so many threads"))?;
+                first.push((controls, Agents { programs, buffers }));
+            }
+            record => dictionary.read(task.program, record, records)?,
+        }
+        // The walk through the states keeps as many again.
+        if bytes + 2 * states.bytes() > budget {
+            return Err(Rejected::Stopped(Stop::Memory).into());
+        }
+    }
+    let Dictionary { globals, locals, .. } = dictionary;
+    Ok((finals, ReducedSet { set: ClosedSet { globals, locals, states }, first }))
+}
+
+fn set(members: &[usize]) -> Option<u64> {
+    let with = |set: u64, member: &usize| (*member < Agents::MOST_THREADS).then(|| set | 1 << member);
+    members.iter().try_fold(0, with)
+}
