@@ -20,6 +20,10 @@ pub struct Bench {
     #[arg(long, value_name = "DIR", default_value = "../shared/corpora")]
     pub corpora: PathBuf,
 
+    /// The folder with our own programs, for tables of all of them
+    #[arg(long, value_name = "DIR", default_value = "corpus")]
+    pub corpus: PathBuf,
+
     /// Time for each question, in seconds
     #[arg(long, short, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub timeout: Duration,

@@ -10,8 +10,8 @@ pub fn check(program: &Program, reasons: &[Reason]) -> Result<(), String> {
     if reasons.is_empty() {
         return Err("unknown without a reason".to_string());
     }
-    let sentences = reasons.iter().map(|reason| reason.text(program));
-    sentences.map(|sentence| fits(program.source.text(), &sentence)).collect()
+    let mut sentences = reasons.iter().map(|reason| reason.text(program));
+    sentences.try_for_each(|sentence| fits(program.source.text(), &sentence))
 }
 
 fn fits(text: &str, sentence: &str) -> Result<(), String> {

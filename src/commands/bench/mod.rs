@@ -7,6 +7,7 @@
 //! A published figure stands beside ours only for the same program, the same question and the
 //! same number of threads. Everything else is in a table of its own.
 
+mod portfolio;
 mod seed000;
 mod seed004;
 
@@ -47,7 +48,8 @@ pub struct Bench {
 }
 
 /// All tables.
-pub const BENCHES: &[Bench] = &[seed000::SEED000, seed000::ABSTRACTIONS, seed004::LAZY, seed004::ROBUST];
+pub const BENCHES: &[Bench] =
+    &[seed000::SEED000, seed000::ABSTRACTIONS, seed004::LAZY, seed004::ROBUST, portfolio::PORTFOLIO];
 
 /// Runs the command.
 pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
@@ -59,6 +61,7 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
     };
     let bencher = Bencher {
         corpora: args.corpora.clone(),
+        corpus: args.corpus.clone(),
         budget: args.budget(),
         runs: args.runs as usize,
         interrupt: &Interrupt::listen(),
@@ -77,6 +80,7 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
 /// Asks questions and takes the time.
 pub struct Bencher<'a> {
     corpora: PathBuf,
+    corpus: PathBuf,
     budget: Budget,
     runs: usize,
     interrupt: &'a Interrupt,
@@ -99,12 +103,17 @@ impl Bencher<'_> {
     /// Calls `work` with a monitor that stops it at the limits, as often as it should be. The last
     /// answer counts.
     pub fn measure<T>(&self, label: &str, work: impl Fn(&dyn Monitor) -> T) -> Measured<T> {
+        self.measure_on(usual_threads(), label, work)
+    }
+
+    /// As [`Bencher::measure`], with so many threads.
+    fn measure_on<T>(&self, threads: usize, label: &str, work: impl Fn(&dyn Monitor) -> T) -> Measured<T> {
         let (mut taken, mut on_cores, mut megabytes) = (Vec::new(), Vec::new(), 0);
         let first = Instant::now();
         loop {
             let (started, cpu) = (Instant::now(), cpu_time());
-            let watch = Watch::new(self.budget, self.interrupt, self.display, label.to_string())
-                .on_threads(usual_threads());
+            let watch =
+                Watch::new(self.budget, self.interrupt, self.display, label.to_string()).on_threads(threads);
             let answer = work(&watch);
             taken.push(milliseconds(started.elapsed()));
             on_cores.extend(cpu_time().zip(cpu).map(|(now, then)| milliseconds(now.saturating_sub(then))));
@@ -135,11 +144,44 @@ impl Bencher<'_> {
         task: &Task<'_>,
         abstraction: Abstraction,
     ) -> Result<Measured<(Checked, Statistics, &'static str)>, String> {
-        let measured = self.measure(&task.program.name, |monitor| {
-            super::answer(engine, task, &Run { monitor, abstraction, ..Run::default() })
+        self.ask_on(usual_threads(), engine, task, abstraction)
+    }
+
+    /// As [`Bencher::ask`], with so many threads.
+    fn ask_on(
+        &self,
+        threads: usize,
+        engine: &dyn Engine,
+        task: &Task<'_>,
+        abstraction: Abstraction,
+    ) -> Result<Measured<(Checked, Statistics, &'static str)>, String> {
+        let measured = self.measure_on(threads, &task.program.name, |monitor| {
+            super::answer(engine, task, &Run { monitor, abstraction, threads, ..Run::default() })
         });
         let Measured { answer, time, cpu, megabytes } = measured;
         Ok(Measured { answer: answer?, time, cpu, megabytes })
+    }
+
+    /// The limit on time, in milliseconds.
+    fn limit_milliseconds(&self) -> f64 {
+        self.budget.time.map_or(f64::INFINITY, milliseconds)
+    }
+
+    /// The names and texts of all programs of our own language in the folder of the corpus.
+    fn corpus(&self) -> Result<Vec<(String, String)>, String> {
+        let folder = self.corpus.display();
+        let unreadable = |error| format!("{folder}: {error}; --corpus names the folder with the programs");
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(&self.corpus).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            if path.extension().is_some_and(|ending| ending == "fw") {
+                let text =
+                    std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+                files.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), text));
+            }
+        }
+        files.sort();
+        Ok(files)
     }
 
     /// A program of our own corpus, perhaps with another value of N.

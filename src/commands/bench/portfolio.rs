@@ -1,0 +1,196 @@
+//! The default engine beside each engine by itself, on every program of the corpus under every model,
+//! with 2, 3 and 4 threads where the program has a constant N.
+//!
+//! What should hold in every row: the portfolio has an answer if an engine has one within a fifth of
+//! the limit; it takes at most three times the CPU time of the best engine and 50 ms, and on two
+//! threads at most twice its time and 50 ms. The first table says how often that holds.
+
+use super::{Bench, Bencher, Measured, word};
+use crate::report::{BenchCell, BenchTable};
+use engine::{ENGINES, Engine, Portfolio};
+use evidence::{Checked, Statistics, Task, Verdict};
+use machine::MODELS;
+use program::Program;
+
+/// The portfolio and its parts.
+pub const PORTFOLIO: Bench = Bench {
+    name: "portfolio",
+    about: "the default engine beside each engine by itself, on every program of the corpus (--corpus)",
+    tables,
+};
+
+/// What a time may be beyond a multiple, in milliseconds.
+const GRACE: f64 = 50.0;
+
+/// Engines by themselves and the portfolio may use so many threads; its CPU time is also taken on one.
+const THREADS: usize = 2;
+
+/// What one question to one engine took.
+struct Asked {
+    engine: &'static str,
+    answered: bool,
+    wall: f64,
+    cpu: f64,
+}
+
+/// What all say about a program under a model.
+struct Compared {
+    what: String,
+    verdict: &'static str,
+    winner: &'static str,
+    alone: Vec<Asked>,
+    /// The portfolio on one thread and on several.
+    one: Asked,
+    several: Asked,
+}
+
+impl Compared {
+    /// The least of the engines that answered.
+    fn best(&self, of: impl Fn(&Asked) -> f64) -> Option<f64> {
+        self.alone.iter().filter(|asked| asked.answered).map(of).min_by(f64::total_cmp)
+    }
+
+    /// The portfolio's CPU time on one thread, and the best engine's, if both have an answer.
+    fn cpu(&self) -> Option<(f64, f64)> {
+        self.best(|asked| asked.cpu).filter(|_| self.one.answered).map(|best| (self.one.cpu, best))
+    }
+
+    /// The portfolio's time on two threads, and the best engine's.
+    fn wall(&self) -> Option<(f64, f64)> {
+        self.best(|asked| asked.wall).filter(|_| self.several.answered).map(|best| (self.several.wall, best))
+    }
+}
+
+fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
+    let mut rows = Vec::new();
+    for (name, text) in bencher.corpus()? {
+        for program in variants(bencher, &name, &text)? {
+            for model in MODELS {
+                let task = Task { program: &program.1, model: *model };
+                rows.push(compare(bencher, &program.0, &task)?);
+            }
+        }
+    }
+    Ok(vec![summary(bencher, &rows), details(&rows)])
+}
+
+/// The program as it is; with several values of N instead, if it has that constant.
+fn variants(bencher: &Bencher<'_>, name: &str, text: &str) -> Result<Vec<(String, Program)>, String> {
+    let with =
+        |n: usize| bencher.own(name, text, Some(n)).map(|program| (format!("{name}, N = {n}"), program));
+    match with(2) {
+        Ok(first) => [3, 4].into_iter().map(with).try_fold(vec![first], |mut all, next| {
+            all.push(next?);
+            Ok(all)
+        }),
+        Err(_) => Ok(vec![(name.to_string(), bencher.own(name, text, None)?)]),
+    }
+}
+
+fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<Compared, String> {
+    let engines = ENGINES.iter().filter(|engine| engine.name() != Portfolio.name());
+    let ask = |engine: &dyn Engine, threads| bencher.ask_on(threads, engine, task, Default::default());
+    let alone = engines.map(|engine| Ok(asked(engine.name(), &ask(*engine, THREADS)?)));
+    let alone = alone.collect::<Result<Vec<Asked>, String>>()?;
+    let one = ask(&Portfolio, 1)?;
+    let several = ask(&Portfolio, THREADS)?;
+    Ok(Compared {
+        what: format!("{what}, {}", task.model.name().to_uppercase()),
+        verdict: word(several.answer.0.verdict()),
+        winner: several.answer.2,
+        alone,
+        one: asked(Portfolio.name(), &one),
+        several: asked(Portfolio.name(), &several),
+    })
+}
+
+fn asked(engine: &'static str, measured: &Measured<(Checked, Statistics, &'static str)>) -> Asked {
+    let answered = !matches!(measured.answer.0.verdict(), Verdict::Unknown(_));
+    Asked { engine, answered, wall: median(&measured.time), cpu: median(&measured.cpu) }
+}
+
+fn median(cell: &BenchCell) -> f64 {
+    match cell {
+        BenchCell::Measured(times) => times.median,
+        _ => 0.0,
+    }
+}
+
+/// How often the portfolio is as good as it should be.
+fn summary(bencher: &Bencher<'_>, rows: &[Compared]) -> BenchTable {
+    let limit = bencher.limit_milliseconds();
+    let lost = |row: &&Compared| {
+        !row.several.answered && row.best(|asked| asked.wall).is_some_and(|best| best <= limit / 5.0)
+    };
+    let decided = rows.iter().filter(|row| row.several.answered).count();
+    let over = |pair: fn(&Compared) -> Option<(f64, f64)>, times: f64| {
+        let over = |row: &&Compared| pair(row).is_some_and(|(ours, best)| ours > times * best + GRACE);
+        names(rows.iter().filter(over))
+    };
+    let sum = |of: &dyn Fn(&Compared) -> f64| BenchCell::Milliseconds(rows.iter().map(of).sum());
+    let mut table = BenchTable {
+        title: "The portfolio beside its engines: summary.".to_string(),
+        columns: vec!["what", "rows"],
+        notes: vec![format!(
+            "Limit: {} s a question. Engines by themselves and the portfolio may use {THREADS} threads; the \
+             portfolio's CPU time is that on one.",
+            limit / 1000.0
+        )],
+        ..BenchTable::default()
+    };
+    let mut row = |what: &str, cell: BenchCell| table.rows.push(vec![what.into(), cell]);
+    row("questions", rows.len().into());
+    row("answered by the portfolio", decided.into());
+    row("not answered, though an engine does within a fifth of the limit", names(rows.iter().filter(lost)));
+    row("CPU time above 3 x the best engine's + 50 ms", over(Compared::cpu, 3.0));
+    row("time on two threads above 2 x the best engine's + 50 ms", over(Compared::wall, 2.0));
+    row(
+        "sum of CPU times where both answer, portfolio, ms",
+        sum(&|row| row.cpu().map_or(0.0, |pair| pair.0)),
+    );
+    row("the same, the best engine of each row, ms", sum(&|row| row.cpu().map_or(0.0, |pair| pair.1)));
+    table
+}
+
+/// How many rows there are, and which.
+fn names<'a>(rows: impl Iterator<Item = &'a Compared>) -> BenchCell {
+    let names: Vec<&str> = rows.map(|row| row.what.as_str()).collect();
+    match names.len() {
+        0 => 0.into(),
+        count => format!("{count}: {}", names.join("; ")).as_str().into(),
+    }
+}
+
+fn details(rows: &[Compared]) -> BenchTable {
+    let alone = |row: &Compared, name: &str| {
+        let asked = row.alone.iter().find(|asked| asked.engine == name && asked.answered);
+        asked.map_or(BenchCell::Missing, |asked| BenchCell::Milliseconds(asked.cpu))
+    };
+    let line = |row: &Compared| {
+        let mut cells: Vec<BenchCell> = vec![row.what.as_str().into(), row.verdict.into(), row.winner.into()];
+        cells.extend(["explicit", "gaps", "cegar", "lazy"].map(|name| alone(row, name)));
+        cells.push(BenchCell::Milliseconds(row.one.cpu));
+        cells.push(BenchCell::Milliseconds(row.several.cpu));
+        cells.push(row.best(|asked| asked.wall).map_or(BenchCell::Missing, BenchCell::Milliseconds));
+        cells.push(BenchCell::Milliseconds(row.several.wall));
+        cells
+    };
+    BenchTable {
+        title: "Every question: CPU times in ms of engines that answer, and of the portfolio.".to_string(),
+        columns: vec![
+            "question",
+            "verdict",
+            "answered by",
+            "explicit",
+            "gaps",
+            "cegar",
+            "lazy",
+            "portfolio, 1 thread",
+            "portfolio, 2 threads",
+            "best engine, elapsed",
+            "portfolio, 2 threads, elapsed",
+        ],
+        rows: rows.iter().map(line).collect(),
+        ..BenchTable::default()
+    }
+}
