@@ -25,7 +25,10 @@ use std::ops::RangeInclusive;
 /// More ways to open gaps than this are not tried.
 const MAX_OPENINGS: usize = 1 << 12;
 
-/// Nor more ways to open gaps and then to choose a value.
+/// A choice among more values than this is not tried.
+const MAX_WIDTH: usize = 1 << 12;
+
+/// Nor one with more ways to open gaps and then to choose a value.
 const MAX_CHOICES: usize = 1 << 18;
 
 /// A window and a precision.
@@ -82,7 +85,7 @@ impl Gaps {
         mut visit: impl FnMut(&[i64], i64),
     ) -> bool {
         let width = self.widest_choice(values, from);
-        let few = |ways: usize| ways.saturating_mul(width) <= MAX_CHOICES;
+        let few = |ways: usize| width <= MAX_WIDTH && ways.saturating_mul(width) <= MAX_CHOICES;
         self.ways(values, self.room_for_a_choice()).is_some_and(few)
             && self.open(values, self.room_for_a_choice(), |opened| {
                 let all = self.choices(opened);
