@@ -192,7 +192,9 @@ impl Predicates {
         };
         let about = |atom: &Atom| atom.vars().any(grows);
         let wanted: Vec<Atom> = suggested(path, vocabulary).into_iter().filter(about).collect();
-        wanted.iter().fold(false, |new, atom| self.learn(atom, vocabulary) || new)
+        let mut new = false;
+        wanted.iter().for_each(|atom| new |= self.learn(atom, vocabulary));
+        new
     }
 
     /// The kinds of slots that are compared with ever more constants.
