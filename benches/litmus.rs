@@ -1,9 +1,9 @@
 //! How long all final states of litmus tests take, for three models.
 //!
-//! Shapes that are hard for one method each: rings of store buffering (many variables, few
+//! Shapes that are hard in ways of their own: rings of store buffering (many variables, few
 //! orders that matter), rounds of store buffering (long buffers), and locked increments of one
-//! variable (many orders, few states). Each may take 2 seconds, with the check of every final
-//! state. If the published x86 tests lie beside the checkout, all of them together may take
+//! variable (many orders, few states). Each may take 2 seconds, with the check that no final
+//! state is missing. If the published x86 tests lie beside the checkout, all of them together may take
 //! 10 seconds. `-- --strict` fails if that is not met, `-- --quick` takes small instances.
 
 mod support;

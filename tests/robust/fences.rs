@@ -13,7 +13,10 @@ fn made_robust(program: &Program, points: Points) -> Option<Box<MadeRobust>> {
     let options = FenceOptions { costs, points, all: false };
     let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
     match fences_for_robustness(program, &options, &run) {
-        RobustFences::Placed(placed) => Some(placed),
+        RobustFences::Placed(placed) => {
+            assert!(placed.proof.is_some(), "{}: nobody checked it", program.name);
+            Some(placed)
+        }
         RobustFences::Unknown(_) => None,
         other => panic!("{}: {other:?}", program.name),
     }

@@ -270,3 +270,24 @@ fn sets_of_agents_that_are_too_small_are_rejected() {
     }
     assert!(rejected > 1000 && rejected > accepted, "{rejected} rejected, {accepted} accepted");
 }
+
+/// Bytes are changed at random: nothing panics, and what is accepted says the same.
+#[test]
+fn flipped_bytes_in_a_file_of_final_states_are_rejected_or_harmless() {
+    let mut rng = Rng::with_seed(11);
+    let mut rejected = 0;
+    for asked in asked().step_by(4) {
+        for file in [&asked.text, &asked.json] {
+            for _ in 0..30 {
+                let mut changed = file.clone();
+                let at = rng.usize(..changed.len());
+                changed[at] = if rng.bool() { rng.u8(b'0'..=b'9') } else { rng.u8(..) };
+                match proved(&asked.program, &changed) {
+                    None => rejected += 1,
+                    Some(found) => assert_eq!(found, asked.finals, "{}", String::from_utf8_lossy(&changed)),
+                }
+            }
+        }
+    }
+    assert!(rejected > 1000, "only {rejected} rejected");
+}

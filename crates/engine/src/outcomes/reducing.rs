@@ -86,7 +86,9 @@ impl TransitionSystem for Reducing<'_, '_> {
     }
 
     fn bytes(&self) -> usize {
-        self.concrete.bytes()
+        let threads = self.concrete.stepper.thread_count();
+        let entry = size_of::<(Vec<u32>, Agents)>() + threads * size_of::<u32>();
+        self.concrete.bytes() + 2 * self.chosen.len() * entry
     }
 
     fn weight(&self, state: &State) -> usize {
