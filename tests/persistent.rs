@@ -38,7 +38,7 @@ fn finals(
     }
     let (initial, doubts) = stepper.initial();
     // Nearest first: where buffers grow without end, deep states have very long ones.
-    let mut waiting = VecDeque::from(initial);
+    let mut waiting = VecDeque::from_iter(initial);
     let (mut states, mut picked, mut found) = (StateSet::new(), BTreeMap::new(), BTreeSet::new());
     let mut doubted = !doubts.is_empty();
     while let Some(state) = waiting.pop_front() {
