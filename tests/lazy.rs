@@ -197,6 +197,18 @@ fn threads_behind_an_atomic_section_are_decided() {
     let found = checked(&Lazy, &excluded, MOST).expect("evidence");
     assert!(matches!(found.verdict(), Verdict::Safe(Certificate::Robust { .. })), "{:?}", found.verdict());
     assert_eq!(word(checked(&Explicit, &excluded, MOST).expect("evidence").verdict()), "safe");
+    // Delays split places into several, and the property is about all of them.
+    let delayed = parse(
+        "shared x, y;
+         thread P { let r; lock; unlock; x = 1; r = y; l: skip; }
+         thread Q { let r; y = 1; r = x; m: skip; }
+         never P@l && P.r == 2 && Q@m;",
+    );
+    let found = checked(&Lazy, &delayed, MOST).expect("evidence");
+    let Verdict::Safe(Certificate::Robust { delays, .. }) = found.verdict() else {
+        panic!("{:?}", found.verdict())
+    };
+    assert!(!delays.is_empty());
 }
 
 fn under_sc(program: &Program) -> ClosedSet {

@@ -17,7 +17,7 @@ mod writer;
 mod x86;
 
 use engine::{Run, outcomes};
-use evidence::{Task, check_outcomes};
+use evidence::{Ignore, Task, check_outcomes};
 use machine::model_named;
 use program::{Program, Source};
 use sample::Sample;
@@ -70,7 +70,7 @@ fn compare(sample: &Sample, program: &Program, name: &str, model: Model) -> Resu
     let expected: States = finals.iter().map(shown).collect();
     let task = Task { program, model: model_named(name).ok_or("no such model")? };
     let (found, _) = outcomes(&task, question, &Run::default());
-    let checked = check_outcomes(&task, question, &found).map_err(|why| why.to_string())?;
+    let checked = check_outcomes(&task, question, &found, &Ignore).map_err(|why| why.to_string())?;
     let names = || question.observed.iter().map(|(name, _)| name.clone());
     let named = |values: &Vec<i64>| names().zip(values.iter().map(|v| i128::from(*v))).collect();
     let states: States = checked.finals().iter().map(named).collect();

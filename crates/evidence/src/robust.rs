@@ -21,7 +21,9 @@ use machine::{
     Accesses, Attack, Attacked, Attacking, Delaying, Doubt, Exact, Full, Gaps, Local, Model, State, StateSet,
     attacks, model_named,
 };
-use program::{Cond, Delay, Expr, Int, Op, Place, Program, PropertyKind, Relation, Thread, ThreadId, VarId};
+use program::{
+    Arith, Cond, Delay, Expr, Int, Op, Place, Program, PropertyKind, Relation, Thread, ThreadId, VarId,
+};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -152,12 +154,24 @@ pub fn carries_over(program: &Program) -> bool {
 /// Whether a condition says of a thread that it stands outside of atomic sections.
 fn stands_outside(program: &Program, id: ThreadId, cond: &Cond<Place>) -> bool {
     match cond {
-        Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(thread, loc)), Expr::Const(zero)) => {
-            *thread == id && *zero == Int::from(0) && !program.thread(id).in_atomic(*loc)
+        Cond::Compare(Relation::Ne, places, Expr::Const(zero)) => {
+            *zero == Int::from(0) && counts_places_outside(program, id, places)
         }
         Cond::And(parts) => parts.iter().any(|part| stands_outside(program, id, part)),
         Cond::Or(parts) => parts.iter().all(|part| stands_outside(program, id, part)),
         Cond::Const(_) | Cond::Compare(..) => false,
+    }
+}
+
+/// Whether an expression adds up places of a thread outside of atomic sections: it is not 0 just if the
+/// thread stands at one of them. Delays make sums of the copies of a place.
+fn counts_places_outside(program: &Program, id: ThreadId, expr: &Expr<Place>) -> bool {
+    match expr {
+        Expr::Leaf(Place::At(thread, loc)) => *thread == id && !program.thread(id).in_atomic(*loc),
+        Expr::Binary(Arith::Add, a, b) => {
+            counts_places_outside(program, id, a) && counts_places_outside(program, id, b)
+        }
+        _ => false,
     }
 }
 

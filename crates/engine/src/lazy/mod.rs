@@ -121,9 +121,9 @@ impl Round<'_> {
 
     /// A robust program and its states under SC prove the original one safe, if its properties
     /// are of the kind that robustness decides.
-    fn safe(&self, delays: Vec<Delay>, set: evidence::ClosedSet) -> Verdict {
-        if carries_over(self.task.program) {
-            Verdict::Safe(Certificate::Robust { delays, gaps: None, set })
+    fn safe(extended: Extended, set: evidence::ClosedSet) -> Verdict {
+        if carries_over(&extended.program) {
+            Verdict::Safe(Certificate::Robust { delays: extended.delays, gaps: None, set })
         } else {
             Verdict::Unknown(vec![Reason::CarriesNotOver])
         }
@@ -143,7 +143,7 @@ impl Round<'_> {
             let asked = if first { Asked::Loads } else { Asked::Stores };
             let Delays { paths, more, cut } = match self.ask(&extended, asked) {
                 Oracle::Violated(trace) => return Some(Verdict::Unsafe(trace)),
-                Oracle::Robust(set) => return Some(self.safe(extended.delays, set)),
+                Oracle::Robust(set) => return Some(Self::safe(extended, set)),
                 Oracle::Cut => return None,
                 Oracle::Unknown(reasons) => return Some(Verdict::Unknown(reasons)),
                 Oracle::Delays(delays) => delays,
