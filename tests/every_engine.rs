@@ -33,7 +33,7 @@ const MOST_STATES: usize = 1_000;
 const LONGEST_BUFFER: usize = 4;
 
 fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(400)
+    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1200)
 }
 
 /// Most are programs as people write them; the others were made as automata, and their texts are

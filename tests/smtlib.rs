@@ -96,6 +96,18 @@ fn counters_queues_and_remainders_are_proved_for_other_solvers_too() {
     check("nonblocking_write", "sc", "gaps", &[Z3]);
 }
 
+/// Whoever reads a certificate from a file has not checked it yet.
+#[test]
+fn a_certificate_that_does_not_fit_the_program_has_no_form() {
+    let (mine, other) = (read("peterson_fenced"), read("ticket_lock"));
+    let model = model_named("sc").expect("known");
+    for engine in ["explicit", "gaps", "cegar"] {
+        let proof = certificate(&Task { program: &mine, model }, engine);
+        let refused = write_smtlib(&Task { program: &other, model }, &proof, &mut std::io::sink());
+        assert_eq!(refused.map_err(|error| error.kind()), Err(ErrorKind::InvalidInput), "{engine}");
+    }
+}
+
 #[test]
 fn proofs_by_cubes_are_proved_for_other_solvers_too() {
     if engine_named("cegar").is_none() {

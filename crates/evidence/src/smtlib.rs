@@ -23,7 +23,8 @@ use std::io::{self, Write};
 type Control = (u32, Vec<u32>);
 
 /// Writes the obligations of a certificate and returns how many there are. Fails with
-/// [`io::ErrorKind::InvalidInput`] on expressions that have no counterpart in linear arithmetic.
+/// [`io::ErrorKind::InvalidInput`] on expressions that have no counterpart in linear arithmetic, and on
+/// a certificate that does not fit the program.
 pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Write) -> io::Result<usize> {
     let (gaps, set) = match certificate {
         Certificate::Closed(set) => (None, set),
@@ -36,7 +37,7 @@ pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Wr
     };
     let machine = Exact::new(task.program, task.model);
     let mut script =
-        Script { machine: &machine, gaps, set, invariant: invariant(task.program, set)?, out, count: 0 };
+        Script { machine: &machine, gaps, set, invariant: invariant(&machine, set)?, out, count: 0 };
     script.head(task)?;
     script.initial()?;
     let controls: Vec<Control> = script.invariant.keys().cloned().collect();
@@ -48,16 +49,32 @@ pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Wr
 }
 
 /// The described value vectors of each control.
-fn invariant(program: &Program, set: &ClosedSet) -> io::Result<BTreeMap<Control, Vec<Vec<i64>>>> {
+fn invariant(machine: &Exact<'_>, set: &ClosedSet) -> io::Result<BTreeMap<Control, Vec<Vec<i64>>>> {
     let mut invariant: BTreeMap<Control, Vec<Vec<i64>>> = BTreeMap::new();
     let mut state = State::default();
     for packed in set.states.iter() {
-        let read = state.unpack(program.threads.len(), packed);
+        let read = state.unpack(machine.program().threads.len(), packed);
         read.ok_or_else(|| io::Error::other("a state cannot be unpacked"))?;
         let control = (state.global, state.locals.clone());
+        if slots(machine, set, &control).is_none_or(|slots| slots.len() != state.values.len()) {
+            let message = "a state does not fit the dictionary";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         invariant.entry(control).or_default().push(state.values.clone());
     }
     Ok(invariant)
+}
+
+/// The slots of a control, in the order of a state's values, if the control is in the dictionary.
+fn slots(machine: &Exact<'_>, set: &ClosedSet, control: &Control) -> Option<Vec<Slot>> {
+    let program = machine.program();
+    set.globals.get(control.0 as usize)?;
+    let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
+    for thread in program.thread_ids() {
+        let local = *control.1.get(thread.index())? as usize;
+        machine.slots(thread, set.locals.get(thread.index())?.get(local)?, &mut slots);
+    }
+    Some(slots)
 }
 
 struct Script<'a, 'p> {
@@ -92,13 +109,8 @@ impl Script<'_, '_> {
         &self.set.locals[thread.index()][control.1[thread.index()] as usize]
     }
 
-    /// The slots of a control, in the order of a state's values.
     fn slots(&self, control: &Control) -> Vec<Slot> {
-        let mut slots: Vec<Slot> = self.program().variable_ids().map(Slot::Memory).collect();
-        for thread in self.program().thread_ids() {
-            self.machine.slots(thread, self.local(control, thread), &mut slots);
-        }
-        slots
+        slots(self.machine, self.set, control).unwrap_or_default()
     }
 
     /// That the values of a control, under these names, are described.
