@@ -74,7 +74,7 @@ fn random_run(task: &Task<'_>, question: &Question, rng: &mut Rng) -> Option<Fin
     let machine = Exact::new(task.program, task.model);
     let mut stepper = Stepper::new(&machine);
     let initial = stepper.initial().0;
-    let mut state = rng.choice(initial)?;
+    let mut state = rng.choice(initial.collect::<Vec<_>>())?;
     let open = |v: &VarId| task.program.variable(*v).initial.single().is_none();
     let initial = task.program.variable_ids().filter(open);
     let initial = initial.map(|v| (v, Int::from(state.values[v.index()]))).collect();
