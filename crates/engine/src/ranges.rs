@@ -328,8 +328,8 @@ impl<'p> Analysis<'p> {
     fn widens(&self, op: &Op, before: Registers, live: &[RegId]) -> bool {
         match op {
             Op::Havoc(register, domain) => live.contains(register) && Range::of(domain).is_wide(),
-            Op::Assign(register, expr) => live.contains(register) && value(expr, &before).is_wide(),
-            Op::Store(_, expr) => value(expr, &before).is_wide(),
+            Op::Assign(register, expr) => live.contains(register) && computes_much(expr, &before),
+            Op::Store(_, expr) => computes_much(expr, &before),
             Op::Block { parts, .. } => {
                 let mut registers = Some(before);
                 parts.iter().any(|part| {
@@ -341,6 +341,11 @@ impl<'p> Analysis<'p> {
             _ => false,
         }
     }
+}
+
+/// Whether an expression is more than a copy and has very many values.
+fn computes_much(expr: &Expr<RegId>, before: &Registers) -> bool {
+    matches!(expr, Expr::Binary(..)) && value(expr, before).is_wide()
 }
 
 /// The strongly connected component of every location.
