@@ -27,5 +27,5 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     if starts_work(&input) {
         return;
     }
-    tool::conversation(input.as_bytes()).expect("memory can be read and written");
+    fencewright::conversation(input.as_bytes()).expect("memory can be read and written");
 });

@@ -20,13 +20,11 @@ mod witness_files;
 pub use bench::{BENCHES, bench};
 pub use check::check;
 pub use ci::ci;
-#[cfg(fuzzing)]
 pub use ci::expectations;
 pub use fence::fence;
 pub use generate::{completions, man};
 pub use interactive::interactive;
 pub use list::list;
-#[cfg(fuzzing)]
 pub use lsp::conversation;
 pub use lsp::lsp;
 pub use robust::robust;

@@ -27,7 +27,6 @@ use files::{Job, jobs};
 use machine::Model;
 
 /// What is wrong with a `fencewright.toml`, for fuzz targets.
-#[cfg(fuzzing)]
 pub fn expectations(text: &str) -> Result<(), Vec<frontend::Diagnostic>> {
     let config = Config::of_text(std::path::Path::new("fencewright.toml"), text.to_string());
     config.map(drop).map_err(|wrong| wrong.diagnostics)

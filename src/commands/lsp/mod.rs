@@ -72,7 +72,6 @@ fn serve() -> Result<Exit, Failure> {
 
 /// A whole conversation for fuzz targets: every message is answered before the next is read, and
 /// what goes on in the background is not waited for.
-#[cfg(fuzzing)]
 pub fn conversation(mut input: &[u8]) -> io::Result<Vec<u8>> {
     let mut output = Vec::new();
     let mut server = Server::new(mpsc::channel().0, &mut output);
