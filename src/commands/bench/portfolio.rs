@@ -67,7 +67,12 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
         for program in variants(bencher, &name, &text)? {
             for model in MODELS {
                 let task = Task { program: &program.1, model: *model };
-                rows.push(compare(bencher, &program.0, &task)?);
+                let row = compare(bencher, &program.0, &task)?;
+                // What was asked while somebody wanted to stop says nothing.
+                if bencher.interrupt.is_raised() {
+                    return Ok(vec![summary(bencher, &rows), details(&rows)]);
+                }
+                rows.push(row);
             }
         }
     }
