@@ -103,8 +103,8 @@ struct Search<'a> {
 }
 
 /// The work of a cube and of a question, in the unit of [`Progress::work`].
-const CUBE: usize = 2;
-pub(super) const QUESTION: usize = 16;
+const CUBE: usize = 6;
+pub(super) const QUESTION: usize = 6;
 
 impl Search<'_> {
     fn run(

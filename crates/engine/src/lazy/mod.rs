@@ -17,6 +17,7 @@
 mod extended;
 mod oracle;
 
+use crate::ranges::growing;
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
 use evidence::{Certificate, Reason, Statistics, Task, Verdict, attacks_of, carries_over};
 use extended::{Extended, SC, is_cyclic};
@@ -28,8 +29,8 @@ use program::Delay;
 const FIRST_ROUND: usize = 1 << 12;
 const GROWTH: usize = 8;
 
-/// More states than this under SC, and the data are taken to be infinite.
-const FINITE: usize = 1 << 16;
+/// Where numbers may grow: more states than this under SC, and they are taken to.
+const FINITE: usize = 1 << 13;
 
 /// With loops, no more delays than this.
 const MOST_DELAYS: usize = 48;
@@ -83,7 +84,7 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     let accesses = Accesses::of(task.program);
     // Stopped while listing, the rounds find that out as well.
     let attacks = attacks_of(task.program, &accesses, run.monitor).ok()?;
-    if !attacks.is_empty() || !carries_over(task.program) {
+    if !attacks.is_empty() || !carries_over(task.program) || growing(task.program).is_none() {
         return None;
     }
     let under_sc = Task { model: SC, ..*task };
