@@ -25,7 +25,7 @@ use std::thread::{self, Scope};
 /// The work that an engine may do in the first round.
 const FIRST_ROUND: usize = 1 << 13;
 /// Up to this much work all do the same.
-const SMALL: usize = 40_000;
+const SMALL: usize = 30_000;
 /// Nobody is more than so many rounds ahead of another.
 const AHEAD: usize = 1;
 /// The stack of an engine's thread.

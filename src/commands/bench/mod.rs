@@ -118,7 +118,9 @@ impl Bencher<'_> {
             taken.push(milliseconds(started.elapsed()));
             on_cores.extend(cpu_time().zip(cpu).map(|(now, then)| milliseconds(now.saturating_sub(then))));
             megabytes = megabytes.max(crate::numbers::megabytes(watch.peak()));
-            if taken.len() >= self.runs || first.elapsed() >= LONG || self.interrupt.is_raised() {
+            let hopeless = milliseconds(started.elapsed()) >= self.limit_milliseconds();
+            let enough = taken.len() >= self.runs || first.elapsed() >= LONG;
+            if enough || hopeless || self.interrupt.is_raised() {
                 let times = |taken| Times::of(taken, self.runs).into();
                 return Measured { answer, time: times(taken), cpu: times(on_cores), megabytes };
             }
@@ -130,8 +132,8 @@ impl Bencher<'_> {
         match self.runs {
             1 => "Times are of one run.".to_string(),
             runs => format!(
-                "In all tables: times are medians of {runs} runs (least–most). A question that has taken {} seconds \
-                 is not asked again, and its cell says so.",
+                "In all tables: times are medians of {runs} runs (least–most). A question that has taken {} seconds, \
+                 or reached the limit, is not asked again, and its cell says so.",
                 LONG.as_secs()
             ),
         }

@@ -251,7 +251,7 @@ impl<'a> Proof<'a> {
             phase: "following a path",
             bound: Some(self.recall.k),
             states: self.states,
-            work: reach::QUESTION,
+            work: reach::work(&self.predicates),
             predicates: Some(self.predicates.templates()),
             refinements: Some(self.refinements.total()),
             ..Progress::default()

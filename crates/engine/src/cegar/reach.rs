@@ -102,9 +102,11 @@ struct Search<'a> {
     context: Context,
 }
 
-/// The work of a cube and of a question, in the unit of [`Progress::work`].
-const CUBE: usize = 6;
-pub(super) const QUESTION: usize = 6;
+/// The work of a cube or a question, in the unit of [`Progress::work`]: cubes are as long as there are
+/// predicates.
+pub(super) fn work(predicates: &Predicates) -> usize {
+    4 + predicates.len() / 64
+}
 
 impl Search<'_> {
     fn run(
@@ -153,7 +155,7 @@ impl Search<'_> {
     fn progress(&mut self, space: &Space<'_>, round: Round<'_>) -> Progress {
         let more = 8 * PATIENCE;
         let lists = self.nodes.growth(more) + self.kept.growth(more) + self.waiting.growth(more);
-        let work = CUBE * self.nodes.len() + QUESTION * self.post.questions;
+        let work = work(self.predicates) * (self.nodes.len() + self.post.questions);
         Progress {
             work: work - std::mem::replace(&mut self.reported, work),
             coming: lists + space.growth(more),
