@@ -11,11 +11,8 @@
 // Every test binary includes this file and uses its own part of it.
 #![allow(dead_code, unused_imports)]
 
-#[path = "chains.rs"]
 mod chains;
-#[path = "shapes.rs"]
 mod shapes;
-#[path = "sketch.rs"]
 mod sketch;
 
 pub use chains::chain_sketch;

@@ -2,7 +2,7 @@
 //!
 //! A program starts as two threads that store and load. On top of that, each of the [`FEATURES`]
 //! is added to its share of the programs: a few statements that use it, somewhere in a thread. So
-//! every feature meets every other, programs stay small, and `tests/generator.rs` can count. Nothing
+//! every feature meets every other, programs stay small, and `tests/semantics/generator.rs` can count. Nothing
 //! keeps numbers or store buffers small: counters and stores stand in endless loops.
 //!
 //! `generate(seed)` always gives the same program; [`shrink`] makes the text of a failing one short.
@@ -10,13 +10,9 @@
 // Every test binary includes this file and uses its own part of it.
 #![allow(dead_code, unused_imports)]
 
-#[path = "texts/features.rs"]
 mod features;
-#[path = "texts/make.rs"]
 mod make;
-#[path = "texts/shrink.rs"]
 mod shrink;
-#[path = "texts/tree.rs"]
 mod tree;
 
 pub use features::FEATURES;

@@ -1,0 +1,57 @@
+//! What programs do: random sequential programs, run once as written by a small interpreter of
+//! their own and once as the automaton that the front end made of them. Both must touch memory
+//! in the same order with the same values, and end the same way.
+
+mod automaton;
+mod direct;
+
+use crate::common::read;
+use crate::support::texts::{CELLS, Maker, Whole, is_refused_for_constants};
+use automaton::run_automaton;
+use direct::{Outcome, run_directly};
+
+/// Statements that a program may execute.
+const FUEL: usize = 400;
+
+/// A program of one thread that chooses nothing.
+fn sequential(seed: u64) -> Whole {
+    let mut maker = Maker::new(seed, 3);
+    (maker.cells, maker.functions) = (true, 3);
+    let functions = maker.functions();
+    let mut thread = (0..6).map(|_| maker.statement(2)).collect();
+    while maker.chance(50) {
+        crate::support::texts::insert_deterministic(&mut maker, &mut thread);
+    }
+    let shared = ["x0".to_string(), "x1 = 1".to_string(), format!("a[{CELLS}] = {{2, 0, 1}}")];
+    Whole { shared: shared.into(), functions, threads: vec![thread], claims: Vec::new() }
+}
+
+#[test]
+fn automata_do_what_the_text_says() {
+    let (mut ends, mut refused) = ([0; 5], 0);
+    for seed in 0..4000 * crate::common::effort() {
+        let whole = sequential(seed);
+        let text = whole.text();
+        let program = match read(&text) {
+            Ok(parsed) => parsed.program,
+            Err(errors) => {
+                assert!(is_refused_for_constants(&errors), "seed {seed}\n{text}\n{errors:?}");
+                refused += 1;
+                continue;
+            }
+        };
+        crate::common::check_round_trip(&program);
+        let (expected, outcome) = run_directly(&whole);
+        let (events, found) = run_automaton(&program);
+        if outcome == Outcome::NoEnd {
+            let common = expected.len().min(events.len());
+            assert_eq!(expected[..common], events[..common], "seed {seed}\n{text}");
+            assert!(found == Outcome::NoEnd || events.len() >= common, "seed {seed}\n{text}");
+        } else {
+            assert_eq!((expected, outcome), (events, found), "seed {seed}\n{text}");
+        }
+        ends[outcome as usize] += 1;
+    }
+    assert!(refused < 2000 * crate::common::effort(), "most programs are accepted");
+    assert!(ends.iter().all(|count| *count > 50), "every way to end occurs: {ends:?}");
+}

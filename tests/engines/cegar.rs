@@ -1,0 +1,107 @@
+//! The engine `cegar` against `explicit` on random programs with finite data: whenever both
+//! answer they agree, with every way to make the abstraction, and all evidence is checked.
+//!
+//! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
+
+use crate::support::random;
+
+use engine::{Abstraction, Cegar, Engine, Explicit, Run};
+use evidence::{Ignore, MostStates, Task, Verdict, check};
+use machine::{Forgotten, Keep, MODELS, Model};
+use program::{Arith, Expr, RegId};
+use random::{Sketch, minimise};
+use std::collections::BTreeMap;
+
+/// Predicates that never suffice end here.
+const MOST_ABSTRACT: usize = 2_000;
+const MOST_EXACT: usize = 20_000;
+/// Longer buffers are taken to grow without end by `explicit`.
+const CAP: usize = 3;
+
+fn seeds() -> u64 {
+    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4000)
+}
+
+/// The value with something linear in place of what is not, and still small if it was.
+fn linear(value: &Expr<RegId>) -> Expr<RegId> {
+    let Expr::Binary(op, a, b) = value else { return value.clone() };
+    let (a, b) = (linear(a), linear(b));
+    match op {
+        Arith::Mul => Expr::binary(Arith::Add, a, b),
+        Arith::Xor => Expr::binary(Arith::Sub, 1, a),
+        Arith::And => Expr::binary(Arith::Rem, a, 2),
+        _ => Expr::binary(*op, a, b),
+    }
+}
+
+fn program(seed: u64) -> Sketch {
+    random::sketch(seed).map_values(&linear)
+}
+
+/// All ways to make the abstraction, by number.
+fn abstraction(number: u64) -> Abstraction {
+    Abstraction {
+        keep: if number & 1 == 0 { Keep::Newest } else { Keep::Oldest },
+        forgotten: if number & 2 == 0 { Forgotten::Pools } else { Forgotten::Anything },
+        reduce: number & 4 == 0,
+    }
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Safe(_) => "safe",
+        Verdict::Unsafe(_) => "unsafe",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+/// What `cegar` and `explicit` say; an error if evidence does not hold or they contradict.
+fn compare(
+    sketch: &Sketch,
+    model: Model,
+    abstraction: Abstraction,
+) -> Result<(&'static str, &'static str), String> {
+    let program = sketch.build();
+    let task = Task { program: &program, model };
+    let run = Run { monitor: &MostStates(MOST_ABSTRACT), abstraction, ..Run::default() };
+    let proved = check(&task, Cegar.verify(&task, &run).verdict, &Ignore).map_err(|why| why.to_string())?;
+    let run = Run { monitor: &MostStates(MOST_EXACT), max_buffer: Some(CAP), ..Run::default() };
+    let explored =
+        check(&task, Explicit.verify(&task, &run).verdict, &Ignore).map_err(|why| why.to_string())?;
+    let both = (word(proved.verdict()), word(explored.verdict()));
+    match both {
+        ("safe", "unsafe") | ("unsafe", "safe") => Err(format!("{both:?}")),
+        _ => Ok(both),
+    }
+}
+
+#[test]
+fn cegar_never_contradicts_explicit_and_nearly_always_answers() {
+    let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for seed in 0..seeds() {
+        for (at, model) in MODELS.iter().copied().enumerate() {
+            // 3 and 8 have no common factor: every model meets every abstraction.
+            let how = abstraction((seed * 3 + at as u64) % 8);
+            match compare(&program(seed), model, how) {
+                Ok(both) => *counts.entry(both).or_default() += 1,
+                Err(_) => {
+                    let fails = &mut |sketch: &Sketch| compare(sketch, model, how).is_err();
+                    let small = minimise(program(seed), fails);
+                    let why = compare(&small, model, how).err().unwrap_or_default();
+                    let name = model.name();
+                    panic!("seed {seed} {name} {how:?}: {why}\n{}", program::print(&small.build()));
+                }
+            }
+        }
+    }
+    let count = |which: &dyn Fn(&str, &str) -> bool| -> u64 {
+        counts.iter().filter(|((a, b), _)| which(a, b)).map(|(_, count)| count).sum()
+    };
+    let all = count(&|_, _| true);
+    assert!(count(&|cegar, _| cegar == "unknown") * 50 < all, "cegar does not answer: {counts:?}");
+    assert!(count(&|cegar, exact| cegar == "safe" && exact == "safe") * 8 > all, "{counts:?}");
+    assert!(count(&|cegar, exact| cegar == "unsafe" && exact == "unsafe") * 2 > all, "{counts:?}");
+    // Buffers that grow without end are where the abstraction earns its keep.
+    assert!(count(&|cegar, exact| cegar == "safe" && exact == "unknown") * 50 > all, "{counts:?}");
+    println!("{counts:?}");
+}

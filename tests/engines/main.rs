@@ -1,0 +1,21 @@
+//! What engines answer: verdicts, fences, robustness, limits.
+
+mod cegar;
+mod cegar_limits;
+mod cegar_unbounded;
+mod corpus;
+mod every_engine;
+mod fences;
+mod lazy;
+mod portfolio;
+mod predecessors;
+mod reasons;
+mod robust;
+mod unbounded;
+
+#[path = "../support"]
+mod support {
+    pub mod corpus;
+    pub mod random;
+    pub mod texts;
+}

@@ -1,0 +1,80 @@
+//! What the program text alone dismisses, against searching for it all the same.
+
+use super::programs::{corpus, parse};
+use super::random::{chain_sketch, sketch};
+use engine::{Cuts, Robustness, Run, robust_with};
+use evidence::MostStates;
+use program::Program;
+
+/// The verdict, and how many delays were searched for.
+fn answer(program: &Program, cuts: Cuts) -> (&'static str, usize) {
+    let run = Run { monitor: &MostStates(1 << 17), ..Run::default() };
+    let (robustness, work) = robust_with(program, &run, cuts);
+    let verdict = match robustness {
+        Robustness::Robust => "robust",
+        Robustness::NotRobust(_) => "not robust",
+        Robustness::Unknown(_) => "unknown",
+        Robustness::Rejected(why) => panic!("{}: {why}\n{}", program.name, program::print(program)),
+    };
+    (verdict, work.suspects)
+}
+
+/// With all cuts but some the answers are the same, and there was something to cut.
+fn check(without: Cuts) {
+    let (mut more, mut verdicts) = (0, [0, 0]);
+    let sketches = (0..400).flat_map(|seed| [sketch(seed), chain_sketch(seed)]);
+    for program in sketches.map(|sketch| sketch.build()) {
+        let ((all, few), (some, many)) = (answer(&program, Cuts::ALL), answer(&program, without));
+        if all == "unknown" || some == "unknown" {
+            continue;
+        }
+        assert_eq!(all, some, "{}\n{}", program.name, program::print(&program));
+        assert!(few <= many);
+        more += usize::from(few < many);
+        verdicts[usize::from(all == "robust")] += 1;
+    }
+    println!("{more} of {verdicts:?} had something to cut");
+    assert!(more > 50 && verdicts.iter().all(|count| *count > 100), "{more} of {verdicts:?}");
+}
+
+#[test]
+fn loads_behind_fences_are_rightly_dismissed() {
+    check(Cuts { fenced: false, ..Cuts::ALL });
+}
+
+#[test]
+fn loads_of_the_stored_variable_are_rightly_dismissed() {
+    check(Cuts { same_variable: false, ..Cuts::ALL });
+}
+
+#[test]
+fn loads_that_no_chain_leads_back_from_are_rightly_dismissed() {
+    check(Cuts { unconnected: false, ..Cuts::ALL });
+}
+
+#[test]
+fn without_any_cut_the_answers_are_the_same() {
+    check(Cuts::NONE);
+    for name in ["peterson_fenced.fw", "sb_fenced.fw", "iriw.fw", "dekker.fw", "lamport_fast_fenced.fw"] {
+        let program = corpus(name);
+        assert_eq!(answer(&program, Cuts::ALL).0, answer(&program, Cuts::NONE).0, "{name}");
+    }
+}
+
+/// Each cut alone: how many delays are left to be searched for.
+#[test]
+fn each_cut_dismisses_what_it_is_for() {
+    let suspects = |text: &str, cuts: Cuts| answer(&parse(text), cuts).1;
+    let none = Cuts::NONE;
+    let fenced =
+        "shared x, y; thread P { let a; x = 1; fence; a = y; } thread Q { let b; y = 1; fence; b = x; }";
+    assert_eq!((suspects(fenced, none), suspects(fenced, Cuts { fenced: true, ..none })), (2, 0));
+    let same = "shared x, y; thread P { let a; x = 1; a = x; } thread Q { let b; x = 2; b = x; }";
+    assert_eq!((suspects(same, none), suspects(same, Cuts { same_variable: true, ..none })), (2, 0));
+    // Two pairs of threads that have nothing to do with each other.
+    let apart =
+        "shared x, y; thread P { let a; x = 1; a = y; } thread Q { let b; b = x; } thread R { y = 1; }";
+    assert_eq!((suspects(apart, none), suspects(apart, Cuts { unconnected: true, ..none })), (1, 0));
+    let together = "shared x, y; thread P { let a; x = 1; a = y; } thread Q { let b; y = 1; b = x; }";
+    assert_eq!((suspects(together, none), suspects(together, Cuts::ALL)), (2, 2));
+}

@@ -1,0 +1,16 @@
+//! What answers rest on: certificates, files, simplified violations; what is broken is rejected.
+
+mod cube_prover;
+mod cubes;
+mod known;
+mod roundtrip;
+mod simplify;
+mod smtlib;
+mod solvers;
+mod tamper;
+
+#[path = "../support"]
+mod support {
+    pub mod corpus;
+    pub mod random;
+}

@@ -1,0 +1,19 @@
+//! The command line as scripts and people use it: the binary, run from outside.
+
+mod bench;
+mod ci;
+mod ci_config;
+mod evidence;
+mod fence;
+mod formats;
+mod golden;
+mod hostile;
+mod junit;
+mod limits;
+mod progress;
+mod report;
+mod robust;
+mod sarif;
+mod schema;
+mod session;
+pub mod tool;

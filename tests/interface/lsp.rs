@@ -1,0 +1,6 @@
+//! The language server as editors use it: the binary, spoken to over pipes.
+
+mod client;
+mod conversations;
+mod hostile;
+mod languages;

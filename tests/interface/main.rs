@@ -1,0 +1,7 @@
+//! What people and programs see: the command line, the book, reports, editors.
+
+mod book;
+mod cli;
+mod grammar;
+mod html;
+mod lsp;

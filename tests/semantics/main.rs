@@ -1,0 +1,18 @@
+//! What programs mean: the machines against the reference interpreter and against each other.
+
+mod agreement;
+mod forgetful;
+mod gaps;
+mod generator;
+mod litmus;
+mod litmus_random;
+mod local_first;
+mod mutants;
+mod persistent;
+mod reference_laws;
+
+#[path = "../support"]
+mod support {
+    pub mod random;
+    pub mod texts;
+}
