@@ -9,7 +9,7 @@ mod random;
 
 use fastrand::Rng;
 use frontend::Options;
-use machine::{Agents, Entry, Exact, Local, MODELS, Model, Persistent, State, StateSet, Stepper};
+use machine::{Agents, Buffered, Entry, Local, MODELS, Model, Persistent, State, StateSet, Stepper};
 use program::{Fence, Loc, Op, Place, Program, RegId, Source, Thread, ThreadId, VarId};
 use random::{Sketch, minimise};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,7 +30,7 @@ fn finals(
     model: Model,
     pick: &mut dyn FnMut(&[&Local]) -> Agents,
 ) -> Option<(BTreeSet<Final>, usize)> {
-    let machine = Exact::new(program, model).with_dead_registers();
+    let machine = Buffered::exact(program, model).with_dead_registers();
     let mut stepper = Stepper::new(&machine);
     let mut places: Vec<Place> = program.variable_ids().map(Place::Memory).collect();
     for t in program.thread_ids() {
@@ -163,7 +163,7 @@ impl Obvious<'_> {
     }
 
     fn drains(&self, thread: usize) -> BTreeSet<VarId> {
-        let buffer = &self.locals[thread].buffer;
+        let buffer = &self.locals[thread].kept;
         let may = |(at, entry): (usize, &Entry)| match entry {
             Entry::Store(variable) if self.model.may_drain(buffer, at) => Some(*variable),
             _ => None,

@@ -9,7 +9,7 @@ use evidence::{
     Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, check_outcomes, write_outcomes,
 };
 use fastrand::Rng;
-use machine::{Event, Exact, MODELS, Model, Stepper, TraceStep, reference};
+use machine::{Buffered, Event, MODELS, Model, Stepper, TraceStep, reference};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 
 /// Asks for all final values of all registers and variables.
@@ -71,7 +71,7 @@ fn tamper_with_final(claim: &mut FinalState, rng: &mut Rng) {
 
 /// A random run that ends, if this one does.
 fn random_run(task: &Task<'_>, question: &Question, rng: &mut Rng) -> Option<FinalState> {
-    let machine = Exact::new(task.program, task.model);
+    let machine = Buffered::exact(task.program, task.model);
     let mut stepper = Stepper::new(&machine);
     let initial = stepper.initial().0;
     let mut state = rng.choice(initial.collect::<Vec<_>>())?;

@@ -1,16 +1,17 @@
-//! Concrete execution, fast: moves compiled once a control, over 64-bit values.
+//! Concrete execution, fast: moves compiled once per control, over 64-bit values.
 //!
 //! Values lie in one vector: memory first, then every thread's own slots in order. A thread's
 //! moves touch memory and its own segment only, so a compiled move is a guard, a few memory
 //! writes and a change of the thread's segment. Locals and globals are interned; moves are
 //! compiled when a local is first expanded ([`Stepper::prepare`]).
 //!
-//! Three things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a
-//! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
+//! Four things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a bound of
+//! the machine was reached, a value left 64 bits, a choice had too many values to try, or a step
+//! takes a member of a pool, which is no one value.
 
 use crate::code::Test;
 use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples, property_bit};
-use crate::{Event, Local, Machine, MoveOf, Moves, Slot, Violation, initial_value};
+use crate::{DataDomain, Event, Machine, MoveOf, Moves, Slot, Violation, initial_value};
 use indexmap::IndexSet;
 use program::{Place, Program, PropertyKind, Span, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
@@ -29,27 +30,43 @@ pub struct State {
     pub values: Vec<i64>,
 }
 
-/// The states a run may start in, one after the other: every variable takes each of its values, the
-/// last variable changing fastest.
+/// The states a run may start in, one after the other.
 #[derive(Clone, Debug)]
-pub struct InitialStates {
-    first: State,
-    choices: Vec<Vec<i64>>,
-    count: usize,
-    next: usize,
+pub struct InitialStates(Starts);
+
+#[derive(Clone, Debug)]
+enum Starts {
+    /// Every variable takes each of its values, the last variable changing fastest.
+    Product {
+        first: State,
+        choices: Vec<Vec<i64>>,
+        count: usize,
+        next: usize,
+    },
+    Listed(std::vec::IntoIter<State>),
+}
+
+impl From<Vec<State>> for InitialStates {
+    fn from(states: Vec<State>) -> InitialStates {
+        InitialStates(Starts::Listed(states.into_iter()))
+    }
 }
 
 impl Iterator for InitialStates {
     type Item = State;
 
     fn next(&mut self) -> Option<State> {
-        if self.next >= self.count {
+        let (first, choices, count, next) = match &mut self.0 {
+            Starts::Listed(states) => return states.next(),
+            Starts::Product { first, choices, count, next } => (first, choices, count, next),
+        };
+        if *next >= *count {
             return None;
         }
-        let mut rest = self.next;
-        self.next += 1;
-        let mut state = self.first.clone();
-        for (value, choices) in state.values.iter_mut().zip(&self.choices).rev() {
+        let mut rest = *next;
+        *next += 1;
+        let mut state = first.clone();
+        for (value, choices) in state.values.iter_mut().zip(choices).rev() {
             *value = choices[rest % choices.len()];
             rest /= choices.len();
         }
@@ -216,7 +233,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
             }
             choices.push(values);
         }
-        (InitialStates { first, choices, count, next: 0 }, doubts)
+        (InitialStates(Starts::Product { first, choices, count, next: 0 }), doubts)
     }
 
     /// Compiles the moves of a state's control, if that has not happened yet.
@@ -426,16 +443,12 @@ impl<'m, M: Machine> Stepper<'m, M> {
         self.infos(state).fold(0, |longest, info| longest.max(info.longest_queue))
     }
 
-    /// A thread's buffered stores, oldest first.
-    pub fn buffered(&self, thread: ThreadId, state: &State) -> Vec<(VarId, i64)>
-    where
-        M: Machine<Local = Local>,
-    {
+    /// What a thread has on its way to memory, by variable.
+    pub fn buffered(&self, thread: ThreadId, state: &State) -> impl Iterator<Item = (VarId, i64)> {
         let before: usize = self.segments(state).take(thread.index()).map(|s| s.len()).sum();
         let slots = &self.info(thread.index(), state).slots;
         let values = slots.iter().zip(&state.values[self.memory + before..]);
-        let entries = values.filter(|(slot, _)| matches!(slot, Slot::Buffer(..))).map(|(_, value)| *value);
-        self.local(thread, state).stores().zip(entries).collect()
+        values.filter_map(|(slot, value)| Some((slot.buffered()?, *value)))
     }
 
     /// The value of what a property speaks of. Registers that properties speak of are never dead.
@@ -474,16 +487,53 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let mut compile = |step: &MoveOf<M>| {
             let numbers = (self.global_id(&step.global), self.local_id(thread, &step.local));
             let after = &self.threads[thread.index()].info[numbers.1 as usize].slots;
-            let unsure = Doubt::Choice(Statement::of(self.machine.program(), step.event));
-            Compiled::new(step, numbers, (&before, after), &self.samples, &mut || doubts.push(unsure))
+            let statement = Statement::of(self.machine.program(), step.event);
+            // A drain that brings any value is no choice of the program.
+            let doubt = match step.event {
+                Event::Step { .. } => Doubt::Choice(statement),
+                Event::Drain { .. } => Doubt::Fragment(statement),
+            };
+            let mut unsure = || doubts.push(doubt);
+            let compiled = Compiled::new(step, numbers, (&before, after), &self.samples, &mut unsure);
+            if compiled.is_none() {
+                doubts.push(Doubt::Fragment(statement));
+            }
+            compiled
         };
-        let compiled: Vec<Compiled> = moves.iter().map(&mut compile).collect();
+        let compiled: Vec<Compiled> = moves.iter().filter_map(&mut compile).collect();
         let slots = &mut self.threads[thread.index()].info[local as usize].moves;
         if slots.len() <= global as usize {
             slots.resize_with(global as usize + 1, || None);
         }
         self.bytes += compiled.iter().map(Compiled::bytes).sum::<usize>();
         slots[global as usize] = Some(Listed { moves: compiled.into(), doubts: doubts.into() });
+    }
+}
+
+impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
+    type Machine = M;
+
+    fn stepper(&self) -> &Stepper<'m, M> {
+        self
+    }
+
+    fn stepper_mut(&mut self) -> &mut Stepper<'m, M> {
+        self
+    }
+
+    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        self.initial()
+    }
+
+    #[inline]
+    fn successors(
+        &self,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.successors(state, next, doubt, visit);
     }
 }
 
