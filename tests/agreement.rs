@@ -8,8 +8,8 @@ mod random;
 
 use engine::{Engine, Explicit, GapProofs, Order, Run, outcomes};
 use evidence::{Ignore, Task, Verdict, check, check_outcomes};
-use machine::reference::{self, Config, Limits, Reached};
-use machine::{Buffered, Configuration, Entry, MODELS, Machine, Model, State, StateSet, Stepper, Violation};
+use machine::reference::{self, Config, Limits, Reached, models};
+use machine::{Buffered, Configuration, Entry, Machine, Model, State, StateSet, Stepper, TSO, Violation};
 use program::{Cond, Int, Loc, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 use random::{Sketch, minimise, sketch};
 use std::collections::BTreeSet;
@@ -37,10 +37,6 @@ fn for_all(law: impl Fn(&Sketch) -> Option<Result<(), String>>) {
         }
     }
     assert!(judged * 2 > count, "only {judged} of {count} programs were judged");
-}
-
-fn models() -> impl Iterator<Item = (Model, reference::Model)> {
-    MODELS.iter().copied().zip(reference::Model::ALL)
 }
 
 fn reach(program: &Program, model: reference::Model) -> Option<Reached> {
@@ -341,10 +337,8 @@ fn the_machine_has_no_slots_for_dead_registers() {
             program.thread_ids().zip(&locals).for_each(|(t, local)| machine.slots(t, local, &mut slots));
             slots.len()
         };
-        let (live, all) = (
-            Buffered::exact(&program, MODELS[1]),
-            Buffered::exact(&program, MODELS[1]).with_dead_registers(),
-        );
+        let (live, all) =
+            (Buffered::exact(&program, TSO), Buffered::exact(&program, TSO).with_dead_registers());
         assert!(count(&live) <= count(&all));
         fewer += usize::from(count(&live) < count(&all));
     }

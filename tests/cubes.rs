@@ -110,7 +110,7 @@ fn nothing_negative_is_ever_stored() {
         for recall in recalls(2) {
             let mut prover = Prover::new(task, recall);
             prover.claim_everywhere(&|v, slots| at_least(v, slots, 0));
-            let right = recall.forgotten == Forgotten::Pools || model.name() == "sc";
+            let right = recall.forgotten == Forgotten::Pools || model.is_sc();
             let what = format!("{} {recall:?}", model.name());
             match flaw(&task, &prover.proof) {
                 None => assert!(right, "{what}"),

@@ -8,7 +8,7 @@ mod random;
 use engine::{Engine, GapProofs, Run};
 use evidence::{Certificate, ClosedSet, Form, Ignore, Task, Verdict, check_file, write_evidence};
 use fastrand::Rng;
-use machine::{Buffered, DataDomain, GapStepper, Gaps, MODELS, Model, State, StateSet};
+use machine::{Buffered, DataDomain, GapStepper, Gaps, MODELS, Model, SC, State, StateSet, TSO, model_named};
 use program::{Arith, Domain, Expr, Op, Program, RegId, Source};
 use std::io::{BufRead, Cursor};
 
@@ -144,7 +144,7 @@ fn accepted(task: &Task<'_>, gaps: Gaps, set: ClosedSet) -> bool {
 
 #[test]
 fn a_certificate_without_any_one_of_its_states_is_rejected() {
-    for (name, model) in [("ticket_lock", MODELS[1]), ("alternating_bit", MODELS[2])] {
+    for (name, model) in [("ticket_lock", TSO), ("alternating_bit", model_named("pso").expect("known"))] {
         let (program, gaps, set) = proved(name, model);
         let task = Task { program: &program, model };
         assert!(accepted(&task, gaps, copy(&set, |_| true)));
@@ -156,8 +156,8 @@ fn a_certificate_without_any_one_of_its_states_is_rejected() {
 
 #[test]
 fn states_that_are_no_normal_forms_are_rejected() {
-    let (program, gaps, set) = proved("ticket_lock", MODELS[1]);
-    let task = Task { program: &program, model: MODELS[1] };
+    let (program, gaps, set) = proved("ticket_lock", TSO);
+    let task = Task { program: &program, model: TSO };
     for value in [1000, -1000, i64::MAX, i64::MIN] {
         let mut more = copy(&set, |_| true);
         let mut state = State::default();
@@ -173,8 +173,8 @@ fn states_that_are_no_normal_forms_are_rejected() {
 
 #[test]
 fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
-    let (program, gaps, set) = proved("nonblocking_write", MODELS[0]);
-    let task = Task { program: &program, model: MODELS[0] };
+    let (program, gaps, set) = proved("nonblocking_write", SC);
+    let task = Task { program: &program, model: SC };
     assert!(gaps.modulus == 2 && accepted(&task, gaps, copy(&set, |_| true)));
     let wrong = [
         Gaps { modulus: 1, ..gaps },
@@ -192,8 +192,8 @@ fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
 
 #[test]
 fn gap_certificates_survive_files_and_not_tampering() {
-    let (program, gaps, set) = proved("ticket_lock", MODELS[1]);
-    let task = Task { program: &program, model: MODELS[1] };
+    let (program, gaps, set) = proved("ticket_lock", TSO);
+    let task = Task { program: &program, model: TSO };
     let verdict = Verdict::Safe(Certificate::Gaps(gaps, set));
     for form in [Form::Text, Form::Json] {
         let mut file = Vec::new();

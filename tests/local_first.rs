@@ -178,7 +178,7 @@ fn first_locations(program: &Program, model: Model, thread: ThreadId, without: W
 
 /// Whether an operation is on registers, or on the thread's own end of its buffer.
 fn own(automaton: &Thread, model: Model, loc: Loc, op: &Op) -> bool {
-    let buffers = model.name() != "sc" && !automaton.in_atomic(loc);
+    let buffers = model.buffers() && !automaton.in_atomic(loc);
     match op {
         Op::Store(..) => buffers,
         Op::Fence(Fence::Store) => true,

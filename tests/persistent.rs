@@ -198,8 +198,8 @@ impl Obvious<'_> {
             if self.buffer_in(thread) {
                 loads.retain(|variable| !self.buffered(thread).contains(variable));
             }
-            if !waits(&edge.op) {
-                stores.retain(|variable| self.model.place(&[], *variable).is_none());
+            if !waits(&edge.op) && self.model.buffers() {
+                stores.clear();
             }
             let blocked = waits(&edge.op) && !self.buffered(thread).is_empty();
             fits &= !blocked || self.without == Without::Waiting;
@@ -217,7 +217,7 @@ impl Obvious<'_> {
         let drains = self.drains(thread);
         let text = self.program.thread(ThreadId::new(thread));
         let (_, stores) = ahead(text, self.locals[thread].loc, true);
-        let overtakes = self.model.name() == "pso"
+        let overtakes = self.model.reorders_stores()
             && self.program.variables.len() > 1
             && !stores.is_empty()
             && !self.program_in(thread);

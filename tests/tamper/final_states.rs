@@ -9,7 +9,7 @@ use evidence::{
     Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, check_outcomes, write_outcomes,
 };
 use fastrand::Rng;
-use machine::{Buffered, Event, MODELS, Model, Stepper, TraceStep, reference};
+use machine::{Buffered, Event, MODELS, Model, Stepper, TSO, TraceStep, reference};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 
 /// Asks for all final values of all registers and variables.
@@ -105,8 +105,8 @@ fn final_states_need_runs_that_end_there() {
         let question = question(&program);
         program.question = Some(question.clone());
         let judge = Judge::new(&program);
-        for (model, independent) in MODELS.iter().zip(reference::Model::ALL) {
-            let task = Task { program: &program, model: *model };
+        for (model, independent) in reference::models() {
+            let task = Task { program: &program, model: model };
             for _ in 0..4 {
                 let Some(mut claim) = random_run(&task, &question, &mut rng) else { continue };
                 check_outcomes(&task, &question, &only(claim.clone()), &Ignore).expect("untouched");
@@ -125,7 +125,7 @@ fn final_states_need_runs_that_end_there() {
 #[test]
 fn final_states_that_name_what_does_not_exist_are_rejected() {
     let program = &random::generate(0);
-    let task = Task { program, model: MODELS[1] };
+    let task = Task { program, model: TSO };
     let question = question(program);
     let mut rng = Rng::with_seed(1);
     let good = (0..100).find_map(|_| random_run(&task, &question, &mut rng)).expect("a run that ends");
