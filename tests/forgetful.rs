@@ -16,11 +16,12 @@ mod forgetful_mistakes;
 mod random;
 
 use blurred::{Blurred, BlurredMove, Memory, Runner, Tamper, untouched};
+use evidence::{Certificate, ClosedSet, Controls, Ignore, Rejected, Task, Verdict, check};
 use fastrand::Rng;
 use forgetful_mistakes::{MISTAKES, NoticedBy};
 use machine::{
-    Buffered, Configuration, Entry, Event, Forgotten, Keep, Local, MODELS, Machine, Model, Recall, SC, Slot,
-    Source,
+    Buffered, Configuration, Doubt, Entry, Event, Forgotten, Keep, Local, MODELS, Machine, Model, Recall, SC,
+    Slot, Source, State, StateSet, Stepper, TSO,
 };
 use program::{Arith, Domain, Expr, Fence, Int, Op, Program, ThreadId, VarId};
 use random::{Sketch, Stmt, minimise};
@@ -447,6 +448,37 @@ fn controls_are_finite_and_every_move_fits_its_slots() {
 fn check_sc(program: &Program) -> usize {
     let nothing = Recall { k: 0, ..Recall::ALL };
     check_controls(program, SC, nothing, untouched).expect("no buffers")
+}
+
+/// A pool has no one value: whoever runs such a machine on values is told what was left out, and what
+/// it reached is no closed set.
+#[test]
+fn concrete_values_of_pools_are_doubted() {
+    let program = corpus("thesis_3_3");
+    let task = Task { program: &program, model: TSO };
+    for recall in recalls().filter(|recall| recall.k < 2) {
+        let machine = Buffered::recalling(&program, TSO, recall);
+        let mut stepper = Stepper::new(&machine);
+        let (mut states, mut doubts) = (StateSet::new(), BTreeSet::new());
+        let mut stack: Vec<State> = stepper.initial().0.collect();
+        let mut packed = Vec::new();
+        while let Some(state) = stack.pop().filter(|_| states.len() < 5_000) {
+            packed.clear();
+            state.pack(&mut packed);
+            if states.insert(&packed, None).expect("room").1 {
+                stepper.prepare(&state);
+                let doubt = |doubt| {
+                    doubts.insert(doubt);
+                };
+                let visit = |_, _, next: &State| stack.push(next.clone());
+                stepper.successors(&state, &mut State::default(), doubt, visit);
+            }
+        }
+        assert!(doubts.iter().any(|doubt| matches!(doubt, Doubt::Fragment(_))), "{recall:?}: {doubts:?}");
+        let set = ClosedSet { controls: Controls::of(&stepper), states };
+        let checked = check(&task, Verdict::Safe(Certificate::Closed(set)), &Ignore);
+        assert_eq!(checked.err(), Some(Rejected::Dictionary), "{recall:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use evidence::{
     Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, check_outcomes, write_outcomes,
 };
 use fastrand::Rng;
-use machine::{Buffered, Event, MODELS, Model, Stepper, TSO, TraceStep, reference};
+use machine::{Buffered, Event, MODELS, Model, State, Stepper, TSO, TraceStep, reference};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 
 /// Asks for all final values of all registers and variables.
@@ -82,7 +82,8 @@ fn random_run(task: &Task<'_>, question: &Question, rng: &mut Rng) -> Option<Fin
     while !stepper.is_final(&state) && steps.len() < 60 {
         stepper.prepare(&state);
         let mut ways = Vec::new();
-        stepper.enabled(&state, |_| {}, |event, choice| ways.push((event, choice)));
+        let mut next = State::default();
+        stepper.successors(&state, &mut next, |_| {}, |event, choice, _| ways.push((event, choice)));
         let (event, choice) = rng.choice(ways)?;
         state = stepper.take(&state, event, choice)?;
         steps.push((event, choice));
@@ -106,7 +107,7 @@ fn final_states_need_runs_that_end_there() {
         program.question = Some(question.clone());
         let judge = Judge::new(&program);
         for (model, independent) in reference::models() {
-            let task = Task { program: &program, model: model };
+            let task = Task { program: &program, model };
             for _ in 0..4 {
                 let Some(mut claim) = random_run(&task, &question, &mut rng) else { continue };
                 check_outcomes(&task, &question, &only(claim.clone()), &Ignore).expect("untouched");

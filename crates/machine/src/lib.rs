@@ -11,6 +11,7 @@ mod code;
 mod compiled;
 mod configuration;
 mod domain;
+mod doubt;
 mod effect;
 mod gap_plan;
 mod gap_stepper;
@@ -24,6 +25,7 @@ mod pso;
 pub mod reference;
 mod robust;
 mod sc;
+mod state;
 mod state_set;
 mod stepper;
 mod table;
@@ -34,6 +36,7 @@ mod violation;
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
 pub use domain::DataDomain;
+pub use doubt::{Doubt, Statement};
 pub use gap_plan::Unsupported;
 pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;
@@ -45,7 +48,8 @@ pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,
 };
+pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
-pub use stepper::{Doubt, InitialStates, State, Statement, Stepper};
+pub use stepper::Stepper;
 pub use trace::{Rejected, Trace, TraceStep, replay, replay_while};
 pub use violation::Violation;
