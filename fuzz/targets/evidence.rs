@@ -58,7 +58,7 @@ impl Subject {
             Claim::Robust(model, _) => self.robust_against.contains(&model.name()),
             Claim::NotRobust(model, _) => !self.robust_against.contains(&model.name()),
             Claim::Outcomes(model, found) => self.final_states.is_some_and(|(under_sc, weaker)| {
-                let all = if model.name() == "sc" { under_sc } else { weaker };
+                let all = if model.is_sc() { under_sc } else { weaker };
                 if found.missing().is_empty() {
                     found.finals().len() == all
                 } else {

@@ -10,7 +10,7 @@ use crate::input::is_stdin;
 use crate::numbers::counted;
 use crate::report::{REPORTS, Run, buffer, render, standing};
 use anstyle::{AnsiColor, Style};
-use machine::{Configuration, Enabled, Event, Exact, TraceStep};
+use machine::{Buffered, Configuration, Enabled, Event, TraceStep};
 use program::{Domain, Int, Names, Program, ThreadId};
 use std::fmt::Write;
 use std::io::{self, BufRead};
@@ -42,7 +42,7 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
         Err(exit) => return Ok(exit),
     };
     let program = &loaded.program;
-    let machine = Exact::new(program, chosen_models(&args.model)[0]).with_dead_registers();
+    let machine = Buffered::exact(program, chosen_models(&args.model)[0]).with_dead_registers();
     let mut session = Session {
         program,
         machine: &machine,
@@ -55,7 +55,7 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
 
 struct Session<'a> {
     program: &'a Program,
-    machine: &'a Exact<'a>,
+    machine: &'a Buffered<'a>,
     names: Names,
     console: &'a Console,
     input: io::StdinLock<'static>,

@@ -15,7 +15,7 @@ use crate::progress::Display;
 use crate::report::{Failed, Look, Printed, Report, RobustAnswered};
 use engine::{Cuts, RobustWork, Robustness, Run, robust_checked};
 use evidence::{CheckedRobust, Monitor, Task};
-use machine::{MODELS, Model};
+use machine::{Model, TSO};
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -48,18 +48,16 @@ pub fn robust(args: &Robust, console: &Console) -> Result<Exit, Failure> {
 
 /// Robustness against this model can be asked about.
 pub fn supported(model: Model) -> Result<(), Failure> {
-    match model.name() {
-        "sc" | "tso" => Ok(()),
-        other => {
-            let other = other.to_uppercase();
-            Err(Failure::Message(format!("robustness against {other} is not supported, only against TSO")))
-        }
+    if model.is_sc() || model == TSO {
+        return Ok(());
     }
+    let other = model.name().to_uppercase();
+    Err(Failure::Message(format!("robustness against {other} is not supported, only against TSO")))
 }
 
 /// Whether a model delays nothing, so that every program is robust against it.
 pub fn delays_nothing(model: Model) -> bool {
-    model.name() == MODELS[0].name()
+    model.is_sc()
 }
 
 /// One run of the command.

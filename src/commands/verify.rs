@@ -18,7 +18,7 @@ use crate::report::html::{self, Piece};
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
 use engine::Engine;
 use evidence::{Checked, Statistics, Task, Verdict, check_outcomes, happens_under_sc};
-use machine::{MODELS, Model};
+use machine::{Model, SC};
 use program::Question;
 use std::path::{Path, PathBuf};
 
@@ -234,13 +234,12 @@ pub(super) fn sc_violation(
     watch: &Watch<'_>,
     statistics: &Statistics,
 ) -> Result<Option<bool>, String> {
-    let sc = MODELS[0];
-    if task.model.name() == sc.name() {
+    if task.model.is_sc() {
         return Ok(Some(true));
     }
     let states = statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
     let side = watch.with_states(states);
-    let (checked, ..) = super::answer(engine, &Task { model: sc, ..*task }, &exploring.run(&side))?;
+    let (checked, ..) = super::answer(engine, &Task { model: SC, ..*task }, &exploring.run(&side))?;
     Ok(match checked.verdict() {
         Verdict::Safe(_) => Some(false),
         Verdict::Unsafe(_) => Some(true),

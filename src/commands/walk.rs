@@ -10,7 +10,7 @@ use crate::progress::Display;
 use crate::report::{Failed, Report, WalkEnd, Walked, Walks};
 use evidence::{Ignore, Monitor, Progress, Stop, Task, Verdict, check};
 use fastrand::Rng;
-use machine::{Configuration, Exact, Machine, Model, Trace, TraceStep, Violation};
+use machine::{Buffered, Configuration, Machine, Model, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
 use program::{Domain, Int, Program, VarId};
 
@@ -31,7 +31,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
     let model = chosen_models(&args.model)[0];
     let (interrupt, display) = (Interrupt::listen(), Display::new(console.look().quiet));
     let watch = Watch::new(args.resources.budget(), &interrupt, &display, loaded.name.clone());
-    let machine = Exact::new(program, model).with_dead_registers();
+    let machine = Buffered::exact(program, model).with_dead_registers();
     let mut walks = Walks::default();
     loop {
         let seed = args.seed.wrapping_add(walks.all as u64);
@@ -100,7 +100,7 @@ struct Walk {
 
 impl Walk {
     /// Every enabled step is equally likely, again and again, until something ends it.
-    fn random(machine: &Exact<'_>, seed: u64, most: usize, watch: &Watch<'_>) -> Result<Walk, Stop> {
+    fn random(machine: &Buffered<'_>, seed: u64, most: usize, watch: &Watch<'_>) -> Result<Walk, Stop> {
         let program = machine.program();
         let mut chance = Rng::with_seed(seed);
         let open = program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());

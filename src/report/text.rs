@@ -15,7 +15,7 @@ use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
 use evidence::{Certificate, CheckedOutcomes, Claim, Form, Reason, Statistics, Task, Verdict, cause};
 use frontend::Diagnostic;
-use machine::{Configuration, Keep, MODELS, Model, Trace, Violation};
+use machine::{Configuration, Keep, Model, Trace, Violation};
 use program::{Program, Source};
 use std::fmt::Write;
 
@@ -323,7 +323,7 @@ fn explained(
     };
     let mut out = format!("\n{}\n", render(&shown, look.width));
     match (&cause, sc_violation) {
-        (_, Some(true)) if model.name() == MODELS[0].name() => {
+        (_, Some(true)) if model.is_sc() => {
             out.push_str(&prose("Under SC nothing is delayed: no fence helps.", look));
         }
         (_, Some(true)) => out.push_str(&prose("This happens under SC as well: no fence helps.", look)),

@@ -102,8 +102,7 @@ impl<'a> View<'a> {
         let last_line = lines.flatten().max().unwrap_or(0);
         let variables = touched(run, &steps);
         let threads = shown_threads(run.program, &steps);
-        let buffers =
-            |t: &ThreadId| rows.iter().any(|row| !run.passed[row.steps.end].local(*t).buffer.is_empty());
+        let buffers = |t: &ThreadId| rows.iter().any(|row| !run.passed[row.steps.end].local(*t).drained());
         let buffering = threads.iter().copied().filter(buffers).collect();
         View { run, steps, rows, variables, buffering, threads, margin: last_line.to_string().len() + 1 }
     }

@@ -9,13 +9,13 @@ use crate::support::corpus as data;
 use data::{Case, corpus, expected, read};
 use engine::{Engine, GapProofs, Lazy, Run, engine_named};
 use evidence::{Ignore, MostStates, Task, Verdict, check};
-use machine::{Exact, Model, State, StateSet, Stepper, model_named};
+use machine::{Buffered, Model, State, StateSet, Stepper, model_named};
 use program::Program;
 use std::path::Path;
 
 /// How many states can be reached, violations or not; `None` if not all can be listed.
 fn count_states(program: &Program, model: Model) -> Option<usize> {
-    let machine = Exact::new(program, model);
+    let machine = Buffered::exact(program, model);
     let mut stepper = Stepper::new(&machine);
     let mut set = StateSet::new();
     let (initial, doubts) = stepper.initial();

@@ -18,7 +18,7 @@ use crate::unbounded;
 use engine::{ENGINES, Engine, Run};
 use evidence::{Form, MostStates, Task, Verdict};
 use known::{Known, known};
-use machine::{MODELS, reference};
+use machine::{TSO, reference};
 use program::Program;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,7 +84,7 @@ fn ask_safely(engine: &dyn Engine, task: &Task<'_>, form: Form) -> Result<&'stat
 /// Everything that is wrong with what engines say of a program, each with who says it.
 fn complaints(program: &Program, form: Form, tally: &mut Tally) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (model, independent) in MODELS.iter().copied().zip(reference::Model::ALL) {
+    for (model, independent) in reference::models() {
         let known = known(program, independent);
         count(tally, format!("{known:?}"));
         let task = Task { program, model };
@@ -102,7 +102,7 @@ fn complaints(program: &Program, form: Form, tally: &mut Tally) -> Vec<String> {
             };
             wrong.push(format!("{who}: {complaint}"));
         }
-        if model.name() == "tso"
+        if model == TSO
             && let Err(why) = proofs::check_robustness(program, MOST_STATES, form, tally)
         {
             wrong.push(format!("robust: {why}"));

@@ -10,7 +10,7 @@ use engine::{
     place_fences,
 };
 use evidence::{Monitor, MostStates, Task, Verdict};
-use machine::{MODELS, Model, model_named};
+use machine::{Model, SC, model_named};
 use program::{
     EdgeId, Fence, FenceSet, Loc, Op, Placement, Point, Program, Source, Strength, ThreadId, print,
 };
@@ -38,7 +38,7 @@ fn choices(program: &Program, weak: Model, options: &FenceOptions) -> Choices {
     let mut all = Vec::new();
     let costs = &options.costs;
     let mut kinds = vec![(Strength::Fence(Fence::Full), costs.full)];
-    kinds.extend((weak.name() == "pso").then_some((Strength::Fence(Fence::Store), costs.store)));
+    kinds.extend(weak.reorders_stores().then_some((Strength::Fence(Fence::Store), costs.store)));
     for thread in program.thread_ids() {
         let automaton = program.thread(thread);
         let mut add = |point: Point, kinds: &[(Strength, u64)]| {
@@ -162,7 +162,7 @@ fn judge(
     if choices.iter().map(|kinds| kinds.len() + 1).product::<usize>() > MOST_SETS {
         return None;
     }
-    let sc_safe = is_safe(program, MODELS[0])?;
+    let sc_safe = is_safe(program, SC)?;
     let answer = place_fences(&Task { program, model }, &Explicit, options, &small()).answer;
     let placed = match answer {
         FenceAnswer::UnsafeUnderSc(_) if !sc_safe => return None,

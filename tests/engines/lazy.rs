@@ -344,7 +344,7 @@ fn without(set: &ClosedSet, left_out: usize) -> ClosedSet {
     for (_, state) in set.states.iter().enumerate().filter(|(at, _)| *at != left_out) {
         states.insert(state, None).expect("room");
     }
-    ClosedSet { globals: set.globals.clone(), locals: set.locals.clone(), states }
+    ClosedSet { controls: set.controls.clone(), states }
 }
 
 #[test]

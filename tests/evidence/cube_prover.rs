@@ -7,14 +7,14 @@
 use evidence::symbolic::{self, Name, Step, Value, Vocabulary};
 use evidence::{Cube, CubeProof, Task};
 use logic::{Atom, Context, Formula, Linear, Truth, Var, entails_formula};
-use machine::{Event, Forgetful, LocalFirst, Recall, Shape, Slot};
+use machine::{Buffered, Event, Local, LocalFirst, Machine, Recall, Slot};
 use program::ThreadId;
 use std::collections::HashMap;
 
 /// Makes predicates about the slots of a control.
 pub type Instances<'a> = &'a dyn Fn(&mut Vocabulary, &[Slot]) -> Vec<Atom>;
 
-type Control = (Option<ThreadId>, Vec<Shape>);
+type Control = (Option<ThreadId>, Vec<Local>);
 type Literals = Vec<(u32, bool)>;
 
 /// What slots become, and what joins pools.
@@ -35,14 +35,14 @@ impl Changes {
 
 pub struct Prover<'p> {
     pub task: Task<'p>,
-    machine: Forgetful<'p>,
+    machine: Buffered<'p>,
     first: LocalFirst,
     pub proof: CubeProof,
 }
 
 impl<'p> Prover<'p> {
     pub fn new(task: Task<'p>, recall: Recall) -> Prover<'p> {
-        let machine = Forgetful::new(task.program, task.model, recall);
+        let machine = Buffered::recalling(task.program, task.model, recall);
         let vocabulary = Vocabulary::default();
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
         let proof = CubeProof { recall, vocabulary, predicates, controls, cubes };
@@ -55,7 +55,7 @@ impl<'p> Prover<'p> {
         Prover { proof, ..prover }
     }
 
-    pub fn slots(&self, shapes: &[Shape]) -> Vec<Slot> {
+    pub fn slots(&self, shapes: &[Local]) -> Vec<Slot> {
         let mut slots: Vec<Slot> = self.task.program.variable_ids().map(Slot::Memory).collect();
         for (thread, shape) in self.task.program.thread_ids().zip(shapes) {
             self.machine.slots(thread, shape, &mut slots);
@@ -118,7 +118,7 @@ impl<'p> Prover<'p> {
 
     fn allows_a_violation(&mut self, at: usize) -> bool {
         let cube = self.proof.cubes[at].clone();
-        let shapes: Vec<&Shape> = self.proof.controls[cube.control as usize].1.iter().collect();
+        let shapes: Vec<&Local> = self.proof.controls[cube.control as usize].1.iter().collect();
         let program = self.task.program;
         let cases = symbolic::violations(&mut self.proof.vocabulary, program, &shapes).expect("linear");
         cases.iter().any(|(_, case)| {
@@ -234,7 +234,9 @@ impl<'p> Prover<'p> {
         let first = self.first.thread(shapes.iter().map(|shape| shape.loc));
         let mut steps = Vec::new();
         for thread in self.task.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
-            for step in self.machine.moves(thread, holder, &shapes[thread.index()]) {
+            let mut moves = Vec::new();
+            self.machine.moves(thread, &holder, &shapes[thread.index()], &mut moves);
+            for step in moves {
                 if first.is_none() || matches!(step.event, Event::Step { .. }) {
                     let cases = symbolic::steps(&mut self.proof.vocabulary, &step).ok()?;
                     steps.extend(cases.into_iter().map(|case| (thread, case)));
@@ -246,7 +248,7 @@ impl<'p> Prover<'p> {
 
     fn target(&self, control: u32, (thread, step): &(ThreadId, Step)) -> Control {
         let mut shapes = self.proof.controls[control as usize].1.clone();
-        shapes[thread.index()] = step.shape.clone();
+        shapes[thread.index()] = step.local.clone();
         (step.holder, shapes)
     }
 
@@ -287,7 +289,7 @@ impl<'p> Prover<'p> {
 
     fn truths(
         &mut self,
-        shapes: &[Shape],
+        shapes: &[Local],
         context: &mut Context,
         needs: &dyn Fn(&Atom) -> Vec<Atom>,
     ) -> Literals {

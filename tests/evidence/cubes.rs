@@ -107,7 +107,7 @@ fn nothing_negative_is_ever_stored() {
         for recall in recalls(2) {
             let mut prover = Prover::new(task, recall);
             prover.claim_everywhere(&|v, slots| at_least(v, slots, 0));
-            let right = recall.forgotten == Forgotten::Pools || model.name() == "sc";
+            let right = recall.forgotten == Forgotten::Pools || model.is_sc();
             let what = format!("{} {recall:?}", model.name());
             match flaw(&task, &prover.proof) {
                 None => assert!(right, "{what}"),
@@ -279,7 +279,7 @@ fn what_does_not_exist_is_rejected() {
     };
     let last = proof.controls.len() - 1;
     let control = Some(CubeFlaw::Control(last));
-    let shape = |change: &dyn Fn(&mut machine::Shape)| broken(&|p| change(&mut p.controls[last].1[0]));
+    let shape = |change: &dyn Fn(&mut machine::Local)| broken(&|p| change(&mut p.controls[last].1[0]));
     assert_eq!(broken(&|p| p.controls[last] = p.controls[0].clone()), control);
     assert_eq!(broken(&|p| p.controls[last].0 = Some(ThreadId::new(2))), control);
     assert_eq!(broken(&|p| drop(p.controls[last].1.pop())), control);
@@ -366,7 +366,7 @@ fn products_are_refused() {
         recall: POOLS,
         vocabulary: Vocabulary::default(),
         predicates: Vec::new(),
-        controls: program.threads[0].locs().map(|loc| (None, vec![machine::Shape::at(loc)])).collect(),
+        controls: program.threads[0].locs().map(|loc| (None, vec![machine::Local::at(loc)])).collect(),
         cubes: (0..program.threads[0].locs().count() as u32)
             .map(|control| Cube { control, literals: Vec::new() })
             .collect(),
@@ -375,7 +375,7 @@ fn products_are_refused() {
     assert!(write_smtlib(&task, &Certificate::Cubes(proof), &mut Vec::new()).is_err());
 }
 
-/// What the checker accepts is true: exact search finds no violation in it. Forgetful machines,
+/// What the checker accepts is true: exact search finds no violation in it. Buffered machines,
 /// their symbolic steps and the reduction are tested by this as well.
 #[test]
 fn no_program_with_a_violation_is_proved_safe() {

@@ -5,7 +5,7 @@ mod said;
 
 use engine::{Run, engine_named};
 use evidence::{Certificate, Known, MostStates, Task, Verdict, check, known, known_within};
-use machine::{Configuration, Exact, model_named};
+use machine::{Buffered, Configuration, model_named};
 use program::{Loc, Program, Source, ThreadId};
 use said::Seen;
 
@@ -237,7 +237,7 @@ fn check_on_walks(program: &Program, model: &str, engine: &str) {
 }
 
 fn walk(program: &Program, model: &str, known: &Known, seed: u64) -> usize {
-    let machine = Exact::new(program, model_named(model).expect("a model")).with_dead_registers();
+    let machine = Buffered::exact(program, model_named(model).expect("a model")).with_dead_registers();
     let mut chance = fastrand::Rng::with_seed(seed);
     let start: Vec<_> = program.variable_ids().map(|v| (v, program.variable(v).initial.example())).collect();
     let mut at = Configuration::initial(&machine, &start).expect("allowed");

@@ -204,7 +204,7 @@ fn waits_for_ever(trace: &Trace, run: &[Configuration], fence: &Placement) -> bo
     steps.iter().enumerate().any(|(number, at)| {
         let Event::Step { edge, .. } = trace.steps[*at].event else { return false };
         let next = steps.get(number + 1).copied().unwrap_or(trace.steps.len());
-        let empty = |at: usize| run[at].local(fence.thread).buffer.is_empty();
+        let empty = |at: usize| run[at].local(fence.thread).drained();
         fence.point == Point::After(edge) && !(at + 1..=next).any(empty)
     })
 }

@@ -7,8 +7,8 @@ use crate::support::random;
 
 use engine::{Engine, Explicit, GapProofs, Order, Run, outcomes};
 use evidence::{Ignore, Task, Verdict, check, check_outcomes};
-use machine::reference::{self, Config, Limits, Reached};
-use machine::{Configuration, Entry, Exact, MODELS, Machine, Model, State, StateSet, Stepper, Violation};
+use machine::reference::{self, Config, Limits, Reached, models};
+use machine::{Buffered, Configuration, Entry, Machine, Model, State, StateSet, Stepper, TSO, Violation};
 use program::{Cond, Int, Loc, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 use random::{Sketch, minimise, sketch};
 use std::collections::BTreeSet;
@@ -36,10 +36,6 @@ fn for_all(law: impl Fn(&Sketch) -> Option<Result<(), String>>) {
         }
     }
     assert!(judged * 2 > count, "only {judged} of {count} programs were judged");
-}
-
-fn models() -> impl Iterator<Item = (Model, reference::Model)> {
-    MODELS.iter().copied().zip(reference::Model::ALL)
 }
 
 fn reach(program: &Program, model: reference::Model) -> Option<Reached> {
@@ -100,7 +96,7 @@ fn view_of_machine(program: &Program, config: &Configuration) -> View {
 
 /// All configurations by the slow execution of moves.
 fn walk_configurations(program: &Program, model: Model) -> BTreeSet<View> {
-    let machine = Exact::new(program, model).capped(CAP).with_dead_registers();
+    let machine = Buffered::exact(program, model).capped(CAP).with_dead_registers();
     let mut seen = BTreeSet::new();
     let mut stack: Vec<Configuration> = initial_configurations(program, &machine);
     while let Some(config) = stack.pop() {
@@ -118,7 +114,7 @@ fn walk_configurations(program: &Program, model: Model) -> BTreeSet<View> {
     seen
 }
 
-fn initial_configurations(program: &Program, machine: &Exact<'_>) -> Vec<Configuration> {
+fn initial_configurations(program: &Program, machine: &Buffered<'_>) -> Vec<Configuration> {
     let mut chosen: Vec<Vec<(VarId, Int)>> = vec![Vec::new()];
     for variable in program.variable_ids() {
         let domain = &program.variable(variable).initial;
@@ -154,7 +150,7 @@ fn machine_and_reference_reach_the_same_configurations() {
 
 /// All states by the fast execution of compiled moves: how many, which violations, whether the
 /// cap stopped something.
-fn walk_states(machine: &Exact<'_>) -> (usize, BTreeSet<Violation>, bool) {
+fn walk_states(machine: &Buffered<'_>) -> (usize, BTreeSet<Violation>, bool) {
     let mut stepper = Stepper::new(machine);
     let (mut set, mut violations, mut capped) = (StateSet::new(), BTreeSet::new(), false);
     let mut stack: Vec<_> = stepper.initial().0.collect();
@@ -179,13 +175,13 @@ fn compiled_moves_reach_as_many_states_and_stop_at_the_same_caps() {
         let program = sketch.build();
         for (model, independent) in models() {
             let expected = reach(&program, independent)?;
-            let machine = Exact::new(&program, model).capped(CAP).with_dead_registers();
+            let machine = Buffered::exact(&program, model).capped(CAP).with_dead_registers();
             let (states, _, capped) = walk_states(&machine);
             if (states, capped) != (expected.configs.len(), expected.cap_hit) {
                 let found = format!("{states} states, cap hit {capped}");
                 return Some(Err(format!("{found}; {} and {}", expected.configs.len(), expected.cap_hit)));
             }
-            let (live, ..) = walk_states(&Exact::new(&program, model).capped(CAP));
+            let (live, ..) = walk_states(&Buffered::exact(&program, model).capped(CAP));
             if live > states {
                 return Some(Err("forgetting dead registers must not add states".to_string()));
             }
@@ -334,14 +330,14 @@ fn the_machine_has_no_slots_for_dead_registers() {
     let mut fewer = 0;
     for seed in 0..200 {
         let program = random::generate(seed);
-        let count = |machine: &Exact<'_>| {
+        let count = |machine: &Buffered<'_>| {
             let mut slots = Vec::new();
             let (_, locals) = machine.initial();
             program.thread_ids().zip(&locals).for_each(|(t, local)| machine.slots(t, local, &mut slots));
             slots.len()
         };
         let (live, all) =
-            (Exact::new(&program, MODELS[1]), Exact::new(&program, MODELS[1]).with_dead_registers());
+            (Buffered::exact(&program, TSO), Buffered::exact(&program, TSO).with_dead_registers());
         assert!(count(&live) <= count(&all));
         fewer += usize::from(count(&live) < count(&all));
     }

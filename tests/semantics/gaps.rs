@@ -7,28 +7,29 @@ use crate::support::random;
 use engine::{Engine, GapProofs, Run};
 use evidence::{Certificate, ClosedSet, Form, Ignore, Task, Verdict, check_file, write_evidence};
 use fastrand::Rng;
-use machine::{Exact, GapStepper, Gaps, MODELS, Model, State, StateSet};
+use machine::{Buffered, DataDomain, GapStepper, Gaps, MODELS, Model, SC, State, StateSet, TSO, model_named};
 use program::{Arith, Domain, Expr, Op, Program, RegId, Source};
 use std::io::{BufRead, Cursor};
 
 const MOST_STATES: usize = 4_000;
 
 /// All normal forms reached; `None` if there are too many, or a step is not of the right kind.
-fn normal_forms(steps: &mut GapStepper<'_, '_>) -> Option<StateSet> {
+fn normal_forms(steps: &mut GapStepper<'_, Buffered<'_>>) -> Option<StateSet> {
     let mut set = StateSet::new();
-    let (mut stack, _) = steps.initial();
+    let mut stack: Vec<State> = steps.initial().0.collect();
+    let mut next = State::default();
     let mut packed = Vec::new();
     let mut doubted = false;
     while let Some(state) = stack.pop() {
         packed.clear();
         state.pack(&mut packed);
         // Buffers may grow without end; three stores a thread are enough to see something.
-        let long = steps.stepper.longest_queue(&state) > 3;
+        let long = steps.stepper().longest_queue(&state) > 3;
         if !set.insert(&packed, None).ok()?.1 || long {
             continue;
         }
-        steps.prepare(&state);
-        steps.successors(&state, |_| doubted = true, |_, _, next| stack.push(next.clone()));
+        steps.stepper_mut().prepare(&state);
+        steps.successors(&state, &mut next, |_| doubted = true, |_, _, next| stack.push(next.clone()));
         if doubted || set.len() > MOST_STATES {
             return None;
         }
@@ -37,9 +38,9 @@ fn normal_forms(steps: &mut GapStepper<'_, '_>) -> Option<StateSet> {
 }
 
 /// Walks at random from random values; the first state outside the set, if there is one.
-fn escape(steps: &mut GapStepper<'_, '_>, set: &StateSet, rng: &mut Rng) -> Option<State> {
+fn escape(steps: &mut GapStepper<'_, Buffered<'_>>, set: &StateSet, rng: &mut Rng) -> Option<State> {
     let gaps = steps.gaps();
-    let mut state = steps.stepper.initial().0.next()?;
+    let mut state = steps.stepper_mut().initial().0.next()?;
     let variables = state.values.len().min(program_variables(steps));
     for value in &mut state.values[..variables] {
         *value = if rng.bool() { rng.i64(-4..5) } else { rng.i64(-1000..1000) };
@@ -52,25 +53,25 @@ fn escape(steps: &mut GapStepper<'_, '_>, set: &StateSet, rng: &mut Rng) -> Opti
         if !set.contains(&packed) {
             return Some(state);
         }
-        if steps.stepper.longest_queue(&state) > 3 {
+        if steps.stepper().longest_queue(&state) > 3 {
             return None;
         }
-        steps.prepare(&state);
+        steps.stepper_mut().prepare(&state);
         let mut next = Vec::new();
         let visit = |_, _, state: &State| next.push(state.clone());
-        steps.stepper.successors(&state, &mut State::default(), |_| {}, visit);
+        steps.stepper().successors(&state, &mut State::default(), |_| {}, visit);
         state = rng.choice(next)?;
     }
     None
 }
 
-fn program_variables(steps: &GapStepper<'_, '_>) -> usize {
-    machine::Machine::program(steps.stepper.machine()).variables.len()
+fn program_variables(steps: &GapStepper<'_, Buffered<'_>>) -> usize {
+    machine::Machine::program(steps.stepper().machine()).variables.len()
 }
 
 /// Whether the abstraction could be judged on a program, and if so that nothing escapes.
 fn check(program: &Program, model: Model, precision: i64, rng: &mut Rng) -> bool {
-    let machine = Exact::new(program, model);
+    let machine = Buffered::exact(program, model);
     let Ok(mut steps) = GapStepper::new(&machine, precision) else { return false };
     let Some(set) = normal_forms(&mut steps) else { return false };
     for _ in 0..20 {
@@ -133,7 +134,7 @@ fn copy(set: &ClosedSet, keep: impl Fn(usize) -> bool) -> ClosedSet {
     for (at, state) in set.states.iter().enumerate().filter(|(at, _)| keep(*at)) {
         states.insert(state, None).unwrap_or_else(|_| panic!("no room for state {at}"));
     }
-    ClosedSet { globals: set.globals.clone(), locals: set.locals.clone(), states }
+    ClosedSet { controls: set.controls.clone(), states }
 }
 
 fn accepted(task: &Task<'_>, gaps: Gaps, set: ClosedSet) -> bool {
@@ -142,7 +143,7 @@ fn accepted(task: &Task<'_>, gaps: Gaps, set: ClosedSet) -> bool {
 
 #[test]
 fn a_certificate_without_any_one_of_its_states_is_rejected() {
-    for (name, model) in [("ticket_lock", MODELS[1]), ("alternating_bit", MODELS[2])] {
+    for (name, model) in [("ticket_lock", TSO), ("alternating_bit", model_named("pso").expect("known"))] {
         let (program, gaps, set) = proved(name, model);
         let task = Task { program: &program, model };
         assert!(accepted(&task, gaps, copy(&set, |_| true)));
@@ -154,8 +155,8 @@ fn a_certificate_without_any_one_of_its_states_is_rejected() {
 
 #[test]
 fn states_that_are_no_normal_forms_are_rejected() {
-    let (program, gaps, set) = proved("ticket_lock", MODELS[1]);
-    let task = Task { program: &program, model: MODELS[1] };
+    let (program, gaps, set) = proved("ticket_lock", TSO);
+    let task = Task { program: &program, model: TSO };
     for value in [1000, -1000, i64::MAX, i64::MIN] {
         let mut more = copy(&set, |_| true);
         let mut state = State::default();
@@ -171,8 +172,8 @@ fn states_that_are_no_normal_forms_are_rejected() {
 
 #[test]
 fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
-    let (program, gaps, set) = proved("nonblocking_write", MODELS[0]);
-    let task = Task { program: &program, model: MODELS[0] };
+    let (program, gaps, set) = proved("nonblocking_write", SC);
+    let task = Task { program: &program, model: SC };
     assert!(gaps.modulus == 2 && accepted(&task, gaps, copy(&set, |_| true)));
     let wrong = [
         Gaps { modulus: 1, ..gaps },
@@ -190,8 +191,8 @@ fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
 
 #[test]
 fn gap_certificates_survive_files_and_not_tampering() {
-    let (program, gaps, set) = proved("ticket_lock", MODELS[1]);
-    let task = Task { program: &program, model: MODELS[1] };
+    let (program, gaps, set) = proved("ticket_lock", TSO);
+    let task = Task { program: &program, model: TSO };
     let verdict = Verdict::Safe(Certificate::Gaps(gaps, set));
     for form in [Form::Text, Form::Json] {
         let mut file = Vec::new();

@@ -7,7 +7,7 @@
 use crate::support::random;
 
 use fastrand::Rng;
-use machine::{Event, Exact, LocalFirst, MODELS, Model, State, StateSet, Stepper};
+use machine::{Buffered, Event, LocalFirst, MODELS, Model, State, StateSet, Stepper};
 use program::{
     Arith, Cond, Domain, Expr, Fence, Int, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Thread,
     ThreadId, VarId,
@@ -98,7 +98,7 @@ type First<'a> = &'a dyn Fn(&[Loc]) -> Option<ThreadId>;
 /// Whether something violating is reachable, and how many states were looked at; `None` if there
 /// are too many.
 fn explore(program: &Program, model: Model, first: First<'_>) -> Option<(bool, usize)> {
-    let machine = Exact::new(program, model).capped(CAP);
+    let machine = Buffered::exact(program, model).capped(CAP);
     let mut stepper = Stepper::new(&machine);
     let mut set = StateSet::new();
     let mut stack: Vec<_> = stepper.initial().0.collect();
@@ -177,7 +177,7 @@ fn first_locations(program: &Program, model: Model, thread: ThreadId, without: W
 
 /// Whether an operation is on registers, or on the thread's own end of its buffer.
 fn own(automaton: &Thread, model: Model, loc: Loc, op: &Op) -> bool {
-    let buffers = model.name() != "sc" && !automaton.in_atomic(loc);
+    let buffers = model.buffers() && !automaton.in_atomic(loc);
     match op {
         Op::Store(..) => buffers,
         Op::Fence(Fence::Store) => true,

@@ -8,7 +8,7 @@ use crate::support::random;
 
 use fastrand::Rng;
 use frontend::Options;
-use machine::{Agents, Entry, Exact, Local, MODELS, Model, Persistent, State, StateSet, Stepper};
+use machine::{Agents, Buffered, Entry, Local, MODELS, Model, Persistent, State, StateSet, Stepper};
 use program::{Fence, Loc, Op, Place, Program, RegId, Source, Thread, ThreadId, VarId};
 use random::{Sketch, minimise};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -29,7 +29,7 @@ fn finals(
     model: Model,
     pick: &mut dyn FnMut(&[&Local]) -> Agents,
 ) -> Option<(BTreeSet<Final>, usize)> {
-    let machine = Exact::new(program, model).with_dead_registers();
+    let machine = Buffered::exact(program, model).with_dead_registers();
     let mut stepper = Stepper::new(&machine);
     let mut places: Vec<Place> = program.variable_ids().map(Place::Memory).collect();
     for t in program.thread_ids() {
@@ -162,7 +162,7 @@ impl Obvious<'_> {
     }
 
     fn drains(&self, thread: usize) -> BTreeSet<VarId> {
-        let buffer = &self.locals[thread].buffer;
+        let buffer = &self.locals[thread].kept;
         let may = |(at, entry): (usize, &Entry)| match entry {
             Entry::Store(variable) if self.model.may_drain(buffer, at) => Some(*variable),
             _ => None,
@@ -197,8 +197,8 @@ impl Obvious<'_> {
             if self.buffer_in(thread) {
                 loads.retain(|variable| !self.buffered(thread).contains(variable));
             }
-            if !waits(&edge.op) {
-                stores.retain(|variable| self.model.place(&[], *variable).is_none());
+            if !waits(&edge.op) && self.model.buffers() {
+                stores.clear();
             }
             let blocked = waits(&edge.op) && !self.buffered(thread).is_empty();
             fits &= !blocked || self.without == Without::Waiting;
@@ -216,7 +216,7 @@ impl Obvious<'_> {
         let drains = self.drains(thread);
         let text = self.program.thread(ThreadId::new(thread));
         let (_, stores) = ahead(text, self.locals[thread].loc, true);
-        let overtakes = self.model.name() == "pso"
+        let overtakes = self.model.reorders_stores()
             && self.program.variables.len() > 1
             && !stores.is_empty()
             && !self.program_in(thread);

@@ -10,12 +10,11 @@
 //! bound. Otherwise one more search, without bounds but within that distance, looks for a
 //! nearer one; after a search depth first, a small one.
 
-use crate::concrete::{Concrete, chosen_initially, closed_set};
-use crate::search::{Ended, Limits, Order, Weight, path, search};
+use crate::search::{Ended, Limits, Order, Weight, search};
+use crate::stepping::Stepping;
 use crate::{Answer, Engine, Run};
 use evidence::{Certificate, ClosedSet, Reason, Statistics, Task, Verdict};
-use machine::{Event, Exact, StateRef, StateSet, Trace, TraceStep, Violation};
-use program::Program;
+use machine::{Stepper, Trace};
 
 /// The engine.
 pub struct Explicit;
@@ -31,7 +30,7 @@ impl Engine for Explicit {
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let round = explore(task, run, None);
-        let k = buffers(task).then_some(round.bound);
+        let k = task.buffers().then_some(round.bound);
         let statistics = Statistics { states: round.states, k, ..Default::default() };
         let verdict = match round.outcome {
             Outcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
@@ -44,11 +43,6 @@ impl Engine for Explicit {
         };
         Answer { verdict, statistics, engine: self.name() }
     }
-}
-
-/// Whether stores are buffered at all under the model.
-pub(crate) fn buffers(task: &Task<'_>) -> bool {
-    task.program.variable_ids().any(|variable| task.model.place(&[], variable).is_some())
 }
 
 enum Outcome {
@@ -74,8 +68,8 @@ struct Reach {
 }
 
 fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> Round {
-    let machine = Exact::new(task.program, task.model);
-    let mut system = Concrete::hunting(&machine);
+    let machine = task.machine();
+    let mut system = Stepping::hunting(Stepper::new(&machine));
     let limits = match &reach {
         None => Limits {
             order: run.order,
@@ -95,10 +89,8 @@ fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> Round {
     let found = search(&mut system, &limits);
     let states = found.states.len();
     let outcome = match found.ended {
-        Ended::Goal(at, violation) => {
-            Outcome::Violated(trace(task.program, &mut system, &found.states, at, violation))
-        }
-        Ended::Complete | Ended::Deep => Outcome::Explored(closed_set(&system.stepper, found.states)),
+        Ended::Goal(at, violation) => Outcome::Violated(system.trace(&found.states, at, violation)),
+        Ended::Complete | Ended::Deep => Outcome::Explored(system.closed_set(found.states)),
         Ended::Heavy => Outcome::Stopped(Reason::BuffersBeyond(found.bound)),
         Ended::Stopped(stop) => Outcome::Stopped(Reason::Stopped(stop)),
         Ended::Full => Outcome::Stopped(Reason::Full),
@@ -120,21 +112,5 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
     match explore(task, run, Some(reach)).outcome {
         Outcome::Violated(shorter) => shorter,
         _ => trace,
-    }
-}
-
-fn trace(
-    program: &Program,
-    system: &mut Concrete<'_, '_>,
-    states: &StateSet,
-    goal: StateRef,
-    violation: Violation,
-) -> Trace {
-    let (first, labels) = path(system, states, goal);
-    let step = |(event, choice): (Event, Option<i64>)| TraceStep::of(program, event, choice);
-    Trace {
-        initial: chosen_initially(program, &first),
-        steps: labels.into_iter().map(step).collect(),
-        violation,
     }
 }

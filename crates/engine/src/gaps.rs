@@ -7,15 +7,11 @@
 //! does, the run to it is tried on the exact machine: either it is a violation, or the
 //! precision was too small, and the next one is tried: 1, 2, 4, ….
 
-use crate::concrete::{chosen_initially, closed_set};
-use crate::search::{Ended, Limits, TransitionSystem, Weight, path, search};
+use crate::search::{Ended, Limits, Weight, search};
+use crate::stepping::Stepping;
 use crate::{Answer, Engine, Run};
 use evidence::{Certificate, Reason, Statistics, Task, Verdict};
-use machine::{
-    Doubt, Event, Exact, GapStepper, State, StateRef, StateSet, Trace, TraceStep, Violation, replay,
-};
-use std::cell::RefCell;
-use std::collections::BTreeSet;
+use machine::{GapStepper, replay};
 
 /// Precisions beyond this are not tried.
 const MOST_PRECISE: i64 = 32;
@@ -58,13 +54,13 @@ enum Step {
 }
 
 fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
-    let machine = Exact::new(task.program, task.model);
+    let machine = task.machine();
     let unknown = |reason| Step::Done(Verdict::Unknown(vec![reason]));
     let steps = match GapStepper::new(&machine, precision) {
         Ok(steps) => steps,
         Err(unsupported) => return (unknown(Reason::Unsupported(unsupported.span)), Statistics::default()),
     };
-    let mut system = Normal { steps, initial: Vec::new(), doubts: RefCell::default() };
+    let mut system = Stepping::hunting(steps);
     let limits = Limits {
         order: run.order,
         depth: None,
@@ -76,101 +72,25 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
     let statistics = Statistics { states: found.states.len(), k: Some(found.bound), ..Default::default() };
     let doubts = system.doubts.take();
     let step = match found.ended {
-        Ended::Goal(at, violation) => match realise(task, &mut system, &found.states, at, violation) {
-            Some(trace) => Step::Done(Verdict::Unsafe(trace)),
-            None if doubts.is_empty() => Step::Spurious,
-            None => Step::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect())),
-        },
+        Ended::Goal(at, violation) => {
+            // Perhaps the exact machine can take the run to the violating normal form.
+            let trace = system.trace(&found.states, at, violation);
+            match replay(task.program, task.model, &trace) {
+                Ok(_) => Step::Done(Verdict::Unsafe(trace)),
+                Err(_) if doubts.is_empty() => Step::Spurious,
+                Err(_) => Step::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect())),
+            }
+        }
         Ended::Stopped(stop) => unknown(Reason::Stopped(stop)),
         Ended::Full => unknown(Reason::Full),
         Ended::Heavy => unknown(Reason::BuffersBeyond(found.bound)),
         Ended::Complete | Ended::Deep if doubts.is_empty() => {
-            let set = closed_set(&system.steps.stepper, found.states);
-            Step::Done(Verdict::Safe(Certificate::Gaps(system.steps.gaps(), set)))
+            let set = system.closed_set(found.states);
+            Step::Done(Verdict::Safe(Certificate::Gaps(system.domain.gaps(), set)))
         }
         Ended::Complete | Ended::Deep => {
             Step::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect()))
         }
     };
     (step, statistics)
-}
-
-/// The run to a violating normal form, if the exact machine can take it.
-fn realise(
-    task: &Task<'_>,
-    system: &mut Normal<'_, '_>,
-    states: &StateSet,
-    goal: StateRef,
-    violation: Violation,
-) -> Option<Trace> {
-    let (first, labels) = path(system, states, goal);
-    let step = |(event, choice): (Event, Option<i64>)| TraceStep::of(task.program, event, choice);
-    let trace = Trace {
-        initial: chosen_initially(task.program, &first),
-        steps: labels.into_iter().map(step).collect(),
-        violation,
-    };
-    replay(task.program, task.model, &trace).ok()?;
-    Some(trace)
-}
-
-/// Normal forms, as something to walk.
-struct Normal<'m, 'p> {
-    steps: GapStepper<'m, 'p>,
-    initial: Vec<State>,
-    doubts: RefCell<BTreeSet<Doubt>>,
-}
-
-impl TransitionSystem for Normal<'_, '_> {
-    type State = State;
-    type Label = (Event, Option<i64>);
-    type Goal = Violation;
-
-    /// Normal forms are worked out anew after every step.
-    const WORK: usize = 6;
-
-    fn begin(&mut self) {
-        let (states, doubts) = self.steps.initial();
-        self.doubts.borrow_mut().extend(doubts);
-        self.initial = states;
-    }
-
-    fn initial(&self) -> Box<dyn Iterator<Item = State> + '_> {
-        Box::new(self.initial.iter().cloned())
-    }
-
-    fn prepare(&mut self, state: &State) {
-        self.steps.prepare(state);
-    }
-
-    fn successors(&self, state: &State, _: &mut State, mut visit: impl FnMut(Self::Label, &State)) {
-        let doubt = |doubt| {
-            self.doubts.borrow_mut().insert(doubt);
-        };
-        self.steps.successors(state, doubt, |event, choice, next| visit((event, choice), next));
-    }
-
-    fn weight(&self, state: &State) -> usize {
-        self.steps.stepper.longest_queue(state)
-    }
-
-    fn goal(&self, state: &State) -> Option<Violation> {
-        self.steps.violation(state).unwrap_or_else(|doubt| {
-            self.doubts.borrow_mut().insert(doubt);
-            None
-        })
-    }
-
-    fn bytes(&self) -> usize {
-        self.steps.stepper.bytes()
-    }
-
-    fn pack(&self, state: &State, out: &mut Vec<u8>) {
-        state.pack(out);
-    }
-
-    fn unpack(&self, bytes: &[u8], state: &mut State) {
-        let read = state.unpack(self.steps.stepper.thread_count(), bytes);
-        debug_assert!(read.is_some(), "the set holds what pack wrote");
-    }
 }

@@ -5,7 +5,6 @@
 //! lists them all.
 
 mod cegar;
-mod concrete;
 mod explicit;
 mod fences;
 mod gaps;
@@ -17,6 +16,7 @@ mod portfolio;
 mod ranges;
 mod robust;
 mod search;
+mod stepping;
 
 pub use cegar::{Abstraction, Cegar};
 pub use explicit::Explicit;

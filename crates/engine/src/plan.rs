@@ -5,13 +5,12 @@
 //! whether numbers and store buffers can grow without end: if neither can, exploring all states
 //! ends; if they can, only a proof does, and exploration is left a share to find violations.
 
-use crate::explicit::buffers;
 use crate::fences::candidates::components;
 use crate::ranges::growing;
 use crate::{Cegar, Engine, Explicit, GapProofs, Lazy};
 use evidence::Task;
-use machine::{Exact, GapStepper};
-use program::{Edge, Loc, Op, Program, Span};
+use machine::GapStepper;
+use program::{Edge, Loc, Program, Span};
 
 /// An engine that may be tried.
 struct Candidate {
@@ -139,13 +138,13 @@ fn place(program: &Program, span: Span) -> String {
 impl<'p> Facts<'p> {
     /// Reads the facts off a task.
     pub fn of(task: &Task<'p>) -> Facts<'p> {
-        let machine = Exact::new(task.program, task.model);
+        let machine = task.machine();
         let beyond_gaps = GapStepper::new(&machine, 1).err().map(|unsupported| unsupported.span);
         Facts {
             task: *task,
             locations: task.program.threads.iter().map(|thread| thread.locs().count()).sum(),
-            buffers: buffers(task),
-            piling_up: if buffers(task) { piling_up(task.program) } else { None },
+            buffers: task.buffers(),
+            piling_up: if task.buffers() { piling_up(task.program) } else { None },
             growing: growing(task.program),
             beyond_gaps,
         }
@@ -167,9 +166,7 @@ fn piling_up(program: &Program) -> Option<Span> {
         let together = |a: Loc, b: Loc| {
             component[a.index()] == component[b.index()] && component[a.index()] != usize::MAX
         };
-        let piles = |edge: &&Edge| {
-            matches!(edge.op, Op::Store(..)) && !thread.in_atomic(edge.from) && together(edge.from, edge.to)
-        };
+        let piles = |edge: &&Edge| thread.delayed_store(edge).is_some() && together(edge.from, edge.to);
         thread.edges().iter().find(piles).map(|edge| edge.span)
     })
 }

@@ -1,8 +1,9 @@
 //! Certificates: what proves a program safe.
 
+use crate::Rejected;
 use crate::symbolic::Vocabulary;
 use logic::Atom;
-use machine::{Gaps, Local, Recall, Shape, StateSet};
+use machine::{Gaps, Local, Recall, State, StateSet, Stepper, WithBuffers};
 use program::{Delay, ThreadId};
 
 /// A proof that no execution violates anything.
@@ -47,19 +48,19 @@ impl Certificate {
     }
 }
 
-/// An inductive set of (control, cube) of a [`machine::Forgetful`] machine. A cube is a
+/// An inductive set of (control, cube) of a [`machine::Buffered`] machine. A cube is a
 /// conjunction of predicates and negated predicates; one about a pool's slot speaks of every
 /// member of the pool.
 #[derive(Clone, Debug)]
 pub struct CubeProof {
-    /// How much the machine remembers.
+    /// How much the machine recalls.
     pub recall: Recall,
     /// What the variables of the predicates stand for: slots.
     pub vocabulary: Vocabulary,
     /// The predicates.
     pub predicates: Vec<Atom>,
     /// The controls: who is inside an atomic section, and every thread's.
-    pub controls: Vec<(Option<ThreadId>, Vec<Shape>)>,
+    pub controls: Vec<(Option<ThreadId>, Vec<Local>)>,
     /// The cubes.
     pub cubes: Vec<Cube>,
 }
@@ -73,12 +74,52 @@ pub struct Cube {
     pub literals: Vec<(u32, bool)>,
 }
 
+/// A dictionary: what the numbers of controls mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Controls {
+    /// The shared ones: who is inside an atomic section.
+    pub globals: Vec<Option<ThreadId>>,
+    /// Those of each thread.
+    pub locals: Vec<Vec<Local>>,
+}
+
+impl Controls {
+    /// As a stepper has numbered them.
+    pub fn of<M: WithBuffers>(stepper: &Stepper<'_, M>) -> Controls {
+        let threads = stepper.machine().program().thread_ids();
+        let locals = threads.map(|thread| stepper.locals(thread).cloned().collect()).collect();
+        Controls { globals: stepper.globals().copied().collect(), locals }
+    }
+
+    /// Makes a stepper number them so, if they exist and none is named twice.
+    pub(crate) fn number<M: WithBuffers>(&self, stepper: &mut Stepper<'_, M>) -> Result<(), Rejected> {
+        let machine = stepper.machine();
+        let program = machine.program();
+        let mut exist = self.locals.len() == program.threads.len();
+        for (at, global) in self.globals.iter().enumerate() {
+            exist = exist && global.is_none_or(|thread| thread.index() < program.threads.len());
+            exist = exist && stepper.global_id(global) as usize == at;
+        }
+        for (thread, locals) in program.thread_ids().zip(&self.locals) {
+            for (at, local) in locals.iter().enumerate() {
+                exist = exist && machine.may_have(thread, local);
+                exist = exist && stepper.local_id(thread, local) as usize == at;
+            }
+        }
+        if exist { Ok(()) } else { Err(Rejected::Dictionary) }
+    }
+
+    /// Whether the controls of a state are named. A stepper numbers more while it runs.
+    pub(crate) fn name(&self, state: &State) -> bool {
+        let known = state.locals.iter().zip(&self.locals).all(|(id, all)| (*id as usize) < all.len());
+        known && (state.global as usize) < self.globals.len() && state.locals.len() == self.locals.len()
+    }
+}
+
 /// A set of packed states with the dictionary of their control.
 pub struct ClosedSet {
-    /// What the numbers of shared controls mean: who is inside an atomic section.
-    pub globals: Vec<Option<ThreadId>>,
-    /// What the numbers of each thread's controls mean.
-    pub locals: Vec<Vec<Local>>,
+    /// What the numbers of controls mean.
+    pub controls: Controls,
     /// The states.
     pub states: StateSet,
 }

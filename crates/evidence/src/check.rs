@@ -9,7 +9,9 @@ use crate::cubes::{CubeFlaw, check_cubes};
 use crate::obligations::{Looking, Obligations};
 use crate::robust::check_robust_safe;
 use crate::{Certificate, ClosedSet, Monitor, Patience, Progress, Stop, Task, Verdict};
-use machine::{Configuration, Doubt, Exact, Gaps, Trace, Violation, replay_while};
+use machine::{
+    Configuration, DataDomain, Doubt, GapStepper, Gaps, Stepper, Trace, Violation, WithBuffers, replay_while,
+};
 use std::fmt;
 
 /// A verdict whose evidence was checked. Only [`check`] makes one, and [`crate::simplify`] one from
@@ -158,8 +160,23 @@ pub(crate) fn check_set(
     set: &ClosedSet,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
-    let machine = Exact::new(task.program, task.model);
-    let mut obligations = Obligations::new(&machine, gaps, looking, &set.globals, &set.locals)?;
+    let machine = task.machine();
+    match gaps {
+        None => check_closed(Stepper::new(&machine), looking, set, monitor),
+        Some(gaps) => {
+            let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
+            check_closed(domain, looking, set, monitor)
+        }
+    }
+}
+
+fn check_closed<'m>(
+    domain: impl DataDomain<'m, Machine: WithBuffers>,
+    looking: Looking,
+    set: &ClosedSet,
+    monitor: &dyn Monitor,
+) -> Result<(), Rejected> {
+    let mut obligations = Obligations::new(domain, looking, &set.controls)?;
     let states = &set.states;
     for state in obligations.initial()? {
         if !states.contains(&state) {

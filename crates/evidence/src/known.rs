@@ -28,7 +28,7 @@ use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, Stop, Task};
 use collect::Collector;
 use cubes::Cubes;
 use machine::Gaps;
-use program::{Loc, ThreadId, VarId};
+use program::{Loc, ThreadId};
 use say::{Place, counted};
 
 /// By thread and location; none where nobody comes.
@@ -78,16 +78,16 @@ impl Known {
 ///
 /// ```
 /// # use program::{Expr, Op, Program, Source, Span, ThreadBuilder, ThreadId, Variable};
-/// # use evidence::{Certificate, ClosedSet, Task, known};
-/// # use machine::{Exact, Machine, Stepper, StateSet, model_named};
+/// # use evidence::{Certificate, ClosedSet, Controls, Task, known};
+/// # use machine::{SC, Stepper, StateSet};
 /// # let mut program = Program::new("one store", Source::default());
 /// # let x = program.add_variable(Variable::new("x", Span::NONE));
 /// # let mut thread = ThreadBuilder::new("P");
 /// # let (start, end) = (thread.entry(), thread.location(Span::NONE));
 /// # thread.edge(start, Op::Store(x, Expr::from(1)), end, Span::NONE);
 /// # program.threads.push(thread.finish()?);
-/// # let task = Task { program: &program, model: model_named("sc").expect("a model") };
-/// # let machine = Exact::new(task.program, task.model);
+/// # let task = Task { program: &program, model: SC };
+/// # let machine = task.machine();
 /// # let mut stepper = Stepper::new(&machine);
 /// # let mut states = StateSet::new();
 /// # let mut work: Vec<_> = stepper.initial().0.collect();
@@ -98,9 +98,7 @@ impl Known {
 /// #     stepper.prepare(&state);
 /// #     stepper.successors(&state, &mut state.clone(), |_| {}, |_, _, next| work.push(next.clone()));
 /// # }
-/// # let globals = stepper.globals().cloned().collect();
-/// # let locals = vec![stepper.locals(ThreadId::new(0)).cloned().collect()];
-/// # let certificate = Certificate::Closed(ClosedSet { globals, locals, states });
+/// # let certificate = Certificate::Closed(ClosedSet { controls: Controls::of(&stepper), states });
 /// let known = known(&task, &certificate);
 /// let thread = &program.threads[0];
 /// assert_eq!(known.at(ThreadId::new(0), thread.entry()), Some(&["x is 0".to_string()][..]));
@@ -186,9 +184,4 @@ fn about_robust(delays: usize, set: &ClosedSet) -> String {
          single places under the memory model itself.",
         counted(set.states.len(), "state")
     )
-}
-
-/// Whether stores wait in buffers.
-fn has_buffers(task: &Task<'_>) -> bool {
-    !task.program.variables.is_empty() && task.model.place(&[], VarId::new(0)).is_some()
 }

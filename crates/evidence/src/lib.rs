@@ -22,11 +22,12 @@ mod simplify;
 mod smtlib;
 mod stores;
 pub mod symbolic;
+mod task;
 mod verdict;
 mod witness;
 
 pub use cause::{Cause, Missed, cause};
-pub use certificate::{Certificate, ClosedSet, Cube, CubeProof};
+pub use certificate::{Certificate, ClosedSet, Controls, Cube, CubeProof};
 pub use check::{Checked, Rejected, check};
 pub use cubes::CubeFlaw;
 pub use file::{

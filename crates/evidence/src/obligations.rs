@@ -1,18 +1,11 @@
 //! What a closed set owes, state by state: no violation, and every successor in the set.
 //!
-//! The successors are those of the exact machine with unbounded buffers, on values as they are
-//! or on normal forms of the gap abstraction. A set in memory answers whether it holds a
-//! state; one in a file can only be read from the beginning, again and again.
+//! The successors are those of a machine, on what a domain knows of its slots: values as they are,
+//! or normal forms of the gap abstraction. A set in memory answers whether it holds a state; one in
+//! a file can only be read from the beginning, again and again.
 
-use crate::{Rejected, Task};
-use machine::{Doubt, Entry, Exact, Full, GapStepper, Gaps, Local, State, StateSet, Stepper};
-use program::ThreadId;
-
-/// How states step.
-enum Steps<'m, 'p> {
-    Exact(Stepper<'m, Exact<'p>>),
-    Gaps(GapStepper<'m, 'p>),
-}
+use crate::{Controls, Rejected};
+use machine::{DataDomain, Doubt, Full, State, StateSet, WithBuffers};
 
 /// Whether states may violate something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,33 +17,24 @@ pub(crate) enum Looking {
 }
 
 /// The obligations of a closed set.
-pub(crate) struct Obligations<'m, 'p> {
-    steps: Steps<'m, 'p>,
+pub(crate) struct Obligations<'a, D> {
+    domain: D,
     looking: Looking,
+    controls: &'a Controls,
     state: State,
     next: State,
     packed: Vec<u8>,
-    /// How many shared controls the dictionary names, and how many of each thread. The stepper
-    /// numbers more while it runs; states may not refer to those.
-    named: (usize, Vec<usize>),
 }
 
-impl<'m, 'p> Obligations<'m, 'p> {
+impl<'a, 'm, D: DataDomain<'m, Machine: WithBuffers>> Obligations<'a, D> {
     pub(crate) fn new(
-        machine: &'m Exact<'p>,
-        gaps: Option<Gaps>,
+        mut domain: D,
         looking: Looking,
-        globals: &[Option<ThreadId>],
-        locals: &[Vec<Local>],
-    ) -> Result<Obligations<'m, 'p>, Rejected> {
-        let mut steps = match gaps {
-            None => Steps::Exact(Stepper::new(machine)),
-            Some(gaps) => Steps::Gaps(GapStepper::with(machine, gaps).ok_or(Rejected::Window)?),
-        };
-        number_controls(steps.stepper_mut(), globals, locals)?;
-        let named = (globals.len(), locals.iter().map(Vec::len).collect());
+        controls: &'a Controls,
+    ) -> Result<Obligations<'a, D>, Rejected> {
+        controls.number(domain.stepper_mut())?;
         let (state, next) = (State::default(), State::default());
-        Ok(Obligations { steps, looking, state, next, packed: Vec::new(), named })
+        Ok(Obligations { domain, looking, controls, state, next, packed: Vec::new() })
     }
 
     /// The initial states, packed.
@@ -60,17 +44,8 @@ impl<'m, 'p> Obligations<'m, 'p> {
             state.pack(&mut packed);
             packed
         };
-        let (states, doubts): (Vec<Vec<u8>>, _) = match &mut self.steps {
-            Steps::Exact(stepper) => {
-                let (states, doubts) = stepper.initial();
-                (states.map(pack).collect(), doubts)
-            }
-            Steps::Gaps(stepper) => {
-                let (states, doubts) = stepper.initial();
-                (states.into_iter().map(pack).collect(), doubts)
-            }
-        };
-        doubts.first().map_or(Ok(states), |doubt| Err(Rejected::Doubt(0, *doubt)))
+        let (states, doubts) = self.domain.initial();
+        doubts.first().map_or(Ok(states.map(pack).collect()), |doubt| Err(Rejected::Doubt(0, *doubt)))
     }
 
     /// Checks one state and hands its successors, packed, to `visit`.
@@ -80,99 +55,37 @@ impl<'m, 'p> Obligations<'m, 'p> {
         state: &[u8],
         visit: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Rejected> {
-        let stepper = self.steps.stepper_mut();
-        let unpacked = self.state.unpack(stepper.thread_count(), state);
-        if unpacked.is_none() || !stepper.is_well_formed(&self.state) || !is_named(&self.named, &self.state) {
+        let unpacked = self.state.unpack(self.domain.stepper().thread_count(), state);
+        if unpacked.is_none() || !self.controls.name(&self.state) || !self.domain.has(&self.state) {
             return Err(Rejected::Malformed(at));
         }
-        if let Steps::Gaps(steps) = &self.steps
-            && !steps.is_normal(&self.state)
-        {
-            return Err(Rejected::Malformed(at));
-        }
-        let stepper = self.steps.stepper_mut();
-        match stepper.violation(&self.state) {
+        match self.domain.violation(&self.state) {
             _ if self.looking == Looking::Away => {}
             Ok(None) => {}
             Ok(Some(violation)) => return Err(Rejected::Violated(at, violation)),
             Err(doubt) => return Err(Rejected::Doubt(at, doubt)),
         }
-        stepper.prepare(&self.state);
+        self.domain.stepper_mut().prepare(&self.state);
         let mut found = None;
         let doubt = |doubt: Doubt| found = Some(doubt);
         let packed = &mut self.packed;
-        let mut pack = |next: &State| {
-            packed.clear();
-            next.pack(packed);
-            visit(packed);
-        };
-        match &self.steps {
-            Steps::Exact(stepper) => {
-                stepper.successors(&self.state, &mut self.next, doubt, |_, _, next| pack(next));
-            }
-            Steps::Gaps(stepper) => stepper.successors(&self.state, doubt, |_, _, next| pack(next)),
-        }
+        self.domain.successors(&self.state, &mut self.next, doubt, |_, _, next| {
+            visit(packed_into(packed, next));
+        });
         found.map_or(Ok(()), |doubt| Err(Rejected::Doubt(at, doubt)))
-    }
-}
-
-/// Numbers controls as a dictionary does, if they exist and none is named twice.
-pub(crate) fn number_controls(
-    stepper: &mut Stepper<'_, Exact<'_>>,
-    globals: &[Option<ThreadId>],
-    locals: &[Vec<Local>],
-) -> Result<(), Rejected> {
-    let program = stepper.machine().program_ref();
-    let threads = program.threads.len();
-    let numbered = globals.iter().enumerate().all(|(at, global)| {
-        global.is_none_or(|t| t.index() < threads) && stepper.global_id(global) as usize == at
-    });
-    if !numbered || locals.len() != threads {
-        return Err(Rejected::Dictionary);
-    }
-    for (thread, locals) in program.thread_ids().zip(locals) {
-        for (at, local) in locals.iter().enumerate() {
-            let known_entry = |entry: &Entry| match entry {
-                Entry::Store(variable) => variable.index() < program.variables.len(),
-                Entry::Barrier => true,
-            };
-            let exists = local.loc.index() < program.thread(thread).locs().count()
-                && local.buffer.iter().all(known_entry);
-            if !exists || stepper.local_id(thread, local) as usize != at {
-                return Err(Rejected::Dictionary);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether the dictionary names the controls of a state.
-fn is_named((globals, locals): &(usize, Vec<usize>), state: &State) -> bool {
-    let known = |(id, count): (&u32, &usize)| (*id as usize) < *count;
-    known((&state.global, globals)) && state.locals.iter().zip(locals).all(known)
-}
-
-impl<'m, 'p> Steps<'m, 'p> {
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, Exact<'p>> {
-        match self {
-            Steps::Exact(stepper) => stepper,
-            Steps::Gaps(steps) => &mut steps.stepper,
-        }
     }
 }
 
 /// Checks a closed set that can only be read from the beginning, again and again. Successors
 /// are collected up to a budget of bytes, then one pass over the set must find them all.
-pub(crate) fn check_stream<E: From<Rejected>>(
-    task: &Task<'_>,
-    gaps: Option<Gaps>,
+pub(crate) fn check_stream<'m, E: From<Rejected>>(
+    domain: impl DataDomain<'m, Machine: WithBuffers>,
     looking: Looking,
-    (globals, locals): (&[Option<ThreadId>], &[Vec<Local>]),
+    controls: &Controls,
     budget: usize,
     mut scan: impl FnMut(&mut dyn FnMut(usize, &State) -> Result<(), E>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let machine = Exact::new(task.program, task.model);
-    let mut obligations = Obligations::new(&machine, gaps, looking, globals, locals)?;
+    let mut obligations = Obligations::new(domain, looking, controls)?;
     let initial = obligations.initial()?;
     let mut needed = StateSet::new();
     for state in &initial {

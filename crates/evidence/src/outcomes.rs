@@ -9,9 +9,8 @@
 //! A search that was cut short proves nothing about what it did not see. Its final states carry an
 //! execution each, which the checker runs on the exact machine with unbounded buffers.
 
-use crate::obligations::number_controls;
-use crate::{ClosedSet, Monitor, Progress, Reason, Rejected, Task};
-use machine::{Agents, Event, Exact, Full, Local, Persistent, State, StateSet, Stepper};
+use crate::{ClosedSet, Controls, Monitor, Progress, Reason, Rejected, Task};
+use machine::{Agents, Event, Full, Local, Persistent, State, StateSet, Stepper, WithBuffers};
 use program::{Int, Place, Quantifier, Question, VarId};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -162,7 +161,7 @@ struct Found<'q> {
 
 impl Found<'_> {
     /// Takes note of a final state.
-    fn note(&mut self, stepper: &Stepper<'_, Exact<'_>>, state: &State) {
+    fn note<M: WithBuffers>(&mut self, stepper: &Stepper<'_, M>, state: &State) {
         let value = |place: &Place| Int::from(stepper.place(state, place));
         if self.question.filter.eval(&value) == Ok(true) {
             let observed = self.question.observed.iter();
@@ -178,7 +177,7 @@ impl Found<'_> {
         proof: &ReducedSet,
         monitor: &dyn Monitor,
     ) -> Result<usize, Rejected> {
-        let machine = Exact::new(task.program, task.model);
+        let machine = task.machine();
         let mut walk = Walk::begin(&machine, task, proof)?;
         let (mut state, mut next) = (State::default(), State::default());
         let (mut at, mut count) = (walk.reached.first(), 0);
@@ -203,7 +202,7 @@ impl Found<'_> {
 
     /// Runs the execution of every final state.
     fn run_all(&mut self, task: &Task<'_>, finals: &[FinalState]) -> Result<(), Rejected> {
-        let machine = Exact::new(task.program, task.model);
+        let machine = task.machine();
         let mut stepper = Stepper::new(&machine);
         let (initial, _) = stepper.initial();
         for (at, claim) in finals.iter().enumerate() {
@@ -231,19 +230,19 @@ impl Found<'_> {
 }
 
 /// A walk through the states of a proof.
-struct Walk<'a, 'm, 'p> {
+struct Walk<'a, 'm, M: WithBuffers> {
     proof: &'a ReducedSet,
-    stepper: Stepper<'m, Exact<'p>>,
+    stepper: Stepper<'m, M>,
     first: HashMap<&'a [u32], Agents>,
     reached: StateSet,
     packed: Vec<u8>,
 }
 
-impl<'a, 'm, 'p> Walk<'a, 'm, 'p> {
+impl<'a, 'm, M: WithBuffers> Walk<'a, 'm, M> {
     /// At the initial states.
-    fn begin(machine: &'m Exact<'p>, task: &Task<'_>, proof: &'a ReducedSet) -> Result<Self, Rejected> {
+    fn begin(machine: &'m M, task: &Task<'_>, proof: &'a ReducedSet) -> Result<Self, Rejected> {
         let mut stepper = Stepper::new(machine);
-        number_controls(&mut stepper, &proof.set.globals, &proof.set.locals)?;
+        proof.set.controls.number(&mut stepper)?;
         let (initial, doubts) = stepper.initial();
         if let Some(doubt) = doubts.first() {
             return Err(Rejected::Doubt(0, *doubt));
@@ -274,8 +273,8 @@ impl<'a, 'm, 'p> Walk<'a, 'm, 'p> {
 
     /// Whether the dictionary names all that was met, and all states, so many, were reached.
     fn met_all(&self, count: usize) -> Result<(), Rejected> {
-        let ClosedSet { globals, locals, states } = &self.proof.set;
-        let threads = self.stepper.machine().program_ref().thread_ids();
+        let ClosedSet { controls: Controls { globals, locals }, states } = &self.proof.set;
+        let threads = self.stepper.machine().program().thread_ids();
         let met = threads.map(|thread| self.stepper.locals(thread).len());
         if self.stepper.globals().len() > globals.len() || !met.eq(locals.iter().map(Vec::len)) {
             return Err(Rejected::Dictionary);
@@ -306,9 +305,9 @@ fn enough<'a>(task: &Task<'_>, proof: &'a ReducedSet) -> Result<HashMap<&'a [u32
     let persistent = Persistent::new(task.program, task.model);
     let mut first = HashMap::new();
     for (at, (controls, agents)) in proof.first.iter().enumerate() {
-        let numbered = controls.iter().zip(&proof.set.locals);
+        let numbered = controls.iter().zip(&proof.set.controls.locals);
         let locals: Option<Vec<&Local>> = numbered.map(|(id, all)| all.get(*id as usize)).collect();
-        let named = locals.filter(|locals| locals.len() == proof.set.locals.len());
+        let named = locals.filter(|locals| locals.len() == proof.set.controls.locals.len());
         let allowed = named.zip(persistent.as_ref()).is_some_and(|(locals, persistent)| {
             controls.len() == locals.len() && persistent.allows(locals, *agents)
         });

@@ -16,10 +16,10 @@
 
 use crate::check::check_set;
 use crate::obligations::Looking;
-use crate::{ClosedSet, Monitor, Patience, Progress, Rejected, Stop, Task, each};
+use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
-    Accesses, Attack, Attacked, Attacking, Delaying, Doubt, Exact, Full, Gaps, Local, Model, State, StateSet,
-    attacks, model_named,
+    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, Gaps, SC, State, StateSet, TSO,
+    attacks,
 };
 use program::{
     Arith, Cond, Delay, Expr, Int, Op, Place, Program, PropertyKind, Relation, Thread, ThreadId, VarId,
@@ -66,7 +66,7 @@ pub fn check_robust(
         None if attacks.is_empty() => {}
         None => return Err(Rejected::Attack),
         Some(set) => {
-            let task = Task { program, model: sc()? };
+            let task = Task { program, model: SC };
             check_set(&task, None, Looking::Away, set, monitor)?;
             attacks.fail_from(set, monitor)?;
         }
@@ -85,7 +85,7 @@ pub(crate) fn check_robust_safe(
 ) -> Result<(), Rejected> {
     let extended = extended(task, delays, monitor)?;
     let attacks = Attacks::of(&extended, monitor)?;
-    let under_sc = Task { program: &extended, model: sc()? };
+    let under_sc = Task { program: &extended, model: SC };
     check_set(&under_sc, gaps, Looking::ForViolations, set, monitor)?;
     match gaps {
         None => attacks.fail_from(set, monitor),
@@ -100,7 +100,7 @@ pub(crate) fn extended(
     delays: &[Delay],
     monitor: &dyn Monitor,
 ) -> Result<Program, Rejected> {
-    if task.model.name() != "tso" {
+    if task.model != TSO {
         return Err(Rejected::NotForModel);
     }
     if delays.len() > MOST_DELAYS {
@@ -112,10 +112,6 @@ pub(crate) fn extended(
         program = delay.apply(&program).map_err(|_| Rejected::Delay)?.program;
     }
     if carries_over(&program) { Ok(program) } else { Err(Rejected::CarriesNotOver) }
-}
-
-pub(crate) fn sc() -> Result<Model, Rejected> {
-    model_named("sc").ok_or(Rejected::NotForModel)
 }
 
 /// Whether a robust program that violates nothing under SC violates nothing under TSO.
@@ -145,6 +141,7 @@ pub fn carries_over(program: &Program) -> bool {
         let sections = |id: ThreadId| has(program.thread(id), |op| matches!(op, Op::Lock));
         let is_outside = |id: &ThreadId| !sections(*id) || stands_outside(program, *id, &property.cond);
         let drain = memory.is_empty() && (threads.len() <= 1 || threads.iter().all(is_outside));
+        let buffers = |thread: &Thread| thread.edges().iter().any(|e| thread.delayed_store(e).is_some());
         let take_back = !threads.iter().any(|id| buffers(program.thread(*id)));
         fine &= drain || take_back;
     }
@@ -179,35 +176,20 @@ fn has(thread: &Thread, wanted: impl Fn(&Op) -> bool) -> bool {
     thread.edges().iter().any(|edge| wanted(&edge.op))
 }
 
-fn buffers(thread: &Thread) -> bool {
-    thread.edges().iter().any(|edge| matches!(edge.op, Op::Store(..)) && !thread.in_atomic(edge.from))
-}
-
 /// One pass over states under SC: calls the visitor on every state, with its number.
 pub(crate) type Scan<'s, E> = dyn FnMut(&mut dyn FnMut(usize, &State) -> Result<(), E>) -> Result<(), E> + 's;
 
-/// What a state of a certificate says, for machines that number controls in the fixed way.
-pub(crate) struct Dictionary<'a> {
-    pub(crate) globals: &'a [Option<ThreadId>],
-    pub(crate) locals: &'a [Vec<Local>],
-}
-
-impl Dictionary<'_> {
-    /// The state with controls numbered as by [`machine::number_controls`].
-    fn renumbered(&self, at: usize, state: &State) -> Result<State, Rejected> {
-        let malformed = || Rejected::Malformed(at);
-        let holder = self.globals.get(state.global as usize).ok_or_else(malformed)?;
-        let mut locals = Vec::with_capacity(state.locals.len());
-        for (id, all) in state.locals.iter().zip(self.locals) {
-            let local = all.get(*id as usize).ok_or_else(malformed)?;
-            if !local.buffer.is_empty() {
-                return Err(malformed());
-            }
-            locals.push(local.loc.index() as u32);
-        }
-        let global = holder.map_or(0, |thread| thread.index() as u32 + 1);
-        Ok(State { global, locals, values: state.values.clone() })
+/// A state with controls numbered as by [`machine::number_controls`], not as by a dictionary.
+fn renumbered(controls: &Controls, at: usize, state: &State) -> Result<State, Rejected> {
+    let malformed = || Rejected::Malformed(at);
+    let holder = controls.globals.get(state.global as usize).ok_or_else(malformed)?;
+    let mut locals = Vec::with_capacity(state.locals.len());
+    for (id, all) in state.locals.iter().zip(&controls.locals) {
+        let local = all.get(*id as usize).filter(|local| local.drained()).ok_or_else(malformed)?;
+        locals.push(local.loc.index() as u32);
     }
+    let global = holder.map_or(0, |thread| thread.index() as u32 + 1);
+    Ok(State { global, locals, values: state.values.clone() })
 }
 
 /// All attacks of a program that can matter, listed under a monitor's eyes.
@@ -242,8 +224,7 @@ impl<'p> Attacks<'p> {
     /// Checks that no attack from the states of a set has a witness, several attacks at a time.
     fn fail_from(&self, set: &ClosedSet, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let threads = self.program.threads.len();
-        let dictionary = Dictionary { globals: &set.globals, locals: &set.locals };
-        let machine = Exact::new(self.program, sc()?);
+        let machine = Buffered::exact(self.program, SC);
         let failures = each(monitor.threads(), self.list.len(), |at| {
             let mut scan = |visit: &mut dyn FnMut(usize, &State) -> Result<(), Rejected>| {
                 let mut state = State::default();
@@ -257,7 +238,7 @@ impl<'p> Attacks<'p> {
                 }
                 Ok(())
             };
-            match self.fails(&machine, &self.list[at], &dictionary, usize::MAX, &mut scan, monitor) {
+            match self.fails(&machine, &self.list[at], &set.controls, usize::MAX, &mut scan, monitor) {
                 Ok(()) => ControlFlow::Continue(None),
                 Err(why) => ControlFlow::Break(Some(why)),
             }
@@ -268,21 +249,21 @@ impl<'p> Attacks<'p> {
     /// Checks that no attack from the states that a scan gives has a witness, in so many bytes.
     pub(crate) fn fail<E: From<Rejected>>(
         &self,
-        dictionary: &Dictionary<'_>,
+        controls: &Controls,
         budget: usize,
         scan: &mut Scan<'_, E>,
         monitor: &dyn Monitor,
     ) -> Result<(), E> {
-        let machine = Exact::new(self.program, sc()?);
+        let machine = Buffered::exact(self.program, SC);
         let mut attacks = self.list.iter();
-        attacks.try_for_each(|attack| self.fails(&machine, attack, dictionary, budget, scan, monitor))
+        attacks.try_for_each(|attack| self.fails(&machine, attack, controls, budget, scan, monitor))
     }
 
     fn fails<E: From<Rejected>>(
         &self,
-        machine: &Exact<'_>,
+        machine: &Buffered<'_>,
         attack: &Attack,
-        dictionary: &Dictionary<'_>,
+        controls: &Controls,
         budget: usize,
         scan: &mut Scan<'_, E>,
         monitor: &dyn Monitor,
@@ -290,7 +271,7 @@ impl<'p> Attacks<'p> {
         let delaying = Delaying::new(machine, attack);
         let attacking = Attacking::new(&delaying, &self.accesses);
         let mut closing = Closing { attacking, states: StateSet::new(), budget, packed: Vec::new() };
-        scan(&mut |at, state| Ok(closing.begin(at, &dictionary.renumbered(at, state)?)?))?;
+        scan(&mut |at, state| Ok(closing.begin(at, &renumbered(controls, at, state)?)?))?;
         Ok(closing.close(monitor)?)
     }
 }

@@ -9,12 +9,12 @@
 //! * a described state that violates a property, or stands at a failure;
 //! * a described state, one of the machine's symbolic moves, and a next state not described.
 //!
-//! The moves are those of [`machine::Exact`], written out; the gap abstraction's own way of
+//! The moves are those of the machine ([`machine::Machine`]), written out; the gap abstraction's own way of
 //! finding successors plays no part.
 
 use crate::cubes::write_cubes;
 use crate::{Certificate, ClosedSet, Task};
-use machine::{Exact, Gaps, Local, Machine, MoveOf, Slot, Source, State};
+use machine::{Gaps, Local, MoveOf, Moves, Slot, Source, State, WithBuffers};
 use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -32,10 +32,10 @@ pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Wr
         Certificate::Cubes(proof) => return write_cubes(task, proof, out),
         Certificate::Robust { .. } => {
             let message = "robustness has no form in SMT-LIB yet; a closed set under TSO has one";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            return Err(unwritten(message));
         }
     };
-    let machine = Exact::new(task.program, task.model);
+    let machine = task.machine();
     let mut script =
         Script { machine: &machine, gaps, set, invariant: invariant(&machine, set)?, out, count: 0 };
     script.head(task)?;
@@ -48,8 +48,13 @@ pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Wr
     Ok(script.count)
 }
 
+/// Why there is no script.
+fn unwritten(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
 /// The described value vectors of each control.
-fn invariant(machine: &Exact<'_>, set: &ClosedSet) -> io::Result<BTreeMap<Control, Vec<Vec<i64>>>> {
+fn invariant(machine: &impl WithBuffers, set: &ClosedSet) -> io::Result<BTreeMap<Control, Vec<Vec<i64>>>> {
     let mut invariant: BTreeMap<Control, Vec<Vec<i64>>> = BTreeMap::new();
     let mut state = State::default();
     for packed in set.states.iter() {
@@ -57,8 +62,7 @@ fn invariant(machine: &Exact<'_>, set: &ClosedSet) -> io::Result<BTreeMap<Contro
         read.ok_or_else(|| io::Error::other("a state cannot be unpacked"))?;
         let control = (state.global, state.locals.clone());
         if slots(machine, set, &control).is_none_or(|slots| slots.len() != state.values.len()) {
-            let message = "a state does not fit the dictionary";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            return Err(unwritten("a state does not fit the dictionary"));
         }
         invariant.entry(control).or_default().push(state.values.clone());
     }
@@ -66,19 +70,19 @@ fn invariant(machine: &Exact<'_>, set: &ClosedSet) -> io::Result<BTreeMap<Contro
 }
 
 /// The slots of a control, in the order of a state's values, if the control is in the dictionary.
-fn slots(machine: &Exact<'_>, set: &ClosedSet, control: &Control) -> Option<Vec<Slot>> {
+fn slots(machine: &impl WithBuffers, set: &ClosedSet, control: &Control) -> Option<Vec<Slot>> {
     let program = machine.program();
-    set.globals.get(control.0 as usize)?;
+    set.controls.globals.get(control.0 as usize)?;
     let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
     for thread in program.thread_ids() {
         let local = *control.1.get(thread.index())? as usize;
-        machine.slots(thread, set.locals.get(thread.index())?.get(local)?, &mut slots);
+        machine.slots(thread, set.controls.locals.get(thread.index())?.get(local)?, &mut slots);
     }
     Some(slots)
 }
 
-struct Script<'a, 'p> {
-    machine: &'a Exact<'p>,
+struct Script<'a, M> {
+    machine: &'a M,
     gaps: Option<Gaps>,
     set: &'a ClosedSet,
     invariant: BTreeMap<Control, Vec<Vec<i64>>>,
@@ -86,7 +90,7 @@ struct Script<'a, 'p> {
     count: usize,
 }
 
-impl Script<'_, '_> {
+impl<M: WithBuffers> Script<'_, M> {
     fn program(&self) -> &Program {
         self.machine.program()
     }
@@ -106,7 +110,7 @@ impl Script<'_, '_> {
     }
 
     fn local(&self, control: &Control, thread: ThreadId) -> &Local {
-        &self.set.locals[thread.index()][control.1[thread.index()] as usize]
+        &self.set.controls.locals[thread.index()][control.1[thread.index()] as usize]
     }
 
     fn slots(&self, control: &Control) -> Vec<Slot> {
@@ -146,9 +150,11 @@ impl Script<'_, '_> {
 
     fn initial(&mut self) -> io::Result<()> {
         let (global, locals) = self.machine.initial();
-        let known_global = self.set.globals.iter().position(|g| *g == global);
-        let known =
-            locals.iter().zip(&self.set.locals).map(|(local, all)| all.iter().position(|l| l == local));
+        let known_global = self.set.controls.globals.iter().position(|g| *g == global);
+        let known = locals
+            .iter()
+            .zip(&self.set.controls.locals)
+            .map(|(local, all)| all.iter().position(|l| l == local));
         let (Some(global), Some(locals)) = (known_global, known.collect::<Option<Vec<_>>>()) else {
             return self.ask(&["true".to_string()]);
         };
@@ -172,7 +178,7 @@ impl Script<'_, '_> {
         }
         let ended = |t: &ThreadId| {
             let local = self.local(control, *t);
-            local.buffer.is_empty() && self.program().thread(*t).is_end(local.loc)
+            local.drained() && self.program().thread(*t).is_end(local.loc)
         };
         let final_here = threads.iter().all(ended);
         let leaf = |place: &Place| match *place {
@@ -196,8 +202,11 @@ impl Script<'_, '_> {
         let described = self.described(control, &name_of);
         for thread in self.program().thread_ids().collect::<Vec<_>>() {
             let mut moves = Vec::new();
-            let global = self.set.globals[control.0 as usize];
-            self.machine.moves(thread, &global, self.local(control, thread), &mut moves);
+            let global = self.set.controls.globals[control.0 as usize];
+            let complete = self.machine.moves(thread, &global, self.local(control, thread), &mut moves);
+            if complete == Moves::Withheld {
+                return Err(unwritten("the machine has a bound"));
+            }
             for step in moves {
                 let asserts = self.move_asserts(control, thread, &step)?;
                 self.ask(&[vec![described.clone()], asserts].concat())?;
@@ -207,12 +216,7 @@ impl Script<'_, '_> {
     }
 
     /// The guard of a move, and that what follows is not described.
-    fn move_asserts(
-        &self,
-        control: &Control,
-        thread: ThreadId,
-        step: &MoveOf<Exact<'_>>,
-    ) -> io::Result<Vec<String>> {
+    fn move_asserts(&self, control: &Control, thread: ThreadId, step: &MoveOf<M>) -> io::Result<Vec<String>> {
         let mut asserts = vec![cond_text(&step.guard, &name_of)?];
         let mut after: HashMap<Slot, String> = HashMap::new();
         for (slot, source) in &step.set {
@@ -222,11 +226,12 @@ impl Script<'_, '_> {
                     asserts.push(within("chosen", domain));
                     "chosen".to_string()
                 }
+                Source::OneOf(_) | Source::Joins(_) => return Err(unwritten("a closed set has no pools")),
             };
             after.insert(*slot, value);
         }
-        let global = self.set.globals.iter().position(|g| *g == step.global);
-        let local = self.set.locals[thread.index()].iter().position(|l| *l == step.local);
+        let global = self.set.controls.globals.iter().position(|g| *g == step.global);
+        let local = self.set.controls.locals[thread.index()].iter().position(|l| *l == step.local);
         let next = global.zip(local).map(|(global, local)| {
             let mut next = (global as u32, control.1.clone());
             next.1[thread.index()] = local as u32;
@@ -269,7 +274,6 @@ pub(crate) fn name_of(slot: &Slot) -> String {
     match slot {
         Slot::Memory(variable) => format!("m{}", variable.index()),
         Slot::Register(thread, register) => format!("r{}_{}", thread.index(), register.index()),
-        Slot::Buffer(thread, entry) => format!("b{}_{entry}", thread.index()),
         Slot::Queued(thread, variable, entry) => {
             format!("q{}_{}_{entry}", thread.index(), variable.index())
         }
@@ -329,7 +333,7 @@ fn expr_text<L>(expr: &Expr<L>, leaf: &dyn Fn(&L) -> String) -> io::Result<Strin
         Arith::Div | Arith::Rem if b.as_const().is_some_and(|b| *b != Int::ZERO) => {
             truncated(*op, &a_text, b.as_const().unwrap_or(&Int::ZERO))
         }
-        _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "not linear arithmetic")),
+        _ => return Err(unwritten("not linear arithmetic")),
     })
 }
 

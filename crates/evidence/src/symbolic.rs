@@ -6,7 +6,7 @@
 //! pool are variables of their own; so are quotients and remainders by a constant.
 
 use logic::{Atom, Linear, Var};
-use machine::{Blur, BlurredMove, Event, Shape, Slot, Violation};
+use machine::{Event, Local, Move, Slot, Source, Violation};
 use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
 use std::collections::HashMap;
 
@@ -87,7 +87,7 @@ pub struct Step {
     /// Who is inside an atomic section afterwards.
     pub holder: Option<ThreadId>,
     /// The thread's control afterwards.
-    pub shape: Shape,
+    pub local: Local,
 }
 
 /// An expression is not linear, or a condition has too many cases.
@@ -95,17 +95,20 @@ pub struct Step {
 pub struct NotLinear;
 
 /// The cases of a move.
-pub fn steps(vocabulary: &mut Vocabulary, step: &BlurredMove) -> Result<Vec<Step>, NotLinear> {
+pub fn steps(
+    vocabulary: &mut Vocabulary,
+    step: &Move<Option<ThreadId>, Local>,
+) -> Result<Vec<Step>, NotLinear> {
     let mut translation = Translation { vocabulary, parts: 0 };
     let mut cases = translation.cases(&step.guard)?;
     let mut set: Vec<Vec<(Slot, Value)>> = vec![Vec::new(); cases.len()];
     let mut member_of = None;
     for (slot, source) in &step.set {
         let (alternatives, joins) = match source {
-            Blur::Is(value) => (translation.linear(value)?, false),
-            Blur::Joins(value) => (translation.linear(value)?, true),
-            Blur::Any(domain) => (vec![translation.chosen(domain)], false),
-            Blur::OneOf(pool) => {
+            Source::Is(value) => (translation.linear(value)?, false),
+            Source::Joins(value) => (translation.linear(value)?, true),
+            Source::Any(domain) => (vec![translation.chosen(domain)], false),
+            Source::OneOf(pool) => {
                 member_of = Some(*pool);
                 let member = translation.vocabulary.var(Name::Member(*pool));
                 (vec![(Linear::from(member), Vec::new())], false)
@@ -115,7 +118,7 @@ pub fn steps(vocabulary: &mut Vocabulary, step: &BlurredMove) -> Result<Vec<Step
         (cases, set) = product(&cases, &set, &alternatives, |value| (*slot, make(value.clone())))?;
     }
     let (event, holder) = (step.event, step.global);
-    let finish = |(guard, set)| Step { event, guard, set, member_of, holder, shape: step.local.clone() };
+    let finish = |(guard, set)| Step { event, guard, set, member_of, holder, local: step.local.clone() };
     Ok(cases
         .into_iter()
         .zip(set)
@@ -151,18 +154,18 @@ fn product<T: Clone>(
 pub fn violations(
     vocabulary: &mut Vocabulary,
     program: &Program,
-    shapes: &[&Shape],
+    locals: &[&Local],
 ) -> Result<Vec<(Violation, Vec<Atom>)>, NotLinear> {
     let mut found = Vec::new();
-    for (thread, shape) in program.thread_ids().zip(shapes) {
-        if program.thread(thread).location(shape.loc).failure.is_some() {
-            found.push((Violation::Failure(thread, shape.loc), Vec::new()));
+    for (thread, local) in program.thread_ids().zip(locals) {
+        if program.thread(thread).location(local.loc).failure.is_some() {
+            found.push((Violation::Failure(thread, local.loc), Vec::new()));
         }
     }
-    let ended = |(t, shape): (ThreadId, &&Shape)| shape.drained() && program.thread(t).is_end(shape.loc);
-    let final_here = program.thread_ids().zip(shapes).all(ended);
+    let ended = |(t, local): (ThreadId, &&Local)| local.drained() && program.thread(t).is_end(local.loc);
+    let final_here = program.thread_ids().zip(locals).all(ended);
     let mut leaf = |place: &Place| match *place {
-        Place::At(thread, loc) => Expr::from(i64::from(shapes[thread.index()].loc == loc)),
+        Place::At(thread, loc) => Expr::from(i64::from(locals[thread.index()].loc == loc)),
         Place::Memory(variable) => Slot::Memory(variable).into(),
         Place::Register(thread, register) => Slot::Register(thread, register).into(),
     };

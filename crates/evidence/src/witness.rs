@@ -14,7 +14,7 @@
 //! there, and looks for the cycle and every condition of the shape.
 
 use crate::happens_before::{HappensBefore, Link};
-use machine::{Configuration, Event, Exact, TraceStep, model_named};
+use machine::{Buffered, Configuration, Event, TSO, TraceStep};
 use program::{Int, Program, ThreadId, VarId};
 use std::fmt;
 
@@ -128,8 +128,8 @@ pub fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitne
 
 fn replay(program: &Program, witness: &Witness) -> Result<Vec<Configuration>, WitnessRejected> {
     let rejected = WitnessRejected::Trace;
-    let model = model_named("tso").ok_or(WitnessRejected::Unfinished)?;
-    let machine = Exact::new(program, model).with_dead_registers();
+    let model = TSO;
+    let machine = Buffered::exact(program, model).with_dead_registers();
     let first = Configuration::initial(&machine, &witness.initial);
     let mut run = vec![first.ok_or(rejected(machine::Rejected::Initial))?];
     for (at, step) in witness.steps.iter().enumerate() {
@@ -137,7 +137,7 @@ fn replay(program: &Program, witness: &Witness) -> Result<Vec<Configuration>, Wi
         run.push(next.ok_or(rejected(machine::Rejected::Step(at)))?);
     }
     let last = &run[run.len() - 1];
-    let drained = program.thread_ids().all(|thread| last.local(thread).buffer.is_empty());
+    let drained = program.thread_ids().all(|thread| last.local(thread).drained());
     if drained && last.holder().is_none() { Ok(run) } else { Err(WitnessRejected::Unfinished) }
 }
 

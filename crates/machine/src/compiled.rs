@@ -60,14 +60,15 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles a move of a thread that has these slots before and after it; the controls it
-    /// leads to have these numbers. Calls `unsure` if not all values of a choice are tried.
+    /// leads to have these numbers. Calls `unsure` if not all values of a choice are tried. `None` if
+    /// a slot becomes what is no one value.
     pub(crate) fn new<G, L>(
         step: &Move<G, L>,
         (global, local): (u32, u32),
         (before, after): (&[Slot], &[Slot]),
         samples: &Samples,
         unsure: &mut dyn FnMut(),
-    ) -> Compiled {
+    ) -> Option<Compiled> {
         let places: FxHashMap<Slot, usize> = before.iter().copied().zip(0..).collect();
         let from = |slot: &Slot| match slot {
             Slot::Memory(variable) => Input::Memory(variable.index() as u32),
@@ -75,31 +76,32 @@ impl Compiled {
         };
         let mut choices = None;
         let mut code = |source: &Source| match source {
-            Source::Is(value) => Code::compile(value, &from),
+            Source::Is(value) => Some(Code::compile(value, &from)),
             Source::Any(domain) => {
                 let (values, exact) = samples.choices(domain);
                 if !exact {
                     unsure();
                 }
                 choices = Some(values.into());
-                Code::Leaf(Input::Choice)
+                Some(Code::Leaf(Input::Choice))
             }
+            Source::OneOf(_) | Source::Joins(_) => None,
         };
         let set: FxHashMap<Slot, &Source> = step.set.iter().map(|(slot, source)| (*slot, source)).collect();
         let own = after.iter().map(|slot| match set.get(slot) {
             Some(source) => code(source),
-            None => Code::Leaf(from(slot)),
+            None => Some(Code::Leaf(from(slot))),
         });
-        let own: Vec<Code<Input>> = own.collect();
+        let own: Vec<Code<Input>> = own.collect::<Option<_>>()?;
         let memory = step.set.iter().filter_map(|(slot, source)| match slot {
-            Slot::Memory(variable) => Some((variable.index() as u32, code(source))),
+            Slot::Memory(variable) => Some(code(source).map(|code| (variable.index() as u32, code))),
             _ => None,
         });
-        let memory = memory.collect();
+        let memory = memory.collect::<Option<_>>()?;
         let guard = Test::compile(&step.guard, &from);
         let (front, back) = kept(&own, before.len());
         let middle = own[front..own.len() - back].into();
-        Compiled { event: step.event, guard, memory, front, middle, back, choices, global, local }
+        Some(Compiled { event: step.event, guard, memory, front, middle, back, choices, global, local })
     }
 }
 

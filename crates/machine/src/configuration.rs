@@ -4,11 +4,11 @@
 //! every expression is evaluated as it stands. Replay and interactive walks use it; nothing
 //! here is compiled or cached.
 
-use crate::{Entry, Event, Exact, Local, Machine, MoveOf, Slot, Source, Violation, initial_value};
+use crate::{Entry, Event, Local, MoveOf, Slot, Source, Violation, WithBuffers, initial_value};
 use program::{Domain, Int, Place, Program, PropertyKind, RegId, ThreadId, VarId};
 use std::collections::BTreeMap;
 
-/// A configuration of an exact machine.
+/// A configuration of a machine with store buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
     holder: Option<ThreadId>,
@@ -28,7 +28,7 @@ pub struct Enabled {
 impl Configuration {
     /// The configuration a machine starts in. Variables that may start with more than one value
     /// take the one given here; `None` if that is not one of them, or is missing.
-    pub fn initial(machine: &Exact<'_>, chosen: &[(VarId, Int)]) -> Option<Configuration> {
+    pub fn initial(machine: &impl WithBuffers, chosen: &[(VarId, Int)]) -> Option<Configuration> {
         let program = machine.program();
         let (holder, locals) = machine.initial();
         let mut data = BTreeMap::new();
@@ -71,15 +71,12 @@ impl Configuration {
 
     /// A thread's buffer, oldest first; a barrier has no value.
     pub fn buffer(&self, thread: ThreadId) -> Vec<(Entry, Option<Int>)> {
-        let mut slot = 0;
-        let mut with_value = |entry: &Entry| match entry {
+        let mut slots = self.local(thread).queued(thread).into_iter();
+        let with_value = |entry: &Entry| match entry {
             Entry::Barrier => (*entry, None),
-            Entry::Store(_) => {
-                slot += 1;
-                (*entry, Some(self.value(Slot::Buffer(thread, slot - 1))))
-            }
+            Entry::Store(_) => (*entry, slots.next().map(|slot| self.value(slot))),
         };
-        self.local(thread).buffer.iter().map(&mut with_value).collect()
+        self.local(thread).kept.iter().map(with_value).collect()
     }
 
     fn value(&self, slot: Slot) -> Int {
@@ -87,13 +84,19 @@ impl Configuration {
     }
 
     /// The steps that can be taken now, in a fixed order.
-    pub fn enabled(&self, machine: &Exact<'_>) -> Vec<Enabled> {
+    pub fn enabled(&self, machine: &impl WithBuffers) -> Vec<Enabled> {
         let moves = self.moves(machine);
         moves.iter().map(|step| Enabled { event: step.event, choice: choice(step).cloned() }).collect()
     }
 
-    /// The configuration after a step; `None` if it cannot be taken, or not with this value.
-    pub fn take(&self, machine: &Exact<'_>, event: Event, chosen: Option<&Int>) -> Option<Configuration> {
+    /// The configuration after a step; `None` if it cannot be taken, or not with this value, or takes a
+    /// member of a pool, which is no one value.
+    pub fn take(
+        &self,
+        machine: &impl WithBuffers,
+        event: Event,
+        chosen: Option<&Int>,
+    ) -> Option<Configuration> {
         let (thread, mut moves) = (event.thread(), Vec::new());
         machine.moves(thread, &self.holder, self.locals.get(thread.index())?, &mut moves);
         let step = moves.into_iter().find(|step| step.event == event)?;
@@ -115,6 +118,8 @@ impl Configuration {
             let value = match source {
                 Source::Is(value) => value.eval(&|slot| self.value(*slot)).ok()?,
                 Source::Any(_) => chosen?.clone(),
+                // No one value.
+                Source::OneOf(_) | Source::Joins(_) => return None,
             };
             next.data.insert(*slot, value);
         }
@@ -123,19 +128,14 @@ impl Configuration {
     }
 
     /// Forgets what a thread does not have any more.
-    fn forget_gone_slots(&mut self, machine: &Exact<'_>, of: ThreadId) {
+    fn forget_gone_slots(&mut self, machine: &impl WithBuffers, of: ThreadId) {
         let mut kept = Vec::new();
         machine.slots(of, &self.locals[of.index()], &mut kept);
         kept.sort_unstable();
-        self.data.retain(|slot, _| match slot {
-            Slot::Register(thread, _) | Slot::Buffer(thread, _) if *thread == of => {
-                kept.binary_search(slot).is_ok()
-            }
-            _ => true,
-        });
+        self.data.retain(|slot, _| slot.thread() != Some(of) || kept.binary_search(slot).is_ok());
     }
 
-    fn moves(&self, machine: &Exact<'_>) -> Vec<MoveOf<Exact<'static>>> {
+    fn moves<M: WithBuffers>(&self, machine: &M) -> Vec<MoveOf<M>> {
         let mut moves = Vec::new();
         for (thread, local) in machine.program().thread_ids().zip(&self.locals) {
             machine.moves(thread, &self.holder, local, &mut moves);
@@ -171,7 +171,7 @@ impl Configuration {
     pub fn is_final(&self, program: &Program) -> bool {
         let done = |t: ThreadId| {
             let local = self.local(t);
-            local.buffer.is_empty() && program.thread(t).is_end(local.loc)
+            local.drained() && program.thread(t).is_end(local.loc)
         };
         program.thread_ids().all(done)
     }
@@ -190,6 +190,6 @@ impl Configuration {
 fn choice<G, L>(step: &crate::Move<G, L>) -> Option<&Domain> {
     step.set.iter().find_map(|(_, source)| match source {
         Source::Any(domain) => Some(domain),
-        Source::Is(_) => None,
+        _ => None,
     })
 }

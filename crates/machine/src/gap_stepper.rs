@@ -1,7 +1,7 @@
-//! Running the exact machine on normal forms of the gap abstraction (see [`Gaps`]).
+//! Running a machine on normal forms of the gap abstraction (see [`Gaps`]).
 
 use crate::gap_plan::{Plan, Plans, Unsupported};
-use crate::{Doubt, Event, Exact, Gaps, Machine, State, Statement, Stepper, Violation};
+use crate::{DataDomain, Doubt, Event, Gaps, InitialStates, Machine, State, Statement, Stepper};
 use num_traits::ToPrimitive;
 use program::{Domain, EdgeId, Op, Place, Program, ThreadId, VarId};
 use std::collections::BTreeSet;
@@ -11,16 +11,16 @@ use std::ops::RangeInclusive;
 const MAX_INITIAL: usize = 1 << 16;
 
 /// A machine over normal forms.
-pub struct GapStepper<'m, 'p> {
+pub struct GapStepper<'m, M: Machine> {
     /// Runs single concrete steps.
-    pub stepper: Stepper<'m, Exact<'p>>,
+    stepper: Stepper<'m, M>,
     gaps: Gaps,
     plans: Plans,
 }
 
-impl<'m, 'p> GapStepper<'m, 'p> {
+impl<'m, M: Machine> GapStepper<'m, M> {
     /// The machine with gaps exact up to a precision; more, if properties need it.
-    pub fn new(machine: &'m Exact<'p>, precision: i64) -> Result<GapStepper<'m, 'p>, Unsupported> {
+    pub fn new(machine: &'m M, precision: i64) -> Result<GapStepper<'m, M>, Unsupported> {
         let plans = Plans::of(machine.program())?;
         let precision = precision.max(plans.precision);
         let (low, high) = (plans.low - precision, plans.high + precision);
@@ -29,7 +29,7 @@ impl<'m, 'p> GapStepper<'m, 'p> {
     }
 
     /// The machine with a given window and precision; `None` if they are too small to be sound.
-    pub fn with(machine: &'m Exact<'p>, gaps: Gaps) -> Option<GapStepper<'m, 'p>> {
+    pub fn with(machine: &'m M, gaps: Gaps) -> Option<GapStepper<'m, M>> {
         let plans = Plans::of(machine.program()).ok()?;
         let sane = |v: i64| (-(1 << 41)..1 << 41).contains(&v);
         let enough = gaps.low <= plans.low
@@ -49,32 +49,8 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         self.gaps
     }
 
-    fn program(&self) -> &'p Program {
-        self.stepper.machine().program_ref()
-    }
-
-    /// The normal forms a run may start in, and doubts if not all are listed.
-    pub fn initial(&mut self) -> (Vec<State>, Vec<Doubt>) {
-        let program = self.program();
-        let (mut states, doubts) = self.stepper.initial();
-        if doubts.is_empty() {
-            return (states.map(|state| self.normal(state)).collect(), doubts);
-        }
-        let Some(first) = states.next() else { return (Vec::new(), doubts) };
-        let mut found = BTreeSet::from([first.values.clone()]);
-        for variable in program.variable_ids() {
-            let domain = &program.variable(variable).initial;
-            let mut next = BTreeSet::new();
-            for values in &found {
-                // Of too many, one has to do.
-                if !self.with_any_value(values, variable, domain, &mut next) || next.len() > MAX_INITIAL {
-                    return (vec![self.normal(first)], vec![Doubt::InitialChoice]);
-                }
-            }
-            found = next;
-        }
-        let state = |values| State { values, ..first.clone() };
-        (found.into_iter().map(state).collect(), Vec::new())
+    fn program(&self) -> &'m Program {
+        self.stepper.machine().program()
     }
 
     /// Lets a variable take any value of its domain; false if there are too many.
@@ -101,62 +77,15 @@ impl<'m, 'p> GapStepper<'m, 'p> {
         state
     }
 
-    /// Whether a state, which may come from anywhere, is a normal form.
-    pub fn is_normal(&self, state: &State) -> bool {
-        // Normal forms stay far from the ends of 64 bits, so nothing overflows after this.
-        if !state.values.iter().all(|value| (-(1 << 60)..1 << 60).contains(value)) {
-            return false;
-        }
-        let mut values = state.values.clone();
-        self.gaps.normalise(&mut values);
-        values == state.values
-    }
-
-    /// Compiles the moves of a state's control, if that has not happened yet.
-    pub fn prepare(&mut self, state: &State) {
-        self.stepper.prepare(state);
-    }
-
-    /// Calls `visit` on every normal form that a step may lead to, some of them several times.
-    pub fn successors(
-        &self,
-        state: &State,
-        mut doubt: impl FnMut(Doubt),
-        mut visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        for thread in self.program().thread_ids() {
-            let local = self.stepper.local(thread, state);
-            let mut choosing = Vec::new();
-            // Drains, and steps that compute exactly, need no opening.
-            let mut offsets = BTreeSet::from([0]);
-            for (edge, _) in self.program().thread(thread).outgoing(local.loc) {
-                match self.plans.at(thread, edge) {
-                    Plan::Offset(offset) => {
-                        offsets.insert(*offset);
-                    }
-                    Plan::Choice => choosing.push(Event::Step { thread, edge }),
-                    Plan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
-                }
-            }
-            for offset in offsets {
-                self.steps_with_offset(thread, state, offset, &mut doubt, &mut visit);
-            }
-            for event in choosing {
-                self.steps_with_choice(state, event, &mut doubt, &mut visit);
-            }
-        }
-    }
-
     fn steps_with_offset(
         &self,
         thread: ThreadId,
-        state: &State,
+        (state, normal): (&State, &mut State),
         offset: i64,
         doubt: &mut impl FnMut(Doubt),
         visit: &mut impl FnMut(Event, Option<i64>, &State),
     ) {
         let mut next = State::default();
-        let mut normal = State::default();
         let mut opened = state.clone();
         let mut step = |state: &State| {
             // What a free choice leaves out is looked at elsewhere.
@@ -169,7 +98,7 @@ impl<'m, 'p> GapStepper<'m, 'p> {
                 if self.plan_offset(event) == Some(offset) {
                     normal.clone_from(next);
                     self.gaps.normalise(&mut normal.values);
-                    visit(event, choice, &normal);
+                    visit(event, choice, normal);
                 }
             });
         };
@@ -209,8 +138,8 @@ impl<'m, 'p> GapStepper<'m, 'p> {
     }
 
     fn buffered_in_window(&self, thread: ThreadId, state: &State, variables: &[VarId]) -> bool {
-        let buffered = self.stepper.buffered(thread, state);
-        buffered.into_iter().all(|(v, value)| !variables.contains(&v) || self.gaps.in_window(value))
+        let mut buffered = self.stepper.buffered(thread, state);
+        buffered.all(|(v, value)| !variables.contains(&v) || self.gaps.in_window(value))
     }
 
     fn steps_with_choice(
@@ -234,10 +163,86 @@ impl<'m, 'p> GapStepper<'m, 'p> {
             doubt(Doubt::Choice(Statement::of(self.program(), event)));
         }
     }
+}
 
-    /// What a normal form violates: the same as all states it stands for.
-    pub fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
-        self.stepper.violation(state)
+impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
+    type Machine = M;
+
+    /// Normal forms are worked out anew after every step.
+    const WORK: usize = 6;
+
+    fn stepper(&self) -> &Stepper<'m, M> {
+        &self.stepper
+    }
+
+    fn stepper_mut(&mut self) -> &mut Stepper<'m, M> {
+        &mut self.stepper
+    }
+
+    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        let program = self.program();
+        let (mut states, doubts) = self.stepper.initial();
+        if doubts.is_empty() {
+            let normal: Vec<State> = states.map(|state| self.normal(state)).collect();
+            return (normal.into(), doubts);
+        }
+        let Some(first) = states.next() else { return (Vec::new().into(), doubts) };
+        let mut found = BTreeSet::from([first.values.clone()]);
+        for variable in program.variable_ids() {
+            let domain = &program.variable(variable).initial;
+            let mut next = BTreeSet::new();
+            for values in &found {
+                // Of too many, one has to do.
+                if !self.with_any_value(values, variable, domain, &mut next) || next.len() > MAX_INITIAL {
+                    return (vec![self.normal(first)].into(), vec![Doubt::InitialChoice]);
+                }
+            }
+            found = next;
+        }
+        let state = |values| State { values, ..first.clone() };
+        (found.into_iter().map(state).collect::<Vec<_>>().into(), Vec::new())
+    }
+
+    fn successors(
+        &self,
+        state: &State,
+        next: &mut State,
+        mut doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        for thread in self.program().thread_ids() {
+            let loc = self.stepper.machine().location(self.stepper.local(thread, state));
+            let mut choosing = Vec::new();
+            // Drains, and steps that compute exactly, need no opening.
+            let mut offsets = BTreeSet::from([0]);
+            for (edge, _) in self.program().thread(thread).outgoing(loc) {
+                match self.plans.at(thread, edge) {
+                    Plan::Offset(offset) => {
+                        offsets.insert(*offset);
+                    }
+                    Plan::Choice => choosing.push(Event::Step { thread, edge }),
+                    Plan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
+                }
+            }
+            for offset in offsets {
+                self.steps_with_offset(thread, (state, next), offset, &mut doubt, &mut visit);
+            }
+            for event in choosing {
+                self.steps_with_choice(state, event, &mut doubt, &mut visit);
+            }
+        }
+    }
+
+    fn has(&self, state: &State) -> bool {
+        // Normal forms stay far from the ends of 64 bits, so nothing overflows after this.
+        if !self.stepper.is_well_formed(state)
+            || !state.values.iter().all(|value| (-(1 << 60)..1 << 60).contains(value))
+        {
+            return false;
+        }
+        let mut values = state.values.clone();
+        self.gaps.normalise(&mut values);
+        values == state.values
     }
 }
 

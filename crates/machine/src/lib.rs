@@ -1,17 +1,18 @@
 //! What programs do: memory models as symbolic moves, and their concrete execution.
 //!
-//! [`Machine`] lists symbolic [`Move`]s over [`Slot`]s; [`Exact`] is the machine of a
+//! [`Machine`] lists symbolic [`Move`]s over [`Slot`]s; [`Buffered`] is the machine of a
 //! [`MemoryModel`]. [`Configuration`] runs moves one by one over unbounded integers, for
 //! replaying and walking; [`Stepper`] runs compiled moves over 64-bit values with overflow
 //! checks, for exploring. [`reference`](mod@reference) is an independent, slow interpreter
 //! that exists only so that tests can compare the two.
 
+mod buffered;
 mod code;
 mod compiled;
 mod configuration;
+mod domain;
+mod doubt;
 mod effect;
-mod exact;
-mod forgetful;
 mod gap_plan;
 mod gap_stepper;
 mod gaps;
@@ -23,8 +24,8 @@ mod persistent;
 mod pso;
 pub mod reference;
 mod robust;
-mod rules;
 mod sc;
+mod state;
 mod state_set;
 mod stepper;
 mod table;
@@ -32,21 +33,23 @@ mod trace;
 mod tso;
 mod violation;
 
+pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
-pub use exact::{Exact, Local};
-pub use forgetful::{Blur, BlurredMove, Forgetful, Forgotten, Keep, Recall, Shape};
+pub use domain::DataDomain;
+pub use doubt::{Doubt, Statement};
 pub use gap_plan::Unsupported;
 pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;
 pub use local_first::LocalFirst;
-pub use model::{Entry, MODELS, MemoryModel, Model, model_named};
+pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
 pub use persistent::{Agents, Persistent};
 pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,
 };
+pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
-pub use stepper::{Doubt, InitialStates, State, Statement, Stepper};
+pub use stepper::Stepper;
 pub use trace::{Rejected, Trace, TraceStep, replay, replay_while};
 pub use violation::Violation;

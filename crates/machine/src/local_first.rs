@@ -15,7 +15,7 @@
 //! * no edge leads back within the thread.
 
 use crate::Model;
-use program::{Cond, Domain, Fence, Loc, Op, Place, Program, RegId, Thread, ThreadId};
+use program::{Cond, Domain, Edge, Fence, Loc, Op, Place, Program, RegId, Thread, ThreadId};
 
 /// The locations of all threads where the thread may go first.
 #[derive(Clone, Debug)]
@@ -74,20 +74,18 @@ fn first_locations(thread: &Thread, model: Model, seen: &[Loc], seen_registers: 
         let hidden = |op: &Op| op.writes().is_none_or(|r| !seen_registers.contains(&r));
         !seen.contains(&loc)
             && !turns_back[loc.index()]
-            && edges
-                .all(|edge| own(thread, model, loc, &edge.op) && hidden(&edge.op) && !seen.contains(&edge.to))
+            && edges.all(|edge| own(thread, model, edge) && hidden(&edge.op) && !seen.contains(&edge.to))
             && always_enabled(thread, loc)
     };
     thread.locs().map(quiet).collect()
 }
 
-/// Whether an operation touches nothing but the thread's registers and buffer.
-fn own(thread: &Thread, model: Model, loc: Loc, op: &Op) -> bool {
-    let buffered = |variable| model.place(&[], variable).is_some() && !thread.in_atomic(loc);
-    match op {
-        Op::Store(variable, _) => buffered(*variable),
+/// Whether an edge touches nothing but the thread's registers and buffer.
+fn own(thread: &Thread, model: Model, edge: &Edge) -> bool {
+    match edge.op {
+        Op::Store(..) => model.buffers() && thread.delayed_store(edge).is_some(),
         Op::Fence(Fence::Store) => true,
-        _ => op.is_local(),
+        _ => edge.op.is_local(),
     }
 }
 

@@ -2,14 +2,14 @@
 //!
 //! A configuration is split in two. Its *control* is finite knowledge: where every thread
 //! stands, the shape of its buffer, who holds the atomic section. Its *data* is one integer
-//! a [`Slot`]. A [`Move`] is a symbolic step: which event it is, when it may happen (a guard
+//! per [`Slot`]. A [`Move`] is a symbolic step: which event it is, when it may happen (a guard
 //! over slots), what every changed slot becomes (all at once, over the slots before the
 //! move) and the control afterwards. What is *known* about slots (a value, a predicate, an
 //! order) is a domain's business, not a machine's.
 //!
 //! Control is kept per thread ([`Machine::Local`]) beside one shared part
 //! ([`Machine::Global`]), and the moves of a thread depend on those two only. The number of
-//! locals is tiny compared with the number of controls, so moves are computed once a local.
+//! locals is tiny compared with the number of controls, so moves are computed once per local.
 
 use program::{Cond, Domain, EdgeId, Expr, Loc, Program, RegId, ThreadId, VarId};
 use std::fmt::Debug;
@@ -22,15 +22,36 @@ pub enum Slot {
     Memory(VarId),
     /// A register.
     Register(ThreadId, RegId),
-    /// A buffered store's value; 0 is the first entry of the thread's buffer.
-    Buffer(ThreadId, u32),
-    /// The value of a thread's n-th kept store to a variable, the oldest being 0: an abstraction's
-    /// entries are named by what they store, so that the same name means the same kind of value.
+    /// The value of a thread's n-th kept store to a variable, the oldest being 0: buffered stores
+    /// are named by what they store, so that the same name means the same kind of value.
     Queued(ThreadId, VarId, u32),
     /// The newest of a thread's stores to a variable that an abstraction forgot.
     Last(ThreadId, VarId),
     /// Any of the older ones: what is known of it holds for all of them.
     Pool(ThreadId, VarId),
+}
+
+impl Slot {
+    /// The thread it belongs to; memory belongs to nobody.
+    pub fn thread(self) -> Option<ThreadId> {
+        match self {
+            Slot::Memory(_) => None,
+            Slot::Register(thread, _)
+            | Slot::Queued(thread, ..)
+            | Slot::Last(thread, _)
+            | Slot::Pool(thread, _) => Some(thread),
+        }
+    }
+
+    /// The variable of the store on its way to memory that it stands for.
+    pub fn buffered(self) -> Option<VarId> {
+        match self {
+            Slot::Memory(_) | Slot::Register(..) => None,
+            Slot::Queued(_, variable, _) | Slot::Last(_, variable) | Slot::Pool(_, variable) => {
+                Some(variable)
+            }
+        }
+    }
 }
 
 impl From<Slot> for Expr<Slot> {
@@ -39,13 +60,18 @@ impl From<Slot> for Expr<Slot> {
     }
 }
 
-/// What a slot becomes.
+/// What a slot becomes. The last two speak of pools, of which an exact machine has none; who wants one
+/// value for every slot cannot take such a step, and says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The value of an expression over the slots before the move.
     Is(Expr<Slot>),
     /// Any value of a domain.
     Any(Domain),
+    /// A member of this pool.
+    OneOf(Slot),
+    /// For a pool: what it was, and this value as well.
+    Joins(Expr<Slot>),
 }
 
 /// What happened in a step.
@@ -68,6 +94,15 @@ pub enum Event {
 }
 
 impl Event {
+    /// The drain that brings what this step stores to memory, if the store is delayed under a model
+    /// that buffers. Put behind every step, it makes a run under SC one under the model.
+    pub fn drain(self, program: &Program) -> Option<Event> {
+        let Event::Step { thread, edge } = self else { return None };
+        let automaton = program.thread(thread);
+        let variable = automaton.delayed_store(automaton.edge(edge))?;
+        Some(Event::Drain { thread, variable })
+    }
+
     /// The thread it belongs to.
     pub fn thread(self) -> ThreadId {
         match self {
@@ -76,15 +111,15 @@ impl Event {
     }
 }
 
-/// A symbolic step of one thread. Abstractions know other sources than exact machines.
+/// A symbolic step of one thread.
 #[derive(Clone, Debug)]
-pub struct Move<G, L, S = Source> {
+pub struct Move<G, L> {
     /// What happens. In one control of an exact machine, no two moves have the same event.
     pub event: Event,
     /// When it may happen.
     pub guard: Cond<Slot>,
     /// What changes, all at once; slots that still exist afterwards and are not named stay.
-    pub set: Vec<(Slot, S)>,
+    pub set: Vec<(Slot, Source)>,
     /// The shared part of the control afterwards.
     pub global: G,
     /// The thread's part of the control afterwards.
@@ -119,6 +154,10 @@ pub trait Machine: Sync {
 
     /// The length of a thread's longest queue of stores on their way to memory.
     fn longest_queue(&self, local: &Self::Local) -> usize;
+
+    /// Whether a thread may have this control, as far as a glance tells: evidence can name anything,
+    /// and the other methods are asked only about controls that pass this one.
+    fn may_have(&self, thread: ThreadId, local: &Self::Local) -> bool;
 
     /// Appends the moves of a thread. Says [`Moves::Withheld`] if one was left out because a
     /// bound of the machine was reached; a machine without bounds never does.

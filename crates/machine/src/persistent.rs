@@ -20,8 +20,8 @@
 //! and buffer of one thread do not disturb each other: a store joins one end and a drain takes
 //! from the other, and what a thread loads changes with its own drains only if others write, too.
 
-use crate::{Doubt, Entry, Event, Exact, Local, Model, State, Stepper};
-use program::{Fence, Op, Program, Thread, ThreadId, VarId};
+use crate::{Doubt, Entry, Event, Local, Machine, Model, State, Stepper};
+use program::{Op, Program, Thread, ThreadId, VarId};
 use smallvec::SmallVec;
 
 /// A set of agents; threads are bits.
@@ -42,9 +42,9 @@ impl Agents {
 
     /// Calls `visit` on every successor of a prepared state by a step of the set, as
     /// [`Stepper::successors`] does for all.
-    pub fn successors(
+    pub fn successors<M: Machine>(
         self,
-        stepper: &Stepper<'_, Exact<'_>>,
+        stepper: &Stepper<'_, M>,
         state: &State,
         next: &mut State,
         mut doubt: impl FnMut(Doubt),
@@ -208,10 +208,10 @@ impl Persistent {
     fn standing<'l>(&self, locals: impl IntoIterator<Item = &'l Local>) -> Threads {
         let standing = |(here, local): (&Vec<Here>, &Local)| {
             let mut thread = Standing { here: here[local.loc.index()], buffered: 0, drains: 0 };
-            for (at, entry) in local.buffer.iter().enumerate() {
+            for (at, entry) in local.kept.iter().enumerate() {
                 let Entry::Store(variable) = entry else { continue };
                 thread.buffered |= bit(variable.index());
-                if self.model.may_drain(&local.buffer, at) {
+                if self.model.may_drain(&local.kept, at) {
                     thread.drains |= bit(variable.index());
                 }
             }
@@ -288,11 +288,11 @@ fn described(thread: &Thread, model: Model) -> Vec<Here> {
         let here = &mut all[loc.index()];
         here.ended = thread.is_end(loc);
         for (_, edge) in thread.outgoing(loc) {
-            let direct = |variable| waits(&edge.op) || model.place(&[], variable).is_none();
-            here.waits |= waits(&edge.op);
+            let direct = edge.op.waits() || !model.buffers();
+            here.waits |= edge.op.waits();
             edge.op.for_each_part(&mut |part| match part {
                 Op::Load(_, variable) => here.next.loads |= bit(variable.index()),
-                Op::Store(variable, _) if direct(*variable) => here.next.stores |= bit(variable.index()),
+                Op::Store(variable, _) if direct => here.next.stores |= bit(variable.index()),
                 _ => {}
             });
         }
@@ -304,7 +304,7 @@ fn described(thread: &Thread, model: Model) -> Vec<Here> {
             let (after, mut here) = (all[edge.to.index()], all[edge.from.index()]);
             let step = touched(&edge.op);
             here.later = here.later.and(step).and(after.later);
-            if !waits(&edge.op) {
+            if !edge.op.waits() {
                 here.until_wait = here.until_wait.and(step).and(after.until_wait);
             }
             let before = &mut all[edge.from.index()];
@@ -323,9 +323,4 @@ fn touched(op: &Op) -> Touched {
         _ => {}
     });
     touched
-}
-
-/// Whether a step waits until the thread's buffer is empty.
-fn waits(op: &Op) -> bool {
-    matches!(op, Op::Fence(Fence::Full) | Op::Block { locked: true, .. })
 }

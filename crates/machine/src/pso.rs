@@ -31,11 +31,7 @@ impl MemoryModel for Pso {
         !before.contains(&Entry::Barrier) && !before.contains(&buffer[at])
     }
 
-    fn share_a_queue(&self, a: VarId, b: VarId) -> bool {
-        a == b
-    }
-
-    fn needs_barriers(&self) -> bool {
-        true
+    fn one_queue(&self) -> bool {
+        false
     }
 }

@@ -50,6 +50,11 @@ impl Model {
     /// All models, the strictest first.
     pub const ALL: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
+    /// The model of this name.
+    pub fn named(name: &str) -> Option<Model> {
+        Model::ALL.into_iter().zip(["sc", "tso", "pso"]).find(|(_, n)| *n == name).map(|(model, _)| model)
+    }
+
     fn queues(self, program: &Program) -> usize {
         match self {
             Model::Sc => 0,
@@ -62,6 +67,18 @@ impl Model {
     fn queue_of(self, variable: VarId) -> usize {
         if self == Model::Pso { variable.index() } else { 0 }
     }
+}
+
+/// Every registered model, with what it is compared with.
+///
+/// # Panics
+///
+/// Where a model has nothing to be compared with: tests must not pass over it.
+pub fn models() -> impl Iterator<Item = (crate::Model, Model)> {
+    let reference = |model: crate::Model| {
+        Model::named(model.name()).unwrap_or_else(|| panic!("{} has no reference", model.name()))
+    };
+    crate::MODELS.iter().map(move |model| (*model, reference(*model)))
 }
 
 /// A store on its way to memory.

@@ -24,11 +24,7 @@ impl MemoryModel for Sc {
         false
     }
 
-    fn share_a_queue(&self, _: VarId, _: VarId) -> bool {
+    fn one_queue(&self) -> bool {
         true
-    }
-
-    fn needs_barriers(&self) -> bool {
-        false
     }
 }

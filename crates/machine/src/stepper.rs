@@ -1,101 +1,26 @@
-//! Concrete execution, fast: moves compiled once a control, over 64-bit values.
+//! Concrete execution, fast: moves compiled once per control, over 64-bit values.
 //!
 //! Values lie in one vector: memory first, then every thread's own slots in order. A thread's
 //! moves touch memory and its own segment only, so a compiled move is a guard, a few memory
 //! writes and a change of the thread's segment. Locals and globals are interned; moves are
 //! compiled when a local is first expanded ([`Stepper::prepare`]).
 //!
-//! Three things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a
-//! bound of the machine was reached, a value left 64 bits, a choice had too many values to try.
+//! Four things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a bound of
+//! the machine was reached, a value left 64 bits, a choice had too many values to try, or a step
+//! takes a member of a pool, which is no one value.
 
 use crate::code::Test;
 use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples, property_bit};
-use crate::{Event, Local, Machine, MoveOf, Moves, Slot, Violation, initial_value};
+use crate::{
+    DataDomain, Doubt, Event, InitialStates, Machine, MoveOf, Moves, Slot, State, Statement, Violation,
+    initial_value,
+};
 use indexmap::IndexSet;
-use program::{Place, Program, PropertyKind, Span, ThreadId, VarId};
+use program::{Place, PropertyKind, Span, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
 
 /// No more initial states than this are listed.
 const MAX_INITIAL: usize = 1 << 18;
-
-/// A state: interned control and the values of all slots.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// The shared control.
-    pub global: u32,
-    /// Every thread's control.
-    pub locals: Vec<u32>,
-    /// Memory, then every thread's slots.
-    pub values: Vec<i64>,
-}
-
-/// The states a run may start in, one after the other: every variable takes each of its values, the
-/// last variable changing fastest.
-#[derive(Clone, Debug)]
-pub struct InitialStates {
-    first: State,
-    choices: Vec<Vec<i64>>,
-    count: usize,
-    next: usize,
-}
-
-impl Iterator for InitialStates {
-    type Item = State;
-
-    fn next(&mut self) -> Option<State> {
-        if self.next >= self.count {
-            return None;
-        }
-        let mut rest = self.next;
-        self.next += 1;
-        let mut state = self.first.clone();
-        for (value, choices) in state.values.iter_mut().zip(&self.choices).rev() {
-            *value = choices[rest % choices.len()];
-            rest /= choices.len();
-        }
-        Some(state)
-    }
-}
-
-/// A statement of a thread, named by its text: it means the same in every program made from that
-/// text, with fences or delays written into it. The number of an edge does not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Statement {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Where it is written; nowhere for steps that no text stands for.
-    pub span: Span,
-}
-
-impl Statement {
-    /// The statement that a step of a program comes from.
-    pub fn of(program: &Program, event: Event) -> Statement {
-        let span = match event {
-            Event::Step { thread, edge } => program.thread(thread).edge(edge).span,
-            Event::Drain { .. } => Span::NONE,
-        };
-        Statement { thread: event.thread(), span }
-    }
-}
-
-/// Why not everything was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Doubt {
-    /// A bound of the machine was reached.
-    Bound,
-    /// A value left 64 bits in this statement.
-    Overflow(Statement),
-    /// A value left 64 bits while looking at the property that is written here.
-    PropertyOverflow(Span),
-    /// This statement may choose any value; only some were tried.
-    Choice(Statement),
-    /// This statement computes with values that the abstraction does not know exactly.
-    Fragment(Statement),
-    /// A variable may start with any value; only some were tried.
-    InitialChoice,
-    /// The variable that is declared here starts with a value beyond 64 bits.
-    InitialOverflow(Span),
-}
 
 struct ThreadTable<L> {
     locals: IndexSet<L, FxBuildHasher>,
@@ -184,7 +109,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         known
             && (state.global as usize) < self.globals.len()
             && state.locals.len() == self.threads.len()
-            && state.values.len() == self.memory + self.segments(state).map(|s| s.len()).sum::<usize>()
+            && state.values.len() == self.base(self.threads.len(), state)
     }
 
     /// The states a run may start in, and doubts if not all are listed.
@@ -195,8 +120,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let locals: Vec<u32> =
             program.thread_ids().zip(&locals).map(|(t, local)| self.local_id(t, local)).collect();
         let mut first = State { global, locals, values: Vec::new() };
-        let own: usize = self.segments(&first).map(|slots| slots.len()).sum();
-        first.values.resize(self.memory + own, 0);
+        first.values.resize(self.base(self.threads.len(), &first), 0);
         let (mut choices, mut doubts) = (Vec::new(), Vec::new());
         let mut count = 1;
         for variable in program.variable_ids() {
@@ -216,7 +140,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
             }
             choices.push(values);
         }
-        (InitialStates { first, choices, count, next: 0 }, doubts)
+        (InitialStates::product(first, choices, count), doubts)
     }
 
     /// Compiles the moves of a state's control, if that has not happened yet.
@@ -259,25 +183,8 @@ impl<'m, M: Machine> Stepper<'m, M> {
         mut visit: impl FnMut(Event, Option<i64>, &State),
     ) {
         next.locals.clone_from(&state.locals);
-        let before: usize = self.segments(state).take(thread.index()).map(|slots| slots.len()).sum();
-        self.thread_successors(thread.index(), self.memory + before, state, next, &mut doubt, &mut visit);
-    }
-
-    /// Calls `visit` on every step that can be taken from a prepared state, without taking it.
-    pub fn enabled(
-        &self,
-        state: &State,
-        mut doubt: impl FnMut(Doubt),
-        mut visit: impl FnMut(Event, Option<i64>),
-    ) {
-        let mut base = self.memory;
-        for thread in 0..self.threads.len() {
-            self.thread_steps(thread, base, state, &mut doubt, |step, choice, _| {
-                visit(step.event, choice);
-                Some(())
-            });
-            base += self.info(thread, state).slots.len();
-        }
+        let base = self.base(thread.index(), state);
+        self.thread_successors(thread.index(), base, state, next, &mut doubt, &mut visit);
     }
 
     /// The state after one step of a prepared state, if it can be taken.
@@ -286,14 +193,13 @@ impl<'m, M: Machine> Stepper<'m, M> {
         if thread >= self.threads.len() {
             return None;
         }
-        let before: usize = self.segments(state).take(thread).map(|slots| slots.len()).sum();
         let mut found = None;
         let mut visit = |taken: Event, chosen: Option<i64>, next: &State| {
             if (taken, chosen) == (event, choice) {
                 found = Some(next.clone());
             }
         };
-        let base = self.memory + before;
+        let base = self.base(thread, state);
         self.thread_successors(thread, base, state, &mut state.clone(), &mut |_| {}, &mut visit);
         found
     }
@@ -303,8 +209,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
     pub fn choose(&self, state: &State, event: Event, value: i64) -> Option<State> {
         let thread = event.thread().index();
         let info = self.info(thread, state);
-        let before: usize = self.segments(state).take(thread).map(|slots| slots.len()).sum();
-        let base = self.memory + before;
+        let base = self.base(thread, state);
         let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
         let step = listed.moves.iter().find(|step| step.event == event)?;
         let own = &state.values[base..base + info.slots.len()];
@@ -314,6 +219,8 @@ impl<'m, M: Machine> Stepper<'m, M> {
         Some(next)
     }
 
+    /// Calls `visit` on the state after every move of a thread whose guard holds, with the event and the
+    /// chosen value.
     #[inline]
     fn thread_successors(
         &self,
@@ -324,24 +231,6 @@ impl<'m, M: Machine> Stepper<'m, M> {
         doubt: &mut impl FnMut(Doubt),
         visit: &mut impl FnMut(Event, Option<i64>, &State),
     ) {
-        self.thread_steps(thread, base, state, doubt, |step, choice, inputs| {
-            self.write(state, next, step, thread, base, inputs)?;
-            visit(step.event, choice, next);
-            Some(())
-        });
-    }
-
-    /// Calls `take` on every move of a thread whose guard holds, with the chosen value
-    /// and what the move's inputs are worth. `None` means an overflow.
-    #[inline]
-    fn thread_steps(
-        &self,
-        thread: usize,
-        base: usize,
-        state: &State,
-        doubt: &mut impl FnMut(Doubt),
-        mut take: impl FnMut(&Compiled, Option<i64>, Inputs<'_>) -> Option<()>,
-    ) {
         let info = self.info(thread, state);
         let memory = &state.values[..self.memory];
         let own = &state.values[base..base + info.slots.len()];
@@ -350,13 +239,15 @@ impl<'m, M: Machine> Stepper<'m, M> {
         for step in &listed.moves {
             let mut run = |choice: Option<i64>| {
                 let inputs = Inputs { memory, own, choice: choice.unwrap_or(0) };
+                // No value means an overflow.
                 let taken = match step.guard.eval(&|input| inputs.value(*input)) {
                     Some(false) => return,
-                    Some(true) => take(step, choice, inputs),
+                    Some(true) => self.write(state, next, step, thread, base, inputs),
                     None => None,
                 };
-                if taken.is_none() {
-                    doubt(Doubt::Overflow(Statement::of(self.machine.program(), step.event)));
+                match taken {
+                    Some(()) => visit(step.event, choice, next),
+                    None => doubt(Doubt::Overflow(Statement::of(self.machine.program(), step.event))),
                 }
             };
             match &step.choices {
@@ -426,16 +317,11 @@ impl<'m, M: Machine> Stepper<'m, M> {
         self.infos(state).fold(0, |longest, info| longest.max(info.longest_queue))
     }
 
-    /// A thread's buffered stores, oldest first.
-    pub fn buffered(&self, thread: ThreadId, state: &State) -> Vec<(VarId, i64)>
-    where
-        M: Machine<Local = Local>,
-    {
-        let before: usize = self.segments(state).take(thread.index()).map(|s| s.len()).sum();
+    /// What a thread has on its way to memory, by variable.
+    pub fn buffered(&self, thread: ThreadId, state: &State) -> impl Iterator<Item = (VarId, i64)> {
         let slots = &self.info(thread.index(), state).slots;
-        let values = slots.iter().zip(&state.values[self.memory + before..]);
-        let entries = values.filter(|(slot, _)| matches!(slot, Slot::Buffer(..))).map(|(_, value)| *value);
-        self.local(thread, state).stores().zip(entries).collect()
+        let values = slots.iter().zip(&state.values[self.base(thread.index(), state)..]);
+        values.filter_map(|(slot, value)| Some((slot.buffered()?, *value)))
     }
 
     /// The value of what a property speaks of. Registers that properties speak of are never dead.
@@ -444,16 +330,20 @@ impl<'m, M: Machine> Stepper<'m, M> {
             Place::Memory(variable) => state.values[variable.index()],
             Place::At(thread, loc) => i64::from(self.info(thread.index(), state).loc == loc),
             Place::Register(thread, register) => {
-                let before: usize = self.segments(state).take(thread.index()).map(|s| s.len()).sum();
                 let slot = Slot::Register(thread, register);
                 let at = self.info(thread.index(), state).slots.iter().position(|s| *s == slot);
-                at.map_or(0, |at| state.values[self.memory + before + at])
+                at.map_or(0, |at| state.values[self.base(thread.index(), state) + at])
             }
         }
     }
 
     fn info(&self, thread: usize, state: &State) -> &LocalInfo {
         &self.threads[thread].info[state.locals[thread] as usize]
+    }
+
+    /// Where the values of a thread begin.
+    fn base(&self, thread: usize, state: &State) -> usize {
+        self.memory + self.segments(state).take(thread).map(|slots| slots.len()).sum::<usize>()
     }
 
     fn infos<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a LocalInfo> {
@@ -474,16 +364,53 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let mut compile = |step: &MoveOf<M>| {
             let numbers = (self.global_id(&step.global), self.local_id(thread, &step.local));
             let after = &self.threads[thread.index()].info[numbers.1 as usize].slots;
-            let unsure = Doubt::Choice(Statement::of(self.machine.program(), step.event));
-            Compiled::new(step, numbers, (&before, after), &self.samples, &mut || doubts.push(unsure))
+            let statement = Statement::of(self.machine.program(), step.event);
+            // A drain that brings any value is no choice of the program.
+            let doubt = match step.event {
+                Event::Step { .. } => Doubt::Choice(statement),
+                Event::Drain { .. } => Doubt::Fragment(statement),
+            };
+            let mut unsure = || doubts.push(doubt);
+            let compiled = Compiled::new(step, numbers, (&before, after), &self.samples, &mut unsure);
+            if compiled.is_none() {
+                doubts.push(Doubt::Fragment(statement));
+            }
+            compiled
         };
-        let compiled: Vec<Compiled> = moves.iter().map(&mut compile).collect();
+        let compiled: Vec<Compiled> = moves.iter().filter_map(&mut compile).collect();
         let slots = &mut self.threads[thread.index()].info[local as usize].moves;
         if slots.len() <= global as usize {
             slots.resize_with(global as usize + 1, || None);
         }
         self.bytes += compiled.iter().map(Compiled::bytes).sum::<usize>();
         slots[global as usize] = Some(Listed { moves: compiled.into(), doubts: doubts.into() });
+    }
+}
+
+impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
+    type Machine = M;
+
+    fn stepper(&self) -> &Stepper<'m, M> {
+        self
+    }
+
+    fn stepper_mut(&mut self) -> &mut Stepper<'m, M> {
+        self
+    }
+
+    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        self.initial()
+    }
+
+    #[inline]
+    fn successors(
+        &self,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.successors(state, next, doubt, visit);
     }
 }
 

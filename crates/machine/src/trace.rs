@@ -4,7 +4,7 @@
 //! on the exact machine with unbounded buffers and integers and all registers, and demands
 //! that every step can be taken and that the claimed violation holds at the end.
 
-use crate::{Configuration, Event, Exact, GoOn, Model, Violation};
+use crate::{Buffered, Configuration, Event, GoOn, Model, Violation};
 use program::{Int, Op, Program, VarId};
 use std::fmt;
 
@@ -80,7 +80,7 @@ pub fn replay_while(
     trace: &Trace,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<Configuration>, Rejected> {
-    let machine = Exact::new(program, model).with_dead_registers();
+    let machine = Buffered::exact(program, model).with_dead_registers();
     let first = Configuration::initial(&machine, &trace.initial).ok_or(Rejected::Initial)?;
     let mut passed = vec![first];
     for (at, step) in trace.steps.iter().enumerate() {

@@ -25,11 +25,7 @@ impl MemoryModel for Tso {
         at == 0
     }
 
-    fn share_a_queue(&self, _: VarId, _: VarId) -> bool {
+    fn one_queue(&self) -> bool {
         true
-    }
-
-    fn needs_barriers(&self) -> bool {
-        false
     }
 }

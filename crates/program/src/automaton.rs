@@ -115,6 +115,11 @@ impl Op {
         }
     }
 
+    /// Whether it waits until the thread's buffer is empty. (Inside an atomic section the buffer is.)
+    pub fn waits(&self) -> bool {
+        matches!(self, Op::Fence(Fence::Full) | Op::Lock | Op::Unlock | Op::Block { locked: true, .. })
+    }
+
     /// Whether it neither touches memory or buffers nor waits for them.
     pub fn is_local(&self) -> bool {
         matches!(self, Op::Skip | Op::Assign(..) | Op::Havoc(..) | Op::Assume(_))
@@ -228,6 +233,15 @@ impl Thread {
     /// Whether the location lies inside an atomic section, so that the thread holds the lock there.
     pub fn in_atomic(&self, loc: Loc) -> bool {
         self.atomic[loc.index()]
+    }
+
+    /// The variable of a store that is delayed where stores are buffered: one outside of atomic
+    /// sections.
+    pub fn delayed_store(&self, edge: &Edge) -> Option<VarId> {
+        match edge.op {
+            Op::Store(variable, _) if !self.in_atomic(edge.from) => Some(variable),
+            _ => None,
+        }
     }
 
     /// The locations that carry a label (several when a loop around it was unrolled).

@@ -100,13 +100,6 @@ impl Delay {
     }
 }
 
-impl Op {
-    /// Whether an edge can be taken only with an empty buffer.
-    pub fn waits(&self) -> bool {
-        matches!(self, Op::Fence(Fence::Full) | Op::Lock | Op::Unlock | Op::Block { locked: true, .. })
-    }
-}
-
 fn loads(op: &Op) -> bool {
     let mut found = false;
     op.for_each_part(&mut |part| found |= matches!(part, Op::Load(..)));

@@ -13,7 +13,7 @@ use crate::limits::Budget;
 use clap::Parser;
 use engine::{Costs, ENGINES, Points, USUAL_BUFFER};
 use frontend::{Diagnostic, MAX_TEXT};
-use machine::{MODELS, Model, model_named};
+use machine::{MODELS, Model, TSO, model_named};
 use program::{Int, Source, Span};
 use std::fs;
 use std::ops::Range;
@@ -177,7 +177,7 @@ impl Resolver<'_> {
         }
         let models = entry.models.as_ref().or(self.written.defaults.models.as_ref());
         let models = models.map(|models| self.models(models)).transpose()?;
-        let models = models.unwrap_or_else(|| model_named("tso").into_iter().collect());
+        let models = models.unwrap_or_else(|| vec![TSO]);
         let all = |expected: Expected| models.iter().map(|model| (*model, expected)).collect();
         let expect = match entry.expect.as_ref().map(|expect| (expect.get_ref(), expect.span())) {
             None => all(Expected::Safe),
@@ -189,7 +189,7 @@ impl Resolver<'_> {
                 }
                 let known = each.iter().map(|(model, expected)| Ok((self.model(model)?, *expected)));
                 let mut known = known.collect::<Result<Vec<_>, Diagnostic>>()?;
-                known.sort_by_key(|(model, _)| MODELS.iter().position(|m| m.name() == model.name()));
+                known.sort_by_key(|(model, _)| MODELS.iter().position(|m| m == model));
                 known
             }
         };
@@ -246,7 +246,7 @@ impl Resolver<'_> {
         let mut models = Vec::new();
         for name in names {
             let model = self.model(name)?;
-            if models.iter().all(|known: &Model| known.name() != model.name()) {
+            if !models.contains(&model) {
                 models.push(model);
             }
         }

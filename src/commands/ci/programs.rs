@@ -11,7 +11,7 @@ use crate::limits::Watch;
 use crate::report::{Answered, Compared, LitmusAnswered, Place, Status, Subject};
 use engine::{Costs, Points};
 use evidence::{Task, Verdict, check_outcomes};
-use machine::{MODELS, Model};
+use machine::Model;
 use program::{Quantifier, Question, Span};
 use std::path::Path;
 use std::time::Instant;
@@ -219,7 +219,7 @@ impl Session<'_> {
     fn written_fences(&self, loaded: &Loaded, safe: &[Model], entry: &ProgramEntry, done: &mut Done) {
         let program = &loaded.program;
         // SC needs no fence, and with fewer fences an outcome that must be possible stays so.
-        let models: Vec<Model> = safe.iter().copied().filter(|m| m.name() != MODELS[0].name()).collect();
+        let models: Vec<Model> = safe.iter().copied().filter(|m| !m.is_sc()).collect();
         let possible = |question: &Question| question.quantifier == Quantifier::Exists;
         if models.is_empty() || program.question.as_ref().is_some_and(possible) {
             return;

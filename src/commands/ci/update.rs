@@ -77,7 +77,7 @@ fn agreed(found: &[Found], number: usize, model: Model) -> Result<Option<Expecte
     let mut agreed: Option<(Expected, &str)> = None;
     for one in found {
         let Found::Verdict { entry, file, model: under, verdict } = one else { continue };
-        if *entry != number || under.name() != model.name() || *verdict == Expected::Unknown {
+        if *entry != number || *under != model || *verdict == Expected::Unknown {
             continue;
         }
         match agreed {

@@ -8,7 +8,7 @@ use crate::input::Loaded;
 use engine::{Engine, FenceAnswer, Run};
 use evidence::{Checked, Task, Verdict};
 use frontend::Options;
-use machine::{MODELS, Model};
+use machine::{Model, SC};
 use program::{Program, Source};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ impl Recorder<'_> {
             }
             // A litmus test has a question where the evidence is about a property.
             FenceAnswer::UnsafeUnderSc(_) if loaded.program.question.is_some() => {
-                self.program(&format!("{stem}.sc.asked"), task.program, MODELS[0])
+                self.program(&format!("{stem}.sc.asked"), task.program, SC)
             }
             FenceAnswer::UnsafeUnderSc(checked) => self.unfenced(&stem, task.program, checked),
             FenceAnswer::NoCandidate(found) => {
@@ -54,7 +54,7 @@ impl Recorder<'_> {
 
     /// A trace of the program as it is.
     fn unfenced(&mut self, stem: &str, program: &Program, checked: &Checked) -> Result<(), String> {
-        let task = Task { program, model: MODELS[0] };
+        let task = Task { program, model: SC };
         self.files.extend(self.store.write(stem, &task, checked.verdict())?);
         Ok(())
     }

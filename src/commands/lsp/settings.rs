@@ -2,7 +2,7 @@
 
 use crate::args::{bytes, values};
 use crate::limits::Budget;
-use machine::{MODELS, Model, model_named};
+use machine::{MODELS, Model, TSO, model_named};
 use program::Int;
 use serde_json::Value;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            model: model_named("tso").unwrap_or(MODELS[0]),
+            model: TSO,
             defines: Vec::new(),
             budget: Budget {
                 time: Some(Duration::from_secs(10)),

@@ -17,7 +17,7 @@ use evidence::{
     Certificate, Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, cause,
     check_outcomes, known_within,
 };
-use machine::{MODELS, Model, Trace, Violation};
+use machine::{Model, SC, Trace, Violation};
 use program::{Program, Question, Span};
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ impl Asking<'_> {
         let cause = cause(program, trace, checked.run());
         let under_sc = self.under_sc(program, statistics)?;
         match (&cause, under_sc) {
-            (_, Some(true)) if self.model() != MODELS[0].name() => {
+            (_, Some(true)) if self.model() != SC.name() => {
                 message += "\nThis happens under SC as well: no fence helps.";
             }
             (Some(cause), Some(false) | None) => message += &format!("\n{}.", cause.text(program)),
@@ -181,7 +181,7 @@ impl Asking<'_> {
 
     /// Whether SC violates something as well, as far as that can be found out.
     fn under_sc(&self, program: &Program, statistics: &Statistics) -> Result<Option<bool>, String> {
-        let task = Task { program, model: MODELS[0] };
+        let task = Task { program, model: SC };
         if self.model() == task.model.name() {
             return Ok(Some(true));
         }

@@ -11,7 +11,7 @@ use crate::report::fences::{Fenced, thread_names};
 use crate::report::{reason_texts, text};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
 use evidence::{Checked, Task, Verdict, cause, known};
-use machine::MODELS;
+use machine::SC;
 use program::Program;
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn fences(fenced: &Fenced<'_>, fenced_text: Option<&Result<String, String>>)
         }
         FenceAnswer::Placed(placed) => ("fences found", Tone::Good, placed_html(fenced, placed, fenced_text)),
         FenceAnswer::UnsafeUnderSc(checked) => {
-            let under_sc = Task { model: MODELS[0], ..task };
+            let under_sc = Task { model: SC, ..task };
             let lead = "It is unsafe under SC already, where fences change nothing.";
             ("no fence helps", Tone::Bad, violated(&under_sc, checked, true, lead))
         }

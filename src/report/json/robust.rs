@@ -7,6 +7,7 @@ use crate::report::witness::{Told, abbreviation, sentence};
 use crate::report::{Printed, reason_texts};
 use engine::{MadeRobust, RobustFence, RobustFences, Robustness};
 use evidence::{CheckedWitness, Link, Statistics, Task};
+use machine::TSO;
 use program::Program;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ pub fn json(answer: &RobustAnswered<'_>) -> Printed {
         Robustness::Robust => {
             out.verdict = "robust";
             // Against SC there is nothing to prove.
-            out.checked = answer.task.model.name() == "tso";
+            out.checked = answer.task.model == TSO;
         }
         Robustness::NotRobust(checked) => {
             not_robust(&mut out, program, checked);

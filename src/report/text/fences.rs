@@ -6,7 +6,7 @@ use crate::report::fences::{Fenced, kind, statement_of, thread_names};
 use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
 use evidence::{Checked, Reason, Task, Verdict, cause};
-use machine::MODELS;
+use machine::SC;
 use program::{Program, Strength, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub fn text(fenced: &Fenced<'_>, look: &Look) -> String {
         FenceAnswer::Placed(placed) if placed.fences.is_empty() => needless(fenced, placed, look),
         FenceAnswer::Placed(placed) => placed_text(fenced, placed, look),
         FenceAnswer::UnsafeUnderSc(checked) => {
-            let under_sc = Task { model: MODELS[0], ..task };
+            let under_sc = Task { model: SC, ..task };
             let head = format!("{file}: {UNSAFE}no fence helps{UNSAFE:#}: unsafe under SC: ");
             head + &violated(&under_sc, checked, true, look)
         }

@@ -8,7 +8,7 @@ use crate::report::witness::{Told, cycle, drawn, sentence};
 use crate::report::{Claimed, Look, reason_texts};
 use engine::{FencePoint, MadeRobust, RobustFence, RobustFences, RobustWork, Robustness};
 use evidence::CheckedWitness;
-use machine::{MODELS, Model};
+use machine::{Model, TSO};
 use program::{Program, PropertyKind};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub fn text(answer: &RobustAnswered<'_>, look: &Look) -> String {
     let mut out = match answer.robustness {
         Robustness::Robust => {
             let why = why_robust(&answer.work, answer.task.model);
-            let checked = if answer.task.model.name() == "tso" { "; certificate checked" } else { "" };
+            let checked = if answer.task.model == TSO { "; certificate checked" } else { "" };
             format!("{file}: {SAFE}robust{SAFE:#} {against}: {why}{checked}\n")
         }
         Robustness::NotRobust(checked) => {
@@ -49,7 +49,7 @@ pub fn text(answer: &RobustAnswered<'_>, look: &Look) -> String {
 }
 
 fn why_robust(work: &RobustWork, model: Model) -> String {
-    if model.name() == MODELS[0].name() {
+    if model.is_sc() {
         return "nothing is ever delayed".to_string();
     }
     match (work.delays, work.suspects) {

@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of attacks, of cycles or of the checker's happens-before.
 
-use machine::{Configuration, Event, Exact, Model, model_named};
+use machine::{Buffered, Configuration, Event, Model, model_named};
 use program::{Domain, EdgeId, Int, Loc, Op, Program, Thread, VarId};
 use std::collections::{HashSet, VecDeque};
 
@@ -41,7 +41,7 @@ impl OnTheWay {
         OnTheWay { config, look, buffers: vec![VecDeque::new(); threads] }
     }
 
-    fn take(&self, program: &Program, machine: &Exact<'_>, event: Event, choice: Option<Int>) -> OnTheWay {
+    fn take(&self, program: &Program, machine: &Buffered<'_>, event: Event, choice: Option<Int>) -> OnTheWay {
         let config = self.config.take(machine, event, choice.as_ref()).expect("it is enabled");
         let mut next = OnTheWay { config, ..self.clone() };
         let thread = event.thread();
@@ -53,7 +53,7 @@ impl OnTheWay {
             Event::Step { edge, .. } => {
                 let step = next.look.steps[thread.index()].len();
                 next.look.steps[thread.index()].push((edge, choice));
-                let entries = next.config.local(thread).buffer.len();
+                let entries = next.config.local(thread).kept.len();
                 let mut access = 0;
                 program.thread(thread).edge(edge).op.for_each_part(&mut |part| {
                     access += 1;
@@ -92,7 +92,7 @@ fn values(domain: &Domain) -> Option<Vec<Int>> {
 
 /// What all runs look like from a choice of initial values; `None` if there are too many.
 fn looks(program: &Program, model: Model, initial: &[(VarId, Int)]) -> Option<HashSet<Look>> {
-    let machine = Exact::new(program, model).with_dead_registers();
+    let machine = Buffered::exact(program, model).with_dead_registers();
     let first = OnTheWay::start(program, Configuration::initial(&machine, initial)?);
     let mut seen = HashSet::from([first.look.clone()]);
     let mut complete = HashSet::new();

@@ -9,7 +9,7 @@ use evidence::{
     Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, check_outcomes, write_outcomes,
 };
 use fastrand::Rng;
-use machine::{Event, Exact, MODELS, Model, Stepper, TraceStep, reference};
+use machine::{Buffered, Event, MODELS, Model, State, Stepper, TSO, TraceStep, reference};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 
 /// Asks for all final values of all registers and variables.
@@ -71,7 +71,7 @@ fn tamper_with_final(claim: &mut FinalState, rng: &mut Rng) {
 
 /// A random run that ends, if this one does.
 fn random_run(task: &Task<'_>, question: &Question, rng: &mut Rng) -> Option<FinalState> {
-    let machine = Exact::new(task.program, task.model);
+    let machine = Buffered::exact(task.program, task.model);
     let mut stepper = Stepper::new(&machine);
     let initial = stepper.initial().0;
     let mut state = rng.choice(initial.collect::<Vec<_>>())?;
@@ -82,7 +82,8 @@ fn random_run(task: &Task<'_>, question: &Question, rng: &mut Rng) -> Option<Fin
     while !stepper.is_final(&state) && steps.len() < 60 {
         stepper.prepare(&state);
         let mut ways = Vec::new();
-        stepper.enabled(&state, |_| {}, |event, choice| ways.push((event, choice)));
+        let mut next = State::default();
+        stepper.successors(&state, &mut next, |_| {}, |event, choice, _| ways.push((event, choice)));
         let (event, choice) = rng.choice(ways)?;
         state = stepper.take(&state, event, choice)?;
         steps.push((event, choice));
@@ -105,8 +106,8 @@ fn final_states_need_runs_that_end_there() {
         let question = question(&program);
         program.question = Some(question.clone());
         let judge = Judge::new(&program);
-        for (model, independent) in MODELS.iter().zip(reference::Model::ALL) {
-            let task = Task { program: &program, model: *model };
+        for (model, independent) in reference::models() {
+            let task = Task { program: &program, model };
             for _ in 0..4 {
                 let Some(mut claim) = random_run(&task, &question, &mut rng) else { continue };
                 check_outcomes(&task, &question, &only(claim.clone()), &Ignore).expect("untouched");
@@ -125,7 +126,7 @@ fn final_states_need_runs_that_end_there() {
 #[test]
 fn final_states_that_name_what_does_not_exist_are_rejected() {
     let program = &random::generate(0);
-    let task = Task { program, model: MODELS[1] };
+    let task = Task { program, model: TSO };
     let question = question(program);
     let mut rng = Rng::with_seed(1);
     let good = (0..100).find_map(|_| random_run(&task, &question, &mut rng)).expect("a run that ends");

@@ -10,7 +10,7 @@ use evidence::{
     write_robust, write_witness,
 };
 use frontend::Options;
-use machine::{MODELS, Model, model_named};
+use machine::{MODELS, TSO};
 use program::{Program, Source};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -50,13 +50,9 @@ fn parse(name: &str, text: &str) -> Program {
     (frontend.read)(Source::new(name, text), &Options::default()).expect("a program").program
 }
 
-fn tso() -> Model {
-    model_named("tso").expect("a model")
-}
-
 /// What an engine says of a program, in both forms.
 fn answered(kind: &'static str, program: Program, engine: &dyn Engine) -> Sample {
-    let task = Task { program: &program, model: tso() };
+    let task = Task { program: &program, model: TSO };
     let verdict = engine.verify(&task, &Run::default()).verdict;
     let (text, json) = (written(&task, &verdict, Form::Text), written(&task, &verdict, Form::Json));
     Sample { kind, program, text, json }
@@ -87,7 +83,7 @@ fn witnessed(program: Program) -> Sample {
 }
 
 fn all_final_states(program: Program) -> Sample {
-    let task = Task { program: &program, model: tso() };
+    let task = Task { program: &program, model: TSO };
     let question = program.question.as_ref().expect("a question");
     let found = outcomes(&task, question, &Run::default()).0;
     let checked = check_outcomes(&task, question, &found, &Ignore).expect("checked");
@@ -195,7 +191,7 @@ fn another_version_kind_or_program_is_rejected() {
 #[test]
 fn a_claim_is_about_the_model_of_the_header() {
     for sample in samples() {
-        for model in MODELS.iter().filter(|model| model.name() != "tso") {
+        for model in MODELS.iter().filter(|model| **model != TSO) {
             for claim in sample.changed("model", &json!(model.name())) {
                 let about_robustness = ["witness", "robust", "robust-set"].contains(&sample.kind);
                 let what = format!("{} as {}: {claim:?}", sample.kind, model.name());

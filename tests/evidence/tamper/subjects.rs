@@ -4,8 +4,8 @@ use super::facts::{self, Fact, parse};
 use super::random;
 use engine::{Engine, Explicit, Run};
 use evidence::{
-    Certificate, Claim, ClosedSet, FileError, Form, Ignore, MostStates, Task, Verdict, check, check_file,
-    write_evidence,
+    Certificate, Claim, ClosedSet, Controls, FileError, Form, Ignore, MostStates, Task, Verdict, check,
+    check_file, write_evidence,
 };
 use machine::{
     Entry, Event, Local, MODELS, Model, State, StateSet, Trace, TraceStep, Violation, model_named,
@@ -143,11 +143,13 @@ fn trace_of(facts: &[Fact]) -> Option<Trace> {
 
 fn closed_set_of(program: &Program, facts: &[Fact]) -> Option<ClosedSet> {
     let threads = program.threads.len();
-    let mut set =
-        ClosedSet { globals: Vec::new(), locals: vec![Vec::new(); threads], states: StateSet::new() };
+    let mut set = ClosedSet {
+        controls: Controls { globals: Vec::new(), locals: vec![Vec::new(); threads] },
+        states: StateSet::new(),
+    };
     for fact in facts {
         match fact {
-            Fact::Global(holder) => set.globals.push(match holder {
+            Fact::Global(holder) => set.controls.globals.push(match holder {
                 None => None,
                 Some(thread) => Some(thread_id(*thread)?),
             }),
@@ -157,7 +159,10 @@ fn closed_set_of(program: &Program, facts: &[Fact]) -> Option<ClosedSet> {
                     Some(variable) => var_id(*variable).map(Entry::Store),
                 };
                 let buffer = buffer.iter().map(entry).collect::<Option<_>>()?;
-                set.locals.get_mut(*thread)?.push(Local { loc: loc(*location)?, buffer });
+                set.controls
+                    .locals
+                    .get_mut(*thread)?
+                    .push(Local { kept: buffer, ..Local::at(loc(*location)?) });
             }
             Fact::State(numbers) => {
                 let control: Vec<u32> = numbers

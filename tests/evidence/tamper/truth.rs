@@ -57,7 +57,7 @@ impl<'p> Judge<'p> {
         let Some((Fact::Head { kind, model, program }, facts)) = facts.split_first() else {
             return Judgement::NONSENSE;
         };
-        let model = ["sc", "tso", "pso"].iter().position(|name| name == model).map(|at| Model::ALL[at]);
+        let model = Model::named(model);
         match (kind.as_str(), model) {
             _ if *program != self.fingerprint => Judgement::NONSENSE,
             ("trace", Some(model)) => {

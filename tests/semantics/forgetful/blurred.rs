@@ -1,26 +1,29 @@
 //! A concrete executor of the forgetful machines, and what ties it to an exact configuration.
 //!
-//! A [`Blurred`] is a control of [`Forgetful`] with a value for every slot; a pool's value is
+//! A [`Blurred`] is a control of [`Buffered`] with a value for every slot; a pool's value is
 //! the *set* of what joined it. [`Memory`] says independently which buffered stores of an exact
 //! configuration a machine still keeps: a count a queue, from the definition of k-newest and
 //! k-oldest alone. [`Memory::relates`] is then the simulation relation: every exact step from
 //! related configurations must have a step with the same event to related ones.
 
 use machine::{
-    Blur, BlurredMove, Configuration, Entry, Event, Forgetful, Forgotten, Keep, Model, Recall, Shape, Slot,
+    Buffered, Configuration, Entry, Event, Forgotten, Keep, Local, Machine, Model, Move, Recall, Slot, Source,
 };
 use program::{Expr, Int, Program, ThreadId, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A move of a machine with buffers.
+pub type BlurredMove = Move<Option<ThreadId>, Local>;
+
 /// Changes the moves of a thread: how tests plant mistakes.
-pub type Tamper = fn(&Runner<'_>, ThreadId, &Shape, &mut Vec<BlurredMove>);
+pub type Tamper = fn(&Runner<'_>, ThreadId, &Local, &mut Vec<BlurredMove>);
 
 /// The machine that is as it should be.
-pub fn untouched(_: &Runner<'_>, _: ThreadId, _: &Shape, _: &mut Vec<BlurredMove>) {}
+pub fn untouched(_: &Runner<'_>, _: ThreadId, _: &Local, _: &mut Vec<BlurredMove>) {}
 
 /// A forgetful machine, perhaps with a mistake.
 pub struct Runner<'p> {
-    pub machine: Forgetful<'p>,
+    pub machine: Buffered<'p>,
     pub model: Model,
     pub recall: Recall,
     tamper: Tamper,
@@ -30,14 +33,14 @@ pub struct Runner<'p> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blurred {
     pub holder: Option<ThreadId>,
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<Local>,
     data: BTreeMap<Slot, Int>,
     pools: BTreeMap<Slot, BTreeSet<Int>>,
 }
 
 impl<'p> Runner<'p> {
     pub fn new(program: &'p Program, model: Model, recall: Recall, tamper: Tamper) -> Runner<'p> {
-        Runner { machine: Forgetful::new(program, model, recall), model, recall, tamper }
+        Runner { machine: Buffered::recalling(program, model, recall), model, recall, tamper }
     }
 
     /// The start that belongs to an exact one.
@@ -49,7 +52,7 @@ impl<'p> Runner<'p> {
         Blurred { holder, shapes, data, pools: BTreeMap::new() }
     }
 
-    fn slots(&self, shapes: &[Shape]) -> Vec<Slot> {
+    fn slots(&self, shapes: &[Local]) -> Vec<Slot> {
         let mut slots = Vec::new();
         for (thread, shape) in self.machine.program().thread_ids().zip(shapes) {
             self.machine.slots(thread, shape, &mut slots);
@@ -58,8 +61,8 @@ impl<'p> Runner<'p> {
     }
 
     /// The moves of a thread.
-    pub fn moves(&self, thread: ThreadId, holder: Option<ThreadId>, shape: &Shape) -> Vec<BlurredMove> {
-        let mut moves = self.machine.moves(thread, holder, shape);
+    pub fn moves(&self, thread: ThreadId, holder: Option<ThreadId>, shape: &Local) -> Vec<BlurredMove> {
+        let mut moves = listed(&self.machine, thread, holder, shape);
         (self.tamper)(self, thread, shape, &mut moves);
         moves
     }
@@ -102,16 +105,16 @@ impl<'p> Runner<'p> {
         let mut ways = vec![next];
         for (slot, blur) in &step.set {
             let values: Vec<Int> = match blur {
-                Blur::Is(value) | Blur::Joins(value) => vec![at.eval(value)?],
-                Blur::Any(domain) => {
+                Source::Is(value) | Source::Joins(value) => vec![at.eval(value)?],
+                Source::Any(domain) => {
                     vec![chosen(exact, *slot)].into_iter().filter(|v| domain.contains(v)).collect()
                 }
-                Blur::OneOf(pool) => {
+                Source::OneOf(pool) => {
                     let pool = at.pools.get(pool).ok_or_else(|| format!("no {pool:?} to take from"))?;
                     pool.iter().cloned().collect()
                 }
             };
-            let joins = matches!(blur, Blur::Joins(_));
+            let joins = matches!(blur, Source::Joins(_));
             let with = |way: &Blurred| values.iter().map(|v| way.with(*slot, v, joins)).collect::<Vec<_>>();
             ways = ways.iter().flat_map(with).collect();
         }
@@ -119,6 +122,18 @@ impl<'p> Runner<'p> {
         ways.iter_mut().try_for_each(|way| way.keep_only(&slots))?;
         Ok(ways)
     }
+}
+
+/// The moves of a thread.
+pub fn listed(
+    machine: &Buffered<'_>,
+    thread: ThreadId,
+    holder: Option<ThreadId>,
+    local: &Local,
+) -> Vec<BlurredMove> {
+    let mut moves = Vec::new();
+    machine.moves(thread, &holder, local, &mut moves);
+    moves
 }
 
 /// The value an exact configuration has where a machine may choose any.
@@ -217,7 +232,7 @@ fn stored(entries: &[Entry], mut value: impl FnMut() -> Int) -> Vec<Stored> {
 
 fn exact_stores(exact: &Configuration, thread: ThreadId) -> Vec<Stored> {
     let mut values = exact.buffer(thread).into_iter().filter_map(|(_, value)| value);
-    stored(&exact.local(thread).buffer, || values.next().expect("a value a store"))
+    stored(&exact.local(thread).kept, || values.next().expect("a value a store"))
 }
 
 /// What a machine keeps of an exact configuration's buffers.
@@ -264,7 +279,7 @@ impl Memory {
                 self.blurred.insert(thread);
             }
         }
-        if after.local(thread).buffer.is_empty() {
+        if after.local(thread).drained() {
             self.blurred.remove(&thread);
         }
     }
@@ -301,7 +316,7 @@ impl Memory {
             let shape = &blurred.shapes[thread.index()];
             let local = exact.local(thread);
             same("a location", local.loc == shape.loc)?;
-            let nothing_lost = shape.forgotten.is_empty() && shape.kept == local.buffer;
+            let nothing_lost = shape.forgotten.is_empty() && shape.kept == local.kept;
             same("a buffer of which nothing was forgotten", self.blurred.contains(&thread) || nothing_lost)?;
             let (kept, forgotten) = self.split(exact, thread);
             same("what is kept", self.by_queue(&kept) == self.by_queue(&blurred.kept(thread)))?;
@@ -309,7 +324,7 @@ impl Memory {
             self.fences_are_real(&kept, &forgotten, blurred, thread)?;
             let ends = shape.kept.last() == Some(&Entry::Barrier);
             let behind = self.recall.keep == Keep::Oldest && !forgotten.is_empty();
-            same("the last fence", !ends || behind || local.buffer.last() == Some(&Entry::Barrier))?;
+            same("the last fence", !ends || behind || local.kept.last() == Some(&Entry::Barrier))?;
         }
         Ok(())
     }

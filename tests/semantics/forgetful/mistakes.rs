@@ -3,8 +3,8 @@
 // All of them have the type `Tamper`, also those that add and remove no move.
 #![allow(clippy::ptr_arg)]
 
-use super::blurred::{Runner, Tamper};
-use machine::{Blur, BlurredMove, Entry, Event, Keep, Shape, Slot};
+use super::blurred::{BlurredMove, Runner, Tamper, listed};
+use machine::{Entry, Event, Keep, Local, Machine, Slot, Source};
 use program::{Cond, Expr, Fence, Op, ThreadId, VarId};
 
 /// Which test must notice a mistake.
@@ -39,22 +39,22 @@ pub const MISTAKES: &[(&str, Tamper, NoticedBy)] = &[
 ];
 
 fn edit_reads(moves: &mut [BlurredMove], replace: impl Fn(Slot) -> Slot) {
-    let registers = |(slot, _): &&mut (Slot, Blur)| matches!(slot, Slot::Register(..));
+    let registers = |(slot, _): &&mut (Slot, Source)| matches!(slot, Slot::Register(..));
     for (_, blur) in moves.iter_mut().flat_map(|step| &mut step.set).filter(registers) {
-        if let Blur::Is(value) = blur {
+        if let Source::Is(value) = blur {
             *value = value.map(&mut |slot| Expr::Leaf(replace(*slot)));
         }
     }
 }
 
-fn loads_miss_the_last(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<BlurredMove>) {
+fn loads_miss_the_last(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
     edit_reads(moves, |slot| match slot {
         Slot::Last(_, variable) => Slot::Memory(variable),
         other => other,
     });
 }
 
-fn loads_prefer_kept(_: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
+fn loads_prefer_kept(_: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
     let kept = |variable: VarId| shape.kept.iter().filter(|entry| entry.stores_to(variable)).count();
     edit_reads(moves, |slot| match slot {
         Slot::Last(thread, variable) => {
@@ -65,8 +65,8 @@ fn loads_prefer_kept(_: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec
     });
 }
 
-fn last_drain_stays(_: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
-    let last = |(_, blur): &(Slot, Blur)| matches!(blur, Blur::Is(Expr::Leaf(Slot::Last(..))));
+fn last_drain_stays(_: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
+    let last = |(_, blur): &(Slot, Source)| matches!(blur, Source::Is(Expr::Leaf(Slot::Last(..))));
     for step in moves.iter_mut().filter(|step| is_drain(step) && step.set.iter().any(last)) {
         step.local = shape.clone();
     }
@@ -76,29 +76,29 @@ fn is_drain(step: &BlurredMove) -> bool {
     matches!(step.event, Event::Drain { .. })
 }
 
-fn only_last_drains(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<BlurredMove>) {
-    let open = |(_, blur): &(Slot, Blur)| matches!(blur, Blur::OneOf(_) | Blur::Any(_));
+fn only_last_drains(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
+    let open = |(_, blur): &(Slot, Source)| matches!(blur, Source::OneOf(_) | Source::Any(_));
     moves.retain(|step| !is_drain(step) || !step.set.iter().any(open));
 }
 
-fn pools_do_not_grow(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<BlurredMove>) {
-    moves.iter_mut().for_each(|step| step.set.retain(|(_, blur)| !matches!(blur, Blur::Joins(_))));
+fn pools_do_not_grow(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
+    moves.iter_mut().for_each(|step| step.set.retain(|(_, blur)| !matches!(blur, Source::Joins(_))));
 }
 
-fn pools_are_replaced(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<BlurredMove>) {
+fn pools_are_replaced(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
     for (_, blur) in moves.iter_mut().flat_map(|step| &mut step.set) {
-        if let Blur::Joins(value) = blur {
-            *blur = Blur::Is(value.clone());
+        if let Source::Joins(value) = blur {
+            *blur = Source::Is(value.clone());
         }
     }
 }
 
-fn last_is_first(_: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
+fn last_is_first(_: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
     let old = |slot: &Slot| matches!(slot, Slot::Last(_, v) if shape.forgotten.iter().any(|(w, _)| w == v));
     moves.iter_mut().for_each(|step| step.set.retain(|(slot, _)| !old(slot)));
 }
 
-fn values_stay(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<BlurredMove>) {
+fn values_stay(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
     for step in moves.iter_mut().filter(|step| is_drain(step)) {
         step.set.retain(|(slot, _)| !matches!(slot, Slot::Queued(..)));
     }
@@ -116,16 +116,16 @@ fn fences<'a>(
     })
 }
 
-fn fence_behind_forgotten(runner: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
-    let orders = runner.model.needs_barriers() && runner.recall.keep == Keep::Oldest;
+fn fence_behind_forgotten(runner: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
+    let orders = runner.model.reorders_stores() && runner.recall.keep == Keep::Oldest;
     if orders && shape.kept.last().is_some_and(|last| *last != Entry::Barrier) && !shape.forgotten.is_empty()
     {
         fences(runner, Fence::Store, moves).for_each(|step| step.local.kept.push(Entry::Barrier));
     }
 }
 
-fn fence_outlives(runner: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
-    let count = |shape: &Shape| shape.kept.iter().filter(|entry| **entry == Entry::Barrier).count();
+fn fence_outlives(runner: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
+    let count = |shape: &Local| shape.kept.iter().filter(|entry| **entry == Entry::Barrier).count();
     for step in moves.iter_mut().filter(|step| !is_drain(step) && count(&step.local) < count(shape)) {
         if runner.recall.k > 0 {
             step.local.kept.insert(0, Entry::Barrier);
@@ -133,25 +133,25 @@ fn fence_outlives(runner: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut V
     }
 }
 
-fn fence_is_lost(runner: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
+fn fence_is_lost(runner: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
     fences(runner, Fence::Store, moves).for_each(|step| step.local.kept = shape.kept.clone());
 }
 
-fn fences_pile_up(runner: &Runner<'_>, _: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
-    if runner.model.needs_barriers() && !shape.kept.is_empty() {
+fn fences_pile_up(runner: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
+    if runner.model.reorders_stores() && !shape.kept.is_empty() {
         fences(runner, Fence::Store, moves).for_each(|step| step.local.kept.push(Entry::Barrier));
     }
 }
 
-fn pools_start_empty(_: &Runner<'_>, _: ThreadId, _: &Shape, moves: &mut Vec<BlurredMove>) {
-    let starts = |(slot, blur): &(Slot, Blur)| matches!((slot, blur), (Slot::Pool(..), Blur::Is(_)));
+fn pools_start_empty(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
+    let starts = |(slot, blur): &(Slot, Source)| matches!((slot, blur), (Slot::Pool(..), Source::Is(_)));
     moves.iter_mut().for_each(|step| step.set.retain(|change| !starts(change)));
 }
 
-fn kept_overtakes(runner: &Runner<'_>, thread: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
-    let without = Shape { forgotten: Default::default(), ..shape.clone() };
+fn kept_overtakes(runner: &Runner<'_>, thread: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
+    let without = Local { forgotten: Default::default(), ..shape.clone() };
     let free = moves.iter().any(is_drain);
-    for mut step in runner.machine.moves(thread, None, &without) {
+    for mut step in listed(&runner.machine, thread, None, &without) {
         if free && is_drain(&step) && !shape.forgotten.is_empty() {
             step.local.forgotten = shape.forgotten.clone();
             moves.push(step);
@@ -159,11 +159,11 @@ fn kept_overtakes(runner: &Runner<'_>, thread: ThreadId, shape: &Shape, moves: &
     }
 }
 
-fn fence_does_not_wait(runner: &Runner<'_>, thread: ThreadId, shape: &Shape, moves: &mut Vec<BlurredMove>) {
-    let mut drained = runner.machine.moves(thread, None, &Shape::at(shape.loc));
+fn fence_does_not_wait(runner: &Runner<'_>, thread: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
+    let mut drained = listed(&runner.machine, thread, None, &Local::at(shape.loc));
     let waiting = shape.kept.is_empty() && !shape.forgotten.is_empty();
     for step in fences(runner, Fence::Full, &mut drained).filter(|_| waiting) {
-        let local = Shape { loc: step.local.loc, ..shape.clone() };
+        let local = Local { loc: step.local.loc, ..shape.clone() };
         moves.push(BlurredMove {
             event: step.event,
             guard: Cond::TRUE,

@@ -12,7 +12,6 @@ use std::collections::HashMap;
 /// All slots of a program under an abstraction, by kind.
 pub(super) struct Kinds {
     parents: Vec<usize>,
-    variables: usize,
     /// Where the registers of each thread begin.
     registers: Vec<usize>,
     slots: Vec<Vec<Slot>>,
@@ -28,7 +27,7 @@ impl Kinds {
             registers.push(count);
             count += thread.registers.len();
         }
-        let mut kinds = Kinds { parents: (0..count).collect(), variables, registers, slots: Vec::new() };
+        let mut kinds = Kinds { parents: (0..count).collect(), registers, slots: Vec::new() };
         kinds.join_names(program);
         for (thread, automaton) in program.thread_ids().zip(&program.threads) {
             for edge in automaton.edges() {
@@ -61,8 +60,6 @@ impl Kinds {
         match slot {
             Slot::Memory(v) | Slot::Queued(_, v, _) | Slot::Last(_, v) | Slot::Pool(_, v) => v.index(),
             Slot::Register(thread, register) => self.registers[thread.index()] + register.index(),
-            // Exact machines have these; nothing is asked about them here.
-            Slot::Buffer(..) => self.variables.saturating_sub(1),
         }
     }
 

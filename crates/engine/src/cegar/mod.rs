@@ -1,7 +1,7 @@
 //! Proofs by counterexample-guided abstraction of buffers and values [000].
 //!
 //! The program runs on a machine that forgets the order of all but k stores of a queue
-//! ([`machine::Forgetful`]), and of the values only predicates are known. Both are finite, so
+//! ([`machine::Buffered`]), and of the values only predicates are known. Both are finite, so
 //! everything reachable is explored. If nothing is violated, the cubes reached are a proof. A
 //! path to a violation is one of four things, tried in this order:
 //!
@@ -26,7 +26,6 @@ mod predicates;
 mod reach;
 mod space;
 
-use crate::explicit::buffers;
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::{Step, Vocabulary};
 use evidence::{
@@ -34,8 +33,8 @@ use evidence::{
 };
 use learn::{Learned, learn};
 use logic::Atom;
-use machine::{Event, Forgetful, Forgotten, Keep, MODELS, Recall, Trace, Violation};
-use path::{Executed, execute};
+use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, Violation};
+use path::execute;
 use predicates::Predicates;
 use program::{Arith, Expr, Op, Program, RegId, Span};
 use reach::{Ended, Round, reach};
@@ -137,7 +136,7 @@ impl<'a> Proof<'a> {
             run,
             vocabulary: Vocabulary::default(),
             recall,
-            predicates: Predicates::new(task.program, recall, buffers(&task)),
+            predicates: Predicates::new(task.program, recall, task.buffers()),
             statistics: Statistics::default(),
             refinements: Refinements::default(),
             questions: 0,
@@ -156,7 +155,7 @@ impl<'a> Proof<'a> {
                     return Ok(verdict);
                 }
             }
-            let buffers = buffers(&self.task);
+            let buffers = self.task.buffers();
             self.predicates = self.predicates.over(program, self.recall, buffers, &mut self.vocabulary);
         }
     }
@@ -206,14 +205,14 @@ impl<'a> Proof<'a> {
             self.note(format!("path of {length} steps: possible under SC"));
             return Ok(Meaning::Violation(trace));
         }
-        let exact = Forgetful::new(self.task.program, self.task.model, Recall::ALL);
+        let exact = self.task.machine();
         // Where nothing is buffered, that is what SC was just asked.
-        if buffers(&self.task)
-            && let Some(executed) = self.execute(&exact, &events, None, violation)?
+        if self.task.buffers()
+            && let Some(trace) = self.execute(&exact, &events, None, violation)?
         {
             self.refinements.model += 1;
             self.note(format!("path of {length} steps: possible under {}", self.task.model.name()));
-            return Ok(Meaning::Violation(executed.trace));
+            return Ok(Meaning::Violation(trace));
         }
         let machine = self.machine(self.recall.k);
         if self.execute(&machine, &events, Some(steps), violation)?.is_some() {
@@ -242,11 +241,11 @@ impl<'a> Proof<'a> {
 
     fn execute(
         &mut self,
-        machine: &Forgetful<'_>,
+        machine: &Buffered<'_>,
         events: &[Event],
         only: Option<&[&Step]>,
         violation: Violation,
-    ) -> Result<Option<Executed>, Halt> {
+    ) -> Result<Option<Trace>, Halt> {
         let progress = Progress {
             phase: "following a path",
             bound: Some(self.recall.k),
@@ -261,8 +260,8 @@ impl<'a> Proof<'a> {
         execute(machine, events, only, violation, (&mut self.vocabulary, &go_on))
     }
 
-    fn machine(&self, k: usize) -> Forgetful<'a> {
-        Forgetful::new(self.task.program, self.task.model, Recall { k, ..self.recall })
+    fn machine(&self, k: usize) -> Buffered<'a> {
+        Buffered::recalling(self.task.program, self.task.model, Recall { k, ..self.recall })
     }
 
     /// The path without its delays, as a trace of the memory model, if SC can take it.
@@ -270,25 +269,14 @@ impl<'a> Proof<'a> {
         let program = self.task.program;
         let steps: Vec<Event> =
             events.iter().copied().filter(|event| matches!(event, Event::Step { .. })).collect();
-        let sc = Forgetful::new(program, MODELS[0], Recall::ALL);
-        let Some(executed) = self.execute(&sc, &steps, None, violation)? else {
-            return Ok(None);
-        };
-        if self.task.model.name() == MODELS[0].name() {
-            return Ok(Some(executed.trace));
+        let sc = Buffered::exact(program, SC);
+        let trace = self.execute(&sc, &steps, None, violation)?;
+        if trace.is_none() || self.task.model.is_sc() {
+            return Ok(trace);
         }
-        let mut drained = Vec::new();
-        for (event, locked) in steps.iter().zip(&executed.locked) {
-            drained.push(*event);
-            if let Event::Step { thread, edge } = *event
-                && let Op::Store(variable, _) = program.thread(thread).edge(edge).op
-                && !locked
-            {
-                drained.push(Event::Drain { thread, variable });
-            }
-        }
-        let exact = Forgetful::new(program, self.task.model, Recall::ALL);
-        Ok(self.execute(&exact, &drained, None, violation)?.map(|executed| executed.trace))
+        let drained: Vec<Event> =
+            steps.into_iter().flat_map(|event| std::iter::once(event).chain(event.drain(program))).collect();
+        self.execute(&self.task.machine(), &drained, None, violation)
     }
 
     /// The least k with which the events can no longer happen.

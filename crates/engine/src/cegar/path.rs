@@ -9,25 +9,19 @@ use super::space::{Unsupported, span_of};
 use super::{GoOn, Halt};
 use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
-use machine::{Event, Forgetful, Shape, Slot, Trace, TraceStep, Violation};
+use machine::{Buffered, Event, Local, Machine, Slot, Trace, TraceStep, Violation};
 use program::{Domain, Int, Op, Program, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
-/// An execution that follows the events and violates what was claimed.
-pub(super) struct Executed {
-    pub(super) trace: Trace,
-    /// For every step, whether its thread was inside an atomic section before.
-    pub(super) locked: Vec<bool>,
-}
-
-/// Follows events on a machine; on these very steps if they are given.
+/// Follows events on a machine, to an execution that violates what was claimed; on these very steps if
+/// they are given.
 pub(super) fn execute(
-    machine: &Forgetful<'_>,
+    machine: &Buffered<'_>,
     events: &[Event],
     only: Option<&[&Step]>,
     violation: Violation,
     (vocabulary, go_on): (&mut Vocabulary, GoOn<'_>),
-) -> Result<Option<Executed>, Halt> {
+) -> Result<Option<Trace>, Halt> {
     let mut inputs = Inputs::default();
     let first = State::initial(machine, &mut inputs);
     let mut execution = Execution {
@@ -62,15 +56,15 @@ impl Inputs {
 #[derive(Clone)]
 struct State {
     holder: Option<ThreadId>,
-    shapes: Vec<Shape>,
+    locals: Vec<Local>,
     values: FxHashMap<Slot, Linear>,
     pools: FxHashMap<Slot, Vec<Linear>>,
 }
 
 impl State {
-    fn initial(machine: &Forgetful<'_>, inputs: &mut Inputs) -> State {
+    fn initial(machine: &Buffered<'_>, inputs: &mut Inputs) -> State {
         let program = machine.program();
-        let (holder, shapes) = machine.initial();
+        let (holder, locals) = machine.initial();
         let mut values = FxHashMap::default();
         for variable in program.variable_ids() {
             let value = match &program.variable(variable).initial {
@@ -80,7 +74,7 @@ impl State {
             };
             values.insert(Slot::Memory(variable), value);
         }
-        State { holder, shapes, values, pools: FxHashMap::default() }
+        State { holder, locals, values, pools: FxHashMap::default() }
     }
 
     fn value(&self, slot: Slot) -> Linear {
@@ -113,14 +107,13 @@ struct Alternative {
 struct Frame {
     state: State,
     alternatives: Vec<Alternative>,
-    /// The value that the step to this state chose, and whether its thread was locked.
+    /// The value that the step to this state chose.
     chosen: Option<Var>,
-    locked: bool,
     inputs: usize,
 }
 
 struct Execution<'a, 'p> {
-    machine: &'a Forgetful<'p>,
+    machine: &'a Buffered<'p>,
     events: &'a [Event],
     only: Option<&'a [&'a Step]>,
     violation: Violation,
@@ -132,16 +125,15 @@ struct Execution<'a, 'p> {
 }
 
 impl Execution<'_, '_> {
-    fn run(&mut self, first: State) -> Result<Option<Executed>, Halt> {
+    fn run(&mut self, first: State) -> Result<Option<Trace>, Halt> {
         self.inputs.atoms.iter().for_each(|atom| self.context.assume(atom));
-        self.enter(first, None, false)?;
+        self.enter(first, None)?;
         while !self.frames.is_empty() {
             if self.frames.len() == self.events.len() + 1
                 && let Some(model) = self.violated()?
             {
                 return Ok(Some(self.finish(&model)));
             }
-            let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { return Ok(None) };
             match frame.alternatives.pop() {
                 None => {
@@ -150,8 +142,7 @@ impl Execution<'_, '_> {
                 }
                 Some(alternative) => {
                     (self.go_on)()?;
-                    let locked = frame.state.holder == Some(self.events[depth - 1].thread());
-                    self.try_step(&alternative, locked)?;
+                    self.try_step(&alternative)?;
                 }
             }
         }
@@ -159,7 +150,7 @@ impl Execution<'_, '_> {
     }
 
     /// Goes on from a state; the context has its level already, or it is the first.
-    fn enter(&mut self, state: State, chosen: Option<Var>, locked: bool) -> Result<(), Unsupported> {
+    fn enter(&mut self, state: State, chosen: Option<Var>) -> Result<(), Unsupported> {
         if self.frames.is_empty() {
             self.context.push();
         }
@@ -168,7 +159,7 @@ impl Execution<'_, '_> {
             None => Vec::new(),
         };
         let inputs = self.inputs.count;
-        self.frames.push(Frame { state, alternatives, chosen, locked, inputs });
+        self.frames.push(Frame { state, alternatives, chosen, inputs });
         Ok(())
     }
 
@@ -179,8 +170,8 @@ impl Execution<'_, '_> {
         if let Some(only) = self.only {
             all.push(only[self.frames.len()].clone());
         } else {
-            let shape = &state.shapes[thread.index()];
-            let moves = self.machine.moves(thread, state.holder, shape);
+            let mut moves = Vec::new();
+            self.machine.moves(thread, &state.holder, &state.locals[thread.index()], &mut moves);
             for step in moves.iter().filter(|step| step.event == event) {
                 let span = span_of(self.machine.program(), event);
                 all.extend(steps(self.vocabulary, step).map_err(|_| Unsupported(span))?);
@@ -194,7 +185,7 @@ impl Execution<'_, '_> {
         Ok(found)
     }
 
-    fn try_step(&mut self, alternative: &Alternative, locked: bool) -> Result<(), Unsupported> {
+    fn try_step(&mut self, alternative: &Alternative) -> Result<(), Unsupported> {
         let Some(frame) = self.frames.last() else { return Ok(()) };
         self.inputs.count = frame.inputs;
         let mut next = frame.state.clone();
@@ -220,12 +211,12 @@ impl Execution<'_, '_> {
             }
         }
         next.holder = step.holder;
-        next.shapes[step.event.thread().index()] = step.shape.clone();
+        next.locals[step.event.thread().index()] = step.local.clone();
         let chosen = fresh.get(&Name::Chosen).copied();
         self.context.push();
         guard.iter().for_each(|atom| self.context.assume(atom));
         if self.context.is_consistent() {
-            return self.enter(next, chosen, locked);
+            return self.enter(next, chosen);
         }
         self.context.pop();
         Ok(())
@@ -235,9 +226,9 @@ impl Execution<'_, '_> {
     fn violated(&mut self) -> Result<Option<Model>, Unsupported> {
         let Some(frame) = self.frames.last() else { return Ok(None) };
         let program = self.machine.program();
-        let shapes: Vec<&Shape> = frame.state.shapes.iter().collect();
+        let locals: Vec<&Local> = frame.state.locals.iter().collect();
         let span = program.properties.first().map_or(program::Span::NONE, |property| property.span);
-        let wrong = violations(self.vocabulary, program, &shapes).map_err(|_| Unsupported(span))?;
+        let wrong = violations(self.vocabulary, program, &locals).map_err(|_| Unsupported(span))?;
         for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == self.violation) {
             let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
             let (state, inputs, vocabulary) = (&frame.state, &mut self.inputs, &*self.vocabulary);
@@ -258,20 +249,18 @@ impl Execution<'_, '_> {
         Ok(None)
     }
 
-    fn finish(&self, model: &Model) -> Executed {
+    fn finish(&self, model: &Model) -> Trace {
         let value = |var: Var| model.value(var).to_big();
         let program = self.machine.program();
         let step = |(event, frame): (&Event, &Frame)| TraceStep {
             event: *event,
             choice: choice(program, *event, frame.chosen.map(value)),
         };
-        let reached = &self.frames[1..];
-        let trace = Trace {
+        Trace {
             initial: self.inputs.initial.iter().map(|(variable, var)| (*variable, value(*var))).collect(),
-            steps: self.events.iter().zip(reached).map(step).collect(),
+            steps: self.events.iter().zip(&self.frames[1..]).map(step).collect(),
             violation: self.violation,
-        };
-        Executed { trace, locked: reached.iter().map(|frame| frame.locked).collect() }
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use evidence::Stop;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
 use logic::{Atom, Context, Linear, Truth, Var};
 use machine::Slot;
+use program::ThreadId;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -99,7 +100,7 @@ impl<'a> Post<'a> {
 
     /// The cubes at the start.
     pub(super) fn initial(&mut self, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Vec<Cube> {
-        let program = space.machine.program();
+        let program = space.program;
         let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
         for thread in program.thread_ids() {
             slots.extend(space.slots(thread, space.control(0).locals[thread.index()]));
@@ -287,10 +288,11 @@ impl<'a> Post<'a> {
         vocabulary: &mut Vocabulary,
     ) -> Vec<u64> {
         let mut mask = vec![u64::MAX; self.predicates.none().len()];
-        let slots = space.slots(program::ThreadId::new(thread as usize), local);
+        let thread = ThreadId::new(thread as usize);
+        let slots = space.slots(thread, local);
         for var in (0..vocabulary.len()).map(Var::at) {
             let Some(Name::Slot(slot)) = vocabulary.name(var) else { continue };
-            if owner(slot) == Some(thread as usize) && !slots.contains(&slot) {
+            if slot.thread() == Some(thread) && !slots.contains(&slot) {
                 for predicate in self.predicates.about(var) {
                     mask[*predicate as usize / 64] &= !(1 << (predicate % 64));
                 }
@@ -313,18 +315,6 @@ fn with(cube: &Cube, literals: &[(u32, bool)]) -> Cube {
     let mut cube = cube.clone();
     literals.iter().for_each(|(predicate, value)| cube.set(*predicate as usize, *value));
     cube
-}
-
-/// The thread a slot belongs to.
-fn owner(slot: Slot) -> Option<usize> {
-    match slot {
-        Slot::Memory(_) => None,
-        Slot::Register(t, _)
-        | Slot::Buffer(t, _)
-        | Slot::Queued(t, ..)
-        | Slot::Last(t, _)
-        | Slot::Pool(t, _) => Some(t.index()),
-    }
 }
 
 /// Works out the plan of a step.

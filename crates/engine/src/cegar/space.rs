@@ -7,7 +7,7 @@
 use crate::growth::Doubling;
 use evidence::symbolic::{Step, Vocabulary, steps, violations};
 use logic::Atom;
-use machine::{Event, Forgetful, LocalFirst, Model, Recall, Shape, Slot, Violation};
+use machine::{Buffered, Event, Local, LocalFirst, Machine, Model, Recall, Slot, Violation};
 use program::{Program, Property, Span, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -15,7 +15,8 @@ use std::rc::Rc;
 
 /// The abstract machine's control as numbers.
 pub(super) struct Space<'p> {
-    pub(super) machine: Forgetful<'p>,
+    pub(super) program: &'p Program,
+    machine: Buffered<'p>,
     first: LocalFirst,
     locals: Vec<Locals>,
     steps: Vec<Numbered>,
@@ -33,8 +34,8 @@ pub(super) type Wrong = Rc<[(Violation, Vec<Atom>)]>;
 
 #[derive(Default)]
 struct Locals {
-    shapes: Vec<Shape>,
-    numbers: FxHashMap<Shape, u32>,
+    shapes: Vec<Local>,
+    numbers: FxHashMap<Local, u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -54,10 +55,11 @@ pub(super) struct Unsupported(pub(super) Span);
 
 impl<'p> Space<'p> {
     pub(super) fn new(program: &'p Program, model: Model, recall: Recall, reduce: bool) -> Space<'p> {
-        let machine = Forgetful::new(program, model, recall);
+        let machine = Buffered::recalling(program, model, recall);
         let first = if reduce { LocalFirst::new(program, model) } else { LocalFirst::nobody(program) };
         let locals = program.threads.iter().map(|_| Locals::default()).collect();
         let mut space = Space {
+            program,
             machine,
             first,
             locals,
@@ -69,7 +71,7 @@ impl<'p> Space<'p> {
             wrong: Vec::new(),
         };
         let (holder, shapes) = space.machine.initial();
-        let local = |(t, shape): (usize, &Shape)| space.locals[t].number(shape);
+        let local = |(t, shape): (usize, &Local)| space.locals[t].number(shape);
         let locals = shapes.iter().enumerate().map(local).collect();
         space.number(Control { holder, locals });
         space
@@ -81,10 +83,6 @@ impl<'p> Space<'p> {
             + self.successors.growth(more)
             + self.wrong.growth(more)
             + self.numbers.growth(more)
-    }
-
-    fn program(&self) -> &'p Program {
-        self.machine.program()
     }
 
     /// The number of a control; the initial one is 0.
@@ -103,7 +101,7 @@ impl<'p> Space<'p> {
         &self.controls[number as usize]
     }
 
-    pub(super) fn shapes(&self, number: u32) -> Vec<Shape> {
+    pub(super) fn shapes(&self, number: u32) -> Vec<Local> {
         let locals = &self.control(number).locals;
         locals.iter().zip(&self.locals).map(|(local, all)| all.shapes[*local as usize].clone()).collect()
     }
@@ -125,8 +123,8 @@ impl<'p> Space<'p> {
             return Ok(wrong.clone());
         }
         let shapes = self.shapes(number);
-        let shapes: Vec<&Shape> = shapes.iter().collect();
-        let program = self.program();
+        let shapes: Vec<&Local> = shapes.iter().collect();
+        let program = self.program;
         let wrong = violations(vocabulary, program, &shapes)
             .map_err(|_| Unsupported(property_at_fault(program, &shapes, vocabulary)))?;
         let wrong: Wrong = wrong.into();
@@ -147,7 +145,7 @@ impl<'p> Space<'p> {
         let locations = self.shapes(number).into_iter().map(|shape| shape.loc);
         let alone = self.first.thread(locations);
         let mut found = Vec::new();
-        for thread in self.program().thread_ids().filter(|t| alone.is_none_or(|only| only == *t)) {
+        for thread in self.program.thread_ids().filter(|t| alone.is_none_or(|only| only == *t)) {
             let local = control.locals[thread.index()];
             for step in self.local_steps(thread, control.holder, local, vocabulary)?.iter() {
                 let numbered = &self.steps[*step as usize];
@@ -175,12 +173,13 @@ impl<'p> Space<'p> {
             return Ok(known.clone());
         }
         let shape = self.locals[thread.index()].shapes[local as usize].clone();
-        let mut found = Vec::new();
-        for blurred in self.machine.moves(thread, holder, &shape) {
-            let cases = steps(vocabulary, &blurred)
-                .map_err(|_| Unsupported(span_of(self.program(), blurred.event)))?;
+        let (mut found, mut moves) = (Vec::new(), Vec::new());
+        self.machine.moves(thread, &holder, &shape, &mut moves);
+        for step in moves {
+            let cases =
+                steps(vocabulary, &step).map_err(|_| Unsupported(span_of(self.program, step.event)))?;
             for step in cases {
-                let local = self.locals[thread.index()].number(&step.shape);
+                let local = self.locals[thread.index()].number(&step.local);
                 found.push(self.steps.len() as u32);
                 self.steps.push(Numbered { step, local });
             }
@@ -192,7 +191,7 @@ impl<'p> Space<'p> {
 }
 
 impl Locals {
-    fn number(&mut self, shape: &Shape) -> u32 {
+    fn number(&mut self, shape: &Local) -> u32 {
         if let Some(known) = self.numbers.get(shape) {
             return *known;
         }
@@ -212,7 +211,7 @@ pub(super) fn span_of(program: &Program, event: Event) -> Span {
 }
 
 /// Where the first property stands that is not linear in a control.
-fn property_at_fault(program: &Program, shapes: &[&Shape], vocabulary: &mut Vocabulary) -> Span {
+fn property_at_fault(program: &Program, shapes: &[&Local], vocabulary: &mut Vocabulary) -> Span {
     let mut alone = program.clone();
     let mut faulty = |property: &&Property| {
         alone.properties = vec![(*property).clone()];

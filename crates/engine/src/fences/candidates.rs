@@ -36,7 +36,7 @@ impl FencePoint {
 /// All places where fences may go, in the order of the source.
 pub fn candidates(program: &Program, model: Model, points: Points, costs: &Costs) -> Vec<FencePoint> {
     let mut kinds = vec![(Strength::Fence(Fence::Full), costs.full)];
-    if model.needs_barriers() {
+    if model.reorders_stores() {
         kinds.push((Strength::Fence(Fence::Store), costs.store));
     }
     if let Some(cost) = costs.exchange {

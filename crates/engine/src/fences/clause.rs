@@ -87,7 +87,7 @@ impl Violating<'_> {
     }
 
     fn is_drained(&self, thread: ThreadId, at: usize) -> bool {
-        self.run[at].local(thread).buffer.is_empty()
+        self.run[at].local(thread).drained()
     }
 
     fn drained_within(&self, thread: ThreadId, from: usize, to: usize) -> bool {

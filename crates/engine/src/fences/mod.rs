@@ -23,7 +23,7 @@ use candidates::candidates;
 use clause::Violating;
 use evidence::{Checked, Named, Reason, Rejected, Statistics, Task, Verdict, check, simplify};
 use hitting::Hitting;
-use machine::{MODELS, Model};
+use machine::{Model, SC};
 use program::{FenceSet, Program};
 use std::collections::BTreeSet;
 
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
     }
 
     fn solve(&mut self) -> Step<FenceAnswer> {
-        let under_sc = self.ask(self.program, MODELS[0])?;
+        let under_sc = self.ask(self.program, SC)?;
         if let Verdict::Unsafe(_) = under_sc.verdict() {
             return Ok(FenceAnswer::UnsafeUnderSc(under_sc));
         }

@@ -8,7 +8,7 @@
 use super::candidates::{FencePoint, candidates};
 use super::{Costs, Points};
 use evidence::{Cause, Task};
-use machine::{Configuration, Event, Exact, Trace};
+use machine::{Buffered, Configuration, Event, Trace};
 use program::{EdgeId, Fence, FenceSet, Op, Placement, Point, Program, Strength, ThreadId};
 
 /// The fence that prevents a violating run, as near before the overtaking as there is one: behind
@@ -37,7 +37,7 @@ fn prevents(task: &Task<'_>, trace: &Trace, point: &FencePoint) -> bool {
         set.insert(*placement);
     }
     let (program, edges) = set.apply_with_map(task.program);
-    let machine = Exact::new(&program, task.model).with_dead_registers();
+    let machine = Buffered::exact(&program, task.model).with_dead_registers();
     let retry = Retry { program: &program, machine, edges: &edges };
     retry.end(trace).is_none_or(|end| end.violations(&program).all(|violation| violation != trace.violation))
 }
@@ -45,7 +45,7 @@ fn prevents(task: &Task<'_>, trace: &Trace, point: &FencePoint) -> bool {
 /// A run of a program, tried with fences in it.
 struct Retry<'a> {
     program: &'a Program,
-    machine: Exact<'a>,
+    machine: Buffered<'a>,
     /// For every thread, the numbers its edges have now.
     edges: &'a [Vec<EdgeId>],
 }

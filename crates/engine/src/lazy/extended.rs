@@ -6,8 +6,8 @@
 //! make a store kept back stand for nothing, and drains stay drains.
 
 use evidence::Witness;
-use machine::{Event, MODELS, Trace, TraceStep, Violation};
-use program::{Delay, EdgeId, Int, NoDelay, Op, Origin, Program, ThreadId, VarId};
+use machine::{Event, Trace, TraceStep, Violation};
+use program::{Delay, EdgeId, Int, NoDelay, Origin, Program, ThreadId, VarId};
 
 /// A run of an extended program under TSO. Its edges mean nothing in the original program; it
 /// leaves this module as a trace of that only, by [`Extended::trace`].
@@ -92,25 +92,11 @@ impl Extended {
         let mut steps = Vec::new();
         for (event, choice) in run {
             steps.push(TraceStep::of(&self.program, event, choice));
-            steps.extend(drain_of(&self.program, event).map(|event| TraceStep { event, choice: None }));
+            steps.extend(event.drain(&self.program).map(|event| TraceStep { event, choice: None }));
         }
         ExtendedRun(steps)
     }
 }
-
-/// The drain that belongs to a step, if that buffers a store under TSO.
-fn drain_of(program: &Program, event: Event) -> Option<Event> {
-    let Event::Step { thread, edge } = event else { return None };
-    let automaton = program.thread(thread);
-    let edge = automaton.edge(edge);
-    match edge.op {
-        Op::Store(variable, _) if !automaton.in_atomic(edge.from) => Some(Event::Drain { thread, variable }),
-        _ => None,
-    }
-}
-
-/// The machine models that a lazy search goes between.
-pub(super) const SC: machine::Model = MODELS[0];
 
 /// Whether a thread can come back to where it was.
 pub(super) fn is_cyclic(program: &Program, thread: ThreadId) -> bool {

@@ -20,8 +20,8 @@ mod oracle;
 use crate::ranges::growing;
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
 use evidence::{Certificate, Reason, Statistics, Task, Verdict, attacks_of, carries_over};
-use extended::{Extended, SC, is_cyclic};
-use machine::Accesses;
+use extended::{Extended, is_cyclic};
+use machine::{Accesses, SC, TSO};
 use oracle::{Asked, Delays, Oracle, Work, ask};
 use program::Delay;
 
@@ -68,14 +68,14 @@ impl Engine for Lazy {
 
 /// The answer for other models: SC needs no delays, and PSO is another question.
 fn not_under_tso(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
-    match task.model.name() {
-        "tso" => None,
-        "sc" => Some(Answer { engine: Lazy.name(), ..Explicit.verify(task, run) }),
-        _ => {
-            let verdict = Verdict::Unknown(vec![Reason::OnlyTso]);
-            Some(Answer { verdict, statistics: Statistics::default(), engine: Lazy.name() })
-        }
+    if task.model == TSO {
+        return None;
     }
+    if task.model.is_sc() {
+        return Some(Answer { engine: Lazy.name(), ..Explicit.verify(task, run) });
+    }
+    let verdict = Verdict::Unknown(vec![Reason::OnlyTso]);
+    Some(Answer { verdict, statistics: Statistics::default(), engine: Lazy.name() })
 }
 
 /// Where the text alone says that the program is robust, whatever the data: then a proof over

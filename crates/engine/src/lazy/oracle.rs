@@ -8,14 +8,14 @@
 //! the same way, and a violation is often only a few steps away. So a short search under SC goes
 //! on from there, before the program is extended.
 
-use super::extended::{Extended, ExtendedRun, SC};
+use super::extended::{Extended, ExtendedRun};
 use crate::Run;
-use crate::concrete::{Concrete, chosen_initially, closed_set};
-use crate::robust::{Outcome, Round, Wanted, starts};
+use crate::robust::{Outcome, Round, UnderSc, Wanted, starts};
 use crate::search::{Ended, Limits, Order, path, search};
+use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Witness, attacks_of, each};
 use machine::{
-    Accesses, Attack, Event, Exact, State, StateSet, Stepper, Trace, Violation, model_named, number_controls,
+    Accesses, Attack, Buffered, Event, SC, State, StateSet, Stepper, TSO, Trace, Violation, number_controls,
 };
 use program::{Delay, EdgeId, Program};
 use std::collections::BTreeSet;
@@ -74,11 +74,11 @@ pub(super) struct Work {
 /// Asks about an extended program, with a limit on the states of each search.
 pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked, work: &mut Work) -> Oracle {
     let program = &extended.program;
-    let machine = Exact::new(program, SC);
+    let machine = Buffered::exact(program, SC);
     let accesses = Accesses::of(program);
     let round = Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::All };
-    let mut system = Concrete::hunting(&machine);
-    number_controls(&mut system.stepper, program);
+    let mut system = Stepping::hunting(Stepper::new(&machine));
+    number_controls(&mut system.domain, program);
     let found = search(&mut system, &round.limits(run.monitor));
     work.states = found.states.len();
     work.queries += 1;
@@ -113,12 +113,12 @@ pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked,
     work.queries += outcomes.len() + witnesses;
     let hunt = Hunt { extended, round: &round, under_sc: &found.states };
     let oracle = hunt.judge(&mut system, under_sc, (&attacks, stores), outcomes);
-    oracle.unwrap_or_else(|| Oracle::Robust(closed_set(&system.stepper, found.states)))
+    oracle.unwrap_or_else(|| Oracle::Robust(system.closed_set(found.states)))
 }
 
 /// A violation that lies too deep for a search in breadth.
 fn deep_violation(extended: &Extended, round: &Round<'_>) -> Option<Trace> {
-    let mut system = Concrete::hunting(round.machine);
+    let mut system = Stepping::hunting(Stepper::new(round.machine));
     let limits = Limits { order: Order::Depth, ..round.limits(round.run.monitor) };
     let found = search(&mut system, &limits);
     let Ended::Goal(at, violation) = found.ended else { return None };
@@ -158,7 +158,7 @@ impl Hunt<'_> {
     /// What the searches of all attacks mean together; `None` if the program is robust.
     fn judge(
         &self,
-        system: &mut Concrete<'_, '_>,
+        system: &mut UnderSc<'_>,
         mut all: Outcome,
         (attacks, stores): (&[Attack], usize),
         outcomes: Vec<Outcome>,
@@ -194,7 +194,7 @@ impl Hunt<'_> {
 
     /// The first violation that lies a little behind a witness; several are tried at once.
     fn behind(&self, witnesses: &[Witness]) -> Option<Trace> {
-        let (run, tso) = (self.round.run, Exact::new(&self.extended.program, model_named("tso")?));
+        let (run, tso) = (self.round.run, Buffered::exact(&self.extended.program, TSO));
         let tries = each(run.threads, witnesses.len(), |at| {
             if run.monitor.observe(&Progress::default()).is_err() {
                 return ControlFlow::Break(None);
@@ -207,10 +207,10 @@ impl Hunt<'_> {
         tries.into_iter().flatten().next()
     }
 
-    fn behind_one(&self, tso: &Exact<'_>, witness: &Witness) -> Option<Trace> {
+    fn behind_one(&self, tso: &Buffered<'_>, witness: &Witness) -> Option<Trace> {
         let program = &self.extended.program;
-        let mut system = Concrete::hunting(self.round.machine);
-        number_controls(&mut system.stepper, program);
+        let mut system = Stepping::hunting(Stepper::new(self.round.machine));
+        number_controls(&mut system.domain, program);
         system.start = Some(self.end_of(tso, witness)?);
         let limits = Limits { states: Some(BEHIND_WITNESS), ..self.round.limits(self.round.run.monitor) };
         let found = search(&mut system, &limits);
@@ -225,7 +225,7 @@ impl Hunt<'_> {
     }
 
     /// The state that a witness ends in, as one of SC: nothing is buffered there.
-    fn end_of(&self, tso: &Exact<'_>, witness: &Witness) -> Option<State> {
+    fn end_of(&self, tso: &Buffered<'_>, witness: &Witness) -> Option<State> {
         let program = &self.extended.program;
         let mut stepper = Stepper::new(tso);
         let (mut initial, _) = stepper.initial();
@@ -239,7 +239,7 @@ impl Hunt<'_> {
             state = taken.or_else(|| stepper.take(&state, step.event, None))?;
         }
         let locals = program.thread_ids().map(|thread| stepper.local(thread, &state));
-        let locals = locals.map(|local| local.buffer.is_empty().then_some(local.loc.index() as u32));
+        let locals = locals.map(|local| local.drained().then_some(local.loc.index() as u32));
         let locals = locals.collect::<Option<Vec<u32>>>()?;
         Some(State { global: 0, locals, values: state.values })
     }

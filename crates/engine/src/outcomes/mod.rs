@@ -9,18 +9,18 @@
 mod reducing;
 
 use crate::Run;
-use crate::concrete::{chosen_initially, closed_set};
 use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
+use crate::stepping::chosen_initially;
 use evidence::{FinalState, Outcomes, Reason, ReducedSet, Statistics, Task};
-use machine::{Exact, State, StateRef, StateSet};
+use machine::{State, StateRef, StateSet, WithBuffers};
 use program::Question;
 use reducing::Reducing;
 use std::collections::BTreeMap;
 
 /// All final states over what the question observes, with a proof that those are all.
 pub fn outcomes(task: &Task<'_>, question: &Question, run: &Run<'_>) -> (Outcomes, Statistics) {
-    let machine = Exact::new(task.program, task.model);
-    let mut system = Reducing::new(&machine);
+    let machine = task.machine();
+    let mut system = Reducing::new(&machine, task.model);
     let (weight, method) = match system.reduces() {
         true => (Weight::Ignore, "reduction"),
         false => (Weight::LightFirst(run.max_buffer), "exploration"),
@@ -34,10 +34,10 @@ pub fn outcomes(task: &Task<'_>, question: &Question, run: &Run<'_>) -> (Outcome
         Ended::Complete | Ended::Deep | Ended::Goal(..) => None,
     };
     let statistics = Statistics { states: found.states.len(), method: Some(method), ..Default::default() };
-    let doubts = system.concrete.doubts.take().into_iter().map(Reason::Doubt);
+    let doubts = system.stepping.doubts.take().into_iter().map(Reason::Doubt);
     let missing: Vec<Reason> = stopped.into_iter().chain(doubts).collect();
     let outcomes = if missing.is_empty() {
-        let set = closed_set(&system.concrete.stepper, found.states);
+        let set = system.stepping.closed_set(found.states);
         Outcomes::All(ReducedSet { set, first: system.sets() })
     } else {
         Outcomes::Some { finals: finals_among(task, question, &mut system, &found.states), missing }
@@ -46,10 +46,10 @@ pub fn outcomes(task: &Task<'_>, question: &Question, run: &Run<'_>) -> (Outcome
 }
 
 /// The final states of a set of states, with paths to them.
-fn finals_among(
+fn finals_among<M: WithBuffers>(
     task: &Task<'_>,
     question: &Question,
-    system: &mut Reducing<'_, '_>,
+    system: &mut Reducing<'_, M>,
     states: &StateSet,
 ) -> Vec<FinalState> {
     let observed = question.places();
@@ -57,7 +57,7 @@ fn finals_among(
     let mut state = State::default();
     for at in states.refs() {
         system.unpack(states.get(at), &mut state);
-        let stepper = &system.concrete.stepper;
+        let stepper = &system.stepping.domain;
         if stepper.is_final(&state) {
             let values = observed.iter().map(|place| stepper.place(&state, place)).collect();
             places.entry(values).or_insert(at);

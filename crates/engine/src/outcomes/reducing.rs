@@ -1,14 +1,14 @@
-//! An exact machine of which only the steps are taken that final states need.
+//! A machine of which only the steps are taken that final states need.
 
-use crate::concrete::Concrete;
 use crate::search::TransitionSystem;
-use machine::{Agents, Exact, Persistent, State, Stepper, Violation};
+use crate::stepping::Stepping;
+use machine::{Agents, Event, Model, Persistent, State, Stepper, Violation, WithBuffers};
 use program::{Op, Program, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// An exact machine on concrete values, reduced to persistent sets of agents.
-pub(super) struct Reducing<'m, 'p> {
-    pub(super) concrete: Concrete<'m, 'p>,
+/// A machine on concrete values, reduced to persistent sets of agents.
+pub(super) struct Reducing<'m, M: WithBuffers> {
+    pub(super) stepping: Stepping<Stepper<'m, M>>,
     persistent: Option<Persistent>,
     /// The sets chosen so far, by the numbers of the threads' controls.
     chosen: FxHashMap<Vec<u32>, Agents>,
@@ -16,14 +16,14 @@ pub(super) struct Reducing<'m, 'p> {
     now: Agents,
 }
 
-impl<'m, 'p> Reducing<'m, 'p> {
+impl<'m, M: WithBuffers> Reducing<'m, M> {
     /// Reduced where buffers cannot grow without end. Elsewhere a set may well be that of a thread
     /// that goes on storing, and the light states that the search is to take first would not come.
-    pub(super) fn new(machine: &'m Exact<'p>) -> Reducing<'m, 'p> {
-        let program = machine.program_ref();
-        let persistent = buffers_are_bounded(program).then(|| Persistent::new(program, machine.model()));
+    pub(super) fn new(machine: &'m M, model: Model) -> Reducing<'m, M> {
+        let program = machine.program();
+        let persistent = buffers_are_bounded(program).then(|| Persistent::new(program, model));
         Reducing {
-            concrete: Concrete::wandering(machine),
+            stepping: Stepping::wandering(Stepper::new(machine)),
             persistent: persistent.flatten(),
             chosen: FxHashMap::default(),
             now: Agents::ALL,
@@ -43,26 +43,26 @@ impl<'m, 'p> Reducing<'m, 'p> {
     }
 
     fn choose(&self, persistent: &Persistent, state: &State) -> Agents {
-        let stepper: &Stepper<'_, Exact<'_>> = &self.concrete.stepper;
+        let stepper = &self.stepping.domain;
         persistent.choose((0..state.locals.len()).map(|thread| stepper.local(ThreadId::new(thread), state)))
     }
 }
 
-impl TransitionSystem for Reducing<'_, '_> {
+impl<M: WithBuffers> TransitionSystem for Reducing<'_, M> {
     type State = State;
-    type Label = <Concrete<'static, 'static> as TransitionSystem>::Label;
+    type Label = (Event, Option<i64>);
     type Goal = Violation;
 
     fn begin(&mut self) {
-        self.concrete.begin();
+        self.stepping.begin();
     }
 
     fn initial(&self) -> Box<dyn Iterator<Item = State> + '_> {
-        self.concrete.initial()
+        self.stepping.initial()
     }
 
     fn prepare(&mut self, state: &State) {
-        self.concrete.prepare(state);
+        self.stepping.prepare(state);
         let Some(persistent) = &self.persistent else { return };
         self.now = match self.chosen.get(&state.locals) {
             Some(agents) => *agents,
@@ -75,8 +75,8 @@ impl TransitionSystem for Reducing<'_, '_> {
     }
 
     fn successors(&self, state: &State, next: &mut State, mut visit: impl FnMut(Self::Label, &State)) {
-        let doubt = |doubt| self.concrete.doubt(doubt);
-        self.now.successors(&self.concrete.stepper, state, next, doubt, |event, choice, next| {
+        let doubt = |doubt| self.stepping.doubt(doubt);
+        self.now.successors(&self.stepping.domain, state, next, doubt, |event, choice, next| {
             visit((event, choice), next);
         });
     }
@@ -86,21 +86,21 @@ impl TransitionSystem for Reducing<'_, '_> {
     }
 
     fn bytes(&self) -> usize {
-        let threads = self.concrete.stepper.thread_count();
+        let threads = self.stepping.domain.thread_count();
         let entry = size_of::<(Vec<u32>, Agents)>() + threads * size_of::<u32>();
-        self.concrete.bytes() + 2 * self.chosen.len() * entry
+        self.stepping.bytes() + 2 * self.chosen.len() * entry
     }
 
     fn weight(&self, state: &State) -> usize {
-        self.concrete.weight(state)
+        self.stepping.weight(state)
     }
 
     fn pack(&self, state: &State, out: &mut Vec<u8>) {
-        self.concrete.pack(state, out);
+        self.stepping.pack(state, out);
     }
 
     fn unpack(&self, bytes: &[u8], state: &mut State) {
-        self.concrete.unpack(bytes, state);
+        self.stepping.unpack(bytes, state);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::fences::candidates::candidates;
 use crate::fences::hitting::Hitting;
 use crate::{FenceOptions, FencePoint, Run};
 use evidence::{CheckedRobust, CheckedWitness, Reason};
-use machine::{Event, model_named};
+use machine::{Event, TSO};
 use program::{EdgeId, FenceSet, Loc, Placement, Point, Program, ThreadId};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -60,8 +60,7 @@ pub enum RobustFences {
 
 /// Finds the cheapest fences that make a program robust against TSO.
 pub fn fences_for_robustness(program: &Program, options: &FenceOptions, run: &Run<'_>) -> RobustFences {
-    let Some(model) = model_named("tso") else { return RobustFences::Unknown(Vec::new()) };
-    let candidates = candidates(program, model, options.points, &options.costs);
+    let candidates = candidates(program, TSO, options.points, &options.costs);
     let costs = candidates.iter().map(|point| point.cost).collect();
     let problem = Hitting { costs, ..Hitting::default() };
     let mut search = Search { program, candidates, problem, run, questions: 0 };

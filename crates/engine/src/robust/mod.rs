@@ -24,18 +24,18 @@ pub use checked::robust_checked;
 pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
 
 use crate::Run;
-use crate::concrete::{Concrete, chosen_initially, closed_set};
 use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
+use crate::stepping::{Stepping, chosen_initially};
 use attacking::Hunt;
 use evidence::{
     CheckedWitness, ClosedSet, Monitor, Patience, Progress, Reason, RobustProof, Stop, Witness,
     WitnessRejected, check_witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackStep, Attacking, Delaying, Event, Exact, MODELS, State, StateRef, StateSet,
-    TraceStep, attacks_within, delays, number_controls,
+    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, Event, SC, State, StateRef, StateSet,
+    Stepper, TraceStep, attacks_within, delays, number_controls,
 };
-use program::{Op, Program};
+use program::Program;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -107,7 +107,7 @@ pub fn robust_proved(
     if attacks.is_empty() {
         return (Robustness::Robust, work, Some(RobustProof::default()));
     }
-    let machine = Exact::new(program, MODELS[0]);
+    let machine = Buffered::exact(program, SC);
     let mut most = FIRST_ROUND;
     loop {
         let round =
@@ -135,12 +135,15 @@ pub(crate) enum Wanted {
 pub(crate) struct Round<'a> {
     pub(crate) program: &'a Program,
     /// The machine of SC.
-    pub(crate) machine: &'a Exact<'a>,
+    pub(crate) machine: &'a Buffered<'a>,
     pub(crate) accesses: &'a Accesses,
     pub(crate) run: &'a Run<'a>,
     pub(crate) most: usize,
     pub(crate) wanted: Wanted,
 }
+
+/// The states under SC.
+pub(crate) type UnderSc<'a> = Stepping<Stepper<'a, Buffered<'a>>>;
 
 /// What became of one search.
 #[derive(Default)]
@@ -161,8 +164,8 @@ pub(crate) struct Labels {
 impl<'a> Round<'a> {
     /// The answer; `None` if only the limit of the round stands in the way. Adds up the states.
     fn answer(&self, attacks: &[Attack], states: &mut usize) -> Option<(Robustness, Option<ClosedSet>)> {
-        let mut system = Concrete::wandering(self.machine);
-        number_controls(&mut system.stepper, self.program);
+        let mut system = Stepping::wandering(Stepper::new(self.machine));
+        number_controls(&mut system.domain, self.program);
         let found = search(&mut system, &self.limits(self.run.monitor));
         let mut outcome = self.outcome(&found);
         outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
@@ -187,7 +190,7 @@ impl<'a> Round<'a> {
         }
         let reasons: Vec<Reason> = outcome.reasons.into_iter().collect();
         Some(match reasons.is_empty() {
-            true => (Robustness::Robust, Some(closed_set(&system.stepper, found.states))),
+            true => (Robustness::Robust, Some(system.closed_set(found.states))),
             false => (Robustness::Unknown(reasons), None),
         })
     }
@@ -282,7 +285,7 @@ impl<'a> Round<'a> {
     /// The whole run: under SC up to the attack, the attack, and the attacker's drains.
     pub(crate) fn witness(
         &self,
-        system: &mut Concrete<'_, '_>,
+        system: &mut UnderSc<'_>,
         under_sc: &StateSet,
         attack: &Attack,
         labels: &Labels,
@@ -342,14 +345,8 @@ impl Writer<'_> {
 
     /// The drain that belongs to a step, if that buffers a store.
     fn drain(&mut self, event: Event) {
-        let Event::Step { thread, edge } = event else { return };
-        let automaton = self.program.thread(thread);
-        let edge = automaton.edge(edge);
-        if let Op::Store(variable, _) = edge.op
-            && !automaton.in_atomic(edge.from)
-        {
-            self.steps.push(TraceStep { event: Event::Drain { thread, variable }, choice: None });
-        }
+        let drain = event.drain(self.program);
+        self.steps.extend(drain.map(|event| TraceStep { event, choice: None }));
     }
 }
 

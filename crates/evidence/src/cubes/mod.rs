@@ -1,6 +1,6 @@
 //! The checker of proofs by cubes [000, sec. 5].
 //!
-//! The proof claims: whenever the forgetful machine is in a control, its data satisfy one of the
+//! The proof claims: whenever the machine that forgets is in a control, its data satisfy one of the
 //! control's cubes. Three things are worked out again for that, on a machine of our own:
 //!
 //! * the initial values satisfy a cube of the initial control;
@@ -34,11 +34,11 @@ use atoms::{AtomId, Atoms};
 use cover::Landing;
 use facts::Facts;
 use logic::Atom;
-use machine::{Event, Forgetful, LocalFirst, Shape, Violation};
+use machine::{Buffered, Event, Local, LocalFirst, Machine, Violation};
 use program::ThreadId;
 use std::fmt;
 use steps::{Image, Steps};
-use valid::{Controls, CubesOf, control_slots, validate};
+use valid::{CubesOf, Numbers, control_slots, validate};
 
 /// Unions of more cubes than this are not tried.
 const MOST_TOGETHER: usize = 64;
@@ -84,7 +84,7 @@ impl From<CubeFlaw> for Rejected {
 
 /// Checks a proof by cubes.
 pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<(), Rejected> {
-    let machine = Forgetful::new(task.program, task.model, proof.recall);
+    let machine = Buffered::recalling(task.program, task.model, proof.recall);
     let numbered = validate(task, &machine, proof)?;
     let initial = machine.initial();
     let mut checker = Checker::new(task, proof, machine, numbered);
@@ -120,7 +120,7 @@ struct Work {
 struct Checker<'a, 'p> {
     task: &'a Task<'p>,
     proof: &'a CubeProof,
-    controls: Controls<'a>,
+    controls: Numbers<'a>,
     /// By control: its cubes.
     cubes_of: CubesOf,
     first: LocalFirst,
@@ -137,8 +137,8 @@ impl<'a, 'p> Checker<'a, 'p> {
     fn new(
         task: &'a Task<'p>,
         proof: &'a CubeProof,
-        machine: Forgetful<'p>,
-        (controls, cubes_of): (Controls<'a>, CubesOf),
+        machine: Buffered<'p>,
+        (controls, cubes_of): (Numbers<'a>, CubesOf),
     ) -> Checker<'a, 'p> {
         let (vocabulary, mut atoms) = (proof.vocabulary.clone(), Atoms::new());
         let predicates = proof.predicates.iter().map(|atom| atoms.id(&vocabulary, atom)).collect();
@@ -162,7 +162,7 @@ impl<'a, 'p> Checker<'a, 'p> {
         self.atoms.bytes() + self.steps.bytes + self.facts.bytes()
     }
 
-    fn initial(&mut self, (holder, shapes): &(Option<ThreadId>, Vec<Shape>)) -> Result<(), CubeFlaw> {
+    fn initial(&mut self, (holder, shapes): &(Option<ThreadId>, Vec<Local>)) -> Result<(), CubeFlaw> {
         let program = self.task.program;
         let target = *self.controls.get(&(*holder, shapes.as_slice())).ok_or(CubeFlaw::Initial)?;
         let mut known = Vec::new();
@@ -179,7 +179,7 @@ impl<'a, 'p> Checker<'a, 'p> {
     fn work(&mut self, control: usize) -> Result<Work, CubeFlaw> {
         let (holder, shapes) = &self.proof.controls[control];
         let not_linear = |_| CubeFlaw::NotLinear(control);
-        let threads: Vec<&Shape> = shapes.iter().collect();
+        let threads: Vec<&Local> = shapes.iter().collect();
         let cases =
             symbolic::violations(&mut self.vocabulary, self.task.program, &threads).map_err(not_linear)?;
         let mut numbers =
@@ -196,7 +196,7 @@ impl<'a, 'p> Checker<'a, 'p> {
                     continue;
                 }
                 let mut next = shapes.clone();
-                next[thread.index()] = step.shape.clone();
+                next[thread.index()] = step.local.clone();
                 steps.push((at, self.controls.get(&(step.holder, next.as_slice())).copied()));
             }
         }

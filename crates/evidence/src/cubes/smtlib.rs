@@ -16,14 +16,14 @@ use crate::smtlib::{junction, name_of};
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
 use logic::{Atom, Formula, Linear, Terms, Var, smtlib_formula};
-use machine::{Forgetful, Slot};
+use machine::{Buffered, Machine, Slot};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Writes the obligations of a proof by cubes and returns how many there are.
 pub(crate) fn write_cubes(task: &Task<'_>, proof: &CubeProof, out: &mut dyn Write) -> io::Result<usize> {
     let invalid = |flaw| io::Error::new(io::ErrorKind::InvalidInput, format!("{flaw}"));
-    let machine = Forgetful::new(task.program, task.model, proof.recall);
+    let machine = Buffered::recalling(task.program, task.model, proof.recall);
     let numbered = validate(task, &machine, proof).map_err(invalid)?;
     let initial = machine.initial();
     let mut checker = Checker::new(task, proof, machine, numbered);
@@ -76,7 +76,7 @@ impl Script<'_, '_> {
     fn head(&mut self, task: &Task<'_>) -> io::Result<()> {
         let (name, model) = (task.program.name.replace('\n', " "), task.model.name());
         writeln!(self.out, "; {name} is safe under {model}: every answer below must be unsat")?;
-        writeln!(self.out, "; m is memory, r a register, b a buffered store, l the newest forgotten store;")?;
+        writeln!(self.out, "; m is memory, r a register, q a buffered store, l the newest forgotten store;")?;
         writeln!(self.out, "; p is one of the older ones, taken_p the one that reaches memory: what a cube")?;
         writeln!(
             self.out,

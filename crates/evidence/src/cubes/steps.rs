@@ -8,7 +8,7 @@
 use super::atoms::{AtomId, Atoms};
 use crate::symbolic::{self, Name, NotLinear, Value, Vocabulary};
 use logic::{Atom, Linear, Var};
-use machine::{Event, Forgetful, Shape};
+use machine::{Buffered, Event, Local, Machine};
 use program::ThreadId;
 use std::collections::HashMap;
 
@@ -84,15 +84,15 @@ pub(super) struct Step {
     /// What literals of the cube say of the member that is taken.
     pub(super) member: Option<Image>,
     pub(super) holder: Option<ThreadId>,
-    pub(super) shape: Shape,
+    pub(super) local: Local,
     known_bytes: usize,
 }
 
-type ThreadControl = (ThreadId, Option<ThreadId>, Shape);
+type ThreadControl = (ThreadId, Option<ThreadId>, Local);
 
 /// The steps of the controls met so far.
 pub(super) struct Steps<'p> {
-    machine: Forgetful<'p>,
+    machine: Buffered<'p>,
     list: Vec<Step>,
     by_control: HashMap<ThreadControl, std::ops::Range<usize>>,
     /// Bytes, roughly.
@@ -100,11 +100,11 @@ pub(super) struct Steps<'p> {
 }
 
 impl<'p> Steps<'p> {
-    pub(super) fn new(machine: Forgetful<'p>) -> Steps<'p> {
+    pub(super) fn new(machine: Buffered<'p>) -> Steps<'p> {
         Steps { machine, list: Vec::new(), by_control: HashMap::new(), bytes: 0 }
     }
 
-    pub(super) fn machine(&self) -> &Forgetful<'p> {
+    pub(super) fn machine(&self) -> &Buffered<'p> {
         &self.machine
     }
 
@@ -112,16 +112,18 @@ impl<'p> Steps<'p> {
     pub(super) fn of(
         &mut self,
         (vocabulary, atoms): (&mut Vocabulary, &mut Atoms),
-        (thread, holder, shape): (ThreadId, Option<ThreadId>, &Shape),
+        (thread, holder, local): (ThreadId, Option<ThreadId>, &Local),
     ) -> Result<std::ops::Range<usize>, NotLinear> {
-        let key = (thread, holder, shape.clone());
+        let key = (thread, holder, local.clone());
         if let Some(known) = self.by_control.get(&key) {
             return Ok(known.clone());
         }
         let start = self.list.len();
-        for step in self.machine.moves(thread, holder, shape) {
+        let mut moves = Vec::new();
+        self.machine.moves(thread, &holder, local, &mut moves);
+        for step in moves {
             for case in symbolic::steps(vocabulary, &step)? {
-                self.bytes += 1024 + 128 * (case.set.len() + case.guard.len() + case.shape.kept.len());
+                self.bytes += 1024 + 128 * (case.set.len() + case.guard.len() + case.local.kept.len());
                 let step = Step::new(vocabulary, atoms, case);
                 self.list.push(step);
             }
@@ -167,7 +169,7 @@ impl Step {
             after,
             member,
             holder: case.holder,
-            shape: case.shape,
+            local: case.local,
             known_bytes: 0,
         }
     }

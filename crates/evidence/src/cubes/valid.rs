@@ -4,8 +4,8 @@ use super::CubeFlaw;
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
 use logic::{Atom, Var};
-use machine::{Entry, Forgetful, Forgotten, Recall, Shape, Slot};
-use program::{ThreadId, VarId};
+use machine::{Buffered, Local, Machine, Slot};
+use program::ThreadId;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use std::rc::Rc;
 const MOST_KEPT: usize = 256;
 
 /// The numbers of controls.
-pub(super) type Controls<'a> = HashMap<(Option<ThreadId>, &'a [Shape]), u32>;
+pub(super) type Numbers<'a> = HashMap<(Option<ThreadId>, &'a [Local]), u32>;
 
 /// The cubes of every control.
 pub(super) type CubesOf = Vec<Rc<[u32]>>;
@@ -21,13 +21,13 @@ pub(super) type CubesOf = Vec<Rc<[u32]>>;
 /// Checks controls, predicates and literals; numbers the controls and sorts cubes by them.
 pub(super) fn validate<'a>(
     task: &Task<'_>,
-    machine: &Forgetful<'_>,
+    machine: &Buffered<'_>,
     proof: &'a CubeProof,
-) -> Result<(Controls<'a>, CubesOf), CubeFlaw> {
+) -> Result<(Numbers<'a>, CubesOf), CubeFlaw> {
     let mut controls = HashMap::new();
     for (at, (holder, shapes)) in proof.controls.iter().enumerate() {
         let new = controls.insert((*holder, shapes.as_slice()), at as u32).is_none();
-        if !new || !control_exists(task, proof.recall, *holder, shapes) {
+        if !new || !control_exists(machine, *holder, shapes) {
             return Err(CubeFlaw::Control(at));
         }
     }
@@ -41,30 +41,11 @@ pub(super) fn validate<'a>(
     Ok((controls, cubes_of))
 }
 
-fn control_exists(task: &Task<'_>, recall: Recall, holder: Option<ThreadId>, shapes: &[Shape]) -> bool {
-    let program = task.program;
-    shapes.len() == program.threads.len()
-        && holder.is_none_or(|thread| thread.index() < shapes.len())
-        && program.thread_ids().zip(shapes).all(|(thread, shape)| {
-            shape.loc.index() < program.thread(thread).locs().count() && shape_exists(task, recall, shape)
-        })
-}
-
-/// Whether the machine can have a buffer of this shape, as far as a glance tells.
-fn shape_exists(task: &Task<'_>, recall: Recall, shape: &Shape) -> bool {
-    let model = task.model;
-    // Where a store reaches memory at once there are no queues.
-    let exists = |v: VarId| v.index() < task.program.variables.len() && model.place(&[], v).is_some();
-    let kept = |entry: &Entry| match *entry {
-        Entry::Store(variable) => exists(variable),
-        Entry::Barrier => model.needs_barriers(),
-    };
-    let pools = recall.forgotten == Forgotten::Pools;
-    shape.kept.len() <= MOST_KEPT
-        && shape.kept.iter().all(kept)
-        && task.program.variable_ids().all(|v| model.queued(&shape.kept, v) <= recall.k)
-        && shape.forgotten.iter().all(|(variable, several)| exists(*variable) && (pools || *several))
-        && shape.forgotten.windows(2).all(|pair| pair[0].0 < pair[1].0)
+fn control_exists(machine: &Buffered<'_>, holder: Option<ThreadId>, locals: &[Local]) -> bool {
+    let mut threads = machine.program().thread_ids().zip(locals);
+    locals.len() == machine.program().threads.len()
+        && holder.is_none_or(|thread| thread.index() < locals.len())
+        && threads.all(|(thread, local)| local.kept.len() <= MOST_KEPT && machine.may_have(thread, local))
 }
 
 /// Predicates must speak of slots, and of some.
@@ -80,7 +61,7 @@ fn check_predicates(proof: &CubeProof) -> Result<(), CubeFlaw> {
 /// Literals must be numbers of predicates, in increasing order, about slots of the control.
 fn check_literals(
     task: &Task<'_>,
-    machine: &Forgetful<'_>,
+    machine: &Buffered<'_>,
     proof: &CubeProof,
     cubes_of: &[Rc<[u32]>],
 ) -> Result<(), CubeFlaw> {
@@ -112,7 +93,7 @@ fn check_literals(
 }
 
 /// The slots of a control; memory always exists.
-pub(super) fn control_slots(task: &Task<'_>, machine: &Forgetful<'_>, shapes: &[Shape]) -> Vec<Slot> {
+pub(super) fn control_slots(task: &Task<'_>, machine: &Buffered<'_>, shapes: &[Local]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = task.program.variable_ids().map(Slot::Memory).collect();
     for (thread, shape) in task.program.thread_ids().zip(shapes) {
         machine.slots(thread, shape, &mut slots);

@@ -1,20 +1,20 @@
 //! Proofs by cubes in files.
 //!
 //! A slot is a letter and numbers: `m1` is variable 1 in memory, `r0.2` register 2 of thread 0,
-//! `b0.1` its buffered store 1, `l0.1` its newest forgotten store to variable 1 and `p0.1` the
+//! `q0.1.2` its kept store 2 to variable 1, `l0.1` its newest forgotten store to variable 1 and `p0.1` the
 //! pool of the older ones.
 
 use super::FileError;
-use super::read::Records;
+use super::read::{Records, local};
 use super::steps::MAX_DIGITS;
-use super::write::Writer;
+use super::write::{Writer, kept_numbers};
 use crate::cubes::check_cubes;
 use crate::record::Record;
 use crate::symbolic::{Name, Vocabulary};
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Stop, Task};
 use logic::{Atom, Int, Linear, Relation, Var};
-use machine::{Entry, Forgotten, Keep, Recall, Shape, Slot};
-use program::{Loc, Names, Program, RegId, ThreadId, VarId};
+use machine::{Forgotten, Keep, Local, Recall, Slot};
+use program::{Names, Program, RegId, ThreadId, VarId};
 use std::collections::HashMap;
 use std::io;
 
@@ -39,7 +39,7 @@ pub(super) fn write_cubes(program: &Program, proof: &CubeProof, out: &mut Writer
             .ok_or_else(|| io::Error::other("a predicate does not speak of slots"))?;
         out.put(&record, &speaking.show(predicate).to_string())?;
     }
-    let mut numbers: HashMap<(usize, &Shape), usize> = HashMap::new();
+    let mut numbers: HashMap<(usize, &Local), usize> = HashMap::new();
     let mut counts = vec![0; program.threads.len()];
     for (thread, shape) in proof.controls.iter().flat_map(|(_, shapes)| shapes.iter().enumerate()) {
         let Some(count) = counts.get_mut(thread) else {
@@ -62,14 +62,9 @@ pub(super) fn write_cubes(program: &Program, proof: &CubeProof, out: &mut Writer
     Ok(())
 }
 
-fn shape_record(thread: usize, shape: &Shape) -> Record {
-    let entry = |entry: &Entry| match entry {
-        Entry::Store(variable) => Some(variable.index()),
-        Entry::Barrier => None,
-    };
+fn shape_record(thread: usize, shape: &Local) -> Record {
     let forgotten = shape.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
-    let kept = shape.kept.iter().map(entry).collect();
-    Record::Shape { thread, location: shape.loc.index(), kept, forgotten }
+    Record::Shape { thread, location: shape.loc.index(), kept: kept_numbers(shape), forgotten }
 }
 
 fn predicate_record(vocabulary: &Vocabulary, atom: &Atom) -> Option<Record> {
@@ -107,7 +102,6 @@ fn slot_text(names: &Names, slot: Slot) -> String {
     match slot {
         Slot::Memory(v) => names.variable(v).to_string(),
         Slot::Register(t, r) => format!("{}.{}", names.thread(t), names.register(t, r)),
-        Slot::Buffer(t, entry) => format!("{}[{entry}]", names.thread(t)),
         Slot::Queued(t, v, entry) => format!("{}.kept({}, {entry})", names.thread(t), names.variable(v)),
         Slot::Last(t, v) => format!("{}.last({})", names.thread(t), names.variable(v)),
         Slot::Pool(t, v) => format!("{}.older({})", names.thread(t), names.variable(v)),
@@ -121,7 +115,6 @@ fn exists(program: &Program, slot: Slot) -> bool {
     match slot {
         Slot::Memory(v) => variable(v),
         Slot::Register(t, r) => thread(t) && r.index() < program.thread(t).registers.len(),
-        Slot::Buffer(t, _) => thread(t),
         Slot::Queued(t, v, _) | Slot::Last(t, v) | Slot::Pool(t, v) => thread(t) && variable(v),
     }
 }
@@ -130,7 +123,6 @@ fn slot_word(slot: Slot) -> String {
     match slot {
         Slot::Memory(v) => format!("m{}", v.index()),
         Slot::Register(t, r) => format!("r{}.{}", t.index(), r.index()),
-        Slot::Buffer(t, entry) => format!("b{}.{entry}", t.index()),
         Slot::Queued(t, v, entry) => format!("q{}.{}.{entry}", t.index(), v.index()),
         Slot::Last(t, v) => format!("l{}.{}", t.index(), v.index()),
         Slot::Pool(t, v) => format!("p{}.{}", t.index(), v.index()),
@@ -144,7 +136,6 @@ fn slot_named(program: &Program, word: &str) -> Option<Slot> {
     let slot = match (kind, second, third) {
         ('m', None, None) => Slot::Memory(VarId::new(first)),
         ('r', Some(second), None) => Slot::Register(ThreadId::new(first), RegId::new(second? as usize)),
-        ('b', Some(second), None) => Slot::Buffer(ThreadId::new(first), second?),
         ('q', Some(second), Some(third)) => {
             Slot::Queued(ThreadId::new(first), VarId::new(second? as usize), third?)
         }
@@ -220,7 +211,7 @@ enum Section {
 
 struct Reader<'p> {
     program: &'p Program,
-    shapes: Vec<Vec<Shape>>,
+    shapes: Vec<Vec<Local>>,
     proof: CubeProof,
     section: Section,
     bytes: usize,
@@ -254,7 +245,7 @@ impl Reader<'_> {
                 self.proof.predicates.push(predicate);
             }
             Record::Shape { thread, location, kept, forgotten } => {
-                let shape = self.shape(thread, location, &kept, &forgotten);
+                let shape = local(self.program, thread, location, &kept, &forgotten);
                 let shape = shape.ok_or("this control does not exist in the program")?;
                 self.bytes += bytes_of(&shape);
                 self.shapes[thread].push(shape);
@@ -286,33 +277,13 @@ impl Reader<'_> {
         Some(Atom::new(relation, Linear::new(sum, integer(constant)?)))
     }
 
-    fn shape(
-        &self,
-        thread: usize,
-        location: usize,
-        kept: &[Option<usize>],
-        forgotten: &[(usize, bool)],
-    ) -> Option<Shape> {
-        let variable = |v: usize| (v < self.program.variables.len()).then(|| VarId::new(v));
-        let entry = |entry: &Option<usize>| match *entry {
-            Some(v) => variable(v).map(Entry::Store),
-            None => Some(Entry::Barrier),
-        };
-        let exists = location < self.program.threads.get(thread)?.locs().count();
-        let mut shape = Shape::at(exists.then(|| Loc::new(location))?);
-        shape.kept = kept.iter().map(entry).collect::<Option<_>>()?;
-        let summary = |(v, several): &(usize, bool)| Some((variable(*v)?, *several));
-        shape.forgotten = forgotten.iter().map(summary).collect::<Option<_>>()?;
-        Some(shape)
-    }
-
-    fn control(&mut self, holder: Option<usize>, shapes: &[usize]) -> Option<(Option<ThreadId>, Vec<Shape>)> {
+    fn control(&mut self, holder: Option<usize>, shapes: &[usize]) -> Option<(Option<ThreadId>, Vec<Local>)> {
         let threads = self.shapes.len();
         if shapes.len() != threads || holder.is_some_and(|thread| thread >= threads) {
             return None;
         }
         let shapes = shapes.iter().zip(&self.shapes).map(|(number, all)| all.get(*number));
-        let shapes: Vec<Shape> = shapes.collect::<Option<Vec<_>>>()?.into_iter().cloned().collect();
+        let shapes: Vec<Local> = shapes.collect::<Option<Vec<_>>>()?.into_iter().cloned().collect();
         self.bytes += 64 + shapes.iter().map(bytes_of).sum::<usize>();
         Some((holder.map(ThreadId::new), shapes))
     }
@@ -336,6 +307,6 @@ impl Reader<'_> {
     }
 }
 
-fn bytes_of(shape: &Shape) -> usize {
+fn bytes_of(shape: &Local) -> usize {
     128 + 8 * (shape.kept.len() + shape.forgotten.len())
 }

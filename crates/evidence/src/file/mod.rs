@@ -30,9 +30,6 @@ use std::io::{self, BufRead};
 
 const VERSION: u32 = 1;
 
-/// The only model that robustness is defined against.
-const ROBUST_MODEL: &str = "tso";
-
 /// The two forms of an evidence file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

@@ -103,8 +103,8 @@ fn read_rest(
             return Err(Rejected::Stopped(Stop::Memory).into());
         }
     }
-    let Dictionary { globals, locals, .. } = dictionary;
-    Ok((finals, ReducedSet { set: ClosedSet { globals, locals, states }, first }))
+    let set = ClosedSet { controls: dictionary.controls, states };
+    Ok((finals, ReducedSet { set, first }))
 }
 
 fn set(members: &[usize]) -> Option<u64> {

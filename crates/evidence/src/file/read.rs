@@ -2,13 +2,15 @@
 
 use super::steps::Steps;
 use super::witness::check_witness_file;
-use super::{Claim, FileError, Opener, ROBUST_MODEL, VERSION, cubes, fingerprint, outcomes};
+use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint, outcomes};
 use crate::check::replayed;
 use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
-use crate::robust::{Attacks, Dictionary as Controls, extended, sc};
-use crate::{Certificate, ClosedSet, Monitor, Progress, Rejected, Task};
-use machine::{Entry, Gaps, Local, Model, State, StateSet, Trace, Violation, model_named};
+use crate::robust::{Attacks, extended};
+use crate::{Certificate, ClosedSet, Controls, Monitor, Progress, Rejected, Task};
+use machine::{
+    Entry, GapStepper, Gaps, Local, Model, SC, State, StateSet, Stepper, TSO, Trace, Violation, model_named,
+};
 use program::{Delay, EdgeId, Loc, Program, ThreadId, VarId};
 use std::io::{self, BufRead};
 
@@ -55,7 +57,7 @@ pub fn check_file(
         Kind::RobustSet => {
             let (delays, gaps) = delays_and_gaps(program, &mut records)?;
             let extended = extended(&task, &delays, monitor)?;
-            let under_sc = Task { program: &extended, model: sc()? };
+            let under_sc = Task { program: &extended, model: SC };
             let states = check_states(&under_sc, gaps, looking, &mut records, open, budget)?;
             match gaps {
                 None => no_attack(&extended, &states, open, budget)?,
@@ -83,7 +85,7 @@ fn check_robust_states(
         };
     }
     records.again = first;
-    let task = Task { program, model: sc()? };
+    let task = Task { program, model: SC };
     let states = check_states(&task, None, Looking::Away, &mut records, open, budget)?;
     no_attack(program, &states, open, budget)?;
     Ok(states.count)
@@ -95,10 +97,9 @@ fn no_attack(
     open: &Source<'_>,
     budget: usize,
 ) -> Result<(), FileError> {
-    let controls = Controls { globals: &states.globals, locals: &states.locals };
     let threads = program.threads.len();
     let attacks = Attacks::of(program, open.monitor)?;
-    attacks.fail(&controls, budget, &mut |visit| scan(threads, open, visit), open.monitor)
+    attacks.fail(&states.controls, budget, &mut |visit| scan(threads, open, visit), open.monitor)
 }
 
 /// What stands before the states of a program that is robust.
@@ -146,8 +147,8 @@ fn head(program: &Program, record: Option<Record>) -> Result<(Kind, Model), File
     let Some(model) = model_named(&model) else {
         return wrong(format!("unknown memory model `{model}`"));
     };
-    if matches!(kind, Kind::Robust | Kind::RobustSet | Kind::Witness) && model.name() != ROBUST_MODEL {
-        let (known, other) = (ROBUST_MODEL.to_uppercase(), model.name().to_uppercase());
+    if matches!(kind, Kind::Robust | Kind::RobustSet | Kind::Witness) && model != TSO {
+        let (known, other) = (TSO.name().to_uppercase(), model.name().to_uppercase());
         return wrong(format!("robustness is about {known}; this claims it of {other}"));
     }
     if print != fingerprint(program) {
@@ -274,8 +275,15 @@ fn check_states(
 ) -> Result<Dictionary, FileError> {
     let threads = task.program.threads.len();
     let states = dictionary(task.program, records)?;
-    let controls = (&states.globals[..], &states.locals[..]);
-    check_stream(task, gaps, looking, controls, budget, |visit| scan(threads, open, visit))?;
+    let (machine, controls) = (task.machine(), &states.controls);
+    let scan = |visit: &mut dyn FnMut(usize, &State) -> _| scan(threads, open, visit);
+    match gaps {
+        None => check_stream(Stepper::new(&machine), looking, controls, budget, scan)?,
+        Some(gaps) => {
+            let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
+            check_stream(domain, looking, controls, budget, scan)?;
+        }
+    }
     Ok(states)
 }
 
@@ -306,20 +314,18 @@ pub fn read_certificate(
         _ => None,
     };
     let program = extended.as_ref().unwrap_or(program);
-    let Dictionary { globals, locals, .. } = dictionary(program, &mut records)?;
+    let Dictionary { controls, .. } = dictionary(program, &mut records)?;
     let mut states = StateSet::new();
     let mut packed = Vec::new();
     scan(program.threads.len(), open, &mut |at, state| {
-        let known = (state.global as usize) < globals.len()
-            && state.locals.iter().zip(&locals).all(|(id, all)| (*id as usize) < all.len());
         packed.clear();
         state.pack(&mut packed);
-        if !known || states.insert(&packed, None).is_err() {
+        if !controls.name(state) || states.insert(&packed, None).is_err() {
             return Err(Rejected::Malformed(at).into());
         }
         Ok(())
     })?;
-    let set = ClosedSet { globals, locals, states };
+    let set = ClosedSet { controls, states };
     let certificate = match gaps {
         gaps if kind == Kind::RobustSet => Certificate::Robust { delays, gaps, set },
         None => Certificate::Closed(set),
@@ -330,8 +336,7 @@ pub fn read_certificate(
 
 /// The controls that a file names, and how many states follow.
 pub(super) struct Dictionary {
-    pub(super) globals: Vec<Option<ThreadId>>,
-    pub(super) locals: Vec<Vec<Local>>,
+    pub(super) controls: Controls,
     count: usize,
 }
 
@@ -352,7 +357,7 @@ fn dictionary(program: &Program, records: &mut Records<'_>) -> Result<Dictionary
 impl Dictionary {
     /// Names nothing yet.
     pub(super) fn new(threads: usize) -> Dictionary {
-        Dictionary { globals: Vec::new(), locals: vec![Vec::new(); threads], count: 0 }
+        Dictionary { controls: Controls { globals: Vec::new(), locals: vec![Vec::new(); threads] }, count: 0 }
     }
 
     /// Takes up a control, if the record is one.
@@ -362,14 +367,17 @@ impl Dictionary {
         record: Record,
         records: &Records<'_>,
     ) -> Result<(), FileError> {
+        let Controls { globals, locals } = &mut self.controls;
         match record {
-            Record::Global { holder } if holder.is_none_or(|t| t < self.locals.len()) => {
-                self.globals.push(holder.map(ThreadId::new));
+            Record::Global { holder } if holder.is_none_or(|t| t < locals.len()) => {
+                globals.push(holder.map(ThreadId::new));
             }
-            Record::Local { thread, location, buffer } => match local(program, thread, location, &buffer) {
-                Some(local) => self.locals[thread].push(local),
-                None => return Err(records.wrong("this control does not exist in the program")),
-            },
+            Record::Local { thread, location, buffer } => {
+                match local(program, thread, location, &buffer, &[]) {
+                    Some(local) => locals[thread].push(local),
+                    None => return Err(records.wrong("this control does not exist in the program")),
+                }
+            }
             _ => return Err(records.wrong("this does not fit states of the program")),
         }
         Ok(())
@@ -377,14 +385,24 @@ impl Dictionary {
 }
 
 /// A thread's control, if its location and variables exist.
-fn local(program: &Program, thread: usize, location: usize, buffer: &[Option<usize>]) -> Option<Local> {
-    let automaton = program.threads.get(thread)?;
+pub(super) fn local(
+    program: &Program,
+    thread: usize,
+    location: usize,
+    kept: &[Option<usize>],
+    forgotten: &[(usize, bool)],
+) -> Option<Local> {
+    let exists = location < program.threads.get(thread)?.locs().count();
+    let mut local = Local::at(exists.then(|| Loc::new(location))?);
+    let variable = |v: usize| (v < program.variables.len()).then(|| VarId::new(v));
     let entry = |entry: &Option<usize>| match *entry {
-        Some(variable) => (variable < program.variables.len()).then(|| Entry::Store(VarId::new(variable))),
+        Some(v) => variable(v).map(Entry::Store),
         None => Some(Entry::Barrier),
     };
-    let buffer = buffer.iter().map(entry).collect::<Option<_>>()?;
-    (location < automaton.locs().count()).then(|| Local { loc: Loc::new(location), buffer })
+    local.kept = kept.iter().map(entry).collect::<Option<_>>()?;
+    let summary = |(v, several): &(usize, bool)| Some((variable(*v)?, *several));
+    local.forgotten = forgotten.iter().map(summary).collect::<Option<_>>()?;
+    Some(local)
 }
 
 /// One pass over the states of a file.

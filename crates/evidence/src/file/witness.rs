@@ -4,10 +4,10 @@
 use super::read::Records;
 use super::steps::{Steps, write_steps};
 use super::write::Writer;
-use super::{Claim, FileError, Form, ROBUST_MODEL, VERSION, fingerprint};
+use super::{Claim, FileError, Form, VERSION, fingerprint};
 use crate::record::{Kind, Record};
 use crate::{Witness, check_witness};
-use machine::Model;
+use machine::{Model, TSO};
 use program::Program;
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ pub fn write_witness(
     let head = Record::Evidence {
         version: VERSION,
         kind: Kind::Witness,
-        model: ROBUST_MODEL.to_string(),
+        model: TSO.name().to_string(),
         program: fingerprint(program),
     };
     writer.put(&head, "")?;

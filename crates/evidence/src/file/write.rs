@@ -2,10 +2,10 @@
 
 use super::cubes::write_cubes;
 use super::steps::write_steps;
-use super::{Form, ROBUST_MODEL, VERSION, fingerprint};
+use super::{Form, VERSION, fingerprint};
 use crate::record::{Kind, Record};
 use crate::{Certificate, ClosedSet, RobustProof, Task, Verdict};
-use machine::{Entry, Gaps, State, Trace, Violation};
+use machine::{Entry, Gaps, Local, State, TSO, Trace, Violation};
 use program::{Delay, EdgeId, Program, ThreadId};
 use std::io::{self, Write};
 
@@ -58,7 +58,7 @@ pub fn write_robust(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = Writer::new(form, out);
-    let (model, print) = (ROBUST_MODEL.to_string(), fingerprint(program));
+    let (model, print) = (TSO.name().to_string(), fingerprint(program));
     writer.put(&Record::Evidence { version: VERSION, kind: Kind::Robust, model, program: print }, "")?;
     proof.under_sc.iter().try_for_each(|set| write_closed(program, set, &mut writer))?;
     writer.end()
@@ -105,17 +105,25 @@ fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Re
     out.put(&violation, &trace.violation.text(program))
 }
 
+/// The kept stores of a control by the numbers of their variables; a fence has none.
+pub(super) fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
+    let number = |entry: &Entry| match entry {
+        Entry::Store(variable) => Some(variable.index()),
+        Entry::Barrier => None,
+    };
+    local.kept.iter().map(number).collect()
+}
+
 pub(super) fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
-    for holder in &set.globals {
+    for holder in &set.controls.globals {
         out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
     }
-    for (thread, locals) in set.locals.iter().enumerate() {
+    for (thread, locals) in set.controls.locals.iter().enumerate() {
         for local in locals {
-            let entry = |entry: &Entry| match entry {
-                Entry::Store(variable) => Some(variable.index()),
-                Entry::Barrier => None,
-            };
-            let buffer = local.buffer.iter().map(entry).collect();
+            if !local.forgotten.is_empty() {
+                return Err(io::Error::other("a closed set forgets no stores"));
+            }
+            let buffer = kept_numbers(local);
             out.put(&Record::Local { thread, location: local.loc.index(), buffer }, "")?;
         }
     }

@@ -1,11 +1,11 @@
 //! One walk over all states of a certificate, collecting what each place has in common.
 
+use super::Places;
 use super::facts::{Contents, Exactly, Order, Values};
 use super::labels::{Label, absent, labels};
 use super::say::{Fact, Kind, Place, sentences};
-use super::{Places, has_buffers};
 use crate::{ClosedSet, Monitor, Progress, Stop, Task};
-use machine::{Exact, Gaps, Local, Machine, Slot, State};
+use machine::{Gaps, Local, Machine, Slot, State};
 use program::{Loc, Named, RegId, ThreadId, VarId};
 use std::collections::{BTreeMap, HashSet};
 
@@ -52,9 +52,9 @@ pub(super) struct Collector<'a> {
 impl<'a> Collector<'a> {
     pub(super) fn new(task: &'a Task<'a>, gaps: Option<Gaps>, set: &'a ClosedSet) -> Collector<'a> {
         let program = task.program;
-        let machine = Exact::new(program, task.model);
+        let machine = task.machine();
         let stands = |at: usize, loc: Loc| {
-            set.locals.get(at).is_some_and(|locals| locals.iter().any(|local| local.loc == loc))
+            set.controls.locals.get(at).is_some_and(|locals| locals.iter().any(|local| local.loc == loc))
         };
         let labels = labels(program, stands);
         let shape = |thread: usize, local: &Local| {
@@ -67,7 +67,7 @@ impl<'a> Collector<'a> {
             let labels = labels.iter().enumerate().filter(|(_, label)| here(label)).map(|(at, _)| at);
             Shape { loc: local.loc, slots, labels: labels.collect() }
         };
-        let threads = set.locals.iter().take(program.threads.len()).enumerate();
+        let threads = set.controls.locals.iter().take(program.threads.len()).enumerate();
         let shapes = threads.map(|(t, locals)| locals.iter().map(|l| shape(t, l)).collect()).collect();
         Collector {
             task,
@@ -76,7 +76,7 @@ impl<'a> Collector<'a> {
             named: Named::of(program),
             labels,
             shapes,
-            locals: &set.locals,
+            locals: &set.controls.locals,
             compared: vec![Vec::new(); program.threads.len()],
             places: program.threads.iter().map(|t| t.locs().map(|_| None).collect()).collect(),
             compared_everywhere: Vec::new(),
@@ -141,8 +141,8 @@ impl<'a> Collector<'a> {
                     facts.registers.entry(register.index()).or_default().add(*value, exactly);
                 }
             }
-            let buffered = shape.slots.iter().zip(own).filter(|(slot, _)| matches!(slot, Slot::Buffer(..)));
-            let buffer = &self.locals[thread][id].buffer;
+            let buffered = shape.slots.iter().zip(own).filter(|(slot, _)| slot.buffered().is_some());
+            let buffer = &self.locals[thread][id].kept;
             self.buffered |= !buffer.is_empty();
             facts.buffer.add(buffer, buffered.map(|(_, value)| *value), exactly);
             for other in (0..self.shapes.len()).filter(|other| *other != thread) {
@@ -214,7 +214,7 @@ impl<'a> Collector<'a> {
     fn everywhere(&self) -> Vec<Fact> {
         let mut known = self.memory(&self.everywhere);
         known.extend(self.orders(&self.everywhere, &self.compared_everywhere));
-        if has_buffers(self.task) && !self.buffered {
+        if self.task.buffers() && !self.buffered {
             known.push(Fact::That("all buffers are empty".to_string()));
         }
         known
@@ -231,7 +231,7 @@ impl<'a> Collector<'a> {
             }
         }
         known.extend(self.orders(facts, &self.compared[thread]));
-        if has_buffers(self.task) {
+        if self.task.buffers() {
             let name = |variable: usize| program.variables[variable].name.clone();
             known.push(Fact::That(facts.buffer.sentence(&name, self.exactly)));
         }

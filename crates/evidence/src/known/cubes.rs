@@ -11,15 +11,15 @@
 //! Whether a predicate holds in a cube is looked up, else asked; after so many questions it is
 //! only looked up, which tells less and nothing wrong.
 
+use super::Places;
 use super::ahead::Ahead;
 use super::comparisons::facts;
 use super::labels::{Label, absent, labels};
 use super::say::{Fact, Kind, Place, listed, sentences};
-use super::{Places, has_buffers};
 use crate::symbolic::{Name, Vocabulary};
 use crate::{Cube, CubeProof, Monitor, Progress, Stop, Task};
 use logic::{Atom, Context, Linear, Var};
-use machine::{Entry, Keep, LocalFirst, Shape, Slot};
+use machine::{Entry, Keep, Local, LocalFirst, Slot};
 use program::{Loc, Named, ThreadId, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -53,7 +53,7 @@ type Instance = (Option<(u32, bool)>, Atom);
 struct Candidates {
     atoms: Vec<Atom>,
     /// By shape of the buffer: what each candidate means there.
-    instances: HashMap<Shape, Vec<Vec<Instance>>>,
+    instances: HashMap<Local, Vec<Vec<Instance>>>,
 }
 
 pub(super) struct Cubes<'a> {
@@ -75,7 +75,7 @@ impl<'a> Cubes<'a> {
     pub(super) fn new(task: &'a Task<'a>, proof: &'a CubeProof) -> Cubes<'a> {
         let program = task.program;
         let first = LocalFirst::new(program, task.model);
-        let settled = |(_, shapes): &(Option<ThreadId>, Vec<Shape>)| {
+        let settled = |(_, shapes): &(Option<ThreadId>, Vec<Local>)| {
             first.thread(shapes.iter().map(|shape| shape.loc)).is_none()
         };
         let signed =
@@ -165,10 +165,10 @@ impl<'a> Cubes<'a> {
         Ok(())
     }
 
-    fn add(&mut self, thread: ThreadId, cube: &Cube, shapes: &[Shape], context: &mut Context) {
+    fn add(&mut self, thread: ThreadId, cube: &Cube, shapes: &[Local], context: &mut Context) {
         let shape = &shapes[thread.index()];
         self.prepare(thread, shape);
-        let buffer = Shape { loc: Loc::new(0), ..shape.clone() };
+        let buffer = Local { loc: Loc::new(0), ..shape.clone() };
         let Candidates { atoms, instances } = &self.candidates[thread.index()];
         let instances = &instances[&buffer];
         let place = &mut self.gathered[thread.index()][shape.loc.index()];
@@ -207,8 +207,8 @@ impl<'a> Cubes<'a> {
     }
 
     /// Works out what a thread's candidates mean with a buffer of this shape.
-    fn prepare(&mut self, thread: ThreadId, shape: &Shape) {
-        let buffer = Shape { loc: Loc::new(0), ..shape.clone() };
+    fn prepare(&mut self, thread: ThreadId, shape: &Local) {
+        let buffer = Local { loc: Loc::new(0), ..shape.clone() };
         if self.candidates[thread.index()].instances.contains_key(&buffer) {
             return;
         }
@@ -217,7 +217,7 @@ impl<'a> Cubes<'a> {
         self.candidates[thread.index()].instances.insert(buffer, instances);
     }
 
-    fn instances(&mut self, candidate: &Atom, shape: &Shape) -> Vec<Instance> {
+    fn instances(&mut self, candidate: &Atom, shape: &Local) -> Vec<Instance> {
         let mut all = vec![candidate.clone()];
         // All at once: a slot put in for one name may be another name.
         let mut choices: Vec<(Var, Vec<Var>)> = Vec::new();
@@ -252,7 +252,7 @@ impl<'a> Cubes<'a> {
     }
 
     /// All slots of a thread's stores to a variable, oldest first.
-    fn stores(&self, thread: ThreadId, shape: &Shape, variable: VarId) -> Vec<Slot> {
+    fn stores(&self, thread: ThreadId, shape: &Local, variable: VarId) -> Vec<Slot> {
         let kept = shape.kept.iter().filter(|entry| **entry == Entry::Store(variable)).count();
         let kept = (0..kept as u32).map(|number| Slot::Queued(thread, variable, number));
         let several = shape.forgotten.iter().find(|(v, _)| *v == variable).map(|(_, several)| *several);
@@ -265,11 +265,11 @@ impl<'a> Cubes<'a> {
         }
     }
 
-    fn newest(&self, thread: ThreadId, shape: &Shape, variable: VarId) -> Vec<Slot> {
+    fn newest(&self, thread: ThreadId, shape: &Local, variable: VarId) -> Vec<Slot> {
         self.stores(thread, shape, variable).pop().into_iter().collect()
     }
 
-    fn older(&self, thread: ThreadId, shape: &Shape, variable: VarId) -> Vec<Slot> {
+    fn older(&self, thread: ThreadId, shape: &Local, variable: VarId) -> Vec<Slot> {
         let mut stores = self.stores(thread, shape, variable);
         stores.pop();
         stores
@@ -318,7 +318,7 @@ impl<'a> Cubes<'a> {
         let atoms: Vec<Atom> = atoms.map(|(_, atom)| atom.clone()).collect();
         let mut known = self.facts(thread, &atoms);
         let buffered = |places: &Vec<Option<BTreeSet<VarId>>>| places.iter().flatten().any(|v| !v.is_empty());
-        if has_buffers(self.task) && !self.reached.iter().any(buffered) {
+        if self.task.buffers() && !self.reached.iter().any(buffered) {
             known.push(Fact::That("all buffers are empty".to_string()));
         }
         known
@@ -343,7 +343,7 @@ impl<'a> Cubes<'a> {
         };
         let (of_buffer, mut known): (Vec<Fact>, Vec<Fact>) =
             self.facts(thread, &held).into_iter().partition(about_buffer);
-        if has_buffers(self.task) {
+        if self.task.buffers() {
             known.push(Fact::That(self.buffer(thread, loc, &buffered, ahead)));
         }
         known.extend(of_buffer);
@@ -425,10 +425,6 @@ fn merge_stores(facts: &mut Vec<Fact>) {
 }
 
 /// The variables of a buffer's stores.
-fn variables(shape: &Shape) -> impl Iterator<Item = VarId> + '_ {
-    let kept = shape.kept.iter().filter_map(|entry| match entry {
-        Entry::Store(variable) => Some(*variable),
-        Entry::Barrier => None,
-    });
-    kept.chain(shape.forgotten.iter().map(|(variable, _)| *variable))
+fn variables(shape: &Local) -> impl Iterator<Item = VarId> + '_ {
+    shape.stores().chain(shape.forgotten.iter().map(|(variable, _)| *variable))
 }

@@ -180,7 +180,7 @@ impl Builder<'_> {
         let (Some(first), Some(second)) = (buffered[older], buffered[store]) else { return false };
         let model = self.task.model;
         let mut buffer = vec![Entry::Store(first)];
-        if model.needs_barriers() && self.epoch[older] < self.epoch[store] {
+        if model.reorders_stores() && self.epoch[older] < self.epoch[store] {
             buffer.push(Entry::Barrier);
         }
         let place = model.place(&buffer, second).unwrap_or(0);

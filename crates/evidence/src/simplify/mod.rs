@@ -19,7 +19,7 @@ mod order;
 use crate::stores::Stores;
 use crate::{Checked, Monitor, Patience, Task, Verdict};
 use delete::delete;
-use machine::{Configuration, Event, Exact, MODELS, Trace, TraceStep, Violation, replay};
+use machine::{Buffered, Configuration, Event, SC, Trace, TraceStep, Violation, replay};
 use program::{Op, Program, PropertyKind, ThreadId};
 
 /// How many steps may be taken to try changes.
@@ -55,7 +55,7 @@ pub fn simplify(task: &Task<'_>, checked: Checked, monitor: &dyn Monitor) -> Che
 pub fn happens_under_sc(program: &Program, trace: &Trace) -> bool {
     let steps = trace.steps.iter().filter(|step| matches!(step.event, Event::Step { .. }));
     let trace = Trace { steps: steps.cloned().collect(), ..trace.clone() };
-    replay(program, MODELS[0], &trace).is_ok()
+    replay(program, SC, &trace).is_ok()
 }
 
 /// How far a run is from the simplest; what stands first counts most.
@@ -91,7 +91,7 @@ impl Cost {
 /// A run that becomes simpler.
 struct Draft<'a> {
     task: Task<'a>,
-    machine: Exact<'a>,
+    machine: Buffered<'a>,
     violation: Violation,
     steps: Vec<TraceStep>,
     passed: Vec<Configuration>,
@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
         let passed: Vec<&Configuration> = run.iter().collect();
         Draft {
             task: *task,
-            machine: Exact::new(task.program, task.model).with_dead_registers(),
+            machine: Buffered::exact(task.program, task.model).with_dead_registers(),
             violation: trace.violation,
             steps: trace.steps.clone(),
             cost: Cost::of(task.program, &trace.steps, &passed),
@@ -291,7 +291,7 @@ impl<'a> Draft<'a> {
 }
 
 /// The drain of a thread's oldest store that may drain.
-fn next_drain(machine: &Exact<'_>, at: &Configuration, thread: ThreadId) -> Option<Event> {
+fn next_drain(machine: &Buffered<'_>, at: &Configuration, thread: ThreadId) -> Option<Event> {
     let enabled = at.enabled(machine).into_iter().map(|step| step.event);
     enabled.filter(|event| matches!(event, Event::Drain { .. })).find(|event| event.thread() == thread)
 }

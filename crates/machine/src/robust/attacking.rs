@@ -81,7 +81,7 @@ pub struct Attacking<'m, 'a> {
 impl<'m, 'a> Attacking<'m, 'a> {
     /// The attack that a machine is for.
     pub fn new(machine: &'m Delaying<'a>, accesses: &'a Accesses) -> Attacking<'m, 'a> {
-        let (program, attack) = (machine.program_ref(), machine.attack());
+        let (program, attack) = (machine.under_sc().program(), machine.attack());
         let mut stepper = Stepper::new(machine);
         number_controls(&mut stepper, program);
         let resting = stepper.local_id(attack.thread, &machine.resting());
@@ -123,7 +123,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
         mut visit: impl FnMut(AttackStep, &Attacked),
     ) {
         let attacker = self.attack.thread;
-        let starts = self.stepper.local(attacker, &state.state).buffer.is_empty();
+        let starts = self.stepper.local(attacker, &state.state).drained();
         let mut scratch = State::default();
         self.stepper.successors(&state.state, &mut scratch, doubt, |event, choice, after| {
             let step = AttackStep { event, choice, is_load: false };

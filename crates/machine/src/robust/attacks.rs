@@ -159,11 +159,7 @@ pub fn delays(program: &Program, go_on: &mut GoOn<'_>) -> Option<usize> {
 /// The stores that go to the buffer, with their variables.
 fn delayable_stores(thread: &Thread) -> Vec<(EdgeId, VarId)> {
     let edges = thread.edges().iter().enumerate();
-    let stores = edges.filter_map(|(index, edge)| match edge.op {
-        Op::Store(variable, _) if !thread.in_atomic(edge.from) => Some((EdgeId::new(index), variable)),
-        _ => None,
-    });
-    stores.collect()
+    edges.filter_map(|(index, edge)| Some((EdgeId::new(index), thread.delayed_store(edge)?))).collect()
 }
 
 /// The loads that may see the thread's own buffer.

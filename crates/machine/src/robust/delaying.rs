@@ -7,24 +7,24 @@
 //! often it stores. Its moves are those of SC with memory redirected to these slots.
 
 use super::attacks::Attack;
-use crate::{Entry, Event, Exact, Local, Machine, Move, MoveOf, Moves, Slot, Source};
+use crate::{Buffered, Entry, Event, Local, Machine, Move, MoveOf, Moves, Slot, Source};
 use program::{Expr, Loc, Program, ThreadId, VarId};
 
 /// The machine.
 pub struct Delaying<'a> {
-    under_sc: &'a Exact<'a>,
+    under_sc: &'a Buffered<'a>,
     attack: &'a Attack,
 }
 
 impl<'a> Delaying<'a> {
     /// The machine of an attack; the first machine is that of SC.
-    pub fn new(under_sc: &'a Exact<'a>, attack: &'a Attack) -> Delaying<'a> {
+    pub fn new(under_sc: &'a Buffered<'a>, attack: &'a Attack) -> Delaying<'a> {
         Delaying { under_sc, attack }
     }
 
-    /// The program it runs, for as long as that lives.
-    pub fn program_ref(&self) -> &'a Program {
-        self.under_sc.program_ref()
+    /// The machine of SC.
+    pub(super) fn under_sc(&self) -> &'a Buffered<'a> {
+        self.under_sc
     }
 
     /// The attack it is for.
@@ -36,7 +36,7 @@ impl<'a> Delaying<'a> {
     /// about it matters.
     pub(super) fn resting(&self) -> Local {
         let mut local = Local::at(Loc::new(0));
-        local.buffer.push(Entry::Barrier);
+        local.kept.push(Entry::Barrier);
         local
     }
 
@@ -44,21 +44,21 @@ impl<'a> Delaying<'a> {
     fn delayed(&self, local: &Local, step: MoveOf<Self>) -> Option<MoveOf<Self>> {
         let thread = self.attack.thread;
         let Event::Step { edge, .. } = step.event else { return None };
-        let starts = local.buffer.is_empty();
+        let starts = local.drained();
         if starts && edge != self.attack.store {
             return None;
         }
         if self.under_sc.program().thread(thread).edge(edge).op.waits() {
             return None;
         }
-        let mut next = Local { loc: step.local.loc, buffer: local.buffer.clone() };
+        let mut next = Local { loc: step.local.loc, ..local.clone() };
         let read = |slot: &Slot| Expr::Leaf(redirected(thread, local, *slot));
         let guard = step.guard.map(&mut |slot| read(slot));
         let mut set = Vec::with_capacity(step.set.len());
         for (slot, source) in step.set {
             let source = match source {
                 Source::Is(value) => Source::Is(value.map(&mut |slot| read(slot))),
-                any => any,
+                other => other,
             };
             match slot {
                 Slot::Memory(variable) => {
@@ -74,7 +74,7 @@ impl<'a> Delaying<'a> {
 
 /// The attacker's slot for what it last stored to a variable.
 fn own_slot(thread: ThreadId, variable: VarId) -> Slot {
-    Slot::Buffer(thread, variable.index() as u32)
+    Slot::Queued(thread, variable, 0)
 }
 
 /// Where the attacker finds what SC finds in a slot.
@@ -87,14 +87,14 @@ fn redirected(thread: ThreadId, local: &Local, slot: Slot) -> Slot {
 
 /// Whether the attacker has stored to a variable.
 pub(super) fn has_stored(local: &Local, variable: VarId) -> bool {
-    local.buffer.contains(&Entry::Store(variable))
+    local.kept.contains(&Entry::Store(variable))
 }
 
 fn insert(local: &mut Local, variable: VarId) {
     let later = |entry: &Entry| matches!(entry, Entry::Store(other) if *other > variable);
     if !has_stored(local, variable) {
-        let at = local.buffer.iter().position(later).unwrap_or(local.buffer.len());
-        local.buffer.insert(at, Entry::Store(variable));
+        let at = local.kept.iter().position(later).unwrap_or(local.kept.len());
+        local.kept.insert(at, Entry::Store(variable));
     }
 }
 
@@ -123,11 +123,15 @@ impl Machine for Delaying<'_> {
     }
 
     fn drained(&self, local: &Local) -> bool {
-        local.buffer.is_empty()
+        local.drained()
     }
 
     fn longest_queue(&self, local: &Local) -> usize {
-        local.buffer.len()
+        local.kept.len()
+    }
+
+    fn may_have(&self, thread: ThreadId, local: &Local) -> bool {
+        self.under_sc.may_have(thread, &Local::at(local.loc))
     }
 
     fn moves(

@@ -338,7 +338,7 @@ struct Asked {
 }
 
 fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<Asked, String> {
-    let model = machine::model_named("tso").ok_or("there is no model tso")?;
+    let model = machine::TSO;
     let asked = bencher.ask(&Lazy, &Task { program, model }, Abstraction::default())?;
     let Measured { answer: (checked, statistics, _), time, cpu, megabytes } = asked;
     Ok(Asked {

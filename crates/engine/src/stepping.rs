@@ -1,15 +1,18 @@
-//! An exact machine on concrete values, as something to walk.
+//! A machine, and what a domain knows of its slots, as something to walk.
 
-use crate::search::TransitionSystem;
-use evidence::ClosedSet;
-use machine::{Doubt, Event, Exact, InitialStates, Machine, State, StateSet, Stepper, Violation};
+use crate::search::{TransitionSystem, path};
+use evidence::{ClosedSet, Controls};
+use machine::{
+    DataDomain, Doubt, Event, InitialStates, Machine, State, StateRef, StateSet, Trace, TraceStep, Violation,
+    WithBuffers,
+};
 use program::{Int, Program, VarId};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// An exact machine on concrete values.
-pub(crate) struct Concrete<'m, 'p> {
-    pub(crate) stepper: Stepper<'m, Exact<'p>>,
+/// The states of a machine, as a domain knows them.
+pub(crate) struct Stepping<D> {
+    pub(crate) domain: D,
     /// Why not everything was seen, collected on the way.
     pub(crate) doubts: RefCell<BTreeSet<Doubt>>,
     /// Whether violations are goals; otherwise nothing is.
@@ -19,31 +22,46 @@ pub(crate) struct Concrete<'m, 'p> {
     initial: Option<InitialStates>,
 }
 
-impl<'m, 'p> Concrete<'m, 'p> {
-    /// The machine, looking for violations.
-    pub(crate) fn hunting(machine: &'m Exact<'p>) -> Concrete<'m, 'p> {
-        let stepper = Stepper::new(machine);
-        Concrete { stepper, doubts: RefCell::default(), violations: true, start: None, initial: None }
+impl<'m, D: DataDomain<'m, Machine: WithBuffers>> Stepping<D> {
+    /// Looking for violations.
+    pub(crate) fn hunting(domain: D) -> Stepping<D> {
+        Stepping { domain, doubts: RefCell::default(), violations: true, start: None, initial: None }
     }
 
-    /// The machine, looking for nothing in particular.
-    pub(crate) fn wandering(machine: &'m Exact<'p>) -> Concrete<'m, 'p> {
-        Concrete { violations: false, ..Concrete::hunting(machine) }
+    /// Looking for nothing in particular.
+    pub(crate) fn wandering(domain: D) -> Stepping<D> {
+        Stepping { violations: false, ..Stepping::hunting(domain) }
     }
 
     pub(crate) fn doubt(&self, doubt: Doubt) {
         self.doubts.borrow_mut().insert(doubt);
     }
+
+    /// The states found as a certificate, with the dictionary of their control.
+    pub(crate) fn closed_set(&self, states: StateSet) -> ClosedSet {
+        ClosedSet { controls: Controls::of(self.domain.stepper()), states }
+    }
+
+    /// The run to a state that violates something.
+    pub(crate) fn trace(&mut self, states: &StateSet, goal: StateRef, violation: Violation) -> Trace {
+        let (first, labels) = path(self, states, goal);
+        let program = self.domain.stepper().machine().program();
+        let step = |(event, choice): (Event, Option<i64>)| TraceStep::of(program, event, choice);
+        let steps = labels.into_iter().map(step).collect();
+        Trace { initial: chosen_initially(program, &first), steps, violation }
+    }
 }
 
-impl TransitionSystem for Concrete<'_, '_> {
+impl<'m, D: DataDomain<'m, Machine: WithBuffers>> TransitionSystem for Stepping<D> {
     type State = State;
     type Label = (Event, Option<i64>);
     type Goal = Violation;
 
+    const WORK: usize = D::WORK;
+
     fn begin(&mut self) {
         if self.start.is_none() {
-            let (states, doubts) = self.stepper.initial();
+            let (states, doubts) = self.domain.initial();
             self.doubts.borrow_mut().extend(doubts);
             self.initial = Some(states);
         }
@@ -54,30 +72,30 @@ impl TransitionSystem for Concrete<'_, '_> {
     }
 
     fn prepare(&mut self, state: &State) {
-        self.stepper.prepare(state);
+        self.domain.stepper_mut().prepare(state);
     }
 
     fn successors(&self, state: &State, next: &mut State, mut visit: impl FnMut(Self::Label, &State)) {
         let doubt = |doubt| self.doubt(doubt);
-        self.stepper.successors(state, next, doubt, |event, choice, next| visit((event, choice), next));
+        self.domain.successors(state, next, doubt, |event, choice, next| visit((event, choice), next));
     }
 
     fn goal(&self, state: &State) -> Option<Violation> {
         if !self.violations {
             return None;
         }
-        self.stepper.violation(state).unwrap_or_else(|doubt| {
+        self.domain.violation(state).unwrap_or_else(|doubt| {
             self.doubt(doubt);
             None
         })
     }
 
     fn bytes(&self) -> usize {
-        self.stepper.bytes()
+        self.domain.stepper().bytes()
     }
 
     fn weight(&self, state: &State) -> usize {
-        self.stepper.longest_queue(state)
+        self.domain.stepper().longest_queue(state)
     }
 
     fn pack(&self, state: &State, out: &mut Vec<u8>) {
@@ -85,7 +103,7 @@ impl TransitionSystem for Concrete<'_, '_> {
     }
 
     fn unpack(&self, bytes: &[u8], state: &mut State) {
-        let read = state.unpack(self.stepper.thread_count(), bytes);
+        let read = state.unpack(self.domain.stepper().thread_count(), bytes);
         debug_assert!(read.is_some(), "the set holds what pack wrote");
     }
 }
@@ -95,16 +113,6 @@ pub(crate) fn chosen_initially(program: &Program, first: &State) -> Vec<(VarId, 
     let several = |v: &VarId| program.variable(*v).initial.single().is_none();
     let value = |v: VarId| (v, Int::from(first.values[v.index()]));
     program.variable_ids().filter(several).map(value).collect()
-}
-
-/// States as a certificate, with the dictionary of their control.
-pub(crate) fn closed_set(stepper: &Stepper<'_, Exact<'_>>, states: StateSet) -> ClosedSet {
-    let threads = stepper.machine().program().thread_ids();
-    ClosedSet {
-        globals: stepper.globals().copied().collect(),
-        locals: threads.map(|thread| stepper.locals(thread).cloned().collect()).collect(),
-        states,
-    }
 }
 
 #[cfg(test)]

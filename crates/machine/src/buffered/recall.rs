@@ -1,0 +1,35 @@
+//! How much of a thread's buffer a machine recalls.
+
+/// Which stores are kept in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Keep {
+    /// Those issued last.
+    Newest,
+    /// Those that reach memory next.
+    Oldest,
+}
+
+/// What is known about the values of forgotten stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Forgotten {
+    /// What holds for all of a variable's.
+    Pools,
+    /// Nothing.
+    Anything,
+}
+
+/// What is recalled of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Recall {
+    /// How many stores of a queue are kept in order.
+    pub k: usize,
+    /// Which.
+    pub keep: Keep,
+    /// What is known of the others.
+    pub forgotten: Forgotten,
+}
+
+impl Recall {
+    /// Everything is kept: the exact machine.
+    pub const ALL: Recall = Recall { k: usize::MAX, keep: Keep::Newest, forgotten: Forgotten::Pools };
+}
