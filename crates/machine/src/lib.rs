@@ -6,6 +6,7 @@
 //! checks, for exploring. [`reference`](mod@reference) is an independent, slow interpreter
 //! that exists only so that tests can compare the two.
 
+mod account;
 mod code;
 mod compiled;
 mod configuration;
@@ -32,6 +33,7 @@ mod trace;
 mod tso;
 mod violation;
 
+pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
 pub use configuration::{Configuration, Enabled};
 pub use exact::{Exact, Local};
 pub use forgetful::{Blur, BlurredMove, Forgetful, Forgotten, Keep, Recall, Shape};
@@ -48,5 +50,5 @@ pub use robust::{
 };
 pub use state_set::{Full, Lookup, StateRef, StateSet};
 pub use stepper::{Doubt, InitialStates, State, Statement, Stepper};
-pub use trace::{Rejected, Trace, TraceStep, replay, replay_while};
+pub use trace::{Rejected, Trace, TraceStep, replay, replay_steps, replay_while};
 pub use violation::Violation;

@@ -34,8 +34,8 @@ use evidence::{
 };
 use learn::{Learned, learn};
 use logic::Atom;
-use machine::{Event, Forgetful, Forgotten, Keep, MODELS, Recall, Trace, Violation};
-use path::{Executed, execute};
+use machine::{Event, Forgetful, Forgotten, Keep, MODELS, Recall, Trace, TraceStep, Violation};
+use path::execute;
 use predicates::Predicates;
 use program::{Arith, Expr, Op, Program, RegId, Span};
 use reach::{Ended, Round, reach};
@@ -209,11 +209,11 @@ impl<'a> Proof<'a> {
         let exact = Forgetful::new(self.task.program, self.task.model, Recall::ALL);
         // Where nothing is buffered, that is what SC was just asked.
         if buffers(&self.task)
-            && let Some(executed) = self.execute(&exact, &events, None, violation)?
+            && let Some(trace) = self.execute(&exact, &events, None, violation)?
         {
             self.refinements.model += 1;
             self.note(format!("path of {length} steps: possible under {}", self.task.model.name()));
-            return Ok(Meaning::Violation(executed.trace));
+            return Ok(Meaning::Violation(trace));
         }
         let machine = self.machine(self.recall.k);
         if self.execute(&machine, &events, Some(steps), violation)?.is_some() {
@@ -246,7 +246,7 @@ impl<'a> Proof<'a> {
         events: &[Event],
         only: Option<&[&Step]>,
         violation: Violation,
-    ) -> Result<Option<Executed>, Halt> {
+    ) -> Result<Option<Trace>, Halt> {
         let progress = Progress {
             phase: "following a path",
             bound: Some(self.recall.k),
@@ -271,24 +271,11 @@ impl<'a> Proof<'a> {
         let steps: Vec<Event> =
             events.iter().copied().filter(|event| matches!(event, Event::Step { .. })).collect();
         let sc = Forgetful::new(program, MODELS[0], Recall::ALL);
-        let Some(executed) = self.execute(&sc, &steps, None, violation)? else {
-            return Ok(None);
-        };
+        let trace = self.execute(&sc, &steps, None, violation)?;
         if self.task.model.name() == MODELS[0].name() {
-            return Ok(Some(executed.trace));
+            return Ok(trace);
         }
-        let mut drained = Vec::new();
-        for (event, locked) in steps.iter().zip(&executed.locked) {
-            drained.push(*event);
-            if let Event::Step { thread, edge } = *event
-                && let Op::Store(variable, _) = program.thread(thread).edge(edge).op
-                && !locked
-            {
-                drained.push(Event::Drain { thread, variable });
-            }
-        }
-        let exact = Forgetful::new(program, self.task.model, Recall::ALL);
-        Ok(self.execute(&exact, &drained, None, violation)?.map(|executed| executed.trace))
+        Ok(trace.map(|trace| Trace { steps: TraceStep::drained_at_once(program, trace.steps), ..trace }))
     }
 
     /// The least k with which the events can no longer happen.

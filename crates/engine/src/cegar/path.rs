@@ -13,21 +13,15 @@ use machine::{Event, Forgetful, Shape, Slot, Trace, TraceStep, Violation};
 use program::{Domain, Int, Op, Program, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
-/// An execution that follows the events and violates what was claimed.
-pub(super) struct Executed {
-    pub(super) trace: Trace,
-    /// For every step, whether its thread was inside an atomic section before.
-    pub(super) locked: Vec<bool>,
-}
-
-/// Follows events on a machine; on these very steps if they are given.
+/// Follows events on a machine, on these very steps if they are given, to what was claimed to be
+/// violated.
 pub(super) fn execute(
     machine: &Forgetful<'_>,
     events: &[Event],
     only: Option<&[&Step]>,
     violation: Violation,
     (vocabulary, go_on): (&mut Vocabulary, GoOn<'_>),
-) -> Result<Option<Executed>, Halt> {
+) -> Result<Option<Trace>, Halt> {
     let mut inputs = Inputs::default();
     let first = State::initial(machine, &mut inputs);
     let mut execution = Execution {
@@ -113,9 +107,8 @@ struct Alternative {
 struct Frame {
     state: State,
     alternatives: Vec<Alternative>,
-    /// The value that the step to this state chose, and whether its thread was locked.
+    /// The value that the step to this state chose.
     chosen: Option<Var>,
-    locked: bool,
     inputs: usize,
 }
 
@@ -132,16 +125,15 @@ struct Execution<'a, 'p> {
 }
 
 impl Execution<'_, '_> {
-    fn run(&mut self, first: State) -> Result<Option<Executed>, Halt> {
+    fn run(&mut self, first: State) -> Result<Option<Trace>, Halt> {
         self.inputs.atoms.iter().for_each(|atom| self.context.assume(atom));
-        self.enter(first, None, false)?;
+        self.enter(first, None)?;
         while !self.frames.is_empty() {
             if self.frames.len() == self.events.len() + 1
                 && let Some(model) = self.violated()?
             {
                 return Ok(Some(self.finish(&model)));
             }
-            let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { return Ok(None) };
             match frame.alternatives.pop() {
                 None => {
@@ -150,8 +142,7 @@ impl Execution<'_, '_> {
                 }
                 Some(alternative) => {
                     (self.go_on)()?;
-                    let locked = frame.state.holder == Some(self.events[depth - 1].thread());
-                    self.try_step(&alternative, locked)?;
+                    self.try_step(&alternative)?;
                 }
             }
         }
@@ -159,7 +150,7 @@ impl Execution<'_, '_> {
     }
 
     /// Goes on from a state; the context has its level already, or it is the first.
-    fn enter(&mut self, state: State, chosen: Option<Var>, locked: bool) -> Result<(), Unsupported> {
+    fn enter(&mut self, state: State, chosen: Option<Var>) -> Result<(), Unsupported> {
         if self.frames.is_empty() {
             self.context.push();
         }
@@ -168,7 +159,7 @@ impl Execution<'_, '_> {
             None => Vec::new(),
         };
         let inputs = self.inputs.count;
-        self.frames.push(Frame { state, alternatives, chosen, locked, inputs });
+        self.frames.push(Frame { state, alternatives, chosen, inputs });
         Ok(())
     }
 
@@ -194,7 +185,7 @@ impl Execution<'_, '_> {
         Ok(found)
     }
 
-    fn try_step(&mut self, alternative: &Alternative, locked: bool) -> Result<(), Unsupported> {
+    fn try_step(&mut self, alternative: &Alternative) -> Result<(), Unsupported> {
         let Some(frame) = self.frames.last() else { return Ok(()) };
         self.inputs.count = frame.inputs;
         let mut next = frame.state.clone();
@@ -225,7 +216,7 @@ impl Execution<'_, '_> {
         self.context.push();
         guard.iter().for_each(|atom| self.context.assume(atom));
         if self.context.is_consistent() {
-            return self.enter(next, chosen, locked);
+            return self.enter(next, chosen);
         }
         self.context.pop();
         Ok(())
@@ -258,7 +249,7 @@ impl Execution<'_, '_> {
         Ok(None)
     }
 
-    fn finish(&self, model: &Model) -> Executed {
+    fn finish(&self, model: &Model) -> Trace {
         let value = |var: Var| model.value(var).to_big();
         let program = self.machine.program();
         let step = |(event, frame): (&Event, &Frame)| TraceStep {
@@ -266,12 +257,11 @@ impl Execution<'_, '_> {
             choice: choice(program, *event, frame.chosen.map(value)),
         };
         let reached = &self.frames[1..];
-        let trace = Trace {
+        Trace {
             initial: self.inputs.initial.iter().map(|(variable, var)| (*variable, value(*var))).collect(),
             steps: self.events.iter().zip(reached).map(step).collect(),
             violation: self.violation,
-        };
-        Executed { trace, locked: reached.iter().map(|frame| frame.locked).collect() }
+        }
     }
 }
 

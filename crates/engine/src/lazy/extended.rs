@@ -7,7 +7,7 @@
 
 use evidence::Witness;
 use machine::{Event, MODELS, Trace, TraceStep, Violation};
-use program::{Delay, EdgeId, Int, NoDelay, Op, Origin, Program, ThreadId, VarId};
+use program::{Delay, EdgeId, Int, NoDelay, Origin, Program, ThreadId, VarId};
 
 /// A run of an extended program under TSO. Its edges mean nothing in the original program; it
 /// leaves this module as a trace of that only, by [`Extended::trace`].
@@ -89,23 +89,8 @@ impl Extended {
 
     /// A run under SC as one under TSO: every store is drained at once.
     pub(super) fn drained(&self, run: impl IntoIterator<Item = (Event, Option<i64>)>) -> ExtendedRun {
-        let mut steps = Vec::new();
-        for (event, choice) in run {
-            steps.push(TraceStep::of(&self.program, event, choice));
-            steps.extend(drain_of(&self.program, event).map(|event| TraceStep { event, choice: None }));
-        }
-        ExtendedRun(steps)
-    }
-}
-
-/// The drain that belongs to a step, if that buffers a store under TSO.
-fn drain_of(program: &Program, event: Event) -> Option<Event> {
-    let Event::Step { thread, edge } = event else { return None };
-    let automaton = program.thread(thread);
-    let edge = automaton.edge(edge);
-    match edge.op {
-        Op::Store(variable, _) if !automaton.in_atomic(edge.from) => Some(Event::Drain { thread, variable }),
-        _ => None,
+        let step = |(event, choice)| TraceStep::of(&self.program, event, choice);
+        ExtendedRun(TraceStep::drained_at_once(&self.program, run.into_iter().map(step)))
     }
 }
 

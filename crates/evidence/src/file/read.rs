@@ -3,11 +3,10 @@
 use super::steps::Steps;
 use super::witness::check_witness_file;
 use super::{Claim, FileError, Opener, ROBUST_MODEL, VERSION, cubes, fingerprint, outcomes};
-use crate::check::replayed;
 use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
 use crate::robust::{Attacks, Dictionary as Controls, extended, sc};
-use crate::{Certificate, ClosedSet, Monitor, Progress, Rejected, Task};
+use crate::{Certificate, ClosedSet, Monitor, Progress, Rejected, Task, Verdict, check};
 use machine::{Entry, Gaps, Local, Model, State, StateSet, Trace, Violation, model_named};
 use program::{Delay, EdgeId, Loc, Program, ThreadId, VarId};
 use std::io::{self, BufRead};
@@ -260,8 +259,9 @@ fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<
     }
     let Some(violation) = violation else { return Err(records.wrong("the trace claims no violation")) };
     let trace = Trace { initial: taken.initial, steps: taken.steps, violation };
-    let run = replayed(&Task { program, model }, &trace, records.monitor)?;
-    Ok(Claim::Unsafe(model, trace, run))
+    let task = Task { program, model };
+    let checked = check(&task, Verdict::Unsafe(trace), records.monitor)?;
+    Ok(Claim::Unsafe(model, Box::new(checked.explained(&task, records.monitor))))
 }
 
 fn check_states(
