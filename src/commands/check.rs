@@ -8,7 +8,8 @@ use crate::limits::{Budget, Interrupt, Watch, allocated};
 use crate::numbers::counted;
 use crate::progress::Display;
 use crate::report::{Claimed, Failed};
-use evidence::{FileError, Opener, Rejected, Task, check_file, read_certificate, write_smtlib};
+use engine::prevented_by;
+use evidence::{Claim, FileError, Opener, Rejected, Task, check_file, read_certificate, write_smtlib};
 use program::Program;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -35,11 +36,19 @@ pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
     display.pause(|| ());
     let (printed, exit) = match &claim {
         Ok(claim) => {
+            let prevented_by = match claim {
+                Claim::Unsafe(model, checked) => {
+                    let task = Task { program: &loaded.program, model: *model };
+                    checked.violated().and_then(|violated| prevented_by(&task, violated, &watch))
+                }
+                _ => None,
+            };
             let claimed = Claimed {
                 file: &loaded.name,
                 evidence: &evidence,
                 program: &loaded.program,
                 claim,
+                prevented_by: prevented_by.as_ref(),
                 seconds: watch.elapsed().as_secs_f64(),
             };
             (report.claim(&claimed, console.look()), Exit::Holds)

@@ -10,7 +10,7 @@ use crate::input::is_stdin;
 use crate::numbers::counted;
 use crate::report::{REPORTS, Run, buffer, render, standing};
 use anstyle::{AnsiColor, Style};
-use machine::{Buffered, Configuration, Enabled, Event, TraceStep};
+use machine::{Account, Buffered, Configuration, Enabled, Event, TraceStep};
 use program::{Domain, Int, Names, Program, ThreadId};
 use std::fmt::Write;
 use std::io::{self, BufRead};
@@ -107,7 +107,8 @@ impl Session<'_> {
                     show = false;
                     let violation = now.violation(self.program);
                     let (program, model) = (self.program, self.machine.model());
-                    let run = Run { program, model, steps: &steps, passed: &passed, violation, cause: None };
+                    let account = Account::of(program, &steps, passed.clone());
+                    let run = Run { program, model, account: &account, violation, cause: None };
                     self.say(&render(&run, self.console.look().width))?;
                 }
                 Some(Wish::Help) => {

@@ -16,7 +16,7 @@ use crate::limits::{Interrupt, Watch};
 use crate::progress::Display;
 use crate::report::html::{self, Piece};
 use crate::report::{Answered, Failed, LitmusAnswered, Look, Printed, Report};
-use engine::Engine;
+use engine::{Engine, FencePoint};
 use evidence::{Checked, Statistics, Task, Verdict, check_outcomes, happens_under_sc};
 use machine::{Model, SC};
 use program::Question;
@@ -159,6 +159,7 @@ impl Session<'_> {
             Verdict::Unsafe(_) => sc_violation(self.engine, &self.args.exploring, task, watch, &statistics)?,
             _ => None,
         };
+        let prevented_by = prevented_by(task, &checked, sc_violation, watch);
         let seconds = watch.elapsed().as_secs_f64();
         let written = self.store.as_ref().map(|store| store.write(stem, task, checked.verdict()));
         let evidence = written.transpose()?.flatten();
@@ -172,6 +173,7 @@ impl Session<'_> {
             task: *task,
             checked: &checked,
             sc_violation,
+            prevented_by: prevented_by.as_ref(),
             engine,
             statistics,
             seconds,
@@ -224,6 +226,17 @@ impl Session<'_> {
         let pieces = self.piece(|| html::litmus(&answered));
         Ok(Told { printed: self.report.litmus(&answered, self.look), exit, pieces })
     }
+}
+
+/// The fence that prevents a violating run, where fences could help at all.
+pub(super) fn prevented_by(
+    task: &Task<'_>,
+    checked: &Checked,
+    sc_violation: Option<bool>,
+    watch: &Watch<'_>,
+) -> Option<FencePoint> {
+    let violated = checked.violated().filter(|_| sc_violation != Some(true))?;
+    engine::prevented_by(task, violated, watch)
 }
 
 /// Whether SC violates something as well, as far as that can be found out.

@@ -8,9 +8,9 @@ use crate::limits::{Interrupt, Watch};
 use crate::numbers::counted;
 use crate::progress::Display;
 use crate::report::{Failed, Report, WalkEnd, Walked, Walks};
-use evidence::{Ignore, Monitor, Progress, Stop, Task, Verdict, check};
+use evidence::{Checked, Ignore, Monitor, Progress, Stop, Task, Verdict, check};
 use fastrand::Rng;
-use machine::{Buffered, Configuration, Machine, Model, Trace, TraceStep, Violation};
+use machine::{Account, Buffered, Configuration, Machine, Model, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
 use program::{Domain, Int, Program, VarId};
 
@@ -49,21 +49,21 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
             continue;
         }
         display.pause(|| ());
-        let trace = walk.trace(program, model)?;
+        let violation = walk.violation(program, model)?;
+        let account = Account::of(program, &walk.steps, walk.passed);
         let walked = Walked {
             file: &loaded.name,
             program,
             model,
             initial: &walk.initial,
-            steps: &walk.steps,
-            passed: &walk.passed,
+            account: &account,
             end: walk.end,
-            violation: trace.as_ref(),
+            violation: violation.as_ref().and_then(Checked::violated),
             seed,
             walks,
         };
         console.print(&report.walk(&walked, console.look()))?;
-        return Ok(if trace.is_some() { Exit::Violated } else { Exit::Holds });
+        return Ok(if violation.is_some() { Exit::Violated } else { Exit::Holds });
     }
 }
 
@@ -141,17 +141,17 @@ impl Walk {
         Ok(walk)
     }
 
-    /// The walk as a trace, if it violates something; replayed, like every verdict.
-    fn trace(&self, program: &Program, model: Model) -> Result<Option<Trace>, Failure> {
+    /// The walk as a violation, if it is one; replayed, like every verdict.
+    fn violation(&self, program: &Program, model: Model) -> Result<Option<Checked>, Failure> {
         let Some(violation) = self.violation else { return Ok(None) };
         let trace = Trace { initial: self.initial.clone(), steps: self.steps.clone(), violation };
-        let verdict = Verdict::Unsafe(trace.clone());
-        check(&Task { program, model }, verdict, &Ignore).map_err(|why| {
+        let task = Task { program, model };
+        let checked = check(&task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
             Failure::Message(format!(
                 "this is a bug in fencewright, please report it: a walk was rejected: {why}"
             ))
         })?;
-        Ok(Some(trace))
+        Ok(Some(checked.explained(&task, &Ignore)))
     }
 }
 

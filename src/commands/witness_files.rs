@@ -1,7 +1,7 @@
 //! The files of a witness: what `check` reads, and pictures of its happens-before.
 
 use crate::evidence_files::Store;
-use crate::report::{Picture, Told, dot, sentence, svg};
+use crate::report::{Told, dot, sentence, svg};
 use evidence::CheckedWitness;
 use program::Program;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub fn write_witness(
     checked: &CheckedWitness,
 ) -> Result<Vec<PathBuf>, String> {
     let told = Told::new(program, checked);
-    let picture = Picture::of(&told);
+    let picture = told.picture();
     // The name without the path, so that the same program gives the same files from anywhere.
     let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     let title = format!("{file} is not robust against TSO: {}", sentence(&told));

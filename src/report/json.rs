@@ -4,15 +4,15 @@ mod fences;
 mod robust;
 
 use super::diagnostics::position;
-use super::steps::{Effect, Step, describe_all};
+use super::steps::{Step, describe_all};
 use super::{
     Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, RobustAnswered,
     RobustFenced, Section, WalkEnd, Walked, litmus, reason_texts,
 };
 use crate::numbers::megabytes;
-use evidence::{CheckedOutcomes, Claim, Form, Refinements, Statistics, Verdict, cause};
+use evidence::{CheckedOutcomes, Claim, Form, Refinements, Statistics, Verdict, Violated};
 use frontend::{Diagnostic, Severity};
-use machine::{Configuration, Trace, TraceStep, Violation};
+use machine::{Account, Action, Violation};
 use num_traits::ToPrimitive;
 use program::{Int, Program, Source, VarId};
 use serde::Serialize;
@@ -132,22 +132,21 @@ impl Report for Json {
             }
             Verdict::Unsafe(trace) => {
                 out.verdict = "unsafe";
-                let end = answer.checked.run().last();
                 out.violation = Some(trace.violation.text(program));
                 out.violation_line = violation_line(program, trace.violation);
-                out.index = end
-                    .and_then(|end| trace.violation.index(program, |t, r| end.register(t, r)))
-                    .map(|index| integer(&index));
                 out.initial = Some(initial(program, &trace.initial));
-                out.trace = Some(steps(program, &trace.steps, answer.checked.run()));
-                if answer.sc_violation != Some(true)
-                    && let Some(cause) = cause(program, trace, answer.checked.run())
-                {
-                    out.cause = Some(cause.text(program));
-                    out.cause_step = Some(cause.step);
-                    out.prevented_by = engine::prevented_by(&answer.task, trace, &cause)
-                        .map(|point| fences::point_objects(program, 0, &point));
+                if let Some(violated) = answer.checked.violated() {
+                    let end = violated.account.passed().last();
+                    out.index = end
+                        .and_then(|end| trace.violation.index(program, |t, r| end.register(t, r)))
+                        .map(|index| integer(&index));
+                    out.trace = Some(steps(program, violated.account));
+                    let cause = violated.cause.filter(|_| answer.sc_violation != Some(true));
+                    out.cause = cause.map(|cause| cause.text(program));
+                    out.cause_step = cause.map(|cause| cause.step);
                 }
+                let prevented = answer.prevented_by;
+                out.prevented_by = prevented.map(|point| fences::point_objects(program, 0, point));
             }
         }
         line(&out)
@@ -216,7 +215,7 @@ impl Report for Json {
         });
         let (model, added) = match claimed.claim {
             Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
-            Claim::Unsafe(model, trace, run) => (model.name(), unsafe_claim(program, trace, run)),
+            Claim::Unsafe(model, checked) => (model.name(), unsafe_claim(program, checked.violated())),
             Claim::Robust(model, states) => (model.name(), json!({"verdict": "robust", "states": states})),
             Claim::NotRobust(model, checked) => (model.name(), robust::claim(program, checked)),
             Claim::Outcomes(model, found) => {
@@ -238,7 +237,7 @@ impl Report for Json {
             WalkEnd::Cut => "cut",
             WalkEnd::Violated => "violated",
         };
-        let violation = walked.violation.map(|trace| trace.violation.text(walked.program));
+        let violation = walked.violation.map(|violated| violated.trace.violation.text(walked.program));
         line(&json!({
             "schema": SCHEMA,
             "command": "run",
@@ -249,7 +248,7 @@ impl Report for Json {
             "seed": walked.seed,
             "walks": {"all": walked.walks.all, "ended": walked.walks.ended, "blocked": walked.walks.blocked},
             "initial": initial(walked.program, walked.initial),
-            "trace": steps(walked.program, walked.steps, walked.passed),
+            "trace": steps(walked.program, walked.account),
         }))
     }
 
@@ -287,12 +286,13 @@ impl Report for Json {
     }
 }
 
-fn unsafe_claim(program: &Program, trace: &Trace, run: &[Configuration]) -> Value {
+fn unsafe_claim(program: &Program, violated: Option<Violated<'_>>) -> Value {
+    let Some(Violated { trace, account, .. }) = violated else { return Value::Null };
     json!({
         "verdict": "unsafe",
         "violation": trace.violation.text(program),
         "initial": initial(program, &trace.initial),
-        "trace": steps(program, &trace.steps, run),
+        "trace": steps(program, account),
     })
 }
 
@@ -318,19 +318,19 @@ fn initial(program: &Program, chosen: &[(VarId, Int)]) -> Value {
     Value::Object(chosen.iter().map(pair).collect())
 }
 
-fn steps(program: &Program, steps: &[TraceStep], run: &[Configuration]) -> Vec<Value> {
-    describe_all(program, steps, run).iter().map(|step| step_object(program, step)).collect()
+fn steps(program: &Program, account: &Account) -> Vec<Value> {
+    describe_all(program, account).iter().map(|step| step_object(program, step)).collect()
 }
 
-fn step_object(program: &Program, step: &Step) -> Value {
+fn step_object(program: &Program, step: &Step<'_>) -> Value {
     let mut object = json!({"thread": program.thread(step.thread).name, "event": step.kind});
     // The effect that names the event: what a block stored, else what it read, else the first.
-    let by_rank = |effect: &&Effect| match effect {
-        Effect::Store(..) | Effect::Drain(..) => 0,
-        Effect::Load(..) => 1,
+    let by_rank = |effect: &&Action| match effect {
+        Action::Store(..) | Action::Drain(..) => 0,
+        Action::Load(..) => 1,
         _ => 2,
     };
-    if let Some(effect) = step.effects.iter().min_by_key(by_rank) {
+    if let Some(effect) = step.actions.iter().min_by_key(by_rank) {
         merge(&mut object, effect_object(program, step, effect));
     }
     if let Some(line) = step.line {
@@ -340,14 +340,14 @@ fn step_object(program: &Program, step: &Step) -> Value {
         object["text"] = step.text.clone().into();
         object["edge"] = edge.into();
     }
-    if step.effects.len() > 1 {
-        let effects = step.effects.iter().map(|effect| {
+    if step.actions.len() > 1 {
+        let effects = step.actions.iter().map(|effect| {
             let event = match effect {
-                Effect::Load(..) => "load",
-                Effect::Store(..) => "store",
-                Effect::Drain(..) => "drain",
-                Effect::Assign(..) => "assign",
-                Effect::Choose(..) => "choose",
+                Action::Load(..) => "load",
+                Action::Store(..) => "store",
+                Action::Drain(..) => "drain",
+                Action::Assign(..) => "assign",
+                Action::Choose(..) => "choose",
             };
             let mut object = json!({"event": event});
             merge(&mut object, effect_object(program, step, effect));
@@ -358,17 +358,17 @@ fn step_object(program: &Program, step: &Step) -> Value {
     object
 }
 
-fn effect_object(program: &Program, step: &Step, effect: &Effect) -> Value {
+fn effect_object(program: &Program, step: &Step<'_>, effect: &Action) -> Value {
     let variable = |v: &VarId| &program.variable(*v).name;
     match effect {
-        Effect::Load(v, value, own) => {
-            json!({"variable": variable(v), "value": integer(value), "from_buffer": own})
+        Action::Load(v, value, from) => {
+            json!({"variable": variable(v), "value": integer(value), "from_buffer": from.is_own_buffer()})
         }
-        Effect::Store(v, value, buffered) => {
+        Action::Store(v, value, buffered) => {
             json!({"variable": variable(v), "value": integer(value), "buffered": buffered})
         }
-        Effect::Drain(v, value) => json!({"variable": variable(v), "value": integer(value)}),
-        Effect::Assign(r, value) | Effect::Choose(r, value) => {
+        Action::Drain(v, value, _) => json!({"variable": variable(v), "value": integer(value)}),
+        Action::Assign(r, value) | Action::Choose(r, value) => {
             let register = &program.thread(step.thread).registers[r.index()];
             json!({"register": register, "value": integer(value)})
         }

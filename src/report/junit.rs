@@ -159,7 +159,7 @@ impl Report for Junit {
     fn walk(&self, walked: &Walked<'_>, _: &Look) -> Printed {
         let (end, kind, message) = match walked.violation {
             None => (End::Passed, "", String::new()),
-            Some(trace) => (End::Failure, "violated", trace.violation.text(walked.program)),
+            Some(violated) => (End::Failure, "violated", violated.trace.violation.text(walked.program)),
         };
         let name = format!("{} walk", walked.model.name());
         let text = plain(&Text.walk(walked, &LOOK).out);

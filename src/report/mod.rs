@@ -7,6 +7,7 @@ mod ci;
 mod diagnostics;
 mod document;
 mod fences;
+mod happens_before;
 pub mod html;
 mod json;
 mod junit;
@@ -27,16 +28,18 @@ pub use bench::{BenchCell, BenchTable, Times, markdown};
 pub use ci::{Compared, Status, Subject};
 pub use document::{Assemble, Ending};
 pub use fences::{Edit, Fenced, kind, statement_of};
+pub use happens_before::{dot, svg};
 pub use place::Place;
 pub use robust::{RobustAnswered, RobustFenced, Safety};
-pub use steps::{Effect, Step, buffer, describe_all, mentions, standing};
+pub use steps::{Step, buffer, describe_all, mentions, standing};
 pub use text::fence_name;
 pub use trace::{Run, render};
-pub use witness::{Picture, Told, dot, sentence, svg};
+pub use witness::{Told, sentence};
 
-use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task};
+use engine::FencePoint;
+use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task, Violated};
 use frontend::Diagnostic;
-use machine::{Configuration, Model, Trace, TraceStep, Violation};
+use machine::{Account, Model, Violation};
 use program::{Int, Program, Question, Source, Span, VarId};
 use std::path::Path;
 
@@ -70,6 +73,8 @@ pub struct Answered<'a> {
     pub checked: &'a Checked,
     /// Whether SC violates something too, if that is known.
     pub sc_violation: Option<bool>,
+    /// A fence that prevents the violating run, if one was found.
+    pub prevented_by: Option<&'a FencePoint>,
     /// Who answered.
     pub engine: &'static str,
     /// What it took.
@@ -136,6 +141,8 @@ pub struct Claimed<'a> {
     pub program: &'a Program,
     /// What the evidence proves.
     pub claim: &'a Claim,
+    /// A fence that prevents the violating run, if one was found.
+    pub prevented_by: Option<&'a FencePoint>,
     /// How long checking took.
     pub seconds: f64,
 }
@@ -163,14 +170,12 @@ pub struct Walked<'a> {
     pub model: Model,
     /// What the variables without a fixed initial value started with in the last walk.
     pub initial: &'a [(VarId, Int)],
-    /// The steps of the last walk.
-    pub steps: &'a [TraceStep],
-    /// The configurations it passed.
-    pub passed: &'a [Configuration],
+    /// What happened in the last walk.
+    pub account: &'a Account,
     /// How it ended.
     pub end: WalkEnd,
-    /// The last walk as a trace, if it violates something; it was replayed.
-    pub violation: Option<&'a Trace>,
+    /// The last walk as a violation, if it is one; it was replayed.
+    pub violation: Option<Violated<'a>>,
     /// The seed of that walk.
     pub seed: u64,
     /// How many walks there were: all of them, ended and blocked ones.

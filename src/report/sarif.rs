@@ -16,10 +16,10 @@ use super::{
     witness,
 };
 use engine::{FenceAnswer, Placed, RobustFence, RobustFences, Robustness};
-use evidence::{Checked, CheckedOutcomes, CheckedWitness, Claim, Form, Verdict, cause};
+use evidence::{Checked, CheckedOutcomes, CheckedWitness, Claim, Form, Verdict, Violated};
 use frontend::{Diagnostic, Severity};
 use locations::{Flow, artifact, message, physical, region, remark};
-use machine::{Configuration, Event, Model, Trace, TraceStep, Violation};
+use machine::{Account, Event, Model, Violation};
 use program::{Program, Question, Source, Span};
 use rules::Rule;
 use serde::{Deserialize, Serialize};
@@ -61,9 +61,7 @@ impl Report for Sarif {
             Verdict::Unknown(reasons) => {
                 found.push(subject.unknown(&reason_texts(subject.program, reasons)));
             }
-            Verdict::Unsafe(trace) => {
-                found.push(subject.violated(trace, answer.checked.run(), answer.sc_violation));
-            }
+            Verdict::Unsafe(_) => found.extend(subject.unsafe_with(answer.checked, answer.sc_violation)),
         }
         notes(&found)
     }
@@ -158,17 +156,17 @@ impl Report for Sarif {
                 }
                 _ => Printed::default(),
             },
-            Claim::Unsafe(model, trace, run) => {
+            Claim::Unsafe(model, checked) => {
                 let subject = Subject::new(claimed.file, claimed.program, *model);
-                notes(&[subject.violated(trace, run, None)])
+                notes(&subject.unsafe_with(checked, None).into_iter().collect::<Vec<_>>())
             }
         }
     }
 
     fn walk(&self, walked: &Walked<'_>, _: &Look) -> Printed {
-        let Some(trace) = walked.violation else { return Printed::default() };
+        let Some(violated) = walked.violation else { return Printed::default() };
         let subject = Subject::new(walked.file, walked.program, walked.model);
-        notes(&[subject.violated(trace, walked.passed, None)])
+        notes(&[subject.violated(violated, None)])
     }
 
     /// Rules are all that a document without results can list.
@@ -355,37 +353,35 @@ impl<'a> Subject<'a> {
     }
 
     fn unsafe_with(&self, checked: &Checked, sc_violation: Option<bool>) -> Option<Note> {
-        let Verdict::Unsafe(trace) = checked.verdict() else { return None };
-        Some(self.violated(trace, checked.run(), sc_violation))
+        checked.violated().map(|violated| self.violated(violated, sc_violation))
     }
 
     /// A violation, with its execution.
-    fn violated(&self, trace: &Trace, run: &[Configuration], sc_violation: Option<bool>) -> Note {
-        let program = self.program;
+    fn violated(&self, violated: Violated<'_>, sc_violation: Option<bool>) -> Note {
+        let (program, trace) = (self.program, violated.trace);
         let rule = match trace.violation {
             Violation::Property(_) => Rule::Violation,
             Violation::Failure(..) => Rule::Failure,
         };
-        let cause = cause(program, trace, run).filter(|_| sc_violation != Some(true));
-        let why = match (&cause, sc_violation) {
+        let cause = violated.cause.filter(|_| sc_violation != Some(true));
+        let why = match (cause, sc_violation) {
             (_, Some(true)) => ". This happens under SC as well: no fence helps.".to_string(),
             (Some(cause), _) => format!(". {}.", cause.text(program)),
             (None, _) => String::new(),
         };
         let text = format!("unsafe under {}: {}{why}", self.model(), trace.violation.text(program));
         let mut result = self.at(rule, violation_span(program, trace.violation), &text);
-        let step = cause.as_ref().map(|cause| cause.step);
-        self.add_flow(&mut result, &trace.steps, run, step);
+        self.add_flow(&mut result, violated.account, cause.map(|cause| cause.step));
         Note::Result(result)
     }
 
-    fn add_flow(&self, result: &mut Value, steps: &[TraceStep], run: &[Configuration], cause: Option<usize>) {
-        let flow = Flow::new(self.file, self.program, steps, run);
+    fn add_flow(&self, result: &mut Value, account: &Account, cause: Option<usize>) {
+        let flow = Flow::new(self.file, self.program, account);
         if let Some(step) = cause {
             let remark = remark(self.file, flow.place(step), "SC would not allow this step here");
             result["relatedLocations"] = json!([remark]);
         }
-        if !steps.is_empty() {
+        if !account.steps().is_empty() {
             result["codeFlows"] = flow.json(cause);
         }
     }
@@ -400,7 +396,7 @@ impl<'a> Subject<'a> {
         let told = witness::Told::new(self.program, checked);
         let text = format!("not robust against {}: {}", self.model(), witness::sentence(&told));
         let mut result = self.at(Rule::NotRobust, span, &text);
-        self.add_flow(&mut result, &witness.steps, checked.run(), Some(witness.load));
+        self.add_flow(&mut result, checked.account(), Some(witness.load));
         Note::Result(result)
     }
 
@@ -424,11 +420,10 @@ impl<'a> Subject<'a> {
             );
             let mut result = self.at(Rule::MissingFence, point.span, &text);
             if let Some((program, checked)) = &fence.without
-                && let Verdict::Unsafe(trace) = checked.verdict()
+                && let Some(violated) = checked.violated()
             {
                 let without = Subject::new(self.file, program, self.model);
-                let step = cause(program, trace, checked.run()).map(|cause| cause.step);
-                without.add_flow(&mut result, &trace.steps, checked.run(), step);
+                without.add_flow(&mut result, violated.account, violated.cause.map(|cause| cause.step));
             }
             if let Some((edit, place)) =
                 fenced.edits.get(at).and_then(|edit| Some((edit, self.place(edit.span)?)))

@@ -1,15 +1,13 @@
-//! What the steps of a run did, in terms of the source: for tables, lists and JSON alike.
+//! The steps of a run in terms of the source: for tables, lists and JSON alike.
 //!
-//! A trace names events only. Beside the configurations a replay passed, every event becomes
-//! a [`Step`]: the statement it comes from and its effects with their values.
+//! The account of a run knows what every step did; a [`Step`] adds the statement it comes from.
 
-use machine::{Configuration, Entry, Event, Model, TraceStep};
-use program::{Fence, Int, Names, Op, Program, RegId, Span, ThreadId, VarId};
-use std::collections::BTreeMap;
+use machine::{Account, Action, Configuration, Entry, Event, Model, ReplayedStep};
+use program::{Fence, Names, Op, Program, Span, ThreadId, VarId};
 
 /// One step of a run.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct Step<'a> {
     /// Who took it.
     pub thread: ThreadId,
     /// What kind of event it is, as JSON reports name it.
@@ -23,47 +21,23 @@ pub struct Step {
     /// The text of the statement, on one line.
     pub text: String,
     /// What it did, in order.
-    pub effects: Vec<Effect>,
+    pub actions: &'a [Action],
+    /// The step that issued the store that it drains.
+    pub drained: Option<usize>,
 }
 
-/// Something a step did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Read a variable: its value, and whether it came from the thread's own buffer.
-    Load(VarId, Int, bool),
-    /// Wrote a variable: its value, and whether the store went to the buffer.
-    Store(VarId, Int, bool),
-    /// A buffered store reached memory.
-    Drain(VarId, Int),
-    /// Computed a register.
-    Assign(RegId, Int),
-    /// Chose a value for a register.
-    Choose(RegId, Int),
+/// All steps of a run, described.
+pub fn describe_all<'a>(program: &Program, account: &'a Account) -> Vec<Step<'a>> {
+    account.steps().iter().map(|step| describe(program, step)).collect()
 }
 
-/// A trace step between two configurations, described.
-pub fn describe(program: &Program, step: &TraceStep, before: &Configuration, after: &Configuration) -> Step {
-    let thread = step.event.thread();
-    let edge = match step.event {
-        Event::Drain { variable, .. } => {
-            let effects = vec![Effect::Drain(variable, after.memory(variable))];
-            let text = String::new();
-            return Step { thread, kind: "drain", edge: None, span: Span::NONE, line: None, text, effects };
-        }
-        Event::Step { edge, .. } => edge,
+fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> Step<'a> {
+    let (thread, actions, drained) = (step.thread(), step.actions.as_slice(), step.drained());
+    let Event::Step { edge, .. } = step.event else {
+        let (kind, span, text) = ("drain", Span::NONE, String::new());
+        return Step { thread, kind, edge: None, span, line: None, text, actions, drained };
     };
     let taken = program.thread(thread).edge(edge);
-    let entries = |at: &Configuration| at.local(thread).stores().count();
-    let mut scene = Scene {
-        thread,
-        before,
-        choice: step.choice.as_ref(),
-        buffered: entries(after) > entries(before),
-        registers: BTreeMap::new(),
-        memory: BTreeMap::new(),
-        effects: Vec::new(),
-    };
-    taken.op.for_each_part(&mut |part| scene.perform(part));
     Step {
         thread,
         kind: kind(&taken.op),
@@ -72,14 +46,9 @@ pub fn describe(program: &Program, step: &TraceStep, before: &Configuration, aft
         line: program.source.line(taken.span),
         text: statement(program, taken.span)
             .unwrap_or_else(|| Names::original(program).op(thread, &taken.op)),
-        effects: scene.effects,
+        actions,
+        drained,
     }
-}
-
-/// All steps of a run, described. There is one configuration more than there are steps.
-pub fn describe_all(program: &Program, steps: &[TraceStep], run: &[Configuration]) -> Vec<Step> {
-    let pairs = run.windows(2).zip(steps);
-    pairs.map(|(pair, step)| describe(program, step, &pair[0], &pair[1])).collect()
 }
 
 /// The kind of event that an operation makes, as JSON reports name it.
@@ -107,65 +76,6 @@ pub fn statement(program: &Program, span: Span) -> Option<String> {
     let words = first.split("//").next()?.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = words.trim_end_matches(['{', ';', ' ']);
     (!text.is_empty()).then(|| text.to_string())
-}
-
-/// A step while its parts are performed one after the other on values.
-struct Scene<'a> {
-    thread: ThreadId,
-    before: &'a Configuration,
-    choice: Option<&'a Int>,
-    buffered: bool,
-    registers: BTreeMap<RegId, Int>,
-    memory: BTreeMap<VarId, Int>,
-    effects: Vec<Effect>,
-}
-
-impl Scene<'_> {
-    fn perform(&mut self, op: &Op) {
-        match op {
-            Op::Assign(register, value) => {
-                if let Ok(value) = value.eval(&|r| self.register(*r)) {
-                    self.effects.push(Effect::Assign(*register, value.clone()));
-                    self.registers.insert(*register, value);
-                }
-            }
-            Op::Havoc(register, _) => {
-                let value = self.choice.cloned().unwrap_or_default();
-                self.effects.push(Effect::Choose(*register, value.clone()));
-                self.registers.insert(*register, value);
-            }
-            Op::Load(register, variable) => {
-                let (value, own) = self.variable(*variable);
-                self.effects.push(Effect::Load(*variable, value.clone(), own));
-                self.registers.insert(*register, value);
-            }
-            Op::Store(variable, value) => {
-                if let Ok(value) = value.eval(&|r| self.register(*r)) {
-                    self.effects.push(Effect::Store(*variable, value.clone(), self.buffered));
-                    self.memory.insert(*variable, value);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn register(&self, register: RegId) -> Int {
-        let now = self.registers.get(&register).cloned();
-        now.unwrap_or_else(|| self.before.register(self.thread, register))
-    }
-
-    /// What a load sees, and whether that comes from the thread's own buffer.
-    fn variable(&self, variable: VarId) -> (Int, bool) {
-        if let Some(value) = self.memory.get(&variable) {
-            return (value.clone(), false);
-        }
-        let buffer = self.before.buffer(self.thread);
-        let newest = buffer.into_iter().rev().find(|(entry, _)| entry.stores_to(variable));
-        match newest {
-            Some((_, Some(value))) => (value, true),
-            _ => (self.before.memory(variable), false),
-        }
-    }
 }
 
 /// A thread's buffer as text, oldest store first; `None` if it is empty. Where every variable

@@ -13,9 +13,10 @@ use super::{
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
-use evidence::{Certificate, CheckedOutcomes, Claim, Form, Reason, Statistics, Task, Verdict, cause};
+use engine::FencePoint;
+use evidence::{Certificate, CheckedOutcomes, Claim, Form, Reason, Statistics, Task, Verdict, Violated};
 use frontend::Diagnostic;
-use machine::{Configuration, Keep, Model, Trace, Violation};
+use machine::{Keep, Model, Violation};
 use program::{Program, Source};
 use std::fmt::Write;
 
@@ -45,7 +46,10 @@ impl Report for Text {
         let model = upper(answer.task.model);
         let mut out = match answer.checked.verdict() {
             Verdict::Safe(certificate) => safe(answer, certificate, &model),
-            Verdict::Unsafe(trace) => violated(answer, trace, &model, look),
+            Verdict::Unsafe(_) => {
+                let violated = answer.checked.violated().map(|run| violated(answer, run, &model, look));
+                violated.unwrap_or_default()
+            }
             Verdict::Unknown(reasons) => unknown(answer, reasons, &model, look),
         };
         if let (Some(path), false) = (answer.evidence, look.quiet) {
@@ -112,17 +116,18 @@ impl Report for Text {
                 upper(*model),
                 counted(*states, "state"),
             ),
-            &Claim::Unsafe(model, ref trace, ref run) => {
+            &Claim::Unsafe(model, ref checked) => {
+                let Some(violated) = checked.violated() else { return Printed::default() };
                 let mut out = format!(
                     "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
                     claimed.file,
                     upper(model),
-                    violation(program, trace.violation, run),
+                    violation(program, violated),
                 );
                 if !look.quiet {
                     let task = Task { program, model };
-                    out.push_str(&explained(&task, trace, run, None, look));
-                    out.push_str(&advice(&task, trace, run, look));
+                    out.push_str(&explained(&task, violated, None, look));
+                    out.push_str(&advice(program, claimed.prevented_by, look));
                 }
                 out
             }
@@ -151,23 +156,22 @@ impl Report for Text {
             let run = Run {
                 program: walked.program,
                 model: walked.model,
-                steps: walked.steps,
-                passed: walked.passed,
-                violation: walked.violation.map(|trace| trace.violation),
+                account: walked.account,
+                violation: walked.violation.map(|violated| violated.trace.violation),
                 cause: None,
             };
             let _ = writeln!(out, "{}", render(&run, look.width));
         }
-        let steps = counted(walked.steps.len(), "step");
+        let steps = counted(walked.account.steps().len(), "step");
         let model = upper(walked.model);
         let file = walked.file;
         let walks = &walked.walks;
         let _ = match (walked.violation, walked.end) {
-            (Some(trace), _) => writeln!(
+            (Some(violated), _) => writeln!(
                 out,
                 "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\nby walk {}, with seed {}: {steps}, \
                  replayed on the exact machine",
-                violation(walked.program, trace.violation, walked.passed),
+                violation(walked.program, violated),
                 grouped(walks.all),
                 walked.seed,
             ),
@@ -278,19 +282,16 @@ pub(super) fn proof(certificate: &Certificate, statistics: &Statistics) -> Strin
     format!("{how}; certificate checked")
 }
 
-fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> String {
-    let (program, run) = (answer.task.program, answer.checked.run());
-    let claim = violation(program, trace.violation, run);
+fn violated(answer: &Answered<'_>, violated: Violated<'_>, model: &str, look: &Look) -> String {
+    let claim = violation(answer.task.program, violated);
     let mut out = format!("{}: {UNSAFE}unsafe{UNSAFE:#} under {model}: {claim}\n", answer.file);
     if !look.quiet {
-        out.push_str(&explained(&answer.task, trace, run, answer.sc_violation, look));
-        if answer.sc_violation != Some(true) {
-            out.push_str(&advice(&answer.task, trace, run, look));
-        }
+        out.push_str(&explained(&answer.task, violated, answer.sc_violation, look));
+        out.push_str(&advice(answer.task.program, answer.prevented_by, look));
         if answer.sc_violation.is_none() {
             out.push_str(&prose("Whether SC allows a violation as well is not known.", look));
         }
-        let steps = counted(trace.steps.len(), "step");
+        let steps = counted(violated.trace.steps.len(), "step");
         let engine = answer.engine;
         out.push_str(&prose(
             &format!("checked: replayed {steps} on the exact machine (engine: {engine})"),
@@ -301,43 +302,23 @@ fn violated(answer: &Answered<'_>, trace: &Trace, model: &str, look: &Look) -> S
 }
 
 /// The run as a table, and in a sentence why it can happen.
-fn explained(
-    task: &Task<'_>,
-    trace: &Trace,
-    run: &[Configuration],
-    sc_violation: Option<bool>,
-    look: &Look,
-) -> String {
-    let (program, model) = (task.program, task.model);
-    let cause = match sc_violation {
-        Some(true) => None,
-        _ => cause(program, trace, run),
-    };
-    let shown = Run {
-        program,
-        model,
-        steps: &trace.steps,
-        passed: run,
-        violation: Some(trace.violation),
-        cause: cause.as_ref(),
-    };
+fn explained(task: &Task<'_>, violated: Violated<'_>, sc_violation: Option<bool>, look: &Look) -> String {
+    let shown = Run::of(task, violated, sc_violation);
     let mut out = format!("\n{}\n", render(&shown, look.width));
-    match (&cause, sc_violation) {
-        (_, Some(true)) if model.is_sc() => {
+    match (shown.cause, sc_violation) {
+        (_, Some(true)) if task.model.is_sc() => {
             out.push_str(&prose("Under SC nothing is delayed: no fence helps.", look));
         }
         (_, Some(true)) => out.push_str(&prose("This happens under SC as well: no fence helps.", look)),
-        (Some(cause), _) => out.push_str(&prose(&format!("{}.", cause.text(program)), look)),
+        (Some(cause), _) => out.push_str(&prose(&format!("{}.", cause.text(task.program)), look)),
         (None, _) => {}
     }
     out
 }
 
 /// Which fence would have prevented the run.
-fn advice(task: &Task<'_>, trace: &Trace, run: &[Configuration], look: &Look) -> String {
-    let cause = cause(task.program, trace, run);
-    let point = cause.and_then(|cause| engine::prevented_by(task, trace, &cause));
-    let sentence = |point| format!("A {} prevents this run.", fences::name(task.program, &point));
+fn advice(program: &Program, point: Option<&FencePoint>, look: &Look) -> String {
+    let sentence = |point| format!("A {} prevents this run.", fences::name(program, point));
     point.map(|point| prose(&sentence(point), look)).unwrap_or_default()
 }
 
@@ -348,10 +329,11 @@ fn prose(text: &str, look: &Look) -> String {
 }
 
 /// The violated claim, with its place if it stands inside a thread.
-pub(super) fn violation(program: &Program, violation: Violation, run: &[Configuration]) -> String {
+pub(super) fn violation(program: &Program, violated: Violated<'_>) -> String {
+    let violation = violated.trace.violation;
     let mut text = violation.text(program);
     let Violation::Failure(thread, _) = violation else { return text };
-    let end = run.last();
+    let end = violated.account.passed().last();
     if let Some(index) = end.and_then(|end| violation.index(program, |t, r| end.register(t, r))) {
         let _ = write!(text, ": the index is {index}");
     }

@@ -9,11 +9,11 @@
 
 mod rows;
 
-use super::steps::{Effect, Step, buffer, describe_all, mentions, standing};
+use super::steps::{Step, buffer, describe_all, mentions, standing};
 use super::table::{Cell, Column, Line, Table, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
-use evidence::Cause;
-use machine::{Configuration, Model, TraceStep, Violation};
+use evidence::{Cause, Task, Violated};
+use machine::{Account, Action, Model, ReadFrom, Violation};
 use program::{Place, Program, RegId, ThreadId, VarId};
 use rows::{Row, rows};
 use std::collections::BTreeSet;
@@ -27,14 +27,48 @@ pub struct Run<'a> {
     pub program: &'a Program,
     /// The memory model.
     pub model: Model,
-    /// Its steps.
-    pub steps: &'a [TraceStep],
-    /// The configurations it passes: one more than steps.
-    pub passed: &'a [Configuration],
+    /// What happens in it.
+    pub account: &'a Account,
     /// What is violated at its end.
     pub violation: Option<Violation>,
     /// The step that SC would not allow.
     pub cause: Option<&'a Cause>,
+}
+
+impl<'a> Run<'a> {
+    /// A violation; where SC has one as well there is no step that it would not allow.
+    pub fn of(task: &Task<'a>, violated: Violated<'a>, sc_violation: Option<bool>) -> Run<'a> {
+        let Violated { trace, account, cause } = violated;
+        let cause = cause.filter(|_| sc_violation != Some(true));
+        Run { program: task.program, model: task.model, account, violation: Some(trace.violation), cause }
+    }
+
+    /// What the violated property speaks of.
+    fn asked(&self) -> BTreeSet<Place> {
+        let mut places = BTreeSet::new();
+        if let Some(Violation::Property(at)) = self.violation {
+            self.program.properties[at].cond.for_each_leaf(&mut |place| {
+                places.insert(*place);
+            });
+        }
+        places
+    }
+
+    /// The variables that it reads or writes or that the violated property asks for.
+    pub fn touched(&self) -> BTreeSet<VarId> {
+        let actions = self.account.steps().iter().flat_map(|step| &step.actions);
+        let accessed = actions.filter_map(|action| match action {
+            Action::Load(variable, ..) | Action::Store(variable, ..) | Action::Drain(variable, ..) => {
+                Some(*variable)
+            }
+            Action::Assign(..) | Action::Choose(..) => None,
+        });
+        let asked = self.asked().into_iter().filter_map(|place| match place {
+            Place::Memory(variable) => Some(variable),
+            _ => None,
+        });
+        accessed.chain(asked).collect()
+    }
 }
 
 const BUFFER: Style = AnsiColor::Cyan.on_default();
@@ -82,7 +116,7 @@ pub fn render(run: &Run<'_>, width: usize) -> String {
 
 struct View<'a> {
     run: &'a Run<'a>,
-    steps: Vec<Step>,
+    steps: Vec<Step<'a>>,
     rows: Vec<Row>,
     variables: Vec<VarId>,
     /// The threads that have something in their buffer after some row.
@@ -94,15 +128,16 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn new(run: &'a Run<'a>) -> View<'a> {
-        let steps = describe_all(run.program, run.steps, run.passed);
-        let rows = rows(run.program, &steps, run.passed);
-        let end = run.passed.last();
+        let steps = describe_all(run.program, run.account);
+        let rows = rows(run.program, &steps);
+        let passed = run.account.passed();
+        let end = passed.last();
         let ends = end.map(|end| run.program.thread_ids().map(|t| standing(run.program, end, t).line));
         let lines = steps.iter().map(|step| step.line).chain(ends.into_iter().flatten());
         let last_line = lines.flatten().max().unwrap_or(0);
-        let variables = touched(run, &steps);
+        let variables = run.touched().into_iter().collect();
         let threads = shown_threads(run.program, &steps);
-        let buffers = |t: &ThreadId| rows.iter().any(|row| !run.passed[row.steps.end].local(*t).drained());
+        let buffers = |t: &ThreadId| rows.iter().any(|row| !passed[row.steps.end].local(*t).drained());
         let buffering = threads.iter().copied().filter(buffers).collect();
         View { run, steps, rows, variables, buffering, threads, margin: last_line.to_string().len() + 1 }
     }
@@ -166,7 +201,7 @@ impl<'a> View<'a> {
 
     /// The buffer of a thread, if something is in it: what it is called, and its entries.
     fn buffer(&self, at: usize, thread: ThreadId) -> Option<(String, String)> {
-        let text = buffer(self.run.program, self.run.model, &self.run.passed[at], thread)?;
+        let text = buffer(self.run.program, self.run.model, &self.run.account.passed()[at], thread)?;
         text.split_once(": ").map(|(word, entries)| (word.to_string(), entries.to_string()))
     }
 
@@ -174,7 +209,7 @@ impl<'a> View<'a> {
     fn headline(&self, at: usize) -> Line {
         let step = &self.steps[at];
         let mark = self.mark(at);
-        if let Some(Effect::Drain(variable, value)) = step.effects.first() {
+        if let Some(Action::Drain(variable, value, _)) = step.actions.first() {
             let name = &self.run.program.variable(*variable).name;
             let style = if mark.is_empty() { DRAIN } else { FORBIDDEN };
             let arrow = format!("{:<width$}", "→", width = self.margin);
@@ -190,10 +225,10 @@ impl<'a> View<'a> {
         let mut lines = Vec::new();
         for at in group.clone() {
             let step = &self.steps[at];
-            for effect in &step.effects {
+            for effect in step.actions {
                 let Some(text) = self.effect(at, effect) else { continue };
                 let mark =
-                    if matches!(effect, Effect::Load(..) | Effect::Drain(..)) { self.mark(at) } else { "" };
+                    if matches!(effect, Action::Load(..) | Action::Drain(..)) { self.mark(at) } else { "" };
                 let style = if mark.is_empty() { Style::new() } else { FORBIDDEN };
                 lines.push(Line::plain(format!("{text}{mark}")).style(style));
             }
@@ -201,26 +236,26 @@ impl<'a> View<'a> {
         lines
     }
 
-    fn effect(&self, at: usize, effect: &Effect) -> Option<String> {
+    fn effect(&self, at: usize, effect: &Action) -> Option<String> {
         let step = &self.steps[at];
         let name = |variable: &VarId| &self.run.program.variable(*variable).name;
         let register = |r: &RegId| self.run.program.thread(step.thread).registers[r.index()].as_str();
         match effect {
-            Effect::Load(variable, value, false) => Some(format!("{} read {value}", name(variable))),
-            Effect::Load(variable, value, true) => {
+            Action::Load(variable, value, ReadFrom::OwnBuffer(_)) => {
                 Some(format!("{} read {value} (own buffer)", name(variable)))
             }
-            Effect::Store(variable, value, false) => Some(format!("{} = {value} in memory", name(variable))),
+            Action::Load(variable, value, _) => Some(format!("{} read {value}", name(variable))),
+            Action::Store(variable, value, false) => Some(format!("{} = {value} in memory", name(variable))),
             // Registers of the front end's own making mean nothing to the reader.
-            Effect::Assign(r, value) if mentions(&step.text, register(r)) => {
+            Action::Assign(r, value) if mentions(&step.text, register(r)) => {
                 Some(format!("{} = {value}", register(r)))
             }
-            Effect::Choose(_, value) => Some(format!("chose {value}")),
+            Action::Choose(_, value) => Some(format!("chose {value}")),
             // Memory shows what drains at once; only what SC forbids has to be said.
-            Effect::Drain(variable, _) if !self.mark(at).is_empty() && self.is_behind_its_store(at) => {
+            Action::Drain(variable, _, _) if !self.mark(at).is_empty() && self.is_behind_its_store(at) => {
                 Some(format!("{} reaches memory", name(variable)))
             }
-            Effect::Assign(..) | Effect::Store(..) | Effect::Drain(..) => None,
+            Action::Assign(..) | Action::Store(..) | Action::Drain(..) => None,
         }
     }
 
@@ -239,7 +274,7 @@ impl<'a> View<'a> {
     /// The cells of memory: all values at the start, later what a group of steps wrote.
     fn memory(&self, group: Option<&Range<usize>>, spread: bool) -> Vec<Cell> {
         let program = self.run.program;
-        let after = &self.run.passed[group.map_or(0, |group| group.end)];
+        let after = &self.run.account.passed()[group.map_or(0, |group| group.end)];
         let value = |variable: &VarId| after.memory(*variable);
         let same = |variable: &VarId| group.is_some_and(|group| !self.writes(group, *variable));
         let style = if group.is_none() { Style::new() } else { CHANGED };
@@ -257,21 +292,22 @@ impl<'a> View<'a> {
 
     /// Whether a group of steps writes a variable's memory.
     fn writes(&self, group: &Range<usize>, variable: VarId) -> bool {
-        let mut effects = self.steps[group.clone()].iter().flat_map(|step| &step.effects);
+        let mut effects = self.steps[group.clone()].iter().flat_map(|step| step.actions);
         effects.any(|effect| match effect {
-            Effect::Drain(v, _) | Effect::Store(v, _, false) => *v == variable,
+            Action::Drain(v, _, _) | Action::Store(v, _, false) => *v == variable,
             _ => false,
         })
     }
 
     /// Where a thread stands at the end, and what the violated property asks of its registers.
     fn standing(&self, thread: ThreadId) -> Cell {
-        let (program, end) = (self.run.program, &self.run.passed[self.run.passed.len() - 1]);
+        let program = self.run.program;
+        let Some(end) = self.run.account.passed().last() else { return Cell::new() };
         let standing = standing(program, end, thread);
         let line = standing.line.map(|line| line.to_string()).unwrap_or_default();
         let margin = format!("{line:>width$} ", width = self.margin - 1);
         let mut cell = vec![Line::plain(standing.text).margin(margin)];
-        for place in asked(self.run) {
+        for place in self.run.asked() {
             if let Place::Register(t, register) = place
                 && t == thread
             {
@@ -357,37 +393,8 @@ fn keep_words_whole(table: &mut Table) {
     }
 }
 
-/// What the violated property speaks of.
-fn asked(run: &Run<'_>) -> Vec<Place> {
-    let mut places = BTreeSet::new();
-    if let Some(Violation::Property(at)) = run.violation {
-        run.program.properties[at].cond.for_each_leaf(&mut |place| {
-            places.insert(*place);
-        });
-    }
-    places.into_iter().collect()
-}
-
-/// The variables that a run reads or writes or that the violated property asks for.
-fn touched(run: &Run<'_>, steps: &[Step]) -> Vec<VarId> {
-    let effects = steps.iter().flat_map(|step| &step.effects);
-    let mut variables: BTreeSet<VarId> = effects
-        .filter_map(|effect| match effect {
-            Effect::Load(variable, ..) | Effect::Store(variable, ..) | Effect::Drain(variable, _) => {
-                Some(*variable)
-            }
-            Effect::Assign(..) | Effect::Choose(..) => None,
-        })
-        .collect();
-    variables.extend(asked(run).into_iter().filter_map(|place| match place {
-        Place::Memory(variable) => Some(variable),
-        _ => None,
-    }));
-    variables.into_iter().collect()
-}
-
 /// All threads if there are few, else those that do something.
-fn shown_threads(program: &Program, steps: &[Step]) -> Vec<ThreadId> {
+fn shown_threads(program: &Program, steps: &[Step<'_>]) -> Vec<ThreadId> {
     let few = program.threads.len() <= 3;
     program.thread_ids().filter(|t| few || steps.iter().any(|step| step.thread == *t)).collect()
 }

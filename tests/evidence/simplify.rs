@@ -6,8 +6,8 @@
 use crate::support::random;
 
 use engine::{Engine, Explicit, Order, Run, prevented_by};
-use evidence::{Checked, Ignore, MostStates, Task, Verdict, cause, check, happens_under_sc, simplify};
-use machine::{Configuration, Event, MODELS, Model, Trace, TraceStep, model_named, replay};
+use evidence::{Checked, Ignore, MostStates, Task, Verdict, check, happens_under_sc, simplify};
+use machine::{Account, Action, Event, MODELS, Model, ReadFrom, Trace, TraceStep, model_named, replay};
 use program::{Fence, Op, Placement, Point, Program, Source, Strength};
 use random::generate;
 use std::collections::BTreeSet;
@@ -31,13 +31,58 @@ fn found(task: &Task<'_>, order: Order) -> Option<Trace> {
     }
 }
 
-fn simpler(task: &Task<'_>, trace: &Trace) -> Trace {
+fn simplified(task: &Task<'_>, trace: &Trace) -> Checked {
     let checked = check(task, Verdict::Unsafe(trace.clone()), &Ignore).expect("engines give evidence");
     let simple = simplify(task, checked, &Ignore);
-    let trace = trace_of(&simple);
-    let run = replay(task.program, task.model, trace).expect("it is a run");
-    assert_eq!(run, simple.run(), "the configurations are those of the trace");
-    trace.clone()
+    let run = replay(task.program, task.model, trace_of(&simple)).expect("it is a run");
+    let account = simple.violated().expect("a violation stays one").account;
+    assert_eq!(&run, account, "the account is that of the trace");
+    check_account(task.program, account);
+    simple
+}
+
+fn simpler(task: &Task<'_>, trace: &Trace) -> Trace {
+    trace_of(&simplified(task, trace)).clone()
+}
+
+/// Every load reads what its store wrote, every drain brings what its store wrote, and memory is
+/// what the last of them left there.
+fn check_account(program: &Program, account: &Account) {
+    let steps = account.steps();
+    let stored = |step: usize, variable| {
+        let stores = steps[step].actions.iter().rev();
+        let mut values = stores.filter_map(|action| match action {
+            Action::Store(v, value, _) if *v == variable => Some(value.clone()),
+            _ => None,
+        });
+        values.next().expect("it stores that")
+    };
+    let mut memory: Vec<_> = program.variable_ids().map(|v| account.passed()[0].memory(v)).collect();
+    for (at, step) in steps.iter().enumerate() {
+        for action in &step.actions {
+            match action {
+                Action::Load(v, value, ReadFrom::Initial) => {
+                    assert_eq!((value, value), (&memory[v.index()], &account.passed()[0].memory(*v)));
+                }
+                Action::Load(v, value, ReadFrom::Memory(store)) => {
+                    assert_eq!((value, value), (&memory[v.index()], &stored(*store, *v)));
+                }
+                Action::Load(v, value, ReadFrom::OwnBuffer(store)) => {
+                    assert_eq!(*value, stored(*store, *v));
+                    assert_eq!(steps[*store].thread(), step.thread());
+                    assert!(*store < at && steps[*store].drain.is_none_or(|drain| drain > at));
+                }
+                Action::Drain(v, value, store) => {
+                    assert_eq!((steps[*store].drain, value), (Some(at), &stored(*store, *v)));
+                    memory[v.index()] = value.clone();
+                }
+                Action::Store(v, value, false) => memory[v.index()] = value.clone(),
+                Action::Store(..) | Action::Assign(..) | Action::Choose(..) => {}
+            }
+        }
+        let after: Vec<_> = program.variable_ids().map(|v| account.passed()[at + 1].memory(v)).collect();
+        assert_eq!(memory, after, "step {at}");
+    }
 }
 
 fn trace_of(checked: &Checked) -> &Trace {
@@ -53,7 +98,8 @@ fn thread_steps(trace: &Trace) -> usize {
 
 /// The places in the text of the stores that do not drain at once.
 fn delayed(program: &Program, model: Model, trace: &Trace) -> Vec<String> {
-    let run: Vec<Configuration> = replay(program, model, trace).expect("it is a run");
+    let run = replay(program, model, trace).expect("it is a run");
+    let run = run.passed();
     let stored = |(at, step): (usize, &TraceStep)| match step.event {
         Event::Step { thread, edge } => {
             let edge = program.thread(thread).edge(edge);
@@ -197,14 +243,14 @@ never P@l && Q@m && P.a == 0 && Q.b == 0;",
 
 /// Whether a full fence behind a step that the run takes stands in its way: the buffer is not
 /// empty at any moment until the thread's next step.
-fn waits_for_ever(trace: &Trace, run: &[Configuration], fence: &Placement) -> bool {
+fn waits_for_ever(trace: &Trace, account: &Account, fence: &Placement) -> bool {
     let own =
         |at: &usize| matches!(trace.steps[*at].event, Event::Step { thread, .. } if thread == fence.thread);
     let steps: Vec<usize> = (0..trace.steps.len()).filter(own).collect();
     steps.iter().enumerate().any(|(number, at)| {
         let Event::Step { edge, .. } = trace.steps[*at].event else { return false };
         let next = steps.get(number + 1).copied().unwrap_or(trace.steps.len());
-        let empty = |at: usize| run[at].local(fence.thread).drained();
+        let empty = |at: usize| account.passed()[at].local(fence.thread).drained();
         fence.point == Point::After(edge) && !(at + 1..=next).any(empty)
     })
 }
@@ -231,19 +277,22 @@ fn a_fence_that_is_said_to_prevent_a_run_does_and_there_is_one_for_every_weak_ru
     for (name, program) in programs() {
         for model in MODELS {
             let task = Task { program: &program, model: *model };
-            let Some(trace) = found(&task, Order::Breadth).map(|trace| simpler(&task, &trace)) else {
+            let Some(simple) = found(&task, Order::Breadth).map(|trace| simplified(&task, &trace)) else {
                 continue;
             };
-            let run = replay(&program, *model, &trace).expect("it is a run");
+            let violated = simple.violated().expect("a violation stays one");
+            let trace = violated.trace;
             let text = || format!("{name}, {}\n{}", model.name(), program::print(&program));
-            if happens_under_sc(&program, &trace) {
+            if happens_under_sc(&program, trace) {
                 continue;
             }
-            let cause = cause(&program, &trace, &run).unwrap_or_else(|| panic!("a cause: {}", text()));
-            let point = prevented_by(&task, &trace, &cause).unwrap_or_else(|| panic!("a fence: {}", text()));
+            let cause = violated.cause.unwrap_or_else(|| panic!("a cause: {}", text()));
+            let point =
+                prevented_by(&task, violated, &Ignore).unwrap_or_else(|| panic!("a fence: {}", text()));
             match point.strength {
                 Strength::Fence(Fence::Full) => {
-                    let stops = point.placements.iter().any(|fence| waits_for_ever(&trace, &run, fence));
+                    let stops =
+                        point.placements.iter().any(|fence| waits_for_ever(trace, violated.account, fence));
                     assert!(stops, "{}", text());
                     full += 1;
                 }
@@ -262,11 +311,10 @@ fn a_fence_that_is_said_to_prevent_a_run_does_and_there_is_one_for_every_weak_ru
 fn check_cause(text: &str, model: &str, sentence: &str, fence: Option<usize>) {
     let program = read(text);
     let task = Task { program: &program, model: model_named(model).expect("known") };
-    let trace = simpler(&task, &found(&task, Order::Breadth).expect("unsafe"));
-    let run = replay(&program, task.model, &trace).expect("it is a run");
-    let cause = cause(&program, &trace, &run).expect("a cause");
-    assert_eq!(cause.text(&program), sentence);
-    let point = prevented_by(&task, &trace, &cause);
+    let simple = simplified(&task, &found(&task, Order::Breadth).expect("unsafe"));
+    let violated = simple.violated().expect("a violation stays one");
+    assert_eq!(violated.cause.expect("a cause").text(&program), sentence);
+    let point = prevented_by(&task, violated, &Ignore);
     assert_eq!(point.and_then(|point| program.source.line(point.span)), fence, "{text}");
 }
 

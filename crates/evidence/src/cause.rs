@@ -10,10 +10,14 @@
 //! simplified run ([`crate::simplify`]) all delays that are left matter, and this is where the
 //! first one does. Where the violated property itself looks at memory, it may be the property that
 //! misses a store; then there is no step to blame, and the last one is named.
+//!
+//! Whoever could miss a store at its second overtaking could at its first, so only the first of
+//! every store is remembered, and the run is read once.
 
-use crate::stores::Stores;
-use machine::{Configuration, Event, Trace, Violation};
-use program::{EdgeId, Int, Op, Place, Program, Span, ThreadId, VarId};
+use crate::Patience;
+use machine::{Account, Action, ReplayedStep, Violation};
+use program::{EdgeId, Int, Place, Program, Span, ThreadId, VarId};
+use std::collections::VecDeque;
 
 /// An overtaking in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,140 +89,175 @@ fn line(program: &Program, span: Span) -> String {
     program.source.line(span).map(|line| format!(" (line {line})")).unwrap_or_default()
 }
 
-/// The cause of a replayed violation; `None` if nothing overtakes.
-pub fn cause(program: &Program, trace: &Trace, run: &[Configuration]) -> Option<Cause> {
-    let stores = Stores::of(program, &trace.steps, |at| &run[at]);
-    let pending = vec![Vec::new(); program.threads.len()];
-    let mut watch = Watch { program, trace, run, stores, pending, causes: Vec::new() };
-    (0..trace.steps.len()).for_each(|at| watch.step(at));
-    let telling = watch.causes.iter().position(|cause| cause.missed.is_some());
-    match telling {
-        Some(at) => Some(watch.causes.swap_remove(at)),
-        None => watch.claim().or_else(|| watch.causes.into_iter().next()),
+/// How many steps are read between two looks at the clock.
+const LOOK: usize = 1024;
+
+/// The cause of a replayed violation; `None` if nothing overtakes, or if patience ended.
+pub(crate) fn cause(
+    program: &Program,
+    violation: Violation,
+    account: &Account,
+    patience: &mut Patience<'_>,
+) -> Option<Cause> {
+    let threads = program.threads.len();
+    let mut watch = Watch {
+        program,
+        account,
+        waiting: vec![VecDeque::new(); threads],
+        unmissed: vec![vec![VecDeque::new(); threads]; program.variables.len()],
+        overtakings: Vec::new(),
+    };
+    for at in 0..account.steps().len() {
+        if at % LOOK == 0 && !patience.lasts() {
+            return None;
+        }
+        watch.step(at);
     }
+    let missed = watch.overtakings.iter().find(|overtaking| overtaking.missed.is_some());
+    let overtakes = |overtaking| watch.cause(overtaking);
+    missed.map(overtakes).or_else(|| watch.claim(violation)).or(watch.overtakings.first().map(overtakes))
+}
+
+/// The first time that something overtook a store.
+struct Overtaking {
+    /// The step that overtook it.
+    step: usize,
+    /// The step that issued it.
+    issued: usize,
+    missed: Option<Missed>,
 }
 
 /// What is on its way to memory, and what overtook it, as a run goes on.
 struct Watch<'a> {
     program: &'a Program,
-    trace: &'a Trace,
-    run: &'a [Configuration],
-    stores: Stores,
-    /// The steps that issued what is still buffered, for every thread.
-    pending: Vec<Vec<usize>>,
-    causes: Vec<Cause>,
+    account: &'a Account,
+    /// For every thread, the buffered stores that nothing overtook yet, oldest first.
+    waiting: Vec<VecDeque<usize>>,
+    /// For every variable and thread, the buffered stores that were overtaken and that nobody
+    /// missed yet, oldest first, by their numbers among the overtakings.
+    unmissed: Vec<Vec<VecDeque<usize>>>,
+    overtakings: Vec<Overtaking>,
 }
 
 impl Watch<'_> {
     fn step(&mut self, at: usize) {
-        let thread = self.trace.steps[at].event.thread();
-        match self.trace.steps[at].event {
-            Event::Drain { variable, .. } => self.drain(at, thread, variable),
-            Event::Step { edge, .. } => {
-                let program = self.program;
-                let edge = program.thread(thread).edge(edge);
-                edge.op.for_each_part(&mut |part| match part {
-                    Op::Load(_, variable) => self.load(at, thread, *variable, edge.span),
-                    Op::Store(..) if self.stores.buffered[at].is_some() => {
-                        self.pending[thread.index()].push(at);
-                    }
-                    Op::Store(variable, _) => self.touch(at, thread, *variable, None, edge.span),
-                    _ => {}
-                });
+        let account = self.account;
+        let step = &account.steps()[at];
+        let thread = step.thread();
+        for action in &step.actions {
+            match action {
+                Action::Load(variable, value, from) if !from.is_own_buffer() => {
+                    self.overtake(at, thread, usize::MAX);
+                    self.touch(at, *variable, Some(value));
+                }
+                Action::Store(_, _, true) => self.waiting[thread.index()].push_back(at),
+                Action::Store(variable, _, false) => self.touch(at, *variable, None),
+                Action::Drain(variable, _, store) => {
+                    self.overtake(at, thread, *store);
+                    self.touch(at, *variable, None);
+                    self.arrive(thread, *variable, *store);
+                }
+                Action::Load(..) | Action::Assign(..) | Action::Choose(..) => {}
             }
         }
     }
 
-    fn load(&mut self, step: usize, thread: ThreadId, variable: VarId, span: Span) {
-        let queue = self.pending[thread.index()].clone();
-        if queue.iter().any(|store| self.stores.buffered[*store] == Some(variable)) {
-            return;
+    /// A step overtakes the buffered stores of its thread that were issued before this one.
+    fn overtake(&mut self, step: usize, thread: ThreadId, before: usize) {
+        while let Some(issued) = pop_if(&mut self.waiting[thread.index()], |store| store < before) {
+            if let Some(delayed) = self.account.steps()[issued].buffered() {
+                self.unmissed[delayed.index()][thread.index()].push_back(self.overtakings.len());
+            }
+            self.overtakings.push(Overtaking { step, issued, missed: None });
         }
-        queue.iter().for_each(|older| self.overtake(step, thread, variable, true, span, *older));
-        self.touch(step, thread, variable, Some(self.run[step].memory(variable)), span);
-    }
-
-    fn drain(&mut self, step: usize, thread: ThreadId, variable: VarId) {
-        let queue = self.pending[thread.index()].clone();
-        let Some(place) = queue.iter().position(|store| self.stores.drain_of[*store] == Some(step)) else {
-            return;
-        };
-        let span = self.issuing(queue[place]).1;
-        queue[..place].iter().for_each(|older| self.overtake(step, thread, variable, false, span, *older));
-        self.touch(step, thread, variable, None, span);
-        self.pending[thread.index()].remove(place);
-    }
-
-    /// The edge that issued a store, and its statement.
-    fn issuing(&self, store: usize) -> (EdgeId, Span) {
-        match self.trace.steps[store].event {
-            Event::Step { thread, edge } => (edge, self.program.thread(thread).edge(edge).span),
-            Event::Drain { .. } => (EdgeId::new(0), Span::NONE),
-        }
-    }
-
-    fn overtake(
-        &mut self,
-        step: usize,
-        thread: ThreadId,
-        overtaking: VarId,
-        is_load: bool,
-        span: Span,
-        older: usize,
-    ) {
-        let Some(delayed) = self.stores.buffered[older] else { return };
-        let store = self.issuing(older).0;
-        let (is_claim, missed) = (false, None);
-        let cause = Cause {
-            thread,
-            step,
-            overtaking,
-            is_load,
-            is_claim,
-            span,
-            delayed,
-            store,
-            issued: older,
-            missed,
-        };
-        self.causes.push(cause);
     }
 
     /// Memory of a variable was read or written: stores of others to it that are late are missed.
-    fn touch(&mut self, step: usize, thread: ThreadId, variable: VarId, read: Option<Int>, span: Span) {
-        for cause in &mut self.causes {
-            let late = self.stores.drain_of[cause.issued].is_none_or(|drain| drain > step);
-            if late && cause.thread != thread && cause.delayed == variable && cause.missed.is_none() {
-                cause.missed = Some(Missed { thread, step, read: read.clone(), span });
+    fn touch(&mut self, step: usize, variable: VarId, read: Option<&Int>) {
+        let thread = self.account.steps()[step].thread();
+        for (at, late) in self.unmissed[variable.index()].iter_mut().enumerate() {
+            if at != thread.index() {
+                for overtaking in late.drain(..) {
+                    let span = statement(self.program, self.account, step).1;
+                    let missed = Missed { thread, step, read: read.cloned(), span };
+                    self.overtakings[overtaking].missed = Some(missed);
+                }
             }
+        }
+    }
+
+    /// A store is in memory: from now on nobody overtakes or misses it.
+    fn arrive(&mut self, thread: ThreadId, variable: VarId, store: usize) {
+        pop_if(&mut self.waiting[thread.index()], |waiting| waiting == store);
+        let late = &mut self.unmissed[variable.index()][thread.index()];
+        pop_if(late, |overtaking| self.overtakings[overtaking].issued == store);
+    }
+
+    fn cause(&self, overtaking: &Overtaking) -> Cause {
+        let steps = self.account.steps();
+        let Overtaking { step, issued, .. } = *overtaking;
+        let accessed = |step: &ReplayedStep| {
+            step.actions.iter().find_map(|action| match action {
+                Action::Load(variable, _, from) if !from.is_own_buffer() => Some(*variable),
+                Action::Drain(variable, ..) => Some(*variable),
+                _ => None,
+            })
+        };
+        let delayed = steps[issued].buffered().unwrap_or(VarId::new(0));
+        Cause {
+            thread: steps[step].thread(),
+            step,
+            overtaking: accessed(&steps[step]).unwrap_or(delayed),
+            is_load: steps[step].drained().is_none(),
+            is_claim: false,
+            span: statement(self.program, self.account, step).1,
+            delayed,
+            store: statement(self.program, self.account, issued).0,
+            issued,
+            missed: overtaking.missed.clone(),
         }
     }
 
     /// The first store still buffered at the end to a variable that the violated property reads.
-    fn claim(&self) -> Option<Cause> {
-        let Violation::Property(property) = self.trace.violation else { return None };
-        let step = self.trace.steps.len().checked_sub(1)?;
+    fn claim(&self, violation: Violation) -> Option<Cause> {
+        let Violation::Property(property) = violation else { return None };
         let mut asked = Vec::new();
         self.program.properties[property].cond.for_each_leaf(&mut |place| {
             if let Place::Memory(variable) = place {
                 asked.push(*variable);
             }
         });
-        let mut pending: Vec<usize> = self.pending.concat();
-        pending.sort_unstable();
-        let missed = |at: &usize| self.stores.buffered[*at].filter(|variable| asked.contains(variable));
-        let (issued, delayed) = pending.iter().find_map(|at| Some((*at, missed(at)?)))?;
+        let steps = self.account.steps();
+        let missed = |step: &ReplayedStep| {
+            step.buffered().filter(|variable| step.drain.is_none() && asked.contains(variable))
+        };
+        let (issued, delayed) = steps.iter().enumerate().find_map(|(at, step)| Some((at, missed(step)?)))?;
         Some(Cause {
-            thread: self.trace.steps[issued].event.thread(),
-            step,
+            thread: steps[issued].thread(),
+            step: steps.len() - 1,
             overtaking: delayed,
             is_load: false,
             is_claim: true,
             span: Span::NONE,
             delayed,
-            store: self.issuing(issued).0,
+            store: statement(self.program, self.account, issued).0,
             issued,
             missed: None,
         })
     }
+}
+
+/// Takes the first of a queue, if it is one of those wanted.
+fn pop_if(queue: &mut VecDeque<usize>, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+    let first = queue.front().copied().filter(|first| wanted(*first))?;
+    queue.pop_front();
+    Some(first)
+}
+
+/// The edge and the statement of a step; for a drain, those of its store.
+fn statement(program: &Program, account: &Account, step: usize) -> (EdgeId, Span) {
+    let steps = account.steps();
+    let step = steps[step].drained().map_or(&steps[step], |store| &steps[store]);
+    let edge = step.edge().unwrap_or(EdgeId::new(0));
+    (edge, program.thread(step.thread()).edge(edge).span)
 }

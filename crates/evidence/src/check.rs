@@ -5,12 +5,13 @@
 //! certificate, which may come from a file: a dictionary entry may be nonsense and a state
 //! may have too few values; that must end in a rejection, never in a panic.
 
+use crate::cause::{Cause, cause};
 use crate::cubes::{CubeFlaw, check_cubes};
 use crate::obligations::{Looking, Obligations};
 use crate::robust::check_robust_safe;
 use crate::{Certificate, ClosedSet, Monitor, Patience, Progress, Stop, Task, Verdict};
 use machine::{
-    Configuration, DataDomain, Doubt, GapStepper, Gaps, Stepper, Trace, Violation, WithBuffers, replay_while,
+    Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, Trace, Violation, WithBuffers, replay_while,
 };
 use std::fmt;
 
@@ -19,16 +20,34 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Checked {
     verdict: Verdict,
-    run: Vec<Configuration>,
+    /// What happens in a violating run.
+    account: Option<Account>,
+    cause: Option<Cause>,
+}
+
+/// A violation that was replayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Violated<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// What happens in it.
+    pub account: &'a Account,
+    /// What SC would not allow in it; `None` if there is no such thing, or it was not looked for, or
+    /// the time was out.
+    pub cause: Option<&'a Cause>,
 }
 
 impl Checked {
-    pub(crate) fn from_parts(verdict: Verdict, run: Vec<Configuration>) -> Checked {
-        Checked { verdict, run }
+    pub(crate) fn from_parts(verdict: Verdict, account: Option<Account>) -> Checked {
+        Checked { verdict, account, cause: None }
     }
 
-    pub(crate) fn into_parts(self) -> (Verdict, Vec<Configuration>) {
-        (self.verdict, self.run)
+    /// Looks for the cause of a violation, once for everybody who wants to know.
+    pub fn explained(self, task: &Task<'_>, monitor: &dyn Monitor) -> Checked {
+        let mut patience = Patience::new(monitor, "looking for the cause");
+        let found =
+            self.violated().and_then(|v| cause(task.program, v.trace.violation, v.account, &mut patience));
+        Checked { cause: found, ..self }
     }
 
     /// The verdict.
@@ -36,9 +55,14 @@ impl Checked {
         &self.verdict
     }
 
-    /// The configurations a violating trace passes, first and last included; empty otherwise.
-    pub fn run(&self) -> &[Configuration] {
-        &self.run
+    /// The violation, if it is one.
+    pub fn violated(&self) -> Option<Violated<'_>> {
+        match (&self.verdict, &self.account) {
+            (Verdict::Unsafe(trace), Some(account)) => {
+                Some(Violated { trace, account, cause: self.cause.as_ref() })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -116,35 +140,32 @@ impl std::error::Error for Rejected {}
 
 /// Checks the evidence of a verdict.
 pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result<Checked, Rejected> {
-    let run = match &verdict {
-        Verdict::Unknown(_) => Vec::new(),
-        Verdict::Unsafe(trace) => replayed(task, trace, monitor)?,
-        Verdict::Safe(Certificate::Closed(set)) => {
-            check_set(task, None, Looking::ForViolations, set, monitor)?;
-            Vec::new()
-        }
-        Verdict::Safe(Certificate::Gaps(gaps, set)) => {
-            check_set(task, Some(*gaps), Looking::ForViolations, set, monitor)?;
-            Vec::new()
-        }
-        Verdict::Safe(Certificate::Robust { delays, gaps, set }) => {
-            check_robust_safe(task, delays, *gaps, set, monitor)?;
-            Vec::new()
-        }
-        Verdict::Safe(Certificate::Cubes(proof)) => {
-            check_cubes(task, proof, monitor)?;
-            Vec::new()
+    let account = match &verdict {
+        Verdict::Unsafe(trace) => Some(replayed(task, trace, monitor)?),
+        Verdict::Unknown(_) => None,
+        Verdict::Safe(certificate) => {
+            check_certificate(task, certificate, monitor)?;
+            None
         }
     };
-    Ok(Checked { verdict, run })
+    Ok(Checked::from_parts(verdict, account))
 }
 
-/// The configurations that a trace passes.
-pub(crate) fn replayed(
+fn check_certificate(
     task: &Task<'_>,
-    trace: &Trace,
+    certificate: &Certificate,
     monitor: &dyn Monitor,
-) -> Result<Vec<Configuration>, Rejected> {
+) -> Result<(), Rejected> {
+    match certificate {
+        Certificate::Closed(set) => check_set(task, None, Looking::ForViolations, set, monitor),
+        Certificate::Gaps(gaps, set) => check_set(task, Some(*gaps), Looking::ForViolations, set, monitor),
+        Certificate::Robust { delays, gaps, set } => check_robust_safe(task, delays, *gaps, set, monitor),
+        Certificate::Cubes(proof) => check_cubes(task, proof, monitor),
+    }
+}
+
+/// What happens in a trace.
+fn replayed(task: &Task<'_>, trace: &Trace, monitor: &dyn Monitor) -> Result<Account, Rejected> {
     let mut patience = Patience::new(monitor, "replaying");
     match replay_while(task.program, task.model, trace, &mut || patience.lasts()) {
         Err(machine::Rejected::Stopped) => patience.found(None).map_err(Rejected::Stopped),

@@ -1,13 +1,23 @@
-//! The happens-before of a run under TSO, as a graph over its steps.
+//! The happens-before of a run, as a graph over its steps.
 //!
-//! Built while reading the run once: for every variable the store that is in memory and the
-//! loads that have read it; for every thread what is in its buffer, with the loads that have
-//! read it there. A drain belongs to the node of its store. Two steps may be linked in several
-//! ways; all are kept, because pictures show them.
+//! Links are program order, *reads from* (a store and a load that sees it), *store order* (stores
+//! to one variable as they reach memory) and *from read* (a load and the store that overwrites
+//! what it saw) [004, sec. 2.3.3]. What happens as one indivisible step (a block, an atomic
+//! section) is one node, named by its first step; a drain belongs to the node of its store. Under
+//! SC all links go forward in time, so a cycle shows that no run under SC looks like this one. Two
+//! steps may be linked in several ways; all are kept, because pictures show them.
+//!
+//! A store that is still buffered at the end will reach memory after all that has, in every
+//! continuation: it gets its links as if it did. Stores of different threads that wait for the
+//! same variable may arrive in any order ([`Waiting`]).
 
-use machine::{Configuration, Event, TraceStep};
-use program::{Op, Program, ThreadId, VarId};
-use std::collections::{HashSet, VecDeque};
+use machine::{Account, Action, ReadFrom};
+use program::{Program, VarId};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+/// In runs up to this size the shortest of all cycles is found; in longer ones the shortest
+/// through one node.
+const SMALL: usize = 300;
 
 /// Why one step happens before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,58 +32,56 @@ pub enum Link {
     FromRead,
 }
 
+/// How stores of different threads that are still buffered at the end are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Not at all: the links hold in every continuation.
+    Unordered,
+    /// They are drained, one thread's after the other's.
+    ThreadByThread,
+}
+
 /// A graph over steps; indivisible groups of steps are named by their first.
 #[derive(Clone, Debug)]
 pub struct HappensBefore {
-    /// The node of every step.
-    pub(crate) node: Vec<usize>,
-    /// What every step read from memory.
-    pub(crate) memory_reads: Vec<Vec<VarId>>,
-    /// Whether a step put a store into the buffer.
-    pub(crate) buffered: Vec<bool>,
+    node: Vec<usize>,
     links: Vec<Vec<(usize, Link)>>,
 }
 
-/// A store that was issued and what has read it so far.
+/// A step, and how it is linked to the next; the last of a cycle is linked to its first.
+pub type Linked = (usize, Link);
+
+/// What is in memory or in a buffer: the node that wrote it, and those that have read it.
 #[derive(Clone, Default)]
 struct Written {
     node: Option<usize>,
     readers: Vec<usize>,
 }
 
-struct Builder {
+struct Builder<'a> {
+    account: &'a Account,
     graph: HappensBefore,
     known: HashSet<(usize, usize, Link)>,
     memory: Vec<Written>,
-    buffers: Vec<VecDeque<(VarId, Written)>>,
+    /// The stores that are still buffered, by the step that issued them.
+    buffered: BTreeMap<usize, (VarId, Written)>,
     last: Vec<Option<usize>>,
 }
 
 impl HappensBefore {
-    /// Reads a run that was replayed; `run[i]` is the configuration before step `i`.
-    pub(crate) fn of(program: &Program, steps: &[TraceStep], run: &[Configuration]) -> HappensBefore {
-        let graph = HappensBefore {
-            node: (0..steps.len()).collect(),
-            memory_reads: vec![Vec::new(); steps.len()],
-            buffered: vec![false; steps.len()],
-            links: vec![Vec::new(); steps.len()],
-        };
+    /// The happens-before of a run.
+    pub fn of(program: &Program, account: &Account, waiting: Waiting) -> HappensBefore {
+        let count = account.steps().len();
         let mut builder = Builder {
-            graph,
+            account,
+            graph: HappensBefore { node: (0..count).collect(), links: vec![Vec::new(); count] },
             known: HashSet::new(),
             memory: vec![Written::default(); program.variables.len()],
-            buffers: vec![VecDeque::new(); program.threads.len()],
+            buffered: BTreeMap::new(),
             last: vec![None; program.threads.len()],
         };
-        for (at, step) in steps.iter().enumerate() {
-            match step.event {
-                Event::Drain { thread, .. } => builder.drain(at, thread),
-                Event::Step { thread, edge } => {
-                    let inside = run[at].holder() == Some(thread);
-                    builder.step(at, thread, &program.thread(thread).edge(edge).op, inside);
-                }
-            }
-        }
+        (0..count).for_each(|at| builder.step(at));
+        builder.order_buffered(program, waiting);
         builder.graph
     }
 
@@ -85,14 +93,14 @@ impl HappensBefore {
 
     /// All links, by the node they leave.
     pub fn links(&self) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
-        let each = |(from, links): (usize, &Vec<(usize, Link)>)| {
+        let each = |(from, links): (usize, &'_ Vec<(usize, Link)>)| {
             links.iter().map(move |(to, link)| (from, *to, *link)).collect::<Vec<_>>()
         };
         self.links.iter().enumerate().flat_map(each)
     }
 
     /// For every node, how it was first reached from this one: the node before and the link.
-    pub(crate) fn reached_from(&self, start: usize) -> Vec<Option<(usize, Link)>> {
+    pub(crate) fn reached_from(&self, start: usize) -> Vec<Option<Linked>> {
         let mut from = vec![None; self.links.len()];
         let mut queue = VecDeque::from([start]);
         while let Some(node) = queue.pop_front() {
@@ -105,67 +113,131 @@ impl HappensBefore {
         }
         from
     }
+
+    /// A shortest cycle: through this step if there is one, else through any. Empty if there is none.
+    pub fn cycle(&self, through: Option<usize>) -> Vec<Linked> {
+        let preferred = through.map(|step| self.cycle_through(self.node[step])).unwrap_or_default();
+        if !preferred.is_empty() {
+            return preferred;
+        }
+        let Some(node) = self.node_on_a_cycle() else { return Vec::new() };
+        if self.links.len() > SMALL {
+            return self.cycle_through(node);
+        }
+        let cycles = (0..self.links.len()).map(|node| self.cycle_through(node));
+        cycles.filter(|cycle| !cycle.is_empty()).min_by_key(Vec::len).unwrap_or_default()
+    }
+
+    /// A shortest way from a node back to itself; empty if there is none.
+    fn cycle_through(&self, start: usize) -> Vec<Linked> {
+        let reached = self.reached_from(start);
+        let mut cycle = Vec::new();
+        let mut node = start;
+        while let Some((before, link)) = reached[node] {
+            cycle.push((before, link));
+            node = before;
+            if node == start {
+                break;
+            }
+        }
+        cycle.reverse();
+        cycle
+    }
+
+    /// Takes away nodes that nothing leads to, until there are none; in what is left, going
+    /// backwards leads round a cycle.
+    fn node_on_a_cycle(&self) -> Option<usize> {
+        let mut before = vec![Vec::new(); self.links.len()];
+        self.links().for_each(|(from, to, _)| before[to].push(from));
+        let mut arriving: Vec<usize> = before.iter().map(Vec::len).collect();
+        let mut free: Vec<usize> = (0..arriving.len()).filter(|node| arriving[*node] == 0).collect();
+        while let Some(node) = free.pop() {
+            for (next, _) in &self.links[node] {
+                arriving[*next] -= 1;
+                if arriving[*next] == 0 {
+                    free.push(*next);
+                }
+            }
+        }
+        let mut node = (0..arriving.len()).find(|node| arriving[*node] > 0)?;
+        for _ in 0..arriving.len() {
+            node = *before[node].iter().find(|earlier| arriving[**earlier] > 0)?;
+        }
+        Some(node)
+    }
 }
 
-impl Builder {
-    fn step(&mut self, at: usize, thread: ThreadId, op: &Op, inside: bool) {
-        let before = self.last[thread.index()];
-        let node = match before {
-            Some(section) if inside => section,
-            _ => at,
-        };
+impl Builder<'_> {
+    fn step(&mut self, at: usize) {
+        let account = self.account;
+        let step = &account.steps()[at];
+        let node = step.drained().map_or(step.section.unwrap_or(at), |store| self.graph.node[store]);
         self.graph.node[at] = node;
-        if let Some(before) = before {
+        if step.drained().is_none()
+            && let Some(before) = self.last[step.thread().index()].replace(node)
+        {
             self.link(before, node, Link::Program);
         }
-        self.last[thread.index()] = Some(node);
-        let direct = inside || matches!(op, Op::Block { .. });
-        op.for_each_part(&mut |part| match part {
-            Op::Load(_, variable) => self.load(at, thread, *variable),
-            Op::Store(variable, _) if direct => {
-                self.write(*variable, Written { node: Some(node), readers: Vec::new() });
+        for action in &step.actions {
+            match action {
+                Action::Load(variable, _, from) => self.load(node, *variable, *from),
+                Action::Store(variable, _, buffered) => {
+                    let written = Written { node: Some(node), readers: Vec::new() };
+                    match buffered {
+                        true => drop(self.buffered.insert(at, (*variable, written))),
+                        false => self.write(*variable, written),
+                    }
+                }
+                Action::Drain(.., store) => {
+                    if let Some((variable, written)) = self.buffered.remove(store) {
+                        self.write(variable, written);
+                    }
+                }
+                Action::Assign(..) | Action::Choose(..) => {}
             }
-            Op::Store(variable, _) => {
-                self.graph.buffered[at] = true;
-                let written = Written { node: Some(node), readers: Vec::new() };
-                self.buffers[thread.index()].push_back((*variable, written));
-            }
-            _ => {}
-        });
-    }
-
-    fn load(&mut self, at: usize, thread: ThreadId, variable: VarId) {
-        let node = self.graph.node[at];
-        let own = self.buffers[thread.index()].iter_mut().rev().find(|(v, _)| *v == variable);
-        let written = match own {
-            Some((_, written)) => written,
-            None => {
-                self.graph.memory_reads[at].push(variable);
-                &mut self.memory[variable.index()]
-            }
-        };
-        written.readers.push(node);
-        let store = written.node;
-        if let Some(store) = store {
-            self.link(store, node, Link::ReadsFrom);
         }
     }
 
-    fn drain(&mut self, at: usize, thread: ThreadId) {
-        if let Some((variable, written)) = self.buffers[thread.index()].pop_front() {
-            self.graph.node[at] = written.node.unwrap_or(at);
-            self.write(variable, written);
+    fn load(&mut self, node: usize, variable: VarId, from: ReadFrom) {
+        let memory = &mut self.memory[variable.index()];
+        let written = match from {
+            ReadFrom::OwnBuffer(store) => {
+                self.buffered.get_mut(&store).map_or(memory, |(_, written)| written)
+            }
+            ReadFrom::Memory(_) | ReadFrom::Initial => memory,
+        };
+        written.readers.push(node);
+        if let Some(store) = written.node {
+            self.link(store, node, Link::ReadsFrom);
         }
     }
 
     fn write(&mut self, variable: VarId, written: Written) {
         let over = std::mem::replace(&mut self.memory[variable.index()], written.clone());
-        let Some(node) = written.node else { return };
+        self.overwrite(&over, &written);
+    }
+
+    fn overwrite(&mut self, over: &Written, by: &Written) {
+        let Some(node) = by.node else { return };
         if let Some(store) = over.node {
             self.link(store, node, Link::StoreOrder);
         }
-        for reader in over.readers {
-            self.link(reader, node, Link::FromRead);
+        over.readers.iter().for_each(|reader| self.link(*reader, node, Link::FromRead));
+    }
+
+    /// What is still buffered comes after all that is in memory.
+    fn order_buffered(&mut self, program: &Program, waiting: Waiting) {
+        let (account, buffered) = (self.account, std::mem::take(&mut self.buffered));
+        if buffered.is_empty() {
+            return;
+        }
+        let arrived = self.memory.clone();
+        for thread in program.thread_ids() {
+            if waiting == Waiting::Unordered {
+                self.memory.clone_from(&arrived);
+            }
+            let own = buffered.iter().filter(|(issued, _)| account.steps()[**issued].thread() == thread);
+            own.for_each(|(_, (variable, written))| self.write(*variable, written.clone()));
         }
     }
 

@@ -20,21 +20,20 @@ mod record;
 mod robust;
 mod simplify;
 mod smtlib;
-mod stores;
 pub mod symbolic;
 mod task;
 mod verdict;
 mod witness;
 
-pub use cause::{Cause, Missed, cause};
+pub use cause::{Cause, Missed};
 pub use certificate::{Certificate, ClosedSet, Controls, Cube, CubeProof};
-pub use check::{Checked, Rejected, check};
+pub use check::{Checked, Rejected, Violated, check};
 pub use cubes::CubeFlaw;
 pub use file::{
     Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence,
     write_outcomes, write_robust, write_witness,
 };
-pub use happens_before::{HappensBefore, Link};
+pub use happens_before::{HappensBefore, Link, Linked, Waiting};
 pub use known::{Known, known, known_within};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, ReducedSet, check_outcomes};
 pub use parallel::each;

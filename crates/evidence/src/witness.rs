@@ -1,10 +1,7 @@
 //! Witnesses: runs under TSO that no run under SC looks like, and their checker.
 //!
-//! The *happens-before* of a run orders its steps: by program order, stores to one variable in
-//! the order they reach memory, a store before the loads that read it, and a load before the
-//! stores that overwrite what it read [004, sec. 2.3.3]. What happens as one indivisible step
-//! (a block, an atomic section) is one node. A run under SC is a linear extension of its
-//! happens-before; so a run whose happens-before has a cycle looks like none under SC.
+//! A run under SC is a linear extension of its happens-before ([`HappensBefore`]); so a run whose
+//! happens-before has a cycle looks like none under SC.
 //!
 //! A witness has the shape of [004, Fig. 3.4]: everything is drained at once, except that one
 //! thread keeps back a store while it goes on up to a load; then the others take steps that
@@ -13,8 +10,8 @@
 //! nothing: it replays the run on the exact machine, builds happens-before from what it sees
 //! there, and looks for the cycle and every condition of the shape.
 
-use crate::happens_before::{HappensBefore, Link};
-use machine::{Buffered, Configuration, Event, TSO, TraceStep};
+use crate::happens_before::{HappensBefore, Link, Linked, Waiting};
+use machine::{Account, Event, ReplayedStep, TSO, TraceStep, replay_steps};
 use program::{Int, Program, ThreadId, VarId};
 use std::fmt;
 
@@ -49,9 +46,9 @@ impl Witness {
 #[derive(Clone, Debug)]
 pub struct CheckedWitness {
     witness: Witness,
-    run: Vec<Configuration>,
+    account: Account,
     graph: HappensBefore,
-    cycle: Vec<(usize, Link)>,
+    cycle: Vec<Linked>,
 }
 
 impl CheckedWitness {
@@ -60,9 +57,9 @@ impl CheckedWitness {
         &self.witness
     }
 
-    /// The configurations it passes, first and last included.
-    pub fn run(&self) -> &[Configuration] {
-        &self.run
+    /// What happens in it.
+    pub fn account(&self) -> &Account {
+        &self.account
     }
 
     /// The happens-before of the run.
@@ -73,7 +70,7 @@ impl CheckedWitness {
     /// A cycle in happens-before: steps, each with how it is linked to the next; the last is
     /// linked to the first. It starts with the delayed store. An atomic section is named by its
     /// first step.
-    pub fn cycle(&self) -> &[(usize, Link)] {
+    pub fn cycle(&self) -> &[Linked] {
         &self.cycle
     }
 }
@@ -115,64 +112,54 @@ impl std::error::Error for WitnessRejected {}
 
 /// Replays a witness and checks its shape and the cycle.
 pub fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
-    let run = replay(program, &witness)?;
-    let graph = HappensBefore::of(program, &witness.steps, &run);
-    let shape = Shape { witness: &witness, graph: &graph };
+    let account = replayed(program, &witness)?;
+    let graph = HappensBefore::of(program, &account, Waiting::Unordered);
+    let shape = Shape { witness: &witness, steps: account.steps(), graph: &graph };
     let attacker = shape.roles()?;
     shape.only_one_delays(attacker)?;
     shape.attacker_rests(attacker)?;
     shape.only_drains_after(attacker)?;
     let cycle = shape.cycle()?;
-    Ok(CheckedWitness { witness, run, graph, cycle })
+    Ok(CheckedWitness { witness, account, graph, cycle })
 }
 
-fn replay(program: &Program, witness: &Witness) -> Result<Vec<Configuration>, WitnessRejected> {
-    let rejected = WitnessRejected::Trace;
-    let model = TSO;
-    let machine = Buffered::exact(program, model).with_dead_registers();
-    let first = Configuration::initial(&machine, &witness.initial);
-    let mut run = vec![first.ok_or(rejected(machine::Rejected::Initial))?];
-    for (at, step) in witness.steps.iter().enumerate() {
-        let next = run[at].take(&machine, step.event, step.choice.as_ref());
-        run.push(next.ok_or(rejected(machine::Rejected::Step(at)))?);
-    }
-    let last = &run[run.len() - 1];
-    let drained = program.thread_ids().all(|thread| last.local(thread).drained());
-    if drained && last.holder().is_none() { Ok(run) } else { Err(WitnessRejected::Unfinished) }
+fn replayed(program: &Program, witness: &Witness) -> Result<Account, WitnessRejected> {
+    let account = replay_steps(program, TSO, &witness.initial, &witness.steps, &mut || true)
+        .map_err(WitnessRejected::Trace)?;
+    let finished = account.passed().last().is_some_and(|end| {
+        end.holder().is_none() && program.thread_ids().all(|thread| end.local(thread).drained())
+    });
+    if finished { Ok(account) } else { Err(WitnessRejected::Unfinished) }
 }
 
 struct Shape<'a> {
     witness: &'a Witness,
+    steps: &'a [ReplayedStep],
     graph: &'a HappensBefore,
 }
 
 impl Shape<'_> {
     fn event(&self, at: usize) -> Event {
-        self.witness.steps[at].event
+        self.steps[at].event
     }
 
     /// The store, the load and the drain are what they are called; the delaying thread.
     fn roles(&self) -> Result<ThreadId, WitnessRejected> {
-        let Witness { store, load, drain, ref steps, .. } = *self.witness;
-        if !(store < load && load < drain && drain < steps.len()) {
+        let Witness { store, load, drain, .. } = *self.witness;
+        if !(store < load && load < drain && drain < self.steps.len()) {
             return Err(WitnessRejected::Roles);
         }
         let thread = self.event(store).thread();
-        let is_load = self.event(load).thread() == thread && !self.graph.memory_reads[load].is_empty();
-        let is_drain = !is_step(self.event(drain)) && self.graph.node[drain] == store;
-        let ok = self.graph.buffered[store] && is_load && is_drain;
+        let is_load = self.event(load).thread() == thread && self.steps[load].memory_reads().next().is_some();
+        let ok = self.steps[store].drain == Some(drain) && is_load;
         if ok { Ok(thread) } else { Err(WitnessRejected::Roles) }
     }
 
     /// Stores are drained at once, except from the delayed one on in its thread.
     fn only_one_delays(&self, attacker: ThreadId) -> Result<(), WitnessRejected> {
-        let steps = &self.witness.steps;
-        for at in (0..steps.len()).filter(|at| self.graph.buffered[*at]) {
-            let delays = self.event(at).thread() == attacker && at >= self.witness.store;
-            let drained = steps
-                .get(at + 1)
-                .is_some_and(|next| !is_step(next.event) && next.event.thread() == self.event(at).thread());
-            if !delays && !drained {
+        for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| step.buffered().is_some()) {
+            let delays = step.thread() == attacker && at >= self.witness.store;
+            if !delays && step.drain != Some(at + 1) {
                 return Err(WitnessRejected::Delays(at));
             }
         }
@@ -194,11 +181,11 @@ impl Shape<'_> {
 
     /// After the delayed store only the stores behind it are drained, none to what was loaded.
     fn only_drains_after(&self, attacker: ThreadId) -> Result<(), WitnessRejected> {
-        let Witness { load, drain, ref steps, .. } = *self.witness;
-        let loaded = &self.graph.memory_reads[load];
-        for (at, step) in steps.iter().enumerate().skip(drain + 1) {
+        let Witness { load, drain, .. } = *self.witness;
+        let is_loaded = |variable| self.steps[load].memory_reads().any(|loaded| loaded == variable);
+        for (at, step) in self.steps.iter().enumerate().skip(drain + 1) {
             match step.event {
-                Event::Drain { thread, variable } if thread == attacker && !loaded.contains(&variable) => {}
+                Event::Drain { thread, variable } if thread == attacker && !is_loaded(variable) => {}
                 _ => return Err(WitnessRejected::After(at)),
             }
         }
@@ -206,21 +193,21 @@ impl Shape<'_> {
     }
 
     /// Everything between the load and the drain depends on the load, and so does the drain.
-    fn cycle(&self) -> Result<Vec<(usize, Link)>, WitnessRejected> {
+    fn cycle(&self) -> Result<Vec<Linked>, WitnessRejected> {
         let Witness { store, load, drain, .. } = *self.witness;
-        let start = self.graph.node[load];
+        let start = self.graph.node(load);
         let reached = self.graph.reached_from(start);
-        if let Some(at) = (load + 1..=drain).find(|at| reached[self.graph.node[*at]].is_none()) {
+        if let Some(at) = (load + 1..=drain).find(|at| reached[self.graph.node(*at)].is_none()) {
             return Err(WitnessRejected::Independent(at));
         }
         let mut cycle = Vec::new();
-        let mut node = self.graph.node[store];
+        let mut node = self.graph.node(store);
         while node != start {
             let (before, link) = reached[node].ok_or(WitnessRejected::Independent(drain))?;
             cycle.push((before, link));
             node = before;
         }
-        cycle.push((self.graph.node[store], Link::Program));
+        cycle.push((self.graph.node(store), Link::Program));
         cycle.reverse();
         Ok(cycle)
     }

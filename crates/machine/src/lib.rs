@@ -6,6 +6,7 @@
 //! checks, for exploring. [`reference`](mod@reference) is an independent, slow interpreter
 //! that exists only so that tests can compare the two.
 
+mod account;
 mod buffered;
 mod code;
 mod compiled;
@@ -33,6 +34,7 @@ mod trace;
 mod tso;
 mod violation;
 
+pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
 pub use domain::DataDomain;
@@ -51,5 +53,5 @@ pub use robust::{
 pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
 pub use stepper::Stepper;
-pub use trace::{Rejected, Trace, TraceStep, replay, replay_while};
+pub use trace::{Rejected, Trace, TraceStep, replay, replay_steps, replay_while};
 pub use violation::Violation;

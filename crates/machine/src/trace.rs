@@ -1,10 +1,11 @@
 //! Traces: what happened, step by step, and replaying it.
 //!
 //! A trace names events and chosen values only; everything else follows. Replaying runs it
-//! on the exact machine with unbounded buffers and integers and all registers, and demands
-//! that every step can be taken and that the claimed violation holds at the end.
+//! on the exact machine with unbounded buffers and integers and all registers, demands
+//! that every step can be taken and that the claimed violation holds at the end, and gives
+//! an [`Account`] of what happened.
 
-use crate::{Buffered, Configuration, Event, GoOn, Model, Violation};
+use crate::{Account, Buffered, Configuration, Event, GoOn, Model, Violation};
 use program::{Int, Op, Program, VarId};
 use std::fmt;
 
@@ -28,6 +29,29 @@ impl TraceStep {
             choice.get_or_insert_with(|| domain.example());
         }
         TraceStep { event, choice }
+    }
+
+    /// The drain of the store that a step issues, if one that is not inside an atomic section: with
+    /// it right behind every such step, a run under SC is one under every model with buffers.
+    pub fn drain_behind(program: &Program, event: Event) -> Option<TraceStep> {
+        let Event::Step { thread, edge } = event else { return None };
+        let automaton = program.thread(thread);
+        let edge = automaton.edge(edge);
+        match edge.op {
+            Op::Store(variable, _) if !automaton.in_atomic(edge.from) => {
+                Some(TraceStep { event: Event::Drain { thread, variable }, choice: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// A run under SC as one under a model with buffers: every store drains at once.
+    pub fn drained_at_once(program: &Program, steps: impl IntoIterator<Item = TraceStep>) -> Vec<TraceStep> {
+        let steps = steps.into_iter().flat_map(|step| {
+            let drain = TraceStep::drain_behind(program, step.event);
+            std::iter::once(step).chain(drain)
+        });
+        steps.collect()
     }
 }
 
@@ -68,8 +92,8 @@ impl fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// Runs a trace and returns the configurations it passes, the first and the last included.
-pub fn replay(program: &Program, model: Model, trace: &Trace) -> Result<Vec<Configuration>, Rejected> {
+/// Runs a trace and returns the account of it.
+pub fn replay(program: &Program, model: Model, trace: &Trace) -> Result<Account, Rejected> {
     replay_while(program, model, trace, &mut || true)
 }
 
@@ -79,17 +103,30 @@ pub fn replay_while(
     model: Model,
     trace: &Trace,
     go_on: &mut GoOn<'_>,
-) -> Result<Vec<Configuration>, Rejected> {
+) -> Result<Account, Rejected> {
+    let account = replay_steps(program, model, &trace.initial, &trace.steps, go_on)?;
+    let end = account.passed().last();
+    let violated = end.is_some_and(|end| end.violations(program).any(|v| v == trace.violation));
+    if violated { Ok(account) } else { Err(Rejected::NotViolated) }
+}
+
+/// Runs steps, whatever they lead to, asking now and then whether to go on.
+pub fn replay_steps(
+    program: &Program,
+    model: Model,
+    initial: &[(VarId, Int)],
+    steps: &[TraceStep],
+    go_on: &mut GoOn<'_>,
+) -> Result<Account, Rejected> {
     let machine = Buffered::exact(program, model).with_dead_registers();
-    let first = Configuration::initial(&machine, &trace.initial).ok_or(Rejected::Initial)?;
+    let first = Configuration::initial(&machine, initial).ok_or(Rejected::Initial)?;
     let mut passed = vec![first];
-    for (at, step) in trace.steps.iter().enumerate() {
+    for (at, step) in steps.iter().enumerate() {
         if at % 64 == 0 && !go_on() {
             return Err(Rejected::Stopped);
         }
         let next = passed[at].take(&machine, step.event, step.choice.as_ref());
         passed.push(next.ok_or(Rejected::Step(at))?);
     }
-    let violated = passed[passed.len() - 1].violations(program).any(|v| v == trace.violation);
-    if violated { Ok(passed) } else { Err(Rejected::NotViolated) }
+    Ok(Account::of(program, steps, passed))
 }

@@ -5,7 +5,7 @@ use super::config::ProgramEntry;
 use super::config::written::Expected;
 use super::{Asked, Done, Found, Session};
 use crate::commands::fence::goal;
-use crate::commands::verify::sc_violation;
+use crate::commands::verify::{prevented_by, sc_violation};
 use crate::input::{Loaded, load};
 use crate::limits::Watch;
 use crate::report::{Answered, Compared, LitmusAnswered, Place, Status, Subject};
@@ -145,11 +145,13 @@ impl Session<'_> {
         if sc_violation == Some(false) {
             answer.missing = self.missing(task, watch, entry);
         }
+        let prevented_by = prevented_by(task, &checked, sc_violation, watch);
         let answered = Answered {
             file: &loaded.name,
             task: *task,
             checked: &checked,
             sc_violation,
+            prevented_by: prevented_by.as_ref(),
             engine,
             statistics,
             seconds: watch.elapsed().as_secs_f64(),

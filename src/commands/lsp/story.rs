@@ -3,9 +3,9 @@
 //! Steps of one thread that follow each other and belong to one statement are one remark. A
 //! drain is told where its store stands.
 
-use crate::report::{Effect, Step, describe_all, mentions};
-use evidence::{Cause, Checked};
-use machine::Trace;
+use crate::report::{Step, describe_all, mentions};
+use evidence::Cause;
+use machine::{Account, Action};
 use program::{Program, Span, VarId};
 
 /// Longer runs are cut.
@@ -20,16 +20,16 @@ pub struct Remark {
 }
 
 /// The run of a violation, remark by remark.
-pub fn story(program: &Program, trace: &Trace, checked: &Checked, cause: Option<&Cause>) -> Vec<Remark> {
-    let steps = describe_all(program, &trace.steps, checked.run());
-    let mut teller =
-        Teller { program, pending: vec![Vec::new(); program.threads.len()], remarks: Vec::new() };
-    let mut last: Option<&Step> = None;
+pub fn story(program: &Program, account: &Account, cause: Option<&Cause>) -> Vec<Remark> {
+    let steps = describe_all(program, account);
+    let mut teller = Teller { program, remarks: Vec::new() };
+    let mut last: Option<&Step<'_>> = None;
     for (at, step) in steps.iter().enumerate() {
         let forbidden = cause.is_some_and(|cause| cause.step == at);
         let goes_on = last
             .is_some_and(|last| last.thread == step.thread && last.span == step.span && !step.span.is_none());
-        teller.tell(step, goes_on, forbidden);
+        let store = step.drained.map(|store| steps[store].span);
+        teller.tell(step, store, goes_on, forbidden);
         last = Some(step);
     }
     let mut remarks = teller.remarks;
@@ -46,32 +46,22 @@ pub fn story(program: &Program, trace: &Trace, checked: &Checked, cause: Option<
 
 struct Teller<'a> {
     program: &'a Program,
-    /// Each thread's stores on their way to memory, with their statements.
-    pending: Vec<Vec<(VarId, Span)>>,
     remarks: Vec<Remark>,
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, step: &Step, goes_on: bool, forbidden: bool) {
+    fn tell(&mut self, step: &Step<'_>, store: Option<Span>, goes_on: bool, forbidden: bool) {
         let thread = &self.program.thread(step.thread).name;
         let mark = if forbidden { " ◀ not under SC" } else { "" };
-        if let Some(Effect::Drain(variable, value)) = step.effects.first() {
+        if let Some(Action::Drain(variable, value, _)) = step.actions.first() {
             let name = &self.program.variable(*variable).name;
-            let pending = &mut self.pending[step.thread.index()];
-            let store = pending.iter().position(|(pending, _)| pending == variable);
-            let span = store.map_or(Span::NONE, |at| pending.remove(at).1);
+            let span = store.unwrap_or(Span::NONE);
             let text = format!("{thread}: {name} = {value} reaches memory{mark}");
             self.remarks.push(Remark { span, text });
             return;
         }
-        let mut effects: Vec<String> = Vec::new();
-        for effect in &step.effects {
-            if let Effect::Store(variable, _, true) = effect {
-                self.pending[step.thread.index()].push((*variable, step.span));
-            }
-            effects.extend(self.effect(step, effect));
-        }
-        let effects = effects.join(", ");
+        let effects = step.actions.iter().filter_map(|effect| self.effect(step, effect));
+        let effects = effects.collect::<Vec<String>>().join(", ");
         match self.remarks.last_mut() {
             Some(remark) if goes_on => {
                 if !effects.is_empty() {
@@ -87,24 +77,24 @@ impl Teller<'_> {
         }
     }
 
-    fn effect(&self, step: &Step, effect: &Effect) -> Option<String> {
+    fn effect(&self, step: &Step<'_>, effect: &Action) -> Option<String> {
         let name = |variable: &VarId| &self.program.variable(*variable).name;
         match effect {
-            Effect::Load(variable, value, own) => {
-                let from = if *own { " from its own buffer" } else { "" };
+            Action::Load(variable, value, from) => {
+                let from = if from.is_own_buffer() { " from its own buffer" } else { "" };
                 Some(format!("reads {} = {value}{from}", name(variable)))
             }
-            Effect::Store(variable, value, true) => {
+            Action::Store(variable, value, true) => {
                 Some(format!("{} = {value} goes to its buffer", name(variable)))
             }
-            Effect::Store(variable, value, false) => Some(format!("{} = {value} in memory", name(variable))),
-            Effect::Choose(_, value) => Some(format!("chooses {value}")),
-            Effect::Assign(register, value) => {
+            Action::Store(variable, value, false) => Some(format!("{} = {value} in memory", name(variable))),
+            Action::Choose(_, value) => Some(format!("chooses {value}")),
+            Action::Assign(register, value) => {
                 let register = &self.program.thread(step.thread).registers[register.index()];
                 // Registers of the front end's own making mean nothing to the reader.
                 mentions(&step.text, register).then(|| format!("{register} = {value}"))
             }
-            Effect::Drain(..) => None,
+            Action::Drain(..) => None,
         }
     }
 }

@@ -14,10 +14,10 @@ use crate::input::Loaded;
 use crate::numbers::counted;
 use engine::{ENGINES, Engine, Explicit, GapProofs, Run};
 use evidence::{
-    Certificate, Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, cause,
+    Certificate, Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, Violated,
     check_outcomes, known_within,
 };
-use machine::{Model, SC, Trace, Violation};
+use machine::{Model, SC, Violation};
 use program::{Program, Question, Span};
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ impl Asking<'_> {
             }
             Verdict::Unsafe(trace) => {
                 let head = format!("unsafe ({}): {}", self.model(), trace.violation.text(program));
-                self.violation(program, trace, &checked, &statistics, head)
+                self.violation(program, &checked, &statistics, head)
             }
             Verdict::Unknown(reasons) => Ok(self.unknown(first_claim(program), program, reasons)),
         }
@@ -134,20 +134,21 @@ impl Asking<'_> {
     fn violation(
         &self,
         program: &Program,
-        trace: &Trace,
         checked: &Checked,
         statistics: &Statistics,
         head: String,
     ) -> Result<Outcome, String> {
+        let Some(Violated { trace, account, cause }) = checked.violated() else {
+            return Err("a violation without a run".to_string());
+        };
         let mut message = head;
-        if let Some(end) = checked.run().last()
+        if let Some(end) = account.passed().last()
             && let Some(index) = trace.violation.index(program, |t, r| end.register(t, r))
         {
             message += &format!(", index {index}");
         }
-        let cause = cause(program, trace, checked.run());
         let under_sc = self.under_sc(program, statistics)?;
-        match (&cause, under_sc) {
+        match (cause, under_sc) {
             (_, Some(true)) if self.model() != SC.name() => {
                 message += "\nThis happens under SC as well: no fence helps.";
             }
@@ -161,7 +162,7 @@ impl Asking<'_> {
                 failure.map_or(Span::NONE, |failure| failure.span)
             }
         };
-        let remarks = story(program, trace, checked, cause.as_ref().filter(|_| under_sc != Some(true)));
+        let remarks = story(program, account, cause.filter(|_| under_sc != Some(true)));
         if !self.related {
             remarks.iter().for_each(|remark| message += &format!("\n{}", remark.text));
         }
@@ -213,16 +214,16 @@ impl Asking<'_> {
         let program = goal(loaded.program.clone());
         let task = self.task(&program);
         let (checked, ..) = answer(ENGINES[0], &task, &self.run())?;
-        let trace = match checked.verdict() {
-            Verdict::Unsafe(trace) => trace,
+        match checked.verdict() {
+            Verdict::Unsafe(_) => {}
             Verdict::Safe(certificate) => {
                 let known = self.known(&task, certificate);
                 let outcome = self.says(question.span, severity, "litmus", head);
                 return Ok(Outcome { known, ..outcome });
             }
             Verdict::Unknown(_) => return Ok(self.says(question.span, severity, "litmus", head)),
-        };
-        let mut outcome = self.violation(&program, trace, &checked, &statistics, head)?;
+        }
+        let mut outcome = self.violation(&program, &checked, &statistics, head)?;
         if severity != 1 {
             outcome.diagnostics[0]["severity"] = severity.into();
             outcome.diagnostics[0]["code"] = "observed".into();

@@ -1,7 +1,7 @@
 //! What a certificate knows, as tables: one a thread, a row a location.
 
-use super::escape::escape;
 use crate::numbers::counted;
+use crate::report::markup::escape;
 use crate::report::spot::{Spot, spot};
 use evidence::Known;
 use program::{Program, ThreadId};

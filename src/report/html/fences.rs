@@ -2,15 +2,16 @@
 
 use super::certificate::certificate as table;
 use super::diff::{Change, diff};
-use super::escape::{escape, prose};
 use super::page::{Piece, Tone};
 use super::source::{Marks, source};
 use super::{beside, facts, mark_fences, paragraph, proved, section, shown_run, statistics, warnings};
 use crate::numbers::counted;
+use crate::report::Run;
 use crate::report::fences::{Fenced, thread_names};
+use crate::report::markup::{escape, prose};
 use crate::report::{reason_texts, text};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Task, Verdict, cause, known};
+use evidence::{Checked, Task, Verdict, known};
 use machine::SC;
 use program::Program;
 use std::fmt::Write;
@@ -151,26 +152,24 @@ fn without_each(fenced: &Fenced<'_>, placed: &Placed, points: &[&FencePoint]) ->
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (String, String) {
     let nothing = || (paragraph("", "No violation was found within the limits."), String::new());
     let Some((program, checked)) = &fence.without else { return nothing() };
-    let Verdict::Unsafe(trace) = checked.verdict() else { return nothing() };
-    let claim = text::violation(program, trace.violation, checked.run());
+    let Some(violated) = checked.violated() else { return nothing() };
+    let claim = text::violation(program, violated);
     let mut out = paragraph("", &format!("Violated: {claim}"));
-    let cause = cause(program, trace, checked.run());
-    if let Some(cause) = &cause {
+    if let Some(cause) = violated.cause {
         out += &paragraph("", &format!("{}.", cause.text(program)));
     }
     let task = Task { program, ..fenced.task };
     let title = format!("without the {}", text::fences::name(program, &fence.point));
-    let shown = shown_run(&task, trace, checked.run(), cause.as_ref(), &title, marks);
+    let shown = shown_run(&Run::of(&task, violated, None), &title, marks);
     (out + &shown.player, shown.graph)
 }
 
 fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, lead: &str) -> String {
-    let Verdict::Unsafe(trace) = checked.verdict() else { return String::new() };
-    let (program, run) = (task.program, checked.run());
-    let claim = text::violation(program, trace.violation, run);
-    let cause = if under_sc { None } else { cause(program, trace, run) };
+    let Some(violated) = checked.violated() else { return String::new() };
+    let program = task.program;
+    let claim = text::violation(program, violated);
     let mut marks = Marks::default();
-    let shown = shown_run(task, trace, run, cause.as_ref(), "the violation", &mut marks);
+    let shown = shown_run(&Run::of(task, violated, Some(under_sc)), "the violation", &mut marks);
     let source = section("Source", "", &source(&program.source, &marks));
     let columns = beside(&source, &section("Time line", "", &shown.player));
     paragraph("lead", lead) + &paragraph("", &format!("Violated: {claim}")) + &columns + &shown.graph

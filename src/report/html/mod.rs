@@ -2,14 +2,12 @@
 //!
 //! Each answer becomes a [`Piece`], and [`page()`] puts pieces together. What can be shown
 //! without a script stands in the page as it is; the script (`report.js`) only adds stepping.
-//! Everything that comes from a program or a file name passes through `escape`.
+//! Everything that comes from a program or a file name passes through `markup`.
 
 mod certificate;
 mod diff;
 mod digest;
-mod escape;
 mod fences;
-mod graph;
 mod page;
 mod picture;
 mod source;
@@ -20,12 +18,11 @@ pub use page::{BEGINNING, Piece, page};
 
 use super::{Answered, Failed, LitmusAnswered, Run, diagnostics, litmus, reason_texts, text, violation_span};
 use crate::numbers::{counted, grouped, megabytes};
-use escape::{escape, prose};
-use evidence::{Certificate, Statistics, Task, Verdict, cause, known};
+use crate::report::markup::{escape, prose};
+use evidence::{Certificate, Statistics, Task, Verdict, Violated, known};
 use frontend::Diagnostic;
-use machine::{Configuration, Trace};
 use page::Tone;
-use program::{Named, Program, Source, Strength};
+use program::{Named, Program, Source, Span, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
@@ -40,7 +37,9 @@ pub fn answer(answer: &Answered<'_>) -> Piece {
             let lead = paragraph("lead", &format!("{}.", capital(&how)));
             ("safe", Tone::Good, lead + &proved(&answer.task, certificate))
         }
-        Verdict::Unsafe(trace) => ("unsafe", Tone::Bad, violated(answer, trace)),
+        Verdict::Unsafe(_) => {
+            ("unsafe", Tone::Bad, answer.checked.violated().map(|v| violated(answer, v)).unwrap_or_default())
+        }
         Verdict::Unknown(reasons) => {
             let reasons = reason_texts(program, reasons);
             let items: String = reasons.iter().map(|reason| format!("<li>{}</li>", prose(reason))).collect();
@@ -108,13 +107,11 @@ fn final_states(answer: &LitmusAnswered<'_>) -> String {
 }
 
 /// A violation: the run beside the source, why it can happen, and what to do.
-fn violated(answer: &Answered<'_>, trace: &Trace) -> String {
-    let (task, run) = (answer.task, answer.checked.run());
-    let under_sc = answer.sc_violation == Some(true);
-    let mut out =
-        paragraph("lead", &format!("Violated: {}", text::violation(task.program, trace.violation, run)));
-    let cause = if under_sc { None } else { cause(task.program, trace, run) };
-    if let Some(cause) = &cause {
+fn violated(answer: &Answered<'_>, violated: Violated<'_>) -> String {
+    let task = answer.task;
+    let mut out = paragraph("lead", &format!("Violated: {}", text::violation(task.program, violated)));
+    let run = Run::of(&task, violated, answer.sc_violation);
+    if let Some(cause) = run.cause {
         out += &paragraph("", &format!("{}.", cause.text(task.program)));
     }
     out += &match answer.sc_violation {
@@ -123,7 +120,7 @@ fn violated(answer: &Answered<'_>, trace: &Trace) -> String {
         None => hint(answer, "Whether SC allows a violation as well is not known. "),
     };
     let mut marks = Marks::default();
-    let shown = shown_run(&task, trace, run, cause.as_ref(), "the violation", &mut marks);
+    let shown = shown_run(&run, "the violation", &mut marks);
     let source = section("Source", "", &source(&task.program.source, &marks));
     out + &beside(&source, &section("Time line", "", &shown.player)) + &shown.graph
 }
@@ -154,33 +151,19 @@ struct Shown {
 }
 
 /// A run with its graph; the lines that matter are marked.
-fn shown_run(
-    task: &Task<'_>,
-    trace: &Trace,
-    passed: &[Configuration],
-    cause: Option<&evidence::Cause>,
-    title: &str,
-    marks: &mut Marks,
-) -> Shown {
-    let program = task.program;
-    let run = Run {
-        program,
-        model: task.model,
-        steps: &trace.steps,
-        passed,
-        violation: Some(trace.violation),
-        cause,
-    };
+fn shown_run(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
+    let program = run.program;
     let named = Named::of(program);
-    let timeline = Timeline::new(&run, &named);
+    let timeline = Timeline::new(run, &named);
     for (line, words) in timeline.lines() {
         marks.add(Some(line), if words.is_empty() { "touched" } else { "cause" }, words);
     }
-    marks.add(program.source.line(violation_span(program, trace.violation)), "claim", "violated");
+    let violated = run.violation.map_or(Span::NONE, |violation| violation_span(program, violation));
+    marks.add(program.source.line(violated), "claim", "violated");
     let graph = timeline.graph();
     let about = paragraph(
         "muted",
-        &format!("Replayed on the exact machine: {}.", counted(trace.steps.len(), "step")),
+        &format!("Replayed on the exact machine: {}.", counted(run.account.steps().len(), "step")),
     );
     Shown {
         player: timeline.html(title) + &about,

@@ -4,11 +4,12 @@
 //! Content-Security-Policy; nothing else may run or be fetched, whatever stands in a program.
 
 use super::digest::{base64, sha256};
-use super::escape::escape;
+use crate::report::happens_before::MARKERS;
+use crate::report::markup::escape;
 use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("report.html");
-const STYLE: &str = include_str!("report.css");
+const STYLE: &str = concat!(include_str!("report.css"), include_str!("../happens_before/graph.css"));
 const SCRIPT: &str = include_str!("report.js");
 
 /// How every report begins; a file that begins so may be replaced by a new report.
@@ -70,6 +71,7 @@ pub fn page(pieces: &[Piece]) -> String {
         ("policy", policy.as_str()),
         ("title", &escape(&title)),
         ("style", STYLE),
+        ("markers", MARKERS),
         ("script", SCRIPT),
         ("navigation", &navigation(pieces)),
         ("answers", &answers),

@@ -1,6 +1,6 @@
 //! A program's text with lines marked.
 
-use super::escape::escape;
+use crate::report::markup::escape;
 use program::Source;
 use std::collections::BTreeMap;
 use std::fmt::Write;

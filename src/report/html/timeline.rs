@@ -4,16 +4,14 @@
 //! A row is one step, together with the local steps of the same statement around it. Of every
 //! row the data holds only what it changed: the acting thread and the memory it wrote.
 
-use super::escape::{escape, json, visible};
-use super::graph::Graph;
 use super::picture::picture;
 use crate::report::Run;
+use crate::report::markup::{escape, json, visible};
 use crate::report::spot::spot;
-use crate::report::steps::{Effect, Step, describe_all};
-use machine::{Configuration, Entry};
-use program::{Named, Place, RegId, ThreadId, VarId};
+use crate::report::steps::{Step, describe_all};
+use machine::{Action, Configuration, Entry, ReadFrom};
+use program::{Named, RegId, ThreadId, VarId};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -28,7 +26,7 @@ const TALL: usize = 40;
 pub struct Timeline<'a> {
     run: &'a Run<'a>,
     named: &'a Named,
-    steps: Vec<Step>,
+    steps: Vec<Step<'a>>,
     rows: Vec<Range<usize>>,
     threads: Vec<ThreadId>,
     variables: Vec<VarId>,
@@ -37,13 +35,13 @@ pub struct Timeline<'a> {
 impl<'a> Timeline<'a> {
     /// Describes a run.
     pub fn new(run: &'a Run<'a>, named: &'a Named) -> Timeline<'a> {
-        let steps = describe_all(run.program, run.steps, run.passed);
+        let steps = describe_all(run.program, run.account);
         let rows = rows(&steps);
         let program = run.program;
         let acts = |thread: &ThreadId| steps.iter().any(|step| step.thread == *thread);
         let threads = program.thread_ids();
         let threads = threads.filter(|t| program.threads.len() <= FEW_THREADS || acts(t)).collect();
-        let touched = touched(run, &steps);
+        let touched = run.touched();
         let variables = program.variable_ids();
         let few = program.variables.len() <= FEW_VARIABLES;
         let variables = variables.filter(|v| few || touched.contains(v)).collect();
@@ -88,8 +86,7 @@ impl<'a> Timeline<'a> {
 
     /// The happens-before graph; empty if no step of a thread depends on another's.
     pub fn graph(&self) -> String {
-        let forbidden = self.run.cause.map(|cause| cause.step);
-        picture(self.run.program, &Graph::of(self.run.program, &self.steps, forbidden))
+        picture(self.run)
     }
 
     fn table(&self, out: &mut String) {
@@ -129,7 +126,7 @@ impl<'a> Timeline<'a> {
             if let Some(row) = row.filter(|_| acting == Some(*thread)) {
                 self.action(row, &mut cell);
             }
-            let passed = &self.run.passed[row.map_or(0, |row| row.end)];
+            let passed = &self.run.account.passed()[row.map_or(0, |row| row.end)];
             let buffer = self.buffer_text(passed, *thread);
             if !buffer.is_empty() {
                 let _ = write!(cell, "<div class=\"buffer\">{}</div>", escape(&buffer));
@@ -163,24 +160,24 @@ impl<'a> Timeline<'a> {
     /// What the steps of a row did, in words.
     fn says(&self, row: &Range<usize>) -> Vec<String> {
         let steps = self.steps[row.clone()].iter();
-        steps.flat_map(|step| step.effects.iter().filter_map(|effect| self.effect(step, effect))).collect()
+        steps.flat_map(|step| step.actions.iter().filter_map(|effect| self.effect(step, effect))).collect()
     }
 
-    fn effect(&self, step: &Step, effect: &Effect) -> Option<String> {
+    fn effect(&self, step: &Step<'_>, effect: &Action) -> Option<String> {
         let register = |r: &RegId| &self.run.program.thread(step.thread).registers[r.index()];
         Some(match effect {
-            Effect::Load(v, value, true) => {
+            Action::Load(v, value, ReadFrom::OwnBuffer(_)) => {
                 format!("reads {} = {value} from its own buffer", self.variable(*v))
             }
-            Effect::Load(v, value, false) => format!("reads {} = {value} from memory", self.variable(*v)),
-            Effect::Store(v, value, true) => format!("puts {} = {value} into its buffer", self.variable(*v)),
-            Effect::Store(v, value, false) => format!("writes {} = {value} to memory", self.variable(*v)),
-            Effect::Drain(v, value) => format!("{} = {value} reaches memory", self.variable(*v)),
-            Effect::Choose(_, value) => format!("chooses {value}"),
-            Effect::Assign(r, value) if self.named.mentions(self.run.program, step.thread, *r) => {
+            Action::Load(v, value, _) => format!("reads {} = {value} from memory", self.variable(*v)),
+            Action::Store(v, value, true) => format!("puts {} = {value} into its buffer", self.variable(*v)),
+            Action::Store(v, value, false) => format!("writes {} = {value} to memory", self.variable(*v)),
+            Action::Drain(v, value, _) => format!("{} = {value} reaches memory", self.variable(*v)),
+            Action::Choose(_, value) => format!("chooses {value}"),
+            Action::Assign(r, value) if self.named.mentions(self.run.program, step.thread, *r) => {
                 format!("{} becomes {value}", register(r))
             }
-            Effect::Assign(..) => return None,
+            Action::Assign(..) => return None,
         })
     }
 
@@ -195,10 +192,10 @@ impl<'a> Timeline<'a> {
 
     /// What a row wrote to memory; at the start, everything.
     fn changes(&self, row: Option<&Range<usize>>) -> Vec<(VarId, String)> {
-        let after = &self.run.passed[row.map_or(0, |row| row.end)];
-        let writes = |step: &Step, variable: VarId| {
-            step.effects.iter().any(|effect| match effect {
-                Effect::Drain(v, _) | Effect::Store(v, _, false) => *v == variable,
+        let after = &self.run.account.passed()[row.map_or(0, |row| row.end)];
+        let writes = |step: &Step<'_>, variable: VarId| {
+            step.actions.iter().any(|effect| match effect {
+                Action::Drain(v, _, _) | Action::Store(v, _, false) => *v == variable,
                 _ => false,
             })
         };
@@ -219,7 +216,7 @@ impl<'a> Timeline<'a> {
             let names = registers.map(|r| visible(&program.thread(*t).registers[r.index()]));
             json!({"name": visible(&program.thread(*t).name), "registers": names.collect::<Vec<_>>()})
         };
-        let start = &self.run.passed[0];
+        let start = &self.run.account.passed()[0];
         let violation = self.run.violation.map(|violation| visible(&violation.text(program)));
         json!({
             "threads": self.threads.iter().map(thread).collect::<Vec<_>>(),
@@ -235,7 +232,7 @@ impl<'a> Timeline<'a> {
 
     fn row_data(&self, row: &Range<usize>) -> Value {
         let first = &self.steps[row.start];
-        let after = &self.run.passed[row.end];
+        let after = &self.run.account.passed()[row.end];
         let place = |v: VarId| self.variables.iter().position(|shown| *shown == v);
         let changes = self.changes(Some(row)).into_iter();
         let says: Vec<String> = self.says(row).iter().map(|text| visible(text)).collect();
@@ -296,8 +293,8 @@ fn buttons() -> String {
 }
 
 /// Steps of one thread and one statement share a row, unless two of them touch memory.
-fn rows(steps: &[Step]) -> Vec<Range<usize>> {
-    let is_local = |step: &Step| matches!(step.kind, "skip" | "assign" | "assume");
+fn rows(steps: &[Step<'_>]) -> Vec<Range<usize>> {
+    let is_local = |step: &Step<'_>| matches!(step.kind, "skip" | "assign" | "assume");
     let mut rows: Vec<Range<usize>> = Vec::new();
     for (at, step) in steps.iter().enumerate() {
         let joins = rows.last().is_some_and(|row| {
@@ -311,22 +308,4 @@ fn rows(steps: &[Step]) -> Vec<Range<usize>> {
         }
     }
     rows
-}
-
-/// The variables that a run reads or writes or that the violated property asks for.
-fn touched(run: &Run<'_>, steps: &[Step]) -> BTreeSet<VarId> {
-    let mut variables = BTreeSet::new();
-    for effect in steps.iter().flat_map(|step| &step.effects) {
-        if let Effect::Load(v, ..) | Effect::Store(v, ..) | Effect::Drain(v, _) = effect {
-            variables.insert(*v);
-        }
-    }
-    if let Some(machine::Violation::Property(at)) = run.violation {
-        run.program.properties[at].cond.for_each_leaf(&mut |place| {
-            if let Place::Memory(variable) = place {
-                variables.insert(*variable);
-            }
-        });
-    }
-    variables
 }

@@ -4,7 +4,7 @@ use super::{Answer, SCHEMA, Stats, diagnostics, initial, line, merge, steps, vio
 use crate::report::fences::{Fenced, kind, statement_of};
 use crate::report::{Printed, reason_texts};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Reason, Verdict, cause};
+use evidence::{Checked, Reason, Violated};
 use program::Program;
 use serde_json::{Value, json};
 
@@ -59,12 +59,12 @@ pub fn json(fenced: &Fenced<'_>) -> Printed {
 }
 
 fn violated(out: &mut Answer<'_>, program: &Program, checked: &Checked) {
-    let Verdict::Unsafe(trace) = checked.verdict() else { return };
+    let Some(Violated { trace, account, .. }) = checked.violated() else { return };
     out.verdict = "unsafe";
     out.violation = Some(trace.violation.text(program));
     out.violation_line = violation_line(program, trace.violation);
     out.initial = Some(initial(program, &trace.initial));
-    out.trace = Some(steps(program, &trace.steps, checked.run()));
+    out.trace = Some(steps(program, account));
 }
 
 fn placed_object(program: &Program, placed: &Placed) -> Value {
@@ -122,11 +122,11 @@ pub fn point_objects(program: &Program, place: usize, point: &FencePoint) -> Vec
 fn without_object(fence: &NeededFence) -> Value {
     let nothing = json!({"needed_because": null, "violation": null, "initial": null, "cause": null});
     let Some((program, checked)) = &fence.without else { return nothing };
-    let Verdict::Unsafe(trace) = checked.verdict() else { return nothing };
+    let Some(Violated { trace, account, cause }) = checked.violated() else { return nothing };
     json!({
-        "needed_because": steps(program, &trace.steps, checked.run()),
+        "needed_because": steps(program, account),
         "violation": trace.violation.text(program),
         "initial": initial(program, &trace.initial),
-        "cause": cause(program, trace, checked.run()).map(|cause| cause.text(program)),
+        "cause": cause.map(|cause| cause.text(program)),
     })
 }

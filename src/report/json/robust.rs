@@ -2,8 +2,9 @@
 
 use super::fences::set_object;
 use super::{Answer, SCHEMA, Stats, diagnostics, initial, line, merge, steps};
+use crate::report::happens_before::abbreviation;
 use crate::report::robust::{RobustAnswered, RobustFenced, Safety};
-use crate::report::witness::{Told, abbreviation, sentence};
+use crate::report::witness::{Told, sentence};
 use crate::report::{Printed, reason_texts};
 use engine::{MadeRobust, RobustFence, RobustFences, Robustness};
 use evidence::{CheckedWitness, Link, Statistics, Task};
@@ -67,7 +68,7 @@ fn not_robust(out: &mut Answer<'_>, program: &Program, checked: &CheckedWitness)
     out.verdict = "not_robust";
     out.checked = true;
     out.initial = Some(initial(program, &witness.initial));
-    out.trace = Some(steps(program, &witness.steps, checked.run()));
+    out.trace = Some(steps(program, checked.account()));
     out.cause = Some(sentence(&Told::new(program, checked)));
     out.cause_step = Some(witness.load);
 }
@@ -79,10 +80,10 @@ fn witness(program: &Program, checked: &CheckedWitness) -> Value {
     let entry = |(step, link): (usize, Link)| {
         json!({
             "step": step,
-            "thread": told.thread(told.steps[step].thread),
-            "line": told.steps[step].line,
-            "text": told.steps[step].text,
-            "does": told.accesses(step),
+            "thread": told.thread(told.steps()[step].thread),
+            "line": told.steps()[step].line,
+            "text": told.steps()[step].text,
+            "does": told.related.accesses(step),
             "link": abbreviation(link),
         })
     };
@@ -92,7 +93,7 @@ fn witness(program: &Program, checked: &CheckedWitness) -> Value {
         "load": witness.load,
         "drain": witness.drain,
         "chain": witness.chain().collect::<Vec<_>>(),
-        "cycle": told.cycle().into_iter().map(entry).collect::<Vec<_>>(),
+        "cycle": told.related.cycle.iter().copied().map(entry).collect::<Vec<_>>(),
     })
 }
 
@@ -101,7 +102,7 @@ pub fn claim(program: &Program, checked: &CheckedWitness) -> Value {
     json!({
         "verdict": "not_robust",
         "initial": initial(program, &checked.witness().initial),
-        "trace": steps(program, &checked.witness().steps, checked.run()),
+        "trace": steps(program, checked.account()),
         "witness": witness(program, checked),
     })
 }
@@ -155,7 +156,7 @@ fn without_object(fence: &RobustFence) -> Value {
         return json!({"needed_because": null, "initial": null, "cause": null, "witness": null});
     };
     json!({
-        "needed_because": steps(program, &checked.witness().steps, checked.run()),
+        "needed_because": steps(program, checked.account()),
         "initial": initial(program, &checked.witness().initial),
         "cause": sentence(&Told::new(program, checked)),
         "witness": witness(program, checked),

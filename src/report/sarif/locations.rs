@@ -1,11 +1,10 @@
 //! Where results are: files as URIs, places as regions, runs as flows.
 
 use crate::report::Place;
-use crate::report::steps::{Effect, Step, describe_all};
-use machine::{Configuration, TraceStep};
-use program::{Program, Span, ThreadId, VarId};
+use crate::report::steps::{Step, describe_all};
+use machine::{Account, Action, ReadFrom};
+use program::{Program, VarId};
 use serde_json::{Value, json};
-use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
 use std::path::{Component, Path};
 
@@ -87,24 +86,25 @@ pub struct Flow<'a> {
     pub file: &'a str,
     /// The program.
     pub program: &'a Program,
-    steps: Vec<(Step, Span)>,
+    steps: Vec<Step<'a>>,
 }
 
 impl<'a> Flow<'a> {
     /// The flow of a run.
-    pub fn new(file: &'a str, program: &'a Program, steps: &[TraceStep], run: &[Configuration]) -> Flow<'a> {
-        Flow { file, program, steps: placed(describe_all(program, steps, run)) }
+    pub fn new(file: &'a str, program: &'a Program, account: &'a Account) -> Flow<'a> {
+        Flow { file, program, steps: describe_all(program, account) }
     }
 
-    /// Where a step stands.
+    /// Where a step stands; a drain stands where the store that drains does.
     pub fn place(&self, step: usize) -> Option<Place> {
-        let (_, span) = self.steps.get(step)?;
-        Place::of(&self.program.source, *span)
+        let step = self.steps.get(step)?;
+        let span = step.drained.map_or(step.span, |store| self.steps[store].span);
+        Place::of(&self.program.source, span)
     }
 
     /// As SARIF wants it; `cause` is the step that SC would not allow.
     pub fn json(&self, cause: Option<usize>) -> Value {
-        let location = |(at, (step, _)): (usize, &(Step, Span))| {
+        let location = |(at, step): (usize, &Step<'_>)| {
             let text = step_text(self.program, step);
             let last = at + 1 == self.steps.len();
             json!({
@@ -118,40 +118,19 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Steps with their statements. A drain stands where the store that drains does.
-fn placed(steps: Vec<Step>) -> Vec<(Step, Span)> {
-    let mut waiting: HashMap<(ThreadId, VarId), VecDeque<Span>> = HashMap::new();
-    let mut placed = Vec::new();
-    for step in steps {
-        let mut span = step.span;
-        for effect in &step.effects {
-            match effect {
-                Effect::Store(variable, _, true) => {
-                    waiting.entry((step.thread, *variable)).or_default().push_back(step.span);
-                }
-                Effect::Drain(variable, _) => {
-                    let stores = waiting.get_mut(&(step.thread, *variable));
-                    span = stores.and_then(VecDeque::pop_front).unwrap_or(span);
-                }
-                _ => {}
-            }
-        }
-        placed.push((step, span));
-    }
-    placed
-}
-
 /// A step in a line: who, what, and with which values.
-fn step_text(program: &Program, step: &Step) -> String {
+fn step_text(program: &Program, step: &Step<'_>) -> String {
     let variable = |v: &VarId| &program.variable(*v).name;
     let thread = program.thread(step.thread);
-    let effects = step.effects.iter().map(|effect| match effect {
-        Effect::Load(v, value, false) => format!("{} read {value}", variable(v)),
-        Effect::Load(v, value, true) => format!("{} read {value} from its own buffer", variable(v)),
-        Effect::Store(v, value, false) => format!("{} = {value} in memory", variable(v)),
-        Effect::Store(v, value, true) => format!("{} = {value} goes to its buffer", variable(v)),
-        Effect::Drain(v, value) => format!("{} = {value} reaches memory", variable(v)),
-        Effect::Assign(r, value) | Effect::Choose(r, value) => {
+    let effects = step.actions.iter().map(|effect| match effect {
+        Action::Load(v, value, ReadFrom::OwnBuffer(_)) => {
+            format!("{} read {value} from its own buffer", variable(v))
+        }
+        Action::Load(v, value, _) => format!("{} read {value}", variable(v)),
+        Action::Store(v, value, false) => format!("{} = {value} in memory", variable(v)),
+        Action::Store(v, value, true) => format!("{} = {value} goes to its buffer", variable(v)),
+        Action::Drain(v, value, _) => format!("{} = {value} reaches memory", variable(v)),
+        Action::Assign(r, value) | Action::Choose(r, value) => {
             format!("{} = {value}", thread.registers[r.index()])
         }
     });

@@ -5,7 +5,7 @@ use crate::numbers::counted;
 use crate::report::fences::{Fenced, kind, statement_of, thread_names};
 use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Reason, Task, Verdict, cause};
+use evidence::{Checked, Reason, Task, Verdict};
 use machine::SC;
 use program::{Program, Strength, ThreadId};
 use std::collections::BTreeMap;
@@ -168,26 +168,26 @@ fn without(fenced: &Fenced<'_>, fence: &NeededFence, whole: bool, look: &Look) -
     let Some((program, checked)) = &fence.without else {
         return format!("Without the {name}, no violation was found within the limits.\n");
     };
-    let Verdict::Unsafe(trace) = checked.verdict() else { return String::new() };
-    let claim = violation(program, trace.violation, checked.run());
-    let steps = counted(trace.steps.len(), "step");
+    let Some(violated) = checked.violated() else { return String::new() };
+    let claim = violation(program, violated);
+    let steps = counted(violated.trace.steps.len(), "step");
     let mut out = format!("Without the {name}, {steps} violate {claim}");
     if whole {
         let task = Task { program, ..fenced.task };
-        return out + ":\n" + &explained(&task, trace, checked.run(), Some(false), look);
+        return out + ":\n" + &explained(&task, violated, Some(false), look);
     }
-    if let Some(cause) = cause(program, trace, checked.run()) {
+    if let Some(cause) = violated.cause {
         let _ = write!(out, ": {}", cause.text(program));
     }
     prose(&format!("{out}."), look)
 }
 
 fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, look: &Look) -> String {
-    let Verdict::Unsafe(trace) = checked.verdict() else { return String::new() };
-    let mut out = violation(task.program, trace.violation, checked.run()) + "\n";
+    let Some(violated) = checked.violated() else { return String::new() };
+    let mut out = violation(task.program, violated) + "\n";
     if !look.quiet {
-        out.push_str(&explained(task, trace, checked.run(), Some(under_sc), look));
-        let steps = counted(trace.steps.len(), "step");
+        out.push_str(&explained(task, violated, Some(under_sc), look));
+        let steps = counted(violated.trace.steps.len(), "step");
         let _ = writeln!(out, "checked: replayed {steps} on the exact machine");
     }
     out

@@ -66,7 +66,7 @@ fn why_robust(work: &RobustWork, model: Model) -> String {
 
 /// The run and the cycle.
 fn explained(told: &Told<'_>, look: &Look) -> String {
-    let steps = counted(told.steps.len(), "step");
+    let steps = counted(told.steps().len(), "step");
     format!(
         "\n{}\n{}checked: replayed {steps} on the exact machine; the cycle is in their happens-before\n",
         drawn(told, look.width),

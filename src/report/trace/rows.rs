@@ -4,8 +4,7 @@
 //! that reaches memory at once belongs to it. Statements of one thread that follow each other and
 //! touch neither memory nor buffers share a row, every other statement has one of its own.
 
-use super::super::steps::{Effect, Step};
-use machine::Configuration;
+use super::super::steps::Step;
 use program::Program;
 use std::ops::Range;
 
@@ -27,10 +26,10 @@ impl Row {
     }
 }
 
-/// The rows of a run; `passed[i]` is the configuration before step `i`.
-pub fn rows(program: &Program, steps: &[Step], passed: &[Configuration]) -> Vec<Row> {
+/// The rows of a run.
+pub fn rows(program: &Program, steps: &[Step<'_>]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for statement in statements(program, steps, passed) {
+    for statement in statements(program, steps) {
         let local = |range: &Range<usize>| steps[range.clone()].iter().all(|step| is_local(program, step));
         let thread = |range: &Range<usize>| steps[range.start].thread;
         match rows.last_mut() {
@@ -46,12 +45,12 @@ pub fn rows(program: &Program, steps: &[Step], passed: &[Configuration]) -> Vec<
     rows
 }
 
-fn is_local(program: &Program, step: &Step) -> bool {
+fn is_local(program: &Program, step: &Step<'_>) -> bool {
     step.edge.is_some_and(|edge| program.thread(step.thread).edges()[edge].op.is_local())
 }
 
 /// Neighbouring steps of one thread and one statement, unless they start it anew.
-fn statements(program: &Program, steps: &[Step], passed: &[Configuration]) -> Vec<Range<usize>> {
+fn statements(program: &Program, steps: &[Step<'_>]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let from = |at: usize| {
         let step = &steps[at];
@@ -62,7 +61,7 @@ fn statements(program: &Program, steps: &[Step], passed: &[Configuration]) -> Ve
             let first = &steps[group.start];
             let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
             let again = group.clone().any(|earlier| from(earlier) == from(at));
-            same && !again || drains_at_once(&steps[at - 1], step, &passed[at - 1])
+            same && !again || step.drained == Some(at - 1)
         });
         match groups.last_mut() {
             Some(group) if joins => group.end = at + 1,
@@ -70,14 +69,4 @@ fn statements(program: &Program, steps: &[Step], passed: &[Configuration]) -> Ve
         }
     }
     groups
-}
-
-/// Whether a step drains what the step before stored; `before` is where that was taken.
-fn drains_at_once(store: &Step, drain: &Step, before: &Configuration) -> bool {
-    let (Some(Effect::Drain(variable, _)), thread) = (drain.effects.first(), drain.thread) else {
-        return false;
-    };
-    let stores = |effect: &Effect| matches!(effect, Effect::Store(v, _, true) if v == variable);
-    let older = before.buffer(thread).iter().any(|(entry, _)| entry.stores_to(*variable));
-    store.thread == thread && store.effects.iter().any(stores) && !older
 }

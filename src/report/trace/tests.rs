@@ -2,7 +2,7 @@
 
 use super::*;
 use engine::Engine;
-use evidence::{Ignore, Task, Verdict, cause, check, simplify};
+use evidence::{Ignore, Task, check, simplify};
 use machine::model_named;
 use program::Source;
 
@@ -26,16 +26,7 @@ fn drawn(text: &str, model: &str, width: usize) -> String {
     let answer = engine::Explicit.verify(&task, &engine::Run::default());
     let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
     let checked = simplify(&task, checked, &Ignore);
-    let Verdict::Unsafe(trace) = checked.verdict() else { panic!("it is unsafe") };
-    let cause = cause(task.program, trace, checked.run());
-    let run = Run {
-        program: task.program,
-        model: task.model,
-        steps: &trace.steps,
-        passed: checked.run(),
-        violation: Some(trace.violation),
-        cause: cause.as_ref(),
-    };
+    let run = Run::of(&task, checked.violated().expect("it is unsafe"), None);
     anstream::adapter::strip_str(&render(&run, width)).to_string()
 }
 

@@ -2,10 +2,11 @@
 //! chain to the drain, and the cycle in sentences.
 
 use super::{Part, Told};
-use crate::report::steps::{Effect, Step, mentions};
+use crate::report::steps::{Step, mentions};
 use crate::report::table::{Cell, Column, Line, Table, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
 use evidence::Link;
+use machine::Action;
 use program::ThreadId;
 use std::fmt::Write;
 use std::ops::Range;
@@ -32,7 +33,7 @@ pub fn drawn(told: &Told<'_>, width: usize) -> String {
 
 /// The cycle, numbered as in the table.
 pub fn cycle(told: &Told<'_>, width: usize) -> String {
-    let cycle = told.cycle();
+    let cycle = &told.related.cycle;
     let mut out = String::from("No run under SC looks like this, for happens-before has a cycle:\n");
     let mut put = |first: &str, text: &str, style: Style| {
         for (at, line) in wrap_text(text, width.saturating_sub(6).max(20)).iter().enumerate() {
@@ -41,9 +42,9 @@ pub fn cycle(told: &Told<'_>, width: usize) -> String {
         }
     };
     for (at, (node, link)) in cycle.iter().enumerate() {
-        let line = told.steps[*node].line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        let thread = told.thread(told.steps[*node].thread);
-        let accesses = told.accesses(*node).join(" and ");
+        let line = told.steps()[*node].line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let thread = told.thread(told.steps()[*node].thread);
+        let accesses = told.related.accesses(*node).join(" and ");
         put(&(at + 1).to_string(), &format!("{thread} {accesses}{line}"), CYCLE);
         let next = (at + 1) % cycle.len() + 1;
         put("", &format!("before {next}{}", why(*link)), Style::new());
@@ -71,14 +72,14 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn new(told: &'a Told<'a>) -> View<'a> {
-        let last_line = told.steps.iter().filter_map(|step| step.line).max().unwrap_or(0);
-        let few = told.program.threads.len() <= 3;
-        let acts = |thread: &ThreadId| few || told.steps.iter().any(|step| step.thread == *thread);
+        let last_line = told.steps().iter().filter_map(|step| step.line).max().unwrap_or(0);
+        let few = told.related.program.threads.len() <= 3;
+        let acts = |thread: &ThreadId| few || told.steps().iter().any(|step| step.thread == *thread);
         View {
             told,
             groups: groups(told),
-            cycle: told.cycle().into_iter().map(|(node, _)| node).collect(),
-            threads: told.program.thread_ids().filter(acts).collect(),
+            cycle: told.related.cycle.iter().map(|(node, _)| *node).collect(),
+            threads: told.related.program.thread_ids().filter(acts).collect(),
             margin: last_line.to_string().len() + 1,
         }
     }
@@ -101,7 +102,7 @@ impl<'a> View<'a> {
     }
 
     fn cell(&self, group: &Range<usize>, thread: ThreadId) -> Cell {
-        if self.told.steps[group.start].thread != thread {
+        if self.told.steps()[group.start].thread != thread {
             return Cell::new();
         }
         let blank = " ".repeat(self.margin);
@@ -111,8 +112,8 @@ impl<'a> View<'a> {
 
     /// The statement of a group, or the drain it is.
     fn headline(&self, group: &Range<usize>) -> Line {
-        let step = &self.told.steps[group.start];
-        if let Some(Effect::Drain(variable, value)) = step.effects.first() {
+        let step = &self.told.steps()[group.start];
+        if let Some(Action::Drain(variable, value, _)) = step.actions.first() {
             let arrow = format!("{:<width$}", "→", width = self.margin);
             let text = format!("{} = {value} reaches memory", self.told.variable(*variable));
             return Line::plain(text).style(DRAIN).margin(arrow);
@@ -135,34 +136,34 @@ impl<'a> View<'a> {
     fn effects(&self, group: &Range<usize>) -> Vec<Line> {
         let mut lines = Vec::new();
         for at in group.clone() {
-            let step = &self.told.steps[at];
-            lines.extend(step.effects.iter().filter_map(|effect| self.effect(at, step, effect)));
+            let step = &self.told.steps()[at];
+            lines.extend(step.actions.iter().filter_map(|effect| self.effect(at, step, effect)));
         }
         lines
     }
 
-    fn effect(&self, at: usize, step: &Step, effect: &Effect) -> Option<Line> {
+    fn effect(&self, at: usize, step: &Step<'_>, effect: &Action) -> Option<Line> {
         let told = self.told;
         let delays = step.thread == told.attacker() && told.part(at) != Part::Before;
         match effect {
-            Effect::Load(variable, value, own) => {
-                let from = if *own { " (own buffer)" } else { "" };
+            Action::Load(variable, value, from) => {
+                let from = if from.is_own_buffer() { " (own buffer)" } else { "" };
                 Some(Line::plain(format!("{} read {value}{from}", told.variable(*variable))))
             }
-            Effect::Store(variable, value, true) if delays => {
+            Action::Store(variable, value, true) if delays => {
                 let text = format!("{} = {value} stays in the buffer", told.variable(*variable));
                 Some(Line::plain(text).style(BUFFER))
             }
-            Effect::Store(variable, value, _) => {
+            Action::Store(variable, value, _) => {
                 Some(Line::plain(format!("{} = {value} in memory", told.variable(*variable))))
             }
             // Registers of the front end's own making mean nothing to the reader.
-            Effect::Assign(register, value) => {
-                let name = told.program.thread(step.thread).registers[register.index()].as_str();
+            Action::Assign(register, value) => {
+                let name = told.related.program.thread(step.thread).registers[register.index()].as_str();
                 mentions(&step.text, name).then(|| Line::plain(format!("{name} = {value}")))
             }
-            Effect::Choose(_, value) => Some(Line::plain(format!("chose {value}"))),
-            Effect::Drain(..) => None,
+            Action::Choose(_, value) => Some(Line::plain(format!("chose {value}"))),
+            Action::Drain(..) => None,
         }
     }
 
@@ -177,7 +178,7 @@ impl<'a> View<'a> {
         };
         for group in &self.groups {
             let head = self.headline(group);
-            let thread = self.told.thread(self.told.steps[group.start].thread);
+            let thread = self.told.thread(self.told.steps()[group.start].thread);
             let part = self.told.part(group.start).name();
             put(0, &format!("{part} {thread}: {} {}", head.margin.trim(), head.text), head.style);
             self.effects(group).iter().for_each(|line| put(4, &line.text, line.style));
@@ -190,15 +191,15 @@ impl<'a> View<'a> {
 /// that directly follows its store needs no line of its own.
 fn groups(told: &Told<'_>) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
-    for (at, step) in told.steps.iter().enumerate() {
+    for (at, step) in told.steps().iter().enumerate() {
         let part = told.part(at);
         if step.edge.is_none() && part != Part::Drain {
             continue;
         }
         let joins = groups.last().is_some_and(|group| {
-            let first = &told.steps[group.start];
+            let first = &told.steps()[group.start];
             let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            let anew = group.clone().any(|earlier| told.steps[earlier].edge == step.edge);
+            let anew = group.clone().any(|earlier| told.steps()[earlier].edge == step.edge);
             same && group.end == at && told.part(group.start) == part && !anew
         });
         match groups.last_mut() {

@@ -59,7 +59,10 @@ fn read_back(task: &Task<'_>, expected: &str, bytes: &[u8]) -> Result<Verdict, S
             let (_, certificate) = read.ok_or("a certificate is read as none")?;
             Ok(Verdict::Safe(certificate))
         }
-        Claim::Unsafe(model, trace, _) if same(model) && expected == "unsafe" => Ok(Verdict::Unsafe(trace)),
+        Claim::Unsafe(model, checked) if same(model) && expected == "unsafe" => {
+            let violated = checked.violated().ok_or("a violation without a run")?;
+            Ok(Verdict::Unsafe(violated.trace.clone()))
+        }
         other => Err(format!("the file claims something else: {other:?}")),
     }
 }

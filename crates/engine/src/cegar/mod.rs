@@ -33,7 +33,7 @@ use evidence::{
 };
 use learn::{Learned, learn};
 use logic::Atom;
-use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, Violation};
+use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation};
 use path::execute;
 use predicates::Predicates;
 use program::{Arith, Expr, Op, Program, RegId, Span};
@@ -271,12 +271,10 @@ impl<'a> Proof<'a> {
             events.iter().copied().filter(|event| matches!(event, Event::Step { .. })).collect();
         let sc = Buffered::exact(program, SC);
         let trace = self.execute(&sc, &steps, None, violation)?;
-        if trace.is_none() || self.task.model.is_sc() {
+        if self.task.model.is_sc() {
             return Ok(trace);
         }
-        let drained: Vec<Event> =
-            steps.into_iter().flat_map(|event| std::iter::once(event).chain(event.drain(program))).collect();
-        self.execute(&self.task.machine(), &drained, None, violation)
+        Ok(trace.map(|trace| Trace { steps: TraceStep::drained_at_once(program, trace.steps), ..trace }))
     }
 
     /// The least k with which the events can no longer happen.

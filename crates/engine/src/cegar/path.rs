@@ -13,8 +13,8 @@ use machine::{Buffered, Event, Local, Machine, Slot, Trace, TraceStep, Violation
 use program::{Domain, Int, Op, Program, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
-/// Follows events on a machine, to an execution that violates what was claimed; on these very steps if
-/// they are given.
+/// Follows events on a machine, on these very steps if they are given, to what was claimed to be
+/// violated.
 pub(super) fn execute(
     machine: &Buffered<'_>,
     events: &[Event],

@@ -12,112 +12,136 @@
 //! holds of every solution, and a fence that did not help after all shows in the next run.
 
 use super::candidates::FencePoint;
-use machine::{Configuration, Event, Trace};
-use program::{EdgeId, Fence, Op, Placement, Point, Program, Strength, ThreadId, VarId};
+use machine::{Account, Event};
+use program::{EdgeId, Fence, Placement, Point, Program, Strength, ThreadId};
 use std::collections::BTreeSet;
 
 /// A violating run of a (fenced) program.
 pub(super) struct Violating<'a> {
-    pub(super) program: &'a Program,
-    pub(super) trace: &'a Trace,
-    pub(super) run: &'a [Configuration],
+    program: &'a Program,
+    account: &'a Account,
     /// For every thread, the numbers its original edges have in the fenced program.
-    pub(super) edges: &'a [Vec<EdgeId>],
+    edges: &'a [Vec<EdgeId>],
+    /// For every thread, the steps that issue its buffered stores, each with whether a store that
+    /// is issued behind it drains before it or before one in front of it.
+    overtaken: Vec<Vec<(usize, bool)>>,
 }
 
-impl Violating<'_> {
+/// How a fence stands in the way of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Obstacle {
+    /// Not at all.
+    None,
+    /// Its thread does not pass it, and takes no step of the run that is behind it.
+    Ends,
+    /// Its thread could not take its next step.
+    Stops,
+}
+
+impl<'a> Violating<'a> {
+    pub(super) fn new(program: &'a Program, account: &'a Account, edges: &'a [Vec<EdgeId>]) -> Violating<'a> {
+        Violating { program, account, edges, overtaken: overtaken(program, account) }
+    }
+
     /// The candidates that could make this run impossible.
     pub(super) fn clause(&self, candidates: &[FencePoint], chosen: &BTreeSet<usize>) -> BTreeSet<usize> {
-        let helps = |at: &usize| candidates[*at].placements.iter().any(|p| self.is_stopped_by(p));
+        let helps = |at: &usize| {
+            candidates[*at].placements.iter().any(|placement| self.obstacle(placement) != Obstacle::None)
+        };
         (0..candidates.len()).filter(|at| !chosen.contains(at)).filter(helps).collect()
     }
 
-    fn is_stopped_by(&self, placement: &Placement) -> bool {
-        match (placement.point, placement.strength) {
-            (Point::After(edge), strength) => {
-                let edge = self.edges[placement.thread.index()][edge.index()];
-                let taken = Event::Step { thread: placement.thread, edge };
-                let mut times = (0..self.trace.steps.len()).filter(|at| self.trace.steps[*at].event == taken);
-                times.any(|at| self.stopped_after(at, placement.thread, strength))
+    /// How a fence stands in the way.
+    pub(super) fn obstacle(&self, placement: &Placement) -> Obstacle {
+        let thread = placement.thread;
+        let steps = self.account.steps().iter().enumerate();
+        let own = steps.filter_map(|(at, step)| match step.event {
+            Event::Step { thread: stepping, edge } if stepping == thread => Some((at, edge)),
+            _ => None,
+        });
+        match placement.point {
+            Point::After(edge) => {
+                let edge = self.edges[thread.index()][edge.index()];
+                let times = own.filter(|(_, taken)| *taken == edge);
+                times.map(|(at, _)| self.behind(at, placement)).max().unwrap_or(Obstacle::None)
             }
-            (Point::At(loc), strength) => {
-                let leaves = |at: &usize| match self.trace.steps[*at].event {
-                    Event::Step { thread, edge } => {
-                        thread == placement.thread && self.program.thread(thread).edge(edge).from == loc
-                    }
-                    Event::Drain { .. } => false,
-                };
-                let mut times = (0..self.trace.steps.len()).filter(leaves);
-                times.any(|at| self.stopped_before(at, placement.thread, strength))
+            Point::At(loc) => {
+                let mut times = own.filter(|(_, edge)| self.program.thread(thread).edge(*edge).from == loc);
+                let stops = times.any(|(at, _)| self.is_stopped_before(at, placement));
+                if stops { Obstacle::Stops } else { Obstacle::None }
             }
         }
     }
 
-    /// Whether a fence right after the step `at` of a thread could not be passed.
-    fn stopped_after(&self, at: usize, thread: ThreadId, strength: Strength) -> bool {
-        match strength {
+    /// How a fence right behind the step `at` of its thread stands in the way.
+    fn behind(&self, at: usize, placement: &Placement) -> Obstacle {
+        let thread = placement.thread;
+        let next = self.next_step(thread, at + 1);
+        let stopped = match placement.strength {
             Strength::Fence(Fence::Full) => {
-                !self.drained_within(thread, at + 1, self.next_step(thread, at + 1))
+                !self.is_drained_within(thread, at + 1, next.unwrap_or(self.account.steps().len()))
             }
-            Strength::Fence(Fence::Store) => self.overtaken(thread, at + 1),
+            Strength::Fence(Fence::Store) => self.is_overtaken(thread, at + 1),
             Strength::Exchange => {
-                let at_once =
-                    self.trace.steps.get(at + 1).is_some_and(
-                        |next| matches!(next.event, Event::Drain { thread: t, .. } if t == thread),
-                    );
-                !(self.is_drained(thread, at) && at_once)
+                let at_once = self.account.steps()[at].drain == Some(at + 1);
+                !(self.is_drained_within(thread, at, at) && at_once)
             }
+        };
+        match (stopped, next, placement.strength) {
+            (false, ..) => Obstacle::None,
+            (true, None, Strength::Fence(Fence::Full)) => Obstacle::Ends,
+            _ => Obstacle::Stops,
         }
     }
 
-    /// Whether a fence right before the step `at` of a thread could not be passed.
-    fn stopped_before(&self, at: usize, thread: ThreadId, strength: Strength) -> bool {
-        let own = |step: &usize| matches!(self.trace.steps[*step].event, Event::Step { thread: t, .. } if t == thread);
-        let arrived = (0..at).rev().find(own).map_or(0, |step| step + 1);
-        match strength {
-            Strength::Fence(Fence::Store) => self.overtaken(thread, arrived),
-            _ => !self.drained_within(thread, arrived, at),
+    /// Whether a fence right before the step `at` of its thread could not be passed.
+    fn is_stopped_before(&self, at: usize, placement: &Placement) -> bool {
+        let thread = placement.thread;
+        let arrived = (0..at).rev().find(|step| self.is_step_of(*step, thread)).map_or(0, |step| step + 1);
+        match placement.strength {
+            Strength::Fence(Fence::Store) => self.is_overtaken(thread, arrived),
+            _ => !self.is_drained_within(thread, arrived, at),
         }
     }
 
-    /// The position of the thread's next step from here on, or the end of the run.
-    fn next_step(&self, thread: ThreadId, from: usize) -> usize {
-        let own = |step: &usize| matches!(self.trace.steps[*step].event, Event::Step { thread: t, .. } if t == thread);
-        (from..self.trace.steps.len()).find(own).unwrap_or(self.trace.steps.len())
+    fn is_step_of(&self, at: usize, thread: ThreadId) -> bool {
+        matches!(self.account.steps()[at].event, Event::Step { thread: stepping, .. } if stepping == thread)
     }
 
-    fn is_drained(&self, thread: ThreadId, at: usize) -> bool {
-        self.run[at].local(thread).drained()
+    /// The thread's next step from here on.
+    fn next_step(&self, thread: ThreadId, from: usize) -> Option<usize> {
+        (from..self.account.steps().len()).find(|at| self.is_step_of(*at, thread))
     }
 
-    fn drained_within(&self, thread: ThreadId, from: usize, to: usize) -> bool {
-        (from..=to).any(|at| self.is_drained(thread, at))
+    /// Whether a thread's buffer is empty at some moment from here to there.
+    fn is_drained_within(&self, thread: ThreadId, from: usize, to: usize) -> bool {
+        self.account.passed()[from..=to].iter().any(|at| at.local(thread).drained())
     }
 
-    /// Whether, from this position on, a store issued later drains before one that is pending.
-    fn overtaken(&self, thread: ThreadId, from: usize) -> bool {
-        let mut before: Vec<VarId> = self.run[from].local(thread).stores().collect();
-        let mut behind: Vec<VarId> = Vec::new();
-        for step in &self.trace.steps[from..] {
-            match step.event {
-                Event::Drain { thread: t, variable } if t == thread => {
-                    if let Some(at) = before.iter().position(|v| *v == variable) {
-                        before.remove(at);
-                    } else if let Some(at) = behind.iter().position(|v| *v == variable) {
-                        if !before.is_empty() {
-                            return true;
-                        }
-                        behind.remove(at);
-                    }
-                }
-                Event::Step { thread: t, edge } if t == thread => {
-                    if let Op::Store(variable, _) = &self.program.thread(t).edge(edge).op {
-                        behind.push(*variable);
-                    }
-                }
-                _ => {}
-            }
+    /// Whether a store issued from this position on drains before one issued in front of it.
+    fn is_overtaken(&self, thread: ThreadId, from: usize) -> bool {
+        let stores = &self.overtaken[thread.index()];
+        let in_front = stores.partition_point(|(issued, _)| *issued < from);
+        in_front.checked_sub(1).is_some_and(|last| stores[last].1)
+    }
+}
+
+fn overtaken(program: &Program, account: &Account) -> Vec<Vec<(usize, bool)>> {
+    let mut stores = vec![Vec::new(); program.threads.len()];
+    for (at, step) in account.steps().iter().enumerate().filter(|(_, step)| step.buffered().is_some()) {
+        stores[step.thread().index()].push((at, step.drain.unwrap_or(usize::MAX)));
+    }
+    let mark = |own: Vec<(usize, usize)>| {
+        let mut first_behind = vec![usize::MAX; own.len()];
+        for at in (1..own.len()).rev() {
+            first_behind[at - 1] = first_behind[at].min(own[at].1);
         }
-        false
-    }
+        let mut last = 0;
+        let marked = own.into_iter().zip(first_behind).map(|((issued, drain), behind)| {
+            last = last.max(drain);
+            (issued, last > behind)
+        });
+        marked.collect()
+    };
+    stores.into_iter().map(mark).collect()
 }

@@ -208,10 +208,10 @@ impl<'a> Search<'a> {
             }
             let (program, edges) = self.fence_set(&chosen).apply_with_map(self.program);
             let checked = self.ask(&program, self.model)?;
-            let Verdict::Unsafe(trace) = checked.verdict() else {
+            let Some(violated) = checked.violated() else {
                 return Ok(Some((chosen, program, checked)));
             };
-            let violating = Violating { program: &program, trace, run: checked.run(), edges: &edges };
+            let violating = Violating::new(&program, violated.account, &edges);
             let clause = violating.clause(&self.candidates, &chosen);
             if clause.is_empty() {
                 return Err(Box::new(FenceAnswer::NoCandidate(Box::new((program, checked)))));

@@ -89,12 +89,8 @@ impl Extended {
 
     /// A run under SC as one under TSO: every store is drained at once.
     pub(super) fn drained(&self, run: impl IntoIterator<Item = (Event, Option<i64>)>) -> ExtendedRun {
-        let mut steps = Vec::new();
-        for (event, choice) in run {
-            steps.push(TraceStep::of(&self.program, event, choice));
-            steps.extend(event.drain(&self.program).map(|event| TraceStep { event, choice: None }));
-        }
-        ExtendedRun(steps)
+        let step = |(event, choice)| TraceStep::of(&self.program, event, choice);
+        ExtendedRun(TraceStep::drained_at_once(&self.program, run.into_iter().map(step)))
     }
 }
 

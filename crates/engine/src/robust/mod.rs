@@ -32,8 +32,8 @@ use evidence::{
     WitnessRejected, check_witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, Event, SC, State, StateRef, StateSet,
-    Stepper, TraceStep, attacks_within, delays, number_controls,
+    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper,
+    TraceStep, attacks_within, delays, number_controls,
 };
 use program::Program;
 use std::cell::RefCell;
@@ -292,29 +292,22 @@ impl<'a> Round<'a> {
     ) -> Result<Witness, WitnessRejected> {
         let start = find(under_sc, &labels.start).ok_or(WitnessRejected::Roles)?;
         let (first, before) = path(system, under_sc, start);
-        let mut run = Writer { program: self.program, steps: Vec::new() };
-        for (event, choice) in before {
-            run.step(event, choice);
-            run.drain(event);
-        }
-        let store = run.steps.len();
-        let mut load = store;
-        let mut owed = Vec::new();
+        let program = self.program;
+        let step = |(event, choice)| TraceStep::of(program, event, choice);
+        let mut steps = TraceStep::drained_at_once(program, before.into_iter().map(step));
+        let store = steps.len();
+        let (mut load, mut owed) = (store, Vec::new());
         for label in &labels.steps {
             if label.is_load {
-                load = run.steps.len();
+                load = steps.len();
             }
-            run.step(label.event, label.choice);
-            if label.event.thread() == attack.thread {
-                owed.push(label.event);
-            } else {
-                run.drain(label.event);
-            }
+            steps.push(step((label.event, label.choice)));
+            let drain = TraceStep::drain_behind(program, label.event);
+            if label.event.thread() == attack.thread { owed.extend(drain) } else { steps.extend(drain) }
         }
-        let drain = run.steps.len();
-        owed.into_iter().for_each(|event| run.drain(event));
-        let initial = chosen_initially(self.program, &first);
-        Ok(Witness { initial, steps: run.steps, store, load, drain })
+        let drain = steps.len();
+        steps.extend(owed);
+        Ok(Witness { initial: chosen_initially(program, &first), steps, store, load, drain })
     }
 }
 
@@ -330,24 +323,6 @@ fn find(states: &StateSet, state: &State) -> Option<StateRef> {
     let mut packed = Vec::new();
     state.pack(&mut packed);
     states.refs().find(|at| states.get(*at) == packed)
-}
-
-/// Writes a run under TSO.
-struct Writer<'a> {
-    program: &'a Program,
-    steps: Vec<TraceStep>,
-}
-
-impl Writer<'_> {
-    fn step(&mut self, event: Event, choice: Option<i64>) {
-        self.steps.push(TraceStep::of(self.program, event, choice));
-    }
-
-    /// The drain that belongs to a step, if that buffers a store.
-    fn drain(&mut self, event: Event) {
-        let drain = event.drain(self.program);
-        self.steps.extend(drain.map(|event| TraceStep { event, choice: None }));
-    }
 }
 
 /// Stops a search once an attack before it has a witness.

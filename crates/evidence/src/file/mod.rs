@@ -22,8 +22,8 @@ pub use read::{check_file, read_certificate};
 pub use witness::write_witness;
 pub use write::{write_evidence, write_robust};
 
-use crate::{CheckedOutcomes, CheckedWitness, Rejected, WitnessRejected};
-use machine::{Configuration, Model, Trace};
+use crate::{Checked, CheckedOutcomes, CheckedWitness, Rejected, WitnessRejected};
+use machine::Model;
 use program::Program;
 use std::fmt;
 use std::io::{self, BufRead};
@@ -44,8 +44,8 @@ pub enum Form {
 pub enum Claim {
     /// The program is safe; this many states.
     Safe(Model, usize),
-    /// The program is unsafe, by this trace through these configurations.
-    Unsafe(Model, Trace, Vec<Configuration>),
+    /// The program is unsafe, by this violation.
+    Unsafe(Model, Box<Checked>),
     /// The program is robust against the model; this many states under SC.
     Robust(Model, usize),
     /// These are all final states that the program's question is about.

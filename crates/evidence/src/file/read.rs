@@ -3,11 +3,10 @@
 use super::steps::Steps;
 use super::witness::check_witness_file;
 use super::{Claim, FileError, Opener, VERSION, cubes, fingerprint, outcomes};
-use crate::check::replayed;
 use crate::obligations::{Looking, check_stream};
 use crate::record::{Kind, Record};
 use crate::robust::{Attacks, extended};
-use crate::{Certificate, ClosedSet, Controls, Monitor, Progress, Rejected, Task};
+use crate::{Certificate, ClosedSet, Controls, Monitor, Progress, Rejected, Task, Verdict, check};
 use machine::{
     Entry, GapStepper, Gaps, Local, Model, SC, State, StateSet, Stepper, TSO, Trace, Violation, model_named,
 };
@@ -261,8 +260,9 @@ fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<
     }
     let Some(violation) = violation else { return Err(records.wrong("the trace claims no violation")) };
     let trace = Trace { initial: taken.initial, steps: taken.steps, violation };
-    let run = replayed(&Task { program, model }, &trace, records.monitor)?;
-    Ok(Claim::Unsafe(model, trace, run))
+    let task = Task { program, model };
+    let checked = check(&task, Verdict::Unsafe(trace), records.monitor)?;
+    Ok(Claim::Unsafe(model, Box::new(checked.explained(&task, records.monitor))))
 }
 
 fn check_states(

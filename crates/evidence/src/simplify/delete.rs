@@ -6,7 +6,6 @@
 //! what is left still violates the same is for the machine to say.
 
 use super::Draft;
-use crate::stores::Stores;
 use machine::{Configuration, Event, Local, TraceStep};
 use program::ThreadId;
 use std::collections::{BTreeSet, HashMap};
@@ -101,8 +100,7 @@ fn own_steps(draft: &Draft<'_>, thread: ThreadId) -> Vec<usize> {
 
 /// Leaves out steps with the drains of their stores.
 fn without(draft: &mut Draft<'_>, gone: &[usize]) -> bool {
-    let stores = Stores::of(draft.task.program, &draft.steps, |at| &draft.passed[at]);
-    let drains = gone.iter().filter_map(|at| stores.drain_of[*at]);
+    let drains = gone.iter().filter_map(|at| draft.replayed[*at].drain);
     let gone: BTreeSet<usize> = gone.iter().copied().chain(drains).collect();
     let kept = draft.steps.iter().enumerate().filter(|(at, _)| !gone.contains(at));
     let steps: Vec<TraceStep> = kept.map(|(_, step)| step.clone()).collect();

@@ -8,18 +8,15 @@
 //! no order: a load finds the same value in the buffer as behind it.
 
 use crate::Task;
-use crate::stores::Stores;
-use machine::{Configuration, Entry, Event, TraceStep};
+use machine::{Action, Configuration, Entry, Event, ReadFrom, ReplayedStep};
 use program::{Fence, Op, ThreadId, VarId};
 
 /// The order that must be kept, as links between steps.
-pub(super) struct Graph {
-    /// The thread of every step.
-    pub(super) thread: Vec<ThreadId>,
+pub(super) struct Graph<'r> {
+    /// What happened in every step.
+    pub(super) steps: &'r [ReplayedStep],
     /// What comes behind every step.
     pub(super) after: Vec<Vec<usize>>,
-    /// What became of buffered stores.
-    pub(super) stores: Stores,
     /// The first step of the atomic section that a step lies in; itself if in none.
     pub(super) section: Vec<usize>,
 }
@@ -32,9 +29,9 @@ struct Memory {
     readers: Vec<usize>,
 }
 
-struct Builder<'a> {
+struct Builder<'a, 'r> {
     task: &'a Task<'a>,
-    graph: Graph,
+    graph: Graph<'r>,
     memory: Vec<Memory>,
     /// For every thread its last step, and the drains so far.
     last: Vec<Option<usize>>,
@@ -48,18 +45,14 @@ struct Builder<'a> {
     touching: Vec<usize>,
 }
 
-impl Graph {
-    /// The order within a run that was replayed; `run[i]` is the configuration before step `i`.
-    pub(super) fn of(task: &Task<'_>, steps: &[TraceStep], run: &[&Configuration]) -> Graph {
+impl<'r> Graph<'r> {
+    /// The order within a run that was replayed, with the configuration that it ends in.
+    pub(super) fn of(task: &Task<'_>, steps: &'r [ReplayedStep], end: &Configuration) -> Graph<'r> {
         let (count, threads) = (steps.len(), task.program.threads.len());
+        let section = steps.iter().enumerate().map(|(at, step)| step.section.unwrap_or(at)).collect();
         let mut builder = Builder {
             task,
-            graph: Graph {
-                thread: steps.iter().map(|step| step.event.thread()).collect(),
-                after: vec![Vec::new(); count],
-                stores: Stores::of(task.program, steps, |at| run[at]),
-                section: (0..count).collect(),
-            },
+            graph: Graph { steps, after: vec![Vec::new(); count], section },
             memory: vec![Memory::default(); task.program.variables.len()],
             last: vec![None; threads],
             drains: vec![Vec::new(); threads],
@@ -72,30 +65,31 @@ impl Graph {
             match step.event {
                 Event::Drain { variable, .. } => builder.drain(at, variable),
                 Event::Step { thread, edge } => {
-                    let op = &task.program.thread(thread).edge(edge).op;
-                    builder.step(at, op, run[at].holder() == Some(thread));
+                    builder.step(at, &task.program.thread(thread).edge(edge).op);
                 }
             }
         }
-        if let Some(holder) = run.last().and_then(|end| end.holder()) {
+        if let Some(holder) = end.holder() {
             builder.open_section(holder);
         }
         builder.graph
     }
+
+    /// The thread of a step.
+    pub(super) fn thread(&self, at: usize) -> ThreadId {
+        self.steps[at].thread()
+    }
 }
 
-impl Builder<'_> {
-    fn step(&mut self, at: usize, op: &Op, inside: bool) {
-        let thread = self.graph.thread[at].index();
+impl Builder<'_, '_> {
+    fn step(&mut self, at: usize, op: &Op) {
+        let step = &self.graph.steps[at];
+        let thread = step.thread().index();
         if let Some(before) = self.last[thread].replace(at) {
             self.link(before, at);
-            if inside {
-                self.graph.section[at] = self.graph.section[before];
-            }
         }
         self.epoch[at] = self.barriers[thread];
-        let locked = inside || matches!(op, Op::Lock | Op::Block { locked: true, .. });
-        if locked || matches!(op, Op::Fence(Fence::Full)) {
+        if step.waited {
             for drain in self.drains[thread].clone() {
                 self.link(drain, at);
             }
@@ -103,19 +97,20 @@ impl Builder<'_> {
         if matches!(op, Op::Fence(Fence::Store)) {
             self.barriers[thread] += 1;
         }
-        let buffered = self.graph.stores.buffered[at].is_some();
-        let mut touches = locked;
-        op.for_each_part(&mut |part| match part {
-            Op::Load(_, variable) => {
-                touches = true;
-                self.load(at, *variable);
+        let mut touches = step.section.is_some();
+        for action in &step.actions {
+            match action {
+                Action::Load(variable, _, from) => {
+                    touches = true;
+                    self.load(at, *variable, *from);
+                }
+                Action::Store(variable, _, false) => {
+                    touches = true;
+                    self.write(at, *variable);
+                }
+                _ => {}
             }
-            Op::Store(variable, _) if !buffered => {
-                touches = true;
-                self.write(at, *variable);
-            }
-            _ => {}
-        });
+        }
         if touches {
             self.touching.push(at);
         }
@@ -126,37 +121,27 @@ impl Builder<'_> {
         let Some(last) = self.last[holder.index()] else { return };
         let first = self.graph.section[last];
         for node in std::mem::take(&mut self.touching) {
-            if self.graph.thread[node] != holder {
+            if self.graph.thread(node) != holder {
                 self.link(node, first);
             }
         }
     }
 
-    fn load(&mut self, at: usize, variable: VarId) {
-        if let Some(store) = self.own_store(at, variable) {
+    fn load(&mut self, at: usize, variable: VarId, from: ReadFrom) {
+        if let ReadFrom::OwnBuffer(store) = from {
             self.forwarded[store].push(at);
             return;
         }
         let memory = &mut self.memory[variable.index()];
         memory.readers.push(at);
-        if let Some(written) = memory.written.filter(|w| self.graph.thread[*w] != self.graph.thread[at]) {
+        if let Some(written) = memory.written.filter(|w| self.graph.thread(*w) != self.graph.thread(at)) {
             self.link(written, at);
         }
     }
 
-    /// The newest store of the thread to a variable, if it has not drained before this step.
-    fn own_store(&self, at: usize, variable: VarId) -> Option<usize> {
-        let stores = &self.graph.stores;
-        let mine = |store: &usize| {
-            self.graph.thread[*store] == self.graph.thread[at] && stores.buffered[*store] == Some(variable)
-        };
-        let newest = (0..at).rev().find(mine)?;
-        stores.drain_of[newest].is_none_or(|drain| drain > at).then_some(newest)
-    }
-
     fn drain(&mut self, at: usize, variable: VarId) {
-        let thread = self.graph.thread[at].index();
-        if let Some(store) = self.graph.stores.store_of[at] {
+        let thread = self.graph.thread(at).index();
+        if let Some(store) = self.graph.steps[at].drained() {
             self.link(store, at);
             for earlier in self.drains[thread].clone().into_iter().rev() {
                 if self.waits(store, earlier) {
@@ -173,11 +158,11 @@ impl Builder<'_> {
 
     /// Whether a store has to wait for an earlier drain of its thread.
     fn waits(&self, store: usize, earlier: usize) -> bool {
-        let Some(older) = self.graph.stores.store_of[earlier].filter(|older| *older < store) else {
+        let steps = self.graph.steps;
+        let Some(older) = steps[earlier].drained().filter(|older| *older < store) else { return false };
+        let (Some(first), Some(second)) = (steps[older].buffered(), steps[store].buffered()) else {
             return false;
         };
-        let buffered = &self.graph.stores.buffered;
-        let (Some(first), Some(second)) = (buffered[older], buffered[store]) else { return false };
         let model = self.task.model;
         let mut buffer = vec![Entry::Store(first)];
         if model.reorders_stores() && self.epoch[older] < self.epoch[store] {
@@ -189,9 +174,9 @@ impl Builder<'_> {
     }
 
     fn write(&mut self, at: usize, variable: VarId) {
-        let thread = self.graph.thread[at];
+        let thread = self.graph.thread(at);
         let memory = &mut self.memory[variable.index()];
-        let (own, others) = memory.readers.iter().partition(|node| self.graph.thread[**node] == thread);
+        let (own, others) = memory.readers.iter().partition(|node| self.graph.thread(**node) == thread);
         memory.readers = own;
         let others: Vec<usize> = others;
         let before = memory.written.replace(at);

@@ -16,10 +16,12 @@ mod delete;
 mod graph;
 mod order;
 
-use crate::stores::Stores;
-use crate::{Checked, Monitor, Patience, Task, Verdict};
+use crate::{Checked, Monitor, Patience, Task, Verdict, Violated};
 use delete::delete;
-use machine::{Buffered, Configuration, Event, SC, Trace, TraceStep, Violation, replay};
+use machine::{
+    Account, Buffered, Configuration, Event, ReplayedStep, SC, Trace, TraceStep, Violation, replay,
+    replayed_steps,
+};
 use program::{Op, Program, PropertyKind, ThreadId};
 
 /// How many steps may be taken to try changes.
@@ -29,25 +31,24 @@ const LOOKS: usize = 32;
 /// Rounds of deleting and reordering; more than three have not been seen to help.
 const MOST_ROUNDS: usize = 4;
 
-/// The verdict with a simpler run, if it is a violation; others stay as they are.
+/// The verdict with a simpler run and its cause, if it is a violation; others stay as they are.
 ///
 /// The result is as checked as what was given.
 pub fn simplify(task: &Task<'_>, checked: Checked, monitor: &dyn Monitor) -> Checked {
-    let (verdict, run) = checked.into_parts();
-    let Verdict::Unsafe(trace) = verdict else { return Checked::from_parts(verdict, run) };
-    let mut draft = Draft::new(task, &trace, run, monitor);
+    simpler(task, &checked, monitor).unwrap_or(checked).explained(task, monitor)
+}
+
+/// A simpler run to the same violation, if there is one.
+fn simpler(task: &Task<'_>, checked: &Checked, monitor: &dyn Monitor) -> Option<Checked> {
+    let Violated { trace, account, .. } = checked.violated()?;
+    let mut draft = Draft::new(task, trace, account, monitor);
     if !draft.simplify() {
-        return Checked::from_parts(Verdict::Unsafe(trace), draft.passed);
+        return None;
     }
     let simpler = Trace { steps: draft.steps, ..trace.clone() };
-    match replay(task.program, task.model, &simpler) {
-        Ok(run) => Checked::from_parts(Verdict::Unsafe(simpler), run),
-        // What was made step by step can be replayed; if not, nothing was gained.
-        Err(_) => {
-            let run = replay(task.program, task.model, &trace).unwrap_or_default();
-            Checked::from_parts(Verdict::Unsafe(trace), run)
-        }
-    }
+    // What was made step by step can be replayed; if not, nothing was gained.
+    let account = replay(task.program, task.model, &simpler).ok()?;
+    Some(Checked::from_parts(Verdict::Unsafe(simpler), Some(account)))
 }
 
 /// Whether a run is one under SC as well: without the drains, SC takes the same steps to the
@@ -74,13 +75,15 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(program: &Program, steps: &[TraceStep], run: &[&Configuration]) -> Cost {
-        let stores = Stores::of(program, steps, |at| run[at]);
+    fn of(steps: &[ReplayedStep]) -> Cost {
         let threads = steps.iter().filter(|step| matches!(step.event, Event::Step { .. }));
-        let threads: Vec<_> = threads.map(|step| step.event.thread()).collect();
+        let threads: Vec<_> = threads.map(ReplayedStep::thread).collect();
+        // The drain of the last step is behind the end.
+        let at_once = |at: usize| at + 1 < steps.len() && steps[at].drain == Some(at + 1);
+        let delayed = |at: &usize| steps[*at].buffered().is_some() && !at_once(*at);
         Cost {
             steps: threads.len(),
-            delayed: (0..steps.len()).filter(|at| stores.is_delayed(*at)).count(),
+            delayed: (0..steps.len()).filter(delayed).count(),
             switches: threads.windows(2).filter(|pair| pair[0] != pair[1]).count(),
             length: steps.len(),
             first: threads.first().copied(),
@@ -95,6 +98,7 @@ struct Draft<'a> {
     violation: Violation,
     steps: Vec<TraceStep>,
     passed: Vec<Configuration>,
+    replayed: Vec<ReplayedStep>,
     cost: Cost,
     /// How many steps may still be taken.
     left: usize,
@@ -112,15 +116,15 @@ struct Tried {
 }
 
 impl<'a> Draft<'a> {
-    fn new(task: &Task<'a>, trace: &Trace, run: Vec<Configuration>, monitor: &'a dyn Monitor) -> Draft<'a> {
-        let passed: Vec<&Configuration> = run.iter().collect();
+    fn new(task: &Task<'a>, trace: &Trace, account: &Account, monitor: &'a dyn Monitor) -> Draft<'a> {
         Draft {
             task: *task,
             machine: Buffered::exact(task.program, task.model).with_dead_registers(),
             violation: trace.violation,
             steps: trace.steps.clone(),
-            cost: Cost::of(task.program, &trace.steps, &passed),
-            passed: run,
+            passed: account.passed().to_vec(),
+            replayed: account.steps().to_vec(),
+            cost: Cost::of(account.steps()),
             left: MOST_STEPS,
             patience: Patience::new(monitor, "simplifying"),
         }
@@ -145,12 +149,13 @@ impl<'a> Draft<'a> {
     /// be a delayed one without it.
     fn cut(&mut self) {
         let Some(first) = self.passed.iter().position(|at| self.is_violated(at)) else { return };
-        let run: Vec<&Configuration> = self.passed.iter().collect();
-        let ends = (first..self.steps.len()).take(2).filter(|end| self.is_violated(run[*end]));
-        let cost = |end: usize| (Cost::of(self.task.program, &self.steps[..end], &run[..=end]), end);
+        let ends = (first..self.steps.len()).take(2).filter(|end| self.is_violated(&self.passed[*end]));
+        let cost = |end: usize| (Cost::of(&self.replayed[..end]), end);
         if let Some((cost, end)) = ends.map(cost).min().filter(|(cost, _)| *cost < self.cost) {
             self.passed.truncate(end + 1);
             self.steps.truncate(end);
+            self.replayed.truncate(end);
+            self.replayed.iter_mut().for_each(|step| step.drain = step.drain.filter(|drain| *drain < end));
             self.cost = cost;
         }
     }
@@ -176,16 +181,19 @@ impl<'a> Draft<'a> {
         let old = tried.rejoins.map_or(&[][..], |from| &self.passed[from..]);
         let run: Vec<&Configuration> =
             self.passed[..=tried.same].iter().chain(&tried.new).chain(old).collect();
-        let violates = run.last().is_some_and(|last| self.is_violated(last));
-        let cost = Cost::of(self.task.program, &steps, &run);
-        if !violates || cost >= self.cost {
+        if !run.last().is_some_and(|last| self.is_violated(last)) {
+            return false;
+        }
+        let replayed = replayed_steps(self.task.program, &steps, |at| run[at]);
+        let cost = Cost::of(&replayed);
+        if cost >= self.cost {
             return false;
         }
         let old = tried.rejoins.map(|from| self.passed.split_off(from)).unwrap_or_default();
         self.passed.truncate(tried.same + 1);
         self.passed.extend(tried.new);
         self.passed.extend(old);
-        (self.steps, self.cost) = (steps, cost);
+        (self.steps, self.replayed, self.cost) = (steps, replayed, cost);
         true
     }
 
@@ -230,8 +238,11 @@ impl<'a> Draft<'a> {
         }
         for lazy in program.thread_ids() {
             let (steps, run) = self.drained(lazy);
-            let run: Vec<&Configuration> = run.iter().collect();
-            let Some(mut steps) = order::reordered(&self.task, &steps, &run, lazy) else { return };
+            let replayed = replayed_steps(program, &steps, |at| &run[at]);
+            let end = &run[run.len() - 1];
+            let Some(mut steps) = order::reordered(&self.task, &steps, (&replayed, end), lazy) else {
+                return;
+            };
             self.drop_late_drains(&mut steps);
             if self.adopt(steps) {
                 self.cut();

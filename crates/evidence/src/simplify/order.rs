@@ -9,7 +9,7 @@
 
 use super::graph::Graph;
 use crate::Task;
-use machine::{Configuration, TraceStep};
+use machine::{Configuration, ReplayedStep, TraceStep};
 use program::ThreadId;
 use std::cmp::Reverse;
 
@@ -21,17 +21,17 @@ pub(super) const MOST_STEPS: usize = 2_000;
 pub(super) fn reordered(
     task: &Task<'_>,
     steps: &[TraceStep],
-    run: &[&Configuration],
+    (replayed, end): (&[ReplayedStep], &Configuration),
     lazy: ThreadId,
 ) -> Option<Vec<TraceStep>> {
     if steps.len() > MOST_STEPS {
         return None;
     }
-    let graph = Graph::of(task, steps, run);
+    let graph = Graph::of(task, replayed, end);
     let mut pieces = Pieces { graph: &graph, head: graph.section.clone() };
-    let stores = (0..steps.len()).filter_map(|store| Some((store, graph.stores.drain_of[store]?)));
+    let stores = (0..steps.len()).filter_map(|store| Some((store, replayed[store].drain?)));
     let mut stores: Vec<(usize, usize)> = stores.collect();
-    stores.sort_by_key(|(store, drain)| (graph.thread[*store] == lazy, *drain != store + 1, *store));
+    stores.sort_by_key(|(store, drain)| (graph.thread(*store) == lazy, *drain != store + 1, *store));
     for (store, drain) in stores {
         pieces.head[drain] = store;
         if !pieces.is_acyclic() {
@@ -45,7 +45,7 @@ pub(super) fn reordered(
 
 /// Steps, some glued to one before them.
 struct Pieces<'g> {
-    graph: &'g Graph,
+    graph: &'g Graph<'g>,
     /// The step that a step is glued to; itself if to none.
     head: Vec<usize>,
 }
@@ -104,9 +104,9 @@ impl Pieces<'_> {
             out: Vec::new(),
         };
         for at in (0..self.head.len()).rev().filter(|at| self.head[*at] == *at) {
-            match self.graph.stores.store_of[at] {
+            match self.graph.steps[at].drained() {
                 Some(_) => row.late.push(at),
-                None => row.next[self.graph.thread[at].index()].push(at),
+                None => row.next[self.graph.thread(at).index()].push(at),
             }
         }
         loop {

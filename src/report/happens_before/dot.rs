@@ -1,7 +1,6 @@
-//! Happens-before as a Graphviz graph, one cluster a thread.
+//! Happens-before as a Graphviz graph, one cluster per thread.
 
-use super::abbreviation;
-use super::picture::{Arrow, Node, Picture};
+use super::{Arrow, Node, Picture, abbreviation};
 use evidence::Link;
 use std::fmt::Write;
 
