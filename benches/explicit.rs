@@ -43,7 +43,7 @@ impl Measured {
 
 /// Explores and checks as often as it takes for the clock to see something.
 fn measure(program: &Program, model: Model) -> Measured {
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let explore = || Explicit.verify(&task, &Run { max_buffer: Some(8), ..Run::default() });
     let Answer { verdict, statistics: Statistics { states, .. }, .. } = explore();
     let bytes = match &verdict {

@@ -7,8 +7,13 @@
 
 use crate::cubes::{CubeFlaw, check_cubes};
 use crate::obligations::{Looking, Obligations};
-use crate::robust::check_robust_safe;
-use crate::{Certificate, ClosedSet, Monitor, Patience, Progress, Stop, Task, Verdict};
+use crate::outcomes::check_outcomes;
+use crate::robust::{check_robust, check_robust_safe};
+use crate::witness::check_witness;
+use crate::{
+    Certificate, CheckedOutcomes, CheckedWitness, ClosedSet, Goal, Monitor, Patience, Progress, Reason, Stop,
+    Task, Verdict, WitnessRejected,
+};
 use machine::{Configuration, Doubt, Exact, Gaps, Trace, Violation, replay_while};
 use std::fmt;
 
@@ -17,16 +22,30 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Checked {
     verdict: Verdict,
-    run: Vec<Configuration>,
+    seen: Seen,
+}
+
+/// What the checker saw on its way.
+#[derive(Debug)]
+enum Seen {
+    Nothing,
+    Run(Vec<Configuration>),
+    Witness(Box<CheckedWitness>),
+    Outcomes(Box<CheckedOutcomes>),
 }
 
 impl Checked {
-    pub(crate) fn from_parts(verdict: Verdict, run: Vec<Configuration>) -> Checked {
-        Checked { verdict, run }
+    /// A violation and the configurations it passes.
+    pub(crate) fn violation(trace: Trace, run: Vec<Configuration>) -> Checked {
+        Checked { verdict: Verdict::Unsafe(trace), seen: Seen::Run(run) }
     }
 
-    pub(crate) fn into_parts(self) -> (Verdict, Vec<Configuration>) {
-        (self.verdict, self.run)
+    /// A violation and the configurations it passes; anything else as it was.
+    pub(crate) fn into_violation(self) -> Result<(Trace, Vec<Configuration>), Checked> {
+        match (self.verdict, self.seen) {
+            (Verdict::Unsafe(trace), Seen::Run(run)) => Ok((trace, run)),
+            (verdict, seen) => Err(Checked { verdict, seen }),
+        }
     }
 
     /// The verdict.
@@ -34,9 +53,49 @@ impl Checked {
         &self.verdict
     }
 
-    /// The configurations a violating trace passes, first and last included; empty otherwise.
+    /// Whether what was asked is so; `None` if that is not known.
+    pub fn holds(&self) -> Option<bool> {
+        match (&self.verdict, &self.seen) {
+            (_, Seen::Outcomes(found)) => found.holds(),
+            (Verdict::Safe(_) | Verdict::Robust(_), _) => Some(true),
+            (Verdict::Unsafe(_) | Verdict::NotRobust(_), _) => Some(false),
+            (Verdict::Unknown(_) | Verdict::FinalStates(_), _) => None,
+        }
+    }
+
+    /// Why not everything is known.
+    pub fn reasons(&self) -> &[Reason] {
+        match (&self.verdict, &self.seen) {
+            (_, Seen::Outcomes(found)) => found.missing(),
+            (Verdict::Unknown(reasons), _) => reasons,
+            _ => &[],
+        }
+    }
+
+    /// The configurations that a violation or a witness passes, first and last included; empty
+    /// otherwise.
     pub fn run(&self) -> &[Configuration] {
-        &self.run
+        match &self.seen {
+            Seen::Run(run) => run,
+            Seen::Witness(witness) => witness.run(),
+            Seen::Nothing | Seen::Outcomes(_) => &[],
+        }
+    }
+
+    /// The witness that the program is not robust, with its happens-before.
+    pub fn witness(&self) -> Option<&CheckedWitness> {
+        match &self.seen {
+            Seen::Witness(witness) => Some(witness),
+            _ => None,
+        }
+    }
+
+    /// The final states, where those were asked for.
+    pub fn outcomes(&self) -> Option<&CheckedOutcomes> {
+        match &self.seen {
+            Seen::Outcomes(found) => Some(found),
+            _ => None,
+        }
     }
 }
 
@@ -45,6 +104,8 @@ impl Checked {
 pub enum Rejected {
     /// The trace cannot be replayed.
     Trace(machine::Rejected),
+    /// A witness that the program is not robust is none.
+    Witness(WitnessRejected),
     /// The dictionary of a certificate names what does not exist, or the same thing twice.
     Dictionary,
     /// A state does not fit the dictionary.
@@ -77,6 +138,8 @@ pub enum Rejected {
     FinalStates,
     /// A state is too large to be stored, or there are too many for the budget.
     TooLarge,
+    /// Something else was asked.
+    OtherQuestion,
     /// Checking was stopped.
     Stopped(Stop),
 }
@@ -85,6 +148,7 @@ impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rejected::Trace(why) => why.fmt(f),
+            Rejected::Witness(why) => why.fmt(f),
             Rejected::Dictionary => write!(f, "the dictionary of controls does not fit the program"),
             Rejected::Malformed(at) => write!(f, "state {} does not fit the dictionary", at + 1),
             Rejected::InitialMissing => write!(f, "an initial state is missing"),
@@ -105,6 +169,7 @@ impl fmt::Display for Rejected {
             Rejected::Unreached => write!(f, "a state of the set is never reached"),
             Rejected::FinalStates => write!(f, "the final states listed are not those of the set"),
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),
+            Rejected::OtherQuestion => write!(f, "this answers another question"),
             Rejected::Stopped(stop) => stop.fmt(f),
         }
     }
@@ -114,27 +179,52 @@ impl std::error::Error for Rejected {}
 
 /// Checks the evidence of a verdict.
 pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result<Checked, Rejected> {
-    let run = match &verdict {
-        Verdict::Unknown(_) => Vec::new(),
-        Verdict::Unsafe(trace) => replayed(task, trace, monitor)?,
-        Verdict::Safe(Certificate::Closed(set)) => {
-            check_set(task, None, Looking::ForViolations, set, monitor)?;
-            Vec::new()
+    if !answers(task.goal, &verdict) {
+        return Err(Rejected::OtherQuestion);
+    }
+    let seen = match &verdict {
+        Verdict::Unknown(_) => Seen::Nothing,
+        Verdict::Unsafe(trace) => Seen::Run(replayed(task, trace, monitor)?),
+        Verdict::NotRobust(_) if task.model.name() != "tso" => return Err(Rejected::NotForModel),
+        Verdict::NotRobust(witness) => {
+            let checked = check_witness(task.program, witness.clone()).map_err(Rejected::Witness)?;
+            Seen::Witness(Box::new(checked))
         }
-        Verdict::Safe(Certificate::Gaps(gaps, set)) => {
-            check_set(task, Some(*gaps), Looking::ForViolations, set, monitor)?;
-            Vec::new()
+        Verdict::Robust(proof) => {
+            check_robust(task, proof, monitor)?;
+            Seen::Nothing
         }
-        Verdict::Safe(Certificate::Robust { delays, gaps, set }) => {
-            check_robust_safe(task, delays, *gaps, set, monitor)?;
-            Vec::new()
-        }
-        Verdict::Safe(Certificate::Cubes(proof)) => {
-            check_cubes(task, proof, monitor)?;
-            Vec::new()
+        Verdict::FinalStates(outcomes) => Seen::Outcomes(Box::new(check_outcomes(task, outcomes, monitor)?)),
+        Verdict::Safe(certificate) => {
+            check_certificate(task, certificate, monitor)?;
+            Seen::Nothing
         }
     };
-    Ok(Checked { verdict, run })
+    Ok(Checked { verdict, seen })
+}
+
+/// Whether a verdict is about what is asked.
+fn answers(goal: Goal, verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Safe(_) | Verdict::Unsafe(_) => goal == Goal::Safe,
+        Verdict::Robust(_) | Verdict::NotRobust(_) => goal == Goal::Robust,
+        Verdict::FinalStates(_) => goal == Goal::FinalStates,
+        Verdict::Unknown(_) => true,
+    }
+}
+
+/// Checks a proof that a program is safe.
+fn check_certificate(
+    task: &Task<'_>,
+    certificate: &Certificate,
+    monitor: &dyn Monitor,
+) -> Result<(), Rejected> {
+    match certificate {
+        Certificate::Closed(set) => check_set(task, None, Looking::ForViolations, set, monitor),
+        Certificate::Gaps(gaps, set) => check_set(task, Some(*gaps), Looking::ForViolations, set, monitor),
+        Certificate::Robust { delays, gaps, set } => check_robust_safe(task, delays, *gaps, set, monitor),
+        Certificate::Cubes(proof) => check_cubes(task, proof, monitor),
+    }
 }
 
 /// The configurations that a trace passes.

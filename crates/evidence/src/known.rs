@@ -86,7 +86,7 @@ impl Known {
 /// # let (start, end) = (thread.entry(), thread.location(Span::NONE));
 /// # thread.edge(start, Op::Store(x, Expr::from(1)), end, Span::NONE);
 /// # program.threads.push(thread.finish()?);
-/// # let task = Task { program: &program, model: model_named("sc").expect("a model") };
+/// # let task = Task::safe(&program, model_named("sc").expect("a model"));
 /// # let machine = Exact::new(task.program, task.model);
 /// # let mut stepper = Stepper::new(&machine);
 /// # let mut states = StateSet::new();

@@ -45,7 +45,7 @@ impl Witness {
     }
 }
 
-/// A witness that was checked. Only [`check_witness`] makes one.
+/// What the checker saw of a witness. Only [`crate::check`] makes one.
 #[derive(Clone, Debug)]
 pub struct CheckedWitness {
     witness: Witness,
@@ -114,7 +114,7 @@ impl fmt::Display for WitnessRejected {
 impl std::error::Error for WitnessRejected {}
 
 /// Replays a witness and checks its shape and the cycle.
-pub fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
+pub(crate) fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
     let run = replay(program, &witness)?;
     let graph = HappensBefore::of(program, &witness.steps, &run);
     let shape = Shape { witness: &witness, graph: &graph };

@@ -5,12 +5,16 @@ use super::diff::{Change, diff};
 use super::escape::{escape, prose};
 use super::page::{Piece, Tone};
 use super::source::{Marks, source};
-use super::{beside, facts, mark_fences, paragraph, proved, section, shown_run, statistics, warnings};
+use super::{
+    beside, facts, mark_fences, not_robust, paragraph, piece, plain_source, proved, section, shown_run,
+    shown_witness, statistics, unknown, warnings,
+};
 use crate::numbers::counted;
 use crate::report::fences::{Fenced, thread_names};
+use crate::report::witness::{Told, sentence};
 use crate::report::{reason_texts, text};
-use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Task, Verdict, cause, known};
+use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
+use evidence::{Cause, Checked, Goal, Task, Verdict, known};
 use machine::MODELS;
 use program::Program;
 use std::fmt::Write;
@@ -18,48 +22,56 @@ use std::fmt::Write;
 /// Lines of the source around a change.
 const AROUND: usize = 3;
 
-/// The answer. `fenced_text` is the program's text with the fences in it, or why there is none.
-pub fn fences(fenced: &Fenced<'_>, fenced_text: Option<&Result<String, String>>) -> Piece {
-    let (task, program) = (fenced.task, fenced.task.program);
-    let (word, tone, mut body) = match fenced.answer() {
+/// The answer.
+pub fn fences(fenced: &Fenced<'_>) -> Piece {
+    let (task, program, found) = (fenced.task, fenced.task.program, fenced.found);
+    let (word, tone, mut body) = match &found.answer {
         FenceAnswer::Placed(placed) if placed.fences.is_empty() => {
-            let lead = paragraph("lead", "It is safe as it is: no fence is needed.");
+            let lead = paragraph("lead", &format!("It is {} as it is: no fence is needed.", aim(&task)));
             ("no fence is needed", Tone::Good, lead + &proof_of(&task, placed, true))
         }
-        FenceAnswer::Placed(placed) => ("fences found", Tone::Good, placed_html(fenced, placed, fenced_text)),
+        FenceAnswer::Placed(placed) => ("fences found", Tone::Good, placed_html(fenced, placed)),
         FenceAnswer::UnsafeUnderSc(checked) => {
             let under_sc = Task { model: MODELS[0], ..task };
             let lead = "It is unsafe under SC already, where fences change nothing.";
-            ("no fence helps", Tone::Bad, violated(&under_sc, checked, true, lead))
+            ("no fence helps", Tone::Bad, violated(&under_sc, checked, None, lead))
         }
-        FenceAnswer::NoCandidate(found) => {
-            let (program, checked) = &**found;
+        FenceAnswer::NoCandidate(run) => {
+            let FencedRun { program, checked, cause } = &**run;
+            let task = Task { program, ..task };
             let lead = "Fences at all points that may have one do not prevent this.";
-            ("no fence helps", Tone::Bad, violated(&Task { program, ..task }, checked, false, lead))
+            let body = match checked.witness() {
+                Some(witness) => paragraph("lead", lead) + &not_robust(&task, witness),
+                None => violated(&task, checked, cause.as_ref(), lead),
+            };
+            ("no fence helps", Tone::Bad, body)
         }
-        FenceAnswer::Unknown(reasons) => {
-            let reasons = reason_texts(program, reasons).join("; ");
-            let shown = section("Source", "", &source(&program.source, &Marks::default()));
-            ("unknown", Tone::Open, paragraph("lead", &reasons) + &shown)
-        }
-        FenceAnswer::Rejected(why) => ("error", Tone::Failed, paragraph("lead", &why.to_string())),
+        FenceAnswer::Unknown(reasons) => ("unknown", Tone::Open, unknown(program, reasons)),
     };
-    let found = fenced.found;
-    let mut facts = facts(found.engine, &found.statistics, fenced.seconds, fenced.peak);
+    let mut facts = facts((found.engine, &found.statistics), fenced.seconds, fenced.peak);
     facts.push(("Questions to the engine", found.questions.to_string()));
     facts.extend(fenced.evidence.iter().map(|path| ("Evidence", path.display().to_string())));
     body += &statistics(facts);
     body += &warnings(&program.source, fenced.warnings);
-    Piece { file: fenced.file.to_string(), model: Some(text::upper(task.model)), word, tone, body }
+    piece(fenced.file, &task, word, tone, body)
 }
 
-fn placed_html(fenced: &Fenced<'_>, placed: &Placed, fenced_text: Option<&Result<String, String>>) -> String {
+/// What fences are for.
+fn aim(task: &Task<'_>) -> &'static str {
+    if task.goal == Goal::Robust { "robust" } else { "safe" }
+}
+
+fn placed_html(fenced: &Fenced<'_>, placed: &Placed) -> String {
     let program = fenced.task.program;
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
     let (count, verb) = text::fences::counts(program, &points);
-    let lead = format!("{count} {verb} it safe. That costs {}, and no cheaper set will do.", placed.cost);
+    let (aim, cost) = (aim(&fenced.task), placed.cost);
+    let lead = format!("{count} {verb} it {aim}. That costs {cost}, and no cheaper set will do.");
     let mut out = paragraph("lead", &lead) + &list(program, &points);
-    if let Some(change) = fenced_text {
+    if fenced.task.goal == Goal::Robust {
+        out += &paragraph("", text::robust::comparison(program, placed, fenced.safety).trim_end());
+    }
+    if let Some(change) = fenced.text {
         out += &section("Suggested change", "", &difference(program, change));
     }
     out += &alternatives(program, placed);
@@ -149,28 +161,34 @@ fn without_each(fenced: &Fenced<'_>, placed: &Placed, points: &[&FencePoint]) ->
 }
 
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (String, String) {
-    let nothing = || (paragraph("", "No violation was found within the limits."), String::new());
-    let Some((program, checked)) = &fence.without else { return nothing() };
-    let Verdict::Unsafe(trace) = checked.verdict() else { return nothing() };
-    let claim = text::violation(program, trace.violation, checked.run());
-    let mut out = paragraph("", &format!("Violated: {claim}"));
-    let cause = cause(program, trace, checked.run());
-    if let Some(cause) = &cause {
-        out += &paragraph("", &format!("{}.", cause.text(program)));
-    }
+    let nothing = || (paragraph("", "Nothing was found within the limits."), String::new());
+    let Some(FencedRun { program, checked, cause }) = &fence.without else { return nothing() };
     let task = Task { program, ..fenced.task };
     let title = format!("without the {}", text::fences::name(program, &fence.point));
-    let shown = shown_run(&task, trace, checked.run(), cause.as_ref(), &title, marks);
+    let (out, shown) = match (checked.verdict(), checked.witness()) {
+        (_, Some(witness)) => {
+            let said = sentence(&Told::new(program, witness));
+            (paragraph("", &format!("{said}.")), shown_witness(&task, witness, &title, marks))
+        }
+        (Verdict::Unsafe(trace), _) => {
+            let claim = text::violation(program, trace.violation, checked.run());
+            let mut out = paragraph("", &format!("Violated: {claim}"));
+            if let Some(cause) = cause {
+                out += &paragraph("", &format!("{}.", cause.text(program)));
+            }
+            (out, shown_run(&task, trace, checked.run(), cause.as_ref(), &title, marks))
+        }
+        _ => return nothing(),
+    };
     (out + &shown.player, shown.graph)
 }
 
-fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, lead: &str) -> String {
+fn violated(task: &Task<'_>, checked: &Checked, cause: Option<&Cause>, lead: &str) -> String {
     let Verdict::Unsafe(trace) = checked.verdict() else { return String::new() };
     let (program, run) = (task.program, checked.run());
     let claim = text::violation(program, trace.violation, run);
-    let cause = if under_sc { None } else { cause(program, trace, run) };
     let mut marks = Marks::default();
-    let shown = shown_run(task, trace, run, cause.as_ref(), "the violation", &mut marks);
+    let shown = shown_run(task, trace, run, cause, "the violation", &mut marks);
     let source = section("Source", "", &source(&program.source, &marks));
     let columns = beside(&source, &section("Time line", "", &shown.player));
     paragraph("lead", lead) + &paragraph("", &format!("Violated: {claim}")) + &columns + &shown.graph
@@ -178,11 +196,14 @@ fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, lead: &str) -> S
 
 /// What is known of the program with the fences in it, perhaps beside its source.
 fn proof_of(task: &Task<'_>, placed: &Placed, with_source: bool) -> String {
-    let Verdict::Safe(certificate) = placed.proof.verdict() else { return String::new() };
     let task = Task { program: &placed.program, ..*task };
-    if with_source {
-        return proved(&task, certificate);
+    match (placed.proof.verdict(), with_source) {
+        (Verdict::Safe(certificate), true) => proved(&task, certificate),
+        (Verdict::Safe(certificate), false) => {
+            let known = known(&task, certificate);
+            section("Certificate, with the fences", "certificate", &table(task.program, &known))
+        }
+        (_, true) => plain_source(task.program),
+        _ => String::new(),
     }
-    let known = known(&task, certificate);
-    section("Certificate, with the fences", "certificate", &table(task.program, &known))
 }

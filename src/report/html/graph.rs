@@ -292,7 +292,7 @@ mod tests {
 
     /// The graph of the shortest violation, if one is found soon.
     fn violation(program: &Program, model: &str) -> Option<Graph> {
-        let task = Task { program, model: model_named(model).expect("a model") };
+        let task = Task::safe(program, model_named(model).expect("a model"));
         let answer = Explicit.verify(&task, &Run { monitor: &MostStates(20_000), ..Run::default() });
         let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
         let Verdict::Unsafe(trace) = checked.verdict() else { return None };

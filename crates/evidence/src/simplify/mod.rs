@@ -17,7 +17,7 @@ mod graph;
 mod order;
 
 use crate::stores::Stores;
-use crate::{Checked, Monitor, Patience, Task, Verdict};
+use crate::{Checked, Monitor, Patience, Task};
 use delete::delete;
 use machine::{Configuration, Event, Exact, MODELS, Trace, TraceStep, Violation, replay};
 use program::{Op, Program, PropertyKind, ThreadId};
@@ -33,19 +33,21 @@ const MOST_ROUNDS: usize = 4;
 ///
 /// The result is as checked as what was given.
 pub fn simplify(task: &Task<'_>, checked: Checked, monitor: &dyn Monitor) -> Checked {
-    let (verdict, run) = checked.into_parts();
-    let Verdict::Unsafe(trace) = verdict else { return Checked::from_parts(verdict, run) };
+    let (trace, run) = match checked.into_violation() {
+        Ok(violation) => violation,
+        Err(other) => return other,
+    };
     let mut draft = Draft::new(task, &trace, run, monitor);
     if !draft.simplify() {
-        return Checked::from_parts(Verdict::Unsafe(trace), draft.passed);
+        return Checked::violation(trace, draft.passed);
     }
     let simpler = Trace { steps: draft.steps, ..trace.clone() };
     match replay(task.program, task.model, &simpler) {
-        Ok(run) => Checked::from_parts(Verdict::Unsafe(simpler), run),
+        Ok(run) => Checked::violation(simpler, run),
         // What was made step by step can be replayed; if not, nothing was gained.
         Err(_) => {
             let run = replay(task.program, task.model, &trace).unwrap_or_default();
-            Checked::from_parts(Verdict::Unsafe(trace), run)
+            Checked::violation(trace, run)
         }
     }
 }
