@@ -43,7 +43,7 @@ impl Measured {
 
 /// Explores and checks as often as it takes for the clock to see something.
 fn measure(program: &Program, model: Model) -> Measured {
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let explore = || Explicit.verify(&task, &Run { max_buffer: Some(8), ..Run::default() });
     let Answer { verdict, statistics: Statistics { states, .. }, .. } = explore();
     let bytes = match &verdict {
@@ -54,11 +54,7 @@ fn measure(program: &Program, model: Model) -> Measured {
     let clock = Clock::start();
     let answers: Vec<Answer> = (0..rounds).map(|_| explore()).collect();
     let seconds = clock.seconds() / rounds as f64;
-    let verdict = match verdict {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    };
+    let verdict = verdict.word();
     let clock = Clock::start();
     for answer in answers {
         check(&task, answer.verdict, &Ignore).expect("the engine's evidence is accepted");

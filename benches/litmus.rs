@@ -8,8 +8,8 @@
 
 mod support;
 
-use engine::{Run, outcomes};
-use evidence::{Ignore, Task, check_outcomes};
+use engine::{Engine, FinalStates, Run};
+use evidence::{Ignore, Task, check};
 use frontend::Options;
 use machine::{MODELS, Model};
 use program::Program;
@@ -58,11 +58,11 @@ fn increments(threads: usize) -> String {
 
 /// Finds and checks all final states; says how many.
 fn final_states(program: &Program, model: Model) -> Result<usize, String> {
-    let question = program.question.as_ref().ok_or("no question")?;
-    let task = Task { program, model };
-    let (found, _) = outcomes(&task, question, &Run::default());
-    let checked = check_outcomes(&task, question, &found, &Ignore).map_err(|why| why.to_string())?;
-    if checked.missing().is_empty() { Ok(checked.finals().len()) } else { Err("not all found".to_string()) }
+    let task = Task::asked(program, model);
+    let found = FinalStates.verify(&task, &Run::default()).verdict;
+    let checked = check(&task, found, &Ignore).map_err(|why| why.to_string())?;
+    let found = checked.outcomes().filter(|found| found.missing().is_empty()).ok_or("not all found")?;
+    Ok(found.finals().len())
 }
 
 fn shapes(flags: &Flags, requirements: &mut Requirements) {

@@ -3,12 +3,10 @@
 
 use crate::input::is_stdin;
 use crate::limits::Interrupt;
+use crate::report;
 use crate::whole_file::{cannot_write, write_whole};
-use evidence::{
-    Certificate, CheckedOutcomes, Form, Outcomes, RobustProof, Task, Verdict, Witness, write_evidence,
-    write_outcomes, write_robust, write_witness,
-};
-use program::Program;
+use evidence::{Certificate, Checked, Form, Task, Verdict, write_evidence};
+use machine::MODELS;
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
@@ -29,70 +27,47 @@ impl Store {
         Ok(Store { folder: folder.to_path_buf(), form, force, interrupt: interrupt.clone() })
     }
 
-    /// Writes the evidence of a verdict; an unknown has none.
-    pub fn write(&self, stem: &str, task: &Task<'_>, verdict: &Verdict) -> Result<Option<PathBuf>, String> {
-        self.write_as(&format!("{stem}.{}", task.model.name()), task, verdict)
-    }
-
-    /// As [`Store::write`], under a name that says which model.
-    pub fn write_as(
+    /// Writes the evidence of a verdict about a file: what `check` reads, and for a witness pictures
+    /// of its happens-before behind it. An unknown has no evidence, and under SC nothing needs proof
+    /// that a program is robust.
+    pub fn write(
         &self,
         name: &str,
+        file: &str,
         task: &Task<'_>,
-        verdict: &Verdict,
-    ) -> Result<Option<PathBuf>, String> {
-        let kind = match verdict {
-            Verdict::Unknown(_) => return Ok(None),
+        checked: &Checked,
+    ) -> Result<Vec<PathBuf>, String> {
+        let kind = match checked.verdict() {
+            Verdict::Robust(_) if task.model.name() == MODELS[0].name() => return Ok(Vec::new()),
+            Verdict::FinalStates(_) if !checked.reasons().is_empty() => return Ok(Vec::new()),
+            Verdict::Unknown(_) => return Ok(Vec::new()),
             Verdict::Unsafe(_) => "trace",
             Verdict::Safe(Certificate::Closed(_)) => "closed",
             Verdict::Safe(Certificate::Gaps(..)) => "gaps",
             Verdict::Safe(Certificate::Cubes(_)) => "cubes",
             Verdict::Safe(Certificate::Robust { .. }) => "robust-set",
+            Verdict::Robust(_) => "robust",
+            Verdict::NotRobust(_) => "witness",
+            Verdict::FinalStates(_) => "outcomes",
         };
-        let path = self.folder.join(format!("{name}.{kind}.{}", self.ending()));
-        let write = |out: &mut dyn Write| write_evidence(task, verdict, self.form, out);
-        write_whole(&path, self.force, &self.interrupt, write).map(|()| Some(path))
-    }
-
-    fn ending(&self) -> &'static str {
-        match self.form {
+        let ending = match self.form {
             Form::Text => "txt",
             Form::Json => "json",
+        };
+        let path = self.folder.join(format!("{name}.{kind}.{ending}"));
+        let write = |out: &mut dyn Write| write_evidence(task, checked.verdict(), self.form, out);
+        write_whole(&path, self.force, &self.interrupt, write)?;
+        let mut files = vec![path];
+        if let Some(witness) = checked.witness() {
+            let told = report::Told::new(task.program, witness);
+            let picture = told.picture();
+            // The name without the path, so that the same program gives the same files from anywhere.
+            let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+            let title = format!("{file} is not robust against TSO: {}", report::sentence(&told));
+            files.push(self.write_text(&format!("{name}.witness.dot"), &report::dot(&picture, &title))?);
+            files.push(self.write_text(&format!("{name}.witness.svg"), &report::svg(&picture, &title))?);
         }
-    }
-
-    /// Writes a witness that a program is not robust.
-    pub fn write_witness(&self, name: &str, program: &Program, witness: &Witness) -> Result<PathBuf, String> {
-        let path = self.folder.join(format!("{name}.witness.{}", self.ending()));
-        let write = |out: &mut dyn Write| write_witness(program, witness, self.form, out);
-        write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
-    }
-
-    /// Writes a proof that a program is robust.
-    pub fn write_robust(
-        &self,
-        name: &str,
-        program: &Program,
-        proof: &RobustProof,
-    ) -> Result<PathBuf, String> {
-        let path = self.folder.join(format!("{name}.robust.{}", self.ending()));
-        let write = |out: &mut dyn Write| write_robust(program, proof, self.form, out);
-        write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
-    }
-
-    /// Writes all final states of a litmus test; where some may be missing there is nothing to write.
-    pub fn write_outcomes(
-        &self,
-        stem: &str,
-        task: &Task<'_>,
-        found: &CheckedOutcomes,
-        outcomes: &Outcomes,
-    ) -> Result<Option<PathBuf>, String> {
-        let (Outcomes::All(proof), true) = (outcomes, found.missing().is_empty()) else { return Ok(None) };
-        let name = format!("{stem}.{}.outcomes.{}", task.model.name(), self.ending());
-        let path = self.folder.join(name);
-        let write = |out: &mut dyn Write| write_outcomes(task, found, proof, self.form, out);
-        write_whole(&path, self.force, &self.interrupt, write).map(|()| Some(path))
+        Ok(files)
     }
 
     /// Writes a program that evidence speaks of.
@@ -101,7 +76,7 @@ impl Store {
     }
 
     /// Writes a text under this name.
-    pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+    fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.folder.join(name);
         let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
         write_whole(&path, self.force, &self.interrupt, write).map(|()| path)

@@ -5,9 +5,10 @@ use std::io;
 use std::process::ExitCode;
 
 /// How the program ends. Scripts rely on the numbers; they never change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     /// 0: what was asked holds.
+    #[default]
     Holds,
     /// 1: it is violated.
     Violated,
@@ -21,6 +22,15 @@ pub enum Exit {
 pub const INTERRUPTED: i32 = 130;
 
 impl Exit {
+    /// Whether what was asked holds, if that is known.
+    pub fn of(holds: Option<bool>) -> Exit {
+        match holds {
+            Some(true) => Exit::Holds,
+            Some(false) => Exit::Violated,
+            None => Exit::Unknown,
+        }
+    }
+
     /// The number a script sees.
     pub fn code(self) -> u8 {
         match self {

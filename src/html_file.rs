@@ -5,7 +5,7 @@
 
 use crate::exit::Failure;
 use crate::limits::Interrupt;
-use crate::report::html::{BEGINNING, Piece, page};
+use crate::report::BEGINNING;
 use crate::whole_file::{cannot_write, write_whole};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -32,9 +32,8 @@ impl HtmlFile {
     }
 
     /// Writes the report and says so on standard error, unless nothing but answers is wanted.
-    pub fn write(&self, pieces: &[Piece], quiet: bool) -> Result<(), Failure> {
+    pub fn write(&self, text: &str, quiet: bool) -> Result<(), Failure> {
         self.is_free().map_err(Failure::Message)?;
-        let text = page(pieces);
         let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
         write_whole(&self.path, true, &self.interrupt, write).map_err(Failure::Message)?;
         if !quiet {

@@ -22,6 +22,9 @@ pub struct Loaded {
     pub options: Options,
 }
 
+/// A file that was found, or why it was not.
+pub type Found = Result<PathBuf, Box<Unreadable>>;
+
 /// Why a program was not read.
 pub struct Unreadable {
     /// The file, as the user named it.
@@ -117,7 +120,7 @@ pub fn cannot_read(error: &io::Error) -> String {
 
 /// The files that paths stand for: folders are walked for files with endings we know, in
 /// order of their names. What cannot be walked is an error in its place.
-pub fn expand(paths: &[PathBuf]) -> Vec<Result<PathBuf, Box<Unreadable>>> {
+pub fn expand(paths: &[PathBuf]) -> Vec<Found> {
     let mut files = Vec::new();
     for path in paths {
         if is_stdin(path) || !path.is_dir() {
@@ -133,7 +136,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Result<PathBuf, Box<Unreadable>>> {
     files
 }
 
-fn walk(folder: &Path, files: &mut Vec<Result<PathBuf, Box<Unreadable>>>) {
+fn walk(folder: &Path, files: &mut Vec<Found>) {
     let mut stack = vec![folder.to_path_buf()];
     while let Some(path) = stack.pop() {
         // Links to folders are not followed: they may lead back.

@@ -12,9 +12,9 @@ mod html_file;
 mod input;
 mod limits;
 mod numbers;
-mod parallel;
 mod progress;
 mod report;
+mod session;
 mod whole_file;
 
 pub use commands::{conversation, expectations};
@@ -25,6 +25,7 @@ use console::Console;
 use exit::{Exit, Failure};
 use report::Ending;
 use std::process::ExitCode;
+use std::thread;
 
 /// Does what the command line says.
 pub fn main() -> ExitCode {
@@ -32,6 +33,12 @@ pub fn main() -> ExitCode {
         anstream::eprintln!("this is a bug in fencewright, please report it: {panic}");
         std::process::exit(Exit::Error.code().into());
     }));
+    // A thread of its own, because that has the stack that deep programs need.
+    let own = thread::Builder::new().stack_size(evidence::STACK).spawn(obey);
+    own.map_or_else(|_| obey(), |thread| thread.join().unwrap_or(Exit::Error.into()))
+}
+
+fn obey() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(cli.color, cli.quiet, cli.verbose, cli.command.report());
     let ended = run(&cli, &console);

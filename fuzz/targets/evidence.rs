@@ -91,7 +91,7 @@ fn judge(text: &str, subject: &Subject) {
         Err(_) => {}
     }
     if let Ok(Some((model, certificate))) = read_certificate(program, &open, &Ignore) {
-        let _ = write_smtlib(&Task { program, model }, &certificate, &mut io::sink());
+        let _ = write_smtlib(&Task::safe(program, model), &certificate, &mut io::sink());
     }
 }
 

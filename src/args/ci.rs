@@ -1,6 +1,7 @@
 //! The arguments of `ci`.
 
 use super::ReportFormat;
+use super::html::HtmlReport;
 use super::values::positive;
 use clap::Args;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ Examples:
   fencewright ci                                    what fencewright.toml in this folder expects
   fencewright ci --config locks/fencewright.toml --format junit > report.xml
   fencewright ci --format sarif > fencewright.sarif
+  fencewright ci --report expected.html             one page with every answer that is not expected
   fencewright ci --update                           write today's answers into fencewright.toml
 
 A fencewright.toml:
@@ -38,4 +40,11 @@ pub struct Ci {
 
     #[command(flatten)]
     pub report: ReportFormat,
+
+    #[command(flatten)]
+    pub html: HtmlReport,
+
+    /// Let --report replace a file that is no report
+    #[arg(long, requires = "html")]
+    pub force: bool,
 }

@@ -1,8 +1,9 @@
 //! The arguments of `robust`.
 
+use super::html::HtmlReport;
 use super::values::{models, positive};
 use super::{Input, Limits, ReportFormat};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
 /// What stands below its help.
@@ -10,6 +11,7 @@ pub const HELP: &str = "\
 Examples:
   fencewright robust peterson.fw
   fencewright robust --evidence proofs/ peterson.fw   the witness, with pictures (SVG, Graphviz)
+  fencewright robust --report peterson.html peterson.fw    one page to step through
   fencewright robust --format json programs/ | jq .verdict
   fencewright fence --goal robust peterson.fw         which fences make it robust?
 
@@ -22,6 +24,7 @@ order 2, 1, 3, 0.";
 
 /// `robust`
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("written").args(["evidence", "html"]).multiple(true))]
 pub struct Robust {
     /// Programs; folders are walked, `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -48,7 +51,10 @@ pub struct Robust {
     #[arg(long, value_name = "DIR")]
     pub evidence: Option<PathBuf>,
 
-    /// Let --evidence replace files that say something else
-    #[arg(long, requires = "evidence")]
+    #[command(flatten)]
+    pub html: HtmlReport,
+
+    /// Let --evidence and --report replace files that say something else
+    #[arg(long, requires = "written")]
     pub force: bool,
 }

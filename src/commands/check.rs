@@ -4,11 +4,11 @@ use crate::args::{Check, bytes};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::input::{cannot_read, name};
-use crate::limits::{Budget, Interrupt, Watch, allocated};
+use crate::limits::{Budget, Watch, allocated};
 use crate::numbers::counted;
-use crate::progress::Display;
-use crate::report::{Claimed, Failed};
-use engine::prevented_by;
+use crate::report::{Claimed, Failed, Said};
+use crate::session::{Outputs, Session, Told};
+use engine::{Explanation, explained};
 use evidence::{Claim, FileError, Opener, Rejected, Task, check_file, read_certificate, write_smtlib};
 use program::Program;
 use std::fs::File;
@@ -20,58 +20,49 @@ const LEAST_ROOM: usize = 1 << 18;
 
 /// Runs the command.
 pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
-    let report = args.report.chosen();
-    let loaded = match super::load_or_report("check", &args.file, &args.input, report, console)? {
-        Ok(loaded) => loaded,
-        Err(exit) => return Ok(exit),
+    let session = Session::open("check", args.report.chosen(), Outputs::default(), console)?;
+    let mut told = Told::default();
+    let Some(loaded) = session.load(&mut told, &Ok(args.file.clone()), &args.input) else {
+        session.show(&told)?;
+        return Ok(told.exit);
     };
     let evidence = name(&args.evidence);
-    let (interrupt, display) = (Interrupt::listen(), Display::new(console.look().quiet));
     let open = || open(&args.evidence);
     // What the checker holds is bounded by its budget, of which it may use twice as much.
     let budget = Budget { memory: usize::MAX, ..args.resources.budget() };
-    let watch = Watch::new(budget, &interrupt, &display, evidence.clone());
+    let watch = Watch::new(budget, &session.interrupt, &session.display, evidence.clone());
     let room = bytes(args.resources.memory).saturating_sub(allocated()).max(LEAST_ROOM);
-    let claim = check_file(&loaded.program, &open, room / 2, &watch);
-    display.pause(|| ());
-    let (printed, exit) = match &claim {
+    match check_file(&loaded.program, &open, room / 2, &watch) {
         Ok(claim) => {
-            let prevented_by = match claim {
-                Claim::Unsafe(model, checked) => {
-                    let task = Task { program: &loaded.program, model: *model };
-                    checked.violated().and_then(|violated| prevented_by(&task, violated, &watch))
-                }
-                _ => None,
-            };
             let claimed = Claimed {
                 file: &loaded.name,
                 evidence: &evidence,
                 program: &loaded.program,
-                claim,
-                prevented_by: prevented_by.as_ref(),
+                why: &why(&loaded.program, &claim, &watch),
+                claim: &claim,
                 seconds: watch.elapsed().as_secs_f64(),
             };
-            (report.claim(&claimed, console.look()), Exit::Holds)
+            session.say(&mut told, &Said::Claim(&claimed));
         }
         Err(error) => {
             let stopped = matches!(error, FileError::Rejected(Rejected::Stopped(_)));
-            let failed = Failed {
-                stopped,
-                command: "check",
-                file: &loaded.name,
-                model: None,
-                reason: reason(&evidence, error),
-                diagnostics: &[],
-                source: None,
-            };
-            (report.failure(&failed), if stopped { Exit::Unknown } else { Exit::Error })
+            let failed = Failed::new("check", &loaded.name, None, reason(&evidence, &error));
+            session.say(&mut told, &Said::Failure(&Failed { stopped, ..failed }));
+            told.ends(if stopped { Exit::Unknown } else { Exit::Error });
         }
-    };
-    console.print(&printed)?;
-    match (&args.smtlib, exit) {
-        (Some(out), Exit::Holds) => write_obligations(&loaded.program, &open, out, &watch).map(|()| exit),
-        _ => Ok(exit),
     }
+    session.show(&told)?;
+    match (&args.smtlib, told.exit) {
+        (Some(out), Exit::Holds) => write_obligations(&loaded.program, &open, out, &watch)?,
+        _ => {}
+    }
+    Ok(told.exit)
+}
+
+/// Why the violation that evidence shows can happen.
+fn why(program: &Program, claim: &Claim, watch: &Watch<'_>) -> Explanation {
+    let Claim::Unsafe(model, checked) = claim else { return Explanation::default() };
+    explained(&Task::safe(program, *model), checked, None, watch)
 }
 
 /// Writes what other solvers can check. An existing file is not written over.
@@ -87,7 +78,7 @@ fn write_obligations(
         return Err(failure(&"a run is replayed, there is nothing to solve"));
     };
     let mut text = Vec::new();
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let count = write_smtlib(&task, &certificate, &mut text).map_err(|error| failure(&error))?;
     let mut file = File::create_new(out).map_err(|error| failure(&error))?;
     file.write_all(&text).map_err(|error| failure(&error))?;
@@ -112,6 +103,5 @@ fn reason(evidence: &str, error: &FileError) -> String {
         }
         FileError::Rejected(Rejected::Stopped(stop)) => format!("{stop} while checking {evidence}"),
         FileError::Rejected(why) => format!("the evidence is rejected: {evidence}: {why}"),
-        FileError::Witness(why) => format!("the evidence is rejected: {evidence}: {why}"),
     }
 }

@@ -9,6 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::is_stdin;
 use crate::numbers::counted;
 use crate::report::{REPORTS, Run, buffer, render, standing};
+use crate::session::{Session, Told};
 use anstyle::{AnsiColor, Style};
 use machine::{Account, Buffered, Configuration, Enabled, Event, TraceStep};
 use program::{Domain, Int, Names, Program, ThreadId};
@@ -37,23 +38,24 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
         let message = "standard input cannot be both the program and the commands; name a file";
         return Err(Failure::Message(message.to_string()));
     }
-    let loaded = match super::load_or_report("run", &args.file, &args.input, REPORTS[0], console)? {
-        Ok(loaded) => loaded,
-        Err(exit) => return Ok(exit),
-    };
+    let session = Session::new("run", REPORTS[0], console);
+    let mut told = Told::default();
+    let loaded = session.load(&mut told, &Ok(args.file.clone()), &args.input);
+    session.show(&told)?;
+    let Some(loaded) = loaded else { return Ok(told.exit) };
     let program = &loaded.program;
     let machine = Buffered::exact(program, chosen_models(&args.model)[0]).with_dead_registers();
-    let mut session = Session {
+    let mut steps = Interaction {
         program,
         machine: &machine,
         names: Names::original(program),
         console,
         input: io::stdin().lock(),
     };
-    session.walk()
+    steps.walk()
 }
 
-struct Session<'a> {
+struct Interaction<'a> {
     program: &'a Program,
     machine: &'a Buffered<'a>,
     names: Names,
@@ -71,7 +73,7 @@ enum Wish {
     Quit,
 }
 
-impl Session<'_> {
+impl Interaction<'_> {
     fn walk(&mut self) -> Result<Exit, Failure> {
         let Some(first) = self.first()? else { return Ok(Exit::Holds) };
         let mut passed = vec![first];

@@ -3,7 +3,7 @@
 use crate::args::{List, Registry};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::report::{REPORTS, Section};
+use crate::report::{REPORTS, Said, Section};
 use engine::ENGINES;
 use frontend::FRONTENDS;
 use machine::MODELS;
@@ -29,6 +29,6 @@ pub fn list(args: &List, console: &Console) -> Result<Exit, Failure> {
         let entries = REPORTS.iter().map(|report| (report.name(), report.about().to_string()));
         sections.push(Section { title: "report_formats", entries: entries.collect() });
     }
-    console.print(&args.report.chosen().registries(&sections))?;
+    console.print(&args.report.chosen().print(&Said::Registries(&sections), console.look()))?;
     Ok(Exit::Holds)
 }

@@ -3,14 +3,16 @@
 use crate::args::{Show, ShowAs};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::report::{Failed, REPORTS, automata};
+use crate::report::{Failed, REPORTS, Said, automata};
+use crate::session::{Session, Told};
 
 /// Runs the command.
 pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
-    let loaded = match super::load_or_report("show", &args.file, &args.input, REPORTS[0], console)? {
-        Ok(loaded) => loaded,
-        Err(exit) => return Ok(exit),
-    };
+    let session = Session::new("show", REPORTS[0], console);
+    let mut told = Told::default();
+    let loaded = session.load(&mut told, &Ok(args.file.clone()), &args.input);
+    session.show(&told)?;
+    let Some(loaded) = loaded else { return Ok(told.exit) };
     let text = match args.form {
         ShowAs::Fw => Ok(program::print(&loaded.program)),
         ShowAs::Dot => Ok(program::dot(&loaded.program)),
@@ -24,16 +26,13 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
             Ok(Exit::Holds)
         }
         Err(diagnostics) => {
+            let reason = "the other language cannot say this".to_string();
             let failed = Failed {
-                stopped: false,
-                command: "show",
-                file: &loaded.name,
-                model: None,
-                reason: "the other language cannot say this".to_string(),
                 diagnostics: &diagnostics,
                 source: Some(&loaded.program.source),
+                ..Failed::new("show", &loaded.name, None, reason)
             };
-            console.print(&REPORTS[0].failure(&failed))?;
+            console.print(&REPORTS[0].print(&Said::Failure(&failed), console.look()))?;
             Ok(Exit::Error)
         }
     }

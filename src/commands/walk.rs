@@ -3,16 +3,15 @@
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::input::Loaded;
-use crate::limits::{Interrupt, Watch};
+use crate::limits::Watch;
 use crate::numbers::counted;
-use crate::progress::Display;
-use crate::report::{Failed, Report, WalkEnd, Walked, Walks};
+use crate::report::{Failed, Said, WalkEnd, Walked, Walks};
+use crate::session::{Outputs, Session, Told};
 use evidence::{Checked, Ignore, Monitor, Progress, Stop, Task, Verdict, check};
 use fastrand::Rng;
-use machine::{Account, Buffered, Configuration, Machine, Model, Trace, TraceStep, Violation};
+use machine::{Account, Buffered, Configuration, Machine, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
-use program::{Domain, Int, Program, VarId};
+use program::{Domain, Int, VarId};
 
 /// Where any integer will do, one from -`SMALL` to `SMALL` is taken.
 const SMALL: i64 = 4;
@@ -22,15 +21,16 @@ const PATIENCE: usize = 64;
 
 /// Runs the command.
 pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
-    let report = args.report.chosen();
-    let loaded = match super::load_or_report("run", &args.file, &args.input, report, console)? {
-        Ok(loaded) => loaded,
-        Err(exit) => return Ok(exit),
+    let session = Session::open("run", args.report.chosen(), Outputs::default(), console)?;
+    let mut told = Told::default();
+    let Some(loaded) = session.load(&mut told, &Ok(args.file.clone()), &args.input) else {
+        session.show(&told)?;
+        return Ok(told.exit);
     };
     let program = &loaded.program;
     let model = chosen_models(&args.model)[0];
-    let (interrupt, display) = (Interrupt::listen(), Display::new(console.look().quiet));
-    let watch = Watch::new(args.resources.budget(), &interrupt, &display, loaded.name.clone());
+    let watch =
+        Watch::new(args.resources.budget(), &session.interrupt, &session.display, loaded.name.clone());
     let machine = Buffered::exact(program, model).with_dead_registers();
     let mut walks = Walks::default();
     loop {
@@ -38,8 +38,12 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
         let walk = match Walk::random(&machine, seed, args.steps, &watch) {
             Ok(walk) => walk,
             Err(stop) => {
-                display.pause(|| ());
-                return stopped(&loaded, model, walks, stop, report, console);
+                let done = counted(walks.all, "walk");
+                let reason = format!("{stop}; {done} before that violated nothing");
+                let failed = Failed::new("run", &loaded.name, Some(model), reason);
+                session.say(&mut told, &Said::Failure(&Failed { stopped: true, ..failed }));
+                told.ends(Exit::Unknown);
+                break;
             }
         };
         walks.all += 1;
@@ -48,8 +52,9 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
         if walk.violation.is_none() && walks.all < args.runs {
             continue;
         }
-        display.pause(|| ());
-        let violation = walk.violation(program, model)?;
+        let task = Task::safe(program, model);
+        let checked = walk.checked(&task)?;
+        let violation = checked.as_ref().and_then(Checked::violated);
         let account = Account::of(program, &walk.steps, walk.passed);
         let walked = Walked {
             file: &loaded.name,
@@ -58,36 +63,16 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
             initial: &walk.initial,
             account: &account,
             end: walk.end,
-            violation: violation.as_ref().and_then(Checked::violated),
+            violation,
             seed,
             walks,
         };
-        console.print(&report.walk(&walked, console.look()))?;
-        return Ok(if violation.is_some() { Exit::Violated } else { Exit::Holds });
+        session.say(&mut told, &Said::Walk(&walked));
+        told.ends(if violation.is_some() { Exit::Violated } else { Exit::Holds });
+        break;
     }
-}
-
-/// Says that a limit was reached on the way.
-fn stopped(
-    loaded: &Loaded,
-    model: Model,
-    walks: Walks,
-    stop: Stop,
-    report: &dyn Report,
-    console: &Console,
-) -> Result<Exit, Failure> {
-    let done = counted(walks.all, "walk");
-    let failed = Failed {
-        stopped: true,
-        command: "run",
-        file: &loaded.name,
-        model: Some(model),
-        reason: format!("{stop}; {done} before that violated nothing"),
-        diagnostics: &[],
-        source: None,
-    };
-    console.print(&report.failure(&failed))?;
-    Ok(Exit::Unknown)
+    session.show(&told)?;
+    Ok(told.exit)
 }
 
 struct Walk {
@@ -141,17 +126,16 @@ impl Walk {
         Ok(walk)
     }
 
-    /// The walk as a violation, if it is one; replayed, like every verdict.
-    fn violation(&self, program: &Program, model: Model) -> Result<Option<Checked>, Failure> {
+    /// The violation, if there is one; replayed, like every verdict.
+    fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, Failure> {
         let Some(violation) = self.violation else { return Ok(None) };
         let trace = Trace { initial: self.initial.clone(), steps: self.steps.clone(), violation };
-        let task = Task { program, model };
-        let checked = check(&task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
+        let checked = check(task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
             Failure::Message(format!(
                 "this is a bug in fencewright, please report it: a walk was rejected: {why}"
             ))
         })?;
-        Ok(Some(checked.explained(&task, &Ignore)))
+        Ok(Some(checked.explained(task, &Ignore)))
     }
 }
 

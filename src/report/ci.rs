@@ -90,6 +90,4 @@ pub struct Compared {
     pub config: (String, usize),
     /// How long it took.
     pub seconds: f64,
-    /// What this report says about an answer that was not expected.
-    pub detail: String,
 }

@@ -1,8 +1,8 @@
 //! Fences as reports name them.
 
 use super::steps::statement;
-use engine::{FenceAnswer, FencePoint, FencesFound};
-use evidence::Task;
+use engine::{FencePoint, FencesFound};
+use evidence::{Reason, Task};
 use frontend::Diagnostic;
 use program::{Fence, Program, Span, Strength};
 use std::path::PathBuf;
@@ -26,6 +26,10 @@ pub struct Fenced<'a> {
     /// How to write each fence into the text, in the order of the answer's fences; empty where
     /// the text cannot say it.
     pub edits: &'a [Edit],
+    /// The text with the fences in it, or why there is none; where somebody wants it.
+    pub text: Option<&'a Result<String, String>>,
+    /// What safety would need, where robustness is asked for.
+    pub safety: &'a Safety,
 }
 
 /// A piece of a text and what takes its place.
@@ -35,13 +39,6 @@ pub struct Edit {
     pub span: Span,
     /// What takes its place.
     pub text: String,
-}
-
-impl Fenced<'_> {
-    /// The answer.
-    pub fn answer(&self) -> &FenceAnswer {
-        &self.found.answer
-    }
 }
 
 /// What kind of fence, as `--cost` and JSON reports name it.
@@ -61,4 +58,31 @@ pub fn statement_of(program: &Program, point: &FencePoint) -> String {
 /// The names of the threads that get a fence.
 pub fn thread_names(program: &Program, point: &FencePoint) -> Vec<String> {
     point.threads().into_iter().map(|thread| program.thread(thread).name.clone()).collect()
+}
+
+/// The fences that safety needs, beside those that robustness needs.
+#[derive(Debug)]
+pub enum Safety {
+    /// That was not asked: there is no answer to compare with.
+    NotAsked,
+    /// Nothing is claimed of the program, so it is safe anyway.
+    NothingClaimed,
+    /// So many, at this cost.
+    Needs {
+        /// Fences, counted once a thread.
+        count: usize,
+        /// What they cost.
+        cost: u64,
+    },
+    /// No fence makes it safe: it is unsafe under SC.
+    UnsafeUnderSc,
+    /// No fence at the points that may be used makes it safe.
+    NoCandidate,
+    /// Not found out within the limits, and why.
+    Unknown(Vec<Reason>),
+}
+
+/// How many fences there are, counted once a thread.
+pub fn count<'a>(points: impl IntoIterator<Item = &'a FencePoint>) -> usize {
+    points.into_iter().map(|point| point.threads().len()).sum()
 }

@@ -6,11 +6,11 @@ mod robust;
 use super::diagnostics::position;
 use super::steps::{Step, describe_all};
 use super::{
-    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, RobustAnswered,
-    RobustFenced, Section, WalkEnd, Walked, litmus, reason_texts,
+    Answered, Claimed, Compared, Failed, Look, Printed, Report, Said, Section, WalkEnd, Walked, litmus, plan,
+    reason_texts,
 };
 use crate::numbers::megabytes;
-use evidence::{CheckedOutcomes, Claim, Form, Refinements, Statistics, Verdict, Violated};
+use evidence::{CheckedOutcomes, Claim, Form, Goal, Reason, Refinements, Statistics, Verdict, Violated};
 use frontend::{Diagnostic, Severity};
 use machine::{Account, Action, Violation};
 use num_traits::ToPrimitive;
@@ -108,182 +108,182 @@ impl Report for Json {
         Form::Json
     }
 
-    fn answer(&self, answer: &Answered<'_>, _: &Look) -> Printed {
-        let program = answer.task.program;
-        let mut out = Answer {
-            schema: SCHEMA,
-            command: "verify",
-            file: answer.file,
-            model: Some(answer.task.model.name()),
-            engine: Some(answer.engine),
-            checked: true,
-            sc_violation: answer.sc_violation,
-            stats: Some(Stats::new(answer.seconds, &answer.statistics, answer.peak)),
-            evidence: answer.evidence.map(|path| path.display().to_string()),
-            diagnostics: diagnostics(&program.source, answer.warnings),
-            ..Answer::default()
-        };
-        match answer.checked.verdict() {
-            Verdict::Safe(_) => out.verdict = "safe",
-            Verdict::Unknown(reasons) => {
-                out.verdict = "unknown";
-                out.checked = false;
-                out.reason = Some(reason_texts(program, reasons).join("; "));
-            }
-            Verdict::Unsafe(trace) => {
-                out.verdict = "unsafe";
-                out.violation = Some(trace.violation.text(program));
-                out.violation_line = violation_line(program, trace.violation);
-                out.initial = Some(initial(program, &trace.initial));
-                if let Some(violated) = answer.checked.violated() {
-                    let end = violated.account.passed().last();
-                    out.index = end
-                        .and_then(|end| trace.violation.index(program, |t, r| end.register(t, r)))
-                        .map(|index| integer(&index));
-                    out.trace = Some(steps(program, violated.account));
-                    let cause = violated.cause.filter(|_| answer.sc_violation != Some(true));
-                    out.cause = cause.map(|cause| cause.text(program));
-                    out.cause_step = cause.map(|cause| cause.step);
-                }
-                let prevented = answer.prevented_by;
-                out.prevented_by = prevented.map(|point| fences::point_objects(program, 0, point));
+    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
+        match said {
+            // They are part of the answers.
+            Said::Warnings(..) | Said::Overview(_) => Printed::default(),
+            Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
+            Said::Answer(answered) => line(&answer(answered)),
+            Said::Fences(fenced) => line(&fences::object(fenced)),
+            Said::Plan(file, plan) => line(&plan::object(file, plan)),
+            Said::Failure(failed) => line(&failure(failed)),
+            Said::Claim(claimed) => line(&claim(claimed)),
+            Said::Walk(walked) => line(&walk(walked)),
+            Said::Registries(sections) => line(&registries(sections)),
+            Said::Compared(compared, shown) => line(&comparison(compared, *shown)),
+        }
+    }
+}
+
+fn answer<'a>(answer: &Answered<'a>) -> Answer<'a> {
+    let (program, found) = (answer.task.program, answer.found);
+    let mut out = Answer {
+        schema: SCHEMA,
+        command: if answer.task.goal == Goal::Robust { "robust" } else { "verify" },
+        file: answer.file,
+        model: Some(answer.task.model.name()),
+        engine: Some(found.engine),
+        checked: true,
+        sc_violation: found.why.sc_violation,
+        stats: Some(Stats::new(answer.seconds, &found.statistics, answer.peak)),
+        evidence: answer.evidence.first().map(|path| path.display().to_string()),
+        diagnostics: diagnostics(&program.source, answer.warnings),
+        reason: reason(program, found.checked.reasons()),
+        ..Answer::default()
+    };
+    match found.checked.verdict() {
+        Verdict::Safe(_) => out.verdict = "safe",
+        // Against SC there is nothing to prove.
+        Verdict::Robust(_) => (out.verdict, out.checked) = ("robust", !answer.task.model.is_sc()),
+        Verdict::Unknown(_) => (out.verdict, out.checked) = ("unknown", false),
+        Verdict::NotRobust(_) => robust::not_robust(&mut out, program, &found.checked),
+        Verdict::Unsafe(_) => {
+            if let Some(run) = found.checked.violated() {
+                violated(&mut out, answer, run);
             }
         }
-        line(&out)
+        Verdict::FinalStates(_) => {}
     }
-
-    fn litmus(&self, answer: &LitmusAnswered<'_>, _: &Look) -> Printed {
-        let (program, found) = (answer.task.program, answer.found);
-        let reasons = reason_texts(program, found.missing());
-        line(&Answer {
-            schema: SCHEMA,
-            command: "verify",
-            file: answer.file,
-            model: Some(answer.task.model.name()),
-            verdict: held(found),
-            engine: Some(answer.engine),
-            reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
-            checked: true,
-            stats: Some(Stats::new(answer.seconds, &answer.statistics, answer.peak)),
-            diagnostics: diagnostics(&program.source, answer.warnings),
-            evidence: answer.evidence.map(|path| path.display().to_string()),
-            more: litmus::object(answer.question, found).as_object().cloned().unwrap_or_default(),
-            ..Answer::default()
-        })
-    }
-
-    fn fences(&self, fenced: &Fenced<'_>, _: &Look) -> Printed {
-        fences::json(fenced)
-    }
-
-    fn robust(&self, answer: &RobustAnswered<'_>, _: &Look) -> Printed {
-        robust::json(answer)
-    }
-
-    fn robust_fences(&self, fenced: &RobustFenced<'_>, _: &Look) -> Printed {
-        robust::fences(fenced)
-    }
-
-    fn failure(&self, failed: &Failed<'_>) -> Printed {
-        let source = failed.source.cloned().unwrap_or_default();
-        line(&Answer {
-            schema: SCHEMA,
-            command: failed.command,
-            file: failed.file,
-            model: failed.model.map(|model| model.name()),
-            verdict: if failed.stopped { "unknown" } else { "error" },
-            reason: Some(failed.reason.clone()),
-            diagnostics: diagnostics(&source, failed.diagnostics),
-            ..Answer::default()
-        })
-    }
-
-    /// They are part of the answers.
-    fn warnings(&self, _: &Source, _: &[Diagnostic]) -> Printed {
-        Printed::default()
-    }
-
-    fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
-        let program = claimed.program;
-        let mut object = json!({
-            "schema": SCHEMA,
-            "command": "check",
-            "file": claimed.file,
-            "evidence": claimed.evidence,
-            "checked": true,
-            "seconds": (claimed.seconds * 1000.0).round() / 1000.0,
-        });
-        let (model, added) = match claimed.claim {
-            Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
-            Claim::Unsafe(model, checked) => (model.name(), unsafe_claim(program, checked.violated())),
-            Claim::Robust(model, states) => (model.name(), json!({"verdict": "robust", "states": states})),
-            Claim::NotRobust(model, checked) => (model.name(), robust::claim(program, checked)),
-            Claim::Outcomes(model, found) => {
-                let mut added = json!({"verdict": held(found), "states": found.states()});
-                let asked = program.question.as_ref().map(|question| litmus::object(question, found));
-                merge(&mut added, asked.unwrap_or_default());
-                (model.name(), added)
-            }
-        };
-        object["model"] = model.into();
-        merge(&mut object, added);
-        line(&object)
-    }
-
-    fn walk(&self, walked: &Walked<'_>, _: &Look) -> Printed {
-        let end = match walked.end {
-            WalkEnd::Ended => "ended",
-            WalkEnd::Blocked => "blocked",
-            WalkEnd::Cut => "cut",
-            WalkEnd::Violated => "violated",
-        };
-        let violation = walked.violation.map(|violated| violated.trace.violation.text(walked.program));
-        line(&json!({
-            "schema": SCHEMA,
-            "command": "run",
-            "file": walked.file,
-            "model": walked.model.name(),
-            "outcome": end,
-            "violation": violation,
-            "seed": walked.seed,
-            "walks": {"all": walked.walks.all, "ended": walked.walks.ended, "blocked": walked.walks.blocked},
-            "initial": initial(walked.program, walked.initial),
-            "trace": steps(walked.program, walked.account),
-        }))
-    }
-
-    fn bench(&self, name: &str, tables: &[super::BenchTable], _: &Look) -> Printed {
-        super::bench::json(SCHEMA, name, tables)
-    }
-
-    fn registries(&self, sections: &[Section]) -> Printed {
-        let mut object = json!({"schema": SCHEMA, "command": "list"});
-        for section in sections {
-            let entry = |(name, about): &(&str, String)| json!({"name": name, "about": about});
-            object[section.title] = section.entries.iter().map(entry).collect();
+    let more = match (answer.task.goal, &program.question, found.checked.outcomes()) {
+        (Goal::Robust, ..) => robust::object(answer),
+        (_, Some(question), Some(outcomes)) => {
+            out.verdict = held(outcomes);
+            litmus::object(question, outcomes)
         }
-        line(&object)
-    }
+        _ => Value::Null,
+    };
+    out.more = more.as_object().cloned().unwrap_or_default();
+    out
+}
 
-    fn compared(&self, compared: &Compared) -> Printed {
-        let (config, config_line) = &compared.config;
-        line(&json!({
-            "schema": SCHEMA,
-            "command": "ci",
-            "file": compared.file,
-            "model": compared.model.map(|model| model.name()),
-            "check": compared.subject.name(),
-            "status": compared.status.name(),
-            "expected": compared.expected,
-            "found": compared.found,
-            "message": compared.message,
-            "line": compared.place.map(|place| place.line),
-            "config": config,
-            "config_line": config_line,
-            "seconds": (compared.seconds * 1000.0).round() / 1000.0,
-            "answer": serde_json::from_str::<Value>(&compared.detail).ok(),
-        }))
+fn violated(out: &mut Answer<'_>, answer: &Answered<'_>, violated: Violated<'_>) {
+    let (program, why) = (answer.task.program, &answer.found.why);
+    let Violated { trace, account, cause } = violated;
+    unsafe_with(out, program, violated);
+    let end = account.passed().last();
+    out.index = end
+        .and_then(|end| trace.violation.index(program, |t, r| end.register(t, r)))
+        .map(|index| integer(&index));
+    let cause = cause.filter(|_| why.sc_violation != Some(true));
+    out.cause = cause.map(|cause| cause.text(program));
+    out.cause_step = cause.map(|cause| cause.step);
+    out.prevented_by = why.prevented_by.as_ref().map(|point| fences::point_objects(program, 0, point));
+}
+
+fn unsafe_with(out: &mut Answer<'_>, program: &Program, violated: Violated<'_>) {
+    let Violated { trace, account, .. } = violated;
+    out.verdict = "unsafe";
+    out.violation = Some(trace.violation.text(program));
+    out.violation_line = violation_line(program, trace.violation);
+    out.initial = Some(initial(program, &trace.initial));
+    out.trace = Some(steps(program, account));
+}
+
+fn failure<'a>(failed: &Failed<'a>) -> Answer<'a> {
+    let source = failed.source.cloned().unwrap_or_default();
+    Answer {
+        schema: SCHEMA,
+        command: failed.command,
+        file: failed.file,
+        model: failed.model.map(|model| model.name()),
+        verdict: if failed.stopped { "unknown" } else { "error" },
+        reason: Some(failed.reason.clone()),
+        diagnostics: diagnostics(&source, failed.diagnostics),
+        ..Answer::default()
     }
+}
+
+/// Reasons in a sentence, if there are any.
+fn reason(program: &Program, reasons: &[Reason]) -> Option<String> {
+    (!reasons.is_empty()).then(|| reason_texts(program, reasons).join("; "))
+}
+
+fn claim(claimed: &Claimed<'_>) -> Value {
+    let program = claimed.program;
+    let mut object = json!({
+        "schema": SCHEMA,
+        "command": "check",
+        "file": claimed.file,
+        "evidence": claimed.evidence,
+        "checked": true,
+        "seconds": (claimed.seconds * 1000.0).round() / 1000.0,
+    });
+    let (model, added) = match claimed.claim {
+        Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
+        Claim::Unsafe(model, checked) => (model.name(), unsafe_claim(program, checked.violated())),
+        Claim::Robust(model, states) => (model.name(), json!({"verdict": "robust", "states": states})),
+        Claim::NotRobust(model, checked) => (model.name(), robust::claim(program, checked)),
+        Claim::Outcomes(model, found) => {
+            let mut added = json!({"verdict": held(found), "states": found.states()});
+            let asked = program.question.as_ref().map(|question| litmus::object(question, found));
+            merge(&mut added, asked.unwrap_or_default());
+            (model.name(), added)
+        }
+    };
+    object["model"] = model.into();
+    merge(&mut object, added);
+    object
+}
+
+fn walk(walked: &Walked<'_>) -> Value {
+    let end = match walked.end {
+        WalkEnd::Ended => "ended",
+        WalkEnd::Blocked => "blocked",
+        WalkEnd::Cut => "cut",
+        WalkEnd::Violated => "violated",
+    };
+    let violation = walked.violation.map(|violated| violated.trace.violation.text(walked.program));
+    json!({
+        "schema": SCHEMA,
+        "command": "run",
+        "file": walked.file,
+        "model": walked.model.name(),
+        "outcome": end,
+        "violation": violation,
+        "seed": walked.seed,
+        "walks": {"all": walked.walks.all, "ended": walked.walks.ended, "blocked": walked.walks.blocked},
+        "initial": initial(walked.program, walked.initial),
+        "trace": steps(walked.program, walked.account),
+    })
+}
+
+fn registries(sections: &[Section]) -> Value {
+    let mut object = json!({"schema": SCHEMA, "command": "list"});
+    for section in sections {
+        let entry = |(name, about): &(&str, String)| json!({"name": name, "about": about});
+        object[section.title] = section.entries.iter().map(entry).collect();
+    }
+    object
+}
+
+fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Value {
+    let (config, config_line) = &compared.config;
+    json!({
+        "schema": SCHEMA,
+        "command": "ci",
+        "file": compared.file,
+        "model": compared.model.map(|model| model.name()),
+        "check": compared.subject.name(),
+        "status": compared.status.name(),
+        "expected": compared.expected,
+        "found": compared.found,
+        "message": compared.message,
+        "line": compared.place.map(|place| place.line),
+        "config": config,
+        "config_line": config_line,
+        "seconds": (compared.seconds * 1000.0).round() / 1000.0,
+        "answer": shown.map(answer),
+    })
 }
 
 fn unsafe_claim(program: &Program, violated: Option<Violated<'_>>) -> Value {

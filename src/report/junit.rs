@@ -2,17 +2,16 @@
 //!
 //! A test case holds what the text report says, so a trace can be read where the test failed.
 
+use super::diagnostics;
 use super::document::{Assemble, Ending, notes, plain, read_notes};
 use super::markup::entity;
 use super::text::Text;
 use super::{
-    Answered, BenchTable, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report,
-    RobustAnswered, RobustFenced, Section, Status, Subject, Walked, reason_texts, witness,
+    Answered, Compared, Failed, Fenced, Look, Printed, Report, Said, Status, Subject, Walked, reason_texts,
+    witness,
 };
-use engine::{FenceAnswer, RobustFences, Robustness};
-use evidence::{Claim, Form, Verdict};
-use frontend::Diagnostic;
-use program::{Program, Source};
+use engine::FenceAnswer;
+use evidence::{Claim, Form, Goal, Verdict};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -58,143 +57,31 @@ impl Report for Junit {
         Form::Text
     }
 
-    fn answer(&self, answer: &Answered<'_>, _: &Look) -> Printed {
-        let program = answer.task.program;
-        let (end, kind, message) = match answer.checked.verdict() {
-            Verdict::Safe(_) => (End::Passed, "", String::new()),
-            Verdict::Unsafe(trace) => (End::Failure, "unsafe", trace.violation.text(program)),
-            Verdict::Unknown(reasons) => (End::Skipped, "unknown", reason_texts(program, reasons).join("; ")),
-        };
-        let text = warned(program, answer.warnings, &Text.answer(answer, &LOOK));
-        case(answer.file, answer.task.model.name(), answer.seconds, end, (kind, message), text)
-    }
-
-    fn litmus(&self, answer: &LitmusAnswered<'_>, _: &Look) -> Printed {
-        let program = answer.task.program;
-        let condition = || super::litmus::condition(program, answer.question);
-        let (end, kind, message) = match answer.found.holds() {
-            Some(true) => (End::Passed, "", String::new()),
-            Some(false) => (End::Failure, "unsafe", format!("does not hold: {}", condition())),
-            None => (End::Skipped, "unknown", reason_texts(program, answer.found.missing()).join("; ")),
-        };
-        let text = warned(program, answer.warnings, &Text.litmus(answer, &LOOK));
-        case(answer.file, answer.task.model.name(), answer.seconds, end, (kind, message), text)
-    }
-
-    fn fences(&self, fenced: &Fenced<'_>, _: &Look) -> Printed {
-        let program = fenced.task.program;
-        let (end, kind, message) = match fenced.answer() {
-            FenceAnswer::Placed(_) => (End::Passed, "", String::new()),
-            FenceAnswer::UnsafeUnderSc(_) => {
-                (End::Failure, "unsafe", "no fence helps: unsafe under SC".into())
+    /// Warnings are part of the answers, and nothing else was tested.
+    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
+        let case = match said {
+            Said::Answer(answered) => answer(answered),
+            Said::Fences(fenced) => fences(fenced),
+            Said::Failure(failed) => failure(failed),
+            Said::Claim(claimed) => {
+                let model = match claimed.claim {
+                    Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => {
+                        model.name()
+                    }
+                    Claim::Robust(..) | Claim::NotRobust(..) => "robust",
+                };
+                // Evidence that holds passes, whatever it proves.
+                Case { seconds: claimed.seconds, ..Case::passed(claimed.file, format!("{model} evidence")) }
             }
-            FenceAnswer::NoCandidate(_) => (End::Failure, "unsafe", "no fence at these points helps".into()),
-            FenceAnswer::Unknown(reasons) => {
-                (End::Skipped, "unknown", reason_texts(program, reasons).join("; "))
-            }
-            FenceAnswer::Rejected(why) => (End::Error, "error", why.to_string()),
+            Said::Walk(walked) => walk(walked),
+            Said::Compared(compared, shown) => return notes(&[comparison(compared, *shown)]),
+            Said::Plan(..)
+            | Said::Warnings(..)
+            | Said::Registries(_)
+            | Said::Bench(..)
+            | Said::Overview(_) => return Printed::default(),
         };
-        let text = warned(program, fenced.warnings, &Text.fences(fenced, &LOOK));
-        let name = format!("{} fences", fenced.task.model.name());
-        case(fenced.file, &name, fenced.seconds, end, (kind, message), text)
-    }
-
-    fn robust(&self, answer: &RobustAnswered<'_>, _: &Look) -> Printed {
-        let program = answer.task.program;
-        let (end, kind, message) = match answer.robustness {
-            Robustness::Robust => (End::Passed, "", String::new()),
-            Robustness::NotRobust(checked) => {
-                (End::Failure, "not_robust", witness::sentence(&witness::Told::new(program, checked)))
-            }
-            Robustness::Unknown(reasons) => {
-                (End::Skipped, "unknown", reason_texts(program, reasons).join("; "))
-            }
-            Robustness::Rejected(why) => (End::Error, "error", why.to_string()),
-        };
-        let text = warned(program, answer.warnings, &Text.robust(answer, &LOOK));
-        let name = format!("{} robust", answer.task.model.name());
-        case(answer.file, &name, answer.seconds, end, (kind, message), text)
-    }
-
-    fn robust_fences(&self, fenced: &RobustFenced<'_>, _: &Look) -> Printed {
-        let program = fenced.task.program;
-        let (end, kind, message) = match fenced.found {
-            RobustFences::Placed(_) => (End::Passed, "", String::new()),
-            RobustFences::NoCandidate(_) => {
-                (End::Failure, "not_robust", "no fence at these points helps".into())
-            }
-            RobustFences::Unknown(reasons) => {
-                (End::Skipped, "unknown", reason_texts(program, reasons).join("; "))
-            }
-            RobustFences::Rejected(why) => (End::Error, "error", why.to_string()),
-        };
-        let text = warned(program, fenced.warnings, &Text.robust_fences(fenced, &LOOK));
-        let name = format!("{} robust fences", fenced.task.model.name());
-        case(fenced.file, &name, fenced.seconds, end, (kind, message), text)
-    }
-
-    fn failure(&self, failed: &Failed<'_>) -> Printed {
-        let name = failed.model.map_or(failed.command, |model| model.name());
-        let Printed { out, err } = Text.failure(failed);
-        let (end, kind) = if failed.stopped { (End::Skipped, "unknown") } else { (End::Error, "error") };
-        case(failed.file, name, 0.0, end, (kind, failed.reason.clone()), plain(&(out + &err)))
-    }
-
-    /// They are part of the answers.
-    fn warnings(&self, _: &Source, _: &[Diagnostic]) -> Printed {
-        Printed::default()
-    }
-
-    /// Evidence that holds passes, whatever it proves.
-    fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
-        let model = match claimed.claim {
-            Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => model.name(),
-            Claim::Robust(..) | Claim::NotRobust(..) => "robust",
-        };
-        let name = format!("{model} evidence");
-        let text = plain(&Text.claim(claimed, &LOOK).out);
-        case(claimed.file, &name, claimed.seconds, End::Passed, ("", String::new()), text)
-    }
-
-    fn walk(&self, walked: &Walked<'_>, _: &Look) -> Printed {
-        let (end, kind, message) = match walked.violation {
-            None => (End::Passed, "", String::new()),
-            Some(violated) => (End::Failure, "violated", violated.trace.violation.text(walked.program)),
-        };
-        let name = format!("{} walk", walked.model.name());
-        let text = plain(&Text.walk(walked, &LOOK).out);
-        case(walked.file, &name, 0.0, end, (kind, message), text)
-    }
-
-    /// Nothing was tested.
-    fn registries(&self, _: &[Section]) -> Printed {
-        Printed::default()
-    }
-
-    /// Measurements are no answers.
-    fn bench(&self, _: &str, _: &[BenchTable], _: &Look) -> Printed {
-        Printed::default()
-    }
-
-    fn compared(&self, compared: &Compared) -> Printed {
-        let end = match compared.status {
-            Status::Ok => End::Passed,
-            Status::Changed | Status::Missing | Status::Redundant => End::Failure,
-            Status::Unknown => End::Skipped,
-            Status::Error => End::Error,
-        };
-        let model = compared.model.map_or("all models", |model| model.name());
-        let name = match (compared.subject, compared.place) {
-            (Subject::Verdict, _) => model.to_string(),
-            (Subject::Fence, Some(place)) => format!("fence in line {}", place.line),
-            (Subject::Fence | Subject::Fences, _) => format!("{model} fences"),
-        };
-        let mut text: String = read_notes(&compared.detail).into_iter().map(|case: Case| case.text).collect();
-        if text.is_empty() {
-            text = format!("{}\n", compared.message);
-        }
-        let why = (compared.status.name(), compared.message.clone());
-        case(&compared.file, &name, compared.seconds, end, why, text)
+        notes(&[case.saying(said)])
     }
 
     fn document(&self) -> Option<Assemble> {
@@ -202,30 +89,125 @@ impl Report for Junit {
     }
 }
 
-/// A text report with the warnings in front of it.
-fn warned(program: &Program, warnings: &[Diagnostic], said: &Printed) -> String {
-    plain(&(Text.warnings(&program.source, warnings).err + &said.out))
+impl Case {
+    /// A test case that passed.
+    fn passed(file: &str, name: String) -> Case {
+        Case {
+            file: file.to_string(),
+            name,
+            seconds: 0.0,
+            end: End::Passed,
+            kind: String::new(),
+            message: String::new(),
+            text: String::new(),
+        }
+    }
+
+    /// The same, ended otherwise.
+    fn ended(self, end: End, kind: &str, message: String) -> Case {
+        Case { end, kind: kind.to_string(), message, ..self }
+    }
+
+    /// With what the text report says, behind the warnings.
+    fn saying(self, said: &Said<'_>) -> Case {
+        let warnings = match said {
+            Said::Answer(Answered { task, warnings, .. }) => {
+                diagnostics::render(&task.program.source, warnings)
+            }
+            Said::Fences(Fenced { task, warnings, .. }) => {
+                diagnostics::render(&task.program.source, warnings)
+            }
+            _ => String::new(),
+        };
+        let Printed { out, err } = Text.print(said, &LOOK);
+        Case { text: plain(&(warnings + &out + &err)), ..self }
+    }
 }
 
-fn case(file: &str, name: &str, seconds: f64, end: End, why: (&str, String), text: String) -> Printed {
-    let (kind, message) = why;
-    let (file, name, kind) = (file.to_string(), name.to_string(), kind.to_string());
-    notes(&[Case { file, name, seconds, end, kind, message, text }])
+fn answer(answer: &Answered<'_>) -> Case {
+    let (program, checked, model) = (answer.task.program, &answer.found.checked, answer.task.model.name());
+    let name = if answer.task.goal == Goal::Robust { format!("{model} robust") } else { model.to_string() };
+    let case = Case { seconds: answer.seconds, ..Case::passed(answer.file, name) };
+    let condition = || program.question.as_ref().map(|question| super::litmus::condition(program, question));
+    match (checked.holds(), checked.verdict(), checked.witness()) {
+        (Some(true), ..) => case,
+        (None, ..) => {
+            case.ended(End::Skipped, "unknown", reason_texts(program, checked.reasons()).join("; "))
+        }
+        (_, Verdict::Unsafe(trace), _) => case.ended(End::Failure, "unsafe", trace.violation.text(program)),
+        (_, _, Some(witness)) => {
+            let told = witness::Told::new(program, witness);
+            case.ended(End::Failure, "not_robust", witness::sentence(&told))
+        }
+        _ => {
+            let message = format!("does not hold: {}", condition().unwrap_or_default());
+            case.ended(End::Failure, "unsafe", message)
+        }
+    }
+}
+
+fn fences(fenced: &Fenced<'_>) -> Case {
+    let (program, model) = (fenced.task.program, fenced.task.model.name());
+    let (kind, name) = match fenced.task.goal {
+        Goal::Robust => ("not_robust", format!("{model} robust fences")),
+        _ => ("unsafe", format!("{model} fences")),
+    };
+    let case = Case { seconds: fenced.seconds, ..Case::passed(fenced.file, name) };
+    match &fenced.found.answer {
+        FenceAnswer::Placed(_) => case,
+        FenceAnswer::UnsafeUnderSc(_) => {
+            case.ended(End::Failure, kind, "no fence helps: unsafe under SC".to_string())
+        }
+        FenceAnswer::NoCandidate(_) => {
+            case.ended(End::Failure, kind, "no fence at these points helps".to_string())
+        }
+        FenceAnswer::Unknown(reasons) => {
+            case.ended(End::Skipped, "unknown", reason_texts(program, reasons).join("; "))
+        }
+    }
+}
+
+fn failure(failed: &Failed<'_>) -> Case {
+    let name = failed.model.map_or(failed.command, |model| model.name()).to_string();
+    let (end, kind) = if failed.stopped { (End::Skipped, "unknown") } else { (End::Error, "error") };
+    Case::passed(failed.file, name).ended(end, kind, failed.reason.clone())
+}
+
+fn walk(walked: &Walked<'_>) -> Case {
+    let case = Case::passed(walked.file, format!("{} walk", walked.model.name()));
+    match walked.violation {
+        None => case,
+        Some(violated) => case.ended(End::Failure, "violated", violated.trace.violation.text(walked.program)),
+    }
+}
+
+fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Case {
+    let end = match compared.status {
+        Status::Ok => End::Passed,
+        Status::Changed | Status::Missing | Status::Redundant => End::Failure,
+        Status::Unknown => End::Skipped,
+        Status::Error => End::Error,
+    };
+    let model = compared.model.map_or("all models", |model| model.name());
+    let name = match (compared.subject, compared.place) {
+        (Subject::Verdict, _) => model.to_string(),
+        (Subject::Fence, Some(place)) => format!("fence in line {}", place.line),
+        (Subject::Fence | Subject::Fences, _) => format!("{model} fences"),
+    };
+    let case = Case { seconds: compared.seconds, ..Case::passed(&compared.file, name) };
+    let case = match shown {
+        Some(answered) => case.saying(&Said::Answer(answered)),
+        None => Case { text: format!("{}\n", compared.message), ..case },
+    };
+    case.ended(end, compared.status.name(), compared.message.clone())
 }
 
 /// Everything in one document.
 fn document(text: &str, ending: &Ending<'_>) -> String {
     let mut cases: Vec<Case> = read_notes(text);
     if let Some(trouble) = ending.trouble {
-        cases.push(Case {
-            file: "fencewright".to_string(),
-            name: "invocation".to_string(),
-            seconds: 0.0,
-            end: End::Error,
-            kind: "error".to_string(),
-            message: trouble.to_string(),
-            text: String::new(),
-        });
+        let case = Case::passed("fencewright", "invocation".to_string());
+        cases.push(case.ended(End::Error, "error", trouble.to_string()));
     }
     let all: Vec<&Case> = cases.iter().collect();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

@@ -8,13 +8,13 @@ mod diagnostics;
 mod document;
 mod fences;
 mod happens_before;
-pub mod html;
+mod html;
 mod json;
 mod junit;
 mod litmus;
 mod markup;
 mod place;
-mod robust;
+mod plan;
 mod sarif;
 mod spot;
 mod steps;
@@ -27,21 +27,22 @@ pub use automata::automata;
 pub use bench::{BenchCell, BenchTable, Times, markdown};
 pub use ci::{Compared, Status, Subject};
 pub use document::{Assemble, Ending};
-pub use fences::{Edit, Fenced, kind, statement_of};
+pub use fences::{Edit, Fenced, Safety, count, kind, statement_of};
 pub use happens_before::{dot, svg};
+pub use html::BEGINNING;
 pub use place::Place;
-pub use robust::{RobustAnswered, RobustFenced, Safety};
 pub use steps::{Step, buffer, describe_all, mentions, standing};
 pub use text::fence_name;
 pub use trace::{Run, render};
 pub use witness::{Told, sentence};
 
-use engine::FencePoint;
-use evidence::{Checked, CheckedOutcomes, Claim, Reason, Statistics, Task, Violated};
+use crate::input::Unreadable;
+use engine::{Explanation, Finding, Plan};
+use evidence::{Claim, Reason, Task, Violated};
 use frontend::Diagnostic;
 use machine::{Account, Model, Violation};
-use program::{Int, Program, Question, Source, Span, VarId};
-use std::path::Path;
+use program::{Int, Program, Source, Span, VarId};
+use std::path::PathBuf;
 
 /// What to print, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,13 @@ pub struct Printed {
     pub out: String,
     /// For standard error.
     pub err: String,
+}
+
+impl Printed {
+    /// For standard output.
+    fn out(out: String) -> Printed {
+        Printed { out, err: String::new() }
+    }
 }
 
 /// How reports may look.
@@ -63,53 +71,21 @@ pub struct Look {
     pub verbose: bool,
 }
 
-/// An answer to `verify`, with its evidence checked.
+/// An answer about a file, with its evidence checked.
 pub struct Answered<'a> {
     /// The file, as the user named it.
     pub file: &'a str,
     /// The question.
     pub task: Task<'a>,
     /// The answer.
-    pub checked: &'a Checked,
-    /// Whether SC violates something too, if that is known.
-    pub sc_violation: Option<bool>,
-    /// A fence that prevents the violating run, if one was found.
-    pub prevented_by: Option<&'a FencePoint>,
-    /// Who answered.
-    pub engine: &'static str,
-    /// What it took.
-    pub statistics: Statistics,
+    pub found: &'a Finding,
     /// How long it took.
     pub seconds: f64,
     /// The most bytes that were allocated.
     pub peak: usize,
-    /// The evidence file that was written.
-    pub evidence: Option<&'a Path>,
+    /// The evidence files that were written; the one that `check` reads comes first.
+    pub evidence: &'a [PathBuf],
     /// Warnings about the program.
-    pub warnings: &'a [Diagnostic],
-}
-
-/// An answer about a litmus test: its final states, each with its execution checked.
-pub struct LitmusAnswered<'a> {
-    /// The file, as the user named it.
-    pub file: &'a str,
-    /// The test and the model.
-    pub task: Task<'a>,
-    /// What it asks.
-    pub question: &'a Question,
-    /// The final states.
-    pub found: &'a CheckedOutcomes,
-    /// The evidence file that was written, if one was.
-    pub evidence: Option<&'a Path>,
-    /// Who found them.
-    pub engine: &'static str,
-    /// What it took.
-    pub statistics: Statistics,
-    /// How long it took.
-    pub seconds: f64,
-    /// The most bytes that were allocated.
-    pub peak: usize,
-    /// Warnings about the test.
     pub warnings: &'a [Diagnostic],
 }
 
@@ -131,6 +107,22 @@ pub struct Failed<'a> {
     pub source: Option<&'a Source>,
 }
 
+impl<'a> Failed<'a> {
+    /// Nothing but a sentence is known.
+    pub fn new(command: &'static str, file: &'a str, model: Option<Model>, reason: String) -> Failed<'a> {
+        Failed { stopped: false, command, file, model, reason, diagnostics: &[], source: None }
+    }
+
+    /// The file could not be read.
+    pub fn unreadable(command: &'static str, unreadable: &'a Unreadable) -> Failed<'a> {
+        Failed {
+            diagnostics: &unreadable.diagnostics,
+            source: unreadable.source.as_ref(),
+            ..Failed::new(command, &unreadable.name, None, unreadable.reason.clone())
+        }
+    }
+}
+
 /// Evidence from a file that holds.
 pub struct Claimed<'a> {
     /// The program's file.
@@ -141,8 +133,8 @@ pub struct Claimed<'a> {
     pub program: &'a Program,
     /// What the evidence proves.
     pub claim: &'a Claim,
-    /// A fence that prevents the violating run, if one was found.
-    pub prevented_by: Option<&'a FencePoint>,
+    /// Of a violation, why it can happen.
+    pub why: &'a Explanation,
     /// How long checking took.
     pub seconds: f64,
 }
@@ -201,6 +193,32 @@ pub struct Section {
     pub entries: Vec<(&'static str, String)>,
 }
 
+/// What there is to say.
+pub enum Said<'a> {
+    /// An answer of `verify` or `robust`.
+    Answer(&'a Answered<'a>),
+    /// An answer of `fence`.
+    Fences(&'a Fenced<'a>),
+    /// Which engines would be asked about a file.
+    Plan(&'a str, &'a Plan<'a>),
+    /// A file without an answer.
+    Failure(&'a Failed<'a>),
+    /// Warnings about a program that was read.
+    Warnings(&'a Source, &'a [Diagnostic]),
+    /// Evidence that holds.
+    Claim(&'a Claimed<'a>),
+    /// Walks.
+    Walk(&'a Walked<'a>),
+    /// Registries.
+    Registries(&'a [Section]),
+    /// Measurements of the `bench` of this name.
+    Bench(&'a str, &'a [BenchTable]),
+    /// A comparison that `ci` made, with the answer if it is not the expected one.
+    Compared(&'a Compared, Option<&'a Answered<'a>>),
+    /// All comparisons of `ci` at a glance, after the last.
+    Overview(&'a [Compared]),
+}
+
 /// A way to print answers.
 pub trait Report: Sync {
     /// Its name, as in `--format`.
@@ -209,35 +227,9 @@ pub trait Report: Sync {
     fn about(&self) -> &'static str;
     /// The form of evidence files that goes with it.
     fn form(&self) -> evidence::Form;
-    /// An answer of `verify`.
-    fn answer(&self, answer: &Answered<'_>, look: &Look) -> Printed;
-    /// An answer about a litmus test.
-    fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed;
-    /// An answer of `fence`.
-    fn fences(&self, fenced: &Fenced<'_>, look: &Look) -> Printed;
-    /// An answer of `robust`.
-    fn robust(&self, answer: &RobustAnswered<'_>, look: &Look) -> Printed;
-    /// An answer of `fence --goal robust`.
-    fn robust_fences(&self, fenced: &RobustFenced<'_>, look: &Look) -> Printed;
-    /// A file without an answer.
-    fn failure(&self, failed: &Failed<'_>) -> Printed;
-    /// Warnings about a program that was read.
-    fn warnings(&self, source: &Source, warnings: &[Diagnostic]) -> Printed;
-    /// Evidence that holds.
-    fn claim(&self, claimed: &Claimed<'_>, look: &Look) -> Printed;
-    /// Walks.
-    fn walk(&self, walked: &Walked<'_>, look: &Look) -> Printed;
-    /// Registries.
-    fn registries(&self, sections: &[Section]) -> Printed;
-    /// Measurements of `bench`.
-    fn bench(&self, name: &str, tables: &[BenchTable], look: &Look) -> Printed;
-    /// A comparison that `ci` made.
-    fn compared(&self, compared: &Compared) -> Printed;
-    /// All comparisons of `ci` at a glance, after the last.
-    fn overview(&self, _: &[Compared], _: &Look) -> Printed {
-        Printed::default()
-    }
-    /// What makes one document of all answers; `None` if each stands for itself.
+    /// Something that was said; nothing where the report has no words for it.
+    fn print(&self, said: &Said<'_>, look: &Look) -> Printed;
+    /// What makes one document of all that was printed; `None` if each stands for itself.
     fn document(&self) -> Option<Assemble> {
         None
     }
@@ -245,6 +237,9 @@ pub trait Report: Sync {
 
 /// All reports; the first is the default.
 pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json, &sarif::Sarif, &junit::Junit];
+
+/// The report that goes into a file of its own, beside any of the others.
+pub const HTML: &dyn Report = &html::Html;
 
 /// Where the violated claim stands.
 fn violation_span(program: &Program, violation: Violation) -> Span {

@@ -11,16 +11,15 @@ use super::document::{Assemble, Ending, notes, read_notes};
 use super::fences::thread_names;
 use super::place::line_text;
 use super::{
-    Answered, BenchTable, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Place, Printed, Report,
-    RobustAnswered, RobustFenced, Section, Status, Walked, fence_name, litmus, reason_texts, violation_span,
-    witness,
+    Answered, Claimed, Compared, Failed, Fenced, Look, Place, Printed, Report, Said, Status, fence_name,
+    litmus, reason_texts, violation_span, witness,
 };
-use engine::{FenceAnswer, Placed, RobustFence, RobustFences, Robustness};
-use evidence::{Checked, CheckedOutcomes, CheckedWitness, Claim, Form, Verdict, Violated};
+use engine::{FenceAnswer, FencedRun, Placed};
+use evidence::{CheckedOutcomes, CheckedWitness, Claim, Form, Goal, Reason, Violated};
 use frontend::{Diagnostic, Severity};
 use locations::{Flow, artifact, message, physical, region, remark};
 use machine::{Account, Event, Model, Violation};
-use program::{Program, Question, Source, Span};
+use program::{Program, Source, Span};
 use rules::Rule;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,151 +52,107 @@ impl Report for Sarif {
         Form::Json
     }
 
-    fn answer(&self, answer: &Answered<'_>, _: &Look) -> Printed {
-        let subject = Subject::new(answer.file, answer.task.program, answer.task.model);
-        let mut found = subject.warnings(answer.warnings);
-        match answer.checked.verdict() {
-            Verdict::Safe(_) => {}
-            Verdict::Unknown(reasons) => {
-                found.push(subject.unknown(&reason_texts(subject.program, reasons)));
+    /// Warnings are part of the answers, and measurements and registries are none.
+    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
+        match said {
+            Said::Answer(answered) => notes(&answer(answered)),
+            Said::Fences(fenced) => notes(&fences(fenced)),
+            Said::Failure(failed) => notes(&failure(failed)),
+            Said::Claim(claimed) => notes(&claim(claimed)),
+            Said::Walk(walked) => {
+                let subject = Subject::new(walked.file, walked.program, walked.model);
+                let note = |violated| subject.violated(violated, None);
+                notes(&walked.violation.map(note).into_iter().collect::<Vec<_>>())
             }
-            Verdict::Unsafe(_) => found.extend(subject.unsafe_with(answer.checked, answer.sc_violation)),
+            Said::Compared(compared, shown) => {
+                let mut found = shown.map(answer).unwrap_or_default();
+                found.extend(comparison(compared, shown.is_some()));
+                notes(&found)
+            }
+            Said::Plan(..)
+            | Said::Warnings(..)
+            | Said::Registries(_)
+            | Said::Bench(..)
+            | Said::Overview(_) => Printed::default(),
         }
-        notes(&found)
-    }
-
-    fn litmus(&self, answer: &LitmusAnswered<'_>, _: &Look) -> Printed {
-        let subject = Subject::new(answer.file, answer.task.program, answer.task.model);
-        let mut found = subject.warnings(answer.warnings);
-        match answer.found.holds() {
-            Some(true) => {}
-            None => found.push(subject.unknown(&reason_texts(subject.program, answer.found.missing()))),
-            Some(false) => found.push(subject.does_not_hold(answer.question, answer.found)),
-        }
-        notes(&found)
-    }
-
-    fn fences(&self, fenced: &Fenced<'_>, _: &Look) -> Printed {
-        let subject = Subject::new(fenced.file, fenced.task.program, fenced.task.model);
-        let mut found = subject.warnings(fenced.warnings);
-        match fenced.answer() {
-            FenceAnswer::Placed(placed) => found.extend(subject.needed(fenced, placed)),
-            FenceAnswer::UnsafeUnderSc(checked) => found.extend(subject.unsafe_with(checked, Some(true))),
-            FenceAnswer::NoCandidate(with) => {
-                let subject = Subject::new(fenced.file, &with.0, fenced.task.model);
-                found.extend(subject.unsafe_with(&with.1, Some(false)));
-            }
-            FenceAnswer::Unknown(reasons) => {
-                found.push(subject.unknown(&reason_texts(subject.program, reasons)));
-            }
-            FenceAnswer::Rejected(why) => found.push(notification(fenced.file, &why.to_string())),
-        }
-        notes(&found)
-    }
-
-    fn robust(&self, answer: &RobustAnswered<'_>, _: &Look) -> Printed {
-        let subject = Subject::new(answer.file, answer.task.program, answer.task.model);
-        let mut found = subject.warnings(answer.warnings);
-        match answer.robustness {
-            Robustness::Robust => {}
-            Robustness::NotRobust(checked) => found.push(subject.not_robust(checked)),
-            Robustness::Unknown(reasons) => {
-                found.push(subject.unknown(&reason_texts(subject.program, reasons)));
-            }
-            Robustness::Rejected(why) => found.push(notification(answer.file, &why.to_string())),
-        }
-        notes(&found)
-    }
-
-    fn robust_fences(&self, fenced: &RobustFenced<'_>, _: &Look) -> Printed {
-        let subject = Subject::new(fenced.file, fenced.task.program, fenced.task.model);
-        let mut found = subject.warnings(fenced.warnings);
-        match fenced.found {
-            RobustFences::Placed(placed) => {
-                found.extend(placed.fences.iter().map(|fence| subject.needed_for_robustness(fence)));
-            }
-            RobustFences::NoCandidate(with) => {
-                found.push(Subject::new(fenced.file, &with.0, fenced.task.model).not_robust(&with.1));
-            }
-            RobustFences::Unknown(reasons) => {
-                found.push(subject.unknown(&reason_texts(subject.program, reasons)));
-            }
-            RobustFences::Rejected(why) => found.push(notification(fenced.file, &why.to_string())),
-        }
-        notes(&found)
-    }
-
-    fn failure(&self, failed: &Failed<'_>) -> Printed {
-        match failed.source {
-            Some(source) if !failed.diagnostics.is_empty() => {
-                let each = failed.diagnostics.iter();
-                notes(&each.map(|d| diagnostic(failed.file, source, d)).collect::<Vec<_>>())
-            }
-            _ => notes(&[notification(failed.file, &failed.reason)]),
-        }
-    }
-
-    /// They are part of the answers.
-    fn warnings(&self, _: &Source, _: &[Diagnostic]) -> Printed {
-        Printed::default()
-    }
-
-    fn claim(&self, claimed: &Claimed<'_>, _: &Look) -> Printed {
-        match claimed.claim {
-            Claim::Safe(..) | Claim::Robust(..) => Printed::default(),
-            Claim::NotRobust(model, checked) => {
-                let subject = Subject::new(claimed.file, claimed.program, *model);
-                notes(&[subject.not_robust(checked)])
-            }
-            Claim::Outcomes(model, found) => match (&claimed.program.question, found.holds()) {
-                (Some(question), Some(false)) => {
-                    let subject = Subject::new(claimed.file, claimed.program, *model);
-                    notes(&[subject.does_not_hold(question, found)])
-                }
-                _ => Printed::default(),
-            },
-            Claim::Unsafe(model, checked) => {
-                let subject = Subject::new(claimed.file, claimed.program, *model);
-                notes(&subject.unsafe_with(checked, None).into_iter().collect::<Vec<_>>())
-            }
-        }
-    }
-
-    fn walk(&self, walked: &Walked<'_>, _: &Look) -> Printed {
-        let Some(violated) = walked.violation else { return Printed::default() };
-        let subject = Subject::new(walked.file, walked.program, walked.model);
-        notes(&[subject.violated(violated, None)])
-    }
-
-    /// Rules are all that a document without results can list.
-    fn registries(&self, _: &[Section]) -> Printed {
-        Printed::default()
-    }
-
-    /// Measurements are no answers.
-    fn bench(&self, _: &str, _: &[BenchTable], _: &Look) -> Printed {
-        Printed::default()
-    }
-
-    fn compared(&self, compared: &Compared) -> Printed {
-        let rule = match compared.status {
-            Status::Ok => return Printed::default(),
-            Status::Error => return notes(&[notification(&compared.file, &compared.message)]),
-            Status::Changed if !compared.detail.is_empty() => None,
-            Status::Changed => Some(Rule::VerdictChanged),
-            Status::Missing => Some(Rule::MissingFence),
-            Status::Redundant => Some(Rule::RedundantFence),
-            Status::Unknown => Some(Rule::Unknown),
-        };
-        let about = rule.map(|rule| expectation(rule, compared));
-        let mut printed = notes(about.as_slice());
-        printed.out.insert_str(0, &compared.detail);
-        printed
     }
 
     fn document(&self) -> Option<Assemble> {
         Some(document)
     }
+}
+
+fn answer(answer: &Answered<'_>) -> Vec<Note> {
+    let subject = Subject::new(answer.file, answer.task.program, answer.task.model);
+    let checked = &answer.found.checked;
+    let mut found = subject.warnings(answer.warnings);
+    match checked.holds() {
+        Some(true) => {}
+        None => found.push(subject.unknown(checked.reasons())),
+        _ => {
+            let under_sc = answer.found.why.sc_violation;
+            found.extend(checked.violated().map(|violated| subject.violated(violated, under_sc)));
+            found.extend(checked.witness().map(|witness| subject.not_robust(witness)));
+            found.extend(checked.outcomes().and_then(|outcomes| subject.does_not_hold(outcomes)));
+        }
+    }
+    found
+}
+
+fn fences(fenced: &Fenced<'_>) -> Vec<Note> {
+    let subject = Subject::new(fenced.file, fenced.task.program, fenced.task.model);
+    let mut found = subject.warnings(fenced.warnings);
+    match &fenced.found.answer {
+        FenceAnswer::Placed(placed) => found.extend(subject.needed(fenced, placed)),
+        FenceAnswer::UnsafeUnderSc(checked) => {
+            found.extend(checked.violated().map(|violated| subject.violated(violated, Some(true))));
+        }
+        FenceAnswer::NoCandidate(run) => {
+            let FencedRun { program, checked } = &**run;
+            let subject = Subject::new(fenced.file, program, fenced.task.model);
+            found.extend(checked.violated().map(|violated| subject.violated(violated, Some(false))));
+            found.extend(checked.witness().map(|witness| subject.not_robust(witness)));
+        }
+        FenceAnswer::Unknown(reasons) => found.push(subject.unknown(reasons)),
+    }
+    found
+}
+
+fn failure(failed: &Failed<'_>) -> Vec<Note> {
+    match failed.source {
+        Some(source) if !failed.diagnostics.is_empty() => {
+            failed.diagnostics.iter().map(|d| diagnostic(failed.file, source, d)).collect()
+        }
+        _ => vec![notification(failed.file, &failed.reason)],
+    }
+}
+
+fn claim(claimed: &Claimed<'_>) -> Vec<Note> {
+    let subject = |model: &Model| Subject::new(claimed.file, claimed.program, *model);
+    let note = match claimed.claim {
+        Claim::Safe(..) | Claim::Robust(..) => None,
+        Claim::NotRobust(model, checked) => Some(subject(model).not_robust(checked)),
+        Claim::Outcomes(model, found) if found.holds() == Some(false) => subject(model).does_not_hold(found),
+        Claim::Outcomes(..) => None,
+        Claim::Unsafe(model, checked) => {
+            checked.violated().map(|violated| subject(model).violated(violated, None))
+        }
+    };
+    note.into_iter().collect()
+}
+
+/// What `ci` did not expect, if an answer does not say it.
+fn comparison(compared: &Compared, is_shown: bool) -> Option<Note> {
+    let rule = match compared.status {
+        Status::Ok => return None,
+        Status::Error => return Some(notification(&compared.file, &compared.message)),
+        Status::Changed if is_shown => return None,
+        Status::Changed => Rule::VerdictChanged,
+        Status::Missing => Rule::MissingFence,
+        Status::Redundant => Rule::RedundantFence,
+        Status::Unknown => Rule::Unknown,
+    };
+    Some(expectation(rule, compared))
 }
 
 /// Everything in one document.
@@ -337,23 +292,21 @@ impl<'a> Subject<'a> {
         Note::Result(self.at(rule, span, text))
     }
 
-    fn does_not_hold(&self, question: &Question, found: &CheckedOutcomes) -> Note {
+    fn does_not_hold(&self, found: &CheckedOutcomes) -> Option<Note> {
+        let question = self.program.question.as_ref()?;
         let (condition, observed) = (litmus::condition(self.program, question), litmus::observation(found));
         let text = format!("does not hold under {}: {condition} (observed: {observed})", self.model());
-        self.result(Rule::Violation, question.span, &text)
+        Some(self.result(Rule::Violation, question.span, &text))
     }
 
-    fn unknown(&self, reasons: &[String]) -> Note {
+    fn unknown(&self, reasons: &[Reason]) -> Note {
+        let reasons = reason_texts(self.program, reasons);
         let text = format!("unknown under {}: {}", self.model(), reasons.join("; "));
         self.result(Rule::Unknown, Span::NONE, &text)
     }
 
     fn warnings(&self, warnings: &[Diagnostic]) -> Vec<Note> {
         warnings.iter().map(|warning| diagnostic(self.file, &self.program.source, warning)).collect()
-    }
-
-    fn unsafe_with(&self, checked: &Checked, sc_violation: Option<bool>) -> Option<Note> {
-        checked.violated().map(|violated| self.violated(violated, sc_violation))
     }
 
     /// A violation, with its execution.
@@ -400,30 +353,23 @@ impl<'a> Subject<'a> {
         Note::Result(result)
     }
 
-    fn needed_for_robustness(&self, fence: &RobustFence) -> Note {
-        let point = &fence.point;
-        let (name, threads) = (fence_name(self.program, point), thread_names(self.program, point).join(", "));
-        let text = format!("needed for robustness against {}: {name} in {threads}", self.model());
-        self.result(Rule::MissingFence, point.span, &text)
-    }
-
     /// A result for every fence, with the way to write it and what happens without it.
     fn needed(&self, fenced: &Fenced<'_>, placed: &Placed) -> Vec<Note> {
         let each = placed.fences.iter().enumerate();
         let note = |(at, fence): (usize, &engine::NeededFence)| {
             let point = &fence.point;
-            let text = format!(
-                "needed under {}: {} in {}",
-                self.model(),
-                fence_name(self.program, point),
-                thread_names(self.program, point).join(", "),
-            );
+            let goal = match fenced.task.goal {
+                Goal::Robust => format!("for robustness against {}", self.model()),
+                _ => format!("under {}", self.model()),
+            };
+            let (name, threads) = (fence_name(self.program, point), thread_names(self.program, point));
+            let text = format!("needed {goal}: {name} in {}", threads.join(", "));
             let mut result = self.at(Rule::MissingFence, point.span, &text);
-            if let Some((program, checked)) = &fence.without
-                && let Some(violated) = checked.violated()
+            if let Some(FencedRun { program, checked }) = &fence.without
+                && let Some(Violated { account, cause, .. }) = checked.violated()
             {
                 let without = Subject::new(self.file, program, self.model);
-                without.add_flow(&mut result, violated.account, violated.cause.map(|cause| cause.step));
+                without.add_flow(&mut result, account, cause.map(|cause| cause.step));
             }
             if let Some((edit, place)) =
                 fenced.edits.get(at).and_then(|edit| Some((edit, self.place(edit.span)?)))

@@ -2,23 +2,22 @@
 
 mod ci;
 pub(super) mod fences;
-mod robust;
+pub(super) mod robust;
 
 pub use fences::name as fence_name;
 
 use super::{
-    Answered, Claimed, Compared, Failed, Fenced, LitmusAnswered, Look, Printed, Report, RobustAnswered,
-    RobustFenced, Run, Section, WalkEnd, Walked, diagnostics, litmus, reason_texts, render, table::wrap_text,
-    violation_span,
+    Answered, Claimed, Failed, Look, Printed, Report, Run, Said, Section, WalkEnd, Walked, diagnostics,
+    litmus, plan, reason_texts, render, table::wrap_text, violation_span,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
-use engine::FencePoint;
-use evidence::{Certificate, CheckedOutcomes, Claim, Form, Reason, Statistics, Task, Verdict, Violated};
-use frontend::Diagnostic;
+use engine::Explanation;
+use evidence::{Certificate, CheckedOutcomes, Claim, Form, Goal, Statistics, Task, Verdict, Violated};
 use machine::{Keep, Model, Violation};
-use program::{Program, Source};
+use program::Program;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// The report.
 pub struct Text;
@@ -42,186 +41,180 @@ impl Report for Text {
         Form::Text
     }
 
-    fn answer(&self, answer: &Answered<'_>, look: &Look) -> Printed {
-        let model = upper(answer.task.model);
-        let mut out = match answer.checked.verdict() {
-            Verdict::Safe(certificate) => safe(answer, certificate, &model),
-            Verdict::Unsafe(_) => {
-                let violated = answer.checked.violated().map(|run| violated(answer, run, &model, look));
-                violated.unwrap_or_default()
+    fn print(&self, said: &Said<'_>, look: &Look) -> Printed {
+        Printed::out(match said {
+            Said::Failure(failed) => return failure(failed),
+            Said::Warnings(source, warnings) => {
+                return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
             }
-            Verdict::Unknown(reasons) => unknown(answer, reasons, &model, look),
-        };
-        if let (Some(path), false) = (answer.evidence, look.quiet) {
-            let _ = writeln!(out, "evidence: {}", path.display());
-        }
-        Printed { out, err: String::new() }
-    }
-
-    fn litmus(&self, answer: &LitmusAnswered<'_>, look: &Look) -> Printed {
-        let program = answer.task.program;
-        let (style, word) = held(answer.found);
-        let model = upper(answer.task.model);
-        let mut out = format!("{}: {style}{word}{style:#} under {model}\n", answer.file);
-        if !look.quiet {
-            out.push_str(&litmus::text(program, answer.question, answer.found));
-            if let Some(path) = answer.evidence {
-                let _ = writeln!(out, "evidence: {}", path.display());
+            Said::Bench(_, tables) => return super::bench::text(tables, look),
+            Said::Answer(answered) => answer(answered, look),
+            Said::Fences(fenced) => fences::text(fenced, look),
+            Said::Plan(file, plan) => plan::text(file, plan),
+            Said::Claim(claimed) => claim(claimed, look),
+            Said::Walk(walked) => walk(walked, look),
+            Said::Registries(sections) => registries(sections),
+            Said::Compared(compared, shown) => {
+                ci::unexpected(compared, &shown.map(|shown| answer(shown, look)).unwrap_or_default())
             }
+            Said::Overview(all) => ci::table(all, look),
+        })
+    }
+}
+
+fn answer(answer: &Answered<'_>, look: &Look) -> String {
+    let checked = &answer.found.checked;
+    let mut out = match (checked.verdict(), checked.outcomes()) {
+        (_, Some(found)) => held_text(answer, found, look),
+        (Verdict::Safe(certificate), _) => safe(answer, certificate),
+        (Verdict::Unsafe(_), _) => {
+            checked.violated().map(|run| violated(answer, run, look)).unwrap_or_default()
         }
-        Printed { out, err: String::new() }
-    }
+        (Verdict::Robust(_), _) => robust::robust(answer),
+        (Verdict::NotRobust(_), _) => robust::not_robust(answer, look),
+        (Verdict::Unknown(_) | Verdict::FinalStates(_), _) => unknown(answer, look),
+    };
+    files(&mut out, answer.evidence, look);
+    out
+}
 
-    fn fences(&self, fenced: &Fenced<'_>, look: &Look) -> Printed {
-        Printed { out: fences::text(fenced, look), err: String::new() }
+fn files(out: &mut String, evidence: &[PathBuf], look: &Look) {
+    for path in evidence.iter().filter(|_| !look.quiet) {
+        let _ = writeln!(out, "evidence: {}", path.display());
     }
+}
 
-    fn robust(&self, answer: &RobustAnswered<'_>, look: &Look) -> Printed {
-        Printed { out: robust::text(answer, look), err: String::new() }
+/// The final states of a litmus test, and whether its condition holds.
+fn held_text(answer: &Answered<'_>, found: &CheckedOutcomes, look: &Look) -> String {
+    let program = answer.task.program;
+    let (style, word) = held(found);
+    let mut out = format!("{}: {style}{word}{style:#} under {}\n", answer.file, upper(answer.task.model));
+    if let (Some(question), false) = (&program.question, look.quiet) {
+        out.push_str(&litmus::text(program, question, found));
     }
+    out
+}
 
-    fn robust_fences(&self, fenced: &RobustFenced<'_>, look: &Look) -> Printed {
-        Printed { out: robust::fences(fenced, look), err: String::new() }
+fn failure(failed: &Failed<'_>) -> Printed {
+    let mut err = failed.source.map(|s| diagnostics::render(s, failed.diagnostics)).unwrap_or_default();
+    let model = failed.model.map(|model| format!(" under {}", upper(model))).unwrap_or_default();
+    if failed.stopped {
+        let out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#}{model}: {}\n", failed.file, failed.reason);
+        return Printed { out, err };
     }
+    let _ = writeln!(err, "{ERROR}error{ERROR:#}: {}{model}: {}", failed.file, failed.reason);
+    Printed { out: String::new(), err }
+}
 
-    fn failure(&self, failed: &Failed<'_>) -> Printed {
-        let mut err = failed.source.map(|s| diagnostics::render(s, failed.diagnostics)).unwrap_or_default();
-        let model = failed.model.map(|model| format!(" under {}", upper(model))).unwrap_or_default();
-        if failed.stopped {
-            let out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#}{model}: {}\n", failed.file, failed.reason);
-            return Printed { out, err };
-        }
-        let _ = writeln!(err, "{ERROR}error{ERROR:#}: {}{model}: {}", failed.file, failed.reason);
-        Printed { out: String::new(), err }
-    }
-
-    fn warnings(&self, source: &Source, warnings: &[Diagnostic]) -> Printed {
-        Printed { out: String::new(), err: diagnostics::render(source, warnings) }
-    }
-
-    fn claim(&self, claimed: &Claimed<'_>, look: &Look) -> Printed {
-        let program = claimed.program;
-        let out = match claimed.claim {
-            Claim::Safe(model, states) => format!(
-                "{}: the evidence holds: {SAFE}safe{SAFE:#} under {}\nchecked: {}, none violates anything \
-                 and every successor is among them\n",
+fn claim(claimed: &Claimed<'_>, look: &Look) -> String {
+    let program = claimed.program;
+    match claimed.claim {
+        Claim::Safe(model, states) => format!(
+            "{}: the evidence holds: {SAFE}safe{SAFE:#} under {}\nchecked: {}, none violates anything \
+             and every successor is among them\n",
+            claimed.file,
+            upper(*model),
+            counted(*states, "state"),
+        ),
+        Claim::Robust(model, states) => format!(
+            "{}: the evidence holds: {SAFE}robust{SAFE:#} against {}\nchecked: {}, and no delayed store \
+             shows in any of them\n",
+            claimed.file,
+            upper(*model),
+            counted(*states, "state"),
+        ),
+        Claim::Unsafe(model, checked) => {
+            let Some(violated) = checked.violated() else { return String::new() };
+            let mut out = format!(
+                "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
                 claimed.file,
                 upper(*model),
-                counted(*states, "state"),
-            ),
-            Claim::Robust(model, states) => format!(
-                "{}: the evidence holds: {SAFE}robust{SAFE:#} against {}\nchecked: {}, and no delayed store \
-                 shows in any of them\n",
-                claimed.file,
-                upper(*model),
-                counted(*states, "state"),
-            ),
-            &Claim::Unsafe(model, ref checked) => {
-                let Some(violated) = checked.violated() else { return Printed::default() };
-                let mut out = format!(
-                    "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
-                    claimed.file,
-                    upper(model),
-                    violation(program, violated),
-                );
-                if !look.quiet {
-                    let task = Task { program, model };
-                    out.push_str(&explained(&task, violated, None, look));
-                    out.push_str(&advice(program, claimed.prevented_by, look));
-                }
-                out
+                violation(program, violated),
+            );
+            if !look.quiet {
+                let task = Task::safe(program, *model);
+                out.push_str(&explained(&task, violated, claimed.why.sc_violation, look));
+                out.push_str(&advice(&task, claimed.why, look));
             }
-            Claim::NotRobust(model, checked) => robust::claim(claimed, *model, checked, look),
-            Claim::Outcomes(model, found) => {
-                let (style, word) = held(found);
-                let states = counted(found.states(), "state");
-                let (file, model) = (claimed.file, upper(*model));
-                let mut out = format!(
-                    "{file}: the evidence holds: the condition {style}{word}{style:#} under {model}\n\
-                     checked: {states}, and none that a final state needs is missing\n"
-                );
-                if let (Some(question), false) = (&program.question, look.quiet) {
-                    out.push_str(&litmus::text(program, question, found));
-                }
-                out
-            }
-        };
-        Printed { out, err: String::new() }
-    }
-
-    fn walk(&self, walked: &Walked<'_>, look: &Look) -> Printed {
-        let mut out = String::new();
-        let shown = walked.walks.all == 1 || walked.violation.is_some();
-        if shown && !look.quiet {
-            let run = Run {
-                program: walked.program,
-                model: walked.model,
-                account: walked.account,
-                violation: walked.violation.map(|violated| violated.trace.violation),
-                cause: None,
-            };
-            let _ = writeln!(out, "{}", render(&run, look.width));
+            out
         }
-        let steps = counted(walked.account.steps().len(), "step");
-        let model = upper(walked.model);
-        let file = walked.file;
-        let walks = &walked.walks;
-        let _ = match (walked.violation, walked.end) {
-            (Some(violated), _) => writeln!(
-                out,
-                "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\nby walk {}, with seed {}: {steps}, \
-                 replayed on the exact machine",
-                violation(walked.program, violated),
-                grouped(walks.all),
-                walked.seed,
-            ),
-            (None, _) if walks.all > 1 => writeln!(
-                out,
-                "{file}: {} under {model}, nothing violated: {} ended, {} blocked, {} cut short",
-                counted(walks.all, "walk"),
-                grouped(walks.ended),
-                grouped(walks.blocked),
-                grouped(walks.all - walks.ended - walks.blocked),
-            ),
-            (None, end) => writeln!(
-                out,
-                "{file}: a walk of {steps} under {model} with seed {}: {}; nothing violated",
-                walked.seed,
-                match end {
-                    WalkEnd::Ended => "all threads ended",
-                    WalkEnd::Blocked => "no thread can take a step",
-                    WalkEnd::Cut | WalkEnd::Violated => "cut short",
-                }
-            ),
-        };
-        Printed { out, err: String::new() }
-    }
-
-    fn bench(&self, _: &str, tables: &[super::BenchTable], look: &Look) -> Printed {
-        super::bench::text(tables, look)
-    }
-
-    fn registries(&self, sections: &[Section]) -> Printed {
-        let mut out = String::new();
-        let width = |s: &Section| s.entries.iter().map(|(name, _)| name.len()).max();
-        let width = sections.iter().filter_map(width).max().unwrap_or(0);
-        for (at, section) in sections.iter().enumerate() {
-            let gap = if at > 0 { "\n" } else { "" };
-            let _ = writeln!(out, "{gap}{BOLD}{}{BOLD:#}", section.title);
-            for (name, about) in &section.entries {
-                let _ = writeln!(out, "  {name:<width$}  {about}");
+        Claim::NotRobust(model, checked) => robust::claim(claimed, *model, checked, look),
+        Claim::Outcomes(model, found) => {
+            let (style, word) = held(found);
+            let states = counted(found.states(), "state");
+            let (file, model) = (claimed.file, upper(*model));
+            let mut out = format!(
+                "{file}: the evidence holds: the condition {style}{word}{style:#} under {model}\n\
+                 checked: {states}, and none that a final state needs is missing\n"
+            );
+            if let (Some(question), false) = (&program.question, look.quiet) {
+                out.push_str(&litmus::text(program, question, found));
             }
+            out
         }
-        Printed { out, err: String::new() }
     }
+}
 
-    fn compared(&self, compared: &Compared) -> Printed {
-        Printed { out: ci::unexpected(compared), err: String::new() }
+fn walk(walked: &Walked<'_>, look: &Look) -> String {
+    let mut out = String::new();
+    let shown = walked.walks.all == 1 || walked.violation.is_some();
+    if shown && !look.quiet {
+        let run = Run {
+            program: walked.program,
+            model: walked.model,
+            account: walked.account,
+            violation: walked.violation.map(|violated| violated.trace.violation),
+            cause: None,
+        };
+        let _ = writeln!(out, "{}", render(&run, look.width));
     }
+    let steps = counted(walked.account.steps().len(), "step");
+    let model = upper(walked.model);
+    let file = walked.file;
+    let walks = &walked.walks;
+    let _ = match (walked.violation, walked.end) {
+        (Some(violated), _) => writeln!(
+            out,
+            "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\nby walk {}, with seed {}: {steps}, \
+             replayed on the exact machine",
+            violation(walked.program, violated),
+            grouped(walks.all),
+            walked.seed,
+        ),
+        (None, _) if walks.all > 1 => writeln!(
+            out,
+            "{file}: {} under {model}, nothing violated: {} ended, {} blocked, {} cut short",
+            counted(walks.all, "walk"),
+            grouped(walks.ended),
+            grouped(walks.blocked),
+            grouped(walks.all - walks.ended - walks.blocked),
+        ),
+        (None, end) => writeln!(
+            out,
+            "{file}: a walk of {steps} under {model} with seed {}: {}; nothing violated",
+            walked.seed,
+            match end {
+                WalkEnd::Ended => "all threads ended",
+                WalkEnd::Blocked => "no thread can take a step",
+                WalkEnd::Cut | WalkEnd::Violated => "cut short",
+            }
+        ),
+    };
+    out
+}
 
-    fn overview(&self, all: &[Compared], look: &Look) -> Printed {
-        Printed { out: ci::table(all, look), err: String::new() }
+fn registries(sections: &[Section]) -> String {
+    let mut out = String::new();
+    let width = |s: &Section| s.entries.iter().map(|(name, _)| name.len()).max();
+    let width = sections.iter().filter_map(width).max().unwrap_or(0);
+    for (at, section) in sections.iter().enumerate() {
+        let gap = if at > 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}{BOLD}{}{BOLD:#}", section.title);
+        for (name, about) in &section.entries {
+            let _ = writeln!(out, "  {name:<width$}  {about}");
+        }
     }
+    out
 }
 
 /// Whether the condition of a litmus test holds, and how that looks.
@@ -237,9 +230,11 @@ pub(super) fn upper(model: Model) -> String {
     model.name().to_uppercase()
 }
 
-fn safe(answer: &Answered<'_>, certificate: &Certificate, model: &str) -> String {
-    let how = proof(certificate, &answer.statistics);
-    format!("{}: {SAFE}safe{SAFE:#} under {model}: {how} (engine: {})\n", answer.file, answer.engine)
+fn safe(answer: &Answered<'_>, certificate: &Certificate) -> String {
+    let (file, found) = (answer.file, answer.found);
+    let how = proof(certificate, &found.statistics);
+    let model = upper(answer.task.model);
+    format!("{file}: {SAFE}safe{SAFE:#} under {model}: {how} (engine: {})\n", found.engine)
 }
 
 /// How a program was proved safe.
@@ -282,17 +277,18 @@ pub(super) fn proof(certificate: &Certificate, statistics: &Statistics) -> Strin
     format!("{how}; certificate checked")
 }
 
-fn violated(answer: &Answered<'_>, violated: Violated<'_>, model: &str, look: &Look) -> String {
-    let claim = violation(answer.task.program, violated);
+fn violated(answer: &Answered<'_>, violated: Violated<'_>, look: &Look) -> String {
+    let (program, found) = (answer.task.program, answer.found);
+    let (claim, model) = (violation(program, violated), upper(answer.task.model));
     let mut out = format!("{}: {UNSAFE}unsafe{UNSAFE:#} under {model}: {claim}\n", answer.file);
     if !look.quiet {
-        out.push_str(&explained(&answer.task, violated, answer.sc_violation, look));
-        out.push_str(&advice(answer.task.program, answer.prevented_by, look));
-        if answer.sc_violation.is_none() {
+        out.push_str(&explained(&answer.task, violated, found.why.sc_violation, look));
+        out.push_str(&advice(&answer.task, &found.why, look));
+        if found.why.sc_violation.is_none() {
             out.push_str(&prose("Whether SC allows a violation as well is not known.", look));
         }
         let steps = counted(violated.trace.steps.len(), "step");
-        let engine = answer.engine;
+        let engine = found.engine;
         out.push_str(&prose(
             &format!("checked: replayed {steps} on the exact machine (engine: {engine})"),
             look,
@@ -317,9 +313,9 @@ fn explained(task: &Task<'_>, violated: Violated<'_>, sc_violation: Option<bool>
 }
 
 /// Which fence would have prevented the run.
-fn advice(program: &Program, point: Option<&FencePoint>, look: &Look) -> String {
-    let sentence = |point| format!("A {} prevents this run.", fences::name(program, point));
-    point.map(|point| prose(&sentence(point), look)).unwrap_or_default()
+fn advice(task: &Task<'_>, why: &Explanation, look: &Look) -> String {
+    let sentence = |point| format!("A {} prevents this run.", fences::name(task.program, point));
+    why.prevented_by.as_ref().map(|point| prose(&sentence(point), look)).unwrap_or_default()
 }
 
 /// A sentence in lines. What belongs together stays together: `(line 9)`, `x = 1`.
@@ -344,20 +340,21 @@ pub(super) fn violation(program: &Program, violated: Violated<'_>) -> String {
     }
 }
 
-fn unknown(answer: &Answered<'_>, reasons: &[Reason], model: &str, look: &Look) -> String {
-    let mut out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#} under {model}: ", answer.file);
-    out.push_str(&unknown_reasons(&reason_texts(answer.task.program, reasons)));
+fn unknown(answer: &Answered<'_>, look: &Look) -> String {
+    let (model, statistics) = (upper(answer.task.model), &answer.found.statistics);
+    let reasons = unknown_reasons(&reason_texts(answer.task.program, answer.found.checked.reasons()));
+    let (asked, nothing) = match answer.task.goal {
+        Goal::Robust => (format!("whether robust against {model}"), "no witness among them"),
+        _ => (format!("under {model}"), "none of them violates anything"),
+    };
+    let mut out = format!("{}: {UNKNOWN}unknown{UNKNOWN:#} {asked}: {reasons}", answer.file);
     if !look.quiet {
-        let bound = match answer.statistics.k {
+        let bound = match statistics.k {
             Some(bound) => format!(", store buffers up to {}", entries(bound)),
             None => String::new(),
         };
-        let _ = writeln!(
-            out,
-            "explored so far: {} in {:.1} s{bound}; none of them violates anything",
-            counted(answer.statistics.states, "state"),
-            answer.seconds,
-        );
+        let states = counted(statistics.states, "state");
+        let _ = writeln!(out, "explored so far: {states} in {:.1} s{bound}; {nothing}", answer.seconds);
     }
     out
 }

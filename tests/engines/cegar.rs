@@ -6,7 +6,7 @@
 use crate::support::random;
 
 use engine::{Abstraction, Cegar, Engine, Explicit, Run};
-use evidence::{Ignore, MostStates, Task, Verdict, check};
+use evidence::{Ignore, MostStates, Task, check};
 use machine::{Forgotten, Keep, MODELS, Model};
 use program::{Arith, Expr, RegId};
 use random::{Sketch, minimise};
@@ -47,14 +47,6 @@ fn abstraction(number: u64) -> Abstraction {
     }
 }
 
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    }
-}
-
 /// What `cegar` and `explicit` say; an error if evidence does not hold or they contradict.
 fn compare(
     sketch: &Sketch,
@@ -62,13 +54,13 @@ fn compare(
     abstraction: Abstraction,
 ) -> Result<(&'static str, &'static str), String> {
     let program = sketch.build();
-    let task = Task { program: &program, model };
+    let task = Task::safe(&program, model);
     let run = Run { monitor: &MostStates(MOST_ABSTRACT), abstraction, ..Run::default() };
     let proved = check(&task, Cegar.verify(&task, &run).verdict, &Ignore).map_err(|why| why.to_string())?;
     let run = Run { monitor: &MostStates(MOST_EXACT), max_buffer: Some(CAP), ..Run::default() };
     let explored =
         check(&task, Explicit.verify(&task, &run).verdict, &Ignore).map_err(|why| why.to_string())?;
-    let both = (word(proved.verdict()), word(explored.verdict()));
+    let both = (proved.verdict().word(), explored.verdict().word());
     match both {
         ("safe", "unsafe") | ("unsafe", "safe") => Err(format!("{both:?}")),
         _ => Ok(both),

@@ -17,17 +17,13 @@ fn program(text: &str) -> Program {
 }
 
 fn verify(program: &Program, model: Model, monitor: &dyn Monitor) -> Checked {
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let answer = Cegar.verify(&task, &Run { monitor, ..Run::default() });
     check(&task, answer.verdict, &Ignore).unwrap_or_else(|why| panic!("{}: {why}", program.name))
 }
 
 fn word(checked: &Checked) -> &'static str {
-    match checked.verdict() {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    }
+    checked.verdict().word()
 }
 
 /// Stops at this call.

@@ -8,7 +8,7 @@ use crate::support::random;
 use crate::unbounded;
 
 use engine::{Abstraction, Cegar, Engine, Explicit, GapProofs, Run};
-use evidence::{Ignore, MostStates, Task, Verdict, check};
+use evidence::{Ignore, MostStates, Task, check};
 use fastrand::Rng;
 use machine::{Forgotten, Keep, MODELS, Model};
 use program::{
@@ -31,15 +31,11 @@ fn verdict(
     model: Model,
     run: &Run<'_>,
 ) -> Result<&'static str, String> {
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let name = model.name();
     let answer = engine.verify(&task, run).verdict;
     let checked = check(&task, answer, &Ignore).map_err(|why| format!("rejected under {name}: {why}"))?;
-    Ok(match checked.verdict() {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    })
+    Ok(checked.verdict().word())
 }
 
 /// Half of the programs with the usual abstraction, the others with every other one.

@@ -36,16 +36,15 @@ fn count_states(program: &Program, model: Model) -> Option<usize> {
 fn check_case(path: &Path, case: &Case) -> Result<(), String> {
     let program = read(path, &case.define);
     let model = model_named(&case.model).ok_or("unknown model")?;
-    let task = Task { program: &program, model };
+    let task = Task::safe(&program, model);
     let endless = case.verdict == "unknown";
     let monitor = MostStates(if endless { 50_000 } else { 5_000_000 });
     let engine = engine_named(&case.engine).ok_or("unknown engine")?;
     let answer = engine.verify(&task, &Run { monitor: &monitor, ..Run::default() });
     let checked = check(&task, answer.verdict, &Ignore).map_err(|why| format!("evidence rejected: {why}"))?;
     let (verdict, violation) = match checked.verdict() {
-        Verdict::Safe(_) => ("safe", None),
         Verdict::Unsafe(trace) => ("unsafe", Some(trace.violation.text(&program))),
-        Verdict::Unknown(_) => ("unknown", None),
+        other => (other.word(), None),
     };
     if verdict != case.verdict {
         return Err(format!("{verdict}, expected {}", case.verdict));
@@ -98,14 +97,10 @@ fn agrees_with_the_data(engine: &dyn Engine, wanted: impl Fn(&Case) -> bool) -> 
         let wanted = |case: &&Case| case.engine == "explicit" && wanted(case);
         for case in expected(&path).case.iter().filter(wanted) {
             let program = read(&path, &case.define);
-            let task = Task { program: &program, model: model_named(&case.model).expect("known") };
+            let task = Task::safe(&program, model_named(&case.model).expect("known"));
             let answer = engine.verify(&task, &Run { monitor: &MostStates(20_000), ..Run::default() });
             let checked = check(&task, answer.verdict, &Ignore).expect("evidence holds");
-            let verdict = match checked.verdict() {
-                Verdict::Safe(_) => "safe",
-                Verdict::Unsafe(_) => "unsafe",
-                Verdict::Unknown(_) => "unknown",
-            };
+            let verdict = checked.verdict().word();
             let truth = case.truth.as_ref().unwrap_or(&case.verdict);
             cases += 1;
             decided += usize::from(verdict != "unknown");

@@ -49,20 +49,12 @@ fn count(tally: &mut Tally, what: impl Into<String>) {
     *tally.entry(what.into()).or_default() += 1;
 }
 
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    }
-}
-
 /// Asks one engine. An error says what is wrong with its answer.
 fn ask(engine: &dyn Engine, task: &Task<'_>, form: Form) -> Result<&'static str, String> {
     let monitor = MostStates(MOST_STATES);
     let run = Run { monitor: &monitor, max_buffer: Some(LONGEST_BUFFER), ..Run::default() };
     let answer = engine.verify(task, &run).verdict;
-    let found = word(&answer);
+    let found = answer.word();
     match &answer {
         Verdict::Unknown(reasons) => reasons::check(task.program, reasons)?,
         decided => proofs::check_files(task, decided, form)?,
@@ -87,7 +79,7 @@ fn complaints(program: &Program, form: Form, tally: &mut Tally) -> Vec<String> {
     for (model, independent) in reference::models() {
         let known = known(program, independent);
         count(tally, format!("{known:?}"));
-        let task = Task { program, model };
+        let task = Task::safe(program, model);
         for engine in ENGINES {
             let who = format!("{} under {}", engine.name(), model.name());
             let complaint = match (ask_safely(*engine, &task, form), known) {

@@ -86,10 +86,10 @@ fn sets(choices: &Choices) -> Vec<(BTreeSet<Placement>, u64)> {
 
 /// Whether a program is safe; `None` if that takes too long.
 fn is_safe(program: &Program, model: Model) -> Option<bool> {
-    match Explicit.verify(&Task { program, model }, &small()).verdict {
+    match Explicit.verify(&Task::safe(program, model), &small()).verdict {
         Verdict::Safe(_) => Some(true),
         Verdict::Unsafe(_) => Some(false),
-        Verdict::Unknown(_) => None,
+        _ => None,
     }
 }
 
@@ -163,7 +163,8 @@ fn judge(
         return None;
     }
     let sc_safe = is_safe(program, SC)?;
-    let answer = place_fences(&Task { program, model }, &Explicit, options, &small()).answer;
+    let answer =
+        place_fences(&Task::safe(program, model), &Explicit, options, &small()).expect("no bug").answer;
     let placed = match answer {
         FenceAnswer::UnsafeUnderSc(_) if !sc_safe => return None,
         FenceAnswer::Placed(placed) if sc_safe => placed,
@@ -247,8 +248,10 @@ const BEHIND_STORES: FenceOptions = FenceOptions {
 };
 
 fn place(program: &Program, model_name: &str, monitor: &dyn Monitor) -> FenceAnswer {
-    let task = Task { program, model: model(model_name) };
-    place_fences(&task, ENGINES[0], &BEHIND_STORES, &Run { monitor, ..Run::default() }).answer
+    let task = Task::safe(program, model(model_name));
+    place_fences(&task, ENGINES[0], &BEHIND_STORES, &Run { monitor, ..Run::default() })
+        .expect("no bug")
+        .answer
 }
 
 /// Fences of each kind in each thread.
@@ -316,8 +319,8 @@ fn loops_make_fences_dearer() {
     let cost = |in_loop, points| {
         let costs = Costs { in_loop, ..BEHIND_STORES.costs };
         let options = FenceOptions { costs, points, all: false };
-        let task = Task { program: &program, model: model("tso") };
-        match place_fences(&task, &Explicit, &options, &Run::default()).answer {
+        let task = Task::safe(&program, model("tso"));
+        match place_fences(&task, &Explicit, &options, &Run::default()).expect("no bug").answer {
             FenceAnswer::Placed(placed) => (placed.cost, placed.fences[0].point.before),
             other => panic!("{other:?}"),
         }

@@ -9,11 +9,10 @@
 
 use crate::support::random;
 
-use engine::{Engine, Explicit, Lazy, Portfolio, Robustness, Run, prove_robust};
+use engine::{Engine, Explicit, Lazy, Portfolio, Robust, Run};
 use evidence::{
     Certificate, Checked, Claim, ClosedSet, FileError, Form, Ignore, MostStates, Reason, Rejected,
-    RobustProof, Stop, Task, Verdict, carries_over, check, check_file, check_robust, write_evidence,
-    write_robust,
+    RobustProof, Stop, Task, Verdict, carries_over, check, check_file, write_evidence,
 };
 use machine::{StateSet, model_named};
 use program::{Delay, EdgeId, Op, Program, Source, ThreadId};
@@ -24,7 +23,11 @@ use std::path::Path;
 const MOST: usize = 20_000;
 
 fn tso(program: &Program) -> Task<'_> {
-    Task { program, model: model_named("tso").expect("a model") }
+    Task::safe(program, model_named("tso").expect("a model"))
+}
+
+fn asked(program: &Program) -> Task<'_> {
+    Task::robust(program, model_named("tso").expect("a model"))
 }
 
 fn checked(engine: &dyn Engine, program: &Program, most: usize) -> Result<Checked, Rejected> {
@@ -33,27 +36,19 @@ fn checked(engine: &dyn Engine, program: &Program, most: usize) -> Result<Checke
     check(&tso(program), answer.verdict, &Ignore)
 }
 
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    }
-}
-
 /// What a random program tells: the two verdicts and how many delays it took; or what is wrong.
 fn compared(sketch: &Sketch) -> Result<(&'static str, &'static str, usize), String> {
     let program = sketch.build();
     let expected = checked(&Explicit, &program, MOST).map_err(|why| format!("explicit: {why}"))?;
     let found = checked(&Lazy, &program, MOST).map_err(|why| format!("lazy is rejected: {why}"))?;
-    let (expected, verdict) = (word(expected.verdict()), found.verdict());
+    let (expected, verdict) = (expected.verdict().word(), found.verdict());
     let delays = match verdict {
         Verdict::Safe(Certificate::Robust { delays, .. }) => delays.len(),
         _ => 0,
     };
-    match (expected, word(verdict)) {
+    match (expected, verdict.word()) {
         ("safe", "unsafe") | ("unsafe", "safe") => {
-            Err(format!("explicit says {expected}, lazy says {}", word(verdict)))
+            Err(format!("explicit says {expected}, lazy says {}", verdict.word()))
         }
         (expected, found) => Ok((expected, found, delays)),
     }
@@ -145,15 +140,15 @@ fn robustness_does_not_decide_every_property() {
                 never T@l && H@m;";
     for text in [lagging, held] {
         let program = parse(text);
-        assert!(matches!(prove_robust(&program, &Run::default()).0, Robustness::Robust), "{text}");
+        let robust = Robust::default().verify(&asked(&program), &Run::default()).verdict;
+        let Verdict::Robust(proof) = robust else { panic!("{text}: {robust:?}") };
         assert!(!carries_over(&program), "{text}");
         let found = checked(&Explicit, &program, MOST).expect("evidence");
-        assert_eq!(word(found.verdict()), "unsafe", "{text}");
+        assert_eq!(found.verdict().word(), "unsafe", "{text}");
         let answer = Lazy.verify(&tso(&program), &Run::default()).verdict;
-        assert_ne!(word(&answer), "safe", "{text}");
+        assert_ne!(answer.word(), "safe", "{text}");
         // A certificate that claims it nevertheless is refused.
-        let (_, proof) = prove_robust(&program, &Run::default());
-        let set = proof.and_then(|proof| proof.under_sc).unwrap_or_else(|| under_sc(&program));
+        let set = proof.under_sc.unwrap_or_else(|| under_sc(&program));
         let verdict = Verdict::Safe(Certificate::Robust { delays: Vec::new(), gaps: None, set });
         assert_eq!(check(&tso(&program), verdict, &Ignore).err(), Some(Rejected::CarriesNotOver));
     }
@@ -195,7 +190,7 @@ fn threads_behind_an_atomic_section_are_decided() {
     );
     let found = checked(&Lazy, &excluded, MOST).expect("evidence");
     assert!(matches!(found.verdict(), Verdict::Safe(Certificate::Robust { .. })), "{:?}", found.verdict());
-    assert_eq!(word(checked(&Explicit, &excluded, MOST).expect("evidence").verdict()), "safe");
+    assert_eq!(checked(&Explicit, &excluded, MOST).expect("evidence").verdict().word(), "safe");
     // Delays split places into several, and the property is about all of them.
     let delayed = parse(
         "shared x, y;
@@ -211,7 +206,7 @@ fn threads_behind_an_atomic_section_are_decided() {
 }
 
 fn under_sc(program: &Program) -> ClosedSet {
-    let task = Task { program, model: model_named("sc").expect("a model") };
+    let task = Task::safe(program, model_named("sc").expect("a model"));
     match Explicit.verify(&task, &Run::default()).verdict {
         Verdict::Safe(Certificate::Closed(set)) => set,
         other => panic!("{}: {other:?}", program.name),
@@ -239,7 +234,7 @@ fn known_programs() {
     ];
     for (name, expected) in known {
         let found = checked(&Lazy, &corpus(name), 1 << 20);
-        assert_eq!(found.map(|found| word(found.verdict())), Ok(expected), "{name}");
+        assert_eq!(found.map(|found| found.verdict().word()), Ok(expected), "{name}");
     }
 }
 
@@ -247,10 +242,10 @@ fn known_programs() {
 fn other_models_are_answered_honestly() {
     let program = corpus("sb.fw");
     let ask = |model: &str| {
-        let task = Task { program: &program, model: model_named(model).expect("a model") };
+        let task = Task::safe(&program, model_named(model).expect("a model"));
         Lazy.verify(&task, &Run::default()).verdict
     };
-    assert_eq!(word(&ask("sc")), "safe");
+    assert_eq!(ask("sc").word(), "safe");
     assert!(matches!(ask("pso"), Verdict::Unknown(reasons) if reasons == [Reason::OnlyTso]));
 }
 
@@ -332,7 +327,7 @@ fn tampered_delays_are_rejected() {
     // Another model, and a program that is not robust.
     let (_, _, set) = with_delays();
     let verdict = Verdict::Safe(Certificate::Robust { delays, gaps: None, set });
-    let pso = Task { program: &program, model: model_named("pso").expect("a model") };
+    let pso = Task::safe(&program, model_named("pso").expect("a model"));
     assert_eq!(check(&pso, verdict, &Ignore).err(), Some(Rejected::NotForModel));
     let sb = corpus("sb.fw");
     let verdict = Verdict::Safe(Certificate::Robust { delays: Vec::new(), gaps: None, set: under_sc(&sb) });
@@ -351,28 +346,31 @@ fn without(set: &ClosedSet, left_out: usize) -> ClosedSet {
 fn proofs_of_robustness_are_checked() {
     for name in ["peterson_fenced.fw", "sb_swap.fw", "lb.fw", "mp.fw"] {
         let program = corpus(name);
-        let (answer, proof) = prove_robust(&program, &Run::default());
-        assert!(matches!(answer, Robustness::Robust), "{name}");
-        let proof = proof.expect("a proof");
+        let verdict = Robust::default().verify(&asked(&program), &Run::default()).verdict;
         let mut good = Vec::new();
-        write_robust(&program, &proof, Form::Text, &mut good).expect("memory takes everything");
-        let expected = proof.under_sc.as_ref().map_or(0, |set| set.states.len());
+        write_evidence(&asked(&program), &verdict, Form::Text, &mut good).expect("memory takes everything");
+        let Verdict::Robust(proof) = verdict else { panic!("{name}: {verdict:?}") };
+        let expected = proof.states();
         assert!(matches!(check_bytes(&program, &good), Ok(Claim::Robust(_, states)) if states == expected));
         for at in 0..expected {
             let broken = proof.under_sc.as_ref().map(|set| without(set, at));
-            let broken = RobustProof { under_sc: broken };
-            assert!(check_robust(&program, broken, &Ignore).is_err(), "{name} without state {at}");
+            let broken = Verdict::Robust(RobustProof { under_sc: broken });
+            assert!(check(&asked(&program), broken, &Ignore).is_err(), "{name} without state {at}");
         }
-        assert_eq!(check_robust(&program, proof, &Ignore).map(|checked| checked.states()), Ok(expected));
+        assert!(check(&asked(&program), Verdict::Robust(proof), &Ignore).is_ok(), "{name}");
     }
     // The states under SC of a program that is not robust prove nothing, and no states even less.
     let program = corpus("peterson.fw");
-    let proof = RobustProof { under_sc: Some(under_sc(&program)) };
+    let task = asked(&program);
+    let claim = Verdict::Robust(RobustProof { under_sc: Some(under_sc(&program)) });
     let mut bad = Vec::new();
-    write_robust(&program, &proof, Form::Json, &mut bad).expect("memory takes everything");
+    write_evidence(&task, &claim, Form::Json, &mut bad).expect("memory takes everything");
     assert!(matches!(check_bytes(&program, &bad), Err(FileError::Rejected(Rejected::Attack))));
-    assert_eq!(check_robust(&program, proof, &Ignore).err(), Some(Rejected::Attack));
-    assert_eq!(check_robust(&program, RobustProof::default(), &Ignore).err(), Some(Rejected::Attack));
+    assert_eq!(check(&task, claim, &Ignore).err(), Some(Rejected::Attack));
+    let nothing = || Verdict::Robust(RobustProof::default());
+    assert_eq!(check(&task, nothing(), &Ignore).err(), Some(Rejected::Attack));
+    // That a program is robust does not say that it is safe.
+    assert_eq!(check(&tso(&program), nothing(), &Ignore).err(), Some(Rejected::OtherQuestion));
 }
 
 /// A counter without end that no delay can matter to: proved over unbounded integers under SC,
@@ -409,7 +407,7 @@ fn long_programs_do_not_overflow_the_stack() {
     program.threads.push(long.finish().expect("valid"));
     let run = || {
         let answer = Lazy.verify(&tso(&program), &Run { monitor: &MostStates(1 << 21), ..Run::default() });
-        check(&tso(&program), answer.verdict, &Ignore).map(|checked| word(checked.verdict()))
+        check(&tso(&program), answer.verdict, &Ignore).map(|checked| checked.verdict().word())
     };
     let small_stack = std::thread::Builder::new().stack_size(256 << 10);
     let found = std::thread::scope(|scope| {
@@ -446,8 +444,8 @@ fn no_delays_prove_an_unsafe_program_safe() {
     let shapes = [Shape::LockedOrders, Shape::Litmus, Shape::FailingCas, Shape::ArrayCells];
     for (seed, shape) in (0..4000).flat_map(|seed| shapes.map(|shape| (seed, shape))) {
         let program = sketch_shape(shape, seed).build();
-        let violated = checked(&Explicit, &program, MOST).is_ok_and(|c| word(c.verdict()) == "unsafe");
-        let sc = Task { program: &program, model: model_named("sc").expect("a model") };
+        let violated = checked(&Explicit, &program, MOST).is_ok_and(|c| c.verdict().word() == "unsafe");
+        let sc = Task::safe(&program, model_named("sc").expect("a model"));
         let weak = || matches!(Explicit.verify(&sc, &Run::default()).verdict, Verdict::Safe(_));
         if !violated || !carries_over(&program) || !weak() {
             continue;
@@ -461,7 +459,7 @@ fn no_delays_prove_an_unsafe_program_safe() {
                 extended = next;
                 delays.push(delay);
             }
-            let task = Task { program: &extended, model: model_named("sc").expect("a model") };
+            let task = Task::safe(&extended, model_named("sc").expect("a model"));
             let run = Run { monitor: &MostStates(MOST), ..Run::default() };
             match Explicit.verify(&task, &run).verdict {
                 Verdict::Safe(Certificate::Closed(set)) => {

@@ -31,7 +31,7 @@ fn said(answer: &Answer) -> String {
     match &answer.verdict {
         Verdict::Safe(_) => format!("{}: safe, {} states", answer.engine, answer.statistics.states),
         Verdict::Unsafe(trace) => format!("{}: {:?}", answer.engine, trace.steps),
-        Verdict::Unknown(reasons) => format!("{}: {reasons:?}", answer.engine),
+        other => format!("{}: {other:?}", answer.engine),
     }
 }
 
@@ -45,7 +45,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
     let mut engines = std::collections::BTreeSet::new();
     for program in names.map(corpus) {
         for model in MODELS {
-            let task = Task { program: &program, model: *model };
+            let task = Task::safe(&program, *model);
             let alone = answer(&task, 1, &MostStates(300_000));
             let expected = said(&alone);
             engines.insert(alone.engine);
@@ -65,7 +65,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn an_unknown_names_the_same_reasons_with_any_number_of_threads() {
     let program = read("hard.fw", HARD);
-    let task = Task { program: &program, model: model_named("tso").expect("known") };
+    let task = Task::safe(&program, model_named("tso").expect("known"));
     let expected = said(&answer(&task, 1, &MostStates(30_000)));
     for threads in [2, 4] {
         assert_eq!(said(&answer(&task, threads, &MostStates(30_000))), expected);
@@ -99,7 +99,7 @@ impl Monitor for Narrow {
 #[test]
 fn whoever_has_taken_most_leaves_when_memory_is_short() {
     let program = corpus("alternating_bit.fw");
-    let task = Task { program: &program, model: model_named("tso").expect("known") };
+    let task = Task::safe(&program, model_named("tso").expect("known"));
     for threads in [1, 2, 3] {
         let narrow = Narrow { most: 200_000, taken: Mutex::default(), refused: AtomicUsize::new(0) };
         let answer = answer(&task, threads, &narrow);
@@ -124,7 +124,7 @@ fn work_is_shared() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/bakery.fw");
     let text = std::fs::read_to_string(path).expect("readable").replace("const N = 2;", "const N = 4;");
     let program = read("bakery.fw", &text);
-    let task = Task { program: &program, model: model_named("tso").expect("known") };
+    let task = Task::safe(&program, model_named("tso").expect("known"));
     let plan = plan(&task);
     for threads in [1, 2] {
         let clerk = Clerk::default();
@@ -149,7 +149,7 @@ fn an_interruption_ends_everybody() {
         }
     }
     let program = read("hard.fw", HARD);
-    let task = Task { program: &program, model: model_named("tso").expect("known") };
+    let task = Task::safe(&program, model_named("tso").expect("known"));
     for threads in [1, 2, 3] {
         let Verdict::Unknown(reasons) = answer(&task, threads, &Interrupted).verdict else {
             panic!("interrupted")
@@ -160,7 +160,7 @@ fn an_interruption_ends_everybody() {
 
 fn engines(text: &str) -> (Vec<&'static str>, Vec<&'static str>, bool) {
     let program = read("test.fw", text);
-    let task = Task { program: &program, model: model_named("tso").expect("known") };
+    let task = Task::safe(&program, model_named("tso").expect("known"));
     let plan = plan(&task);
     let asked = plan.entries.iter().map(|entry| entry.engine.name()).collect();
     let left_out = plan.left_out.iter().map(|(engine, _)| *engine).collect();
@@ -183,7 +183,7 @@ fn plans_fit_the_program() {
 fn buffers_that_may_grow_are_seen() {
     let piles_up = |text: &str, model: &str| {
         let program = read("test.fw", text);
-        plan(&Task { program: &program, model: model_named(model).expect("known") }).facts.piling_up.is_some()
+        plan(&Task::safe(&program, model_named(model).expect("known"))).facts.piling_up.is_some()
     };
     let stores = "shared x; thread P { loop { x = 1; } }";
     assert!(!piles_up(stores, "sc") && piles_up(stores, "tso") && piles_up(stores, "pso"));

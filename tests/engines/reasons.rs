@@ -52,7 +52,7 @@ fn fits(reason: &Reason, line: &str) -> bool {
 /// Checks the reasons of an engine; says how many of them name a line.
 fn check(engine: &dyn Engine, text: &str, model: &str) -> usize {
     let program = parse(text);
-    let task = Task { program: &program, model: model_named(model).expect("a model") };
+    let task = Task::safe(&program, model_named(model).expect("a model"));
     let answer = engine.verify(&task, &Run { monitor: &MostStates(3_000), ..Run::default() });
     let Verdict::Unknown(reasons) = answer.verdict else { return 0 };
     let mut named = 0;
@@ -109,7 +109,7 @@ fn a_wide_range_to_start_in_proves_nothing_by_a_few_of_its_values() {
     for engine in ENGINES {
         for (text, model) in [far, later].into_iter().flat_map(|t| MODELS.iter().map(move |m| (t, m))) {
             let program = parse(text);
-            let task = Task { program: &program, model: *model };
+            let task = Task::safe(&program, *model);
             let answer = engine.verify(&task, &Run { monitor: &MostStates(20_000), ..Run::default() });
             assert!(!matches!(answer.verdict, Verdict::Safe(_)), "{} on {text}", engine.name());
         }
@@ -120,7 +120,7 @@ fn a_wide_range_to_start_in_proves_nothing_by_a_few_of_its_values() {
 fn an_initial_value_beyond_64_bits_is_the_reason_and_not_a_choice() {
     let program = parse("shared x = 18446744073709551616;\nthread P { let r; r = x; assert r > 5; }");
     for (engine, model) in [("explicit", "sc"), ("explicit", "tso"), ("lazy", "tso")] {
-        let task = Task { program: &program, model: model_named(model).expect("a model") };
+        let task = Task::safe(&program, model_named(model).expect("a model"));
         let answer = engine_named(engine).expect("an engine").verify(&task, &Run::default());
         let Verdict::Unknown(reasons) = answer.verdict else { panic!("{engine} computes with 64 bits") };
         let said: Vec<String> = reasons.iter().map(|reason| reason.text(&program)).collect();

@@ -103,7 +103,7 @@ const FOREVER: &str =
 fn nothing_negative_is_ever_stored() {
     let program = program(FOREVER);
     for model in MODELS {
-        let task = Task { program: &program, model: *model };
+        let task = Task::safe(&program, *model);
         for recall in recalls(2) {
             let mut prover = Prover::new(task, recall);
             prover.claim_everywhere(&|v, slots| at_least(v, slots, 0));
@@ -124,7 +124,7 @@ fn nothing_negative_is_ever_stored() {
 #[test]
 fn claims_that_are_too_strong_or_too_weak_are_rejected() {
     let program = program(FOREVER);
-    let task = Task { program: &program, model: model("tso") };
+    let task = Task::safe(&program, model("tso"));
     for recall in recalls(1) {
         let claim = |number: i64, at_most: bool| {
             let mut prover = Prover::new(task, recall);
@@ -175,7 +175,7 @@ fn two_cubes_may_share_the_cases_of_one_value() {
     let program =
         program("shared x = any; thread A { loop { x = 3; x = 0; } } thread B { let r; r = x; x = r; }");
     for model in MODELS {
-        let task = Task { program: &program, model: *model };
+        let task = Task::safe(&program, *model);
         for recall in recalls(1) {
             let memory = |slots: &[Slot]| {
                 let slot = slots[0];
@@ -198,7 +198,7 @@ fn two_cubes_may_share_the_cases_of_one_value() {
 #[test]
 fn cubes_about_pools_may_not_share_the_cases() {
     let program = program("shared x; thread A { loop { choose { x = 0; } or { x = 1; } } }");
-    let task = Task { program: &program, model: model("tso") };
+    let task = Task::safe(&program, model("tso"));
     let pool = |slots: &[Slot]| slots.iter().copied().find(|slot| matches!(slot, Slot::Pool(..)));
     let split = |slots: &[Slot]| match pool(slots) {
         Some(pool) => vec![vec![(pool, true)], vec![(pool, false)]],
@@ -230,7 +230,7 @@ fn cubes_may_differ_in_what_they_say_of_a_pool() {
     ] {
         let program = program(text);
         for model in [model("tso"), model("pso")] {
-            let task = Task { program: &program, model };
+            let task = Task::safe(&program, model);
             let answer = Cegar.verify(&task, &Run::default());
             let Verdict::Safe(Certificate::Cubes(proof)) = answer.verdict else {
                 panic!("{text}: {:?}", answer.verdict)
@@ -252,7 +252,7 @@ fn classic_programs_are_proved() {
     ];
     for (name, model_name, k) in cases {
         let program = corpus(name);
-        let task = Task { program: &program, model: model(model_name) };
+        let task = Task::safe(&program, model(model_name));
         let mut prover = Prover::new(task, Recall { k, ..POOLS });
         assert!(prover.explore(&orders, 20_000), "{name}");
         assert!(prover.is_safe(), "{name} {model_name}");
@@ -262,7 +262,7 @@ fn classic_programs_are_proved() {
 
 /// A proof to break: one kept store, the rest in a pool.
 fn example(program: &Program) -> (Task<'_>, CubeProof) {
-    let task = Task { program, model: model("tso") };
+    let task = Task::safe(program, model("tso"));
     let mut prover = Prover::new(task, Recall { k: 1, ..POOLS });
     prover.claim_everywhere(&|v, slots| at_least(v, slots, 0));
     (task, prover.proof)
@@ -347,7 +347,7 @@ fn violations_are_never_proved_away() {
         ),
     ] {
         let program = program(text);
-        let task = Task { program: &program, model: model(name) };
+        let task = Task::safe(&program, model(name));
         for recall in recalls(2) {
             let mut prover = Prover::new(task, recall);
             assert!(prover.explore(&orders, 20_000));
@@ -361,7 +361,7 @@ fn violations_are_never_proved_away() {
 #[test]
 fn products_are_refused() {
     let program = program("shared x; thread A { let r; r = x; r = r * r; x = r; }");
-    let task = Task { program: &program, model: model("sc") };
+    let task = Task::safe(&program, model("sc"));
     let proof = CubeProof {
         recall: POOLS,
         vocabulary: Vocabulary::default(),
@@ -384,7 +384,7 @@ fn no_program_with_a_violation_is_proved_safe() {
         let program = random::generate(seed);
         let recalls: Vec<Recall> = recalls(1).collect();
         for model in MODELS {
-            let task = Task { program: &program, model: *model };
+            let task = Task::safe(&program, *model);
             let mut prover = Prover::new(task, recalls[seed as usize % recalls.len()]);
             let instances = |v: &mut Vocabulary, slots: &[Slot]| {
                 (-1..3).flat_map(|number| at_least(v, slots, number)).collect()

@@ -21,7 +21,7 @@ fn with_proof<T>(
     engine: &str,
     then: impl Fn(&Task<'_>, &Certificate) -> T,
 ) -> T {
-    let task = Task { program, model: model_named(model).expect("there is such a model") };
+    let task = Task::safe(program, model_named(model).expect("there is such a model"));
     let answer = engine_named(engine).expect("there is such an engine").verify(&task, &Run::default());
     let checked = check(&task, answer.verdict, &evidence::Ignore).expect("the evidence holds");
     let Verdict::Safe(certificate) = checked.verdict() else { panic!("{:?}", checked.verdict()) };

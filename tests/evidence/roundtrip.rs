@@ -4,7 +4,7 @@
 use crate::support::random;
 
 use engine::{Engine, Explicit, Run};
-use evidence::{Ignore, MostStates, Task, Verdict, check};
+use evidence::{Ignore, MostStates, Task, check};
 use fastrand::Rng;
 use machine::reference::{self, Limits};
 use machine::{MODELS, Model, SC};
@@ -365,14 +365,10 @@ fn violations(program: &Program, model: reference::Model) -> Option<BTreeSet<ref
 
 /// Whether the program is safe, by the engine.
 fn is_safe(program: &Program, model: Model) -> Option<bool> {
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let answer =
         Explicit.verify(&task, &Run { monitor: &MostStates(20_000), max_buffer: Some(8), ..Run::default() });
-    match check(&task, answer.verdict, &Ignore).expect("evidence").verdict() {
-        Verdict::Safe(_) => Some(true),
-        Verdict::Unsafe(_) => Some(false),
-        Verdict::Unknown(_) => None,
-    }
+    check(&task, answer.verdict, &Ignore).expect("evidence").holds()
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn random_violations_stay_violations_and_become_simpler() {
     for seed in 0..seeds() {
         let program = generate(seed);
         for (model, order) in MODELS.iter().flat_map(|m| [(*m, Order::Breadth), (*m, Order::Depth)]) {
-            let task = Task { program: &program, model };
+            let task = Task::safe(&program, model);
             let Some(trace) = found(&task, order) else { continue };
             let simple = simpler(&task, &trace);
             let text = || format!("seed {seed}, {}, {order:?}\n{}", model.name(), program::print(&program));
@@ -150,7 +150,7 @@ thread P { let a; x = 1; a = y; assert a == 0; }
 thread Q { let b; y = 1; b = x; }",
     );
     for model in ["tso", "pso"] {
-        let task = Task { program: &program, model: model_named(model).expect("known") };
+        let task = Task::safe(&program, model_named(model).expect("known"));
         let trace = found(&task, Order::Depth).expect("unsafe");
         assert_eq!(delayed(&program, task.model, &simpler(&task, &trace)), [""; 0]);
     }
@@ -159,7 +159,7 @@ thread Q { let b; y = 1; b = x; }",
 /// The delayed stores of the simplified violation, its threads' steps and its changes of thread.
 fn check_simple(text: &str, model: &str, order: Order, expected: (&[&str], usize, usize)) {
     let program = read(text);
-    let task = Task { program: &program, model: model_named(model).expect("known") };
+    let task = Task::safe(&program, model_named(model).expect("known"));
     let simple = simpler(&task, &found(&task, order).expect("unsafe"));
     let steps = simple.steps.iter().filter(|step| matches!(step.event, Event::Step { .. }));
     let threads: Vec<_> = steps.map(|step| step.event.thread()).collect();
@@ -199,7 +199,7 @@ thread Q { let b; loop { y = 1; b = x; m: skip; y = 0; } }
 thread R { loop { z = z + 1; if (z > 3) { z = 0; } } }
 never P@l && Q@m && P.a == 0 && Q.b == 0;";
     let program = read(text);
-    let task = Task { program: &program, model: model_named("tso").expect("known") };
+    let task = Task::safe(&program, model_named("tso").expect("known"));
     let trace = found(&task, Order::Depth).expect("unsafe");
     let simple = simpler(&task, &trace);
     let threads: BTreeSet<&str> =
@@ -217,7 +217,7 @@ thread P { let a; loop { x = 1; a = y; l: skip; x = 0; } }
 thread Q { let b; loop { y = 1; b = x; m: skip; y = 0; } }
 never P@l && Q@m && P.a == 0 && Q.b == 0;",
     );
-    let task = Task { program: &program, model: model_named("tso").expect("known") };
+    let task = Task::safe(&program, model_named("tso").expect("known"));
     let last = found(&task, Order::Breadth).expect("unsafe");
     let (p, q) = (program.threads[0].clone(), program.thread_ids().next().expect("a thread"));
     let mut steps = Vec::new();
@@ -276,7 +276,7 @@ fn a_fence_that_is_said_to_prevent_a_run_does_and_there_is_one_for_every_weak_ru
     let (mut full, mut store) = (0, 0);
     for (name, program) in programs() {
         for model in MODELS {
-            let task = Task { program: &program, model: *model };
+            let task = Task::safe(&program, *model);
             let Some(simple) = found(&task, Order::Breadth).map(|trace| simplified(&task, &trace)) else {
                 continue;
             };
@@ -310,7 +310,7 @@ fn a_fence_that_is_said_to_prevent_a_run_does_and_there_is_one_for_every_weak_ru
 /// The sentence about the simplified violation, and the lines of the fence that prevents it.
 fn check_cause(text: &str, model: &str, sentence: &str, fence: Option<usize>) {
     let program = read(text);
-    let task = Task { program: &program, model: model_named(model).expect("known") };
+    let task = Task::safe(&program, model_named(model).expect("known"));
     let simple = simplified(&task, &found(&task, Order::Breadth).expect("unsafe"));
     let violated = simple.violated().expect("a violation stays one");
     assert_eq!(violated.cause.expect("a cause").text(&program), sentence);

@@ -57,7 +57,7 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
 
 fn check(name: &str, model: &str, engine: &str, solvers: &[&[&str]]) {
     let program = read(name);
-    let task = Task { program: &program, model: model_named(model).expect("known") };
+    let task = Task::safe(&program, model_named(model).expect("known"));
     let mut script = Vec::new();
     let whole = certificate(&task, engine);
     let count = write_smtlib(&task, &whole, &mut script).expect("linear");
@@ -100,8 +100,8 @@ fn a_certificate_that_does_not_fit_the_program_has_no_form() {
     let (mine, other) = (read("peterson_fenced"), read("ticket_lock"));
     let model = model_named("sc").expect("known");
     for engine in ["explicit", "gaps", "cegar"] {
-        let proof = certificate(&Task { program: &mine, model }, engine);
-        let refused = write_smtlib(&Task { program: &other, model }, &proof, &mut std::io::sink());
+        let proof = certificate(&Task::safe(&mine, model), engine);
+        let refused = write_smtlib(&Task::safe(&other, model), &proof, &mut std::io::sink());
         assert_eq!(refused.map_err(|error| error.kind()), Err(ErrorKind::InvalidInput), "{engine}");
     }
 }
@@ -205,7 +205,7 @@ fn every_safe_program_of_the_corpus_is_proved_for_other_solvers_too() {
         let next = || waiting.lock().expect("nobody panicked").next();
         while let Some((path, model, define)) = next() {
             let program = data::read(path, define);
-            let task = Task { program: &program, model: model_named(model).expect("known") };
+            let task = Task::safe(&program, model_named(model).expect("known"));
             let name = format!("{} {define:?} {model}", program.name);
             ["portfolio", "cegar"].iter().for_each(|engine| judge(&name, &task, engine, &judged));
         }

@@ -64,7 +64,7 @@ fn evidence_is_accepted_as_it_was_written() {
 #[test]
 fn both_forms_say_the_same() {
     for subject in all().step_by(5) {
-        let task = Task { program: &subject.program, model: subject.model };
+        let task = Task::safe(&subject.program, subject.model);
         let verdict = || in_memory(&subject.program, &subject.facts).expect("untouched").1;
         for form in [Form::Text, Form::Json] {
             let file = written(&task, &verdict(), form);
@@ -264,7 +264,7 @@ fn flipped_bytes_are_rejected_or_harmless() {
     let (mut tried, mut rejected) = (0, 0);
     for subject in all().filter(|subject| subject.facts.len() < 120) {
         let judge = Judge::new(&subject.program);
-        let task = Task { program: &subject.program, model: subject.model };
+        let task = Task::safe(&subject.program, subject.model);
         for form in [Form::Text, Form::Json] {
             let verdict = in_memory(&subject.program, &subject.facts).expect("untouched").1;
             let file = written(&task, &verdict, form);
@@ -355,7 +355,7 @@ fn passes(program: &Program, file: &[u8], budget: usize) -> (usize, bool) {
 fn a_smaller_budget_takes_more_passes_and_no_more_memory() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/chase_lev_fenced.fw");
     let program = corpus_program(&path);
-    let task = Task { program: &program, model: model_named("tso").expect("a model") };
+    let task = Task::safe(&program, model_named("tso").expect("a model"));
     let verdict = Explicit.verify(&task, &Run::default()).verdict;
     let Verdict::Safe(Certificate::Closed(set)) = &verdict else { panic!("safe") };
     // A round stops collecting at the budget, give or take a chunk of the state set and of its
@@ -412,7 +412,7 @@ fn the_states_of_a_bounded_machine_are_no_certificate() {
         for model in MODELS.iter().filter(|model| model.buffers()) {
             for cap in [0, 1, 2] {
                 let Some(set) = states_within(&program, *model, cap) else { continue };
-                let task = Task { program: &program, model: *model };
+                let task = Task::safe(&program, *model);
                 let verdict = Verdict::Safe(Certificate::Closed(set));
                 let file = written(&task, &verdict, Form::Text);
                 assert!(check_bytes(&program, &file, LARGE).is_err(), "{} {}", program.name, model.name());

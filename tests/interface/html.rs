@@ -220,6 +220,48 @@ fn fences_and_lists_of_answers_are_legible_at_every_width_and_in_both_schemes() 
 }
 
 #[test]
+fn robustness_is_legible_and_its_witness_steps() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = programs();
+    check_legible(&browser, &folder, &["robust", "sb.fw", "bakery.fw"]);
+    check_legible(&browser, &folder, &["fence", "--goal", "robust", "sb.fw"]);
+    assert_eq!(browser.text("p.verdict"), "fences found under TSO");
+    browser.visit(&report(&folder, &["robust", "sb.fw"]), 1280, "light");
+    assert_eq!(browser.text("p.verdict"), "not robust under TSO");
+    assert_eq!(browser.text("p.lead"), "P0 can delay x = 1 (line 2) past a = y (line 2).");
+    let cycle = browser.script("return document.querySelectorAll('.on-cycle').length");
+    assert!(cycle.as_u64() >= Some(4), "{cycle}");
+    // The store waits while the other thread acts; at the end everything is in memory.
+    browser.press("j");
+    assert!(cards(&browser)[0].contains("Buffer, oldest first: x = 1"), "{:?}", cards(&browser));
+    browser.press(key::END);
+    assert_eq!(cards(&browser)[2], "Memory x = 1 y = 1");
+    assert_quiet(&browser);
+}
+
+#[test]
+fn what_ci_did_not_expect_is_on_the_page() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = programs();
+    let expectations =
+        |tso: &str| format!("[[program]]\nfile = \"sb.fw\"\nexpect = {{ sc = \"safe\", tso = \"{tso}\" }}\n");
+    folder.write("fencewright.toml", &expectations("safe"));
+    check_legible(&browser, &folder, &["ci"]);
+    assert_eq!(browser.text("nav li:first-child"), "sb.fw SC ok");
+    assert_eq!(browser.text("nav li:last-child"), "sb.fw TSO missing");
+    browser.click("nav a[href='#answer-2']");
+    let lead = browser.text("#answer-2 p.lead");
+    assert!(lead.starts_with("A fence is missing under TSO: full fence after"), "{lead}");
+    browser.press("j");
+    let stepped = browser.text("#answer-2 .count");
+    assert!(stepped.starts_with("1 /"), "{stepped}");
+    folder.write("fencewright.toml", &expectations("unsafe"));
+    browser.visit(&report(&folder, &["ci"]), 1280, "light");
+    assert_eq!(browser.script("return document.querySelectorAll('.player').length"), json!(0));
+    assert_quiet(&browser);
+}
+
+#[test]
 fn every_control_is_reached_by_tab_and_shows_it() {
     let Some(browser) = Browser::open() else { return };
     let folder = programs();

@@ -5,8 +5,8 @@
 
 use crate::support::random;
 
-use engine::{Engine, Explicit, GapProofs, Order, Run, outcomes};
-use evidence::{Ignore, Task, Verdict, check, check_outcomes};
+use engine::{Answer, Engine, Explicit, FinalStates, GapProofs, Order, Run};
+use evidence::{Ignore, Task, Verdict, check};
 use machine::reference::{self, Config, Limits, Reached, models};
 use machine::{Buffered, Configuration, Entry, Machine, Model, State, StateSet, Stepper, TSO, Violation};
 use program::{Cond, Int, Loc, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
@@ -197,7 +197,7 @@ fn verdict_agrees(
     expected: &Reached,
     order: Order,
 ) -> Result<(), String> {
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let run = Run { order, max_buffer: Some(CAP), ..Run::default() };
     let answer = engine.verify(&task, &run);
     let checked = check(&task, answer.verdict, &Ignore).map_err(|why| format!("rejected: {why}"))?;
@@ -300,17 +300,18 @@ fn reduction_and_exploration_find_all_final_states() {
                 question.observed.iter().map(|(_, place)| config.place(place)).collect::<Vec<_>>()
             };
             let expected: BTreeSet<Vec<Int>> = finals.map(values).collect();
-            let task = Task { program: &program, model };
+            let task = Task::asked(&program, model);
             let run = Run { max_buffer: Some(CAP), ..Run::default() };
-            let (found, statistics) = outcomes(&task, &question, &run);
+            let Answer { verdict, statistics, .. } = FinalStates.verify(&task, &run);
             let by = if statistics.method == Some("reduction") { &reduced } else { &explored };
             by.set(by.get() + 1);
-            let checked = match check_outcomes(&task, &question, &found, &Ignore) {
+            let checked = match check(&task, verdict, &Ignore) {
                 Ok(checked) => checked,
                 Err(why) => return Some(Err(format!("rejected: {why}"))),
             };
+            let outcomes = checked.outcomes().expect("final states");
             let found: BTreeSet<Vec<Int>> =
-                checked.finals().iter().map(|f| f.iter().map(|v| Int::from(*v)).collect()).collect();
+                outcomes.finals().iter().map(|f| f.iter().map(|v| Int::from(*v)).collect()).collect();
             // The reduction needs no cap, so it may see more than a reference that hit one.
             let right = if reached.cap_hit { found.is_superset(&expected) } else { found == expected };
             if !right {

@@ -452,7 +452,7 @@ fn check_sc(program: &Program) -> usize {
 #[test]
 fn concrete_values_of_pools_are_doubted() {
     let program = corpus("thesis_3_3");
-    let task = Task { program: &program, model: TSO };
+    let task = Task::safe(&program, TSO);
     for recall in recalls().filter(|recall| recall.k < 2) {
         let machine = Buffered::recalling(&program, TSO, recall);
         let mut stepper = Stepper::new(&machine);

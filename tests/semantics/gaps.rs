@@ -123,7 +123,7 @@ fn proved(name: &str, model: Model) -> (Program, Gaps, ClosedSet) {
     let text = std::fs::read_to_string(path).expect("part of the corpus");
     let frontend = frontend::choose(Some("fw"), name, &text).expect("known");
     let program = (frontend.read)(Source::new(name, text), &Default::default()).expect("valid").program;
-    match GapProofs.verify(&Task { program: &program, model }, &Run::default()).verdict {
+    match GapProofs.verify(&Task::safe(&program, model), &Run::default()).verdict {
         Verdict::Safe(Certificate::Gaps(gaps, set)) => (program, gaps, set),
         other => panic!("{name}: {other:?}"),
     }
@@ -145,7 +145,7 @@ fn accepted(task: &Task<'_>, gaps: Gaps, set: ClosedSet) -> bool {
 fn a_certificate_without_any_one_of_its_states_is_rejected() {
     for (name, model) in [("ticket_lock", TSO), ("alternating_bit", model_named("pso").expect("known"))] {
         let (program, gaps, set) = proved(name, model);
-        let task = Task { program: &program, model };
+        let task = Task::safe(&program, model);
         assert!(accepted(&task, gaps, copy(&set, |_| true)));
         for gone in 0..set.states.len() {
             assert!(!accepted(&task, gaps, copy(&set, |at| at != gone)), "{name} without state {gone}");
@@ -156,7 +156,7 @@ fn a_certificate_without_any_one_of_its_states_is_rejected() {
 #[test]
 fn states_that_are_no_normal_forms_are_rejected() {
     let (program, gaps, set) = proved("ticket_lock", TSO);
-    let task = Task { program: &program, model: TSO };
+    let task = Task::safe(&program, TSO);
     for value in [1000, -1000, i64::MAX, i64::MIN] {
         let mut more = copy(&set, |_| true);
         let mut state = State::default();
@@ -173,7 +173,7 @@ fn states_that_are_no_normal_forms_are_rejected() {
 #[test]
 fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
     let (program, gaps, set) = proved("nonblocking_write", SC);
-    let task = Task { program: &program, model: SC };
+    let task = Task::safe(&program, SC);
     assert!(gaps.modulus == 2 && accepted(&task, gaps, copy(&set, |_| true)));
     let wrong = [
         Gaps { modulus: 1, ..gaps },
@@ -192,7 +192,7 @@ fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
 #[test]
 fn gap_certificates_survive_files_and_not_tampering() {
     let (program, gaps, set) = proved("ticket_lock", TSO);
-    let task = Task { program: &program, model: TSO };
+    let task = Task::safe(&program, TSO);
     let verdict = Verdict::Safe(Certificate::Gaps(gaps, set));
     for form in [Form::Text, Form::Json] {
         let mut file = Vec::new();

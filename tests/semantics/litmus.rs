@@ -2,8 +2,8 @@
 //! PSO must be what the expected data say. The tests are not part of this repository; they are
 //! read from `../shared/corpora/litmus-x86` (or `$FENCEWRIGHT_CORPORA/litmus-x86`) when there.
 
-use engine::{Run, outcomes};
-use evidence::{Ignore, Observation, Task, check_outcomes};
+use engine::{Engine, FinalStates, Run};
+use evidence::{Ignore, Observation, Task, check};
 use machine::model_named;
 use program::{Program, Quantifier, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,9 +66,10 @@ fn read(folder: &Path, file: &str) -> Result<Program, String> {
 fn compare(program: &Program, row: &Row) -> Result<(), String> {
     let model = model_named(&row.model).ok_or("unknown model")?;
     let question = program.question.as_ref().ok_or("no question")?;
-    let task = Task { program, model };
-    let (found, _) = outcomes(&task, question, &Run::default());
-    let checked = check_outcomes(&task, question, &found, &Ignore).map_err(|why| why.to_string())?;
+    let task = Task::asked(program, model);
+    let found = FinalStates.verify(&task, &Run::default()).verdict;
+    let checked = check(&task, found, &Ignore).map_err(|why| why.to_string())?;
+    let checked = checked.outcomes().ok_or("no final states")?;
     let quantifier = match question.quantifier {
         Quantifier::Exists => "exists",
         Quantifier::NotExists => "~exists",

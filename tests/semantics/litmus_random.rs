@@ -10,8 +10,8 @@ mod words;
 mod writer;
 mod x86;
 
-use engine::{Run, outcomes};
-use evidence::{Ignore, Task, check_outcomes};
+use engine::{Engine, FinalStates, Run};
+use evidence::{Ignore, Task, check};
 use machine::model_named;
 use program::{Program, Source};
 use sample::Sample;
@@ -62,9 +62,10 @@ fn compare(sample: &Sample, program: &Program, name: &str, model: Model) -> Resu
         listed.map(|(name, spot)| (name, sample.test.shown(state, spot))).collect()
     };
     let expected: States = finals.iter().map(shown).collect();
-    let task = Task { program, model: model_named(name).ok_or("no such model")? };
-    let (found, _) = outcomes(&task, question, &Run::default());
-    let checked = check_outcomes(&task, question, &found, &Ignore).map_err(|why| why.to_string())?;
+    let task = Task::asked(program, model_named(name).ok_or("no such model")?);
+    let found = FinalStates.verify(&task, &Run::default()).verdict;
+    let checked = check(&task, found, &Ignore).map_err(|why| why.to_string())?;
+    let checked = checked.outcomes().ok_or("no final states")?;
     let names = || question.observed.iter().map(|(name, _)| name.clone());
     let named = |values: &Vec<i64>| names().zip(values.iter().map(|v| i128::from(*v))).collect();
     let states: States = checked.finals().iter().map(named).collect();

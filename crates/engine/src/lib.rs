@@ -2,8 +2,10 @@
 //!
 //! An [`Engine`] gets the task and a [`Run`] (who watches it, how it may search) and returns
 //! an [`Answer`] whose verdict carries evidence. It never prints and has no clock. `ENGINES`
-//! lists them all.
+//! lists those that decide safety; robustness and final states have one engine each. [`ask`] asks an
+//! engine and gives a [`Finding`], whose evidence was checked.
 
+mod ask;
 mod cegar;
 mod explicit;
 mod fences;
@@ -18,21 +20,19 @@ mod robust;
 mod search;
 mod stepping;
 
+pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
 pub use cegar::{Abstraction, Cegar};
 pub use explicit::Explicit;
 pub use fences::{
-    Costs, FenceAnswer, FenceOptions, FencePoint, FencesFound, NeededFence, Placed, Points, fence_points,
-    place_fences, prevented_by,
+    Costs, FenceAnswer, FenceOptions, FencePoint, FencedRun, FencesFound, NeededFence, Placed, Points,
+    fence_points, place_fences, prevented_by,
 };
 pub use gaps::GapProofs;
 pub use lazy::Lazy;
-pub use outcomes::outcomes;
+pub use outcomes::FinalStates;
 pub use plan::{Entry, Facts, Plan, plan};
 pub use portfolio::Portfolio;
-pub use robust::{
-    Cuts, MadeRobust, RobustFence, RobustFences, RobustWork, Robustness, fences_for_robustness, prove_robust,
-    robust, robust_checked, robust_proved, robust_with,
-};
+pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
@@ -87,11 +87,11 @@ pub trait Engine: Sync {
     /// One line for lists and help.
     fn about(&self) -> &'static str;
 
-    /// Is the program safe?
+    /// The answer to a task.
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
 }
 
-/// All engines; the first is the default.
+/// All engines that decide safety; the first is the default.
 pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Lazy];
 
 /// The engine of this name.

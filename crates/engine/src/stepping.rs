@@ -143,7 +143,7 @@ mod tests {
         let mut thread = ThreadBuilder::new("P");
         thread.edge(thread.entry(), Op::Store(x, Expr::from(1)), thread.entry(), Span::NONE);
         program.threads.push(thread.finish().expect("valid"));
-        let task = Task { program: &program, model: model_named("tso").expect("a model") };
+        let task = Task::safe(&program, model_named("tso").expect("a model"));
         let answer =
             Explicit.verify(&task, &Run { monitor: &EightMegabytes, max_buffer: None, ..Run::default() });
         let Verdict::Unknown(reasons) = answer.verdict else { panic!("there is no end to it") };

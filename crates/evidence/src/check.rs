@@ -8,10 +8,15 @@
 use crate::cause::{Cause, cause};
 use crate::cubes::{CubeFlaw, check_cubes};
 use crate::obligations::{Looking, Obligations};
-use crate::robust::check_robust_safe;
-use crate::{Certificate, ClosedSet, Monitor, Patience, Progress, Stop, Task, Verdict};
+use crate::outcomes::check_outcomes;
+use crate::robust::{check_robust, check_robust_safe};
+use crate::witness::check_witness;
+use crate::{
+    Certificate, CheckedOutcomes, CheckedWitness, ClosedSet, Goal, Monitor, Patience, Progress, Reason, Stop,
+    Task, Verdict, WitnessRejected,
+};
 use machine::{
-    Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, Trace, Violation, WithBuffers, replay_while,
+    Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, TSO, Trace, Violation, WithBuffers, replay_while,
 };
 use std::fmt;
 
@@ -20,9 +25,16 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Checked {
     verdict: Verdict,
-    /// What happens in a violating run.
-    account: Option<Account>,
-    cause: Option<Cause>,
+    seen: Seen,
+}
+
+/// What the checker saw on its way.
+#[derive(Debug)]
+enum Seen {
+    Nothing,
+    Run(Box<Account>, Option<Cause>),
+    Witness(Box<CheckedWitness>),
+    Outcomes(Box<CheckedOutcomes>),
 }
 
 /// A violation that was replayed.
@@ -38,16 +50,18 @@ pub struct Violated<'a> {
 }
 
 impl Checked {
-    pub(crate) fn from_parts(verdict: Verdict, account: Option<Account>) -> Checked {
-        Checked { verdict, account, cause: None }
+    /// A violation and what happens in it.
+    pub(crate) fn violation(trace: Trace, account: Account) -> Checked {
+        Checked { verdict: Verdict::Unsafe(trace), seen: Seen::Run(Box::new(account), None) }
     }
 
     /// Looks for the cause of a violation, once for everybody who wants to know.
-    pub fn explained(self, task: &Task<'_>, monitor: &dyn Monitor) -> Checked {
-        let mut patience = Patience::new(monitor, "looking for the cause");
-        let found =
-            self.violated().and_then(|v| cause(task.program, v.trace.violation, v.account, &mut patience));
-        Checked { cause: found, ..self }
+    pub fn explained(mut self, task: &Task<'_>, monitor: &dyn Monitor) -> Checked {
+        if let (Verdict::Unsafe(trace), Seen::Run(account, found)) = (&self.verdict, &mut self.seen) {
+            let mut patience = Patience::new(monitor, "looking for the cause");
+            *found = cause(task.program, trace.violation, account, &mut patience);
+        }
+        self
     }
 
     /// The verdict.
@@ -57,10 +71,54 @@ impl Checked {
 
     /// The violation, if it is one.
     pub fn violated(&self) -> Option<Violated<'_>> {
-        match (&self.verdict, &self.account) {
-            (Verdict::Unsafe(trace), Some(account)) => {
-                Some(Violated { trace, account, cause: self.cause.as_ref() })
+        match (&self.verdict, &self.seen) {
+            (Verdict::Unsafe(trace), Seen::Run(account, cause)) => {
+                Some(Violated { trace, account, cause: cause.as_ref() })
             }
+            _ => None,
+        }
+    }
+
+    /// Whether what was asked is so; `None` if that is not known.
+    pub fn holds(&self) -> Option<bool> {
+        match (&self.verdict, &self.seen) {
+            (_, Seen::Outcomes(found)) => found.holds(),
+            (Verdict::Safe(_) | Verdict::Robust(_), _) => Some(true),
+            (Verdict::Unsafe(_) | Verdict::NotRobust(_), _) => Some(false),
+            (Verdict::Unknown(_) | Verdict::FinalStates(_), _) => None,
+        }
+    }
+
+    /// Why not everything is known.
+    pub fn reasons(&self) -> &[Reason] {
+        match (&self.verdict, &self.seen) {
+            (_, Seen::Outcomes(found)) => found.missing(),
+            (Verdict::Unknown(reasons), _) => reasons,
+            _ => &[],
+        }
+    }
+
+    /// What happens in a violation or a witness.
+    pub fn account(&self) -> Option<&Account> {
+        match &self.seen {
+            Seen::Run(account, _) => Some(account),
+            Seen::Witness(witness) => Some(witness.account()),
+            Seen::Nothing | Seen::Outcomes(_) => None,
+        }
+    }
+
+    /// The witness that the program is not robust, with its happens-before.
+    pub fn witness(&self) -> Option<&CheckedWitness> {
+        match &self.seen {
+            Seen::Witness(witness) => Some(witness),
+            _ => None,
+        }
+    }
+
+    /// The final states, where those were asked for.
+    pub fn outcomes(&self) -> Option<&CheckedOutcomes> {
+        match &self.seen {
+            Seen::Outcomes(found) => Some(found),
             _ => None,
         }
     }
@@ -71,6 +129,8 @@ impl Checked {
 pub enum Rejected {
     /// The trace cannot be replayed.
     Trace(machine::Rejected),
+    /// A witness that the program is not robust is none.
+    Witness(WitnessRejected),
     /// The dictionary of a certificate names what does not exist, or the same thing twice.
     Dictionary,
     /// A state does not fit the dictionary.
@@ -103,6 +163,8 @@ pub enum Rejected {
     FinalStates,
     /// A state is too large to be stored, or there are too many for the budget.
     TooLarge,
+    /// Something else was asked.
+    OtherQuestion,
     /// Checking was stopped.
     Stopped(Stop),
 }
@@ -111,6 +173,7 @@ impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rejected::Trace(why) => why.fmt(f),
+            Rejected::Witness(why) => why.fmt(f),
             Rejected::Dictionary => write!(f, "the dictionary of controls does not fit the program"),
             Rejected::Malformed(at) => write!(f, "state {} does not fit the dictionary", at + 1),
             Rejected::InitialMissing => write!(f, "an initial state is missing"),
@@ -131,6 +194,7 @@ impl fmt::Display for Rejected {
             Rejected::Unreached => write!(f, "a state of the set is never reached"),
             Rejected::FinalStates => write!(f, "the final states listed are not those of the set"),
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),
+            Rejected::OtherQuestion => write!(f, "this answers another question"),
             Rejected::Stopped(stop) => stop.fmt(f),
         }
     }
@@ -140,15 +204,38 @@ impl std::error::Error for Rejected {}
 
 /// Checks the evidence of a verdict.
 pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result<Checked, Rejected> {
-    let account = match &verdict {
-        Verdict::Unsafe(trace) => Some(replayed(task, trace, monitor)?),
-        Verdict::Unknown(_) => None,
+    if !answers(task.goal, &verdict) {
+        return Err(Rejected::OtherQuestion);
+    }
+    let seen = match &verdict {
+        Verdict::Unknown(_) => Seen::Nothing,
+        Verdict::Unsafe(trace) => Seen::Run(Box::new(replayed(task, trace, monitor)?), None),
+        Verdict::NotRobust(_) if task.model != TSO => return Err(Rejected::NotForModel),
+        Verdict::NotRobust(witness) => {
+            let checked = check_witness(task.program, witness.clone()).map_err(Rejected::Witness)?;
+            Seen::Witness(Box::new(checked))
+        }
+        Verdict::Robust(proof) => {
+            check_robust(task, proof, monitor)?;
+            Seen::Nothing
+        }
+        Verdict::FinalStates(outcomes) => Seen::Outcomes(Box::new(check_outcomes(task, outcomes, monitor)?)),
         Verdict::Safe(certificate) => {
             check_certificate(task, certificate, monitor)?;
-            None
+            Seen::Nothing
         }
     };
-    Ok(Checked::from_parts(verdict, account))
+    Ok(Checked { verdict, seen })
+}
+
+/// Whether a verdict is about what is asked.
+fn answers(goal: Goal, verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Safe(_) | Verdict::Unsafe(_) => goal == Goal::Safe,
+        Verdict::Robust(_) | Verdict::NotRobust(_) => goal == Goal::Robust,
+        Verdict::FinalStates(_) => goal == Goal::FinalStates,
+        Verdict::Unknown(_) => true,
+    }
 }
 
 fn check_certificate(

@@ -86,7 +86,7 @@ impl Known {
 /// # let (start, end) = (thread.entry(), thread.location(Span::NONE));
 /// # thread.edge(start, Op::Store(x, Expr::from(1)), end, Span::NONE);
 /// # program.threads.push(thread.finish()?);
-/// # let task = Task { program: &program, model: SC };
+/// # let task = Task::safe(&program, SC);
 /// # let machine = task.machine();
 /// # let mut stepper = Stepper::new(&machine);
 /// # let mut states = StateSet::new();

@@ -1,7 +1,7 @@
 //! Verdicts with their evidence, and the checker.
 //!
-//! An engine answers a [`Task`] with a [`Verdict`] that carries its evidence inside: a
-//! [`machine::Trace`] or a [`Certificate`]. [`check`] re-does the evidence without the engine
+//! A [`Task`] asks whether a program is safe, whether it is robust, or for its final states. An
+//! engine answers with a [`Verdict`] that carries its evidence inside: a run or a proof. [`check`] re-does the evidence without the engine
 //! and gives a [`Checked`] verdict; reports accept only those. Evidence can be written to a
 //! file ([`write_evidence`]) and checked from there by anyone ([`check_file`]), in bounded
 //! memory.
@@ -29,19 +29,16 @@ pub use cause::{Cause, Missed};
 pub use certificate::{Certificate, ClosedSet, Controls, Cube, CubeProof};
 pub use check::{Checked, Rejected, Violated, check};
 pub use cubes::CubeFlaw;
-pub use file::{
-    Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence,
-    write_outcomes, write_robust, write_witness,
-};
+pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::{HappensBefore, Link, Linked, Waiting};
 pub use known::{Known, known, known_within};
-pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, ReducedSet, check_outcomes};
-pub use parallel::each;
-pub use robust::{CheckedRobust, RobustProof, attacks_of, carries_over, check_robust};
+pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, ReducedSet};
+pub use parallel::{STACK, each, each_in_order};
+pub use robust::{RobustProof, attacks_of, carries_over};
 pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
 pub use verdict::{
-    Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop, Task,
-    Verdict,
+    Goal, Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop,
+    Task, Verdict,
 };
-pub use witness::{CheckedWitness, Witness, WitnessRejected, check_witness};
+pub use witness::{CheckedWitness, Witness, WitnessRejected};

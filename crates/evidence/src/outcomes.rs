@@ -39,8 +39,13 @@ pub struct ReducedSet {
 /// The final states of a program.
 #[derive(Debug)]
 pub enum Outcomes {
-    /// All of them: those of this set.
-    All(ReducedSet),
+    /// All of them.
+    All {
+        /// The values of the observed places in every final state that passes the filter, sorted.
+        finals: Vec<Vec<i64>>,
+        /// The set whose final states these are.
+        proof: ReducedSet,
+    },
     /// Some.
     Some {
         /// The final states, sorted by value.
@@ -61,8 +66,7 @@ pub enum Observation {
     Always,
 }
 
-/// Final states that were checked, and the answer to the question. Only [`check_outcomes`] makes
-/// one.
+/// Final states that were checked, and the answer to the question. Only [`crate::check`] makes one.
 #[derive(Debug)]
 pub struct CheckedOutcomes {
     finals: Vec<Vec<i64>>,
@@ -116,14 +120,14 @@ impl CheckedOutcomes {
     }
 }
 
-/// Checks final states, and that there are no others if that is claimed, and answers the
+/// Checks final states, and that there are no others if that is claimed, and answers the program's
 /// question. Stopped while checking, nothing is known.
-pub fn check_outcomes(
+pub(crate) fn check_outcomes(
     task: &Task<'_>,
-    question: &Question,
     outcomes: &Outcomes,
     monitor: &dyn Monitor,
 ) -> Result<CheckedOutcomes, Rejected> {
+    let question = task.program.question.as_ref().ok_or(Rejected::FinalStates)?;
     let mut found = Found { question, finals: BTreeMap::new() };
     let mut states = 0;
     let missing = match outcomes {
@@ -131,7 +135,8 @@ pub fn check_outcomes(
             found.run_all(task, finals)?;
             missing.clone()
         }
-        Outcomes::All(proof) => match found.walk(task, proof, monitor) {
+        Outcomes::All { finals, proof } => match found.walk(task, proof, monitor) {
+            Ok(_) if !finals.iter().eq(found.finals.keys()) => return Err(Rejected::FinalStates),
             Ok(reached) => {
                 states = reached;
                 Vec::new()

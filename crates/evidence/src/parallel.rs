@@ -1,9 +1,15 @@
-//! Several pieces of work at once, results in order: the one loop that engines and checkers share.
+//! Several pieces of work at once, results in order: the one loop that commands, engines and checkers
+//! share.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+/// How large the stack of a thread is: room for the recursion that the front ends' limits allow, with
+/// plenty to spare.
+pub const STACK: usize = 64 << 20;
 
 /// Calls `work` on 0, 1, … below `count` from this thread and as many others as make up `threads`;
 /// the results in order. Where work says [`ControlFlow::Break`] nothing more is begun, and what
@@ -13,40 +19,72 @@ pub fn each<T: Send>(
     count: usize,
     work: impl Fn(usize) -> ControlFlow<T, T> + Sync,
 ) -> Vec<T> {
+    let mut results = Vec::new();
+    each_in_order(threads, count, work, |result| {
+        results.push(result);
+        ControlFlow::Continue(())
+    });
+    results
+}
+
+/// As [`each`], but hands every result to `consume` as soon as it and all before it are there, one at
+/// a time and from whichever thread. After a break of `consume`, too, nothing more is begun.
+pub fn each_in_order<T: Send>(
+    threads: usize,
+    count: usize,
+    work: impl Fn(usize) -> ControlFlow<T, T> + Sync,
+    consume: impl FnMut(T) -> ControlFlow<()> + Send,
+) {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, ControlFlow<T, T>)>> = Mutex::default();
+    let queue = Mutex::new(Queue { due: 0, waiting: BTreeMap::new(), consume });
     let worker = || loop {
         let at = next.fetch_add(1, Ordering::Relaxed);
         if at >= count {
             return;
         }
         let result = work(at);
-        if result.is_break() {
+        let ends = result.is_break();
+        let consumed = queue.lock().unwrap_or_else(PoisonError::into_inner).put(at, result);
+        if ends || consumed.is_break() {
             next.store(count, Ordering::Relaxed);
         }
-        results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
     };
     thread::scope(|scope| {
         for _ in 1..threads.min(count) {
             // Where no thread can be had, the others do its share.
-            let _ = thread::Builder::new().spawn_scoped(scope, worker);
+            let _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, worker);
         }
         worker();
     });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(at, _)| *at);
-    let mut ended = false;
-    let mut kept = Vec::with_capacity(results.len());
-    for (_, result) in results {
-        if ended {
-            break;
+}
+
+/// Results that wait for those before them.
+struct Queue<T, C> {
+    /// The number of the next result to be consumed; there is none after a break.
+    due: usize,
+    waiting: BTreeMap<usize, ControlFlow<T, T>>,
+    consume: C,
+}
+
+impl<T, C: FnMut(T) -> ControlFlow<()>> Queue<T, C> {
+    fn put(&mut self, at: usize, result: ControlFlow<T, T>) -> ControlFlow<()> {
+        self.waiting.insert(at, result);
+        while let Some(result) = self.waiting.remove(&self.due) {
+            self.due += 1;
+            let consumed = match result {
+                ControlFlow::Continue(result) => (self.consume)(result),
+                ControlFlow::Break(result) => {
+                    let _ = (self.consume)(result);
+                    ControlFlow::Break(())
+                }
+            };
+            if consumed.is_break() {
+                self.due = usize::MAX;
+                return consumed;
+            }
         }
-        ended = result.is_break();
-        kept.push(match result {
-            ControlFlow::Break(result) | ControlFlow::Continue(result) => result,
-        });
+        ControlFlow::Continue(())
     }
-    kept
 }
 
 #[cfg(test)]
@@ -81,6 +119,18 @@ mod tests {
             assert_eq!(results, (0..100).collect::<Vec<_>>());
             assert!(seen.len() <= threads, "{seen:?}");
             assert_eq!(seen.values().sum::<usize>(), 100);
+        }
+    }
+
+    #[test]
+    fn nothing_is_consumed_after_a_break() {
+        for threads in [1, 3] {
+            let mut seen = Vec::new();
+            each_in_order(threads, 1000, ControlFlow::Continue, |at| {
+                seen.push(at);
+                if at == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            assert_eq!(seen, [0, 1, 2]);
         }
     }
 

@@ -37,41 +37,34 @@ pub struct RobustProof {
     pub under_sc: Option<ClosedSet>,
 }
 
-/// A proof of robustness that was checked. Only [`check_robust`] makes one.
-#[derive(Debug)]
-pub struct CheckedRobust {
-    proof: RobustProof,
-}
-
-impl CheckedRobust {
-    /// The proof.
-    pub fn proof(&self) -> &RobustProof {
-        &self.proof
-    }
-
+impl RobustProof {
     /// How many states it lists.
     pub fn states(&self) -> usize {
-        self.proof.under_sc.as_ref().map_or(0, |set| set.states.len())
+        self.under_sc.as_ref().map_or(0, |set| set.states.len())
     }
 }
 
-/// Checks a proof that a program is robust against TSO.
-pub fn check_robust(
-    program: &Program,
-    proof: RobustProof,
+/// Checks a proof that a program is robust. Under SC there is nothing to prove.
+pub(crate) fn check_robust(
+    task: &Task<'_>,
+    proof: &RobustProof,
     monitor: &dyn Monitor,
-) -> Result<CheckedRobust, Rejected> {
-    let attacks = Attacks::of(program, monitor)?;
+) -> Result<(), Rejected> {
+    if task.model.is_sc() {
+        return Ok(());
+    }
+    if task.model != TSO {
+        return Err(Rejected::NotForModel);
+    }
+    let attacks = Attacks::of(task.program, monitor)?;
     match &proof.under_sc {
-        None if attacks.is_empty() => {}
-        None => return Err(Rejected::Attack),
+        None if attacks.is_empty() => Ok(()),
+        None => Err(Rejected::Attack),
         Some(set) => {
-            let task = Task { program, model: SC };
-            check_set(&task, None, Looking::Away, set, monitor)?;
-            attacks.fail_from(set, monitor)?;
+            check_set(&Task { model: SC, ..*task }, None, Looking::Away, set, monitor)?;
+            attacks.fail_from(set, monitor)
         }
     }
-    Ok(CheckedRobust { proof })
 }
 
 /// Checks that a program is safe under TSO because, extended by delays, it is robust and safe
@@ -85,7 +78,7 @@ pub(crate) fn check_robust_safe(
 ) -> Result<(), Rejected> {
     let extended = extended(task, delays, monitor)?;
     let attacks = Attacks::of(&extended, monitor)?;
-    let under_sc = Task { program: &extended, model: SC };
+    let under_sc = Task::safe(&extended, SC);
     check_set(&under_sc, gaps, Looking::ForViolations, set, monitor)?;
     match gaps {
         None => attacks.fail_from(set, monitor),

@@ -1,17 +1,49 @@
 //! Questions and answers.
 
-use crate::Certificate;
+use crate::{Certificate, Outcomes, RobustProof, Witness};
 use machine::{Doubt, Model, Statement, Trace};
 use program::{Program, Span};
 use std::fmt;
 
-/// A question: is the program safe under the model?
+/// A question about a program.
 #[derive(Clone, Copy)]
 pub struct Task<'p> {
-    /// The program, with its properties.
+    /// The program, with its properties and its question.
     pub program: &'p Program,
     /// The memory model.
     pub model: Model,
+    /// What is asked.
+    pub goal: Goal,
+}
+
+/// What is asked of a program under a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Does no execution violate anything?
+    Safe,
+    /// Does every execution look like one under SC?
+    Robust,
+    /// Which final states are there, and is what the program's question says of them true?
+    FinalStates,
+}
+
+impl<'p> Task<'p> {
+    /// Is the program safe?
+    pub fn safe(program: &'p Program, model: Model) -> Task<'p> {
+        Task { program, model, goal: Goal::Safe }
+    }
+
+    /// Is the program robust?
+    pub fn robust(program: &'p Program, model: Model) -> Task<'p> {
+        Task { program, model, goal: Goal::Robust }
+    }
+
+    /// What the program itself asks: about its final states if it has a question, else whether it
+    /// is safe.
+    pub fn asked(program: &'p Program, model: Model) -> Task<'p> {
+        let goal = if program.question.is_some() { Goal::FinalStates } else { Goal::Safe };
+        Task { program, model, goal }
+    }
 }
 
 /// An answer, with its evidence.
@@ -21,8 +53,28 @@ pub enum Verdict {
     Safe(Certificate),
     /// This execution violates something.
     Unsafe(Trace),
+    /// Every execution looks like one under SC.
+    Robust(RobustProof),
+    /// This execution looks like none under SC.
+    NotRobust(Witness),
+    /// These are final states.
+    FinalStates(Outcomes),
     /// No answer within the limits, and why.
     Unknown(Vec<Reason>),
+}
+
+impl Verdict {
+    /// The verdict in a word or two.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Safe(_) => "safe",
+            Verdict::Unsafe(_) => "unsafe",
+            Verdict::Robust(_) => "robust",
+            Verdict::NotRobust(_) => "not robust",
+            Verdict::FinalStates(_) => "final states",
+            Verdict::Unknown(_) => "unknown",
+        }
+    }
 }
 
 /// Why there is no answer.
@@ -236,6 +288,10 @@ pub struct Statistics {
     pub questions: Option<usize>,
     /// Reachability queries under SC: searches that were started, of all rounds together.
     pub sc_queries: Option<usize>,
+    /// Pairs of a store and a load behind it in the program text, for robustness.
+    pub delays: Option<usize>,
+    /// Those among them that the text alone does not dismiss.
+    pub suspects: Option<usize>,
 }
 
 /// What paths of an abstraction to a violation turned out to be, and how often.

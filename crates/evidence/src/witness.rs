@@ -42,7 +42,7 @@ impl Witness {
     }
 }
 
-/// A witness that was checked. Only [`check_witness`] makes one.
+/// What the checker saw of a witness. Only [`crate::check`] makes one.
 #[derive(Clone, Debug)]
 pub struct CheckedWitness {
     witness: Witness,
@@ -111,7 +111,7 @@ impl fmt::Display for WitnessRejected {
 impl std::error::Error for WitnessRejected {}
 
 /// Replays a witness and checks its shape and the cycle.
-pub fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
+pub(crate) fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
     let account = replayed(program, &witness)?;
     let graph = HappensBefore::of(program, &account, Waiting::Unordered);
     let shape = Shape { witness: &witness, steps: account.steps(), graph: &graph };

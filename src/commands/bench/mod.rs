@@ -11,15 +11,15 @@ mod portfolio;
 mod seed000;
 mod seed004;
 
-use super::each_file::usual_threads;
 use crate::args;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::limits::{Budget, Interrupt, Watch};
 use crate::progress::Display;
-use crate::report::{BenchCell, BenchTable, Section, Times, markdown};
-use engine::{Abstraction, Engine, Run};
-use evidence::{Checked, Monitor, Statistics, Task, Verdict};
+use crate::report::{BenchCell, BenchTable, Said, Section, Times, markdown};
+use crate::session::usual_threads;
+use engine::{Abstraction, Engine, Finding, Run, decide};
+use evidence::{Monitor, Task};
 use program::{Int, Program, Source};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -56,7 +56,8 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
     let report = args.report.chosen();
     let Some(bench) = BENCHES.iter().find(|bench| Some(bench.name) == args.name.as_deref()) else {
         let entries = BENCHES.iter().map(|bench| (bench.name, bench.about.to_string())).collect();
-        console.print(&report.registries(&[Section { title: "benches", entries }]))?;
+        let sections = [Section { title: "benches", entries }];
+        console.print(&report.print(&Said::Registries(&sections), console.look()))?;
         return Ok(Exit::Holds);
     };
     let bencher = Bencher {
@@ -71,7 +72,7 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
     tables.last_mut().into_iter().for_each(|table| table.notes.push(bencher.about_times()));
     let printed = match args.markdown {
         true => markdown(&tables),
-        false => report.bench(bench.name, &tables, console.look()),
+        false => report.print(&Said::Bench(bench.name, &tables), console.look()),
     };
     console.print(&printed)?;
     Ok(Exit::Holds)
@@ -145,7 +146,7 @@ impl Bencher<'_> {
         engine: &dyn Engine,
         task: &Task<'_>,
         abstraction: Abstraction,
-    ) -> Result<Measured<(Checked, Statistics, &'static str)>, String> {
+    ) -> Result<Measured<Finding>, String> {
         self.ask_on(usual_threads(), engine, task, abstraction)
     }
 
@@ -156,12 +157,12 @@ impl Bencher<'_> {
         engine: &dyn Engine,
         task: &Task<'_>,
         abstraction: Abstraction,
-    ) -> Result<Measured<(Checked, Statistics, &'static str)>, String> {
+    ) -> Result<Measured<Finding>, String> {
         let measured = self.measure_on(threads, &task.program.name, |monitor| {
-            super::answer(engine, task, &Run { monitor, abstraction, threads, ..Run::default() })
+            decide(task, engine, &Run { monitor, abstraction, threads, ..Run::default() })
         });
         let Measured { answer, time, cpu, megabytes } = measured;
-        Ok(Measured { answer: answer?, time, cpu, megabytes })
+        Ok(Measured { answer: answer.map_err(|bug| bug.to_string())?, time, cpu, megabytes })
     }
 
     /// The limit on time, in milliseconds.
@@ -220,13 +221,4 @@ fn cpu_time() -> Option<Duration> {
 #[cfg(not(unix))]
 fn cpu_time() -> Option<Duration> {
     None
-}
-
-/// A verdict in one word.
-pub fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    }
 }

@@ -5,10 +5,10 @@
 //! the limit; it takes at most three times the CPU time of the best engine and 50 ms, and on two
 //! threads at most twice its time and 50 ms. The first table says how often that holds.
 
-use super::{Bench, Bencher, Measured, word};
+use super::{Bench, Bencher, Measured};
 use crate::report::{BenchCell, BenchTable};
-use engine::{ENGINES, Engine, Portfolio};
-use evidence::{Checked, Statistics, Task, Verdict};
+use engine::{ENGINES, Engine, Finding, Portfolio};
+use evidence::Task;
 use machine::MODELS;
 use program::Program;
 
@@ -66,7 +66,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     for (name, text) in bencher.corpus()? {
         for program in variants(bencher, &name, &text)? {
             for model in MODELS {
-                let task = Task { program: &program.1, model: *model };
+                let task = Task::safe(&program.1, *model);
                 let row = compare(bencher, &program.0, &task)?;
                 // What was asked while somebody wanted to stop says nothing.
                 if bencher.interrupt.is_raised() {
@@ -101,16 +101,16 @@ fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<Compare
     let several = ask(&Portfolio, THREADS)?;
     Ok(Compared {
         what: format!("{what}, {}", task.model.name().to_uppercase()),
-        verdict: word(several.answer.0.verdict()),
-        winner: several.answer.2,
+        verdict: several.answer.checked.verdict().word(),
+        winner: several.answer.engine,
         alone,
         one: asked(Portfolio.name(), &one),
         several: asked(Portfolio.name(), &several),
     })
 }
 
-fn asked(engine: &'static str, measured: &Measured<(Checked, Statistics, &'static str)>) -> Asked {
-    let answered = !matches!(measured.answer.0.verdict(), Verdict::Unknown(_));
+fn asked(engine: &'static str, measured: &Measured<Finding>) -> Asked {
+    let answered = measured.answer.checked.holds().is_some();
     Asked { engine, answered, wall: median(&measured.time), cpu: median(&measured.cpu) }
 }
 

@@ -13,14 +13,11 @@ mod programs;
 mod sets;
 mod update;
 
-use super::each_file::usual_threads;
 use crate::args::Ci;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::limits::Interrupt;
-use crate::parallel::in_order;
-use crate::progress::Display;
-use crate::report::{Compared, Failed, Look, Place, Printed, Report, Status, Subject};
+use crate::report::{Answered, Compared, Failed, Place, Said, Status, Subject};
+use crate::session::{Outputs, Session, Told};
 use config::Config;
 use config::written::Expected;
 use files::{Job, jobs};
@@ -34,54 +31,44 @@ pub fn expectations(text: &str) -> Result<(), Vec<frontend::Diagnostic>> {
 
 /// Runs the command.
 pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
-    let report = args.report.chosen();
+    let outputs = Outputs { html: args.html.html.as_ref(), force: args.force, ..Outputs::default() };
+    let session = Session::open("ci", args.report.chosen(), outputs, console)?;
+    let mut told = Told::default();
     let config = match Config::read(&args.config) {
         Ok(config) => config,
         Err(wrong) => {
             let file = crate::input::name(&args.config);
-            console.print(&report.failure(&Failed {
-                stopped: false,
-                command: "ci",
-                file: &file,
-                model: None,
-                reason: wrong.reason,
+            let failed = Failed {
                 diagnostics: &wrong.diagnostics,
                 source: wrong.source.as_ref(),
-            }))?;
+                ..Failed::new("ci", &file, None, wrong.reason)
+            };
+            session.say(&mut told, &Said::Failure(&failed));
+            session.show(&told)?;
+            session.finish()?;
             return Ok(Exit::Error);
         }
     };
-    let interrupt = Interrupt::listen();
     let jobs = jobs(&config);
-    let threads = args.threads.unwrap_or_else(usual_threads);
-    let session = Session {
-        config: &config,
-        report,
-        interrupt: &interrupt,
-        display: Display::new(console.look().quiet),
-        look: console.look(),
-        update: args.update,
-        engine_threads: (threads / jobs.len().max(1)).max(1),
-    };
     let (mut all, mut found) = (Vec::new(), Vec::new());
-    let ended = in_order(
-        jobs.len(),
-        threads,
-        |at| session.job(&jobs[at]),
-        |done: Done| {
-            all.extend(done.compared);
-            found.extend(done.found);
-            session.display.pause(|| console.print(&done.printed)).inspect_err(|_| interrupt.raise())
-        },
-    );
-    session.display.pause(|| ());
-    ended?;
-    console.print(&report.overview(&all, console.look()))?;
+    let work = |at: usize, threads: usize| {
+        let comparing = Comparing { session: &session, config: &config, update: args.update, threads };
+        let Done { told, compared, found } = comparing.job(&jobs[at]);
+        (told, (compared, found))
+    };
+    session.each(jobs.len(), args.threads, work, |(compared, more)| {
+        all.extend(compared);
+        found.extend(more);
+    })?;
+    session.say(&mut told, &Said::Overview(&all));
+    session.show(&told)?;
+    session.finish()?;
     let exit = all.iter().fold(Exit::Holds, |worst, compared| worst.worst(compared.status.exit()));
     if !args.update {
         return Ok(exit);
     }
-    let changes = update::write(&args.config, &config, &found, &interrupt).map_err(Failure::Message)?;
+    let changes =
+        update::write(&args.config, &config, &found, &session.interrupt).map_err(Failure::Message)?;
     anstream::eprintln!("{}: {changes}", config.name);
     // What was written is as expected from now on; a fence in a program is not ours to remove.
     let left = all.iter().filter(|compared| !update::settles(compared, &config, &found));
@@ -91,8 +78,8 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
 /// What a job came to.
 #[derive(Default)]
 struct Done {
+    told: Told,
     compared: Vec<Compared>,
-    printed: Printed,
     /// For `--update`.
     found: Vec<Found>,
 }
@@ -105,25 +92,22 @@ enum Found {
     Fences { entry: usize, places: Vec<config::FencePlace> },
 }
 
-/// One run of the command.
-struct Session<'a> {
+/// Compares answers with what is expected.
+struct Comparing<'a> {
+    session: &'a Session<'a>,
     config: &'a Config,
-    report: &'static dyn Report,
-    interrupt: &'a Interrupt,
-    display: Display,
-    look: &'a Look,
     update: bool,
     /// What jobs leave of the threads.
-    engine_threads: usize,
+    threads: usize,
 }
 
-impl Session<'_> {
+impl Comparing<'_> {
     fn job(&self, job: &Job) -> Done {
         let mut done = Done::default();
-        if self.interrupt.is_raised() {
+        if self.session.interrupt.is_raised() {
             let what = Asked { file: job.name(), line: job.line(self.config), model: None };
             let compared = self.compared(&what, Subject::Verdict, "", Status::Unknown, "interrupted");
-            self.add(&mut done, compared);
+            self.add(&mut done, compared, None);
             return done;
         }
         match job {
@@ -157,15 +141,12 @@ impl Session<'_> {
             place: None::<Place>,
             config: (self.config.name.clone(), asked.line),
             seconds: 0.0,
-            detail: String::new(),
         }
     }
 
-    /// Takes a comparison up, and prints it.
-    fn add(&self, done: &mut Done, compared: Compared) {
-        let printed = self.report.compared(&compared);
-        done.printed.out += &printed.out;
-        done.printed.err += &printed.err;
+    /// Takes a comparison up, and says it, with the answer if that is not the expected one.
+    fn add(&self, done: &mut Done, compared: Compared, shown: Option<&Answered<'_>>) {
+        self.session.say(&mut done.told, &Said::Compared(&compared, shown));
         done.compared.push(compared);
     }
 
@@ -174,7 +155,7 @@ impl Session<'_> {
         let asked = Asked { file, line, model };
         let mut compared = self.compared(&asked, Subject::Verdict, "", Status::Error, "error");
         compared.message = reason.to_string();
-        self.add(done, compared);
+        self.add(done, compared, None);
     }
 }
 

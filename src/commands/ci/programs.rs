@@ -1,54 +1,35 @@
 //! `[[program]]`: verdicts, and whether every fence is needed.
 
-use super::ask::{held, named, short};
+use super::ask::{named, short};
 use super::config::ProgramEntry;
 use super::config::written::Expected;
-use super::{Asked, Done, Found, Session};
+use super::{Asked, Comparing, Done, Found};
 use crate::commands::fence::goal;
-use crate::commands::verify::{prevented_by, sc_violation};
-use crate::input::{Loaded, load};
+use crate::input::Loaded;
 use crate::limits::Watch;
-use crate::report::{Answered, Compared, LitmusAnswered, Place, Status, Subject};
-use engine::{Costs, Points};
-use evidence::{Task, Verdict, check_outcomes};
+use crate::report::{Answered, Compared, Place, Status, Subject};
+use engine::{Costs, Points, decide};
+use evidence::Task;
 use machine::Model;
 use program::{Quantifier, Question, Span};
 use std::path::Path;
 use std::time::Instant;
 
-/// An answer, and what is to be said if it is not the expected one.
-struct Answer {
-    found: Expected,
-    /// Why nothing is known.
-    reason: String,
-    /// What the report says.
-    detail: String,
-    /// The fences that are missing, and where the first goes.
-    missing: Option<(String, Option<Place>)>,
-}
-
-impl Session<'_> {
+impl Comparing<'_> {
     /// Everything about one file.
     pub fn program(&self, entry_number: usize, path: &Path, done: &mut Done) {
         let entry = &self.config.programs[entry_number];
         let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
         let mut safe = Vec::new();
         for (model, expected) in &entry.expect {
-            let asked = Asked { file: &loaded.name, line: entry.line, model: Some(*model) };
-            match self.verdict(&asked, &loaded, *model, *expected, entry) {
+            match self.verdict(&loaded, *model, *expected, entry, done) {
                 Err(reason) => self.failed(&loaded.name, entry.line, Some(*model), &reason, done),
-                Ok((compared, found)) => {
-                    if found == Expected::Safe && compared.status == Status::Ok {
+                Ok(verdict) => {
+                    if verdict == Expected::Safe && *expected == verdict {
                         safe.push(*model);
                     }
-                    self.add(done, compared);
-                    let file = loaded.name.clone();
-                    done.found.push(Found::Verdict {
-                        entry: entry_number,
-                        file,
-                        model: *model,
-                        verdict: found,
-                    });
+                    let (file, model) = (loaded.name.clone(), *model);
+                    done.found.push(Found::Verdict { entry: entry_number, file, model, verdict });
                 }
             }
         }
@@ -65,156 +46,83 @@ impl Session<'_> {
         input: &crate::args::Input,
         done: &mut Done,
     ) -> Option<Loaded> {
-        match load(path, input) {
-            Ok(loaded) => {
-                let loaded = crate::commands::warned(loaded);
-                if !self.look.quiet {
-                    let printed = self.report.warnings(&loaded.program.source, &loaded.warnings);
-                    done.printed.out += &printed.out;
-                    done.printed.err += &printed.err;
-                }
-                Some(loaded)
-            }
-            Err(unreadable) => {
-                let printed = crate::commands::unreadable_report("ci", &unreadable, self.report);
-                done.printed.out += &printed.out;
-                done.printed.err += &printed.err;
-                // It has been reported with its places; here it is for the overview.
-                let asked = Asked { file: &unreadable.name, line, model: None };
-                done.compared.push(self.compared(&asked, Subject::Verdict, "", Status::Error, "error"));
-                None
-            }
+        let loaded = self.session.load_claiming(&mut done.told, &Ok(path.to_path_buf()), input);
+        if loaded.is_none() {
+            // It has been reported with its places; here it is for the overview.
+            let asked = Asked { file: &crate::input::name(path), line, model: None };
+            done.compared.push(self.compared(&asked, Subject::Verdict, "", Status::Error, "error"));
         }
+        loaded
     }
 
+    /// Compares a verdict with the expected one, and says what was found.
     fn verdict(
         &self,
-        asked: &Asked<'_>,
         loaded: &Loaded,
         model: Model,
         expected: Expected,
         entry: &ProgramEntry,
-    ) -> Result<(Compared, Expected), String> {
+        done: &mut Done,
+    ) -> Result<Expected, String> {
         let watch = self.watch(&loaded.name, model, &entry.how);
-        let task = Task { program: &loaded.program, model };
-        let answer = match &loaded.program.question {
-            Some(question) => self.litmus(loaded, &task, question, expected, &watch, entry)?,
-            None => self.safety(loaded, &task, expected, &watch, entry)?,
-        };
+        let task = Task::asked(&loaded.program, model);
+        let (engine, run) = (entry.how.exploring.engine(), entry.how.exploring.run(&watch));
+        let mut finding = decide(&task, engine, &run).map_err(|bug| bug.to_string())?;
+        let (found, reason) = short(&loaded.program, &finding.checked);
+        let mut missing = None;
+        if found != expected {
+            finding.explain(&task, engine, &run).map_err(|bug| bug.to_string())?;
+            if finding.why.sc_violation == Some(false) {
+                missing = Some(self.missing(&task, &watch, entry));
+            }
+        }
         let under = model.name().to_uppercase();
-        let (wanted, found) = (expected.name(), answer.found.name());
-        let (status, message) = match (&answer.missing, answer.found) {
+        let wanted = expected.name();
+        let (status, message) = match (&missing, found) {
             (_, found) if found == expected => (Status::Ok, format!("{wanted} under {under}, as expected")),
             (Some((fences, _)), _) => {
                 (Status::Missing, format!("a fence is missing under {under}: {fences}"))
             }
-            (None, Expected::Unknown) => (
-                Status::Unknown,
-                format!("expected {wanted} under {under}, found nothing: {}", answer.reason),
-            ),
-            (None, _) => (Status::Changed, format!("expected {wanted} under {under}, found {found}")),
+            (None, Expected::Unknown) => {
+                (Status::Unknown, format!("expected {wanted} under {under}, found nothing: {reason}"))
+            }
+            (None, _) => {
+                (Status::Changed, format!("expected {wanted} under {under}, found {}", found.name()))
+            }
         };
-        let mut compared = self.compared(asked, Subject::Verdict, wanted, status, found);
-        compared.message = message;
-        compared.place = answer.missing.and_then(|(_, place)| place);
-        compared.seconds = watch.elapsed().as_secs_f64();
-        compared.detail = answer.detail;
-        Ok((compared, answer.found))
-    }
-
-    fn safety(
-        &self,
-        loaded: &Loaded,
-        task: &Task<'_>,
-        expected: Expected,
-        watch: &Watch<'_>,
-        entry: &ProgramEntry,
-    ) -> Result<Answer, String> {
-        let exploring = &entry.how.exploring;
-        let (checked, statistics, engine) =
-            crate::commands::answer(exploring.engine(), task, &exploring.run(watch))?;
-        let (found, reason) = short(&loaded.program, checked.verdict());
-        let mut answer = Answer { found, reason, detail: String::new(), missing: None };
-        if found == expected {
-            return Ok(answer);
-        }
-        let sc_violation = match checked.verdict() {
-            Verdict::Unsafe(_) => sc_violation(exploring.engine(), exploring, task, watch, &statistics)?,
-            _ => None,
+        let asked = Asked { file: &loaded.name, line: entry.line, model: Some(model) };
+        let seconds = watch.elapsed().as_secs_f64();
+        let compared = Compared {
+            message,
+            place: missing.and_then(|(_, place)| place),
+            seconds,
+            ..self.compared(&asked, Subject::Verdict, wanted, status, found.name())
         };
-        if sc_violation == Some(false) {
-            answer.missing = self.missing(task, watch, entry);
-        }
-        let prevented_by = prevented_by(task, &checked, sc_violation, watch);
         let answered = Answered {
             file: &loaded.name,
-            task: *task,
-            checked: &checked,
-            sc_violation,
-            prevented_by: prevented_by.as_ref(),
-            engine,
-            statistics,
-            seconds: watch.elapsed().as_secs_f64(),
+            task,
+            found: &finding,
+            seconds,
             peak: watch.peak(),
-            evidence: None,
+            evidence: &[],
             warnings: &loaded.warnings,
         };
-        answer.detail = match found {
-            Expected::Unsafe => self.report.answer(&answered, self.look).out,
-            _ => String::new(),
-        };
-        Ok(answer)
+        let shown = found == Expected::Unsafe && found != expected;
+        self.add(done, compared, shown.then_some(&answered));
+        Ok(found)
     }
 
     /// Which fences would prevent a violation that SC does not have.
-    fn missing(
-        &self,
-        task: &Task<'_>,
-        watch: &Watch<'_>,
-        entry: &ProgramEntry,
-    ) -> Option<(String, Option<Place>)> {
+    fn missing(&self, task: &Task<'_>, watch: &Watch<'_>, entry: &ProgramEntry) -> (String, Option<Place>) {
         let program = goal(task.program.clone());
         let task = Task { program: &program, ..*task };
         let placed = self.cheapest(&task, &entry.how, watch, Costs::default(), Points::Stores);
         let placed =
             placed.or_else(|| self.cheapest(&task, &entry.how, watch, Costs::default(), Points::All));
-        Some(placed.map_or_else(
+        placed.map_or_else(
             || ("SC is safe, but which would help was not found".to_string(), None),
             |placed| named(&program, &placed),
-        ))
-    }
-
-    fn litmus(
-        &self,
-        loaded: &Loaded,
-        task: &Task<'_>,
-        question: &Question,
-        expected: Expected,
-        watch: &Watch<'_>,
-        entry: &ProgramEntry,
-    ) -> Result<Answer, String> {
-        let run = entry.how.exploring.run(watch);
-        let (outcomes, statistics) = engine::outcomes(task, question, &run);
-        let checked = check_outcomes(task, question, &outcomes, watch)
-            .map_err(|why| crate::commands::bug("outcomes", &why))?;
-        let (found, reason) = held(checked.holds(), &loaded.program, checked.missing());
-        let answered = LitmusAnswered {
-            file: &loaded.name,
-            task: *task,
-            question,
-            found: &checked,
-            evidence: None,
-            engine: "outcomes",
-            statistics,
-            seconds: watch.elapsed().as_secs_f64(),
-            peak: watch.peak(),
-            warnings: &loaded.warnings,
-        };
-        let detail = match found {
-            Expected::Unsafe if found != expected => self.report.litmus(&answered, self.look).out,
-            _ => String::new(),
-        };
-        Ok(Answer { found, reason, detail, missing: None })
+        )
     }
 
     /// Whether each fence of a program is needed under one of the models that it is safe under.
@@ -229,7 +137,7 @@ impl Session<'_> {
         for span in program.written_fences() {
             let asked = Asked { file: &loaded.name, line: entry.line, model: None };
             match self.written_fence(&asked, loaded, span, &models, entry) {
-                Ok(compared) => self.add(done, compared),
+                Ok(compared) => self.add(done, compared, None),
                 Err(reason) => self.failed(&loaded.name, entry.line, None, &reason, done),
             }
         }

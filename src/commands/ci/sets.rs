@@ -3,7 +3,7 @@
 use super::ask::named;
 use super::config::written::Expected;
 use super::config::{FencePlace, FencesEntry};
-use super::{Asked, Done, Found, Session};
+use super::{Asked, Comparing, Done, Found};
 use crate::commands::fence::goal;
 use crate::report::{Compared, Place, Status, Subject, fence_name, kind, statement_of};
 use engine::{FencePoint, Points, fence_points};
@@ -12,7 +12,7 @@ use program::{FenceSet, Program};
 use std::path::Path;
 use std::time::Instant;
 
-impl Session<'_> {
+impl Comparing<'_> {
     /// Everything about one set.
     pub fn fences(&self, entry_number: usize, path: &Path, done: &mut Done) {
         let entry = &self.config.fences[entry_number];
@@ -26,11 +26,11 @@ impl Session<'_> {
         });
         // A set that will do is kept, even if others would as well.
         let keep = matches!(compared.status, Status::Ok | Status::Unknown);
-        self.add(done, compared);
+        self.add(done, compared, None);
         if keep || !self.update {
             return;
         }
-        let task = Task { program: &program, model: entry.model };
+        let task = Task::safe(&program, entry.model);
         let watch = self.watch(&loaded.name, entry.model, &entry.how);
         if let Some(placed) = self.cheapest(&task, &entry.how, &watch, entry.costs, entry.points) {
             let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
@@ -80,7 +80,7 @@ impl Session<'_> {
     /// With all fences something is violated.
     fn too_few(&self, asked: &Asked<'_>, program: &Program, entry: &FencesEntry, expected: &str) -> Compared {
         let mut compared = self.compared(asked, Subject::Fences, expected, Status::Missing, "unsafe");
-        let task = Task { program, model: entry.model };
+        let task = Task::safe(program, entry.model);
         let watch = self.watch(asked.file, entry.model, &entry.how);
         let placed = self.cheapest(&task, &entry.how, &watch, entry.costs, entry.points);
         let named = placed.map(|placed| named(program, &placed));

@@ -5,17 +5,17 @@
 
 use crate::evidence_files::{Store, stems};
 use crate::input::Loaded;
-use engine::{Engine, FenceAnswer, Run};
-use evidence::{Checked, Task, Verdict};
+use engine::{Engine, FenceAnswer, Run, decide};
+use evidence::{Goal, Task};
 use frontend::Options;
-use machine::{Model, SC};
+use machine::SC;
 use program::{Program, Source};
 use std::path::{Path, PathBuf};
 
 /// Writes evidence.
 pub struct Recorder<'a> {
-    /// Where to.
-    pub store: &'a Store,
+    /// Where to, if it is wanted.
+    pub store: Option<&'a Store>,
     /// Who is asked once more.
     pub engine: &'a dyn Engine,
     /// How it may work.
@@ -27,60 +27,63 @@ pub struct Recorder<'a> {
 impl Recorder<'_> {
     /// Writes what stands behind an answer.
     pub fn answer(&mut self, loaded: &Loaded, task: &Task<'_>, answer: &FenceAnswer) -> Result<(), String> {
+        let Some(store) = self.store else { return Ok(()) };
         let stem = stem(loaded);
-        let model = task.model.name();
+        let under_sc = Task { model: SC, ..*task };
+        let (with, without, not_enough) = match task.goal {
+            Goal::Robust => ("robust", "robust-without", "robust-without"),
+            _ => ("fenced", "without", "fenced"),
+        };
+        let name = |what: &str| format!("{stem}.{}.{what}", task.model.name());
         match answer {
             FenceAnswer::Placed(placed) => {
-                self.program(&format!("{stem}.{model}.fenced"), &placed.program, task.model)?;
+                self.program(store, &name(with), &Task { program: &placed.program, ..*task })?;
                 for (at, fence) in placed.fences.iter().enumerate() {
-                    if let Some((program, _)) = &fence.without {
-                        let name = format!("{stem}.{model}.without-{}", at + 1);
-                        self.program(&name, program, task.model)?;
+                    if let Some(run) = &fence.without {
+                        let name = name(&format!("{without}-{}", at + 1));
+                        self.program(store, &name, &Task { program: &run.program, ..*task })?;
                     }
                 }
                 Ok(())
             }
             // A litmus test has a question where the evidence is about a property.
             FenceAnswer::UnsafeUnderSc(_) if loaded.program.question.is_some() => {
-                self.program(&format!("{stem}.sc.asked"), task.program, SC)
+                self.program(store, &format!("{stem}.sc.asked"), &under_sc)
             }
-            FenceAnswer::UnsafeUnderSc(checked) => self.unfenced(&stem, task.program, checked),
-            FenceAnswer::NoCandidate(found) => {
-                self.program(&format!("{stem}.{model}.fenced"), &found.0, task.model)
+            // A trace of the program as it is.
+            FenceAnswer::UnsafeUnderSc(checked) => {
+                self.files.extend(store.write(&format!("{stem}.sc"), &loaded.name, &under_sc, checked)?);
+                Ok(())
             }
-            FenceAnswer::Unknown(_) | FenceAnswer::Rejected(_) => Ok(()),
+            FenceAnswer::NoCandidate(run) => {
+                self.program(store, &name(not_enough), &Task { program: &run.program, ..*task })
+            }
+            FenceAnswer::Unknown(_) => Ok(()),
         }
     }
 
-    /// A trace of the program as it is.
-    fn unfenced(&mut self, stem: &str, program: &Program, checked: &Checked) -> Result<(), String> {
-        let task = Task { program, model: SC };
-        self.files.extend(self.store.write(stem, &task, checked.verdict())?);
-        Ok(())
-    }
-
-    /// A program as it is printed, with what the engine says of that.
-    fn program(&mut self, name: &str, program: &Program, model: Model) -> Result<(), String> {
-        let (text, parsed) = printed(name, program)?;
-        let task = Task { program: &parsed, model };
-        let (checked, ..) = crate::commands::answer(self.engine, &task, &self.run)?;
-        if let Verdict::Unknown(reasons) = checked.verdict() {
-            let reason = reasons.first().map(|reason| reason.text(&parsed)).unwrap_or_default();
+    /// A program as it is printed, with what is found out about that.
+    fn program(&mut self, store: &Store, name: &str, task: &Task<'_>) -> Result<(), String> {
+        let (text, parsed) = printed(name, task.program)?;
+        let task = Task { program: &parsed, ..*task };
+        let checked = decide(&task, self.engine, &self.run).map_err(|bug| bug.to_string())?.checked;
+        if checked.holds().is_none() {
+            let reason = checked.reasons().first().map(|reason| reason.text(&parsed)).unwrap_or_default();
             return Err(format!("no evidence was written for {name}: {reason}"));
         }
-        self.files.push(self.store.write_program(name, &text)?);
-        self.files.extend(self.store.write_as(name, &task, checked.verdict())?);
+        self.files.push(store.write_program(name, &text)?);
+        self.files.extend(store.write(name, &format!("{name}.fw"), &task, &checked)?);
         Ok(())
     }
 }
 
 /// What the files about a program are called.
-pub fn stem(loaded: &Loaded) -> String {
+fn stem(loaded: &Loaded) -> String {
     if loaded.name == "<stdin>" { "stdin".to_string() } else { stems(&[Path::new(&loaded.name)]).concat() }
 }
 
 /// A program as text in our language, and as that reads.
-pub fn printed(name: &str, program: &Program) -> Result<(String, Program), String> {
+fn printed(name: &str, program: &Program) -> Result<(String, Program), String> {
     let text = program::print(program);
     let source = Source::new(format!("{name}.fw"), text.clone());
     let frontend = frontend::choose(Some("fw"), "", "").ok_or("there is no language `fw`")?;

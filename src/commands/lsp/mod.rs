@@ -21,7 +21,7 @@ mod verdict;
 mod wire;
 
 use crate::exit::{Exit, Failure};
-use crate::parallel::STACK;
+use evidence::STACK;
 use server::{Next, Server};
 use std::io::{self, BufReader};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};

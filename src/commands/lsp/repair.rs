@@ -26,11 +26,12 @@ pub fn repair(reading: &Reading, settings: &Settings, monitor: &dyn Monitor) -> 
 
 /// Fences behind stores; where those do not help, also before loads.
 fn place(program: &Program, settings: &Settings, monitor: &dyn Monitor) -> Result<Box<Placed>, String> {
-    let task = Task { program, model: settings.model };
+    let task = Task::safe(program, settings.model);
     let run = Run { monitor, ..Run::default() };
     for points in [Points::Stores, Points::All] {
         let options = FenceOptions { costs: Costs::default(), points, all: false };
-        match place_fences(&task, ENGINES[0], &options, &run).answer {
+        let found = place_fences(&task, ENGINES[0], &options, &run).map_err(|bug| bug.to_string())?;
+        match found.answer {
             FenceAnswer::Placed(placed) => return Ok(placed),
             FenceAnswer::NoCandidate(_) => {}
             FenceAnswer::UnsafeUnderSc(_) => {
@@ -40,7 +41,6 @@ fn place(program: &Program, settings: &Settings, monitor: &dyn Monitor) -> Resul
                 let texts: Vec<String> = reasons.iter().map(|reason| reason.text(program)).collect();
                 return Err(format!("no fences were found: {}", texts.join("; ")));
             }
-            FenceAnswer::Rejected(why) => return Err(format!("this is a bug in fencewright: {why}")),
         }
     }
     Err("no fence between statements prevents this".to_string())

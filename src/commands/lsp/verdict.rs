@@ -8,21 +8,15 @@ use super::document::Reading;
 use super::lines::Range;
 use super::settings::Settings;
 use super::story::story;
-use crate::commands::answer;
 use crate::commands::fence::goal;
 use crate::input::Loaded;
 use crate::numbers::counted;
-use engine::{ENGINES, Engine, Explicit, GapProofs, Run};
-use evidence::{
-    Certificate, Checked, Known, Monitor, MostStates, Reason, Statistics, Task, Verdict, Violated,
-    check_outcomes, known_within,
-};
+use engine::{ENGINES, Engine, Explicit, Finding, GapProofs, Run, ask, decide};
+use evidence::{Certificate, Known, Monitor, MostStates, Reason, Task, Verdict, Violated, known_within};
 use machine::{Model, SC, Violation};
 use program::{Program, Question, Span};
 use serde_json::{Value, json};
 
-/// The question about SC may look at this many states.
-const SIDE_STATES: usize = 1_000_000;
 /// So many states are listed only to tell what holds at places.
 const LISTED_STATES: usize = 200_000;
 
@@ -64,8 +58,8 @@ impl Asking<'_> {
         Run { monitor: self.monitor, ..Run::default() }
     }
 
-    fn task<'p>(&self, program: &'p Program) -> Task<'p> {
-        Task { program, model: self.settings.model }
+    fn ask(&self, task: &Task<'_>) -> Result<Finding, String> {
+        ask(task, ENGINES[0], &self.run()).map_err(|bug| bug.to_string())
     }
 
     fn model(&self) -> &'static str {
@@ -82,21 +76,22 @@ impl Asking<'_> {
     }
 
     fn safety(&self, program: &Program) -> Result<Outcome, String> {
-        let task = self.task(program);
-        let (checked, statistics, engine) = answer(ENGINES[0], &task, &self.run())?;
-        match checked.verdict() {
+        let task = Task::safe(program, self.settings.model);
+        let found = self.ask(&task)?;
+        match found.checked.verdict() {
             Verdict::Safe(certificate) => {
                 let known = self.known(&task, certificate);
-                let states = counted(statistics.states, "state");
-                let message = format!("safe ({}), proved by {engine} with {states}", self.model());
+                let states = counted(found.statistics.states, "state");
+                let message = format!("safe ({}), proved by {} with {states}", self.model(), found.engine);
                 let outcome = self.says(first_claim(program), 3, "safe", message);
                 Ok(Outcome { known, ..outcome })
             }
             Verdict::Unsafe(trace) => {
                 let head = format!("unsafe ({}): {}", self.model(), trace.violation.text(program));
-                self.violation(program, &checked, &statistics, head)
+                let violated = found.checked.violated().ok_or("a violation without a run")?;
+                Ok(self.violation(program, violated, found.why.sc_violation, head))
             }
-            Verdict::Unknown(reasons) => Ok(self.unknown(first_claim(program), program, reasons)),
+            _ => Ok(self.unknown(first_claim(program), program, found.checked.reasons())),
         }
     }
 
@@ -119,8 +114,8 @@ impl Asking<'_> {
     ) -> Option<T> {
         let limit = MostStates(LISTED_STATES);
         let monitor: (&dyn Monitor, &dyn Monitor) = (self.monitor, &limit);
-        let (checked, ..) = answer(engine, task, &Run { monitor: &monitor, ..self.run() }).ok()?;
-        match checked.verdict() {
+        let found = decide(task, engine, &Run { monitor: &monitor, ..self.run() }).ok()?;
+        match found.checked.verdict() {
             Verdict::Safe(certificate) => told(certificate),
             _ => None,
         }
@@ -134,25 +129,23 @@ impl Asking<'_> {
     fn violation(
         &self,
         program: &Program,
-        checked: &Checked,
-        statistics: &Statistics,
+        violated: Violated<'_>,
+        under_sc: Option<bool>,
         head: String,
-    ) -> Result<Outcome, String> {
-        let Some(Violated { trace, account, cause }) = checked.violated() else {
-            return Err("a violation without a run".to_string());
-        };
+    ) -> Outcome {
+        let Violated { trace, account, cause } = violated;
+        let cause = cause.filter(|_| under_sc != Some(true));
         let mut message = head;
         if let Some(end) = account.passed().last()
             && let Some(index) = trace.violation.index(program, |t, r| end.register(t, r))
         {
             message += &format!(", index {index}");
         }
-        let under_sc = self.under_sc(program, statistics)?;
         match (cause, under_sc) {
             (_, Some(true)) if self.model() != SC.name() => {
                 message += "\nThis happens under SC as well: no fence helps.";
             }
-            (Some(cause), Some(false) | None) => message += &format!("\n{}.", cause.text(program)),
+            (Some(cause), _) => message += &format!("\n{}.", cause.text(program)),
             _ => {}
         }
         let span = match trace.violation {
@@ -162,7 +155,7 @@ impl Asking<'_> {
                 failure.map_or(Span::NONE, |failure| failure.span)
             }
         };
-        let remarks = story(program, account, cause.filter(|_| under_sc != Some(true)));
+        let remarks = story(program, account, cause);
         if !self.related {
             remarks.iter().for_each(|remark| message += &format!("\n{}", remark.text));
         }
@@ -177,32 +170,17 @@ impl Asking<'_> {
         let text = &self.reading.text;
         let range = if span.is_none() { text.whole() } else { text.range(span) };
         outcome.mendable = (under_sc != Some(true)).then_some(range);
-        Ok(outcome)
-    }
-
-    /// Whether SC violates something as well, as far as that can be found out.
-    fn under_sc(&self, program: &Program, statistics: &Statistics) -> Result<Option<bool>, String> {
-        let task = Task { program, model: SC };
-        if self.model() == task.model.name() {
-            return Ok(Some(true));
-        }
-        let limit = MostStates(statistics.states.saturating_mul(4).max(SIDE_STATES));
-        let monitor: (&dyn Monitor, &dyn Monitor) = (self.monitor, &limit);
-        let (checked, ..) = answer(ENGINES[0], &task, &Run { monitor: &monitor, ..self.run() })?;
-        Ok(match checked.verdict() {
-            Verdict::Safe(_) => Some(false),
-            Verdict::Unsafe(_) => Some(true),
-            Verdict::Unknown(_) => None,
-        })
+        outcome
     }
 
     /// A litmus test: how often its condition is true; where its outcome can be observed, a run
     /// that shows it.
     fn litmus(&self, loaded: &Loaded, question: &Question) -> Result<Outcome, String> {
-        let task = self.task(&loaded.program);
-        let (outcomes, statistics) = engine::outcomes(&task, question, &self.run());
-        let checked = check_outcomes(&task, question, &outcomes, self.monitor);
-        let found = checked.map_err(|why| why.to_string())?;
+        let model = self.settings.model;
+        let asked = self.ask(&Task::asked(&loaded.program, model))?;
+        let Some(found) = asked.checked.outcomes() else {
+            return Ok(self.unknown(question.span, &loaded.program, asked.checked.reasons()));
+        };
         let (positive, all) = (found.positive(), found.finals().len());
         let seen = format!("true in {positive} of {}", counted(all, "final state"));
         let (holds, severity) = match found.holds() {
@@ -212,18 +190,20 @@ impl Asking<'_> {
         };
         let head = format!("the condition {holds} ({}), {seen}", self.model());
         let program = goal(loaded.program.clone());
-        let task = self.task(&program);
-        let (checked, ..) = answer(ENGINES[0], &task, &self.run())?;
-        match checked.verdict() {
-            Verdict::Unsafe(_) => {}
+        let task = Task::safe(&program, model);
+        let shown = self.ask(&task)?;
+        let violated = match shown.checked.verdict() {
             Verdict::Safe(certificate) => {
                 let known = self.known(&task, certificate);
                 let outcome = self.says(question.span, severity, "litmus", head);
                 return Ok(Outcome { known, ..outcome });
             }
-            Verdict::Unknown(_) => return Ok(self.says(question.span, severity, "litmus", head)),
-        }
-        let mut outcome = self.violation(&program, &checked, &statistics, head)?;
+            _ => shown.checked.violated(),
+        };
+        let Some(violated) = violated else {
+            return Ok(self.says(question.span, severity, "litmus", head));
+        };
+        let mut outcome = self.violation(&program, violated, shown.why.sc_violation, head);
         if severity != 1 {
             outcome.diagnostics[0]["severity"] = severity.into();
             outcome.diagnostics[0]["code"] = "observed".into();

@@ -14,7 +14,7 @@ fn read(text: &str) -> Program {
 
 /// Looks at the graph of the shortest violation and its cycle, if one is found soon.
 fn violation<T>(program: &Program, model: &str, look: impl Fn(&Related<'_>) -> T) -> Option<T> {
-    let task = Task { program, model: model_named(model).expect("a model") };
+    let task = Task::safe(program, model_named(model).expect("a model"));
     let run = engine::Run { monitor: &MostStates(20_000), ..engine::Run::default() };
     let answer = Explicit.verify(&task, &run);
     let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");

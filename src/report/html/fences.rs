@@ -4,14 +4,18 @@ use super::certificate::certificate as table;
 use super::diff::{Change, diff};
 use super::page::{Piece, Tone};
 use super::source::{Marks, source};
-use super::{beside, facts, mark_fences, paragraph, proved, section, shown_run, statistics, warnings};
+use super::{
+    beside, facts, mark_fences, not_robust, paragraph, piece, plain_source, proved, section, shown_run,
+    shown_witness, statistics, unknown, warnings,
+};
 use crate::numbers::counted;
 use crate::report::Run;
 use crate::report::fences::{Fenced, thread_names};
 use crate::report::markup::{escape, prose};
+use crate::report::witness::{Told, sentence};
 use crate::report::{reason_texts, text};
-use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Task, Verdict, known};
+use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
+use evidence::{Checked, Goal, Task, Verdict, known};
 use machine::SC;
 use program::Program;
 use std::fmt::Write;
@@ -19,48 +23,56 @@ use std::fmt::Write;
 /// Lines of the source around a change.
 const AROUND: usize = 3;
 
-/// The answer. `fenced_text` is the program's text with the fences in it, or why there is none.
-pub fn fences(fenced: &Fenced<'_>, fenced_text: Option<&Result<String, String>>) -> Piece {
-    let (task, program) = (fenced.task, fenced.task.program);
-    let (word, tone, mut body) = match fenced.answer() {
+/// The answer.
+pub fn fences(fenced: &Fenced<'_>) -> Piece {
+    let (task, program, found) = (fenced.task, fenced.task.program, fenced.found);
+    let (word, tone, mut body) = match &found.answer {
         FenceAnswer::Placed(placed) if placed.fences.is_empty() => {
-            let lead = paragraph("lead", "It is safe as it is: no fence is needed.");
+            let lead = paragraph("lead", &format!("It is {} as it is: no fence is needed.", aim(&task)));
             ("no fence is needed", Tone::Good, lead + &proof_of(&task, placed, true))
         }
-        FenceAnswer::Placed(placed) => ("fences found", Tone::Good, placed_html(fenced, placed, fenced_text)),
+        FenceAnswer::Placed(placed) => ("fences found", Tone::Good, placed_html(fenced, placed)),
         FenceAnswer::UnsafeUnderSc(checked) => {
             let under_sc = Task { model: SC, ..task };
             let lead = "It is unsafe under SC already, where fences change nothing.";
             ("no fence helps", Tone::Bad, violated(&under_sc, checked, true, lead))
         }
-        FenceAnswer::NoCandidate(found) => {
-            let (program, checked) = &**found;
+        FenceAnswer::NoCandidate(run) => {
+            let FencedRun { program, checked } = &**run;
+            let task = Task { program, ..task };
             let lead = "Fences at all points that may have one do not prevent this.";
-            ("no fence helps", Tone::Bad, violated(&Task { program, ..task }, checked, false, lead))
+            let body = match checked.witness() {
+                Some(witness) => paragraph("lead", lead) + &not_robust(&task, witness),
+                None => violated(&task, checked, false, lead),
+            };
+            ("no fence helps", Tone::Bad, body)
         }
-        FenceAnswer::Unknown(reasons) => {
-            let reasons = reason_texts(program, reasons).join("; ");
-            let shown = section("Source", "", &source(&program.source, &Marks::default()));
-            ("unknown", Tone::Open, paragraph("lead", &reasons) + &shown)
-        }
-        FenceAnswer::Rejected(why) => ("error", Tone::Failed, paragraph("lead", &why.to_string())),
+        FenceAnswer::Unknown(reasons) => ("unknown", Tone::Open, unknown(program, reasons)),
     };
-    let found = fenced.found;
-    let mut facts = facts(found.engine, &found.statistics, fenced.seconds, fenced.peak);
+    let mut facts = facts((found.engine, &found.statistics), fenced.seconds, fenced.peak);
     facts.push(("Questions to the engine", found.questions.to_string()));
     facts.extend(fenced.evidence.iter().map(|path| ("Evidence", path.display().to_string())));
     body += &statistics(facts);
     body += &warnings(&program.source, fenced.warnings);
-    Piece { file: fenced.file.to_string(), model: Some(text::upper(task.model)), word, tone, body }
+    piece(fenced.file, &task, word, tone, body)
 }
 
-fn placed_html(fenced: &Fenced<'_>, placed: &Placed, fenced_text: Option<&Result<String, String>>) -> String {
+/// What fences are for.
+fn aim(task: &Task<'_>) -> &'static str {
+    if task.goal == Goal::Robust { "robust" } else { "safe" }
+}
+
+fn placed_html(fenced: &Fenced<'_>, placed: &Placed) -> String {
     let program = fenced.task.program;
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
     let (count, verb) = text::fences::counts(program, &points);
-    let lead = format!("{count} {verb} it safe. That costs {}, and no cheaper set will do.", placed.cost);
+    let (aim, cost) = (aim(&fenced.task), placed.cost);
+    let lead = format!("{count} {verb} it {aim}. That costs {cost}, and no cheaper set will do.");
     let mut out = paragraph("lead", &lead) + &list(program, &points);
-    if let Some(change) = fenced_text {
+    if fenced.task.goal == Goal::Robust {
+        out += &paragraph("", text::robust::comparison(program, placed, fenced.safety).trim_end());
+    }
+    if let Some(change) = fenced.text {
         out += &section("Suggested change", "", &difference(program, change));
     }
     out += &alternatives(program, placed);
@@ -150,17 +162,25 @@ fn without_each(fenced: &Fenced<'_>, placed: &Placed, points: &[&FencePoint]) ->
 }
 
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (String, String) {
-    let nothing = || (paragraph("", "No violation was found within the limits."), String::new());
-    let Some((program, checked)) = &fence.without else { return nothing() };
-    let Some(violated) = checked.violated() else { return nothing() };
-    let claim = text::violation(program, violated);
-    let mut out = paragraph("", &format!("Violated: {claim}"));
-    if let Some(cause) = violated.cause {
-        out += &paragraph("", &format!("{}.", cause.text(program)));
-    }
+    let nothing = || (paragraph("", "Nothing was found within the limits."), String::new());
+    let Some(FencedRun { program, checked }) = &fence.without else { return nothing() };
     let task = Task { program, ..fenced.task };
     let title = format!("without the {}", text::fences::name(program, &fence.point));
-    let shown = shown_run(&Run::of(&task, violated, None), &title, marks);
+    let (out, shown) = match (checked.violated(), checked.witness()) {
+        (_, Some(witness)) => {
+            let said = sentence(&Told::new(program, witness));
+            (paragraph("", &format!("{said}.")), shown_witness(&task, witness, &title, marks))
+        }
+        (Some(violated), _) => {
+            let claim = text::violation(program, violated);
+            let mut out = paragraph("", &format!("Violated: {claim}"));
+            if let Some(cause) = violated.cause {
+                out += &paragraph("", &format!("{}.", cause.text(program)));
+            }
+            (out, shown_run(&Run::of(&task, violated, None), &title, marks))
+        }
+        _ => return nothing(),
+    };
     (out + &shown.player, shown.graph)
 }
 
@@ -177,11 +197,14 @@ fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, lead: &str) -> S
 
 /// What is known of the program with the fences in it, perhaps beside its source.
 fn proof_of(task: &Task<'_>, placed: &Placed, with_source: bool) -> String {
-    let Verdict::Safe(certificate) = placed.proof.verdict() else { return String::new() };
     let task = Task { program: &placed.program, ..*task };
-    if with_source {
-        return proved(&task, certificate);
+    match (placed.proof.verdict(), with_source) {
+        (Verdict::Safe(certificate), true) => proved(&task, certificate),
+        (Verdict::Safe(certificate), false) => {
+            let known = known(&task, certificate);
+            section("Certificate, with the fences", "certificate", &table(task.program, &known))
+        }
+        (_, true) => plain_source(task.program),
+        _ => String::new(),
     }
-    let known = known(&task, certificate);
-    section("Certificate, with the fences", "certificate", &table(task.program, &known))
 }

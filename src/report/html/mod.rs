@@ -1,6 +1,6 @@
 //! Answers as one HTML file: for reading, sharing and stepping through.
 //!
-//! Each answer becomes a [`Piece`], and [`page()`] puts pieces together. What can be shown
+//! Each answer becomes a [`Piece`], and [`page`] puts pieces together. What can be shown
 //! without a script stands in the page as it is; the script (`report.js`) only adds stepping.
 //! Everything that comes from a program or a file name passes through `markup`.
 
@@ -13,57 +13,131 @@ mod picture;
 mod source;
 mod timeline;
 
-pub use fences::fences;
-pub use page::{BEGINNING, Piece, page};
+pub use page::BEGINNING;
 
-use super::{Answered, Failed, LitmusAnswered, Run, diagnostics, litmus, reason_texts, text, violation_span};
+use super::document::{Assemble, Ending, notes, plain, read_notes};
+use super::witness::{Told, sentence};
+use super::{
+    Answered, Compared, Failed, Look, Printed, Report, Run, Said, Status, diagnostics, litmus, plan,
+    reason_texts, text, violation_span,
+};
 use crate::numbers::{counted, grouped, megabytes};
 use crate::report::markup::{escape, prose};
-use evidence::{Certificate, Statistics, Task, Verdict, Violated, known};
+use engine::Plan;
+use evidence::{
+    Certificate, CheckedOutcomes, CheckedWitness, Form, Reason, Statistics, Task, Verdict, Violated, known,
+};
 use frontend::Diagnostic;
-use page::Tone;
-use program::{Named, Program, Source, Span, Strength};
+use page::{Piece, Tone, page};
+use program::{Named, Program, Question, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
 
-/// An answer of `verify`.
-pub fn answer(answer: &Answered<'_>) -> Piece {
-    let program = answer.task.program;
-    let facts = facts(answer.engine, &answer.statistics, answer.seconds, answer.peak);
-    let (word, tone, mut body) = match answer.checked.verdict() {
-        Verdict::Safe(certificate) => {
-            let how = text::proof(certificate, &answer.statistics);
-            let lead = paragraph("lead", &format!("{}.", capital(&how)));
-            ("safe", Tone::Good, lead + &proved(&answer.task, certificate))
-        }
-        Verdict::Unsafe(_) => {
-            ("unsafe", Tone::Bad, answer.checked.violated().map(|v| violated(answer, v)).unwrap_or_default())
-        }
-        Verdict::Unknown(reasons) => {
-            let reasons = reason_texts(program, reasons);
-            let items: String = reasons.iter().map(|reason| format!("<li>{}</li>", prose(reason))).collect();
-            let shown = section("Source", "", &source(&program.source, &Marks::default()));
-            ("unknown", Tone::Open, format!("<ul class=\"lead\">{items}</ul>\n{shown}"))
-        }
-    };
-    let evidence = answer.evidence.map(|path| ("Evidence", path.display().to_string()));
-    body += &statistics(facts.into_iter().chain(evidence));
-    body += &warnings(&program.source, answer.warnings);
-    Piece { file: answer.file.to_string(), model: Some(text::upper(answer.task.model)), word, tone, body }
+/// The report.
+pub struct Html;
+
+impl Report for Html {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn about(&self) -> &'static str {
+        "one page to read and to step through"
+    }
+
+    fn form(&self) -> Form {
+        Form::Text
+    }
+
+    /// Warnings are part of the answers.
+    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
+        let piece = match said {
+            Said::Answer(answered) => answer(answered),
+            Said::Fences(fenced) => fences::fences(fenced),
+            Said::Plan(file, plan) => planned(file, plan),
+            Said::Failure(failed) => failure(failed),
+            Said::Compared(compared, shown) => comparison(compared, *shown),
+            Said::Warnings(..)
+            | Said::Claim(_)
+            | Said::Walk(_)
+            | Said::Registries(_)
+            | Said::Bench(..)
+            | Said::Overview(_) => return Printed::default(),
+        };
+        notes(&[piece])
+    }
+
+    fn document(&self) -> Option<Assemble> {
+        Some(document)
+    }
 }
 
-/// An answer about a litmus test.
-pub fn litmus(answer: &LitmusAnswered<'_>) -> Piece {
-    let (program, found) = (answer.task.program, answer.found);
-    let (word, tone) = match found.holds() {
-        Some(true) => ("holds", Tone::Good),
-        Some(false) => ("does not hold", Tone::Bad),
-        None => ("unknown", Tone::Open),
+/// Everything on one page.
+fn document(text: &str, _: &Ending<'_>) -> String {
+    page(&read_notes::<Piece>(text))
+}
+
+/// An answer of `verify` or `robust`.
+fn answer(answer: &Answered<'_>) -> Piece {
+    let (task, program, found) = (&answer.task, answer.task.program, answer.found);
+    let checked = &found.checked;
+    let (word, mut body) = match (checked.verdict(), checked.outcomes(), &program.question) {
+        (_, Some(outcomes), Some(question)) => held(program, question, outcomes),
+        (Verdict::Safe(certificate), ..) => {
+            let how = text::proof(certificate, &found.statistics);
+            let lead = paragraph("lead", &format!("{}.", capital(&how)));
+            ("safe", lead + &proved(task, certificate))
+        }
+        (Verdict::Unsafe(_), ..) => {
+            ("unsafe", checked.violated().map(|run| violated(answer, run)).unwrap_or_default())
+        }
+        (Verdict::Robust(_), ..) => {
+            let why = text::robust::why_robust(&found.statistics, task.model);
+            let lead = paragraph("lead", &format!("Every execution looks like one under SC: {why}."));
+            ("robust", lead + &plain_source(program))
+        }
+        (Verdict::NotRobust(_), ..) => {
+            let shown = checked.witness().map(|witness| not_robust(task, witness));
+            ("not robust", shown.unwrap_or_default())
+        }
+        (Verdict::Unknown(_) | Verdict::FinalStates(_), ..) => {
+            ("unknown", unknown(program, checked.reasons()))
+        }
+    };
+    let facts = facts((found.engine, &found.statistics), answer.seconds, answer.peak).into_iter();
+    let evidence = answer.evidence.iter().map(|path| ("Evidence", path.display().to_string()));
+    body += &statistics(facts.chain(evidence));
+    body += &warnings(&program.source, answer.warnings);
+    piece(answer.file, task, word, Tone::of(checked.holds()), body)
+}
+
+/// What is said of a file under a model.
+fn piece(file: &str, task: &Task<'_>, word: &str, tone: Tone, body: String) -> Piece {
+    let model = Some(text::upper(task.model));
+    Piece { file: file.to_string(), model, word: word.to_string(), tone, body }
+}
+
+fn unknown(program: &Program, reasons: &[Reason]) -> String {
+    let reasons = reason_texts(program, reasons);
+    let items: String = reasons.iter().map(|reason| format!("<li>{}</li>", prose(reason))).collect();
+    format!("<ul class=\"lead\">{items}</ul>\n{}", plain_source(program))
+}
+
+/// The source with nothing marked.
+fn plain_source(program: &Program) -> String {
+    section("Source", "", &source(&program.source, &Marks::default()))
+}
+
+/// The final states of a litmus test, beside its source.
+fn held(program: &Program, question: &Question, found: &CheckedOutcomes) -> (&'static str, String) {
+    let (word, class) = match found.holds() {
+        Some(true) => ("holds", "proved"),
+        Some(false) => ("does not hold", "claim"),
+        None => ("unknown", "claim"),
     };
     let mut marks = Marks::default();
-    let class = if tone == Tone::Good { "proved" } else { "claim" };
-    marks.add(program.source.line(answer.question.span), class, word);
+    marks.add(program.source.line(question.span), class, word);
     let observed = format!(
         "The condition is observed {}: in {} of {}.",
         litmus::observation(found),
@@ -74,32 +148,60 @@ pub fn litmus(answer: &LitmusAnswered<'_>) -> Piece {
     for reason in reason_texts(program, found.missing()) {
         body += &paragraph("", &format!("There may be more final states: {reason}."));
     }
-    let columns = beside(&section("Source", "", &source(&program.source, &marks)), &final_states(answer));
-    body += &columns;
-    body += &statistics(facts(answer.engine, &answer.statistics, answer.seconds, answer.peak));
-    body += &warnings(&program.source, answer.warnings);
-    Piece { file: answer.file.to_string(), model: Some(text::upper(answer.task.model)), word, tone, body }
+    let source = section("Source", "", &source(&program.source, &marks));
+    (word, body + &beside(&source, &final_states(question, found)))
+}
+
+/// A witness: the run beside the source, and its happens-before.
+fn not_robust(task: &Task<'_>, checked: &CheckedWitness) -> String {
+    let told = Told::new(task.program, checked);
+    let lead = paragraph("lead", &format!("{}.", capital(&sentence(&told))));
+    let mut marks = Marks::default();
+    let shown = shown_witness(task, checked, "the witness", &mut marks);
+    let source = section("Source", "", &source(&task.program.source, &marks));
+    lead + &beside(&source, &section("Time line", "", &shown.player)) + &shown.graph
 }
 
 /// A file without an answer.
-pub fn failure(failed: &Failed<'_>) -> Piece {
+fn failure(failed: &Failed<'_>) -> Piece {
     let mut body = paragraph("lead", &format!("{}.", capital(&failed.reason)));
     if let Some(source) = failed.source {
         body += &section("What is wrong", "", &diagnostics_html(source, failed.diagnostics));
     }
     let model = failed.model.map(text::upper);
-    Piece { file: failed.file.to_string(), model, word: "error", tone: Tone::Failed, body }
+    Piece { file: failed.file.to_string(), model, word: "error".to_string(), tone: Tone::Failed, body }
 }
 
-fn final_states(answer: &LitmusAnswered<'_>) -> String {
+/// Which engines would be asked.
+fn planned(file: &str, plan: &Plan<'_>) -> Piece {
+    piece(file, &plan.facts.task, "plan", Tone::Open, preformatted("Plan", &plan::text(file, plan)))
+}
+
+/// A comparison that `ci` made: what was expected, and the answer if it is another.
+fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Piece {
+    let tone = match compared.status {
+        Status::Ok => Tone::Good,
+        Status::Changed | Status::Missing | Status::Redundant => Tone::Bad,
+        Status::Unknown => Tone::Open,
+        Status::Error => Tone::Failed,
+    };
+    let (config, line) = &compared.config;
+    let mut body = paragraph("lead", &format!("{}.", capital(&compared.message)));
+    body += &paragraph("muted", &format!("What is expected stands in {config}, line {line}."));
+    body += &shown.map(|shown| answer(shown).body).unwrap_or_default();
+    let (model, word) = (compared.model.map(text::upper), compared.status.name().to_string());
+    Piece { file: compared.file.clone(), model, word, tone, body }
+}
+
+fn final_states(question: &Question, found: &CheckedOutcomes) -> String {
     let cells = |texts: &mut dyn Iterator<Item = String>, tag: &str| -> String {
         texts.map(|text| format!("<{tag}>{}</{tag}>", escape(&text))).collect()
     };
-    let names = &mut answer.question.observed.iter().map(|(name, _)| name.clone());
+    let names = &mut question.observed.iter().map(|(name, _)| name.clone());
     let head = cells(names, "th scope=\"col\"").replace("</th scope=\"col\">", "</th>");
     let row =
         |values: &Vec<i64>| format!("<tr>{}</tr>\n", cells(&mut values.iter().map(i64::to_string), "td"));
-    let rows: String = answer.found.finals().iter().map(row).collect();
+    let rows: String = found.finals().iter().map(row).collect();
     let table = format!(
         "<div class=\"scroll\"><table class=\"finals\"><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n"
     );
@@ -108,13 +210,13 @@ fn final_states(answer: &LitmusAnswered<'_>) -> String {
 
 /// A violation: the run beside the source, why it can happen, and what to do.
 fn violated(answer: &Answered<'_>, violated: Violated<'_>) -> String {
-    let task = answer.task;
+    let (task, why) = (answer.task, &answer.found.why);
+    let run = Run::of(&task, violated, why.sc_violation);
     let mut out = paragraph("lead", &format!("Violated: {}", text::violation(task.program, violated)));
-    let run = Run::of(&task, violated, answer.sc_violation);
     if let Some(cause) = run.cause {
         out += &paragraph("", &format!("{}.", cause.text(task.program)));
     }
-    out += &match answer.sc_violation {
+    out += &match why.sc_violation {
         Some(true) => paragraph("", "Something is violated under SC as well: no fence helps."),
         Some(false) => hint(answer, ""),
         None => hint(answer, "Whether SC allows a violation as well is not known. "),
@@ -150,21 +252,35 @@ struct Shown {
     graph: String,
 }
 
-/// A run with its graph; the lines that matter are marked.
+/// A violation with its graph; the lines that matter are marked.
 fn shown_run(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
-    let program = run.program;
-    let named = Named::of(program);
+    let shown = shown(run, title, marks);
+    let claim = run.violation.map(|violation| violation_span(run.program, violation));
+    marks.add(claim.and_then(|span| run.program.source.line(span)), "claim", "violated");
+    shown
+}
+
+/// A witness with its graph; the delayed store and the load that it is delayed past are marked.
+fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: &mut Marks) -> Shown {
+    let (program, witness) = (task.program, checked.witness());
+    let account = checked.account();
+    let run = Run { program, model: task.model, account, violation: None, cause: None };
+    let shown = shown(&run, title, marks);
+    let told = Told::new(program, checked);
+    marks.add(told.steps()[witness.store].line, "cause", "is delayed");
+    marks.add(told.steps()[witness.load].line, "cause", "overtakes");
+    shown
+}
+
+fn shown(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
+    let named = Named::of(run.program);
     let timeline = Timeline::new(run, &named);
     for (line, words) in timeline.lines() {
         marks.add(Some(line), if words.is_empty() { "touched" } else { "cause" }, words);
     }
-    let violated = run.violation.map_or(Span::NONE, |violation| violation_span(program, violation));
-    marks.add(program.source.line(violated), "claim", "violated");
     let graph = timeline.graph();
-    let about = paragraph(
-        "muted",
-        &format!("Replayed on the exact machine: {}.", counted(run.account.steps().len(), "step")),
-    );
+    let steps = counted(run.account.steps().len(), "step");
+    let about = paragraph("muted", &format!("Replayed on the exact machine: {steps}."));
     Shown {
         player: timeline.html(title) + &about,
         graph: if graph.is_empty() { graph } else { section("Happens before", "happens-before", &graph) },
@@ -203,7 +319,11 @@ fn capital(text: &str) -> String {
 }
 
 /// What an engine did, by name.
-fn facts(engine: &str, statistics: &Statistics, seconds: f64, peak: usize) -> Vec<(&'static str, String)> {
+fn facts(
+    (engine, statistics): (&str, &Statistics),
+    seconds: f64,
+    peak: usize,
+) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Engine", engine.to_string()), ("States", grouped(statistics.states))];
     facts.extend(statistics.k.map(|k| ("Longest buffers tried", grouped(k))));
     facts.extend(statistics.method.map(|method| ("Method", method.to_string())));
@@ -228,11 +348,14 @@ fn warnings(source: &Source, warnings: &[Diagnostic]) -> String {
 }
 
 fn diagnostics_html(source: &Source, list: &[Diagnostic]) -> String {
-    let text = diagnostics::render(source, list);
-    let plain = anstream::adapter::strip_str(&text).to_string();
+    preformatted("Messages", &plain(&diagnostics::render(source, list)))
+}
+
+/// Text with its own line breaks.
+fn preformatted(label: &str, text: &str) -> String {
     format!(
-        "<div class=\"scroll\" role=\"region\" aria-label=\"Messages\" tabindex=\"0\"><pre>{}</pre></div>\n",
-        escape(plain.trim_end())
+        "<div class=\"scroll\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\"><pre>{}</pre></div>\n",
+        escape(text.trim_end())
     )
 }
 

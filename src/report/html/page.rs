@@ -6,6 +6,7 @@
 use super::digest::{base64, sha256};
 use crate::report::happens_before::MARKERS;
 use crate::report::markup::escape;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("report.html");
@@ -16,7 +17,7 @@ const SCRIPT: &str = include_str!("report.js");
 pub const BEGINNING: &str = "<!DOCTYPE html>\n<!-- A report by fencewright -->\n";
 
 /// What an answer means for whoever asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tone {
     /// It holds.
     Good,
@@ -29,6 +30,15 @@ pub enum Tone {
 }
 
 impl Tone {
+    /// Whether what was asked holds, if that is known.
+    pub(super) fn of(holds: Option<bool>) -> Tone {
+        match holds {
+            Some(true) => Tone::Good,
+            Some(false) => Tone::Bad,
+            None => Tone::Open,
+        }
+    }
+
     pub(super) fn class(self) -> &'static str {
         match self {
             Tone::Good => "good",
@@ -40,14 +50,14 @@ impl Tone {
 }
 
 /// An answer, ready to stand in a page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Piece {
     /// The file, as the user named it.
     pub file: String,
     /// The model, in capitals.
     pub model: Option<String>,
     /// The answer in a word or two.
-    pub word: &'static str,
+    pub word: String,
     /// What that means.
     pub tone: Tone,
     /// Everything about it, as HTML.
@@ -141,7 +151,7 @@ mod tests {
         let piece = Piece {
             file: "</title><script>alert(1)</script>".to_string(),
             model: Some("TSO".to_string()),
-            word: "safe",
+            word: "safe".to_string(),
             tone: Tone::Good,
             body: String::new(),
         };

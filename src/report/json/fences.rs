@@ -1,17 +1,19 @@
 //! Which fences, for scripts.
 
-use super::{Answer, SCHEMA, Stats, diagnostics, initial, line, merge, steps, violation_line};
+use super::{Answer, SCHEMA, Stats, diagnostics, initial, merge, reason, robust, steps, unsafe_with};
 use crate::report::fences::{Fenced, kind, statement_of};
-use crate::report::{Printed, reason_texts};
-use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Reason, Violated};
+use crate::report::reason_texts;
+use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
+use evidence::{Checked, Goal, Statistics, Violated};
 use program::Program;
 use serde_json::{Value, json};
 
 /// The report.
-pub fn json(fenced: &Fenced<'_>) -> Printed {
-    let program = fenced.task.program;
-    let found = fenced.found;
+pub fn object<'a>(fenced: &Fenced<'a>) -> Answer<'a> {
+    let (program, found) = (fenced.task.program, fenced.found);
+    let is_robust = fenced.task.goal == Goal::Robust;
+    // Of robustness the questions are counted, not their states.
+    let statistics = if is_robust { Statistics::default() } else { found.statistics };
     let mut out = Answer {
         schema: SCHEMA,
         command: "fence",
@@ -19,83 +21,85 @@ pub fn json(fenced: &Fenced<'_>) -> Printed {
         model: Some(fenced.task.model.name()),
         engine: Some(found.engine),
         checked: true,
-        stats: Some(Stats::new(fenced.seconds, &found.statistics, fenced.peak)),
+        stats: Some(Stats::new(fenced.seconds, &statistics, fenced.peak)),
         diagnostics: diagnostics(&program.source, fenced.warnings),
         ..Answer::default()
     };
     let mut more = json!({
-        "goal": "safe", "fences": null, "cost": null, "optimal": null, "alternatives": null,
-        "alternatives_reason": null,
+        "goal": if is_robust { "robust" } else { "safe" },
+        "fences": null, "cost": null, "optimal": null, "alternatives": null, "alternatives_reason": null,
+        "questions": found.questions,
     });
-    match fenced.answer() {
+    if is_robust {
+        let placed = matches!(found.answer, FenceAnswer::Placed(_));
+        let questions = placed.then_some(found.questions);
+        merge(
+            &mut more,
+            json!({"questions": questions, "witness": null, "safety": robust::safety(program, fenced.safety)}),
+        );
+    }
+    match &found.answer {
+        FenceAnswer::Placed(placed) if is_robust => {
+            out.verdict = "robust";
+            // Against SC there is nothing to prove.
+            out.checked = fenced.task.model.name() == "tso";
+            merge(&mut more, placed_object(program, placed, &robust::without_object));
+        }
         FenceAnswer::Placed(placed) => {
             out.verdict = "safe";
             out.sc_violation = Some(false);
-            merge(&mut more, placed_object(program, placed));
+            merge(&mut more, placed_object(program, placed, &without_object));
         }
         FenceAnswer::UnsafeUnderSc(checked) => {
             out.sc_violation = Some(true);
             violated(&mut out, program, checked);
         }
-        FenceAnswer::NoCandidate(unsafe_with) => {
+        FenceAnswer::NoCandidate(run) if is_robust => {
+            robust::not_robust(&mut out, &run.program, &run.checked);
+            let witness = run.checked.witness();
+            more["witness"] =
+                witness.map(|witness| robust::witness(&run.program, witness)).unwrap_or_default();
+        }
+        FenceAnswer::NoCandidate(run) => {
             out.sc_violation = Some(false);
-            violated(&mut out, &unsafe_with.0, &unsafe_with.1);
+            violated(&mut out, &run.program, &run.checked);
         }
         FenceAnswer::Unknown(reasons) => {
             out.verdict = "unknown";
             out.checked = false;
-            out.reason = Some(reason_texts(program, reasons).join("; "));
-        }
-        FenceAnswer::Rejected(why) => {
-            out.verdict = "error";
-            out.checked = false;
-            out.reason = Some(why.to_string());
+            out.reason = reason(program, reasons).or(Some(String::new()));
         }
     }
-    let files: Vec<String> = fenced.evidence.iter().map(|path| path.display().to_string()).collect();
-    merge(&mut more, json!({"questions": found.questions, "evidence_files": files}));
+    merge(&mut more, json!({"evidence_files": robust::names(fenced.evidence)}));
     out.more = more.as_object().cloned().unwrap_or_default();
-    line(&out)
+    out
 }
 
 fn violated(out: &mut Answer<'_>, program: &Program, checked: &Checked) {
-    let Some(Violated { trace, account, .. }) = checked.violated() else { return };
-    out.verdict = "unsafe";
-    out.violation = Some(trace.violation.text(program));
-    out.violation_line = violation_line(program, trace.violation);
-    out.initial = Some(initial(program, &trace.initial));
-    out.trace = Some(steps(program, account));
-}
-
-fn placed_object(program: &Program, placed: &Placed) -> Value {
-    let fences = placed.fences.iter().map(|fence| (&fence.point, without_object(fence)));
-    set_object(program, fences, placed.cost, placed.alternatives.as_deref(), &placed.missing)
+    if let Some(violated) = checked.violated() {
+        unsafe_with(out, program, violated);
+    }
 }
 
 /// A cheapest set of fences, each with what happens without it.
-pub fn set_object<'a>(
-    program: &Program,
-    fences: impl Iterator<Item = (&'a FencePoint, Value)>,
-    cost: u64,
-    others: Option<&[Vec<FencePoint>]>,
-    missing: &[Reason],
-) -> Value {
-    let objects = |(at, (point, without)): (usize, (&FencePoint, Value))| {
-        let mut objects = point_objects(program, at, point);
+fn placed_object(program: &Program, placed: &Placed, without: &dyn Fn(Option<&FencedRun>) -> Value) -> Value {
+    let objects = |(at, fence): (usize, &NeededFence)| {
+        let without = without(fence.without.as_ref());
+        let mut objects = point_objects(program, at, &fence.point);
         objects.iter_mut().for_each(|object| merge(object, without.clone()));
         objects
     };
     json!({
-        "fences": fences.enumerate().flat_map(objects).collect::<Vec<_>>(),
-        "cost": cost,
+        "fences": placed.fences.iter().enumerate().flat_map(objects).collect::<Vec<_>>(),
+        "cost": placed.cost,
         "optimal": true,
-        "alternatives": others.map(|sets| alternatives(program, sets)),
-        "alternatives_reason": reason_texts(program, missing).first(),
+        "alternatives": placed.alternatives.as_ref().map(|sets| alternatives(program, sets)),
+        "alternatives_reason": reason_texts(program, &placed.missing).first(),
     })
 }
 
 /// Other sets of the same cost.
-pub fn alternatives(program: &Program, sets: &[Vec<FencePoint>]) -> Vec<Value> {
+fn alternatives(program: &Program, sets: &[Vec<FencePoint>]) -> Vec<Value> {
     let set = |points: &Vec<FencePoint>| {
         let each = points.iter().enumerate();
         Value::Array(each.flat_map(|(at, point)| point_objects(program, at, point)).collect())
@@ -119,9 +123,9 @@ pub fn point_objects(program: &Program, place: usize, point: &FencePoint) -> Vec
 }
 
 /// What happens without a fence; null where that was not found out.
-fn without_object(fence: &NeededFence) -> Value {
+fn without_object(without: Option<&FencedRun>) -> Value {
     let nothing = json!({"needed_because": null, "violation": null, "initial": null, "cause": null});
-    let Some((program, checked)) = &fence.without else { return nothing };
+    let Some(FencedRun { program, checked }) = without else { return nothing };
     let Some(Violated { trace, account, cause }) = checked.violated() else { return nothing };
     json!({
         "needed_because": steps(program, account),

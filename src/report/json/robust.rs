@@ -1,69 +1,31 @@
 //! Robustness, for scripts.
 
-use super::fences::set_object;
-use super::{Answer, SCHEMA, Stats, diagnostics, initial, line, merge, steps};
+use super::{Answer, initial, steps};
+use crate::report::Answered;
+use crate::report::fences::Safety;
 use crate::report::happens_before::abbreviation;
-use crate::report::robust::{RobustAnswered, RobustFenced, Safety};
+use crate::report::reason_texts;
 use crate::report::witness::{Told, sentence};
-use crate::report::{Printed, reason_texts};
-use engine::{MadeRobust, RobustFence, RobustFences, Robustness};
-use evidence::{CheckedWitness, Link, Statistics, Task};
-use machine::TSO;
+use engine::FencedRun;
+use evidence::{Checked, CheckedWitness, Link};
 use program::Program;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-const ENGINE: &str = "robust";
-
-/// An answer of `robust`.
-pub fn json(answer: &RobustAnswered<'_>) -> Printed {
-    let program = answer.task.program;
-    let statistics = Statistics { states: answer.work.states, ..Statistics::default() };
-    let mut out = begun(answer.file, &answer.task, "robust");
-    out.stats = Some(Stats::new(answer.seconds, &statistics, answer.peak));
-    out.diagnostics = diagnostics(&program.source, answer.warnings);
-    out.evidence = answer.evidence.first().map(|path| path.display().to_string());
-    let mut more = json!({"witness": null});
-    match answer.robustness {
-        Robustness::Robust => {
-            out.verdict = "robust";
-            // Against SC there is nothing to prove.
-            out.checked = answer.task.model == TSO;
-        }
-        Robustness::NotRobust(checked) => {
-            not_robust(&mut out, program, checked);
-            more["witness"] = witness(program, checked);
-        }
-        Robustness::Unknown(reasons) => {
-            out.verdict = "unknown";
-            out.reason = Some(reason_texts(program, reasons).join("; "));
-        }
-        Robustness::Rejected(why) => {
-            out.verdict = "error";
-            out.reason = Some(why.to_string());
-        }
-    }
-    let (delays, suspects) = (answer.work.delays, answer.work.suspects);
-    merge(
-        &mut more,
-        json!({"delays": delays, "suspects": suspects, "evidence_files": names(answer.evidence)}),
-    );
-    out.more = more.as_object().cloned().unwrap_or_default();
-    line(&out)
+/// What only an answer about robustness has.
+pub fn object(answer: &Answered<'_>) -> Value {
+    let (found, program) = (answer.found, answer.task.program);
+    json!({
+        "witness": found.checked.witness().map(|checked| witness(program, checked)),
+        "delays": found.statistics.delays.unwrap_or_default(),
+        "suspects": found.statistics.suspects.unwrap_or_default(),
+        "evidence_files": names(answer.evidence),
+    })
 }
 
-fn begun<'a>(file: &'a str, task: &Task<'_>, command: &'static str) -> Answer<'a> {
-    Answer {
-        schema: SCHEMA,
-        command,
-        file,
-        model: Some(task.model.name()),
-        engine: Some(ENGINE),
-        ..Answer::default()
-    }
-}
-
-fn not_robust(out: &mut Answer<'_>, program: &Program, checked: &CheckedWitness) {
+/// A program that is not robust, by the run of the witness.
+pub fn not_robust(out: &mut Answer<'_>, program: &Program, checked: &Checked) {
+    let Some(checked) = checked.witness() else { return };
     let witness = checked.witness();
     out.verdict = "not_robust";
     out.checked = true;
@@ -74,7 +36,7 @@ fn not_robust(out: &mut Answer<'_>, program: &Program, checked: &CheckedWitness)
 }
 
 /// Who delays what past what, the chain and the cycle; numbers are steps of the trace, from 0.
-fn witness(program: &Program, checked: &CheckedWitness) -> Value {
+pub fn witness(program: &Program, checked: &CheckedWitness) -> Value {
     let told = Told::new(program, checked);
     let witness = checked.witness();
     let entry = |(step, link): (usize, Link)| {
@@ -107,54 +69,12 @@ pub fn claim(program: &Program, checked: &CheckedWitness) -> Value {
     })
 }
 
-/// An answer of `fence --goal robust`.
-pub fn fences(fenced: &RobustFenced<'_>) -> Printed {
-    let program = fenced.task.program;
-    let mut out = begun(fenced.file, &fenced.task, "fence");
-    out.stats = Some(Stats::new(fenced.seconds, &Statistics::default(), fenced.peak));
-    out.diagnostics = diagnostics(&program.source, fenced.warnings);
-    let mut more = json!({
-        "goal": "robust", "fences": null, "cost": null, "optimal": null, "alternatives": null,
-        "alternatives_reason": null, "questions": null, "witness": null,
-    });
-    match fenced.found {
-        RobustFences::Placed(placed) => {
-            out.verdict = "robust";
-            out.checked = placed.proof.is_some();
-            merge(&mut more, placed_object(program, placed));
-        }
-        RobustFences::NoCandidate(found) => {
-            not_robust(&mut out, &found.0, &found.1);
-            more["witness"] = witness(&found.0, &found.1);
-        }
-        RobustFences::Unknown(reasons) => {
-            out.verdict = "unknown";
-            out.reason = Some(reason_texts(program, reasons).join("; "));
-        }
-        RobustFences::Rejected(why) => {
-            out.verdict = "error";
-            out.reason = Some(why.to_string());
-        }
-    }
-    let safety = safety(program, fenced.safety);
-    merge(&mut more, json!({"safety": safety, "evidence_files": names(fenced.evidence)}));
-    out.more = more.as_object().cloned().unwrap_or_default();
-    line(&out)
-}
-
-fn placed_object(program: &Program, placed: &MadeRobust) -> Value {
-    let fences = placed.fences.iter().map(|fence| (&fence.point, without_object(fence)));
-    let mut object =
-        set_object(program, fences, placed.cost, placed.alternatives.as_deref(), &placed.missing);
-    merge(&mut object, json!({"questions": placed.questions}));
-    object
-}
-
 /// The witness that appears without a fence; null where that was not found out.
-fn without_object(fence: &RobustFence) -> Value {
-    let Some((program, checked)) = &fence.without else {
+pub fn without_object(without: Option<&FencedRun>) -> Value {
+    let Some((run, checked)) = without.and_then(|run| Some((run, run.checked.witness()?))) else {
         return json!({"needed_because": null, "initial": null, "cause": null, "witness": null});
     };
+    let program = &run.program;
     json!({
         "needed_because": steps(program, checked.account()),
         "initial": initial(program, &checked.witness().initial),
@@ -163,7 +83,8 @@ fn without_object(fence: &RobustFence) -> Value {
     })
 }
 
-fn safety(program: &Program, safety: &Safety) -> Value {
+/// What safety would need.
+pub fn safety(program: &Program, safety: &Safety) -> Value {
     let object = |verdict: &str, fences: Option<usize>, cost: Option<u64>, reason: Option<String>| json!({"verdict": verdict, "fences": fences, "cost": cost, "reason": reason});
     match safety {
         Safety::NotAsked => Value::Null,
@@ -181,6 +102,7 @@ fn safety(program: &Program, safety: &Safety) -> Value {
     }
 }
 
-fn names(files: &[PathBuf]) -> Vec<String> {
+/// The names of files.
+pub fn names(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(|path| path.display().to_string()).collect()
 }

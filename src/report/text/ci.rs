@@ -17,14 +17,14 @@ fn style(status: Status) -> Style {
 }
 
 /// What is not as expected, with the answer that shows it.
-pub fn unexpected(compared: &Compared) -> String {
+pub fn unexpected(compared: &Compared, answer: &str) -> String {
     if compared.status == Status::Ok {
         return String::new();
     }
     let style = style(compared.status);
     let name = compared.status.name();
     let mut out = format!("{style}{name}{style:#}: {}: {}\n", compared.file, compared.message);
-    for line in compared.detail.lines() {
+    for line in answer.lines() {
         let indent = if line.is_empty() { "" } else { "  " };
         let _ = writeln!(out, "{indent}{line}");
     }

@@ -1,11 +1,13 @@
 //! Which fences, for people.
 
-use super::{SAFE, UNKNOWN, UNSAFE, explained, proof, prose, unknown_reasons, upper, violation};
+use super::{
+    SAFE, UNKNOWN, UNSAFE, explained, files, proof, prose, robust, unknown_reasons, upper, violation,
+};
 use crate::numbers::counted;
 use crate::report::fences::{Fenced, kind, statement_of, thread_names};
 use crate::report::{Look, reason_texts};
-use engine::{FenceAnswer, FencePoint, NeededFence, Placed};
-use evidence::{Checked, Reason, Task, Verdict};
+use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
+use evidence::{Checked, Goal, Reason, Task, Verdict};
 use machine::SC;
 use program::{Program, Strength, ThreadId};
 use std::collections::BTreeMap;
@@ -14,62 +16,84 @@ use std::fmt::Write;
 /// The report.
 pub fn text(fenced: &Fenced<'_>, look: &Look) -> String {
     let (file, task) = (fenced.file, fenced.task);
-    let model = upper(task.model);
-    let mut out = match fenced.answer() {
-        FenceAnswer::Placed(placed) if placed.fences.is_empty() => needless(fenced, placed, look),
+    let goal = aim(&task);
+    let mut out = match &fenced.found.answer {
         FenceAnswer::Placed(placed) => placed_text(fenced, placed, look),
         FenceAnswer::UnsafeUnderSc(checked) => {
             let under_sc = Task { model: SC, ..task };
             let head = format!("{file}: {UNSAFE}no fence helps{UNSAFE:#}: unsafe under SC: ");
             head + &violated(&under_sc, checked, true, look)
         }
-        FenceAnswer::NoCandidate(found) => {
-            let (program, checked) = &**found;
-            let head = format!("{file}: {UNSAFE}no fence helps{UNSAFE:#} at these points under {model}: ");
-            head + &violated(&Task { program, ..task }, checked, false, look)
-        }
+        FenceAnswer::NoCandidate(found) => no_candidate(fenced, found, look),
         FenceAnswer::Unknown(reasons) => {
-            let head = format!("{file}: {UNKNOWN}unknown{UNKNOWN:#} under {model}: ");
+            let asked = if task.goal == Goal::Robust { "whether robust " } else { "" };
+            let head = format!("{file}: {UNKNOWN}unknown{UNKNOWN:#} {asked}{}: ", goal.1);
             head + &unknown_reasons(&reason_texts(task.program, reasons))
         }
-        // A bug is no answer; the command reports it as one.
-        FenceAnswer::Rejected(_) => String::new(),
     };
-    for path in fenced.evidence.iter().filter(|_| !look.quiet) {
-        let _ = writeln!(out, "evidence: {}", path.display());
-    }
+    files(&mut out, fenced.evidence, look);
     out
 }
 
-fn needless(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
-    let model = upper(fenced.task.model);
-    let mut out = format!("{}: {SAFE}no fence is needed{SAFE:#}: safe under {model}\n", fenced.file);
-    if !look.quiet {
-        let _ = writeln!(out, "checked: {}", proof_of(fenced, placed));
+/// What fences are for: `safe` and `under TSO`.
+fn aim(task: &Task<'_>) -> (&'static str, String) {
+    match task.goal {
+        Goal::Robust => ("robust", format!("against {}", upper(task.model))),
+        _ => ("safe", format!("under {}", upper(task.model))),
     }
-    out
 }
 
 fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
-    let (program, model) = (fenced.task.program, upper(fenced.task.model));
+    let (file, program) = (fenced.file, fenced.task.program);
+    let (word, model) = aim(&fenced.task);
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
-    let (fences, verb) = counts(program, &points);
-    let mut out = format!(
-        "{}: {SAFE}{fences}{SAFE:#} {verb} it safe under {model} (cost {}, optimal)\n",
-        fenced.file, placed.cost,
-    );
-    out.push_str(&list(program, &points));
-    out.push_str(&alternatives(program, placed.alternatives.as_deref(), &placed.missing));
-    if look.quiet {
-        return out;
+    let is_robust = fenced.task.goal == Goal::Robust;
+    let mut out = if points.is_empty() {
+        let checked = if is_robust { robust::checked(fenced.task.model) } else { "" };
+        format!("{file}: {SAFE}no fence is needed{SAFE:#}: {word} {model}{checked}\n")
+    } else {
+        let (fences, verb) = counts(program, &points);
+        let cost = placed.cost;
+        let head =
+            format!("{file}: {SAFE}{fences}{SAFE:#} {verb} it {word} {model} (cost {cost}, optimal)\n");
+        head + &list(program, &points)
+            + &alternatives(program, placed.alternatives.as_deref(), &placed.missing)
+    };
+    if is_robust {
+        out += &robust::comparison(program, placed, fenced.safety);
     }
+    match (look.quiet, is_robust) {
+        (true, _) => {}
+        (false, true) => out += &robust::needs(program, placed, fenced.found, fenced.task.model, look),
+        (false, false) => out += &needs(fenced, placed, look),
+    }
+    out
+}
+
+/// What happens without each fence, and the proof that with all of them nothing does.
+fn needs(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
+    let Verdict::Safe(certificate) = placed.proof.verdict() else { return String::new() };
+    let proof = proof(certificate, &fenced.found.statistics);
+    if placed.fences.is_empty() {
+        return format!("checked: {proof}\n");
+    }
+    let mut out = String::new();
     for (at, fence) in placed.fences.iter().enumerate() {
-        out.push('\n');
-        out.push_str(&without(fenced, fence, at == 0, look));
+        let _ = write!(out, "\n{}", without(fenced, fence, at == 0, look));
     }
     let asked = counted(fenced.found.questions, "question");
-    let _ = writeln!(out, "\nchecked: with the fences, {} ({asked} to the engine)", proof_of(fenced, placed));
+    let _ = writeln!(out, "\nchecked: with the fences, {proof} ({asked} to the engine)");
     out
+}
+
+fn no_candidate(fenced: &Fenced<'_>, found: &FencedRun, look: &Look) -> String {
+    let (_, model) = aim(&fenced.task);
+    let head = format!("{}: {UNSAFE}no fence helps{UNSAFE:#} at these points {model}", fenced.file);
+    if let Some(witness) = found.checked.witness() {
+        return robust::shown(&head, &found.program, witness, look);
+    }
+    let task = Task { program: &found.program, ..fenced.task };
+    format!("{head}: {}", violated(&task, &found.checked, false, look))
 }
 
 /// How many fences, and where: `1 fence in each of 2 threads`, and the verb that goes with it.
@@ -165,9 +189,10 @@ pub fn alternatives(program: &Program, sets: Option<&[Vec<FencePoint>]>, missing
 /// What happens without a fence: the first as a table, others in a sentence.
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, whole: bool, look: &Look) -> String {
     let name = name(fenced.task.program, &fence.point);
-    let Some((program, checked)) = &fence.without else {
+    let Some(run) = &fence.without else {
         return format!("Without the {name}, no violation was found within the limits.\n");
     };
+    let FencedRun { program, checked } = run;
     let Some(violated) = checked.violated() else { return String::new() };
     let claim = violation(program, violated);
     let steps = counted(violated.trace.steps.len(), "step");
@@ -191,11 +216,4 @@ fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, look: &Look) -> 
         let _ = writeln!(out, "checked: replayed {steps} on the exact machine");
     }
     out
-}
-
-fn proof_of(fenced: &Fenced<'_>, placed: &Placed) -> String {
-    match placed.proof.verdict() {
-        Verdict::Safe(certificate) => proof(certificate, &fenced.found.statistics),
-        _ => String::new(),
-    }
 }

@@ -1,58 +1,49 @@
 //! Robustness, for people.
 
-use super::fences::{alternatives, counts, list, name};
-use super::{SAFE, UNKNOWN, UNSAFE, unknown_reasons, upper};
+use super::fences::name;
+use super::{SAFE, UNSAFE, upper};
 use crate::numbers::counted;
-use crate::report::robust::{RobustAnswered, RobustFenced, Safety, count};
+use crate::report::fences::{Safety, count};
 use crate::report::witness::{Told, cycle, drawn, sentence};
-use crate::report::{Claimed, Look, reason_texts};
-use engine::{FencePoint, MadeRobust, RobustFence, RobustFences, RobustWork, Robustness};
-use evidence::CheckedWitness;
-use machine::{Model, TSO};
+use crate::report::{Answered, Claimed, Look, reason_texts};
+use engine::{FencesFound, NeededFence, Placed};
+use evidence::{CheckedWitness, Statistics, Verdict};
+use machine::Model;
 use program::{Program, PropertyKind};
 use std::fmt::Write;
-use std::path::PathBuf;
 
-/// An answer of `robust`.
-pub fn text(answer: &RobustAnswered<'_>, look: &Look) -> String {
-    let (file, program) = (answer.file, answer.task.program);
-    let against = format!("against {}", upper(answer.task.model));
-    let mut out = match answer.robustness {
-        Robustness::Robust => {
-            let why = why_robust(&answer.work, answer.task.model);
-            let checked = if answer.task.model == TSO { "; certificate checked" } else { "" };
-            format!("{file}: {SAFE}robust{SAFE:#} {against}: {why}{checked}\n")
-        }
-        Robustness::NotRobust(checked) => {
-            let told = Told::new(program, checked);
-            let mut out = format!("{file}: {UNSAFE}not robust{UNSAFE:#} {against}: {}\n", sentence(&told));
-            if !look.quiet {
-                out.push_str(&explained(&told, look));
-            }
-            out
-        }
-        Robustness::Unknown(reasons) => {
-            let reasons = unknown_reasons(&reason_texts(program, reasons));
-            let mut out = format!("{file}: {UNKNOWN}unknown{UNKNOWN:#} whether robust {against}: {reasons}");
-            if !look.quiet {
-                let states = counted(answer.work.states, "state");
-                let seconds = answer.seconds;
-                let _ = writeln!(out, "explored so far: {states} in {seconds:.1} s; no witness among them");
-            }
-            out
-        }
-        // A bug is no answer; the command reports it as one.
-        Robustness::Rejected(_) => String::new(),
-    };
-    files(&mut out, answer.evidence, look);
-    out
+/// A robust program.
+pub fn robust(answer: &Answered<'_>) -> String {
+    let model = answer.task.model;
+    let (file, why) = (answer.file, why_robust(&answer.found.statistics, model));
+    format!("{file}: {SAFE}robust{SAFE:#} against {}: {why}{}\n", upper(model), checked(model))
 }
 
-fn why_robust(work: &RobustWork, model: Model) -> String {
+/// Against SC there is nothing to prove.
+pub fn checked(model: Model) -> &'static str {
+    if model.is_sc() { "" } else { "; certificate checked" }
+}
+
+/// A program that is not robust.
+pub fn not_robust(answer: &Answered<'_>, look: &Look) -> String {
+    let against = format!("against {}", upper(answer.task.model));
+    let head = format!("{}: {UNSAFE}not robust{UNSAFE:#} {against}", answer.file);
+    answer.found.checked.witness().map(|w| shown(&head, answer.task.program, w, look)).unwrap_or_default()
+}
+
+/// A witness behind what is said of it.
+pub fn shown(head: &str, program: &Program, witness: &CheckedWitness, look: &Look) -> String {
+    let told = Told::new(program, witness);
+    let table = if look.quiet { String::new() } else { explained(&told, look) };
+    format!("{head}: {}\n{table}", sentence(&told))
+}
+
+/// Why a program is robust.
+pub(in crate::report) fn why_robust(work: &Statistics, model: Model) -> String {
     if model.is_sc() {
         return "nothing is ever delayed".to_string();
     }
-    match (work.delays, work.suspects) {
+    match (work.delays.unwrap_or_default(), work.suspects.unwrap_or_default()) {
         (0, _) => "nothing is loaded behind a store, whatever the data".to_string(),
         (_, 0) => "no delay closes a cycle in the program text, whatever the data".to_string(),
         (_, 1) => format!("the only delay that might matter does not, in {}", counted(work.states, "state")),
@@ -74,80 +65,15 @@ fn explained(told: &Told<'_>, look: &Look) -> String {
     )
 }
 
-fn files(out: &mut String, evidence: &[PathBuf], look: &Look) {
-    for path in evidence.iter().filter(|_| !look.quiet) {
-        let _ = writeln!(out, "evidence: {}", path.display());
-    }
-}
-
 /// Evidence that a program is not robust, and that holds.
-pub fn claim(claimed: &Claimed<'_>, model: Model, checked: &CheckedWitness, look: &Look) -> String {
-    let told = Told::new(claimed.program, checked);
-    let mut out = format!(
-        "{}: the evidence holds: {UNSAFE}not robust{UNSAFE:#} against {}: {}\n",
-        claimed.file,
-        upper(model),
-        sentence(&told)
-    );
-    if !look.quiet {
-        out.push_str(&explained(&told, look));
-    }
-    out
-}
-
-/// An answer of `fence --goal robust`.
-pub fn fences(fenced: &RobustFenced<'_>, look: &Look) -> String {
-    let (file, program) = (fenced.file, fenced.task.program);
-    let against = format!("against {}", upper(fenced.task.model));
-    let mut out = match fenced.found {
-        RobustFences::Placed(placed) if placed.fences.is_empty() => {
-            let checked = if placed.proof.is_some() { "; certificate checked" } else { "" };
-            format!("{file}: {SAFE}no fence is needed{SAFE:#}: robust {against}{checked}\n")
-        }
-        RobustFences::Placed(placed) => placed_text(fenced, placed, &against),
-        RobustFences::NoCandidate(found) => {
-            let told = Told::new(&found.0, &found.1);
-            let mut out = format!(
-                "{file}: {UNSAFE}no fence helps{UNSAFE:#} at these points {against}: {}\n",
-                sentence(&told)
-            );
-            if !look.quiet {
-                out.push_str(&explained(&told, look));
-            }
-            out
-        }
-        RobustFences::Unknown(reasons) => {
-            let reasons = unknown_reasons(&reason_texts(program, reasons));
-            format!("{file}: {UNKNOWN}unknown{UNKNOWN:#} whether robust {against}: {reasons}")
-        }
-        // A bug is no answer; the command reports it as one.
-        RobustFences::Rejected(_) => String::new(),
-    };
-    if let RobustFences::Placed(placed) = fenced.found {
-        out.push_str(&comparison(program, placed, fenced.safety));
-        if !look.quiet {
-            out.push_str(&needs(program, placed, look));
-        }
-    }
-    files(&mut out, fenced.evidence, look);
-    out
-}
-
-fn placed_text(fenced: &RobustFenced<'_>, placed: &MadeRobust, against: &str) -> String {
-    let program = fenced.task.program;
-    let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
-    let (fences, verb) = counts(program, &points);
-    let mut out = format!(
-        "{}: {SAFE}{fences}{SAFE:#} {verb} it robust {against} (cost {}, optimal)\n",
-        fenced.file, placed.cost,
-    );
-    out.push_str(&list(program, &points));
-    out.push_str(&alternatives(program, placed.alternatives.as_deref(), &placed.missing));
-    out
+pub fn claim(claimed: &Claimed<'_>, model: Model, witness: &CheckedWitness, look: &Look) -> String {
+    let against = format!("against {}", upper(model));
+    let head = format!("{}: the evidence holds: {UNSAFE}not robust{UNSAFE:#} {against}", claimed.file);
+    shown(&head, claimed.program, witness, look)
 }
 
 /// How robustness compares with safety.
-fn comparison(program: &Program, placed: &MadeRobust, safety: &Safety) -> String {
+pub fn comparison(program: &Program, placed: &Placed, safety: &Safety) -> String {
     let own = count(placed.fences.iter().map(|fence| &fence.point));
     let robust = match own {
         0 => "Robustness needs no fence".to_string(),
@@ -194,28 +120,28 @@ fn fail(need: &str) -> &'static str {
 }
 
 /// What happens without each fence: the first as a table, others in a sentence.
-fn needs(program: &Program, placed: &MadeRobust, look: &Look) -> String {
+pub fn needs(program: &Program, placed: &Placed, found: &FencesFound, model: Model, look: &Look) -> String {
     let mut out = String::new();
-    for (at, RobustFence { point, without }) in placed.fences.iter().enumerate() {
+    for (at, NeededFence { point, without }) in placed.fences.iter().enumerate() {
         let name = name(program, point);
         out.push('\n');
-        let Some((weaker, checked)) = without else {
+        let shown = without.as_ref().and_then(|run| Some(Told::new(&run.program, run.checked.witness()?)));
+        let Some(told) = shown else {
             let _ = writeln!(out, "Without the {name}, no witness was found within the limits.");
             continue;
         };
-        let told = Told::new(weaker, checked);
         let end = if at == 0 { ":" } else { "." };
         let _ = writeln!(out, "Without the {name}, {}{end}", sentence(&told));
         if at == 0 {
             out.push_str(&explained(&told, look));
         }
     }
-    if let Some(checked) = &placed.proof {
-        let proof = match checked.states() {
+    if let (Verdict::Robust(proof), true) = (placed.proof.verdict(), !model.is_sc()) {
+        let proof = match proof.states() {
             0 => "no delay closes a cycle in the program text".to_string(),
             states => format!("no delayed store shows in {}", counted(states, "state")),
         };
-        let asked = counted(placed.questions, "question");
+        let asked = counted(found.questions, "question");
         let _ = writeln!(out, "\nchecked: with the fences, {proof} ({asked} about robustness)");
     }
     out

@@ -22,7 +22,7 @@ fn drawn(text: &str, model: &str, width: usize) -> String {
     let source = Source::new("test.fw", text);
     let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
     let parsed = (frontend.read)(source, &frontend::Options::default()).expect("it is a program");
-    let task = Task { program: &parsed.program, model: model_named(model).expect("there is such a model") };
+    let task = Task::safe(&parsed.program, model_named(model).expect("there is such a model"));
     let answer = engine::Explicit.verify(&task, &engine::Run::default());
     let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
     let checked = simplify(&task, checked, &Ignore);

@@ -213,18 +213,19 @@ fn groups(told: &Told<'_>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::{Robustness, Run, robust};
+    use engine::{ENGINES, Run, decide};
+    use evidence::Task;
     use frontend::Options;
+    use machine::MODELS;
     use program::Source;
 
     /// The witness of a program within a width, without colours.
     fn witness_of(text: &str, width: usize) -> String {
         let frontend = frontend::choose(Some("fw"), "", text).expect("our language");
         let parsed = (frontend.read)(Source::new("test.fw", text), &Options::default()).expect("it reads");
-        let Robustness::NotRobust(checked) = robust(&parsed.program, &Run::default()) else {
-            panic!("it is not robust");
-        };
-        let told = Told::new(&parsed.program, &checked);
+        let task = Task::robust(&parsed.program, MODELS[1]);
+        let found = decide(&task, ENGINES[0], &Run::default()).expect("no bug");
+        let told = Told::new(&parsed.program, found.checked.witness().expect("it is not robust"));
         let shown = drawn(&told, width) + &cycle(&told, width) + &sentence(&told);
         anstream::adapter::strip_str(&shown).to_string()
     }

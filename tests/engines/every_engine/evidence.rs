@@ -1,12 +1,12 @@
 //! Evidence as everybody else sees it: checked in memory, written to a file, read from there.
 
-use super::{Tally, count, word};
-use engine::{Robustness, Run, prove_robust};
+use super::{Tally, count};
+use engine::{Engine, Robust, Run};
 use evidence::{
     Claim, Form, Ignore, MostStates, Task, Verdict, check, check_file, known, read_certificate, simplify,
-    write_evidence, write_robust, write_witness,
+    write_evidence,
 };
-use machine::Model;
+use machine::{MODELS, Model};
 use program::Program;
 use std::io::{self, BufRead, Cursor};
 
@@ -26,7 +26,7 @@ pub fn check_in_memory(task: &Task<'_>, verdict: Verdict) -> Result<(), String> 
             machine::replay(task.program, task.model, trace)
                 .map_err(|why| format!("the simple violation is none: {why}"))?;
         }
-        Verdict::Unknown(_) => {}
+        _ => {}
     }
     Ok(())
 }
@@ -34,8 +34,8 @@ pub fn check_in_memory(task: &Task<'_>, verdict: Verdict) -> Result<(), String> 
 /// The evidence survives a file: it says the same there, and so does what is read and written again.
 pub fn check_files(task: &Task<'_>, verdict: &Verdict, form: Form) -> Result<(), String> {
     let first = written(task, verdict, form)?;
-    let second = written(task, &read_back(task, word(verdict), &first)?, form)?;
-    let third = written(task, &read_back(task, word(verdict), &second)?, form)?;
+    let second = written(task, &read_back(task, verdict.word(), &first)?, form)?;
+    let third = written(task, &read_back(task, verdict.word(), &second)?, form)?;
     // The first may order what has no order in another way.
     if second == third { Ok(()) } else { Err("a file reads back differently".to_string()) }
 }
@@ -75,20 +75,14 @@ pub fn check_robustness(
     tally: &mut Tally,
 ) -> Result<(), String> {
     let run = Run { monitor: &MostStates(most_states), ..Run::default() };
-    let mut bytes = Vec::new();
-    let expected = match prove_robust(program, &run) {
-        (Robustness::Robust, Some(proof)) => {
-            write_robust(program, &proof, form, &mut bytes).map_err(|why| why.to_string())?;
-            "robust"
-        }
-        (Robustness::NotRobust(witness), _) => {
-            write_witness(program, witness.witness(), form, &mut bytes).map_err(|why| why.to_string())?;
-            "not robust"
-        }
-        (Robustness::Robust, None) => return Err("robust without a proof".to_string()),
-        (Robustness::Unknown(reasons), _) => return super::reasons::check(program, &reasons),
-        (Robustness::Rejected(why), _) => return Err(format!("rejected: {why}")),
-    };
+    let task = Task::robust(program, MODELS[1]);
+    let verdict = Robust::default().verify(&task, &run).verdict;
+    if let Verdict::Unknown(reasons) = &verdict {
+        return super::reasons::check(program, reasons);
+    }
+    let (mut bytes, expected) = (Vec::new(), verdict.word());
+    write_evidence(&task, &verdict, form, &mut bytes).map_err(|why| why.to_string())?;
+    check(&task, verdict, &Ignore).map_err(|why| format!("rejected: {why}"))?;
     let found = match check_file(program, &reader(&bytes), BUDGET, &Ignore) {
         Ok(Claim::Robust(..)) => "robust",
         Ok(Claim::NotRobust(..)) => "not robust",

@@ -1,9 +1,9 @@
 //! The engine against enumeration, on random programs.
 
 use super::looks::{has_loop, is_robust};
+use super::programs::robust;
 use super::random::{Sketch, chain_sketch, minimise, sketch};
-use engine::{Robustness, Run, robust};
-use evidence::CheckedWitness;
+use evidence::{Ignore, Verdict, Witness};
 use std::collections::BTreeSet;
 
 /// How many programs got which answer, from the engine and from enumeration alike.
@@ -34,15 +34,14 @@ fn agrees(sketch: &Sketch) -> Option<Result<Option<usize>, String>> {
         return None;
     }
     let expected = is_robust(&program)?;
-    Some(match robust(&program, &Run::default()) {
-        Robustness::Robust if expected => Ok(None),
-        Robustness::NotRobust(checked) if !expected => Ok(Some(helpers(&checked))),
+    Some(match robust(&program, &Ignore).checked.verdict() {
+        Verdict::Robust(_) if expected => Ok(None),
+        Verdict::NotRobust(witness) if !expected => Ok(Some(helpers(witness))),
         other => Err(format!("robust by enumeration: {expected}, by the engine: {other:?}")),
     })
 }
 
-fn helpers(checked: &CheckedWitness) -> usize {
-    let witness = checked.witness();
+fn helpers(witness: &Witness) -> usize {
     let threads = witness.chain().map(|at| witness.steps[at].event.thread());
     threads.collect::<BTreeSet<_>>().len()
 }

@@ -1,23 +1,23 @@
 //! Fences for robustness: as few as the predecessor, and as few as trying all sets finds.
 
-use super::programs::{answer, corpus, read};
+use super::programs::{answer, corpus, read, task};
 use super::random::{chain_sketch, sketch};
-use engine::{Costs, FenceOptions, FencePoint, MadeRobust, Points, RobustFences, Run, fences_for_robustness};
-use evidence::MostStates;
+use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, FencePoint, Placed, Points, Run, place_fences};
+use evidence::{MostStates, Verdict};
 use program::{EdgeId, Fence, FenceSet, Op, Placement, Point, Program, Strength};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-fn made_robust(program: &Program, points: Points) -> Option<Box<MadeRobust>> {
+fn made_robust(program: &Program, points: Points) -> Option<Box<Placed>> {
     let costs = Costs { full: 1, ..Costs::default() };
     let options = FenceOptions { costs, points, all: false };
     let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
-    match fences_for_robustness(program, &options, &run) {
-        RobustFences::Placed(placed) => {
-            assert!(placed.proof.is_some(), "{}: nobody checked it", program.name);
+    match place_fences(&task(program), ENGINES[0], &options, &run).expect("no bug").answer {
+        FenceAnswer::Placed(placed) => {
+            assert!(matches!(placed.proof.verdict(), Verdict::Robust(_)), "{}: {placed:?}", program.name);
             Some(placed)
         }
-        RobustFences::Unknown(_) => None,
+        FenceAnswer::Unknown(_) => None,
         other => panic!("{}: {other:?}", program.name),
     }
 }
@@ -80,7 +80,7 @@ fn no_smaller_set_of_fences_will_do() {
     for seed in 0..400 {
         let program = sketch(seed).build();
         let places = behind_stores(&program);
-        if places.len() > 6 || answer(&program) != "not_robust" {
+        if places.len() > 6 || answer(&program) != "not robust" {
             continue;
         }
         let fewest = fewest_fences(&program, &places).map(u64::from);
@@ -139,11 +139,12 @@ fn all_cheapest_sets_are_found() {
     for seed in 0..150 {
         for program in [sketch(seed).build(), chain_sketch(seed).build()] {
             let places = [behind_stores(&program), before_loads(&program)].concat();
-            if places.len() > 9 || answer(&program) != "not_robust" {
+            if places.len() > 9 || answer(&program) != "not robust" {
                 continue;
             }
             let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
-            let RobustFences::Placed(placed) = fences_for_robustness(&program, &options, &run) else {
+            let found = place_fences(&task(&program), ENGINES[0], &options, &run).expect("no bug");
+            let FenceAnswer::Placed(placed) = found.answer else {
                 panic!("{}: no answer", program.name);
             };
             assert!(placed.missing.is_empty(), "{:?}", placed.missing);

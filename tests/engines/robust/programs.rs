@@ -1,7 +1,8 @@
 //! Programs to ask about.
 
-use engine::{Robustness, Run, robust};
-use evidence::{MostStates, Witness};
+use engine::{ENGINES, Finding, Run, decide};
+use evidence::{Ignore, Monitor, MostStates, Task, Verdict, Witness};
+use machine::MODELS;
 use program::{Program, Source};
 use std::path::Path;
 
@@ -21,15 +22,20 @@ pub fn parse(text: &str) -> Program {
     parsed.unwrap_or_else(|errors| panic!("{errors:?}")).program
 }
 
+/// Is it robust against TSO?
+pub fn task(program: &Program) -> Task<'_> {
+    Task::robust(program, MODELS[1])
+}
+
+/// What is found out, checked.
+pub fn robust(program: &Program, monitor: &dyn Monitor) -> Finding {
+    let found = decide(&task(program), ENGINES[0], &Run { monitor, ..Run::default() });
+    found.unwrap_or_else(|bug| panic!("{}: {bug}\n{}", program.name, program::print(program)))
+}
+
 /// The engine's verdict.
 pub fn answer(program: &Program) -> &'static str {
-    let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
-    match robust(program, &run) {
-        Robustness::Robust => "robust",
-        Robustness::NotRobust(_) => "not_robust",
-        Robustness::Unknown(_) => "unknown",
-        Robustness::Rejected(why) => panic!("{}: {why}", program.name),
-    }
+    robust(program, &MostStates(1 << 21)).checked.verdict().word()
 }
 
 /// A program of our corpus.
@@ -39,8 +45,8 @@ pub fn corpus(name: &str) -> Program {
 
 /// The witness of a program that is not robust.
 pub fn witness(program: &Program) -> Witness {
-    match robust(program, &Run::default()) {
-        Robustness::NotRobust(checked) => checked.witness().clone(),
+    match robust(program, &Ignore).checked.verdict() {
+        Verdict::NotRobust(witness) => witness.clone(),
         other => panic!("expected a witness, found {other:?}"),
     }
 }

@@ -52,7 +52,7 @@ fn orders(vocabulary: &mut Vocabulary, slots: &[Slot]) -> Vec<Atom> {
 /// What the small prover reaches, proof or not.
 fn reached(text: &str, model: &str, recall: Recall) -> Subject {
     let (program, model) = (program(text), model_named(model).expect("known"));
-    let task = Task { program: &program, model };
+    let task = Task::safe(&program, model);
     let mut prover = Prover::new(task, recall);
     let explored = match text {
         TICKETS => prover.explore(&orders, 10_000),
@@ -84,7 +84,7 @@ fn proofs() -> Vec<Subject> {
     if let Some(engine) = engine_named("cegar") {
         for (text, model) in [(FOREVER, "tso"), (FENCED, "pso"), (MESSAGE, "tso"), (TICKETS, "sc")] {
             let (program, model) = (program(text), model_named(model).expect("known"));
-            let verdict = engine.verify(&Task { program: &program, model }, &Run::default()).verdict;
+            let verdict = engine.verify(&Task::safe(&program, model), &Run::default()).verdict;
             let Verdict::Safe(Certificate::Cubes(proof)) = verdict else { panic!("{verdict:?}") };
             subjects.push(Subject { name: format!("cegar {}", model.name()), program, model, proof });
         }
@@ -221,7 +221,7 @@ fn tampered_cubes_are_accepted_only_if_they_are_a_proof_still() {
     let mut rng = Rng::with_seed(5);
     let mut rejected: BTreeMap<&str, usize> = BTreeMap::new();
     for subject in proofs() {
-        let task = Task { program: &subject.program, model: subject.model };
+        let task = Task::safe(&subject.program, subject.model);
         assert!(accepts(&task, &subject.proof, &subject.name), "{}", subject.name);
         let prover = Prover::new(task, subject.proof.recall);
         for (name, well_formed, mutate) in MUTATIONS {
@@ -248,7 +248,7 @@ fn tampered_cubes_are_accepted_only_if_they_are_a_proof_still() {
 fn nothing_done_to_the_cubes_of_an_unsafe_program_makes_a_proof() {
     let mut rng = Rng::with_seed(6);
     for subject in no_proofs() {
-        let task = Task { program: &subject.program, model: subject.model };
+        let task = Task::safe(&subject.program, subject.model);
         let prover = Prover::new(task, subject.proof.recall);
         let plain = MUTATIONS.iter().filter(|(name, ..)| *name != "other model");
         for (name, _, mutate) in plain {
@@ -265,7 +265,7 @@ fn nothing_done_to_the_cubes_of_an_unsafe_program_makes_a_proof() {
 #[test]
 fn a_cut_file_of_cubes_is_rejected_wherever_it_was_cut() {
     let subject = reached(FOREVER, "tso", recall(0, Keep::Newest, Forgotten::Pools));
-    let task = Task { program: &subject.program, model: subject.model };
+    let task = Task::safe(&subject.program, subject.model);
     for form in [Form::Text, Form::Json] {
         let file = file(&task, &subject.proof, form);
         for length in 0..file.len() - 1 {
@@ -278,7 +278,7 @@ fn a_cut_file_of_cubes_is_rejected_wherever_it_was_cut() {
 #[test]
 fn a_file_of_cubes_needs_memory_for_them() {
     let subject = reached(TICKETS, "tso", recall(1, Keep::Newest, Forgotten::Pools));
-    let task = Task { program: &subject.program, model: subject.model };
+    let task = Task::safe(&subject.program, subject.model);
     let file = file(&task, &subject.proof, Form::Text);
     assert!(check_file(task.program, &opener(&file), 1 << 28, &Ignore).is_ok());
     for budget in [0, 1 << 10, 1 << 15] {
@@ -329,7 +329,7 @@ fn strange_words_in_a_file_of_cubes_are_rejected_or_harmless() {
     let mut rng = Rng::with_seed(7);
     let mut accepted = 0;
     for subject in proofs().iter().take(4) {
-        let task = Task { program: &subject.program, model: subject.model };
+        let task = Task::safe(&subject.program, subject.model);
         let file = String::from_utf8(file(&task, &subject.proof, Form::Text)).expect("text");
         let lines: Vec<&str> = file.lines().map(|line| line.split("  #").next().unwrap_or("")).collect();
         for _ in 0..400 {
@@ -359,7 +359,7 @@ fn strange_words_in_a_file_of_cubes_are_rejected_or_harmless() {
 fn flipped_bytes_in_a_file_of_cubes_are_rejected_or_harmless() {
     let mut rng = Rng::with_seed(8);
     let subject = reached(FOREVER, "tso", recall(1, Keep::Newest, Forgotten::Pools));
-    let task = Task { program: &subject.program, model: subject.model };
+    let task = Task::safe(&subject.program, subject.model);
     for form in [Form::Text, Form::Json] {
         let whole = file(&task, &subject.proof, form);
         let mut rejected = 0;

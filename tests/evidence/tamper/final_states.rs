@@ -2,12 +2,10 @@
 
 use super::facts::Fact;
 use super::random;
-use super::subjects::{LARGE, check_bytes};
+use super::subjects::{LARGE, check_bytes, written};
 use super::truth::Judge;
-use engine::{Run, outcomes};
-use evidence::{
-    Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, check_outcomes, write_outcomes,
-};
+use engine::{Engine, FinalStates, Run};
+use evidence::{Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Buffered, Event, MODELS, Model, State, Stepper, TSO, TraceStep, reference};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
@@ -93,8 +91,9 @@ fn random_run(task: &Task<'_>, question: &Question, rng: &mut Rng) -> Option<Fin
 }
 
 /// An answer with a single final state, which does not claim that there are no others.
-fn only(claim: FinalState) -> Outcomes {
-    Outcomes::Some { finals: vec![claim], missing: vec![Reason::Stopped(Stop::Time)] }
+fn only(claim: FinalState) -> Verdict {
+    let missing = vec![Reason::Stopped(Stop::Time)];
+    Verdict::FinalStates(Outcomes::Some { finals: vec![claim], missing })
 }
 
 #[test]
@@ -107,13 +106,13 @@ fn final_states_need_runs_that_end_there() {
         program.question = Some(question.clone());
         let judge = Judge::new(&program);
         for (model, independent) in reference::models() {
-            let task = Task { program: &program, model };
+            let task = Task::asked(&program, model);
             for _ in 0..4 {
                 let Some(mut claim) = random_run(&task, &question, &mut rng) else { continue };
-                check_outcomes(&task, &question, &only(claim.clone()), &Ignore).expect("untouched");
+                check(&task, only(claim.clone()), &Ignore).expect("untouched");
                 tamper_with_final(&mut claim, &mut rng);
                 let right = is_final_state(&judge, &program, independent, &claim);
-                let accepted = check_outcomes(&task, &question, &only(claim.clone()), &Ignore).is_ok();
+                let accepted = check(&task, only(claim.clone()), &Ignore).is_ok();
                 assert_eq!(accepted, right, "{} {}: {claim:?}", program.name, model.name());
                 tried += 1;
                 rejected += usize::from(!accepted);
@@ -125,9 +124,10 @@ fn final_states_need_runs_that_end_there() {
 
 #[test]
 fn final_states_that_name_what_does_not_exist_are_rejected() {
-    let program = &random::generate(0);
-    let task = Task { program, model: TSO };
-    let question = question(program);
+    let mut program = random::generate(0);
+    let question = question(&program);
+    program.question = Some(question.clone());
+    let task = Task::asked(&program, TSO);
     let mut rng = Rng::with_seed(1);
     let good = (0..100).find_map(|_| random_run(&task, &question, &mut rng)).expect("a run that ends");
     let (far_thread, far_variable) = (ThreadId::new(1000), VarId::new(1000));
@@ -140,8 +140,7 @@ fn final_states_that_name_what_does_not_exist_are_rejected() {
         step(Event::Drain { thread: ThreadId::new(0), variable: far_variable }),
     ];
     for claim in claims {
-        let changed = only(claim);
-        assert!(check_outcomes(&task, &question, &changed, &Ignore).is_err(), "{changed:?}");
+        assert!(check(&task, only(claim.clone()), &Ignore).is_err(), "{claim:?}");
     }
 }
 
@@ -160,19 +159,15 @@ fn asked() -> impl Iterator<Item = Asked> {
     programs.filter_map(|(seed, model)| {
         let mut program = random::generate(seed);
         let question = question(&program);
-        program.question = Some(question.clone());
-        let task = Task { program: &program, model };
+        program.question = Some(question);
+        let task = Task::asked(&program, model);
         let run = Run { monitor: &MostStates(1_000), max_buffer: Some(2), ..Run::default() };
-        let found = outcomes(&task, &question, &run).0;
-        let checked = check_outcomes(&task, &question, &found, &Ignore).expect("untouched");
-        let Outcomes::All(proof) = found else { return None };
-        let file = |form| {
-            let mut file = Vec::new();
-            write_outcomes(&task, &checked, &proof, form, &mut file).expect("memory takes everything");
-            file
-        };
+        let checked = check(&task, FinalStates.verify(&task, &run).verdict, &Ignore).expect("untouched");
+        let Verdict::FinalStates(Outcomes::All { finals, .. }) = checked.verdict() else { return None };
+        let finals = finals.clone();
+        let file = |form| written(&task, checked.verdict(), form);
         let (text, json) = (file(Form::Text), file(Form::Json));
-        Some(Asked { finals: checked.finals().to_vec(), text, json, program, model })
+        Some(Asked { finals, text, json, program, model })
     })
 }
 

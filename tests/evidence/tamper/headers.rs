@@ -4,11 +4,8 @@
 //! one exception: another model may be claimed, and then the claim is about that model and true.
 
 use super::subjects::{LARGE, check_bytes, corpus_program, written};
-use engine::{Cegar, Engine, Explicit, GapProofs, Lazy, Robustness, Run, outcomes, prove_robust};
-use evidence::{
-    Claim, FileError, Form, Ignore, Outcomes, Task, check_outcomes, fingerprint, write_outcomes,
-    write_robust, write_witness,
-};
+use engine::{Cegar, Engine, Explicit, FinalStates, GapProofs, Lazy, Robust, Run};
+use evidence::{Claim, FileError, Form, Goal, Task, fingerprint};
 use frontend::Options;
 use machine::{MODELS, TSO};
 use program::{Program, Source};
@@ -52,49 +49,14 @@ fn parse(name: &str, text: &str) -> Program {
 
 /// What an engine says of a program, in both forms.
 fn answered(kind: &'static str, program: Program, engine: &dyn Engine) -> Sample {
-    let task = Task { program: &program, model: TSO };
+    sample(kind, program, Goal::Safe, engine)
+}
+
+fn sample(kind: &'static str, program: Program, goal: Goal, engine: &dyn Engine) -> Sample {
+    let task = Task { program: &program, model: TSO, goal };
     let verdict = engine.verify(&task, &Run::default()).verdict;
     let (text, json) = (written(&task, &verdict, Form::Text), written(&task, &verdict, Form::Json));
-    Sample { kind, program, text, json }
-}
-
-fn proved_robust(program: Program) -> Sample {
-    let proof = prove_robust(&program, &Run::default()).1.expect("a proof");
-    let file = |form| {
-        let mut file = Vec::new();
-        write_robust(&program, &proof, form, &mut file).expect("memory takes everything");
-        file
-    };
-    let (text, json) = (file(Form::Text), file(Form::Json));
-    Sample { kind: "robust", program, text, json }
-}
-
-fn witnessed(program: Program) -> Sample {
-    let Robustness::NotRobust(checked) = prove_robust(&program, &Run::default()).0 else {
-        panic!("not robust")
-    };
-    let file = |form| {
-        let mut file = Vec::new();
-        write_witness(&program, checked.witness(), form, &mut file).expect("memory takes everything");
-        file
-    };
-    let (text, json) = (file(Form::Text), file(Form::Json));
-    Sample { kind: "witness", program, text, json }
-}
-
-fn all_final_states(program: Program) -> Sample {
-    let task = Task { program: &program, model: TSO };
-    let question = program.question.as_ref().expect("a question");
-    let found = outcomes(&task, question, &Run::default()).0;
-    let checked = check_outcomes(&task, question, &found, &Ignore).expect("checked");
-    let Outcomes::All(proof) = &found else { panic!("{found:?}") };
-    let file = |form| {
-        let mut file = Vec::new();
-        write_outcomes(&task, &checked, proof, form, &mut file).expect("memory takes everything");
-        file
-    };
-    let (text, json) = (file(Form::Text), file(Form::Json));
-    Sample { kind: "outcomes", program, text, json }
+    Sample { kind, text, json, program }
 }
 
 /// A file of every kind.
@@ -104,10 +66,10 @@ fn samples() -> Vec<Sample> {
         answered("closed-set", corpus("peterson_fenced.fw"), &Explicit),
         answered("gap-set", parse("counting.fw", COUNTING), &GapProofs),
         answered("cube-set", corpus("peterson_fenced.fw"), &Cegar),
-        witnessed(corpus("peterson.fw")),
-        proved_robust(corpus("peterson_fenced.fw")),
+        sample("witness", corpus("peterson.fw"), Goal::Robust, &Robust::default()),
+        sample("robust", corpus("peterson_fenced.fw"), Goal::Robust, &Robust::default()),
         answered("robust-set", parse("delays.fw", DELAYS), &Lazy),
-        all_final_states(parse("sb.litmus", LITMUS)),
+        sample("outcomes", parse("sb.litmus", LITMUS), Goal::FinalStates, &FinalStates),
     ];
     let kinds: Vec<&str> = samples.iter().map(|sample| sample.kind).collect();
     assert_eq!(kinds, KINDS);

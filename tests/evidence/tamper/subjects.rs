@@ -57,7 +57,7 @@ pub fn corpus_program(path: &Path) -> Program {
 /// The program under every model that gives evidence of a handy size.
 fn subjects(program: Program, most: usize) -> Vec<Subject> {
     let answer = |model: &Model| {
-        let task = Task { program: &program, model: *model };
+        let task = Task::safe(&program, *model);
         let answer = Explicit.verify(&task, &Run { monitor: &MostStates(2000), ..Run::default() });
         let facts = parse(&written(&task, &answer.verdict, Form::Text))?;
         let free = |domain: &Domain| *domain == Domain::All;
@@ -93,7 +93,7 @@ pub fn accepts(program: &Program, facts: &[Fact], what: &str) -> bool {
         assert_eq!(slowly, text, "{what}, with a tiny budget: {}", shown(facts));
     }
     if let Some((model, verdict)) = in_memory(program, facts) {
-        let accepted = check(&Task { program, model }, verdict, &Ignore).is_ok();
+        let accepted = check(&Task::safe(program, model), verdict, &Ignore).is_ok();
         assert_eq!(accepted, text, "{what}, in memory: {}", shown(facts));
     }
     text

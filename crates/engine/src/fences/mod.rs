@@ -1,29 +1,30 @@
 //! The cheapest fences, by implicit hitting sets.
 //!
-//! Ask an engine for a violation of the program with the fences chosen so far. From the run,
-//! read off which fences would have made it impossible ([`clause`]): every solution holds one
-//! of them. Choose the cheapest set that meets all clauses known ([`hitting`]), and ask again.
-//! When the engine proves the program safe, the set is optimal for the costs: no cheaper set
-//! meets even the clauses found. If the program is unsafe under SC, no fence helps.
+//! Ask about the program with the fences chosen so far: is it safe, or is it robust? From a run that
+//! shows that it is not, read off which fences would have made the run impossible ([`clause`]): every
+//! solution holds one of them. Choose the cheapest set that meets all clauses known ([`hitting`]),
+//! and ask again. When the program is proved safe, or robust, the set is optimal for the costs: no
+//! cheaper set meets even the clauses found. If the program is unsafe under SC, no fence helps; and
+//! it is always robust there.
 //!
-//! Every answer of the engine is checked before it is used, so a set is only called sufficient
-//! with a checked proof, and a fence only needed with a replayed violation that appears
-//! without it.
+//! Every answer is checked before it is used, so a set is only called sufficient with a checked
+//! proof, and a fence only needed with a replayed run that appears without it.
 
 pub(crate) mod candidates;
 mod clause;
-pub(crate) mod hitting;
+mod hitting;
 mod prevent;
 
 pub use candidates::{FencePoint, candidates as fence_points};
 pub use prevent::prevented_by;
 
+use crate::ask::{Bug, decide};
 use crate::{Engine, Run};
 use candidates::candidates;
-use clause::Violating;
-use evidence::{Checked, Named, Reason, Rejected, Statistics, Task, Verdict, check, simplify};
+use clause::clause;
+use evidence::{Checked, Goal, Reason, Statistics, Task, Verdict};
 use hitting::Hitting;
-use machine::{Model, SC};
+use machine::SC;
 use program::{FenceSet, Program};
 use std::collections::BTreeSet;
 
@@ -66,17 +67,26 @@ pub struct FenceOptions {
     pub all: bool,
 }
 
+/// A run of a program with some fences in it that shows that they do not suffice.
+#[derive(Debug)]
+pub struct FencedRun {
+    /// The program.
+    pub program: Program,
+    /// The violation, or the witness that the program is not robust, checked.
+    pub checked: Checked,
+}
+
 /// A fence of the answer, with what happens without it.
 #[derive(Debug)]
 pub struct NeededFence {
     /// Where it goes.
     pub point: FencePoint,
-    /// A checked violation of the program with all other fences but this one; `None` if the
-    /// engine could not show one within its limits.
-    pub without: Option<(Program, Checked)>,
+    /// What happens with all other fences but this one; `None` if nothing was shown within the
+    /// limits.
+    pub without: Option<FencedRun>,
 }
 
-/// Fences that make a program safe.
+/// Fences that suffice.
 #[derive(Debug)]
 pub struct Placed {
     /// The fences, in the order of the source.
@@ -85,7 +95,7 @@ pub struct Placed {
     pub cost: u64,
     /// The program with the fences in it.
     pub program: Program,
-    /// The checked proof that it is safe.
+    /// The checked proof that it is safe, or robust.
     pub proof: Checked,
     /// The other cheapest sets, if they were asked for.
     pub alternatives: Option<Vec<Vec<FencePoint>>>,
@@ -100,12 +110,10 @@ pub enum FenceAnswer {
     Placed(Box<Placed>),
     /// None helps: this happens under SC.
     UnsafeUnderSc(Checked),
-    /// None of the candidates prevents this violation, though it needs a weak memory.
-    NoCandidate(Box<(Program, Checked)>),
-    /// The engine gave no answer.
+    /// None of the candidates prevents this run, though it needs a weak memory.
+    NoCandidate(Box<FencedRun>),
+    /// There was no answer to a question.
     Unknown(Vec<Reason>),
-    /// The engine's evidence was rejected: a bug of ours.
-    Rejected(Rejected),
 }
 
 /// The answer, and what it took.
@@ -120,27 +128,38 @@ pub struct FencesFound {
     pub engine: &'static str,
     /// The most templates of predicates that any question took.
     pub most_predicates: Option<usize>,
-    /// How many times the engine was asked.
+    /// How many questions were asked.
     pub questions: usize,
 }
 
-/// Finds the cheapest fences that make a program safe under a model.
+/// Finds the cheapest fences that make a program safe under a model, or robust against it.
 pub fn place_fences(
     task: &Task<'_>,
     engine: &dyn Engine,
     options: &FenceOptions,
     run: &Run<'_>,
-) -> FencesFound {
+) -> Result<FencesFound, Bug> {
     let mut search = Search::new(task, engine, options, run);
-    let answer = search.solve().unwrap_or_else(|answer| *answer);
+    let answer = match search.solve() {
+        Ok(answer) => answer,
+        Err(Halt::Unknown(reasons)) => FenceAnswer::Unknown(reasons),
+        Err(Halt::NoCandidate(run)) => FenceAnswer::NoCandidate(run),
+        Err(Halt::Bug(bug)) => return Err(bug),
+    };
     let (statistics, engine) = search.decided.unwrap_or(search.last);
     let Search { most_predicates, questions, .. } = search;
-    FencesFound { answer, statistics, engine, most_predicates, questions }
+    Ok(FencesFound { answer, statistics, engine, most_predicates, questions })
+}
+
+/// Why a search for fences ends early.
+enum Halt {
+    Unknown(Vec<Reason>),
+    NoCandidate(Box<FencedRun>),
+    Bug(Bug),
 }
 
 struct Search<'a> {
-    program: &'a Program,
-    model: Model,
+    task: Task<'a>,
     engine: &'a dyn Engine,
     run: &'a Run<'a>,
     all: bool,
@@ -154,16 +173,12 @@ struct Search<'a> {
     decided: Option<(Statistics, &'static str)>,
 }
 
-/// Ends the search with an answer.
-type Step<T> = Result<T, Box<FenceAnswer>>;
-
 impl<'a> Search<'a> {
     fn new(task: &Task<'a>, engine: &'a dyn Engine, options: &FenceOptions, run: &'a Run<'a>) -> Search<'a> {
         let candidates = candidates(task.program, task.model, options.points, &options.costs);
         let costs = candidates.iter().map(|point| point.cost).collect();
         Search {
-            program: task.program,
-            model: task.model,
+            task: *task,
             engine,
             run,
             all: options.all,
@@ -176,45 +191,46 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn solve(&mut self) -> Step<FenceAnswer> {
-        let under_sc = self.ask(self.program, SC)?;
-        if let Verdict::Unsafe(_) = under_sc.verdict() {
-            return Ok(FenceAnswer::UnsafeUnderSc(under_sc));
+    fn solve(&mut self) -> Result<FenceAnswer, Halt> {
+        if self.task.goal != Goal::Robust {
+            let under_sc = self.ask(&Task { model: SC, ..self.task })?;
+            if let Verdict::Unsafe(_) = under_sc.verdict() {
+                return Ok(FenceAnswer::UnsafeUnderSc(under_sc));
+            }
         }
-        let (chosen, program, proof) =
-            self.cheapest(None)?.expect("without a limit on cost there is an answer");
+        // Without a limit on cost there is an answer: nothing is forbidden, and no clause is empty.
+        let Some((chosen, program, proof)) = self.cheapest(None)? else {
+            return Err(Halt::Unknown(Vec::new()));
+        };
         self.decided = Some(self.last);
         let cost = self.problem.cost(&chosen);
-        let fences = chosen.iter().map(|at| self.needed(&chosen, *at)).collect::<Step<_>>()?;
+        let fences = chosen.iter().map(|at| self.needed(&chosen, *at)).collect::<Result<_, _>>()?;
         let (mut alternatives, mut missing) = (self.all.then(Vec::new), Vec::new());
-        if let Some(found) = &mut alternatives
-            && let Err(answer) = self.other_optima(&chosen, cost, found)
-        {
-            match *answer {
+        if let Some(found) = &mut alternatives {
+            match self.other_optima(chosen, cost, found) {
                 // The answer stands, whether or not all its equals are found.
-                FenceAnswer::Unknown(reasons) => missing = reasons,
-                answer => return Ok(answer),
+                Err(Halt::Unknown(reasons)) => missing = reasons,
+                found => found?,
             }
         }
         Ok(FenceAnswer::Placed(Box::new(Placed { fences, cost, program, proof, alternatives, missing })))
     }
 
-    /// The cheapest set that the engine proves sufficient; `None` if all cost more than allowed.
-    fn cheapest(&mut self, most: Option<u64>) -> Step<Option<(BTreeSet<usize>, Program, Checked)>> {
+    /// The cheapest set that is proved to suffice; `None` if all cost more than allowed.
+    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<(BTreeSet<usize>, Program, Checked)>, Halt> {
         loop {
             let Some(chosen) = self.problem.solve() else { return Ok(None) };
             if most.is_some_and(|most| self.problem.cost(&chosen) > most) {
                 return Ok(None);
             }
-            let (program, edges) = self.fence_set(&chosen).apply_with_map(self.program);
-            let checked = self.ask(&program, self.model)?;
-            let Some(violated) = checked.violated() else {
+            let (program, edges) = self.fence_set(&chosen).apply_with_map(self.task.program);
+            let checked = self.ask(&Task { program: &program, ..self.task })?;
+            if checked.holds() == Some(true) {
                 return Ok(Some((chosen, program, checked)));
-            };
-            let violating = Violating::new(&program, violated.account, &edges);
-            let clause = violating.clause(&self.candidates, &chosen);
+            }
+            let clause = clause(&program, &checked, &edges, &self.candidates, &chosen);
             if clause.is_empty() {
-                return Err(Box::new(FenceAnswer::NoCandidate(Box::new((program, checked)))));
+                return Err(Halt::NoCandidate(Box::new(FencedRun { program, checked })));
             }
             self.problem.clauses.push(clause);
         }
@@ -222,11 +238,11 @@ impl<'a> Search<'a> {
 
     fn other_optima(
         &mut self,
-        first: &BTreeSet<usize>,
+        first: BTreeSet<usize>,
         cost: u64,
         found: &mut Vec<Vec<FencePoint>>,
-    ) -> Step<()> {
-        self.problem.forbidden.push(first.clone());
+    ) -> Result<(), Halt> {
+        self.problem.forbidden.push(first);
         while let Some((chosen, ..)) = self.cheapest(Some(cost))? {
             found.push(chosen.iter().map(|at| self.candidates[*at].clone()).collect());
             self.problem.forbidden.push(chosen);
@@ -234,51 +250,36 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// A fence of a solution, with the violation that appears without it.
-    fn needed(&mut self, chosen: &BTreeSet<usize>, at: usize) -> Step<NeededFence> {
-        let mut others = chosen.clone();
-        others.remove(&at);
-        let program = self.fence_set(&others).apply(self.program);
-        let checked = self.check(&program, self.model)?;
-        let is_unsafe = matches!(checked.verdict(), Verdict::Unsafe(_));
-        Ok(NeededFence {
-            point: self.candidates[at].clone(),
-            without: is_unsafe.then_some((program, checked)),
-        })
+    /// A fence of a solution, with the run that appears without it.
+    fn needed(&mut self, chosen: &BTreeSet<usize>, at: usize) -> Result<NeededFence, Halt> {
+        let others = chosen.iter().copied().filter(|other| *other != at).collect();
+        let program = self.fence_set(&others).apply(self.task.program);
+        let without = match self.ask(&Task { program: &program, ..self.task }) {
+            Ok(checked) if checked.holds() == Some(false) => Some(FencedRun { program, checked }),
+            Ok(_) | Err(Halt::Unknown(_)) => None,
+            Err(halt) => return Err(halt),
+        };
+        Ok(NeededFence { point: self.candidates[at].clone(), without })
     }
 
     fn fence_set(&self, chosen: &BTreeSet<usize>) -> FenceSet {
         let mut set = FenceSet::new();
-        for at in chosen {
-            for placement in &self.candidates[*at].placements {
-                set.insert(*placement);
-            }
+        for placement in chosen.iter().flat_map(|at| &self.candidates[*at].placements) {
+            set.insert(*placement);
         }
         set
     }
 
-    /// Asks the engine; an unknown ends the search.
-    fn ask(&mut self, program: &Program, model: Model) -> Step<Checked> {
-        let checked = self.check(program, model)?;
-        match checked.verdict() {
-            Verdict::Unknown(reasons) => Err(Box::new(FenceAnswer::Unknown(reasons.clone()))),
-            _ => Ok(checked),
-        }
-    }
-
-    fn check(&mut self, program: &Program, model: Model) -> Step<Checked> {
+    /// Asks a question; without an answer the search ends. A violation is made simple: the fewer
+    /// stores are delayed, the fewer fences help, and the more it says.
+    fn ask(&mut self, task: &Task<'_>) -> Result<Checked, Halt> {
         self.questions += 1;
-        let task = Task { program, model };
-        let named = Named::new(self.engine.name(), self.run.monitor);
-        let answer = self.engine.verify(&task, &Run { monitor: &named, ..*self.run });
-        drop(named);
-        self.last = (answer.statistics, answer.engine);
-        self.most_predicates = self.most_predicates.max(answer.statistics.predicates);
-        let checked = check(&task, answer.verdict, self.run.monitor).map_err(|why| match why {
-            Rejected::Stopped(stop) => Box::new(FenceAnswer::Unknown(vec![Reason::Stopped(stop)])),
-            why => Box::new(FenceAnswer::Rejected(why)),
-        })?;
-        // The fewer stores are delayed, the fewer fences help, and the more a violation says.
-        Ok(simplify(&task, checked, self.run.monitor))
+        let finding = decide(task, self.engine, self.run).map_err(Halt::Bug)?;
+        self.last = (finding.statistics, finding.engine);
+        self.most_predicates = self.most_predicates.max(finding.statistics.predicates);
+        match finding.checked.holds() {
+            None => Err(Halt::Unknown(finding.checked.reasons().to_vec())),
+            Some(_) => Ok(finding.checked),
+        }
     }
 }

@@ -170,7 +170,7 @@ impl Hunt<'_> {
             all.reasons.extend(outcome.reasons);
             let Some(labels) = outcome.witness else { continue };
             // A witness that cannot be put together would be rejected as evidence; it is none here.
-            let Ok(witness) = self.round.witness(system, self.under_sc, attack, &labels) else { continue };
+            let Some(witness) = self.round.witness(system, self.under_sc, attack, &labels) else { continue };
             delays.push(Delay { thread: attack.thread, path: delayed_path(&witness), complete: true });
             witnesses.push(witness);
             main += usize::from(at < stores);

@@ -15,24 +15,18 @@
 //! with a witness, the first counts.
 
 mod attacking;
-mod checked;
-mod fences;
 
 pub use machine::Cuts;
 
-pub use checked::robust_checked;
-pub use fences::{MadeRobust, RobustFence, RobustFences, fences_for_robustness};
-
-use crate::Run;
 use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
 use crate::stepping::{Stepping, chosen_initially};
+use crate::{Answer, Engine, Run};
 use attacking::Hunt;
 use evidence::{
-    CheckedWitness, ClosedSet, Monitor, Patience, Progress, Reason, RobustProof, Stop, Witness,
-    WitnessRejected, check_witness, each,
+    Monitor, Patience, Progress, Reason, RobustProof, Statistics, Stop, Task, Verdict, Witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper,
+    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper, TSO,
     TraceStep, attacks_within, delays, number_controls,
 };
 use program::Program;
@@ -47,77 +41,68 @@ const FIRST_ROUND: usize = 1 << 16;
 /// How many times as many in the next.
 const GROWTH: usize = 16;
 
-/// Whether weak memory matters.
-#[derive(Debug)]
-pub enum Robustness {
-    /// It does not: every run under TSO looks like one under SC.
-    Robust,
-    /// It does: this run looks like none under SC.
-    NotRobust(Box<CheckedWitness>),
-    /// No answer within the limits, and why.
-    Unknown(Vec<Reason>),
-    /// A witness was found and its check failed: a bug of ours.
-    Rejected(WitnessRejected),
+/// Decides whether programs are robust.
+#[derive(Clone, Copy, Debug)]
+pub struct Robust {
+    /// What the program text may dismiss.
+    pub cuts: Cuts,
 }
 
-/// What it took to decide.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RobustWork {
-    /// Pairs of a store and a load behind it in the program text.
-    pub delays: usize,
-    /// Those among them that the text alone does not dismiss.
-    pub suspects: usize,
-    /// States explored in the last round: under SC, and by the searches up to the one that decided.
-    pub states: usize,
-}
-
-/// Decides whether a program is robust against TSO.
-pub fn robust(program: &Program, run: &Run<'_>) -> Robustness {
-    robust_with(program, run, Cuts::ALL).0
-}
-
-/// As [`robust()`], dismissing only some attacks beforehand, and with what it took.
-pub fn robust_with(program: &Program, run: &Run<'_>, cuts: Cuts) -> (Robustness, RobustWork) {
-    let (answer, work, _) = robust_proved(program, run, cuts);
-    (answer, work)
-}
-
-/// As [`robust()`], with the proof if the program is robust.
-pub fn prove_robust(program: &Program, run: &Run<'_>) -> (Robustness, Option<RobustProof>) {
-    let (answer, _, proof) = robust_proved(program, run, Cuts::ALL);
-    (answer, proof)
-}
-
-/// As [`robust_with`], with the proof if the program is robust.
-pub fn robust_proved(
-    program: &Program,
-    run: &Run<'_>,
-    cuts: Cuts,
-) -> (Robustness, RobustWork, Option<RobustProof>) {
-    let accesses = Accesses::of(program);
-    let mut work = RobustWork::default();
-    let mut patience = Patience::new(run.monitor, "looking for cycles");
-    work.delays = delays(program, &mut || patience.lasts()).unwrap_or_default();
-    let attacks = attacks_within(program, &accesses, cuts, &mut || patience.lasts());
-    let attacks = match patience.found(attacks) {
-        Ok(attacks) => attacks,
-        Err(stop) => return (Robustness::Unknown(vec![Reason::Stopped(stop)]), work, None),
-    };
-    work.suspects = attacks.iter().map(|attack| attack.reached).sum();
-    if attacks.is_empty() {
-        return (Robustness::Robust, work, Some(RobustProof::default()));
+impl Default for Robust {
+    fn default() -> Robust {
+        Robust { cuts: Cuts::ALL }
     }
-    let machine = Buffered::exact(program, SC);
-    let mut most = FIRST_ROUND;
-    loop {
-        let round =
-            Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::First };
-        work.states = 0;
-        match round.answer(&attacks, &mut work.states) {
-            Some((answer, under_sc)) => {
-                return (answer, work, under_sc.map(|set| RobustProof { under_sc: Some(set) }));
+}
+
+impl Engine for Robust {
+    fn name(&self) -> &'static str {
+        "robust"
+    }
+
+    fn about(&self) -> &'static str {
+        "TSO only: looks for a delayed store that shows; decides robustness, and nothing else"
+    }
+
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        let mut statistics = Statistics::default();
+        let verdict = if task.model.is_sc() {
+            Verdict::Robust(RobustProof::default())
+        } else if task.model == TSO {
+            self.decide(task.program, run, &mut statistics).unwrap_or_else(Verdict::Unknown)
+        } else {
+            Verdict::Unknown(vec![Reason::OnlyTso])
+        };
+        Answer { verdict, statistics, engine: self.name() }
+    }
+}
+
+impl Robust {
+    /// The verdict against TSO, or why there is none.
+    fn decide(
+        &self,
+        program: &Program,
+        run: &Run<'_>,
+        statistics: &mut Statistics,
+    ) -> Result<Verdict, Vec<Reason>> {
+        let accesses = Accesses::of(program);
+        let mut patience = Patience::new(run.monitor, "looking for cycles");
+        statistics.delays = Some(delays(program, &mut || patience.lasts()).unwrap_or_default());
+        let attacks = attacks_within(program, &accesses, self.cuts, &mut || patience.lasts());
+        let attacks = patience.found(attacks).map_err(|stop| vec![Reason::Stopped(stop)])?;
+        statistics.suspects = Some(attacks.iter().map(|attack| attack.reached).sum());
+        if attacks.is_empty() {
+            return Ok(Verdict::Robust(RobustProof::default()));
+        }
+        let machine = Buffered::exact(program, SC);
+        let mut most = FIRST_ROUND;
+        loop {
+            let round =
+                Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::First };
+            statistics.states = 0;
+            match round.answer(&attacks, &mut statistics.states) {
+                Some(verdict) => return Ok(verdict),
+                None => most = most.saturating_mul(GROWTH),
             }
-            None => most = most.saturating_mul(GROWTH),
         }
     }
 }
@@ -163,7 +148,7 @@ pub(crate) struct Labels {
 
 impl<'a> Round<'a> {
     /// The answer; `None` if only the limit of the round stands in the way. Adds up the states.
-    fn answer(&self, attacks: &[Attack], states: &mut usize) -> Option<(Robustness, Option<ClosedSet>)> {
+    fn answer(&self, attacks: &[Attack], states: &mut usize) -> Option<Verdict> {
         let mut system = Stepping::wandering(Stepper::new(self.machine));
         number_controls(&mut system.domain, self.program);
         let found = search(&mut system, &self.limits(self.run.monitor));
@@ -175,11 +160,7 @@ impl<'a> Round<'a> {
             *states += attacked.states;
             if let Some(labels) = attacked.witness {
                 let witness = self.witness(&mut system, &found.states, attack, &labels);
-                let answer = match witness.and_then(|witness| check_witness(self.program, witness)) {
-                    Ok(checked) => Robustness::NotRobust(Box::new(checked)),
-                    Err(why) => Robustness::Rejected(why),
-                };
-                return Some((answer, None));
+                return Some(witness.map_or_else(|| Verdict::Unknown(Vec::new()), Verdict::NotRobust));
             }
             outcome.cut |= attacked.cut;
             outcome.reasons.extend(attacked.reasons);
@@ -190,8 +171,11 @@ impl<'a> Round<'a> {
         }
         let reasons: Vec<Reason> = outcome.reasons.into_iter().collect();
         Some(match reasons.is_empty() {
-            true => (Robustness::Robust, Some(system.closed_set(found.states))),
-            false => (Robustness::Unknown(reasons), None),
+            true => {
+                let under_sc = Some(system.closed_set(found.states));
+                Verdict::Robust(RobustProof { under_sc })
+            }
+            false => Verdict::Unknown(reasons),
         })
     }
 
@@ -282,15 +266,16 @@ impl<'a> Round<'a> {
         outcome
     }
 
-    /// The whole run: under SC up to the attack, the attack, and the attacker's drains.
+    /// The whole run: under SC up to the attack, the attack, and the attacker's drains; `None` if the
+    /// attack starts in no state that was found under SC.
     pub(crate) fn witness(
         &self,
         system: &mut UnderSc<'_>,
         under_sc: &StateSet,
         attack: &Attack,
         labels: &Labels,
-    ) -> Result<Witness, WitnessRejected> {
-        let start = find(under_sc, &labels.start).ok_or(WitnessRejected::Roles)?;
+    ) -> Option<Witness> {
+        let start = find(under_sc, &labels.start)?;
         let (first, before) = path(system, under_sc, start);
         let program = self.program;
         let step = |(event, choice)| TraceStep::of(program, event, choice);
@@ -307,7 +292,7 @@ impl<'a> Round<'a> {
         }
         let drain = steps.len();
         steps.extend(owed);
-        Ok(Witness { initial: chosen_initially(program, &first), steps, store, load, drain })
+        Some(Witness { initial: chosen_initially(program, &first), steps, store, load, drain })
     }
 }
 

@@ -17,12 +17,10 @@ mod steps;
 mod witness;
 mod write;
 
-pub use outcomes::write_outcomes;
 pub use read::{check_file, read_certificate};
-pub use witness::write_witness;
-pub use write::{write_evidence, write_robust};
+pub use write::write_evidence;
 
-use crate::{Checked, CheckedOutcomes, CheckedWitness, Rejected, WitnessRejected};
+use crate::{Checked, CheckedOutcomes, CheckedWitness, Rejected};
 use machine::Model;
 use program::Program;
 use std::fmt;
@@ -63,8 +61,6 @@ pub enum FileError {
     Line(usize, String),
     /// It is well written but proves nothing.
     Rejected(Rejected),
-    /// It is well written but witnesses nothing.
-    Witness(WitnessRejected),
 }
 
 impl fmt::Display for FileError {
@@ -73,7 +69,6 @@ impl fmt::Display for FileError {
             FileError::Io(error) => error.fmt(f),
             FileError::Line(line, message) => write!(f, "line {line}: {message}"),
             FileError::Rejected(why) => why.fmt(f),
-            FileError::Witness(why) => why.fmt(f),
         }
     }
 }

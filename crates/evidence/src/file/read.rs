@@ -30,7 +30,7 @@ pub fn check_file(
     let open = &Source { open, monitor };
     let mut records = open.records()?;
     let (kind, model) = head(program, records.next_record()?)?;
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let looking = Looking::ForViolations;
     match kind {
         Kind::Trace => check_trace(program, model, records),
@@ -56,7 +56,7 @@ pub fn check_file(
         Kind::RobustSet => {
             let (delays, gaps) = delays_and_gaps(program, &mut records)?;
             let extended = extended(&task, &delays, monitor)?;
-            let under_sc = Task { program: &extended, model: SC };
+            let under_sc = Task::safe(&extended, SC);
             let states = check_states(&under_sc, gaps, looking, &mut records, open, budget)?;
             match gaps {
                 None => no_attack(&extended, &states, open, budget)?,
@@ -84,7 +84,7 @@ fn check_robust_states(
         };
     }
     records.again = first;
-    let task = Task { program, model: SC };
+    let task = Task::safe(program, SC);
     let states = check_states(&task, None, Looking::Away, &mut records, open, budget)?;
     no_attack(program, &states, open, budget)?;
     Ok(states.count)
@@ -260,7 +260,7 @@ fn check_trace(program: &Program, model: Model, mut records: Records) -> Result<
     }
     let Some(violation) = violation else { return Err(records.wrong("the trace claims no violation")) };
     let trace = Trace { initial: taken.initial, steps: taken.steps, violation };
-    let task = Task { program, model };
+    let task = Task::safe(program, model);
     let checked = check(&task, Verdict::Unsafe(trace), records.monitor)?;
     Ok(Claim::Unsafe(model, Box::new(checked.explained(&task, records.monitor))))
 }
@@ -310,7 +310,7 @@ pub fn read_certificate(
         Kind::RobustSet => (delays, gaps) = delays_and_gaps(program, &mut records)?,
     }
     let extended = match kind {
-        Kind::RobustSet => Some(extended(&Task { program, model }, &delays, monitor)?),
+        Kind::RobustSet => Some(extended(&Task::safe(program, model), &delays, monitor)?),
         _ => None,
     };
     let program = extended.as_ref().unwrap_or(program);

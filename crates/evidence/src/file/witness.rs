@@ -4,32 +4,19 @@
 use super::read::Records;
 use super::steps::{Steps, write_steps};
 use super::write::Writer;
-use super::{Claim, FileError, Form, VERSION, fingerprint};
-use crate::record::{Kind, Record};
-use crate::{Witness, check_witness};
-use machine::{Model, TSO};
+use super::{Claim, FileError};
+use crate::record::Record;
+use crate::witness::check_witness;
+use crate::{Rejected, Witness};
+use machine::Model;
 use program::Program;
-use std::io::{self, Write};
+use std::io;
 
-/// Writes a witness that a program is not robust against TSO.
-pub fn write_witness(
-    program: &Program,
-    witness: &Witness,
-    form: Form,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut writer = Writer::new(form, out);
-    let head = Record::Evidence {
-        version: VERSION,
-        kind: Kind::Witness,
-        model: TSO.name().to_string(),
-        program: fingerprint(program),
-    };
-    writer.put(&head, "")?;
-    write_steps(program, &witness.initial, &witness.steps, &mut writer)?;
+/// Writes a witness that a program is not robust against TSO, behind the head.
+pub(super) fn write_witness(program: &Program, witness: &Witness, writer: &mut Writer<'_>) -> io::Result<()> {
+    write_steps(program, &witness.initial, &witness.steps, writer)?;
     let Witness { store, load, drain, .. } = *witness;
-    writer.put(&Record::Delay { store, load, drain }, "the store, the load it is delayed past, its drain")?;
-    writer.end()
+    writer.put(&Record::Delay { store, load, drain }, "the store, the load it is delayed past, its drain")
 }
 
 /// Reads a witness and checks it.
@@ -58,6 +45,6 @@ pub(super) fn check_witness_file(
         return Err(records.wrong("the witness names no delay"));
     };
     let witness = Witness { initial: taken.initial, steps: taken.steps, store, load, drain };
-    let checked = check_witness(program, witness).map_err(FileError::Witness)?;
+    let checked = check_witness(program, witness).map_err(Rejected::Witness)?;
     Ok(Claim::NotRobust(model, Box::new(checked)))
 }

@@ -1,40 +1,39 @@
 //! Writing evidence files.
 
 use super::cubes::write_cubes;
+use super::outcomes::write_outcomes;
 use super::steps::write_steps;
+use super::witness::write_witness;
 use super::{Form, VERSION, fingerprint};
 use crate::record::{Kind, Record};
-use crate::{Certificate, ClosedSet, RobustProof, Task, Verdict};
-use machine::{Entry, Gaps, Local, State, TSO, Trace, Violation};
+use crate::{Certificate, ClosedSet, Outcomes, Task, Verdict};
+use machine::{Entry, Gaps, Local, State, Trace, Violation};
 use program::{Delay, EdgeId, Program, ThreadId};
 use std::io::{self, Write};
 
-/// Writes the evidence of a verdict; an unknown has none and writes nothing.
+/// Writes the evidence of a verdict. An unknown has none and writes nothing, nor have final states
+/// of which some may be missing.
 pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    let Some(kind) = kind(verdict) else { return Ok(()) };
     let mut writer = Writer::new(form, out);
-    let head = |kind| Record::Evidence {
-        version: VERSION,
-        kind,
-        model: task.model.name().to_string(),
-        program: fingerprint(task.program),
-    };
+    let (model, program) = (task.model.name().to_string(), fingerprint(task.program));
+    writer.put(&Record::Evidence { version: VERSION, kind, model, program }, "")?;
     match verdict {
-        Verdict::Unknown(_) => return Ok(()),
-        Verdict::Unsafe(trace) => {
-            writer.put(&head(Kind::Trace), "")?;
-            write_trace(task.program, trace, &mut writer)?;
+        Verdict::Unknown(_) | Verdict::FinalStates(Outcomes::Some { .. }) => {}
+        Verdict::Unsafe(trace) => write_trace(task.program, trace, &mut writer)?,
+        Verdict::NotRobust(witness) => write_witness(task.program, witness, &mut writer)?,
+        Verdict::Robust(proof) => {
+            proof.under_sc.iter().try_for_each(|set| write_closed(task.program, set, &mut writer))?;
         }
-        Verdict::Safe(Certificate::Closed(set)) => {
-            writer.put(&head(Kind::ClosedSet), "")?;
-            write_closed(task.program, set, &mut writer)?;
+        Verdict::FinalStates(Outcomes::All { finals, proof }) => {
+            write_outcomes(task.program, finals, proof, &mut writer)?;
         }
+        Verdict::Safe(Certificate::Closed(set)) => write_closed(task.program, set, &mut writer)?,
         Verdict::Safe(Certificate::Gaps(gaps, set)) => {
-            writer.put(&head(Kind::GapSet), "")?;
             write_gaps(gaps, &mut writer)?;
             write_closed(task.program, set, &mut writer)?;
         }
         Verdict::Safe(Certificate::Robust { delays, gaps, set }) => {
-            writer.put(&head(Kind::RobustSet), "")?;
             for Delay { thread, path, complete } in delays {
                 let path = path.iter().copied().map(EdgeId::index).collect();
                 writer.put(&Record::Extend { thread: thread.index(), complete: *complete, path }, "")?;
@@ -42,26 +41,24 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
             gaps.iter().try_for_each(|gaps| write_gaps(gaps, &mut writer))?;
             write_closed(task.program, set, &mut writer)?;
         }
-        Verdict::Safe(Certificate::Cubes(proof)) => {
-            writer.put(&head(Kind::CubeSet), "")?;
-            write_cubes(task.program, proof, &mut writer)?;
-        }
+        Verdict::Safe(Certificate::Cubes(proof)) => write_cubes(task.program, proof, &mut writer)?,
     }
     writer.end()
 }
 
-/// Writes a proof that a program is robust.
-pub fn write_robust(
-    program: &Program,
-    proof: &RobustProof,
-    form: Form,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut writer = Writer::new(form, out);
-    let (model, print) = (TSO.name().to_string(), fingerprint(program));
-    writer.put(&Record::Evidence { version: VERSION, kind: Kind::Robust, model, program: print }, "")?;
-    proof.under_sc.iter().try_for_each(|set| write_closed(program, set, &mut writer))?;
-    writer.end()
+/// The kind of file for the evidence of a verdict, if it has any.
+fn kind(verdict: &Verdict) -> Option<Kind> {
+    match verdict {
+        Verdict::Unknown(_) | Verdict::FinalStates(Outcomes::Some { .. }) => None,
+        Verdict::Unsafe(_) => Some(Kind::Trace),
+        Verdict::NotRobust(_) => Some(Kind::Witness),
+        Verdict::Robust(_) => Some(Kind::Robust),
+        Verdict::FinalStates(Outcomes::All { .. }) => Some(Kind::Outcomes),
+        Verdict::Safe(Certificate::Closed(_)) => Some(Kind::ClosedSet),
+        Verdict::Safe(Certificate::Gaps(..)) => Some(Kind::GapSet),
+        Verdict::Safe(Certificate::Robust { .. }) => Some(Kind::RobustSet),
+        Verdict::Safe(Certificate::Cubes(_)) => Some(Kind::CubeSet),
+    }
 }
 
 fn write_gaps(gaps: &Gaps, out: &mut Writer<'_>) -> io::Result<()> {

@@ -16,7 +16,7 @@ mod delete;
 mod graph;
 mod order;
 
-use crate::{Checked, Monitor, Patience, Task, Verdict, Violated};
+use crate::{Checked, Monitor, Patience, Task, Violated};
 use delete::delete;
 use machine::{
     Account, Buffered, Configuration, Event, ReplayedStep, SC, Trace, TraceStep, Violation, replay,
@@ -48,7 +48,7 @@ fn simpler(task: &Task<'_>, checked: &Checked, monitor: &dyn Monitor) -> Option<
     let simpler = Trace { steps: draft.steps, ..trace.clone() };
     // What was made step by step can be replayed; if not, nothing was gained.
     let account = replay(task.program, task.model, &simpler).ok()?;
-    Some(Checked::from_parts(Verdict::Unsafe(simpler), Some(account)))
+    Some(Checked::violation(simpler, account))
 }
 
 /// Whether a run is one under SC as well: without the drains, SC takes the same steps to the

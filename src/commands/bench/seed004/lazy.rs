@@ -2,7 +2,7 @@
 
 use super::variants::{Edit, edited, thread};
 use super::{LAMPORT, Published};
-use crate::commands::bench::{Bench, Bencher, File, Measured, corpus, word};
+use crate::commands::bench::{Bench, Bencher, File, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{Abstraction, Lazy};
 use evidence::Task;
@@ -338,11 +338,12 @@ struct Asked {
 }
 
 fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<Asked, String> {
-    let model = machine::TSO;
-    let asked = bencher.ask(&Lazy, &Task { program, model }, Abstraction::default())?;
-    let Measured { answer: (checked, statistics, _), time, cpu, megabytes } = asked;
+    let model = machine::model_named("tso").ok_or("there is no model tso")?;
+    let asked = bencher.ask(&Lazy, &Task::safe(program, model), Abstraction::default())?;
+    let Measured { answer, time, cpu, megabytes } = asked;
+    let statistics = answer.statistics;
     Ok(Asked {
-        verdict: word(checked.verdict()),
+        verdict: answer.checked.verdict().word(),
         queries: statistics.sc_queries.into(),
         states: statistics.states,
         cpu,

@@ -4,9 +4,9 @@ use super::variants::thread;
 use super::{LAMPORT, Published};
 use crate::commands::bench::{Bench, Bencher, Measured};
 use crate::report::{BenchCell, BenchTable};
-use engine::{
-    Costs, FenceOptions, Points, RobustFences, Robustness, Run, fences_for_robustness, prove_robust,
-};
+use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, Points, Run, decide, place_fences};
+use evidence::{Monitor, Task};
+use machine::MODELS;
 use program::Program;
 
 /// Fig. 5.9.
@@ -130,32 +130,27 @@ fn cells(bencher: &Bencher<'_>, program: &Program) -> Result<Vec<BenchCell>, Str
 
 /// The verdict, its evidence checked, and the time for both.
 fn robust_cells(bencher: &Bencher<'_>, program: &Program) -> (BenchCell, BenchCell) {
-    let ask = |monitor: &dyn evidence::Monitor| {
-        let (answer, proof) = prove_robust(program, &Run { monitor, ..Run::default() });
-        (answer, proof.is_none_or(|proof| evidence::check_robust(program, proof, monitor).is_ok()))
-    };
+    let ask = |monitor: &dyn Monitor| decide(&task(program), ENGINES[0], &Run { monitor, ..Run::default() });
     let Measured { answer, time, .. } = bencher.measure(&program.name, ask);
-    let verdict = match answer {
-        (_, false) | (Robustness::Rejected(_), _) => "rejected",
-        (Robustness::Robust, _) => "robust",
-        (Robustness::NotRobust(_), _) => "not robust",
-        (Robustness::Unknown(_), _) => "unknown",
-    };
-    (verdict.into(), time)
+    (answer.map_or("rejected", |found| found.checked.verdict().word()).into(), time)
 }
 
 /// The fewest fences, wherever they may go, as the predecessor counts them.
 fn fences(bencher: &Bencher<'_>, program: &Program) -> Result<Measured<Option<usize>>, String> {
     let costs = Costs { full: 1, ..Costs::default() };
     let options = FenceOptions { costs, points: Points::All, all: false };
-    let ask = |monitor: &dyn evidence::Monitor| {
-        fences_for_robustness(program, &options, &Run { monitor, ..Run::default() })
+    let ask = |monitor: &dyn Monitor| {
+        place_fences(&task(program), ENGINES[0], &options, &Run { monitor, ..Run::default() })
     };
     let Measured { answer, time, cpu, megabytes } = bencher.measure(&program.name, ask);
-    let answer = match answer {
-        RobustFences::Placed(placed) => Some(placed.fences.len()),
-        RobustFences::Rejected(why) => return Err(format!("{}: {why}", program.name)),
-        RobustFences::NoCandidate(_) | RobustFences::Unknown(_) => None,
+    let answer = match answer.map_err(|bug| format!("{}: {bug}", program.name))?.answer {
+        FenceAnswer::Placed(placed) => Some(placed.fences.len()),
+        _ => None,
     };
     Ok(Measured { answer, time, cpu, megabytes })
+}
+
+/// Is it robust against TSO?
+fn task(program: &Program) -> Task<'_> {
+    Task::robust(program, MODELS[1])
 }

@@ -1,36 +1,13 @@
 //! `--explain-plan`: which engines would be asked, in which order and why.
 
-use crate::args::Exploring;
 use crate::numbers::counted;
-use crate::report::Printed;
-use engine::{Entry, Facts, Plan, plan};
-use evidence::Task;
+use engine::{Entry, Facts, Plan};
 use program::Program;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The plan for a task, as text or as a line of JSON.
-pub fn explain(file: &str, task: &Task<'_>, exploring: &Exploring, as_json: bool) -> Printed {
-    let plan = chosen(task, exploring);
-    let out = if as_json { line(file, &plan) } else { text(file, &plan) };
-    Printed { out, err: String::new() }
-}
-
-/// The portfolio's plan, or the one engine that was asked for.
-fn chosen<'p>(task: &Task<'p>, exploring: &Exploring) -> Plan<'p> {
-    let engine = exploring.engine();
-    let alone = |why: &str| Plan {
-        facts: Facts::of(task),
-        entries: vec![Entry { engine, share: 100, why: why.to_string() }],
-        left_out: Vec::new(),
-    };
-    match engine.name() {
-        "portfolio" => plan(task),
-        _ => alone("it was asked for"),
-    }
-}
-
-fn text(file: &str, plan: &Plan<'_>) -> String {
+/// The plan for people.
+pub fn text(file: &str, plan: &Plan<'_>) -> String {
     let Facts { task, locations, .. } = plan.facts;
     let model = task.model.name().to_uppercase();
     let mut out = format!(
@@ -72,7 +49,8 @@ fn numbers(plan: &Plan<'_>) -> String {
     }
 }
 
-fn line(file: &str, plan: &Plan<'_>) -> String {
+/// The plan for scripts.
+pub fn object(file: &str, plan: &Plan<'_>) -> Value {
     let Facts { task, locations, buffers, growing, piling_up, .. } = plan.facts;
     let program: &Program = task.program;
     let entry = |entry: &Entry| json!({"engine": entry.engine.name(), "share": entry.share, "states": null, "why": entry.why});
@@ -82,7 +60,7 @@ fn line(file: &str, plan: &Plan<'_>) -> String {
         Some(_) => (&[][..], &[][..]),
         None => (&plan.entries[..], &plan.left_out[..]),
     };
-    let object = json!({
+    json!({
         "schema": "fencewright/1",
         "command": "plan",
         "file": file,
@@ -98,6 +76,5 @@ fn line(file: &str, plan: &Plan<'_>) -> String {
         },
         "entries": entries.iter().map(entry).collect::<Vec<Value>>(),
         "left_out": others.iter().map(left_out).collect::<Vec<Value>>(),
-    });
-    format!("{object}\n")
+    })
 }

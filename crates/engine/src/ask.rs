@@ -1,0 +1,160 @@
+//! Asking: the one way from a question to an answer that may be shown.
+//!
+//! Whoever is asked, the evidence is checked before anybody sees it, and a violation is made
+//! simple ([`decide`]). A violation under a weaker model is then explained ([`Finding::explain`]): the
+//! same engine is asked about SC, so that one knows whether fences could help at all; what SC would
+//! forbid of the run is its cause, and a fence that prevents the run is tried out on it. [`ask`]
+//! does all of this. Evidence that does not pass is a bug of ours and never an answer.
+
+use crate::{Engine, FencePoint, FinalStates, Robust, Run, prevented_by};
+use evidence::{
+    Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task, Verdict,
+    check, happens_under_sc, simplify,
+};
+use machine::SC;
+use std::fmt;
+
+/// The question about SC may look at this many states, or at this many times the states that
+/// the first question took. Counting states keeps the answer the same on every machine.
+const SIDE_STATES: usize = 1_000_000;
+const SIDE_FACTOR: usize = 4;
+
+/// An answer whose evidence was checked.
+#[derive(Debug)]
+pub struct Finding {
+    /// The verdict; a violation was made simple.
+    pub checked: Checked,
+    /// What it took.
+    pub statistics: Statistics,
+    /// Who answered.
+    pub engine: &'static str,
+    /// Of a violation, as far as that was asked: why it can happen.
+    pub why: Explanation,
+}
+
+/// Why a violation can happen, and what to do about it.
+#[derive(Debug, Default)]
+pub struct Explanation {
+    /// Whether SC violates something too, if that is known.
+    pub sc_violation: Option<bool>,
+    /// A fence that prevents the run, if there is a cause.
+    pub prevented_by: Option<FencePoint>,
+}
+
+/// Evidence of an engine that was rejected.
+#[derive(Debug)]
+pub struct Bug {
+    /// The engine.
+    pub engine: &'static str,
+    /// What is wrong with its evidence.
+    pub why: Rejected,
+}
+
+impl fmt::Display for Bug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bug { engine, why } = self;
+        write!(
+            f,
+            "this is a bug in fencewright, please report it: the evidence of the engine `{engine}` was rejected: {why}"
+        )
+    }
+}
+
+impl std::error::Error for Bug {}
+
+/// The answer to a task, checked, and of a violation why it can happen. The engine is asked about
+/// safety; for the other goals there is one engine each.
+pub fn ask(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Finding, Bug> {
+    let mut finding = decide(task, engine, run)?;
+    finding.explain(task, engine, run)?;
+    Ok(finding)
+}
+
+/// The answer to a task, checked, and no more. Stopped while checking, nothing is known.
+pub fn decide(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Finding, Bug> {
+    let robust = Robust::default();
+    let engine: &dyn Engine = match task.goal {
+        Goal::Safe => engine,
+        Goal::Robust => &robust,
+        Goal::FinalStates => &FinalStates,
+    };
+    let named = Named::new(engine.name(), run.monitor);
+    let answer = engine.verify(task, &Run { monitor: &named, ..*run });
+    drop(named);
+    let checked = match check(task, answer.verdict, run.monitor) {
+        Err(Rejected::Stopped(stop)) => check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore),
+        checked => checked,
+    };
+    let checked = checked.map_err(|why| Bug { engine: answer.engine, why })?;
+    Ok(Finding {
+        checked: simplify(task, checked, run.monitor),
+        statistics: answer.statistics,
+        engine: answer.engine,
+        why: Explanation::default(),
+    })
+}
+
+impl Finding {
+    /// Says of a violation why it can happen.
+    pub fn explain(&mut self, task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<(), Bug> {
+        if let Verdict::Unsafe(trace) = self.checked.verdict() {
+            let sc_violation = match happens_under_sc(task.program, trace) {
+                true => Some(true),
+                false => self.violated_under_sc(task, engine, run)?,
+            };
+            self.why = explained(task, &self.checked, sc_violation, run.monitor);
+        }
+        Ok(())
+    }
+
+    /// Whether SC violates something as well, as far as that can be found out.
+    fn violated_under_sc(
+        &self,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        run: &Run<'_>,
+    ) -> Result<Option<bool>, Bug> {
+        let sc = Task { model: SC, ..*task };
+        if task.model.is_sc() {
+            return Ok(Some(true));
+        }
+        let most = self.statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
+        let aside = Aside { monitor: run.monitor, most };
+        let finding = decide(&sc, engine, &Run { monitor: &aside, ..*run })?;
+        Ok(finding.checked.holds().map(|safe| !safe))
+    }
+}
+
+/// Why a violation can happen, if it is known whether SC violates something too.
+pub fn explained(
+    task: &Task<'_>,
+    checked: &Checked,
+    sc_violation: Option<bool>,
+    monitor: &dyn Monitor,
+) -> Explanation {
+    let violated = checked.violated().filter(|_| sc_violation != Some(true));
+    let prevented_by = violated.and_then(|violated| prevented_by(task, violated, monitor));
+    Explanation { sc_violation, prevented_by }
+}
+
+/// Watches a question beside the main one: it has a limit of its own on states, and what engines
+/// decide on their way is not told.
+struct Aside<'a> {
+    monitor: &'a dyn Monitor,
+    most: usize,
+}
+
+impl Monitor for Aside<'_> {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        self.monitor.observe(progress)?;
+        if progress.states > self.most { Err(Stop::States) } else { Ok(()) }
+    }
+
+    fn threads(&self) -> usize {
+        self.monitor.threads()
+    }
+
+    fn leave(&self, engine: &'static str) {
+        self.monitor.leave(engine);
+    }
+}

@@ -1,0 +1,295 @@
+//! What every command that answers shares: files are read, worked on at once and answered in order;
+//! answers go to the report that was chosen and, if one is wanted, to a page of HTML; evidence goes to
+//! its folder; and the worst exit code wins.
+
+use crate::args::Input;
+use crate::console::Console;
+use crate::evidence_files::{Store, stems};
+use crate::exit::{Exit, Failure};
+use crate::html_file::HtmlFile;
+use crate::input::{Found, Loaded, Unreadable, load};
+use crate::limits::{Budget, Interrupt, Watch};
+use crate::numbers::counted;
+use crate::progress::Display;
+use crate::report::{Answered, Ending, Failed, HTML, Look, Printed, Report, Said};
+use engine::{Engine, Run, ask};
+use evidence::{Task, each_in_order};
+use machine::Model;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::available_parallelism;
+
+/// One run of a command.
+pub struct Session<'a> {
+    /// The command.
+    pub command: &'static str,
+    /// How answers are printed.
+    pub report: &'static dyn Report,
+    /// Whether somebody asked to stop.
+    pub interrupt: Interrupt,
+    /// Where progress is shown.
+    pub display: Display,
+    /// Where evidence goes, if it is wanted.
+    pub store: Option<Store>,
+    html: Option<HtmlFile>,
+    /// What the page will hold.
+    page: Mutex<String>,
+    console: &'a Console,
+}
+
+/// What a command writes besides what it prints.
+#[derive(Clone, Copy, Default)]
+pub struct Outputs<'a> {
+    /// The folder for evidence.
+    pub evidence: Option<&'a PathBuf>,
+    /// The page.
+    pub html: Option<&'a PathBuf>,
+    /// Whether files that say something else may be replaced.
+    pub force: bool,
+}
+
+/// What was said, and how it ended so far.
+#[derive(Default)]
+pub struct Told {
+    /// What to print.
+    pub printed: Printed,
+    /// The same for the page.
+    page: String,
+    /// The worst so far.
+    pub exit: Exit,
+}
+
+impl Told {
+    /// It ended so, if not worse.
+    pub fn ends(&mut self, exit: Exit) {
+        self.exit = self.exit.worst(exit);
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Begins to work; fails if something could not be written later.
+    pub fn open(
+        command: &'static str,
+        report: &'static dyn Report,
+        Outputs { evidence, html, force }: Outputs<'_>,
+        console: &'a Console,
+    ) -> Result<Session<'a>, Failure> {
+        let interrupt = Interrupt::listen();
+        let open = |folder: &PathBuf| Store::open(folder, report.form(), force, &interrupt);
+        Ok(Session {
+            store: evidence.map(open).transpose().map_err(Failure::Message)?,
+            html: HtmlFile::open(html.map(PathBuf::as_path), force, &interrupt)?,
+            interrupt,
+            ..Session::new(command, report, console)
+        })
+    }
+
+    /// Only to read and to speak: an interrupt ends the process, and nothing is written.
+    pub fn new(command: &'static str, report: &'static dyn Report, console: &'a Console) -> Session<'a> {
+        Session {
+            command,
+            report,
+            interrupt: Interrupt::default(),
+            display: Display::new(console.look().quiet),
+            store: None,
+            html: None,
+            page: Mutex::default(),
+            console,
+        }
+    }
+
+    /// How reports may look.
+    pub fn look(&self) -> &'a Look {
+        self.console.look()
+    }
+
+    /// Whether there will be a page.
+    pub fn has_page(&self) -> bool {
+        self.html.is_some()
+    }
+
+    /// Says something, in the report and on the page.
+    pub fn say(&self, told: &mut Told, said: &Said<'_>) {
+        let Printed { out, err } = self.report.print(said, self.look());
+        told.printed.out += &out;
+        told.printed.err += &err;
+        if self.has_page() {
+            told.page += &HTML.print(said, self.look()).out;
+        }
+    }
+
+    /// Says that there is no answer about a file.
+    pub fn fail(&self, told: &mut Told, file: &str, model: Option<Model>, reason: String) {
+        self.say(told, &Said::Failure(&Failed::new(self.command, file, model, reason)));
+        told.ends(Exit::Error);
+    }
+
+    /// Reads a program, or says why that cannot be. Warnings are said unless nothing but answers is
+    /// wanted.
+    pub fn load(&self, told: &mut Told, file: &Found, input: &Input) -> Option<Loaded> {
+        self.load_as(told, file, input, |loaded| loaded)
+    }
+
+    /// As [`Session::load`], with a warning if nothing is claimed of the program.
+    pub fn load_claiming(&self, told: &mut Told, file: &Found, input: &Input) -> Option<Loaded> {
+        self.load_as(told, file, input, crate::commands::warned)
+    }
+
+    fn load_as(
+        &self,
+        told: &mut Told,
+        file: &Found,
+        input: &Input,
+        finish: fn(Loaded) -> Loaded,
+    ) -> Option<Loaded> {
+        let unreadable = |told: &mut Told, why: &Unreadable| {
+            self.say(told, &Said::Failure(&Failed::unreadable(self.command, why)));
+            told.ends(Exit::Error);
+            None
+        };
+        let loaded = match file {
+            Err(why) => return unreadable(told, why),
+            Ok(path) => match load(path, input) {
+                Err(why) => return unreadable(told, &why),
+                Ok(loaded) => finish(loaded),
+            },
+        };
+        if !self.look().quiet {
+            self.say(told, &Said::Warnings(&loaded.program.source, &loaded.warnings));
+        }
+        Some(loaded)
+    }
+
+    /// A watch over a question about a file.
+    pub fn watch(&self, budget: Budget, file: &str, model: Model, threads: usize) -> Watch<'_> {
+        let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+        let label = format!("{file} ({})", model.name());
+        Watch::new(budget, &self.interrupt, &self.display, label).on_threads(threads)
+    }
+
+    /// Asks, writes the evidence and says the answer.
+    pub fn answer(
+        &self,
+        told: &mut Told,
+        (loaded, stem): (&Loaded, &str),
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        (run, watch): (&Run<'_>, &Watch<'_>),
+    ) {
+        let found = match ask(task, engine, run) {
+            Ok(found) => found,
+            Err(bug) => return self.fail(told, &loaded.name, Some(task.model), bug.to_string()),
+        };
+        let seconds = watch.elapsed().as_secs_f64();
+        let name = format!("{stem}.{}", task.model.name());
+        let written = self.store.as_ref().map(|store| store.write(&name, &loaded.name, task, &found.checked));
+        let evidence = match written.transpose() {
+            Ok(written) => written.unwrap_or_default(),
+            Err(trouble) => return self.fail(told, &loaded.name, Some(task.model), trouble),
+        };
+        let answered = Answered {
+            file: &loaded.name,
+            task: *task,
+            found: &found,
+            seconds,
+            peak: watch.peak(),
+            evidence: &evidence,
+            warnings: &loaded.warnings,
+        };
+        self.say(told, &Said::Answer(&answered));
+        told.ends(Exit::of(found.checked.holds()));
+    }
+
+    /// Calls `work` on every file, with a name for its evidence and the threads that files leave for
+    /// each, and prints what it tells, in order.
+    pub fn each_file(
+        &self,
+        files: &[Found],
+        threads: Option<usize>,
+        work: impl Fn(&mut Told, &Found, &str, usize) + Sync,
+    ) -> Result<Exit, Failure> {
+        let named: Vec<&Path> = files.iter().map(|file| file.as_deref().unwrap_or(Path::new(""))).collect();
+        let stems = stems(&named);
+        // Files that were not begun because the user asked to stop.
+        let skipped = AtomicUsize::new(0);
+        let begin = |at: usize, threads: usize| {
+            let mut told = Told::default();
+            match self.interrupt.is_raised() {
+                true => drop(skipped.fetch_add(1, Ordering::Relaxed)),
+                false => work(&mut told, &files[at], &stems[at], threads),
+            }
+            (told, ())
+        };
+        let mut worst = self.each(files.len(), threads, begin, |()| ())?;
+        match skipped.load(Ordering::Relaxed) {
+            0 => {}
+            skipped => {
+                anstream::eprintln!("interrupted: {} not looked at", counted(skipped, "file"));
+                worst = worst.worst(Exit::Unknown);
+            }
+        }
+        self.finish()?;
+        Ok(worst)
+    }
+
+    /// Calls `work` on 0, 1, … below `count`, several at once, with the threads that are left for
+    /// each; prints what it tells and keeps what it gives besides, in order.
+    pub fn each<T: Send>(
+        &self,
+        count: usize,
+        threads: Option<usize>,
+        work: impl Fn(usize, usize) -> (Told, T) + Sync,
+        mut keep: impl FnMut(T) + Send,
+    ) -> Result<Exit, Failure> {
+        let threads = threads.unwrap_or_else(usual_threads);
+        let left = (threads / count.max(1)).max(1);
+        let (mut worst, mut ended) = (Exit::Holds, Ok(()));
+        let work = |at: usize| ControlFlow::Continue(work(at, left));
+        each_in_order(threads, count, work, |(told, more)| {
+            worst = worst.worst(told.exit);
+            keep(more);
+            ended = self.show(&told);
+            match ended {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => {
+                    self.interrupt.raise();
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        self.display.pause(|| ());
+        ended.map(|()| worst)
+    }
+
+    /// Prints what was told; the page keeps it.
+    pub fn show(&self, told: &Told) -> Result<(), Failure> {
+        self.keep(told);
+        Ok(self.display.pause(|| self.console.print(&told.printed))?)
+    }
+
+    /// As [`Session::show`], on standard error, because the text goes to standard output.
+    pub fn show_beside(&self, told: &Told, text: &str) -> Result<(), Failure> {
+        self.keep(told);
+        self.display.pause(|| ());
+        self.console.print_beside(&told.printed);
+        Ok(self.console.print_text(text)?)
+    }
+
+    fn keep(&self, told: &Told) {
+        *self.page.lock().unwrap_or_else(PoisonError::into_inner) += &told.page;
+    }
+
+    /// Writes the page, if there is to be one.
+    pub fn finish(&self) -> Result<(), Failure> {
+        let (Some(file), Some(assemble)) = (&self.html, HTML.document()) else { return Ok(()) };
+        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write(&assemble(&page, &Ending { exit: Exit::Holds, trouble: None }), self.look().quiet)
+    }
+}
+
+/// How much to do at once, unless the user says otherwise.
+pub fn usual_threads() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
