@@ -179,7 +179,6 @@ fn document(text: &str, ending: &Ending<'_>) -> String {
             "tool": {"driver": {
                 "name": "fencewright",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules::descriptors(),
             }},
             "columnKind": "utf16CodeUnits",

@@ -10,6 +10,7 @@
 mod known;
 #[path = "every_engine/evidence.rs"]
 mod proofs;
+use crate::support::models::models;
 use crate::support::random;
 mod reasons;
 use crate::support::texts;
@@ -18,7 +19,7 @@ use crate::unbounded;
 use engine::{ENGINES, Engine, Run};
 use evidence::{Form, MostStates, Task, Verdict};
 use known::{Known, known};
-use machine::{TSO, reference};
+use machine::TSO;
 use program::Program;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -76,7 +77,7 @@ fn ask_safely(engine: &dyn Engine, task: &Task<'_>, form: Form) -> Result<&'stat
 /// Everything that is wrong with what engines say of a program, each with who says it.
 fn complaints(program: &Program, form: Form, tally: &mut Tally) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (model, independent) in reference::models() {
+    for (model, independent) in models() {
         let known = known(program, independent);
         count(tally, format!("{known:?}"));
         let task = Task::safe(program, model);

@@ -16,6 +16,7 @@ mod unbounded;
 #[path = "../support"]
 mod support {
     pub mod corpus;
+    pub mod models;
     pub mod random;
     pub mod texts;
 }

@@ -12,5 +12,6 @@ mod tamper;
 #[path = "../support"]
 mod support {
     pub mod corpus;
+    pub mod models;
     pub mod random;
 }

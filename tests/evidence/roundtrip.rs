@@ -1,12 +1,12 @@
 //! What is printed reads back: random programs, strange ones, the corpus, programs with fences
 //! put in; and putting fences in does what fences do.
 
+use crate::support::models::models;
 use crate::support::random;
 
 use engine::{Engine, Explicit, Run};
 use evidence::{Ignore, MostStates, Task, check};
 use fastrand::Rng;
-use machine::reference::{self, Limits};
 use machine::{MODELS, Model, SC};
 use program::{
     Arith, Cond, Domain, EdgeId, Expr, Failure, FailureKind, Fence, FenceSet, Hint, Int, Op, Place,
@@ -14,6 +14,7 @@ use program::{
     ThreadBuilder, ThreadId, VarId, Variable, dot, print, same,
 };
 use random::{generate, sketch};
+use reference::Limits;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -431,7 +432,7 @@ fn exchanges_instead_of_stores_give_sc() {
         let program = generate(seed);
         let Some(expected) = violations(&program, reference::Model::Sc) else { continue };
         let fenced = after_every_store(&program, Strength::Exchange);
-        for (model, independent) in reference::models() {
+        for (model, independent) in models() {
             assert_eq!(violations(&fenced, independent).as_ref(), Some(&expected), "{}", print(&fenced));
             assert_eq!(is_safe(&fenced, model), Some(expected.is_empty()), "{}", print(&fenced));
             judged += 1;

@@ -5,12 +5,13 @@
 
 use crate::support::random;
 
+use crate::support::models::models;
 use engine::{Answer, Engine, Explicit, FinalStates, GapProofs, Order, Run};
 use evidence::{Ignore, Task, Verdict, check};
-use machine::reference::{self, Config, Limits, Reached, models};
 use machine::{Buffered, Configuration, Entry, Machine, Model, State, StateSet, Stepper, TSO, Violation};
 use program::{Cond, Int, Loc, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 use random::{Sketch, minimise, sketch};
+use reference::{Config, Limits, Reached};
 use std::collections::BTreeSet;
 
 const CAP: usize = 2;

@@ -6,9 +6,9 @@ mod of_texts;
 use crate::support::random;
 use crate::support::texts;
 
-use machine::reference::{Limits, Model, Reached, Violation, explore};
 use program::{Domain, FailureKind, Fence, Op, Place, Program, PropertyKind};
 use random::{Shape, generate};
+use reference::{Limits, Model, Reached, Violation, explore};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SEEDS: u64 = 2_000;

@@ -1,6 +1,7 @@
 //! What programs mean: the machines against the reference interpreter and against each other.
 
 mod agreement;
+mod flatten;
 mod forgetful;
 mod gaps;
 mod generator;
@@ -13,6 +14,7 @@ mod reference_laws;
 
 #[path = "../support"]
 mod support {
+    pub mod models;
     pub mod random;
     pub mod texts;
 }

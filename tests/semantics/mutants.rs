@@ -5,11 +5,9 @@
 
 use crate::support::random;
 
-use machine::reference::{
-    Config, Limits, Model, Reached, Step, Violation, explore, initial, successors, violations,
-};
 use program::{Fence, Int, Loc, Op, Program, ThreadId, VarId};
 use random::{Shape, Sketch, sketch, sketch_shape};
+use reference::{Config, Limits, Model, Reached, Step, Violation, explore, initial, successors, violations};
 use std::collections::{BTreeSet, VecDeque};
 
 const QUEUE: usize = 2;

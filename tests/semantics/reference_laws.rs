@@ -4,11 +4,11 @@
 use crate::support::random;
 
 use fastrand::Rng;
-use machine::reference::{
-    Buffers, Config, Limits, Model, Pending, Reached, Step, Violation, explore, initial, successors,
-};
 use program::{EdgeId, Fence, FenceSet, Int, Loc, Op, Placement, Point, Program, Strength, ThreadId, VarId};
 use random::{Sketch, generate, minimise, sketch};
+use reference::{
+    Buffers, Config, Limits, Model, Pending, Reached, Step, Violation, explore, initial, successors,
+};
 use std::collections::BTreeSet;
 
 const SEEDS: u64 = 400;

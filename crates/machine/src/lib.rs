@@ -3,8 +3,7 @@
 //! [`Machine`] lists symbolic [`Move`]s over [`Slot`]s; [`Buffered`] is the machine of a
 //! [`MemoryModel`]. [`Configuration`] runs moves one by one over unbounded integers, for
 //! replaying and walking; [`Stepper`] runs compiled moves over 64-bit values with overflow
-//! checks, for exploring. [`reference`](mod@reference) is an independent, slow interpreter
-//! that exists only so that tests can compare the two.
+//! checks, for exploring.
 
 mod account;
 mod buffered;
@@ -14,6 +13,7 @@ mod configuration;
 mod domain;
 mod doubt;
 mod effect;
+mod flatten;
 mod gap_plan;
 mod gap_stepper;
 mod gaps;
@@ -23,7 +23,6 @@ mod moves;
 mod pack;
 mod persistent;
 mod pso;
-pub mod reference;
 mod robust;
 mod sc;
 mod state;
@@ -39,6 +38,7 @@ pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
 pub use domain::DataDomain;
 pub use doubt::{Doubt, Statement};
+pub use flatten::{Flattened, NotFlat};
 pub use gap_plan::Unsupported;
 pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;

@@ -17,7 +17,8 @@
 //! A copy of a place counts as that place in properties. Both versions have the same
 //! violations under TSO as the program they come from.
 
-use crate::{Cond, Edge, EdgeId, Expr, Fence, Loc, Op, Place, Program, RegId, Span, Thread, ThreadId, VarId};
+use crate::rewrite::Rewriting;
+use crate::{Edge, EdgeId, Expr, Fence, Loc, Op, Program, RegId, Span, Thread, ThreadId, VarId};
 use std::fmt;
 
 /// No thread is extended beyond this many edges.
@@ -108,11 +109,8 @@ fn loads(op: &Op) -> bool {
 
 /// A thread that grows.
 struct Extension<'t> {
-    thread: &'t Thread,
-    /// What each location stands for; new ones come behind the old ones.
-    stands_for: Vec<Loc>,
-    registers: Vec<String>,
-    edges: Vec<(Edge, Origin)>,
+    /// The old thread and what is added; old locations come first.
+    new: Rewriting<'t, Origin>,
     /// The copies of the places on the path, and how many stores are kept back there.
     copies: Vec<(Loc, usize)>,
     /// The stores kept back, oldest first.
@@ -121,37 +119,35 @@ struct Extension<'t> {
 
 impl<'t> Extension<'t> {
     fn of(thread: &'t Thread) -> Extension<'t> {
-        let same = |(at, edge): (usize, &Edge)| (edge.clone(), Origin::Same(EdgeId::new(at)));
-        Extension {
-            thread,
-            stands_for: thread.locs().collect(),
-            registers: thread.registers.clone(),
-            edges: thread.edges().iter().enumerate().map(same).collect(),
-            copies: Vec::new(),
-            kept: Vec::new(),
+        let mut new = Rewriting::of(thread);
+        for loc in thread.locs() {
+            new.copy(loc);
         }
+        for (at, edge) in thread.edges().iter().enumerate() {
+            new.edge(edge.clone(), Origin::Same(EdgeId::new(at)));
+        }
+        Extension { new, copies: Vec::new(), kept: Vec::new() }
     }
 
-    fn fresh(&mut self, like: Loc) -> Loc {
-        self.stands_for.push(like);
-        Loc::new(self.stands_for.len() - 1)
+    fn old(&self, edge: EdgeId) -> &'t Edge {
+        self.new.old().edge(edge)
     }
 
     fn add(&mut self, from: Loc, op: Op, to: Loc, span: Span, origin: Origin) -> Result<(), NoDelay> {
-        if self.edges.len() >= MOST_EDGES {
+        if self.new.edges().len() >= MOST_EDGES {
             return Err(NoDelay);
         }
-        self.edges.push((Edge { from, to, op, span }, origin));
+        self.new.edge(Edge { from, to, op, span }, origin);
         Ok(())
     }
 
     fn copy_path(&mut self, delay: &Delay) -> Result<(), NoDelay> {
-        let mut at = self.thread.edge(delay.path[0]).from;
+        let mut at = self.old(delay.path[0]).from;
         let mut end = at;
         for id in &delay.path {
-            let edge = self.thread.edge(*id).clone();
+            let edge = self.old(*id).clone();
             let op = self.kept_back(&edge.op);
-            let next = self.fresh(edge.to);
+            let next = self.new.fresh(edge.to);
             self.add(at, op, next, edge.span, Origin::KeptBack(*id))?;
             (at, end) = (next, edge.to);
             self.copies.push((at, self.kept.len()));
@@ -163,8 +159,7 @@ impl<'t> Extension<'t> {
     fn kept_back(&mut self, op: &Op) -> Op {
         match op {
             Op::Store(variable, value) => {
-                let register = RegId::new(self.registers.len());
-                self.registers.push(format!("kept_back{}", register.index()));
+                let register = self.new.register(format!("kept_back{}", self.new.registers()));
                 self.kept.push((*variable, register));
                 Op::Assign(register, value.clone())
             }
@@ -188,7 +183,7 @@ impl<'t> Extension<'t> {
             return self.add(from, Op::Skip, to, Span::NONE, Origin::Nothing);
         }
         for store in stores.clone() {
-            let next = if store + 1 == stores.end { to } else { self.fresh(like) };
+            let next = if store + 1 == stores.end { to } else { self.new.fresh(like) };
             let (variable, register) = self.kept[store];
             let op = Op::Store(variable, Expr::Leaf(register));
             self.add(at, op, next, Span::NONE, Origin::Made(variable))?;
@@ -201,75 +196,45 @@ impl<'t> Extension<'t> {
     fn make_up_for_first(&mut self, delay: &Delay) -> Result<(), NoDelay> {
         for (position, pair) in delay.path.windows(2).enumerate() {
             let (copy, kept) = self.copies[position];
-            let here = self.thread.edge(pair[1]).from;
-            let others = self.thread.outgoing(here).filter(|(id, _)| *id != pair[1]);
+            let here = self.old(pair[1]).from;
+            let others = self.new.old().outgoing(here).filter(|(id, _)| *id != pair[1]);
             for (id, edge) in others.map(|(id, edge)| (id, edge.clone())).collect::<Vec<_>>() {
-                let leaving = self.fresh(here);
+                let leaving = self.new.fresh(here);
                 self.make(copy, 0..kept, leaving, here)?;
                 self.add(leaving, edge.op, edge.to, edge.span, Origin::Same(id))?;
             }
-            if position == 0 || loads(&self.thread.edge(pair[0]).op) {
-                let (waiting, rest) = (self.fresh(here), self.fresh(here));
+            if position == 0 || loads(&self.old(pair[0]).op) {
+                let (waiting, rest) = (self.new.fresh(here), self.new.fresh(here));
                 self.make(copy, 0..1, waiting, here)?;
                 self.add(waiting, Op::Fence(Fence::Full), rest, Span::NONE, Origin::Nothing)?;
                 self.make(rest, 1..kept, here, here)?;
             }
         }
-        let (first, start) = (delay.path[0], self.thread.edge(delay.path[0]).from);
-        self.edges.retain(|(edge, origin)| *origin != Origin::Same(first) || edge.from != start);
+        let (first, start) = (delay.path[0], self.old(delay.path[0]).from);
+        self.new.retain(|(edge, origin)| *origin != Origin::Same(first) || edge.from != start);
         Ok(())
     }
 
     fn finish(self, program: &Program, delay: &Delay) -> Delayed {
-        let old = self.thread.locs().count();
-        let mut edges = self.edges;
-        edges.sort_by_key(|(edge, _)| edge.from);
-        let mut moved = vec![None; self.thread.edges().len()];
-        for (at, (edge, origin)) in edges.iter().enumerate() {
+        let old = self.new.old();
+        let new = self.new.finish();
+        let mut edges = vec![None; old.edges().len()];
+        for (at, (edge, origin)) in new.thread.edges().iter().zip(&new.origins).enumerate() {
             if let Origin::Same(id) = origin
-                && edge.from == self.thread.edge(*id).from
+                && edge.from == old.edge(*id).from
             {
-                moved[id.index()] = Some(EdgeId::new(at));
+                edges[id.index()] = Some(EdgeId::new(at));
             }
         }
-        let (edges, origins): (Vec<Edge>, Vec<Origin>) = edges.into_iter().unzip();
-        let mut locations = self.thread.locations.clone();
-        locations.resize_with(self.stands_for.len(), Default::default);
-        let mut atomic = self.thread.atomic.clone();
-        atomic.resize(self.stands_for.len(), false);
-        let mut thread = self.thread.with(locations, atomic, edges);
-        thread.registers = self.registers;
-
-        let mut program = Program { question: None, hints: Vec::new(), ..program.clone() };
-        program.threads[delay.thread.index()] = thread;
-        let copies: Vec<(usize, Loc)> = self.stands_for.into_iter().enumerate().skip(old).collect();
-        for property in &mut program.properties {
-            property.cond = counting_copies(&property.cond, delay.thread, &copies);
-        }
-        Delayed { program, origins, edges: moved }
+        let program = program.with_thread(delay.thread, new.thread, &new.stands_for);
+        Delayed { program, origins: new.origins, edges }
     }
-}
-
-/// A condition in which standing at a copy counts as standing at what it is a copy of.
-fn counting_copies(cond: &Cond<Place>, thread: ThreadId, copies: &[(usize, Loc)]) -> Cond<Place> {
-    cond.map(&mut |place| {
-        let mut sum = Expr::Leaf(*place);
-        if let Place::At(standing, loc) = *place
-            && standing == thread
-        {
-            for (copy, _) in copies.iter().filter(|(_, of)| *of == loc) {
-                let here = Expr::Leaf(Place::At(thread, Loc::new(*copy)));
-                sum = Expr::binary(crate::Arith::Add, sum, here);
-            }
-        }
-        sum
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Property, PropertyKind, Relation, Source, ThreadBuilder, Variable};
+    use crate::{Cond, Place, Property, PropertyKind, Relation, Source, ThreadBuilder, Variable};
 
     /// `x = 1; r = y; skip` with a property about the place behind the store.
     fn store_buffering() -> Program {

@@ -33,6 +33,7 @@ mod named;
 mod names;
 mod print;
 mod property;
+mod rewrite;
 mod source;
 mod validate;
 
@@ -49,6 +50,7 @@ pub use named::Named;
 pub use names::{KEYWORDS, Names, is_keyword};
 pub use print::{print, same};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
+pub use rewrite::{Rewriting, Rewritten};
 pub use source::{Source, Span};
 pub use validate::Invalid;
 

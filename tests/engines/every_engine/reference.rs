@@ -1,7 +1,7 @@
 //! What the independent reference interpreter knows of a program without bounds.
 
-use machine::reference::{Config, Model, initial, successors, violations};
 use program::{Domain, Int, Op, Program};
+use reference::{Config, Model, initial, successors, violations};
 use std::collections::{BTreeSet, VecDeque};
 
 /// How many configurations are looked at.

@@ -4,10 +4,11 @@ use super::facts::Fact;
 use super::random;
 use super::subjects::{LARGE, check_bytes, written};
 use super::truth::Judge;
+use crate::support::models::models;
 use engine::{Engine, FinalStates, Run};
 use evidence::{Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, Verdict, check};
 use fastrand::Rng;
-use machine::{Buffered, Event, MODELS, Model, State, Stepper, TSO, TraceStep, reference};
+use machine::{Buffered, Event, MODELS, Model, State, Stepper, TSO, TraceStep};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 
 /// Asks for all final values of all registers and variables.
@@ -105,7 +106,7 @@ fn final_states_need_runs_that_end_there() {
         let question = question(&program);
         program.question = Some(question.clone());
         let judge = Judge::new(&program);
-        for (model, independent) in reference::models() {
+        for (model, independent) in models() {
             let task = Task::asked(&program, model);
             for _ in 0..4 {
                 let Some(mut claim) = random_run(&task, &question, &mut rng) else { continue };

@@ -6,8 +6,8 @@
 //! set with oddities that nothing reaches proves as much.
 
 use super::facts::Fact;
-use machine::reference::{self, Buffers, Config, Model, Pending, Step, Violation};
 use program::{Int, Liveness, Loc, Program, RegId, ThreadId, VarId};
+use reference::{Buffers, Config, Model, Pending, Step, Violation};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;

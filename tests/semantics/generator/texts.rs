@@ -2,8 +2,8 @@
 //! end makes of it, and together they are programs without bounds on which the models differ.
 
 use super::texts::{FEATURES, S, Whole, generate, is_refused_for_constants, read};
-use machine::reference::{Limits, Model, explore};
 use program::{Arith, Domain, Expr, Int, Op, Program, RegId};
+use reference::{Limits, Model, explore};
 use std::collections::BTreeMap;
 
 const SEEDS: u64 = 3_000;

@@ -69,18 +69,6 @@ impl Model {
     }
 }
 
-/// Every registered model, with what it is compared with.
-///
-/// # Panics
-///
-/// Where a model has nothing to be compared with: tests must not pass over it.
-pub fn models() -> impl Iterator<Item = (crate::Model, Model)> {
-    let reference = |model: crate::Model| {
-        Model::named(model.name()).unwrap_or_else(|| panic!("{} has no reference", model.name()))
-    };
-    crate::MODELS.iter().map(move |model| (*model, reference(*model)))
-}
-
 /// A store on its way to memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pending {

@@ -1,0 +1,94 @@
+//! A flattened machine does under SC what the machine does: the same verdicts on random programs, runs
+//! that replay on the original, and a text that reads back.
+//!
+//! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
+
+use crate::support::random::generate;
+use engine::{Engine, Explicit, Run};
+use evidence::{MostStates, Reason, Task, Verdict};
+use frontend::Options;
+use machine::{Buffered, Flattened, MODELS, Model, Rejected, TSO, Trace, replay};
+use program::{Program, Source, print, same};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+fn seeds() -> u64 {
+    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
+}
+
+fn read(name: &str, text: &str) -> Program {
+    let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
+    let parsed = (frontend.read)(Source::new(name, text), &Options::default());
+    parsed.unwrap_or_else(|why| panic!("{why:?}\n{text}")).program
+}
+
+fn flat(program: &Program, model: Model, bound: usize) -> Flattened {
+    let machine = Buffered::exact(program, model).with_dead_registers().capped(bound);
+    Flattened::of(&machine).expect("small enough")
+}
+
+/// What exploration says of a program within a bound on buffers.
+fn explore(program: &Program, model: Model, bound: Option<usize>) -> Verdict {
+    let run = Run { monitor: &MostStates(20_000), max_buffer: bound, ..Run::default() };
+    Explicit.verify(&Task::safe(program, model), &run).verdict
+}
+
+/// Compares a program and its flattened form; says in a word what was compared.
+fn compare(program: &Program, model: Model, bound: usize) -> &'static str {
+    let flat = flat(program, model, bound);
+    assert!(flat.program.validate().is_ok(), "{}", print(&flat.program));
+    let text = print(&flat.program);
+    assert!(same(&read("flat.fw", &text), &flat.program), "{text}");
+    let back = |trace: &Trace| -> Option<Result<(), Rejected>> {
+        flat.backward(trace).map(|trace| replay(program, model, &trace).map(|_| ()))
+    };
+    match (explore(program, model, Some(bound)), explore(&flat.program, flat.model(), None)) {
+        (Verdict::Safe(_), Verdict::Safe(_)) => "safe",
+        (Verdict::Unsafe(_), Verdict::Unsafe(trace)) => match back(&trace) {
+            Some(replayed) => {
+                assert_eq!(replayed, Ok(()), "{}\n{text}", print(program));
+                "unsafe"
+            }
+            None => "overflow comes first",
+        },
+        (Verdict::Unknown(reasons), Verdict::Unsafe(trace)) if reasons == [Reason::BuffersBeyond(bound)] => {
+            assert_eq!(back(&trace), None, "exploration finds no violation\n{}\n{text}", print(program));
+            "overflow"
+        }
+        (Verdict::Unknown(_), _) | (_, Verdict::Unknown(_)) => "not decided",
+        (ours, flat) => panic!("{ours:?}, but flattened {flat:?}\n{}\n{text}", print(program)),
+    }
+}
+
+#[test]
+fn verdicts_agree_and_runs_come_back() {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for seed in 0..seeds() {
+        let program = generate(seed);
+        for model in MODELS {
+            for bound in [1, 2] {
+                *counts.entry((model.name(), compare(&program, *model, bound))).or_default() += 1;
+            }
+        }
+    }
+    for model in MODELS {
+        let many = |what| counts.get(&(model.name(), what)).copied().unwrap_or(0) as u64 > seeds() / 20;
+        assert!(many("safe") && many("unsafe"), "{counts:?}");
+        assert!(!many("not decided"), "{counts:?}");
+    }
+    assert!(
+        counts.contains_key(&("tso", "overflow")) && counts.contains_key(&("pso", "overflow")),
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn peterson_fails_flattened_and_holds_with_fences() {
+    let corpus = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+        read(name, &std::fs::read_to_string(path).expect("readable"))
+    };
+    assert_eq!(compare(&corpus("peterson.fw"), TSO, 2), "unsafe");
+    assert_eq!(compare(&corpus("peterson_fenced.fw"), TSO, 2), "safe");
+    assert_eq!(compare(&corpus("peterson_fenced.fw"), TSO, 1), "overflow");
+}
