@@ -9,7 +9,7 @@ use crate::fences::candidates::components;
 use crate::ranges::growing;
 use crate::{Cegar, Engine, Explicit, GapProofs, Lazy};
 use evidence::Task;
-use machine::GapStepper;
+use machine::{GapStepper, TSO};
 use program::{Edge, Loc, Program, Span};
 
 /// An engine that may be tried.
@@ -92,10 +92,10 @@ fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {
 }
 
 fn robustness(facts: &Facts<'_>) -> Result<(usize, String), String> {
-    match facts.task.model.name() {
-        "tso" => Ok((6, "perhaps weak memory does not matter, and SC has fewer states".to_string())),
-        _ => Err("it is for TSO".to_string()),
+    if facts.task.model != TSO {
+        return Err("it is for TSO".to_string());
     }
+    Ok((6, "perhaps weak memory does not matter, and SC has fewer states".to_string()))
 }
 
 fn predicates(facts: &Facts<'_>) -> Result<(usize, String), String> {

@@ -119,7 +119,7 @@ pub(crate) fn chosen_initially(program: &Program, first: &State) -> Vec<(VarId, 
 mod tests {
     use crate::{Engine, Explicit, Run};
     use evidence::{Monitor, Progress, Reason, Stop, Task, Verdict};
-    use machine::model_named;
+    use machine::TSO;
     use program::{Expr, Op, Program, Source, Span, ThreadBuilder, Variable};
 
     /// Stops at 8 MiB, or at more states than fit; by themselves so many take 3 MiB.
@@ -143,7 +143,7 @@ mod tests {
         let mut thread = ThreadBuilder::new("P");
         thread.edge(thread.entry(), Op::Store(x, Expr::from(1)), thread.entry(), Span::NONE);
         program.threads.push(thread.finish().expect("valid"));
-        let task = Task::safe(&program, model_named("tso").expect("a model"));
+        let task = Task::safe(&program, TSO);
         let answer =
             Explicit.verify(&task, &Run { monitor: &EightMegabytes, max_buffer: None, ..Run::default() });
         let Verdict::Unknown(reasons) = answer.verdict else { panic!("there is no end to it") };

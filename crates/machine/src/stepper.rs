@@ -237,22 +237,19 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
         listed.doubts.iter().for_each(|d| doubt(*d));
         for step in &listed.moves {
-            let mut run = |choice: Option<i64>| {
-                let inputs = Inputs { memory, own, choice: choice.unwrap_or(0) };
+            // Where nothing is chosen nobody reads the choice.
+            for choice in step.choices.as_deref().unwrap_or(&[0]) {
+                let inputs = Inputs { memory, own, choice: *choice };
                 // No value means an overflow.
                 let taken = match step.guard.eval(&|input| inputs.value(*input)) {
-                    Some(false) => return,
+                    Some(false) => continue,
                     Some(true) => self.write(state, next, step, thread, base, inputs),
                     None => None,
                 };
                 match taken {
-                    Some(()) => visit(step.event, choice, next),
+                    Some(()) => visit(step.event, step.choices.as_ref().map(|_| *choice), next),
                     None => doubt(Doubt::Overflow(Statement::of(self.machine.program(), step.event))),
                 }
-            };
-            match &step.choices {
-                None => run(None),
-                Some(values) => values.iter().for_each(|value| run(Some(*value))),
             }
         }
     }

@@ -65,7 +65,7 @@ impl<'p> Judge<'p> {
                 Judgement { sound: holds, by_the_rules: Some(holds) }
             }
             ("closed-set", Some(model)) => {
-                self.listed(facts).map_or(Judgement::NONSENSE, |keys| self.judge_set(model, &keys))
+                self.listed(model, facts).map_or(Judgement::NONSENSE, |keys| self.judge_set(model, &keys))
             }
             _ => Judgement::NONSENSE,
         }
@@ -117,8 +117,8 @@ impl<'p> Judge<'p> {
         Some(config)
     }
 
-    /// The listed states, if every number in the lines means something.
-    fn listed(&self, facts: &[Fact]) -> Option<Vec<Key>> {
+    /// The listed states, if every number in the lines means something under the model.
+    fn listed(&self, model: Model, facts: &[Fact]) -> Option<Vec<Key>> {
         let threads = self.program.threads.len();
         let (mut globals, mut locals, mut keys) = (Vec::new(), vec![Vec::new(); threads], Vec::new());
         for fact in facts {
@@ -128,7 +128,13 @@ impl<'p> Judge<'p> {
                 }
                 Fact::Local { thread, location, buffer } if keys.is_empty() => {
                     let variables = self.program.variables.len();
-                    let exists = *location < self.program.threads.get(*thread)?.locs().count()
+                    let fits = match model {
+                        Model::Sc => buffer.is_empty(),
+                        Model::Tso => buffer.iter().all(Option::is_some),
+                        Model::Pso => true,
+                    };
+                    let exists = fits
+                        && *location < self.program.threads.get(*thread)?.locs().count()
                         && buffer.iter().flatten().all(|v| *v < variables);
                     let control = (*location, buffer.clone());
                     let new = exists && !locals[*thread].contains(&control);

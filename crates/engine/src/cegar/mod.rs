@@ -33,7 +33,7 @@ use evidence::{
 };
 use learn::{Learned, learn};
 use logic::Atom;
-use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation};
+use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation, WithBuffers};
 use path::execute;
 use predicates::Predicates;
 use program::{Arith, Expr, Op, Program, RegId, Span};
@@ -241,7 +241,7 @@ impl<'a> Proof<'a> {
 
     fn execute(
         &mut self,
-        machine: &Buffered<'_>,
+        machine: &impl WithBuffers,
         events: &[Event],
         only: Option<&[&Step]>,
         violation: Violation,

@@ -9,14 +9,14 @@ use super::space::{Unsupported, span_of};
 use super::{GoOn, Halt};
 use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
-use machine::{Buffered, Event, Local, Machine, Slot, Trace, TraceStep, Violation};
+use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
 use program::{Domain, Int, Op, Program, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
 /// Follows events on a machine, on these very steps if they are given, to what was claimed to be
 /// violated.
 pub(super) fn execute(
-    machine: &Buffered<'_>,
+    machine: &impl WithBuffers,
     events: &[Event],
     only: Option<&[&Step]>,
     violation: Violation,
@@ -62,7 +62,7 @@ struct State {
 }
 
 impl State {
-    fn initial(machine: &Buffered<'_>, inputs: &mut Inputs) -> State {
+    fn initial(machine: &impl WithBuffers, inputs: &mut Inputs) -> State {
         let program = machine.program();
         let (holder, locals) = machine.initial();
         let mut values = FxHashMap::default();
@@ -112,8 +112,8 @@ struct Frame {
     inputs: usize,
 }
 
-struct Execution<'a, 'p> {
-    machine: &'a Buffered<'p>,
+struct Execution<'a, M> {
+    machine: &'a M,
     events: &'a [Event],
     only: Option<&'a [&'a Step]>,
     violation: Violation,
@@ -124,7 +124,7 @@ struct Execution<'a, 'p> {
     frames: Vec<Frame>,
 }
 
-impl Execution<'_, '_> {
+impl<M: WithBuffers> Execution<'_, M> {
     fn run(&mut self, first: State) -> Result<Option<Trace>, Halt> {
         self.inputs.atoms.iter().for_each(|atom| self.context.assume(atom));
         self.enter(first, None)?;

@@ -15,7 +15,8 @@ use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Witness, attacks_of, each};
 use machine::{
-    Accesses, Attack, Buffered, Event, SC, State, StateSet, Stepper, TSO, Trace, Violation, number_controls,
+    Accesses, Attack, Buffered, Event, SC, State, StateSet, Stepper, TSO, Trace, Violation, WithBuffers,
+    number_controls,
 };
 use program::{Delay, EdgeId, Program};
 use std::collections::BTreeSet;
@@ -207,7 +208,7 @@ impl Hunt<'_> {
         tries.into_iter().flatten().next()
     }
 
-    fn behind_one(&self, tso: &Buffered<'_>, witness: &Witness) -> Option<Trace> {
+    fn behind_one(&self, tso: &impl WithBuffers, witness: &Witness) -> Option<Trace> {
         let program = &self.extended.program;
         let mut system = Stepping::hunting(Stepper::new(self.round.machine));
         number_controls(&mut system.domain, program);
@@ -225,7 +226,7 @@ impl Hunt<'_> {
     }
 
     /// The state that a witness ends in, as one of SC: nothing is buffered there.
-    fn end_of(&self, tso: &Buffered<'_>, witness: &Witness) -> Option<State> {
+    fn end_of(&self, tso: &impl WithBuffers, witness: &Witness) -> Option<State> {
         let program = &self.extended.program;
         let mut stepper = Stepper::new(tso);
         let (mut initial, _) = stepper.initial();

@@ -4,7 +4,7 @@ use super::CubeFlaw;
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
 use logic::{Atom, Var};
-use machine::{Buffered, Local, Machine, Slot};
+use machine::{Local, Slot, WithBuffers};
 use program::ThreadId;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(super) type CubesOf = Vec<Rc<[u32]>>;
 /// Checks controls, predicates and literals; numbers the controls and sorts cubes by them.
 pub(super) fn validate<'a>(
     task: &Task<'_>,
-    machine: &Buffered<'_>,
+    machine: &impl WithBuffers,
     proof: &'a CubeProof,
 ) -> Result<(Numbers<'a>, CubesOf), CubeFlaw> {
     let mut controls = HashMap::new();
@@ -41,7 +41,7 @@ pub(super) fn validate<'a>(
     Ok((controls, cubes_of))
 }
 
-fn control_exists(machine: &Buffered<'_>, holder: Option<ThreadId>, locals: &[Local]) -> bool {
+fn control_exists(machine: &impl WithBuffers, holder: Option<ThreadId>, locals: &[Local]) -> bool {
     let mut threads = machine.program().thread_ids().zip(locals);
     locals.len() == machine.program().threads.len()
         && holder.is_none_or(|thread| thread.index() < locals.len())
@@ -61,7 +61,7 @@ fn check_predicates(proof: &CubeProof) -> Result<(), CubeFlaw> {
 /// Literals must be numbers of predicates, in increasing order, about slots of the control.
 fn check_literals(
     task: &Task<'_>,
-    machine: &Buffered<'_>,
+    machine: &impl WithBuffers,
     proof: &CubeProof,
     cubes_of: &[Rc<[u32]>],
 ) -> Result<(), CubeFlaw> {
@@ -93,7 +93,7 @@ fn check_literals(
 }
 
 /// The slots of a control; memory always exists.
-pub(super) fn control_slots(task: &Task<'_>, machine: &Buffered<'_>, shapes: &[Local]) -> Vec<Slot> {
+pub(super) fn control_slots(task: &Task<'_>, machine: &impl WithBuffers, shapes: &[Local]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = task.program.variable_ids().map(Slot::Memory).collect();
     for (thread, shape) in task.program.thread_ids().zip(shapes) {
         machine.slots(thread, shape, &mut slots);

@@ -2,9 +2,9 @@
 //!
 //! The attacker starts with the store of the attack and drains nothing any more. So nobody
 //! else sees its stores, and it sees of each variable the last it stored; the order and the
-//! number of its stores play no part until the attack is over. Its control therefore holds
-//! just the *set* of variables it has stored, one slot each: finitely many controls, however
-//! often it stores. Its moves are those of SC with memory redirected to these slots.
+//! number of its stores play no part until the attack is over. Its control therefore forgets them
+//! and holds just the *set* of variables it has stored, one slot each: finitely many controls,
+//! however often it stores. Its moves are those of SC with memory redirected to these slots.
 
 use super::attacks::Attack;
 use crate::{Buffered, Entry, Event, Local, Machine, Move, MoveOf, Moves, Slot, Source};
@@ -74,7 +74,7 @@ impl<'a> Delaying<'a> {
 
 /// The attacker's slot for what it last stored to a variable.
 fn own_slot(thread: ThreadId, variable: VarId) -> Slot {
-    Slot::Queued(thread, variable, 0)
+    Slot::Last(thread, variable)
 }
 
 /// Where the attacker finds what SC finds in a slot.
@@ -87,14 +87,12 @@ fn redirected(thread: ThreadId, local: &Local, slot: Slot) -> Slot {
 
 /// Whether the attacker has stored to a variable.
 pub(super) fn has_stored(local: &Local, variable: VarId) -> bool {
-    local.kept.contains(&Entry::Store(variable))
+    local.forgotten.iter().any(|(stored, _)| *stored == variable)
 }
 
 fn insert(local: &mut Local, variable: VarId) {
-    let later = |entry: &Entry| matches!(entry, Entry::Store(other) if *other > variable);
-    if !has_stored(local, variable) {
-        let at = local.kept.iter().position(later).unwrap_or(local.kept.len());
-        local.kept.insert(at, Entry::Store(variable));
+    if let Err(at) = local.forgotten.binary_search_by_key(&variable, |(stored, _)| *stored) {
+        local.forgotten.insert(at, (variable, true));
     }
 }
 
@@ -115,7 +113,7 @@ impl Machine for Delaying<'_> {
             return;
         }
         self.under_sc.slots(thread, &Local::at(local.loc), out);
-        out.extend(local.stores().map(|variable| own_slot(thread, variable)));
+        out.extend(local.forgotten.iter().map(|(variable, _)| own_slot(thread, *variable)));
     }
 
     fn location(&self, local: &Local) -> Loc {
@@ -127,7 +125,7 @@ impl Machine for Delaying<'_> {
     }
 
     fn longest_queue(&self, local: &Local) -> usize {
-        local.kept.len()
+        local.forgotten.len()
     }
 
     fn may_have(&self, thread: ThreadId, local: &Local) -> bool {
