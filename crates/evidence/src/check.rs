@@ -18,9 +18,8 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Checked {
     verdict: Verdict,
-    /// What happens in a violating run.
-    account: Option<Account>,
-    cause: Option<Cause>,
+    /// What happens in a violating run, and its cause once that was looked for.
+    run: Option<Box<(Account, Option<Cause>)>>,
 }
 
 /// A violation that was replayed.
@@ -37,15 +36,16 @@ pub struct Violated<'a> {
 
 impl Checked {
     pub(crate) fn from_parts(verdict: Verdict, account: Option<Account>) -> Checked {
-        Checked { verdict, account, cause: None }
+        Checked { verdict, run: account.map(|account| Box::new((account, None))) }
     }
 
     /// Looks for the cause of a violation, once for everybody who wants to know.
-    pub fn explained(self, task: &Task<'_>, monitor: &dyn Monitor) -> Checked {
-        let mut patience = Patience::new(monitor, "looking for the cause");
-        let found =
-            self.violated().and_then(|v| cause(task.program, v.trace.violation, v.account, &mut patience));
-        Checked { cause: found, ..self }
+    pub fn explained(mut self, task: &Task<'_>, monitor: &dyn Monitor) -> Checked {
+        if let (Verdict::Unsafe(trace), Some(run)) = (&self.verdict, &mut self.run) {
+            let mut patience = Patience::new(monitor, "looking for the cause");
+            run.1 = cause(task.program, trace.violation, &run.0, &mut patience);
+        }
+        self
     }
 
     /// The verdict.
@@ -55,9 +55,9 @@ impl Checked {
 
     /// The violation, if it is one.
     pub fn violated(&self) -> Option<Violated<'_>> {
-        match (&self.verdict, &self.account) {
-            (Verdict::Unsafe(trace), Some(account)) => {
-                Some(Violated { trace, account, cause: self.cause.as_ref() })
+        match (&self.verdict, self.run.as_deref()) {
+            (Verdict::Unsafe(trace), Some((account, cause))) => {
+                Some(Violated { trace, account, cause: cause.as_ref() })
             }
             _ => None,
         }
