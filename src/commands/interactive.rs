@@ -268,9 +268,9 @@ impl Interaction<'_> {
 
     /// Where a thread stands.
     fn place(&self, now: &Configuration, thread: ThreadId) -> String {
-        let standing = standing(self.program, now, thread);
-        let line = standing.line.map(|line| format!("line {line}, ")).unwrap_or_default();
-        format!("{line}{}", standing.text)
+        let (line, text) = standing(self.program, now, thread);
+        let line = line.map(|line| format!("line {line}, ")).unwrap_or_default();
+        format!("{line}{text}")
     }
 
     fn registers(&self, now: &Configuration, thread: ThreadId) -> String {

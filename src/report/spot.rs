@@ -1,5 +1,6 @@
 //! Locations as people find them in the source.
 
+use machine::Configuration;
 use program::{Loc, Names, Program, Span, ThreadId};
 
 /// A location as people find it: its line, its label, and the statement that comes next.
@@ -11,16 +12,6 @@ pub struct Spot {
     pub label: Option<String>,
     /// The statement, or what else there is to say.
     pub text: String,
-}
-
-impl Spot {
-    /// What a thread does that stands there.
-    pub fn standing(&self) -> String {
-        match &self.label {
-            Some(label) => format!("at {label}"),
-            None => format!("before: {}", self.text),
-        }
-    }
 }
 
 /// Where a location is in the source.
@@ -46,4 +37,17 @@ pub fn spot(program: &Program, thread: ThreadId, loc: Loc) -> Spot {
     });
     let text = text.unwrap_or_else(|| format!("L{}", loc.index()));
     Spot { line: program.source.line(span), label, text }
+}
+
+/// Where a thread stands: the line, and in words the statement that comes next, or its label.
+pub fn standing(program: &Program, at: &Configuration, thread: ThreadId) -> (Option<usize>, String) {
+    let (loc, automaton) = (at.local(thread).loc, program.thread(thread));
+    let spot = spot(program, thread, loc);
+    let text = match (automaton.is_end(loc), automaton.location(loc).failure.is_some(), spot.label) {
+        (true, ..) => "ended".to_string(),
+        (_, true, _) => "fails".to_string(),
+        (.., Some(label)) => format!("at {label}"),
+        _ => format!("before: {}", spot.text),
+    };
+    (spot.line, text)
 }

@@ -26,6 +26,22 @@ pub struct Step<'a> {
     pub drained: Option<usize>,
 }
 
+impl Step<'_> {
+    /// Whether it writes a variable's memory.
+    pub fn writes(&self, variable: VarId) -> bool {
+        self.actions.iter().any(|action| match action {
+            Action::Drain(v, ..) | Action::Store(v, _, false) => *v == variable,
+            _ => false,
+        })
+    }
+}
+
+/// All threads if there are few, else those that do something.
+pub fn shown_threads(program: &Program, steps: &[Step<'_>]) -> Vec<ThreadId> {
+    let few = program.threads.len() <= 3;
+    program.thread_ids().filter(|t| few || steps.iter().any(|step| step.thread == *t)).collect()
+}
+
 /// All steps of a run, described.
 pub fn describe_all<'a>(program: &Program, account: &'a Account) -> Vec<Step<'a>> {
     account.steps().iter().map(|step| describe(program, step)).collect()
@@ -100,40 +116,26 @@ pub fn buffer(program: &Program, model: Model, at: &Configuration, thread: Threa
     (!entries.is_empty()).then(|| format!("{word}: {text}"))
 }
 
+/// What a step did, for tables: a store as if it were in memory at once. Drains are left to the caller.
+pub fn action_text(program: &Program, step: &Step<'_>, action: &Action) -> Option<String> {
+    let name = |variable: &VarId| &program.variable(*variable).name;
+    match action {
+        Action::Load(variable, value, from) => {
+            let from = if from.is_own_buffer() { " (own buffer)" } else { "" };
+            Some(format!("{} read {value}{from}", name(variable)))
+        }
+        Action::Store(variable, value, _) => Some(format!("{} = {value} in memory", name(variable))),
+        // Registers of the front end's own making mean nothing to the reader.
+        Action::Assign(register, value) => {
+            let register = program.thread(step.thread).registers[register.index()].as_str();
+            mentions(&step.text, register).then(|| format!("{register} = {value}"))
+        }
+        Action::Choose(_, value) => Some(format!("chose {value}")),
+        Action::Drain(..) => None,
+    }
+}
+
 /// Whether a text mentions a name as a word of its own.
 pub fn mentions(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
-}
-
-/// Where a thread stands: the statement that comes next, or its label, and the line of that.
-pub struct Standing {
-    /// The line.
-    pub line: Option<usize>,
-    /// In words.
-    pub text: String,
-}
-
-/// Where a thread stands in a configuration.
-pub fn standing(program: &Program, at: &Configuration, thread: ThreadId) -> Standing {
-    let automaton = program.thread(thread);
-    let loc = at.local(thread).loc;
-    let location = automaton.location(loc);
-    if automaton.is_end(loc) {
-        return Standing { line: None, text: "ended".to_string() };
-    }
-    if let Some(failure) = &location.failure {
-        return Standing { line: program.source.line(failure.span), text: "fails".to_string() };
-    }
-    // The step that comes next says more than the statement around it, if there is only one.
-    let mut next = automaton.outgoing(loc).map(|(_, edge)| edge.span);
-    let first = next.next().unwrap_or(Span::NONE);
-    let only = next.all(|span| span == first) || location.span.is_none();
-    let span = if only { first } else { location.span };
-    let text = match location.labels.first() {
-        Some(label) => format!("at {label}"),
-        None => {
-            format!("before: {}", statement(program, span).unwrap_or_else(|| format!("L{}", loc.index())))
-        }
-    };
-    Standing { line: program.source.line(span), text }
 }

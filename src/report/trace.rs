@@ -9,12 +9,13 @@
 
 mod rows;
 
-use super::steps::{Step, buffer, describe_all, mentions, standing};
+use super::spot::standing;
+use super::steps::{Step, action_text, buffer, describe_all, shown_threads};
 use super::table::{Cell, Column, Line, Table, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
 use evidence::{Cause, Task, Violated};
-use machine::{Account, Action, Model, ReadFrom, Violation};
-use program::{Place, Program, RegId, ThreadId, VarId};
+use machine::{Account, Action, Model, Violation};
+use program::{Place, Program, ThreadId, VarId};
 use rows::{Row, rows};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -132,7 +133,7 @@ impl<'a> View<'a> {
         let rows = rows(run.program, &steps);
         let passed = run.account.passed();
         let end = passed.last();
-        let ends = end.map(|end| run.program.thread_ids().map(|t| standing(run.program, end, t).line));
+        let ends = end.map(|end| run.program.thread_ids().map(|t| standing(run.program, end, t).0));
         let lines = steps.iter().map(|step| step.line).chain(ends.into_iter().flatten());
         let last_line = lines.flatten().max().unwrap_or(0);
         let variables = run.touched().into_iter().collect();
@@ -237,25 +238,14 @@ impl<'a> View<'a> {
     }
 
     fn effect(&self, at: usize, effect: &Action) -> Option<String> {
-        let step = &self.steps[at];
-        let name = |variable: &VarId| &self.run.program.variable(*variable).name;
-        let register = |r: &RegId| self.run.program.thread(step.thread).registers[r.index()].as_str();
         match effect {
-            Action::Load(variable, value, ReadFrom::OwnBuffer(_)) => {
-                Some(format!("{} read {value} (own buffer)", name(variable)))
-            }
-            Action::Load(variable, value, _) => Some(format!("{} read {value}", name(variable))),
-            Action::Store(variable, value, false) => Some(format!("{} = {value} in memory", name(variable))),
-            // Registers of the front end's own making mean nothing to the reader.
-            Action::Assign(r, value) if mentions(&step.text, register(r)) => {
-                Some(format!("{} = {value}", register(r)))
-            }
-            Action::Choose(_, value) => Some(format!("chose {value}")),
             // Memory shows what drains at once; only what SC forbids has to be said.
-            Action::Drain(variable, _, _) if !self.mark(at).is_empty() && self.is_behind_its_store(at) => {
-                Some(format!("{} reaches memory", name(variable)))
+            Action::Drain(variable, ..) => {
+                let said = !self.mark(at).is_empty() && self.is_behind_its_store(at);
+                said.then(|| format!("{} reaches memory", self.run.program.variable(*variable).name))
             }
-            Action::Assign(..) | Action::Store(..) | Action::Drain(..) => None,
+            Action::Store(_, _, true) => None,
+            _ => action_text(self.run.program, &self.steps[at], effect),
         }
     }
 
@@ -292,21 +282,17 @@ impl<'a> View<'a> {
 
     /// Whether a group of steps writes a variable's memory.
     fn writes(&self, group: &Range<usize>, variable: VarId) -> bool {
-        let mut effects = self.steps[group.clone()].iter().flat_map(|step| step.actions);
-        effects.any(|effect| match effect {
-            Action::Drain(v, _, _) | Action::Store(v, _, false) => *v == variable,
-            _ => false,
-        })
+        self.steps[group.clone()].iter().any(|step| step.writes(variable))
     }
 
     /// Where a thread stands at the end, and what the violated property asks of its registers.
     fn standing(&self, thread: ThreadId) -> Cell {
         let program = self.run.program;
         let Some(end) = self.run.account.passed().last() else { return Cell::new() };
-        let standing = standing(program, end, thread);
-        let line = standing.line.map(|line| line.to_string()).unwrap_or_default();
+        let (line, text) = standing(program, end, thread);
+        let line = line.map(|line| line.to_string()).unwrap_or_default();
         let margin = format!("{line:>width$} ", width = self.margin - 1);
-        let mut cell = vec![Line::plain(standing.text).margin(margin)];
+        let mut cell = vec![Line::plain(text).margin(margin)];
         for place in self.run.asked() {
             if let Place::Register(t, register) = place
                 && t == thread
@@ -391,12 +377,6 @@ fn keep_words_whole(table: &mut Table) {
         let longest = lines.map(word).max().unwrap_or(0).min(LONG);
         column.least = column.least.map(|least| least.max(longest));
     }
-}
-
-/// All threads if there are few, else those that do something.
-fn shown_threads(program: &Program, steps: &[Step<'_>]) -> Vec<ThreadId> {
-    let few = program.threads.len() <= 3;
-    program.thread_ids().filter(|t| few || steps.iter().any(|step| step.thread == *t)).collect()
 }
 
 #[cfg(test)]

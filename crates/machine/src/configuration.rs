@@ -155,16 +155,25 @@ impl Configuration {
         let failures = locs
             .filter(|(t, loc)| program.thread(*t).location(*loc).failure.is_some())
             .map(|(t, loc)| Violation::Failure(t, loc));
-        let final_here = self.is_final(program);
-        let violated = move |at: &usize| {
-            let property = &program.properties[*at];
-            let holds = property.cond.eval(&|place| self.place(*place)) == Ok(true);
-            match property.kind {
-                PropertyKind::Never => holds,
-                PropertyKind::Finally => final_here && !holds,
+        let properties = (0..program.properties.len()).map(Violation::Property);
+        failures.chain(properties.filter(|violation| self.violates(program, *violation)))
+    }
+
+    /// Whether this is violated here.
+    pub fn violates(&self, program: &Program, violation: Violation) -> bool {
+        match violation {
+            Violation::Failure(thread, loc) => {
+                self.local(thread).loc == loc && program.thread(thread).location(loc).failure.is_some()
             }
-        };
-        failures.chain((0..program.properties.len()).filter(violated).map(Violation::Property))
+            Violation::Property(at) => {
+                let property = &program.properties[at];
+                let holds = || property.cond.eval(&|place| self.place(*place)) == Ok(true);
+                match property.kind {
+                    PropertyKind::Never => holds(),
+                    PropertyKind::Finally => self.is_final(program) && !holds(),
+                }
+            }
+        }
     }
 
     /// Whether all threads have ended and all buffers are empty.

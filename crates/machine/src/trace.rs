@@ -106,7 +106,7 @@ pub fn replay_while(
 ) -> Result<Account, Rejected> {
     let account = replay_steps(program, model, &trace.initial, &trace.steps, go_on)?;
     let end = account.passed().last();
-    let violated = end.is_some_and(|end| end.violations(program).any(|v| v == trace.violation));
+    let violated = end.is_some_and(|end| end.violates(program, trace.violation));
     if violated { Ok(account) } else { Err(Rejected::NotViolated) }
 }
 

@@ -15,9 +15,10 @@ pub fn picture(run: &Run<'_>) -> String {
     if graph.links().all(|(.., link)| link == Link::Program) {
         return String::new();
     }
-    let related = Related::new(run.program, run.account, &graph, &cycle, &[]);
-    let forbidden = run.cause.filter(|cause| !cause.is_claim).map(|cause| graph.node(cause.step));
     let delayed = run.cause.map(|cause| graph.node(cause.issued));
+    let forbidden = run.cause.filter(|cause| !cause.is_claim).map(|cause| graph.node(cause.step));
+    let stay: Vec<usize> = delayed.into_iter().chain(forbidden).collect();
+    let related = Related::new(run.program, run.account, &graph, &cycle, &stay);
     let picture = related.picture(MOST, &|node| match node {
         node if delayed == Some(node) => Some("delayed store"),
         node if forbidden == Some(node) => Some("not under SC"),

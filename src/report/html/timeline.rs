@@ -7,7 +7,7 @@
 use super::picture::picture;
 use crate::report::Run;
 use crate::report::markup::{escape, json, visible};
-use crate::report::spot::spot;
+use crate::report::spot::standing;
 use crate::report::steps::{Step, describe_all};
 use machine::{Action, Configuration, Entry, ReadFrom};
 use program::{Named, RegId, ThreadId, VarId};
@@ -193,14 +193,8 @@ impl<'a> Timeline<'a> {
     /// What a row wrote to memory; at the start, everything.
     fn changes(&self, row: Option<&Range<usize>>) -> Vec<(VarId, String)> {
         let after = &self.run.account.passed()[row.map_or(0, |row| row.end)];
-        let writes = |step: &Step<'_>, variable: VarId| {
-            step.actions.iter().any(|effect| match effect {
-                Action::Drain(v, _, _) | Action::Store(v, _, false) => *v == variable,
-                _ => false,
-            })
-        };
         let changed =
-            |v: &VarId| row.is_none_or(|row| self.steps[row.clone()].iter().any(|step| writes(step, *v)));
+            |v: &VarId| row.is_none_or(|row| self.steps[row.clone()].iter().any(|step| step.writes(*v)));
         let shown = self.variables.iter().copied().filter(changed);
         shown.map(|v| (v, after.memory(v).to_string())).collect()
     }
@@ -250,20 +244,14 @@ impl<'a> Timeline<'a> {
 
     fn thread_data(&self, at: &Configuration, thread: ThreadId) -> Value {
         let program = self.run.program;
-        let loc = at.local(thread).loc;
-        let (spot, automaton) = (spot(program, thread, loc), program.thread(thread));
-        let standing = match (automaton.is_end(loc), automaton.location(loc).failure.is_some()) {
-            (true, _) => "ended".to_string(),
-            (_, true) => "fails".to_string(),
-            _ => spot.standing(),
-        };
+        let (line, standing) = standing(program, at, thread);
         let registers = self.registers(thread).into_iter().map(|r| at.register(thread, r).to_string());
         let entry = |(entry, value): (Entry, Option<_>)| match (entry, value) {
             (Entry::Store(v), Some(value)) => json!([visible(self.variable(v)), format!("{value}")]),
             _ => json!(["fence", null]),
         };
         json!({
-            "line": spot.line,
+            "line": line,
             "at": visible(&standing),
             "registers": registers.collect::<Vec<_>>(),
             "buffer": at.buffer(thread).into_iter().map(entry).collect::<Vec<_>>(),

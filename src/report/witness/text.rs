@@ -2,7 +2,7 @@
 //! chain to the drain, and the cycle in sentences.
 
 use super::{Part, Told};
-use crate::report::steps::{Step, mentions};
+use crate::report::steps::{Step, action_text, shown_threads};
 use crate::report::table::{Cell, Column, Line, Table, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
 use evidence::Link;
@@ -73,13 +73,11 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn new(told: &'a Told<'a>) -> View<'a> {
         let last_line = told.steps().iter().filter_map(|step| step.line).max().unwrap_or(0);
-        let few = told.related.program.threads.len() <= 3;
-        let acts = |thread: &ThreadId| few || told.steps().iter().any(|step| step.thread == *thread);
         View {
             told,
             groups: groups(told),
             cycle: told.related.cycle.iter().map(|(node, _)| *node).collect(),
-            threads: told.related.program.thread_ids().filter(acts).collect(),
+            threads: shown_threads(told.related.program, told.steps()),
             margin: last_line.to_string().len() + 1,
         }
     }
@@ -146,24 +144,11 @@ impl<'a> View<'a> {
         let told = self.told;
         let delays = step.thread == told.attacker() && told.part(at) != Part::Before;
         match effect {
-            Action::Load(variable, value, from) => {
-                let from = if from.is_own_buffer() { " (own buffer)" } else { "" };
-                Some(Line::plain(format!("{} read {value}{from}", told.variable(*variable))))
-            }
             Action::Store(variable, value, true) if delays => {
                 let text = format!("{} = {value} stays in the buffer", told.variable(*variable));
                 Some(Line::plain(text).style(BUFFER))
             }
-            Action::Store(variable, value, _) => {
-                Some(Line::plain(format!("{} = {value} in memory", told.variable(*variable))))
-            }
-            // Registers of the front end's own making mean nothing to the reader.
-            Action::Assign(register, value) => {
-                let name = told.related.program.thread(step.thread).registers[register.index()].as_str();
-                mentions(&step.text, name).then(|| Line::plain(format!("{name} = {value}")))
-            }
-            Action::Choose(_, value) => Some(Line::plain(format!("chose {value}"))),
-            Action::Drain(..) => None,
+            _ => action_text(told.related.program, step, effect).map(Line::plain),
         }
     }
 

@@ -22,7 +22,7 @@ use machine::{
     Account, Buffered, Configuration, Event, ReplayedStep, SC, Trace, TraceStep, Violation, replay,
     replayed_steps,
 };
-use program::{Op, Program, PropertyKind, ThreadId};
+use program::{Op, Program, ThreadId};
 
 /// How many steps may be taken to try changes.
 const MOST_STEPS: usize = 100_000;
@@ -161,18 +161,7 @@ impl<'a> Draft<'a> {
     }
 
     fn is_violated(&self, at: &Configuration) -> bool {
-        let program = self.task.program;
-        match self.violation {
-            Violation::Failure(thread, loc) => at.local(thread).loc == loc,
-            Violation::Property(property) => {
-                let property = &program.properties[property];
-                let holds = || property.cond.eval(&|place| at.place(*place)) == Ok(true);
-                match property.kind {
-                    PropertyKind::Never => holds(),
-                    PropertyKind::Finally => at.is_final(program) && !holds(),
-                }
-            }
-        }
+        at.violates(self.task.program, self.violation)
     }
 
     /// Replaces the run if these steps end in the same violation and are simpler.
