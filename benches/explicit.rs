@@ -54,11 +54,7 @@ fn measure(program: &Program, model: Model) -> Measured {
     let clock = Clock::start();
     let answers: Vec<Answer> = (0..rounds).map(|_| explore()).collect();
     let seconds = clock.seconds() / rounds as f64;
-    let verdict = match verdict {
-        Verdict::Safe(_) => "safe",
-        Verdict::Unsafe(_) => "unsafe",
-        Verdict::Unknown(_) => "unknown",
-    };
+    let verdict = verdict.word();
     let clock = Clock::start();
     for answer in answers {
         check(&task, answer.verdict, &Ignore).expect("the engine's evidence is accepted");

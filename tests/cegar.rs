@@ -7,7 +7,7 @@
 mod random;
 
 use engine::{Abstraction, Cegar, Engine, Explicit, Run};
-use evidence::{Ignore, MostStates, Task, Verdict, check};
+use evidence::{Ignore, MostStates, Task, check};
 use machine::{Forgotten, Keep, MODELS, Model};
 use program::{Arith, Expr, RegId};
 use random::{Sketch, minimise};

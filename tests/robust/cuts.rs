@@ -3,7 +3,7 @@
 use crate::programs::{corpus, parse, task};
 use crate::random::{chain_sketch, sketch};
 use engine::{Cuts, Engine, Robust, Run};
-use evidence::{Ignore, MostStates, check};
+use evidence::{Ignore, MostStates};
 use program::Program;
 
 /// The verdict, and how many delays were searched for.
@@ -13,7 +13,7 @@ fn answer(program: &Program, cuts: Cuts) -> (&'static str, usize) {
     let (verdict, suspects) = (answer.verdict.word(), answer.statistics.suspects);
     // What the text dismisses is for the checker to say again; runs speak for themselves.
     if verdict == "not robust" {
-        check(&task(program), answer.verdict, &Ignore)
+        evidence::check(&task(program), answer.verdict, &Ignore)
             .unwrap_or_else(|why| panic!("{}: {why}\n{}", program.name, program::print(program)));
     }
     (verdict, suspects.unwrap_or_default())
