@@ -41,10 +41,10 @@ impl Checked {
     }
 
     /// A violation and the configurations it passes; anything else as it was.
-    pub(crate) fn into_violation(self) -> Result<(Trace, Vec<Configuration>), Checked> {
+    pub(crate) fn into_violation(self) -> Result<(Trace, Vec<Configuration>), Box<Checked>> {
         match (self.verdict, self.seen) {
             (Verdict::Unsafe(trace), Seen::Run(run)) => Ok((trace, run)),
-            (verdict, seen) => Err(Checked { verdict, seen }),
+            (verdict, seen) => Err(Box::new(Checked { verdict, seen })),
         }
     }
 

@@ -35,7 +35,7 @@ const MOST_ROUNDS: usize = 4;
 pub fn simplify(task: &Task<'_>, checked: Checked, monitor: &dyn Monitor) -> Checked {
     let (trace, run) = match checked.into_violation() {
         Ok(violation) => violation,
-        Err(other) => return other,
+        Err(other) => return *other,
     };
     let mut draft = Draft::new(task, &trace, run, monitor);
     if !draft.simplify() {
