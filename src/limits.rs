@@ -78,24 +78,6 @@ impl<'a> Watch<'a> {
         self
     }
 
-    /// A watch over a side question: the same clock, its own limit on states.
-    pub fn with_states(&self, states: usize) -> Watch<'a> {
-        Watch {
-            budget: Budget {
-                states: Some(self.budget.states.map_or(states, |s| s.min(states))),
-                ..self.budget
-            },
-            started: self.started,
-            interrupt: self.interrupt,
-            display: self.display,
-            task: self.display.begin(),
-            label: self.label.clone(),
-            verbose: false,
-            threads: self.threads,
-            peak: AtomicUsize::new(0),
-        }
-    }
-
     /// Time since the start.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
@@ -230,13 +212,5 @@ mod tests {
         assert_eq!((growing(0), growing(1 << 40)), (Ok(()), Err(Stop::Memory)));
         check(Budget { states: Some(10), ..UNLIMITED }, 10, Ok(()));
         check(Budget { states: Some(10), ..UNLIMITED }, 11, Err(Stop::States));
-    }
-
-    #[test]
-    fn a_side_question_keeps_the_smaller_limit_on_states() {
-        let (interrupt, display) = (Interrupt::default(), Display::off());
-        let watch = |states| Watch::new(Budget { states, ..UNLIMITED }, &interrupt, &display, String::new());
-        assert_eq!(watch(None).with_states(5).budget.states, Some(5));
-        assert_eq!(watch(Some(3)).with_states(5).budget.states, Some(3));
     }
 }

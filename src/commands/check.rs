@@ -52,9 +52,8 @@ pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
         }
     }
     session.show(&told)?;
-    match (&args.smtlib, told.exit) {
-        (Some(out), Exit::Holds) => write_obligations(&loaded.program, &open, out, &watch)?,
-        _ => {}
+    if let (Some(out), Exit::Holds) = (&args.smtlib, told.exit) {
+        write_obligations(&loaded.program, &open, out, &watch)?;
     }
     Ok(told.exit)
 }

@@ -39,13 +39,8 @@ pub struct ReducedSet {
 /// The final states of a program.
 #[derive(Debug)]
 pub enum Outcomes {
-    /// All of them.
-    All {
-        /// The values of the observed places in every final state that passes the filter, sorted.
-        finals: Vec<Vec<i64>>,
-        /// The set whose final states these are.
-        proof: ReducedSet,
-    },
+    /// All of them: those of this set.
+    All(ReducedSet),
     /// Some.
     Some {
         /// The final states, sorted by value.
@@ -135,8 +130,7 @@ pub(crate) fn check_outcomes(
             found.run_all(task, finals)?;
             missing.clone()
         }
-        Outcomes::All { finals, proof } => match found.walk(task, proof, monitor) {
-            Ok(_) if !finals.iter().eq(found.finals.keys()) => return Err(Rejected::FinalStates),
+        Outcomes::All(proof) => match found.walk(task, proof, monitor) {
             Ok(reached) => {
                 states = reached;
                 Vec::new()
@@ -156,6 +150,24 @@ pub(crate) fn check_outcomes(
         quantifier: question.quantifier,
         states,
     })
+}
+
+/// The values of the observed places in every final state of a set that passes the filter, sorted:
+/// what a file claims.
+pub(crate) fn finals_of(task: &Task<'_>, set: &ClosedSet) -> Result<Vec<Vec<i64>>, Rejected> {
+    let question = task.program.question.as_ref().ok_or(Rejected::FinalStates)?;
+    let machine = task.machine();
+    let mut stepper = Stepper::new(&machine);
+    set.controls.number(&mut stepper)?;
+    let mut found = Found { question, finals: BTreeMap::new() };
+    let mut state = State::default();
+    for (at, packed) in set.states.iter().enumerate() {
+        state.unpack(stepper.thread_count(), packed).ok_or(Rejected::Malformed(at))?;
+        if stepper.is_final(&state) {
+            found.note(&stepper, &state);
+        }
+    }
+    Ok(found.finals.into_keys().collect())
 }
 
 /// Final states that pass the filter, with whether the proposition is true there.

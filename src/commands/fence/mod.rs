@@ -22,7 +22,7 @@ use crate::report::{Fenced, Safety, Said, count};
 use crate::session::{Outputs, Session, Told};
 use crate::whole_file::write_whole;
 use engine::{FenceAnswer, FenceOptions, place_fences};
-use evidence::{Goal, Task};
+use evidence::{Goal, Monitor, MostStates, Task};
 use machine::Model;
 use record::Recorder;
 use std::io::Write;
@@ -158,8 +158,9 @@ impl Fencing<'_> {
         }
         let (task, exploring) = (Task { goal: Goal::Safe, ..*task }, &self.args.exploring);
         let options = FenceOptions { all: false, ..self.options() };
-        let watch = watch.with_states(SIDE_STATES);
-        let found = place_fences(&task, exploring.engine(), &options, &exploring.run(&watch));
+        let limit = MostStates(SIDE_STATES);
+        let monitor: (&dyn Monitor, &dyn Monitor) = (watch, &limit);
+        let found = place_fences(&task, exploring.engine(), &options, &exploring.run(&monitor));
         Ok(match found.map_err(|bug| bug.to_string())?.answer {
             FenceAnswer::Placed(placed) => Safety::Needs {
                 count: count(placed.fences.iter().map(|fence| &fence.point)),

@@ -54,7 +54,7 @@ pub fn fences(fenced: &Fenced<'_>) -> Piece {
     facts.extend(fenced.evidence.iter().map(|path| ("Evidence", path.display().to_string())));
     body += &statistics(facts);
     body += &warnings(&program.source, fenced.warnings);
-    piece(fenced.file, &task, word, tone, body)
+    Piece { against: false, ..piece(fenced.file, &task, word, tone, body) }
 }
 
 /// What fences are for.

@@ -25,7 +25,8 @@ use crate::numbers::{counted, grouped, megabytes};
 use crate::report::markup::{escape, prose};
 use engine::Plan;
 use evidence::{
-    Certificate, CheckedOutcomes, CheckedWitness, Form, Reason, Statistics, Task, Verdict, Violated, known,
+    Certificate, CheckedOutcomes, CheckedWitness, Form, Goal, Reason, Statistics, Task, Verdict, Violated,
+    known,
 };
 use frontend::Diagnostic;
 use page::{Piece, Tone, page};
@@ -114,8 +115,8 @@ fn answer(answer: &Answered<'_>) -> Piece {
 
 /// What is said of a file under a model.
 fn piece(file: &str, task: &Task<'_>, word: &str, tone: Tone, body: String) -> Piece {
-    let model = Some(text::upper(task.model));
-    Piece { file: file.to_string(), model, word: word.to_string(), tone, body }
+    let (model, against) = (Some(text::upper(task.model)), task.goal == Goal::Robust);
+    Piece { file: file.to_string(), model, against, word: word.to_string(), tone, body }
 }
 
 fn unknown(program: &Program, reasons: &[Reason]) -> String {
@@ -169,7 +170,8 @@ fn failure(failed: &Failed<'_>) -> Piece {
         body += &section("What is wrong", "", &diagnostics_html(source, failed.diagnostics));
     }
     let model = failed.model.map(text::upper);
-    Piece { file: failed.file.to_string(), model, word: "error".to_string(), tone: Tone::Failed, body }
+    let (file, word) = (failed.file.to_string(), "error".to_string());
+    Piece { file, model, against: false, word, tone: Tone::Failed, body }
 }
 
 /// Which engines would be asked.
@@ -190,7 +192,7 @@ fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Piece {
     body += &paragraph("muted", &format!("What is expected stands in {config}, line {line}."));
     body += &shown.map(|shown| answer(shown).body).unwrap_or_default();
     let (model, word) = (compared.model.map(text::upper), compared.status.name().to_string());
-    Piece { file: compared.file.clone(), model, word, tone, body }
+    Piece { file: compared.file.clone(), model, against: false, word, tone, body }
 }
 
 fn final_states(question: &Question, found: &CheckedOutcomes) -> String {

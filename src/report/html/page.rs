@@ -56,6 +56,8 @@ pub struct Piece {
     pub file: String,
     /// The model, in capitals.
     pub model: Option<String>,
+    /// Whether that is what the answer is against, and not under.
+    pub against: bool,
     /// The answer in a word or two.
     pub word: String,
     /// What that means.
@@ -93,7 +95,8 @@ pub fn page(pieces: &[Piece]) -> String {
 fn answer(at: usize, piece: &Piece) -> String {
     let number = at + 1;
     let name = escape(&piece.file);
-    let model = piece.model.as_ref().map(|model| format!(" under {model}")).unwrap_or_default();
+    let relation = if piece.against { "against" } else { "under" };
+    let model = piece.model.as_ref().map(|model| format!(" {relation} {model}")).unwrap_or_default();
     format!(
         "<section class=\"answer\" id=\"answer-{number}\" aria-label=\"{name}{model}\">\n\
          <header><h2>{name}</h2><p class=\"verdict {}\">{}{model}</p></header>\n{}</section>\n",
@@ -151,6 +154,7 @@ mod tests {
         let piece = Piece {
             file: "</title><script>alert(1)</script>".to_string(),
             model: Some("TSO".to_string()),
+            against: false,
             word: "safe".to_string(),
             tone: Tone::Good,
             body: String::new(),

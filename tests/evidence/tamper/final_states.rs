@@ -164,8 +164,8 @@ fn asked() -> impl Iterator<Item = Asked> {
         let task = Task::asked(&program, model);
         let run = Run { monitor: &MostStates(1_000), max_buffer: Some(2), ..Run::default() };
         let checked = check(&task, FinalStates.verify(&task, &run).verdict, &Ignore).expect("untouched");
-        let Verdict::FinalStates(Outcomes::All { finals, .. }) = checked.verdict() else { return None };
-        let finals = finals.clone();
+        let Verdict::FinalStates(Outcomes::All(_)) = checked.verdict() else { return None };
+        let finals = checked.outcomes().expect("final states").finals().to_vec();
         let file = |form| written(&task, checked.verdict(), form);
         let (text, json) = (file(Form::Text), file(Form::Json));
         Some(Asked { finals, text, json, program, model })

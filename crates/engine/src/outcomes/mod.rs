@@ -13,9 +13,9 @@ use crate::stepping::chosen_initially;
 use crate::{Answer, Engine, Run};
 use evidence::{FinalState, Outcomes, Reason, ReducedSet, Statistics, Task, Verdict};
 use machine::{State, StateRef, StateSet, WithBuffers};
-use program::{Int, Place, Question};
+use program::Question;
 use reducing::Reducing;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Finds all final states over what the program's question observes, with a proof that those are all.
 pub struct FinalStates;
@@ -57,67 +57,37 @@ fn outcomes(task: &Task<'_>, question: &Question, run: &Run<'_>) -> (Outcomes, S
     let statistics = Statistics { states: found.states.len(), method: Some(method), ..Default::default() };
     let doubts = system.stepping.doubts.take().into_iter().map(Reason::Doubt);
     let missing: Vec<Reason> = stopped.into_iter().chain(doubts).collect();
-    let ends = ends(question, &mut system, &found.states);
     let outcomes = if missing.is_empty() {
-        let finals = passing(question, ends.into_keys());
         let set = system.stepping.closed_set(found.states);
-        Outcomes::All { finals, proof: ReducedSet { set, first: system.sets() } }
+        Outcomes::All(ReducedSet { set, first: system.sets() })
     } else {
-        Outcomes::Some { finals: with_paths(task, question, &mut system, &found.states, ends), missing }
+        Outcomes::Some { finals: finals_among(task, question, &mut system, &found.states), missing }
     };
     (outcomes, statistics)
 }
 
-/// The values of all places that a question speaks of in the final states of a set, each with one
-/// of these states.
-fn ends<M: WithBuffers>(
+/// The final states of a set of states, with paths to them.
+fn finals_among<M: WithBuffers>(
+    task: &Task<'_>,
     question: &Question,
     system: &mut Reducing<'_, M>,
     states: &StateSet,
-) -> BTreeMap<Vec<i64>, StateRef> {
-    let places = question.places();
-    let mut ends = BTreeMap::new();
+) -> Vec<FinalState> {
+    let observed = question.places();
+    let mut places: BTreeMap<Vec<i64>, StateRef> = BTreeMap::new();
     let mut state = State::default();
     for at in states.refs() {
         system.unpack(states.get(at), &mut state);
         let stepper = &system.stepping.domain;
         if stepper.is_final(&state) {
-            let values = places.iter().map(|place| stepper.place(&state, place)).collect();
-            ends.entry(values).or_insert(at);
+            let values = observed.iter().map(|place| stepper.place(&state, place)).collect();
+            places.entry(values).or_insert(at);
         }
     }
-    ends
-}
-
-/// The observed values where the filter is true, sorted.
-fn passing(question: &Question, ends: impl Iterator<Item = Vec<i64>>) -> Vec<Vec<i64>> {
-    let places = question.places();
-    let mut finals = BTreeSet::new();
-    for mut values in ends {
-        let value = |place: &Place| {
-            let at = places.iter().position(|known| known == place);
-            at.map_or(Int::ZERO, |at| Int::from(values[at]))
-        };
-        if question.filter.eval(&value) == Ok(true) {
-            values.truncate(question.observed.len());
-            finals.insert(values);
-        }
-    }
-    finals.into_iter().collect()
-}
-
-/// Final states with executions that lead there.
-fn with_paths<M: WithBuffers>(
-    task: &Task<'_>,
-    question: &Question,
-    system: &mut Reducing<'_, M>,
-    states: &StateSet,
-    ends: BTreeMap<Vec<i64>, StateRef>,
-) -> Vec<FinalState> {
     let mut with_path = |(mut values, at): (Vec<i64>, StateRef)| {
         let (first, steps) = path(system, states, at);
         values.truncate(question.observed.len());
         FinalState { values, initial: chosen_initially(task.program, &first), steps }
     };
-    ends.into_iter().map(&mut with_path).collect()
+    places.into_iter().map(&mut with_path).collect()
 }

@@ -4,23 +4,18 @@
 use super::read::{Dictionary, Records, state_of};
 use super::write::{Writer, write_closed};
 use super::{Claim, FileError};
-use crate::outcomes::check_outcomes;
+use crate::outcomes::{check_outcomes, finals_of};
 use crate::record::Record;
 use crate::{ClosedSet, Monitor, Outcomes, Reason, ReducedSet, Rejected, Stop, Task};
 use machine::{Agents, Full, State, StateSet};
-use program::Program;
 use std::io;
 
 /// Writes the final states of a program and the proof that those are all, behind the head.
-pub(super) fn write_outcomes(
-    program: &Program,
-    finals: &[Vec<i64>],
-    proof: &ReducedSet,
-    writer: &mut Writer<'_>,
-) -> io::Result<()> {
-    let names = program.question.iter().flat_map(|question| &question.observed);
+pub(super) fn write_outcomes(task: &Task<'_>, proof: &ReducedSet, writer: &mut Writer<'_>) -> io::Result<()> {
+    let finals = finals_of(task, &proof.set).map_err(io::Error::other)?;
+    let names = task.program.question.iter().flat_map(|question| &question.observed);
     let names: Vec<&String> = names.map(|(name, _)| name).collect();
-    for values in finals {
+    for values in &finals {
         let pairs = names.iter().zip(values).map(|(name, value)| format!("{name}={value};"));
         writer.put(&Record::Final(values.clone()), &pairs.collect::<Vec<_>>().join(" "))?;
     }
@@ -28,7 +23,7 @@ pub(super) fn write_outcomes(
         let (programs, buffers) = (members(agents.programs), members(agents.buffers));
         writer.put(&Record::First { controls: controls.clone(), programs, buffers }, "")?;
     }
-    write_closed(program, &proof.set, writer)
+    write_closed(task.program, &proof.set, writer)
 }
 
 fn members(set: u64) -> Vec<usize> {
@@ -45,10 +40,13 @@ pub(super) fn check_rest(
     if task.program.question.is_none() {
         return Err(records.wrong("the program asks for no final states"));
     }
-    let (finals, proof) = read_rest(task, &mut records, budget)?;
-    let found = check_outcomes(task, &Outcomes::All { finals, proof }, monitor)?;
+    let (claimed, proof) = read_rest(task, &mut records, budget)?;
+    let found = check_outcomes(task, &Outcomes::All(proof), monitor)?;
     if let Some(Reason::Stopped(stop)) = found.missing().first() {
         return Err(Rejected::Stopped(*stop).into());
+    }
+    if claimed != found.finals() {
+        return Err(Rejected::FinalStates.into());
     }
     Ok(Claim::Outcomes(task.model, Box::new(found)))
 }

@@ -25,9 +25,7 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
         Verdict::Robust(proof) => {
             proof.under_sc.iter().try_for_each(|set| write_closed(task.program, set, &mut writer))?;
         }
-        Verdict::FinalStates(Outcomes::All { finals, proof }) => {
-            write_outcomes(task.program, finals, proof, &mut writer)?;
-        }
+        Verdict::FinalStates(Outcomes::All(proof)) => write_outcomes(task, proof, &mut writer)?,
         Verdict::Safe(Certificate::Closed(set)) => write_closed(task.program, set, &mut writer)?,
         Verdict::Safe(Certificate::Gaps(gaps, set)) => {
             write_gaps(gaps, &mut writer)?;
@@ -53,7 +51,7 @@ fn kind(verdict: &Verdict) -> Option<Kind> {
         Verdict::Unsafe(_) => Some(Kind::Trace),
         Verdict::NotRobust(_) => Some(Kind::Witness),
         Verdict::Robust(_) => Some(Kind::Robust),
-        Verdict::FinalStates(Outcomes::All { .. }) => Some(Kind::Outcomes),
+        Verdict::FinalStates(Outcomes::All(_)) => Some(Kind::Outcomes),
         Verdict::Safe(Certificate::Closed(_)) => Some(Kind::ClosedSet),
         Verdict::Safe(Certificate::Gaps(..)) => Some(Kind::GapSet),
         Verdict::Safe(Certificate::Robust { .. }) => Some(Kind::RobustSet),
