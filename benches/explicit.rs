@@ -8,7 +8,7 @@
 mod support;
 
 use engine::{Answer, Engine, Explicit, Run};
-use evidence::{Certificate, Ignore, Statistics, Task, Verdict, check};
+use evidence::{Certificate, Ignore, Listed, Statistics, Task, Verdict, check};
 use machine::{MODELS, Model, model_named};
 use program::Program;
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ fn measure(program: &Program, model: Model) -> Measured {
     let explore = || Explicit.verify(&task, &Run { max_buffer: Some(8), ..Run::default() });
     let Answer { verdict, statistics: Statistics { states, .. }, .. } = explore();
     let bytes = match &verdict {
-        Verdict::Safe(Certificate::Closed(set)) => Some(set.states.bytes()),
+        Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })) => Some(set.states.bytes()),
         _ => None,
     };
     let rounds = (VISIBLE / states.max(1)).clamp(1, 500);

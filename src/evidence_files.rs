@@ -5,8 +5,7 @@ use crate::input::is_stdin;
 use crate::limits::Interrupt;
 use crate::report;
 use crate::whole_file::{cannot_write, write_whole};
-use evidence::{Certificate, Checked, Form, Task, Verdict, write_evidence};
-use machine::MODELS;
+use evidence::{Checked, Form, Goal, Task, write_evidence};
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
@@ -37,19 +36,9 @@ impl Store {
         task: &Task<'_>,
         checked: &Checked,
     ) -> Result<Vec<PathBuf>, String> {
-        let kind = match checked.verdict() {
-            Verdict::Robust(_) if task.model.name() == MODELS[0].name() => return Ok(Vec::new()),
-            Verdict::FinalStates(_) if !checked.reasons().is_empty() => return Ok(Vec::new()),
-            Verdict::Unknown(_) => return Ok(Vec::new()),
-            Verdict::Unsafe(_) => "trace",
-            Verdict::Safe(Certificate::Closed(_)) => "closed",
-            Verdict::Safe(Certificate::Gaps(..)) => "gaps",
-            Verdict::Safe(Certificate::Cubes(_)) => "cubes",
-            Verdict::Safe(Certificate::Robust { .. }) => "robust-set",
-            Verdict::Robust(_) => "robust",
-            Verdict::NotRobust(_) => "witness",
-            Verdict::FinalStates(_) => "outcomes",
-        };
+        // Against SC there is nothing to prove.
+        let against_sc = task.goal == Goal::Robust && task.model.is_sc();
+        let Some(kind) = checked.verdict().file_word().filter(|_| !against_sc) else { return Ok(Vec::new()) };
         let ending = match self.form {
             Form::Text => "txt",
             Form::Json => "json",

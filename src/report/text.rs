@@ -14,7 +14,7 @@ use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
 use engine::Explanation;
 use evidence::{Certificate, CheckedOutcomes, Claim, Form, Goal, Statistics, Task, Verdict, Violated};
-use machine::{Keep, Model, Violation};
+use machine::{Model, Violation};
 use program::Program;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -239,41 +239,7 @@ fn safe(answer: &Answered<'_>, certificate: &Certificate) -> String {
 
 /// How a program was proved safe.
 pub(super) fn proof(certificate: &Certificate, statistics: &Statistics) -> String {
-    let how = match certificate {
-        Certificate::Closed(_) => {
-            let bound = match statistics.k {
-                Some(_) => ", no store buffer bound was reached",
-                None => "",
-            };
-            format!("all {} explored{bound}", counted(statistics.states, "state"))
-        }
-        Certificate::Gaps(gaps, set) => format!(
-            "proved for integers of any size by {} of states (same order, same gaps up to {})",
-            counted(set.states.len(), "kind"),
-            gaps.precision,
-        ),
-        Certificate::Cubes(proof) => {
-            let kept = match (proof.recall.k, proof.recall.keep) {
-                (0, _) => "forgetting the order of buffered stores".to_string(),
-                (k, Keep::Newest) => format!("keeping the newest {k} of every store buffer in order"),
-                (k, Keep::Oldest) => format!("keeping the oldest {k} of every store buffer in order"),
-            };
-            let cubes = counted(proof.cubes.len(), "conjunction");
-            let predicates = counted(proof.predicates.len(), "predicate");
-            format!("proved for integers of any size by {cubes} of {predicates}, {kept}")
-        }
-        Certificate::Robust { delays, gaps, set } => {
-            let robust = match delays.len() {
-                0 => "robust, so weak memory does not matter".to_string(),
-                count => format!("robust with {} written into it", counted(count, "delayed path")),
-            };
-            let states = match gaps {
-                None => counted(set.states.len(), "state"),
-                Some(_) => format!("{} of states, integers of any size", counted(set.states.len(), "kind")),
-            };
-            format!("{robust}, and safe under SC ({states})")
-        }
-    };
+    let how = certificate.how(statistics);
     format!("{how}; certificate checked")
 }
 

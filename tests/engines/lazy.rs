@@ -11,8 +11,8 @@ use crate::support::random;
 
 use engine::{Engine, Explicit, Lazy, Portfolio, Robust, Run};
 use evidence::{
-    Certificate, Checked, Claim, ClosedSet, FileError, Form, Ignore, MostStates, Reason, Rejected,
-    RobustProof, Stop, Task, Verdict, carries_over, check, check_file, write_evidence,
+    Certificate, Checked, Claim, ClosedSet, FileError, Form, Ignore, Listed, MostStates, Pass, Reason,
+    Rejected, RobustProof, Stop, Task, Verdict, Via, carries_over, check, check_file, write_evidence,
 };
 use machine::{StateSet, model_named};
 use program::{Delay, EdgeId, Op, Program, Source, ThreadId};
@@ -43,7 +43,7 @@ fn compared(sketch: &Sketch) -> Result<(&'static str, &'static str, usize), Stri
     let found = checked(&Lazy, &program, MOST).map_err(|why| format!("lazy is rejected: {why}"))?;
     let (expected, verdict) = (expected.verdict().word(), found.verdict());
     let delays = match verdict {
-        Verdict::Safe(Certificate::Robust { delays, .. }) => delays.len(),
+        Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), .. })) => delays.len(),
         _ => 0,
     };
     match (expected, verdict.word()) {
@@ -149,7 +149,8 @@ fn robustness_does_not_decide_every_property() {
         assert_ne!(answer.word(), "safe", "{text}");
         // A certificate that claims it nevertheless is refused.
         let set = proof.under_sc.unwrap_or_else(|| under_sc(&program));
-        let verdict = Verdict::Safe(Certificate::Robust { delays: Vec::new(), gaps: None, set });
+        let verdict =
+            Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(Vec::new()), gaps: None, set }));
         assert_eq!(check(&tso(&program), verdict, &Ignore).err(), Some(Rejected::CarriesNotOver));
     }
     assert!(carries_over(&parse("shared x, y; thread P { x = 1; y = 1; } never y == 1 && x == 0;")));
@@ -189,7 +190,7 @@ fn threads_behind_an_atomic_section_are_decided() {
          never P0@cs && P1@cs;",
     );
     let found = checked(&Lazy, &excluded, MOST).expect("evidence");
-    assert!(matches!(found.verdict(), Verdict::Safe(Certificate::Robust { .. })), "{:?}", found.verdict());
+    assert!(matches!(found.verdict(), Verdict::Safe(Certificate::Via(_))), "{:?}", found.verdict());
     assert_eq!(checked(&Explicit, &excluded, MOST).expect("evidence").verdict().word(), "safe");
     // Delays split places into several, and the property is about all of them.
     let delayed = parse(
@@ -199,7 +200,7 @@ fn threads_behind_an_atomic_section_are_decided() {
          never P@l && P.r == 2 && Q@m;",
     );
     let found = checked(&Lazy, &delayed, MOST).expect("evidence");
-    let Verdict::Safe(Certificate::Robust { delays, .. }) = found.verdict() else {
+    let Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), .. })) = found.verdict() else {
         panic!("{:?}", found.verdict())
     };
     assert!(!delays.is_empty());
@@ -208,7 +209,7 @@ fn threads_behind_an_atomic_section_are_decided() {
 fn under_sc(program: &Program) -> ClosedSet {
     let task = Task::safe(program, model_named("sc").expect("a model"));
     match Explicit.verify(&task, &Run::default()).verdict {
-        Verdict::Safe(Certificate::Closed(set)) => set,
+        Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })) => set,
         other => panic!("{}: {other:?}", program.name),
     }
 }
@@ -258,7 +259,9 @@ const DELAYS: &str = "shared x, y;
 fn with_delays() -> (Program, Vec<Delay>, ClosedSet) {
     let program = parse(DELAYS);
     match Lazy.verify(&tso(&program), &Run::default()).verdict {
-        Verdict::Safe(Certificate::Robust { delays, gaps: None, set }) => (program, delays, set),
+        Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps: None, set })) => {
+            (program, delays, set)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -279,7 +282,7 @@ fn every_state_and_every_delay_of_a_robust_set_is_needed() {
     let (program, delays, set) = with_delays();
     assert!(!delays.is_empty());
     let states = set.states.len();
-    let verdict = Verdict::Safe(Certificate::Robust { delays, gaps: None, set });
+    let verdict = Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps: None, set }));
     for form in [Form::Text, Form::Json] {
         let good = file(&program, &verdict, form);
         assert!(matches!(check_bytes(&program, &good), Ok(Claim::Safe(_, count)) if count == states));
@@ -305,7 +308,12 @@ fn tampered_delays_are_rejected() {
     let (program, delays, _) = with_delays();
     let judged = |delays: Vec<Delay>| {
         let (_, _, set) = with_delays();
-        check(&tso(&program), Verdict::Safe(Certificate::Robust { delays, gaps: None, set }), &Ignore).err()
+        check(
+            &tso(&program),
+            Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps: None, set })),
+            &Ignore,
+        )
+        .err()
     };
     assert_eq!(judged(delays.clone()), None);
     assert!(judged(Vec::new()).is_some());
@@ -326,11 +334,15 @@ fn tampered_delays_are_rejected() {
     assert!(judged(twice).is_some());
     // Another model, and a program that is not robust.
     let (_, _, set) = with_delays();
-    let verdict = Verdict::Safe(Certificate::Robust { delays, gaps: None, set });
+    let verdict = Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps: None, set }));
     let pso = Task::safe(&program, model_named("pso").expect("a model"));
     assert_eq!(check(&pso, verdict, &Ignore).err(), Some(Rejected::NotForModel));
     let sb = corpus("sb.fw");
-    let verdict = Verdict::Safe(Certificate::Robust { delays: Vec::new(), gaps: None, set: under_sc(&sb) });
+    let verdict = Verdict::Safe(Certificate::Via(Via {
+        pass: Pass::Delays(Vec::new()),
+        gaps: None,
+        set: under_sc(&sb),
+    }));
     assert_eq!(check(&tso(&sb), verdict, &Ignore).err(), Some(Rejected::Attack));
 }
 
@@ -382,7 +394,8 @@ fn unbounded_data_and_no_attack() {
          thread Q { let b, c; loop { b = x; c = x; assert c >= b; } }",
     );
     let answer = Portfolio.verify(&tso(&program), &Run::default());
-    let Verdict::Safe(Certificate::Robust { delays, gaps, .. }) = &answer.verdict else {
+    let Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps, .. })) = &answer.verdict
+    else {
         panic!("{:?} by {}", answer.verdict, answer.engine)
     };
     assert!(delays.is_empty() && gaps.is_some());
@@ -462,9 +475,10 @@ fn no_delays_prove_an_unsafe_program_safe() {
             let task = Task::safe(&extended, model_named("sc").expect("a model"));
             let run = Run { monitor: &MostStates(MOST), ..Run::default() };
             match Explicit.verify(&task, &run).verdict {
-                Verdict::Safe(Certificate::Closed(set)) => {
+                Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })) => {
                     complete += usize::from(delays.iter().any(|delay| delay.complete));
-                    let verdict = Verdict::Safe(Certificate::Robust { delays, gaps: None, set });
+                    let verdict =
+                        Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps: None, set }));
                     let found = check(&tso(&program), verdict, &Ignore).err();
                     assert_eq!(found, Some(Rejected::Attack), "seed {seed}\n{}", program::print(&program));
                     rejected += 1;

@@ -4,7 +4,7 @@
 mod said;
 
 use engine::{Run, engine_named};
-use evidence::{Certificate, Known, MostStates, Task, Verdict, check, known, known_within};
+use evidence::{Certificate, Known, Listed, MostStates, Task, Verdict, check, known, known_within};
 use machine::{Buffered, Configuration, model_named};
 use program::{Loc, Program, Source, ThreadId};
 use said::Seen;
@@ -26,10 +26,10 @@ fn with_proof<T>(
     let checked = check(&task, answer.verdict, &evidence::Ignore).expect("the evidence holds");
     let Verdict::Safe(certificate) = checked.verdict() else { panic!("{:?}", checked.verdict()) };
     let kind = match certificate {
-        Certificate::Closed(_) => "explicit",
-        Certificate::Gaps(..) => "gaps",
+        Certificate::Listed(Listed { gaps: None, .. }) => "explicit",
+        Certificate::Listed(Listed { gaps: Some(_), .. }) => "gaps",
         Certificate::Cubes(_) => "cegar",
-        Certificate::Robust { .. } => "lazy",
+        Certificate::Via(_) => "lazy",
     };
     assert_eq!(kind, engine);
     then(&task, certificate)

@@ -7,7 +7,7 @@ use crate::support::corpus as data;
 
 use data::{corpus, expected};
 use engine::{Run, engine_named};
-use evidence::{Certificate, MostStates, Task, Verdict, write_smtlib};
+use evidence::{Certificate, Listed, MostStates, Task, Verdict, write_smtlib};
 use machine::{StateSet, model_named};
 use program::{Program, Source};
 use solvers::{CVC5, Z3, answers};
@@ -43,9 +43,10 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
         set
     };
     match certificate {
-        Certificate::Closed(set) => Certificate::Closed(drop_state(set)),
-        Certificate::Gaps(gaps, set) => Certificate::Gaps(gaps, drop_state(set)),
-        Certificate::Robust { .. } => panic!("robustness has no form in SMT-LIB"),
+        Certificate::Listed(Listed { gaps, set }) => {
+            Certificate::Listed(Listed { gaps, set: drop_state(set) })
+        }
+        Certificate::Via(_) => panic!("robustness has no form in SMT-LIB"),
         Certificate::Cubes(mut proof) => {
             // Another cube may do for a single one, but not for all of a control.
             let control = proof.cubes[gone].control;
@@ -63,8 +64,8 @@ fn check(name: &str, model: &str, engine: &str, solvers: &[&[&str]]) {
     let count = write_smtlib(&task, &whole, &mut script).expect("linear");
     let mut broken = Vec::new();
     let states = match &whole {
-        Certificate::Closed(set) | Certificate::Gaps(_, set) => set.states.len(),
-        Certificate::Robust { .. } => panic!("robustness has no form in SMT-LIB"),
+        Certificate::Listed(Listed { set, .. }) => set.states.len(),
+        Certificate::Via(_) => panic!("robustness has no form in SMT-LIB"),
         Certificate::Cubes(proof) => proof.cubes.len(),
     };
     write_smtlib(&task, &without(whole, states / 2), &mut broken).expect("linear");
@@ -171,7 +172,7 @@ fn judge(name: &str, task: &Task<'_>, engine: &str, judged: &Mutex<Judged>) {
     let mut script = Script::default();
     match write_smtlib(task, &certificate, &mut script) {
         Err(error) if error.kind() == ErrorKind::InvalidInput => {
-            assert!(matches!(certificate, Certificate::Robust { .. }), "{name} by {engine}: {error}");
+            assert!(matches!(certificate, Certificate::Via(_)), "{name} by {engine}: {error}");
             count(&|j| j.robust += 1);
         }
         Err(error) => {

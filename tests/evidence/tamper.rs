@@ -16,7 +16,9 @@ mod subjects;
 mod truth;
 
 use engine::{Engine, Explicit, Run};
-use evidence::{Certificate, ClosedSet, Controls, FileError, Form, Ignore, Task, Verdict, check, check_file};
+use evidence::{
+    Certificate, ClosedSet, Controls, FileError, Form, Ignore, Listed, Task, Verdict, check, check_file,
+};
 use facts::{Fact, parse};
 use fastrand::Rng;
 use machine::{Buffered, Doubt, MODELS, Model, State, StateSet, Stepper, model_named};
@@ -357,7 +359,7 @@ fn a_smaller_budget_takes_more_passes_and_no_more_memory() {
     let program = corpus_program(&path);
     let task = Task::safe(&program, model_named("tso").expect("a model"));
     let verdict = Explicit.verify(&task, &Run::default()).verdict;
-    let Verdict::Safe(Certificate::Closed(set)) = &verdict else { panic!("safe") };
+    let Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })) = &verdict else { panic!("safe") };
     // A round stops collecting at the budget, give or take a chunk of the state set and of its
     // table; so all states together take at least so many rounds, each of two passes.
     let (all_bytes, chunk) = (set.states.bytes(), 1 << 16);
@@ -413,7 +415,7 @@ fn the_states_of_a_bounded_machine_are_no_certificate() {
             for cap in [0, 1, 2] {
                 let Some(set) = states_within(&program, *model, cap) else { continue };
                 let task = Task::safe(&program, *model);
-                let verdict = Verdict::Safe(Certificate::Closed(set));
+                let verdict = Verdict::Safe(Certificate::Listed(Listed { gaps: None, set }));
                 let file = written(&task, &verdict, Form::Text);
                 assert!(check_bytes(&program, &file, LARGE).is_err(), "{} {}", program.name, model.name());
                 assert!(check(&task, verdict, &Ignore).is_err(), "{} {}", program.name, model.name());

@@ -13,7 +13,7 @@ mod mistakes;
 use crate::support::random;
 
 use blurred::{Blurred, BlurredMove, Memory, Runner, Tamper, untouched};
-use evidence::{Certificate, ClosedSet, Controls, Ignore, Rejected, Task, Verdict, check};
+use evidence::{Certificate, ClosedSet, Controls, Ignore, Listed, Rejected, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{
     Buffered, Configuration, Doubt, Entry, Event, Forgotten, Keep, Local, MODELS, Machine, Model, Recall, SC,
@@ -473,7 +473,7 @@ fn concrete_values_of_pools_are_doubted() {
         }
         assert!(doubts.iter().any(|doubt| matches!(doubt, Doubt::Fragment(_))), "{recall:?}: {doubts:?}");
         let set = ClosedSet { controls: Controls::of(&stepper), states };
-        let checked = check(&task, Verdict::Safe(Certificate::Closed(set)), &Ignore);
+        let checked = check(&task, Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })), &Ignore);
         assert_eq!(checked.err(), Some(Rejected::Dictionary), "{recall:?}");
     }
 }

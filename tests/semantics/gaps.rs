@@ -5,7 +5,7 @@
 use crate::support::random;
 
 use engine::{Engine, GapProofs, Run};
-use evidence::{Certificate, ClosedSet, Form, Ignore, Task, Verdict, check_file, write_evidence};
+use evidence::{Certificate, ClosedSet, Form, Ignore, Listed, Task, Verdict, check_file, write_evidence};
 use fastrand::Rng;
 use machine::{Buffered, DataDomain, GapStepper, Gaps, MODELS, Model, SC, State, StateSet, TSO, model_named};
 use program::{Arith, Domain, Expr, Op, Program, RegId, Source};
@@ -124,7 +124,7 @@ fn proved(name: &str, model: Model) -> (Program, Gaps, ClosedSet) {
     let frontend = frontend::choose(Some("fw"), name, &text).expect("known");
     let program = (frontend.read)(Source::new(name, text), &Default::default()).expect("valid").program;
     match GapProofs.verify(&Task::safe(&program, model), &Run::default()).verdict {
-        Verdict::Safe(Certificate::Gaps(gaps, set)) => (program, gaps, set),
+        Verdict::Safe(Certificate::Listed(Listed { gaps: Some(gaps), set })) => (program, gaps, set),
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -138,7 +138,8 @@ fn copy(set: &ClosedSet, keep: impl Fn(usize) -> bool) -> ClosedSet {
 }
 
 fn accepted(task: &Task<'_>, gaps: Gaps, set: ClosedSet) -> bool {
-    evidence::check(task, Verdict::Safe(Certificate::Gaps(gaps, set)), &Ignore).is_ok()
+    evidence::check(task, Verdict::Safe(Certificate::Listed(Listed { gaps: Some(gaps), set })), &Ignore)
+        .is_ok()
 }
 
 #[test]
@@ -193,7 +194,7 @@ fn a_window_precision_or_modulus_that_is_too_small_is_rejected() {
 fn gap_certificates_survive_files_and_not_tampering() {
     let (program, gaps, set) = proved("ticket_lock", TSO);
     let task = Task::safe(&program, TSO);
-    let verdict = Verdict::Safe(Certificate::Gaps(gaps, set));
+    let verdict = Verdict::Safe(Certificate::Listed(Listed { gaps: Some(gaps), set }));
     for form in [Form::Text, Form::Json] {
         let mut file = Vec::new();
         write_evidence(&task, &verdict, form, &mut file).expect("writable");

@@ -13,7 +13,7 @@
 use crate::search::{Ended, Limits, Order, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Run};
-use evidence::{Certificate, ClosedSet, Reason, Statistics, Task, Verdict};
+use evidence::{Certificate, ClosedSet, Listed, Reason, Statistics, Task, Verdict};
 use machine::{Stepper, Trace};
 
 /// The engine.
@@ -35,7 +35,9 @@ impl Engine for Explicit {
         let verdict = match round.outcome {
             Outcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
             Outcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),
-            Outcome::Explored(set) if round.doubts.is_empty() => Verdict::Safe(Certificate::Closed(set)),
+            Outcome::Explored(set) if round.doubts.is_empty() => {
+                Verdict::Safe(Certificate::Listed(Listed { gaps: None, set }))
+            }
             Outcome::Explored(_) => Verdict::Unknown(round.doubts),
             Outcome::Stopped(reason) => {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())

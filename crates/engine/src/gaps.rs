@@ -10,7 +10,7 @@
 use crate::search::{Ended, Limits, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Run};
-use evidence::{Certificate, Reason, Statistics, Task, Verdict};
+use evidence::{Certificate, Listed, Reason, Statistics, Task, Verdict};
 use machine::{GapStepper, replay};
 
 /// Precisions beyond this are not tried.
@@ -86,7 +86,7 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
         Ended::Heavy => unknown(Reason::BuffersBeyond(found.bound)),
         Ended::Complete | Ended::Deep if doubts.is_empty() => {
             let set = system.closed_set(found.states);
-            Step::Done(Verdict::Safe(Certificate::Gaps(system.domain.gaps(), set)))
+            Step::Done(Verdict::Safe(Certificate::Listed(Listed { gaps: Some(system.domain.gaps()), set })))
         }
         Ended::Complete | Ended::Deep => {
             Step::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect()))

@@ -1,54 +1,102 @@
 //! Certificates: what proves a program safe.
+//!
+//! A kind of certificate is a type that is a [`Proof`]: one file below, which says how it is checked,
+//! written, read, told and put before other solvers; and one variant of [`Certificate`]. Its file
+//! form is one line in the list of [`crate::file::KINDS`].
 
-use crate::Rejected;
+mod cubes;
+mod listed;
+mod via;
+
+pub use via::{Pass, Via};
+
+pub(crate) use cubes::CUBE_SET;
+pub(crate) use listed::{CLOSED_SET, GAP_SET};
+pub(crate) use via::{FLAT_SET, ROBUST_SET};
+
+use crate::file::{EvidenceKind, Writer};
+use crate::known::Known;
 use crate::symbolic::Vocabulary;
+use crate::{Monitor, Rejected, Statistics, Stop, Task};
 use logic::Atom;
 use machine::{Gaps, Local, Recall, State, StateSet, Stepper, WithBuffers};
-use program::{Delay, ThreadId};
+use program::ThreadId;
+use std::io::{self, Write};
+
+/// What every proof of safety can do.
+pub(crate) trait Proof {
+    /// The kind of file for it.
+    fn kind(&self) -> &'static EvidenceKind;
+
+    /// Checks it.
+    fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected>;
+
+    /// Writes it, behind the head of its file.
+    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()>;
+
+    /// Writes obligations for other solvers; how many.
+    fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize>;
+
+    /// What it knows of places in the program.
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Known, Stop>;
+
+    /// How it proves the program safe, in a few words.
+    fn how(&self, statistics: &Statistics) -> String;
+}
 
 /// A proof that no execution violates anything.
 #[derive(Debug)]
 pub enum Certificate {
-    /// All reachable states, listed. The checker's obligations: every initial state is in the
-    /// set; no state in it violates anything; every successor of a state in it, on the exact
-    /// machine with unbounded buffers, is in it; no step overflows or chooses freely.
-    Closed(ClosedSet),
-    /// All reachable normal forms of the gap abstraction with this window and precision. The
-    /// obligations are the same, on normal forms; besides, window and precision must be large
-    /// enough for the program, so that steps and properties mean the same for all states that a
-    /// normal form stands for.
-    Gaps(Gaps, ClosedSet),
-    /// What holds in every control of a machine that forgets the order of old stores. The
-    /// obligations: the initial values satisfy a cube; no cube allows a violation; whatever a
-    /// move makes of a cube satisfies a cube again (where a thread may go first, only its edges).
+    /// All reachable states, or kinds of states.
+    Listed(Listed),
+    /// Conditions on values that steps preserve.
     Cubes(CubeProof),
-    /// Safe under TSO because the program, extended by these delays, is robust and safe under
-    /// SC. The checker extends the program again; the set owes the same as the other two, under
-    /// SC and of the extended program, and besides no attack from its states may have a
-    /// witness. Normal forms prove the robustness only of programs that no attack can matter to.
-    Robust {
-        /// The extensions, each of the program that the ones before it give.
-        delays: Vec<Delay>,
-        /// Set if the states are normal forms.
-        gaps: Option<Gaps>,
-        /// The states of the extended program under SC.
-        set: ClosedSet,
-    },
+    /// A proof about a program that stands for this one.
+    Via(Via),
 }
 
 impl Certificate {
+    pub(crate) fn proof(&self) -> &dyn Proof {
+        match self {
+            Certificate::Listed(listed) => listed,
+            Certificate::Cubes(cubes) => cubes,
+            Certificate::Via(via) => via,
+        }
+    }
+
     /// The states it lists; a proof by cubes lists none.
     pub fn set(&self) -> Option<&ClosedSet> {
         match self {
-            Certificate::Closed(set) | Certificate::Gaps(_, set) | Certificate::Robust { set, .. } => {
-                Some(set)
-            }
+            Certificate::Listed(Listed { set, .. }) | Certificate::Via(Via { set, .. }) => Some(set),
             Certificate::Cubes(_) => None,
         }
     }
+
+    /// How it proves the program safe, in a few words.
+    pub fn how(&self, statistics: &Statistics) -> String {
+        self.proof().how(statistics)
+    }
 }
 
-/// An inductive set of (control, cube) of a [`machine::Buffered`] machine. A cube is a
+/// All reachable states. The obligations: every initial state is in the set; no state in it violates
+/// anything; every successor of a state in it, on the exact machine with unbounded buffers, is in
+/// it; no step overflows or chooses freely.
+///
+/// With gaps, the states are normal forms of that abstraction, and the obligations are about those;
+/// besides, window and precision must be large enough for the program, so that steps and
+/// properties mean the same for all states that a normal form stands for.
+#[derive(Debug)]
+pub struct Listed {
+    /// Set if the states are normal forms.
+    pub gaps: Option<Gaps>,
+    /// The states.
+    pub set: ClosedSet,
+}
+
+/// What holds in every control of a machine that forgets the order of old stores: an inductive set of
+/// (control, cube) of a [`machine::Buffered`] machine. The obligations: the initial values satisfy
+/// a cube; no cube allows a violation; whatever a move makes of a cube satisfies a cube again
+/// (where a thread may go first, only its edges). A cube is a
 /// conjunction of predicates and negated predicates; one about a pool's slot speaks of every
 /// member of the pool.
 #[derive(Clone, Debug)]

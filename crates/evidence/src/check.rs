@@ -6,14 +6,14 @@
 //! may have too few values; that must end in a rejection, never in a panic.
 
 use crate::cause::{Cause, cause};
-use crate::cubes::{CubeFlaw, check_cubes};
+use crate::cubes::CubeFlaw;
 use crate::obligations::{Looking, Obligations};
 use crate::outcomes::check_outcomes;
-use crate::robust::{check_robust, check_robust_safe};
+use crate::robust::check_robust;
 use crate::witness::check_witness;
 use crate::{
-    Certificate, CheckedOutcomes, CheckedWitness, ClosedSet, Goal, Monitor, Patience, Progress, Reason, Stop,
-    Task, Verdict, WitnessRejected,
+    CheckedOutcomes, CheckedWitness, ClosedSet, Goal, Monitor, Patience, Progress, Reason, Stop, Task,
+    Verdict, WitnessRejected,
 };
 use machine::{
     Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, TSO, Trace, Violation, WithBuffers, replay_while,
@@ -221,7 +221,7 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
         }
         Verdict::FinalStates(outcomes) => Seen::Outcomes(Box::new(check_outcomes(task, outcomes, monitor)?)),
         Verdict::Safe(certificate) => {
-            check_certificate(task, certificate, monitor)?;
+            certificate.proof().check(task, monitor)?;
             Seen::Nothing
         }
     };
@@ -235,19 +235,6 @@ fn answers(goal: Goal, verdict: &Verdict) -> bool {
         Verdict::Robust(_) | Verdict::NotRobust(_) => goal == Goal::Robust,
         Verdict::FinalStates(_) => goal == Goal::FinalStates,
         Verdict::Unknown(_) => true,
-    }
-}
-
-fn check_certificate(
-    task: &Task<'_>,
-    certificate: &Certificate,
-    monitor: &dyn Monitor,
-) -> Result<(), Rejected> {
-    match certificate {
-        Certificate::Closed(set) => check_set(task, None, Looking::ForViolations, set, monitor),
-        Certificate::Gaps(gaps, set) => check_set(task, Some(*gaps), Looking::ForViolations, set, monitor),
-        Certificate::Robust { delays, gaps, set } => check_robust_safe(task, delays, *gaps, set, monitor),
-        Certificate::Cubes(proof) => check_cubes(task, proof, monitor),
     }
 }
 

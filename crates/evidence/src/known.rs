@@ -24,12 +24,13 @@ mod facts;
 mod labels;
 mod say;
 
+use crate::numbers::counted;
 use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, Stop, Task};
 use collect::Collector;
 use cubes::Cubes;
 use machine::Gaps;
 use program::{Loc, ThreadId};
-use say::{Place, counted};
+use say::Place;
 
 /// By thread and location; none where nobody comes.
 type Places = Vec<Vec<Option<Place>>>;
@@ -98,7 +99,8 @@ impl Known {
 /// #     stepper.prepare(&state);
 /// #     stepper.successors(&state, &mut state.clone(), |_| {}, |_, _, next| work.push(next.clone()));
 /// # }
-/// # let certificate = Certificate::Closed(ClosedSet { controls: Controls::of(&stepper), states });
+/// # let set = ClosedSet { controls: Controls::of(&stepper), states };
+/// # let certificate = Certificate::Listed(Listed { gaps: None, set });
 /// let known = known(&task, &certificate);
 /// let thread = &program.threads[0];
 /// assert_eq!(known.at(ThreadId::new(0), thread.entry()), Some(&["x is 0".to_string()][..]));
@@ -114,19 +116,11 @@ pub fn known_within(
     certificate: &Certificate,
     monitor: &dyn Monitor,
 ) -> Result<Known, Stop> {
-    match certificate {
-        Certificate::Closed(set) => listed(task, None, set, monitor),
-        Certificate::Gaps(gaps, set) => listed(task, Some(*gaps), set, monitor),
-        Certificate::Cubes(proof) => by_cubes(task, proof, monitor),
-        Certificate::Robust { delays, set, .. } => {
-            let about = about_robust(delays.len(), set);
-            Ok(Known { about, ..Known::default() })
-        }
-    }
+    certificate.proof().known(task, monitor)
 }
 
 /// What a list of states or of normal forms knows.
-fn listed(
+pub(crate) fn known_listed(
     task: &Task<'_>,
     gaps: Option<Gaps>,
     set: &ClosedSet,
@@ -139,7 +133,11 @@ fn listed(
 }
 
 /// What a proof by cubes knows.
-fn by_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<Known, Stop> {
+pub(crate) fn known_by_cubes(
+    task: &Task<'_>,
+    proof: &CubeProof,
+    monitor: &dyn Monitor,
+) -> Result<Known, Stop> {
     let mut cubes = Cubes::new(task, proof);
     cubes.collect(monitor)?;
     let (everywhere, places) = cubes.sentences();
@@ -174,14 +172,27 @@ fn about_list(gaps: Option<Gaps>, set: &ClosedSet) -> String {
     }
 }
 
-fn about_robust(delays: usize, set: &ClosedSet) -> String {
+/// What the proof knows that a program, perhaps extended by delays, is robust and safe under SC.
+pub(crate) fn known_robust(delays: usize, set: &ClosedSet) -> Known {
     let program = match delays {
         0 => "the program behaves".to_string(),
         _ => format!("the program, extended by {}, behaves", counted(delays, "delayed store")),
     };
-    format!(
+    let about = format!(
         "The proof shows that {program} as under SC only, and lists its {} there. It says nothing about \
          single places under the memory model itself.",
         counted(set.states.len(), "state")
-    )
+    );
+    Known { about, ..Known::default() }
+}
+
+/// What the proof knows that lists the states of a program with its store buffers written into it.
+pub(crate) fn known_flat(buffer: usize, set: &ClosedSet) -> Known {
+    let about = format!(
+        "The proof shows that no queue ever holds more than {}, and lists all {} of the program with its store \
+         buffers written into it. It says nothing about single places of the program itself.",
+        counted(buffer, "store"),
+        counted(set.states.len(), "state")
+    );
+    Known { about, ..Known::default() }
 }

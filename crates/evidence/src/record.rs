@@ -15,11 +15,13 @@ use std::str::FromStr;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Record {
     /// The first line: what the file is.
-    Evidence { version: u32, kind: Kind, model: String, program: String },
+    Evidence { version: u32, kind: String, model: String, program: String },
     /// The window, the precision and the modulus of the gap abstraction.
     Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
     /// A thread keeps stores back along a path; `complete` if the first store is taken away.
     Extend { thread: usize, complete: bool, path: Vec<usize> },
+    /// Store buffers are written into the program, up to this many stores per queue.
+    Flatten { buffer: usize },
     /// The next shared control: the thread inside an atomic section.
     Global { holder: Option<usize> },
     /// The next control of a thread: its location and the variables in its buffer, oldest
@@ -61,31 +63,6 @@ pub(crate) enum Record {
     End(usize),
 }
 
-/// What a file proves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
-    Trace,
-    ClosedSet,
-    GapSet,
-    CubeSet,
-    Witness,
-    Robust,
-    RobustSet,
-    Outcomes,
-}
-
-const KINDS: [(Kind, &str); 8] = [
-    (Kind::Trace, "trace"),
-    (Kind::ClosedSet, "closed-set"),
-    (Kind::GapSet, "gap-set"),
-    (Kind::CubeSet, "cube-set"),
-    (Kind::Witness, "witness"),
-    (Kind::Robust, "robust"),
-    (Kind::RobustSet, "robust-set"),
-    (Kind::Outcomes, "outcomes"),
-];
-
 impl Record {
     pub(crate) fn to_json(&self, remark: &str) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
@@ -106,7 +83,6 @@ impl Record {
     pub(crate) fn to_text(&self, remark: &str) -> String {
         let words = match self {
             Record::Evidence { version, kind, model, program } => {
-                let kind = KINDS.iter().find(|(k, _)| k == kind).map_or("", |(_, name)| name);
                 format!("fencewright-evidence {version} {kind} {model} {program}")
             }
             Record::Gaps { low, high, precision, modulus } => {
@@ -138,6 +114,7 @@ impl Record {
             Record::Property(at) => format!("property {at}"),
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
             Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
+            Record::Flatten { buffer } => format!("flatten {buffer}"),
             Record::End(count) => format!("end {count}"),
         };
         let remark = remark.replace(['\n', '\r'], " ");
@@ -198,10 +175,11 @@ impl Record {
                 load: number(&mut words)?,
                 drain: number(&mut words)?,
             },
+            "flatten" => Record::Flatten { buffer: number(&mut words)? },
             "end" => Record::End(number(&mut words)?),
             "fencewright-evidence" => Record::Evidence {
                 version: number(&mut words)?,
-                kind: kind_named(word(&mut words)?)?,
+                kind: word(&mut words)?.to_string(),
                 model: word(&mut words)?.to_string(),
                 program: word(&mut words)?.to_string(),
             },
@@ -213,11 +191,6 @@ impl Record {
             Some(extra) => Err(bad(extra)),
         }
     }
-}
-
-fn kind_named(name: &str) -> Result<Kind, String> {
-    let known = KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind);
-    known.ok_or_else(|| format!("unknown kind of evidence `{name}`"))
 }
 
 fn option(value: &Option<usize>) -> String {
@@ -256,10 +229,16 @@ mod tests {
     #[test]
     fn both_forms_read_back() {
         let records = [
-            Record::Evidence { version: 1, kind: Kind::ClosedSet, model: "tso".into(), program: "ab".into() },
+            Record::Evidence {
+                version: 1,
+                kind: "closed-set".into(),
+                model: "tso".into(),
+                program: "ab".into(),
+            },
             Record::Gaps { low: -1, high: 7, precision: 2, modulus: 6 },
             Record::Extend { thread: 1, complete: true, path: vec![3, 4, 7] },
             Record::Extend { thread: 0, complete: false, path: vec![] },
+            Record::Flatten { buffer: 2 },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },
@@ -288,7 +267,12 @@ mod tests {
             Record::Property(0),
             Record::Failure { thread: 1, location: 9 },
             Record::Delay { store: 0, load: 3, drain: 7 },
-            Record::Evidence { version: 1, kind: Kind::Witness, model: "tso".into(), program: "ab".into() },
+            Record::Evidence {
+                version: 1,
+                kind: "witness".into(),
+                model: "tso".into(),
+                program: "ab".into(),
+            },
             Record::Final(vec![]),
             Record::Final(vec![-1, 7]),
             Record::First { controls: vec![0, 3], programs: vec![1], buffers: vec![] },

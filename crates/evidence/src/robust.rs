@@ -18,8 +18,7 @@ use crate::check::check_set;
 use crate::obligations::Looking;
 use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
-    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, Gaps, SC, State, StateSet, TSO,
-    attacks,
+    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, TSO, attacks,
 };
 use program::{
     Arith, Cond, Delay, Expr, Int, Op, Place, Program, PropertyKind, Relation, Thread, ThreadId, VarId,
@@ -64,26 +63,6 @@ pub(crate) fn check_robust(
             check_set(&Task { model: SC, ..*task }, None, Looking::Away, set, monitor)?;
             attacks.fail_from(set, monitor)
         }
-    }
-}
-
-/// Checks that a program is safe under TSO because, extended by delays, it is robust and safe
-/// under SC; the set is about the extended program.
-pub(crate) fn check_robust_safe(
-    task: &Task<'_>,
-    delays: &[Delay],
-    gaps: Option<Gaps>,
-    set: &ClosedSet,
-    monitor: &dyn Monitor,
-) -> Result<(), Rejected> {
-    let extended = extended(task, delays, monitor)?;
-    let attacks = Attacks::of(&extended, monitor)?;
-    let under_sc = Task::safe(&extended, SC);
-    check_set(&under_sc, gaps, Looking::ForViolations, set, monitor)?;
-    match gaps {
-        None => attacks.fail_from(set, monitor),
-        Some(_) if attacks.is_empty() => Ok(()),
-        Some(_) => Err(Rejected::Attack),
     }
 }
 
@@ -215,7 +194,7 @@ impl<'p> Attacks<'p> {
     }
 
     /// Checks that no attack from the states of a set has a witness, several attacks at a time.
-    fn fail_from(&self, set: &ClosedSet, monitor: &dyn Monitor) -> Result<(), Rejected> {
+    pub(crate) fn fail_from(&self, set: &ClosedSet, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let threads = self.program.threads.len();
         let machine = Buffered::exact(self.program, SC);
         let failures = each(monitor.threads(), self.list.len(), |at| {

@@ -12,7 +12,6 @@
 //! The moves are those of the machine ([`machine::Machine`]), written out; the gap abstraction's own way of
 //! finding successors plays no part.
 
-use crate::cubes::write_cubes;
 use crate::{Certificate, ClosedSet, Task};
 use machine::{Gaps, Local, MoveOf, Moves, Slot, Source, State, WithBuffers};
 use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
@@ -26,15 +25,16 @@ type Control = (u32, Vec<u32>);
 /// [`io::ErrorKind::InvalidInput`] on expressions that have no counterpart in linear arithmetic, and on
 /// a certificate that does not fit the program.
 pub fn write_smtlib(task: &Task<'_>, certificate: &Certificate, out: &mut dyn Write) -> io::Result<usize> {
-    let (gaps, set) = match certificate {
-        Certificate::Closed(set) => (None, set),
-        Certificate::Gaps(gaps, set) => (Some(*gaps), set),
-        Certificate::Cubes(proof) => return write_cubes(task, proof, out),
-        Certificate::Robust { .. } => {
-            let message = "robustness has no form in SMT-LIB yet; a closed set under TSO has one";
-            return Err(unwritten(message));
-        }
-    };
+    certificate.proof().write_obligations(task, out)
+}
+
+/// Writes the obligations of a list of states.
+pub(crate) fn write_listed(
+    task: &Task<'_>,
+    gaps: Option<Gaps>,
+    set: &ClosedSet,
+    out: &mut dyn Write,
+) -> io::Result<usize> {
     let machine = task.machine();
     let mut script =
         Script { machine: &machine, gaps, set, invariant: invariant(&machine, set)?, out, count: 0 };

@@ -4,8 +4,8 @@ use super::facts::{self, Fact, parse};
 use super::random;
 use engine::{Engine, Explicit, Run};
 use evidence::{
-    Certificate, Claim, ClosedSet, Controls, FileError, Form, Ignore, MostStates, Task, Verdict, check,
-    check_file, write_evidence,
+    Certificate, Claim, ClosedSet, Controls, FileError, Form, Ignore, Listed, MostStates, Task, Verdict,
+    check, check_file, write_evidence,
 };
 use machine::{
     Entry, Event, Local, MODELS, Model, State, StateSet, Trace, TraceStep, Violation, model_named,
@@ -111,7 +111,7 @@ pub fn in_memory(program: &Program, facts: &[Fact]) -> Option<(Model, Verdict)> 
     }
     let verdict = match kind.as_str() {
         "trace" => Verdict::Unsafe(trace_of(facts)?),
-        _ => Verdict::Safe(Certificate::Closed(closed_set_of(program, facts)?)),
+        _ => Verdict::Safe(Certificate::Listed(Listed { gaps: None, set: closed_set_of(program, facts)? })),
     };
     Some((model_named(model)?, verdict))
 }

@@ -19,7 +19,7 @@ mod oracle;
 
 use crate::ranges::growing;
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
-use evidence::{Certificate, Reason, Statistics, Task, Verdict, attacks_of, carries_over};
+use evidence::{Certificate, Listed, Pass, Reason, Statistics, Task, Verdict, Via, attacks_of, carries_over};
 use extended::{Extended, is_cyclic};
 use machine::{Accesses, SC, TSO};
 use oracle::{Asked, Delays, Oracle, Work, ask};
@@ -96,8 +96,12 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     }
     let answer = GapProofs.verify(&under_sc, run);
     match answer.verdict {
-        Verdict::Safe(Certificate::Gaps(gaps, set)) => {
-            let verdict = Verdict::Safe(Certificate::Robust { delays: Vec::new(), gaps: Some(gaps), set });
+        Verdict::Safe(Certificate::Listed(Listed { gaps: Some(gaps), set })) => {
+            let verdict = Verdict::Safe(Certificate::Via(Via {
+                pass: Pass::Delays(Vec::new()),
+                gaps: Some(gaps),
+                set,
+            }));
             Some(Answer { verdict, engine: Lazy.name(), ..answer })
         }
         _ => None,
@@ -124,7 +128,7 @@ impl Round<'_> {
     /// are of the kind that robustness decides.
     fn safe(extended: Extended, set: evidence::ClosedSet) -> Verdict {
         if carries_over(&extended.program) {
-            Verdict::Safe(Certificate::Robust { delays: extended.delays, gaps: None, set })
+            Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(extended.delays), gaps: None, set }))
         } else {
             Verdict::Unknown(vec![Reason::CarriesNotOver])
         }

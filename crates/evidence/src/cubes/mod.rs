@@ -26,7 +26,7 @@ mod smtlib;
 mod steps;
 mod valid;
 
-pub(crate) use smtlib::write_cubes;
+pub(crate) use smtlib::write_obligations;
 
 use crate::symbolic::{self, Vocabulary};
 use crate::{CubeProof, Monitor, Progress, Rejected, Task};

@@ -21,7 +21,11 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Writes the obligations of a proof by cubes and returns how many there are.
-pub(crate) fn write_cubes(task: &Task<'_>, proof: &CubeProof, out: &mut dyn Write) -> io::Result<usize> {
+pub(crate) fn write_obligations(
+    task: &Task<'_>,
+    proof: &CubeProof,
+    out: &mut dyn Write,
+) -> io::Result<usize> {
     let invalid = |flaw| io::Error::new(io::ErrorKind::InvalidInput, format!("{flaw}"));
     let machine = Buffered::recalling(task.program, task.model, proof.recall);
     let numbered = validate(task, &machine, proof).map_err(invalid)?;

@@ -5,13 +5,14 @@
 //! pool of the older ones.
 
 use super::FileError;
-use super::read::{Records, local};
+use super::read::Reading;
+use super::states::{kept_numbers, local};
 use super::steps::MAX_DIGITS;
-use super::write::{Writer, kept_numbers};
+use super::write::Writer;
 use crate::cubes::check_cubes;
 use crate::record::Record;
 use crate::symbolic::{Name, Vocabulary};
-use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Stop, Task};
+use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Stop};
 use logic::{Atom, Int, Linear, Relation, Var};
 use machine::{Forgotten, Keep, Local, Recall, Slot};
 use program::{Names, Program, RegId, ThreadId, VarId};
@@ -29,7 +30,7 @@ fn named<T: Copy>(known: &[(T, &str)], name: &str) -> Option<T> {
     known.iter().find(|(_, word)| *word == name).map(|(value, _)| *value)
 }
 
-pub(super) fn write_cubes(program: &Program, proof: &CubeProof, out: &mut Writer<'_>) -> io::Result<()> {
+pub(crate) fn write_cubes(program: &Program, proof: &CubeProof, out: &mut Writer<'_>) -> io::Result<()> {
     let Recall { k, keep, forgotten } = proof.recall;
     let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
     out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")?;
@@ -153,15 +154,11 @@ fn integer(text: &str) -> Option<Int> {
 
 /// Checks the rest of a file. All of it is held in memory, and what the checker works out as
 /// well: any cube may cover what any step leads to.
-pub(super) fn check_rest(
-    task: &Task<'_>,
-    records: Records<'_>,
-    budget: usize,
-    monitor: &dyn Monitor,
-) -> Result<usize, FileError> {
-    let proof = read_rest(task.program, records, budget)?;
-    let monitor: (&dyn Monitor, &dyn Monitor) = (monitor, &Within(budget));
-    check_cubes(task, &proof, &monitor)?;
+pub(crate) fn check_cube_file(reading: &mut Reading<'_>) -> Result<usize, FileError> {
+    let budget = reading.budget;
+    let proof = read_cubes(reading, budget)?;
+    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(budget));
+    check_cubes(&reading.task, &proof, &monitor)?;
     Ok(proof.cubes.len())
 }
 
@@ -175,11 +172,8 @@ impl Monitor for Within {
 }
 
 /// Reads the rest of a file, up to so many bytes in memory.
-pub(super) fn read_rest(
-    program: &Program,
-    mut records: Records<'_>,
-    budget: usize,
-) -> Result<CubeProof, FileError> {
+pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<CubeProof, FileError> {
+    let (program, records) = (reading.task.program, &mut reading.records);
     let recall = match records.next_record()? {
         Some(Record::Recall { k, keep, forgotten }) => {
             let named = named(&KEEP, &keep).zip(named(&FORGOTTEN, &forgotten));

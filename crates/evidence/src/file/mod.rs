@@ -13,14 +13,23 @@
 mod cubes;
 mod outcomes;
 mod read;
+mod robust;
+mod states;
 mod steps;
+mod trace;
 mod witness;
 mod write;
 
 pub use read::{check_file, read_certificate};
 pub use write::write_evidence;
 
-use crate::{Checked, CheckedOutcomes, CheckedWitness, Rejected};
+pub(crate) use cubes::{check_cube_file, read_cubes, write_cubes};
+pub(crate) use read::Reading;
+pub(crate) use states::{check_states, fails_every_attack, read_states, read_states_of, write_closed};
+pub(crate) use write::Writer;
+
+use crate::certificate::{CLOSED_SET, CUBE_SET, FLAT_SET, GAP_SET, ROBUST_SET};
+use crate::{Certificate, Checked, CheckedOutcomes, CheckedWitness, Rejected};
 use machine::Model;
 use program::Program;
 use std::fmt;
@@ -86,6 +95,33 @@ impl From<io::Error> for FileError {
         FileError::Io(error)
     }
 }
+
+/// A kind of evidence file.
+pub(crate) struct EvidenceKind {
+    /// Its name, in the first line.
+    pub(crate) name: &'static str,
+    /// A word for the names of such files.
+    pub(crate) ending: &'static str,
+    /// Whether it says something about TSO only.
+    pub(crate) only_tso: bool,
+    /// Checks what stands behind the first line.
+    pub(crate) check: fn(&mut Reading<'_>) -> Result<Claim, FileError>,
+    /// Reads a certificate, if it is one, without checking it.
+    pub(crate) read: Option<fn(&mut Reading<'_>) -> Result<Certificate, FileError>>,
+}
+
+/// All kinds.
+pub(crate) const KINDS: &[EvidenceKind] = &[
+    trace::TRACE,
+    witness::WITNESS,
+    robust::ROBUST,
+    outcomes::OUTCOMES,
+    CLOSED_SET,
+    GAP_SET,
+    CUBE_SET,
+    ROBUST_SET,
+    FLAT_SET,
+];
 
 /// A number that tells programs apart: 64-bit FNV-1a of the printed program.
 pub fn fingerprint(program: &Program) -> String {

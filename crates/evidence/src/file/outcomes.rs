@@ -1,14 +1,18 @@
 //! All final states of a litmus test, in files: what is claimed, a dictionary of controls, whose
 //! steps are enough in which controls, and the states.
 
-use super::read::{Dictionary, Records, state_of};
-use super::write::{Writer, write_closed};
-use super::{Claim, FileError};
+use super::read::{Reading, Records};
+use super::states::{Dictionary, state_of, write_closed};
+use super::write::Writer;
+use super::{Claim, EvidenceKind, FileError};
 use crate::outcomes::{check_outcomes, finals_of};
 use crate::record::Record;
-use crate::{ClosedSet, Monitor, Outcomes, Reason, ReducedSet, Rejected, Stop, Task};
+use crate::{ClosedSet, Outcomes, Reason, ReducedSet, Rejected, Stop, Task};
 use machine::{Agents, Full, State, StateSet};
 use std::io;
+
+pub(crate) const OUTCOMES: EvidenceKind =
+    EvidenceKind { name: "outcomes", ending: "outcomes", only_tso: false, check: checked, read: None };
 
 /// Writes the final states of a program and the proof that those are all, behind the head.
 pub(super) fn write_outcomes(task: &Task<'_>, proof: &ReducedSet, writer: &mut Writer<'_>) -> io::Result<()> {
@@ -31,16 +35,12 @@ fn members(set: u64) -> Vec<usize> {
 }
 
 /// Reads final states and checks that they are all, with up to so many bytes of states.
-pub(super) fn check_rest(
-    task: &Task<'_>,
-    mut records: Records<'_>,
-    budget: usize,
-    monitor: &dyn Monitor,
-) -> Result<Claim, FileError> {
+fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
+    let (task, monitor) = (&reading.task, reading.monitor());
     if task.program.question.is_none() {
-        return Err(records.wrong("the program asks for no final states"));
+        return Err(reading.records.wrong("the program asks for no final states"));
     }
-    let (claimed, proof) = read_rest(task, &mut records, budget)?;
+    let (claimed, proof) = read_rest(task, &mut reading.records, reading.budget)?;
     let found = check_outcomes(task, &Outcomes::All(proof), monitor)?;
     if let Some(Reason::Stopped(stop)) = found.missing().first() {
         return Err(Rejected::Stopped(*stop).into());

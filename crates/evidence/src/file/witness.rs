@@ -1,16 +1,18 @@
 //! Witnesses in files: the steps of the run, and which of them are the store, the load and the
 //! drain. Everything else, the chain and the cycle above all, the checker finds for itself.
 
-use super::read::Records;
+use super::read::Reading;
 use super::steps::{Steps, write_steps};
 use super::write::Writer;
-use super::{Claim, FileError};
+use super::{Claim, EvidenceKind, FileError};
 use crate::record::Record;
 use crate::witness::check_witness;
-use crate::{Rejected, Witness};
-use machine::Model;
+use crate::{Rejected, Task, Witness};
 use program::Program;
 use std::io;
+
+pub(crate) const WITNESS: EvidenceKind =
+    EvidenceKind { name: "witness", ending: "witness", only_tso: true, check: checked, read: None };
 
 /// Writes a witness that a program is not robust against TSO, behind the head.
 pub(super) fn write_witness(program: &Program, witness: &Witness, writer: &mut Writer<'_>) -> io::Result<()> {
@@ -20,11 +22,8 @@ pub(super) fn write_witness(program: &Program, witness: &Witness, writer: &mut W
 }
 
 /// Reads a witness and checks it.
-pub(super) fn check_witness_file(
-    program: &Program,
-    model: Model,
-    mut records: Records<'_>,
-) -> Result<Claim, FileError> {
+fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
+    let (Task { program, model, .. }, records) = (reading.task, &mut reading.records);
     let (mut taken, mut roles) = (Steps::default(), None);
     while let Some(record) = records.next_record()? {
         if roles.is_some() {

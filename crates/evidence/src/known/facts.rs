@@ -1,6 +1,7 @@
 //! What values, pairs of values and buffers have in common over many states, and how to say it.
 
-use super::say::{Predicate, counted, listed};
+use super::say::{Predicate, listed};
+use crate::numbers::counted;
 use machine::{Entry, Gaps};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -96,29 +96,9 @@ pub(super) fn listed(words: &[String], last: &str) -> String {
     }
 }
 
-/// `1 state`, `2,000 states`
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    format!("{grouped} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_are_grouped() {
-        assert_eq!(counted(1, "state"), "1 state");
-        assert_eq!(counted(999, "state"), "999 states");
-        assert_eq!(counted(1_234_567, "state"), "1,234,567 states");
-    }
 
     #[test]
     fn names_of_which_the_same_is_true_share_a_sentence() {

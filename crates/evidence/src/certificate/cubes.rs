@@ -1,0 +1,51 @@
+//! Conditions on values that steps preserve, as a proof.
+
+use super::{CubeProof, Proof};
+use crate::cubes::{check_cubes, write_obligations};
+use crate::file::{EvidenceKind, Writer, check_cube_file, read_cubes, write_cubes};
+use crate::known::{Known, known_by_cubes};
+use crate::numbers::counted;
+use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
+use machine::Keep;
+use std::io::{self, Write};
+
+pub(crate) const CUBE_SET: EvidenceKind = EvidenceKind {
+    name: "cube-set",
+    ending: "cubes",
+    only_tso: false,
+    check: |reading| Ok(Claim::Safe(reading.task.model, check_cube_file(reading)?)),
+    read: Some(|reading| Ok(Certificate::Cubes(read_cubes(reading, usize::MAX)?))),
+};
+
+impl Proof for CubeProof {
+    fn kind(&self) -> &'static EvidenceKind {
+        &CUBE_SET
+    }
+
+    fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
+        check_cubes(task, self, monitor)
+    }
+
+    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()> {
+        write_cubes(task.program, self, out)
+    }
+
+    fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize> {
+        write_obligations(task, self, out)
+    }
+
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Known, Stop> {
+        known_by_cubes(task, self, monitor)
+    }
+
+    fn how(&self, _: &Statistics) -> String {
+        let kept = match (self.recall.k, self.recall.keep) {
+            (0, _) => "forgetting the order of buffered stores".to_string(),
+            (k, Keep::Newest) => format!("keeping the newest {k} of every store buffer in order"),
+            (k, Keep::Oldest) => format!("keeping the oldest {k} of every store buffer in order"),
+        };
+        let cubes = counted(self.cubes.len(), "conjunction");
+        let predicates = counted(self.predicates.len(), "predicate");
+        format!("proved for integers of any size by {cubes} of {predicates}, {kept}")
+    }
+}

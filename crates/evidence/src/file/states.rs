@@ -1,0 +1,213 @@
+//! States in files: a dictionary of controls, then one state per line.
+//!
+//! Large sets are never held in memory: the file is read several times instead, each time for the
+//! states that fit the budget.
+
+use super::FileError;
+use super::read::{Reading, Records, Source};
+use super::write::Writer;
+use crate::obligations::{Looking, check_stream};
+use crate::record::Record;
+use crate::robust::Attacks;
+use crate::{ClosedSet, Controls, Rejected, Task};
+use machine::{Entry, GapStepper, Gaps, Local, State, StateSet, Stepper};
+use program::{Loc, Program, ThreadId, VarId};
+use std::io;
+
+/// Checks the states that follow, about this task. They are read again and again.
+pub(crate) fn check_states(
+    reading: &mut Reading<'_>,
+    task: &Task<'_>,
+    gaps: Option<Gaps>,
+    looking: Looking,
+) -> Result<Dictionary, FileError> {
+    let threads = task.program.threads.len();
+    let states = dictionary(task.program, &mut reading.records)?;
+    let (open, budget) = (&reading.open, reading.budget);
+    let (machine, controls) = (task.machine(), &states.controls);
+    let scan = |visit: &mut dyn FnMut(usize, &State) -> _| scan(threads, open, visit);
+    match gaps {
+        None => check_stream(Stepper::new(&machine), looking, controls, budget, scan)?,
+        Some(gaps) => {
+            let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
+            check_stream(domain, looking, controls, budget, scan)?;
+        }
+    }
+    Ok(states)
+}
+
+/// Reads the states that follow into memory, without checking them.
+pub(crate) fn read_states(reading: &mut Reading<'_>) -> Result<ClosedSet, FileError> {
+    let program = reading.task.program;
+    read_states_of(reading, program)
+}
+
+/// As [`read_states`], of another program.
+pub(crate) fn read_states_of(reading: &mut Reading<'_>, program: &Program) -> Result<ClosedSet, FileError> {
+    let Dictionary { controls, .. } = dictionary(program, &mut reading.records)?;
+    let mut states = StateSet::new();
+    let mut packed = Vec::new();
+    scan(program.threads.len(), &reading.open, &mut |at, state| {
+        packed.clear();
+        state.pack(&mut packed);
+        if !controls.name(state) || states.insert(&packed, None).is_err() {
+            return Err(Rejected::Malformed(at).into());
+        }
+        Ok(())
+    })?;
+    Ok(ClosedSet { controls, states })
+}
+
+/// Checks that no attack on a program from the states that were checked has a witness.
+pub(crate) fn fails_every_attack(
+    reading: &Reading<'_>,
+    program: &Program,
+    states: &Dictionary,
+) -> Result<(), FileError> {
+    let (threads, open) = (program.threads.len(), &reading.open);
+    let attacks = Attacks::of(program, open.monitor)?;
+    attacks.fail(&states.controls, reading.budget, &mut |visit| scan(threads, open, visit), open.monitor)
+}
+
+/// The controls that a file names, and how many states follow.
+pub(crate) struct Dictionary {
+    pub(super) controls: Controls,
+    count: usize,
+}
+
+fn dictionary(program: &Program, records: &mut Records<'_>) -> Result<Dictionary, FileError> {
+    let mut dictionary = Dictionary::new(program.threads.len());
+    while let Some(record) = records.next_record()? {
+        match record {
+            Record::State(_) => dictionary.count += 1,
+            _ if dictionary.count > 0 => {
+                return Err(records.wrong("the dictionary must come before the states"));
+            }
+            record => dictionary.read(program, record, records)?,
+        }
+    }
+    Ok(dictionary)
+}
+
+impl Dictionary {
+    /// Names nothing yet.
+    pub(super) fn new(threads: usize) -> Dictionary {
+        Dictionary { controls: Controls { globals: Vec::new(), locals: vec![Vec::new(); threads] }, count: 0 }
+    }
+
+    /// How many states follow.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Takes up a control, if the record is one.
+    pub(super) fn read(
+        &mut self,
+        program: &Program,
+        record: Record,
+        records: &Records<'_>,
+    ) -> Result<(), FileError> {
+        let Controls { globals, locals } = &mut self.controls;
+        match record {
+            Record::Global { holder } if holder.is_none_or(|t| t < locals.len()) => {
+                globals.push(holder.map(ThreadId::new));
+            }
+            Record::Local { thread, location, buffer } => {
+                match local(program, thread, location, &buffer, &[]) {
+                    Some(local) => locals[thread].push(local),
+                    None => return Err(records.wrong("this control does not exist in the program")),
+                }
+            }
+            _ => return Err(records.wrong("this does not fit states of the program")),
+        }
+        Ok(())
+    }
+}
+
+/// A thread's control, if its location and variables exist.
+pub(super) fn local(
+    program: &Program,
+    thread: usize,
+    location: usize,
+    kept: &[Option<usize>],
+    forgotten: &[(usize, bool)],
+) -> Option<Local> {
+    let exists = location < program.threads.get(thread)?.locs().count();
+    let mut local = Local::at(exists.then(|| Loc::new(location))?);
+    let variable = |v: usize| (v < program.variables.len()).then(|| VarId::new(v));
+    let entry = |entry: &Option<usize>| match *entry {
+        Some(v) => variable(v).map(Entry::Store),
+        None => Some(Entry::Barrier),
+    };
+    local.kept = kept.iter().map(entry).collect::<Option<_>>()?;
+    let summary = |(v, several): &(usize, bool)| Some((variable(*v)?, *several));
+    local.forgotten = forgotten.iter().map(summary).collect::<Option<_>>()?;
+    Some(local)
+}
+
+/// One pass over the states of a file.
+fn scan(
+    threads: usize,
+    open: &Source<'_>,
+    visit: &mut dyn FnMut(usize, &State) -> Result<(), FileError>,
+) -> Result<(), FileError> {
+    let mut records = open.records()?;
+    let mut state = State::default();
+    let mut at = 0;
+    while let Some(record) = records.next_record()? {
+        let Record::State(numbers) = record else { continue };
+        if state_of(&numbers, threads, &mut state).is_none() {
+            return Err(records.wrong("a state needs the number of a control for every thread"));
+        }
+        visit(at, &state)?;
+        at += 1;
+    }
+    Ok(())
+}
+
+/// Reads a state from numbers; `None` if there are too few, or some cannot be controls.
+pub(super) fn state_of(numbers: &[i64], threads: usize, state: &mut State) -> Option<()> {
+    let (global, rest) = numbers.split_first()?;
+    let (locals, values) = rest.split_at_checked(threads)?;
+    state.global = u32::try_from(*global).ok()?;
+    state.locals.clear();
+    for local in locals {
+        state.locals.push(u32::try_from(*local).ok()?);
+    }
+    state.values.clear();
+    state.values.extend(values);
+    Some(())
+}
+
+/// The kept stores of a control by the numbers of their variables; a fence has none.
+pub(super) fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
+    let number = |entry: &Entry| match entry {
+        Entry::Store(variable) => Some(variable.index()),
+        Entry::Barrier => None,
+    };
+    local.kept.iter().map(number).collect()
+}
+
+pub(crate) fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
+    for holder in &set.controls.globals {
+        out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
+    }
+    for (thread, locals) in set.controls.locals.iter().enumerate() {
+        for local in locals {
+            if !local.forgotten.is_empty() {
+                return Err(io::Error::other("a closed set forgets no stores"));
+            }
+            let buffer = kept_numbers(local);
+            out.put(&Record::Local { thread, location: local.loc.index(), buffer }, "")?;
+        }
+    }
+    let mut state = State::default();
+    for packed in set.states.iter() {
+        if state.unpack(program.threads.len(), packed).is_none() {
+            return Err(io::Error::other("a state cannot be unpacked"));
+        }
+        let control = std::iter::once(state.global).chain(state.locals.iter().copied()).map(i64::from);
+        out.put(&Record::State(control.chain(state.values.iter().copied()).collect()), "")?;
+    }
+    Ok(())
+}

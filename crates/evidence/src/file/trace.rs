@@ -1,0 +1,56 @@
+//! Violations in files: the steps of a run, and what it violates.
+
+use super::read::Reading;
+use super::steps::{Steps, write_steps};
+use super::write::Writer;
+use super::{Claim, EvidenceKind, FileError};
+use crate::record::Record;
+use crate::{Verdict, check};
+use machine::{Trace, Violation};
+use program::{Loc, Program, ThreadId};
+use std::io;
+
+pub(crate) const TRACE: EvidenceKind =
+    EvidenceKind { name: "trace", ending: "trace", only_tso: false, check: checked, read: None };
+
+/// Writes a violation, behind the head.
+pub(super) fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Result<()> {
+    write_steps(program, &trace.initial, &trace.steps, out)?;
+    let violation = match trace.violation {
+        Violation::Property(at) => Record::Property(at),
+        Violation::Failure(thread, loc) => Record::Failure { thread: thread.index(), location: loc.index() },
+    };
+    out.put(&violation, &trace.violation.text(program))
+}
+
+fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
+    let (task, monitor) = (reading.task, reading.monitor());
+    let (program, records) = (task.program, &mut reading.records);
+    let (mut taken, mut violation) = (Steps::default(), None);
+    while let Some(record) = records.next_record()? {
+        if violation.is_some() {
+            return Err(records.wrong("nothing may follow the violation"));
+        }
+        let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
+        let understood = match record {
+            Record::Property(at) => {
+                violation = (at < program.properties.len()).then_some(Violation::Property(at));
+                violation.map(|_| ())
+            }
+            Record::Failure { thread, location } => {
+                let exists = |id: &ThreadId| location < program.thread(*id).locs().count();
+                violation =
+                    thread_id(thread).filter(exists).map(|id| Violation::Failure(id, Loc::new(location)));
+                violation.map(|_| ())
+            }
+            record => taken.read(program, record),
+        };
+        if understood.is_none() {
+            return Err(records.wrong("this does not fit a trace of the program"));
+        }
+    }
+    let Some(violation) = violation else { return Err(records.wrong("the trace claims no violation")) };
+    let trace = Trace { initial: taken.initial, steps: taken.steps, violation };
+    let checked = check(&task, Verdict::Unsafe(trace), monitor)?;
+    Ok(Claim::Unsafe(task.model, Box::new(checked.explained(&task, monitor))))
+}
