@@ -5,11 +5,15 @@
 
 use crate::support::random::generate;
 use engine::{Engine, Explicit, Run};
-use evidence::{MostStates, Reason, Task, Verdict};
+use evidence::{
+    Certificate, Claim, Form, Ignore, Listed, MostStates, Pass, Reason, Task, Verdict, Via, check,
+    check_file, read_certificate, write_evidence,
+};
 use frontend::Options;
-use machine::{Buffered, Flattened, MODELS, Model, Rejected, TSO, Trace, replay};
+use machine::{Buffered, Flattened, MODELS, Model, Rejected, SC, TSO, Trace, replay};
 use program::{Program, Source, print, same};
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::path::Path;
 
 fn seeds() -> u64 {
@@ -20,6 +24,11 @@ fn read(name: &str, text: &str) -> Program {
     let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
     let parsed = (frontend.read)(Source::new(name, text), &Options::default());
     parsed.unwrap_or_else(|why| panic!("{why:?}\n{text}")).program
+}
+
+fn corpus(name: &str) -> Program {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    read(name, &std::fs::read_to_string(path).expect("readable"))
 }
 
 fn flat(program: &Program, model: Model, bound: usize) -> Flattened {
@@ -84,11 +93,39 @@ fn verdicts_agree_and_runs_come_back() {
 
 #[test]
 fn peterson_fails_flattened_and_holds_with_fences() {
-    let corpus = |name: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
-        read(name, &std::fs::read_to_string(path).expect("readable"))
-    };
     assert_eq!(compare(&corpus("peterson.fw"), TSO, 2), "unsafe");
     assert_eq!(compare(&corpus("peterson_fenced.fw"), TSO, 2), "safe");
     assert_eq!(compare(&corpus("peterson_fenced.fw"), TSO, 1), "overflow");
+}
+
+#[test]
+fn a_proof_about_the_flattened_program_proves_the_program() {
+    let program = corpus("peterson_fenced.fw");
+    let via = |program: &Program, bound: usize, asked: usize| {
+        let other = flat(program, TSO, asked).program;
+        let Verdict::Safe(Certificate::Listed(Listed { gaps, set })) = explore(&other, SC, None) else {
+            panic!("safe")
+        };
+        Verdict::Safe(Certificate::Via(Via { pass: Pass::Flatten { buffer: bound }, gaps, set }))
+    };
+    let task = Task::safe(&program, TSO);
+    let checked = check(&task, via(&program, 2, 2), &Ignore).expect("it holds");
+    for form in [Form::Text, Form::Json] {
+        let mut file = Vec::new();
+        write_evidence(&task, checked.verdict(), form, &mut file).expect("memory takes everything");
+        let open = || Ok(Box::new(std::io::Cursor::new(file.clone())) as Box<dyn BufRead>);
+        let claim = check_file(&program, &open, 1 << 24, &Ignore).expect("the file holds");
+        assert!(matches!(claim, Claim::Safe(model, _) if model == TSO));
+        let (_, read) = read_certificate(&program, &open, &Ignore).expect("readable").expect("a certificate");
+        check(&task, Verdict::Safe(read), &Ignore).expect("what was read holds");
+        // The same states prove nothing with a bound that is reached.
+        let text = String::from_utf8(file.clone()).expect("text");
+        let smaller = text.replace("flatten 2", "flatten 1").replace(r#""buffer":2"#, r#""buffer":1"#);
+        assert_ne!(smaller, text);
+        let open = || Ok(Box::new(std::io::Cursor::new(smaller.clone())) as Box<dyn BufRead>);
+        assert!(check_file(&program, &open, 1 << 24, &Ignore).is_err());
+    }
+    // Nor do they prove anything of a program that needs the fences.
+    let unsafe_one = corpus("peterson.fw");
+    assert!(check(&Task::safe(&unsafe_one, TSO), via(&program, 2, 2), &Ignore).is_err());
 }
