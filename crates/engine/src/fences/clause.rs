@@ -1,4 +1,4 @@
-//! Which fences would have made a violating run impossible.
+//! Which fences would have made a run impossible: a violation, or a witness against robustness.
 //!
 //! A full fence behind an edge is harmless to a run if, each time the run takes the edge, the
 //! thread's buffer is empty at some moment before the thread's next step: there the fence
@@ -16,8 +16,8 @@ use machine::{Account, Event};
 use program::{EdgeId, Fence, Placement, Point, Program, Strength, ThreadId};
 use std::collections::BTreeSet;
 
-/// A violating run of a (fenced) program.
-pub(super) struct Violating<'a> {
+/// A run of a (fenced) program that should not be.
+pub(crate) struct Violating<'a> {
     program: &'a Program,
     account: &'a Account,
     /// For every thread, the numbers its original edges have in the fenced program.
@@ -29,7 +29,7 @@ pub(super) struct Violating<'a> {
 
 /// How a fence stands in the way of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Obstacle {
+pub(crate) enum Obstacle {
     /// Not at all.
     None,
     /// Its thread does not pass it, and takes no step of the run that is behind it.
@@ -39,12 +39,12 @@ pub(super) enum Obstacle {
 }
 
 impl<'a> Violating<'a> {
-    pub(super) fn new(program: &'a Program, account: &'a Account, edges: &'a [Vec<EdgeId>]) -> Violating<'a> {
+    pub(crate) fn new(program: &'a Program, account: &'a Account, edges: &'a [Vec<EdgeId>]) -> Violating<'a> {
         Violating { program, account, edges, overtaken: overtaken(program, account) }
     }
 
     /// The candidates that could make this run impossible.
-    pub(super) fn clause(&self, candidates: &[FencePoint], chosen: &BTreeSet<usize>) -> BTreeSet<usize> {
+    pub(crate) fn clause(&self, candidates: &[FencePoint], chosen: &BTreeSet<usize>) -> BTreeSet<usize> {
         let helps = |at: &usize| {
             candidates[*at].placements.iter().any(|placement| self.obstacle(placement) != Obstacle::None)
         };
@@ -52,7 +52,7 @@ impl<'a> Violating<'a> {
     }
 
     /// How a fence stands in the way.
-    pub(super) fn obstacle(&self, placement: &Placement) -> Obstacle {
+    pub(crate) fn obstacle(&self, placement: &Placement) -> Obstacle {
         let thread = placement.thread;
         let steps = self.account.steps().iter().enumerate();
         let own = steps.filter_map(|(at, step)| match step.event {

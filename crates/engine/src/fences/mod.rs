@@ -11,7 +11,7 @@
 //! without it.
 
 pub(crate) mod candidates;
-mod clause;
+pub(crate) mod clause;
 pub(crate) mod hitting;
 mod prevent;
 

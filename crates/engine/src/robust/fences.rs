@@ -8,11 +8,12 @@
 
 use super::{Cuts, Robustness, robust_checked};
 use crate::fences::candidates::candidates;
+use crate::fences::clause::Violating;
 use crate::fences::hitting::Hitting;
 use crate::{FenceOptions, FencePoint, Run};
 use evidence::{CheckedRobust, CheckedWitness, Reason};
-use machine::{Event, model_named};
-use program::{EdgeId, FenceSet, Loc, Placement, Point, Program, ThreadId};
+use machine::model_named;
+use program::{FenceSet, Program};
 use std::collections::BTreeSet;
 use std::error::Error;
 
@@ -126,13 +127,9 @@ impl Search<'_> {
                 Asked::Robust(proof) => return Ok(Some(Solution { chosen, program, proof })),
                 Asked::NotRobust(witness) => witness,
             };
-            let path = DelayedPath::of(&program, &witness);
-            let helps = |at: &usize| {
-                let mut placements = self.candidates[*at].placements.iter();
-                placements.any(|placement| path.meets(placement, &edges))
-            };
-            let clause: BTreeSet<usize> = (0..self.candidates.len()).filter(helps).collect();
-            if clause.is_empty() || !clause.is_disjoint(&chosen) {
+            let violating = Violating::new(&program, witness.account(), &edges);
+            let clause = violating.clause(&self.candidates, &chosen);
+            if clause.is_empty() {
                 return Err(RobustFences::NoCandidate(Box::new((program, *witness))));
             }
             self.problem.clauses.push(clause);
@@ -184,44 +181,5 @@ impl Search<'_> {
             Robustness::Unknown(reasons) => Err(RobustFences::Unknown(reasons)),
             Robustness::Rejected(why) => Err(RobustFences::Rejected(why.into())),
         }
-    }
-}
-
-/// What the attacker of a witness passes with the store in its buffer.
-struct DelayedPath {
-    thread: ThreadId,
-    /// The edges taken, from the store on, without the load.
-    edges: BTreeSet<EdgeId>,
-    /// The locations between the store and the load.
-    locs: BTreeSet<Loc>,
-}
-
-impl DelayedPath {
-    fn of(program: &Program, checked: &CheckedWitness) -> DelayedPath {
-        let witness = checked.witness();
-        let thread = witness.steps[witness.store].event.thread();
-        let mut path = DelayedPath { thread, edges: BTreeSet::new(), locs: BTreeSet::new() };
-        for at in witness.store..=witness.load {
-            let Event::Step { thread: stepping, edge } = witness.steps[at].event else { continue };
-            if stepping != thread {
-                continue;
-            }
-            if at > witness.store {
-                path.locs.insert(program.thread(thread).edge(edge).from);
-            }
-            if at < witness.load {
-                path.edges.insert(edge);
-            }
-        }
-        path
-    }
-
-    /// Whether a fence would stand in the way; `edges` are the numbers of the original edges.
-    fn meets(&self, placement: &Placement, edges: &[Vec<EdgeId>]) -> bool {
-        placement.thread == self.thread
-            && match placement.point {
-                Point::After(edge) => self.edges.contains(&edges[self.thread.index()][edge.index()]),
-                Point::At(loc) => self.locs.contains(&loc),
-            }
     }
 }
