@@ -93,10 +93,8 @@ impl HappensBefore {
 
     /// All links, by the node they leave.
     pub fn links(&self) -> impl Iterator<Item = (usize, usize, Link)> + '_ {
-        let each = |(from, links): (usize, &'_ Vec<(usize, Link)>)| {
-            links.iter().map(move |(to, link)| (from, *to, *link)).collect::<Vec<_>>()
-        };
-        self.links.iter().enumerate().flat_map(each)
+        let leaving = self.links.iter().enumerate();
+        leaving.flat_map(|(from, links)| links.iter().map(move |(to, link)| (from, *to, *link)))
     }
 
     /// For every node, how it was first reached from this one: the node before and the link.

@@ -1,4 +1,4 @@
-//! Which fences would have made a violating run impossible.
+//! Which fences would have made a run impossible: a violation, or a witness against robustness.
 //!
 //! A full fence behind an edge is harmless to a run if, each time the run takes the edge, the
 //! thread's buffer is empty at some moment before the thread's next step: there the fence
@@ -10,43 +10,13 @@
 //! violation needs the thread to stand behind it; we do not ask, and count the fence as
 //! helpful. Too many candidates in a clause never make the result worse: the clause still
 //! holds of every solution, and a fence that did not help after all shows in the next run.
-//!
-//! A witness that a program is not robust survives every fence that its attacker does not meet
-//! between the store and the load: all other threads, and the attacker before, have empty buffers
-//! at every step, so they pass any fence. Hence every set of fences that makes the program robust
-//! has one on the delayed path.
 
 use super::candidates::FencePoint;
-use evidence::{Checked, Verdict, Witness};
 use machine::{Account, Event};
-use program::{EdgeId, Fence, Loc, Placement, Point, Program, Strength, ThreadId};
+use program::{EdgeId, Fence, Placement, Point, Program, Strength, ThreadId};
 use std::collections::BTreeSet;
 
-/// The candidates, other than those chosen, that could make the run of a (fenced) program
-/// impossible; `edges` are, for every thread, the numbers that its original edges have there.
-pub(super) fn clause(
-    program: &Program,
-    checked: &Checked,
-    edges: &[Vec<EdgeId>],
-    candidates: &[FencePoint],
-    chosen: &BTreeSet<usize>,
-) -> BTreeSet<usize> {
-    let stops: Box<dyn Fn(&Placement) -> bool> = match (checked.verdict(), checked.account()) {
-        (Verdict::Unsafe(_), Some(account)) => {
-            let violating = Violating::new(program, account, edges);
-            Box::new(move |placement| violating.obstacle(placement) != Obstacle::None)
-        }
-        (Verdict::NotRobust(witness), _) => {
-            let path = DelayedPath::of(program, witness);
-            Box::new(move |placement| path.meets(placement, edges))
-        }
-        _ => Box::new(|_| false),
-    };
-    let helps = |at: &usize| !chosen.contains(at) && candidates[*at].placements.iter().any(&*stops);
-    (0..candidates.len()).filter(helps).collect()
-}
-
-/// A violating run of a (fenced) program.
+/// A run of a (fenced) program that should not be.
 pub(super) struct Violating<'a> {
     program: &'a Program,
     account: &'a Account,
@@ -71,6 +41,14 @@ pub(super) enum Obstacle {
 impl<'a> Violating<'a> {
     pub(super) fn new(program: &'a Program, account: &'a Account, edges: &'a [Vec<EdgeId>]) -> Violating<'a> {
         Violating { program, account, edges, overtaken: overtaken(program, account) }
+    }
+
+    /// The candidates that could make this run impossible.
+    pub(super) fn clause(&self, candidates: &[FencePoint], chosen: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let helps = |at: &usize| {
+            candidates[*at].placements.iter().any(|placement| self.obstacle(placement) != Obstacle::None)
+        };
+        (0..candidates.len()).filter(|at| !chosen.contains(at)).filter(helps).collect()
     }
 
     /// How a fence stands in the way.
@@ -166,42 +144,4 @@ fn overtaken(program: &Program, account: &Account) -> Vec<Vec<(usize, bool)>> {
         marked.collect()
     };
     stores.into_iter().map(mark).collect()
-}
-
-/// What the attacker of a witness passes with the store in its buffer.
-struct DelayedPath {
-    thread: ThreadId,
-    /// The edges taken, from the store on, without the load.
-    edges: BTreeSet<EdgeId>,
-    /// The locations between the store and the load.
-    locs: BTreeSet<Loc>,
-}
-
-impl DelayedPath {
-    fn of(program: &Program, witness: &Witness) -> DelayedPath {
-        let thread = witness.steps[witness.store].event.thread();
-        let mut path = DelayedPath { thread, edges: BTreeSet::new(), locs: BTreeSet::new() };
-        for at in witness.store..=witness.load {
-            let Event::Step { thread: stepping, edge } = witness.steps[at].event else { continue };
-            if stepping != thread {
-                continue;
-            }
-            if at > witness.store {
-                path.locs.insert(program.thread(thread).edge(edge).from);
-            }
-            if at < witness.load {
-                path.edges.insert(edge);
-            }
-        }
-        path
-    }
-
-    /// Whether a fence would stand in the way; `edges` are the numbers of the original edges.
-    fn meets(&self, placement: &Placement, edges: &[Vec<EdgeId>]) -> bool {
-        placement.thread == self.thread
-            && match placement.point {
-                Point::After(edge) => self.edges.contains(&edges[self.thread.index()][edge.index()]),
-                Point::At(loc) => self.locs.contains(&loc),
-            }
-    }
 }

@@ -21,7 +21,7 @@ pub use prevent::prevented_by;
 use crate::ask::{Bug, decide};
 use crate::{Engine, Run};
 use candidates::candidates;
-use clause::clause;
+use clause::Violating;
 use evidence::{Checked, Goal, Reason, Statistics, Task, Verdict};
 use hitting::Hitting;
 use machine::SC;
@@ -228,7 +228,9 @@ impl<'a> Search<'a> {
             if checked.holds() == Some(true) {
                 return Ok(Some((chosen, program, checked)));
             }
-            let clause = clause(&program, &checked, &edges, &self.candidates, &chosen);
+            let clause = checked.account().map_or_else(BTreeSet::new, |account| {
+                Violating::new(&program, account, &edges).clause(&self.candidates, &chosen)
+            });
             if clause.is_empty() {
                 return Err(Halt::NoCandidate(Box::new(FencedRun { program, checked })));
             }
