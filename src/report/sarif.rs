@@ -15,7 +15,7 @@ use super::{
     litmus, reason_texts, violation_span, witness,
 };
 use engine::{Explanation, FenceAnswer, FencedRun, Placed};
-use evidence::{Cause, Checked, CheckedOutcomes, CheckedWitness, Claim, Form, Goal, Reason, Verdict};
+use evidence::{Checked, CheckedOutcomes, CheckedWitness, Claim, Form, Goal, Reason, Verdict};
 use frontend::{Diagnostic, Severity};
 use locations::{Flow, artifact, message, physical, region, remark};
 use machine::{Configuration, Event, Model, Trace, TraceStep, Violation};
@@ -105,11 +105,14 @@ fn fences(fenced: &Fenced<'_>) -> Vec<Note> {
     let mut found = subject.warnings(fenced.warnings);
     match &fenced.found.answer {
         FenceAnswer::Placed(placed) => found.extend(subject.needed(fenced, placed)),
-        FenceAnswer::UnsafeUnderSc(checked) => found.extend(subject.unsafe_with(checked, None, Some(true))),
+        FenceAnswer::UnsafeUnderSc(checked) => {
+            let why = Explanation { sc_violation: Some(true), ..Explanation::default() };
+            found.extend(subject.unsafe_with(checked, &why));
+        }
         FenceAnswer::NoCandidate(run) => {
-            let FencedRun { program, checked, cause } = &**run;
+            let FencedRun { program, checked, why } = &**run;
             let subject = Subject::new(fenced.file, program, fenced.task.model);
-            found.extend(subject.unsafe_with(checked, cause.as_ref(), Some(false)));
+            found.extend(subject.unsafe_with(checked, why));
             found.extend(checked.witness().map(|witness| subject.not_robust(witness)));
         }
         FenceAnswer::Unknown(reasons) => found.push(subject.unknown(reasons)),
@@ -306,15 +309,9 @@ impl<'a> Subject<'a> {
         warnings.iter().map(|warning| diagnostic(self.file, &self.program.source, warning)).collect()
     }
 
-    fn unsafe_with(
-        &self,
-        checked: &Checked,
-        cause: Option<&Cause>,
-        sc_violation: Option<bool>,
-    ) -> Option<Note> {
+    fn unsafe_with(&self, checked: &Checked, why: &Explanation) -> Option<Note> {
         let Verdict::Unsafe(trace) = checked.verdict() else { return None };
-        let why = Explanation { sc_violation, cause: cause.cloned(), prevented_by: None };
-        Some(self.violated(trace, checked.run(), &why))
+        Some(self.violated(trace, checked.run(), why))
     }
 
     /// A violation, with its execution.
@@ -373,11 +370,11 @@ impl<'a> Subject<'a> {
             let (name, threads) = (fence_name(self.program, point), thread_names(self.program, point));
             let text = format!("needed {goal}: {name} in {}", threads.join(", "));
             let mut result = self.at(Rule::MissingFence, point.span, &text);
-            if let Some(FencedRun { program, checked, cause }) = &fence.without
+            if let Some(FencedRun { program, checked, why }) = &fence.without
                 && let Verdict::Unsafe(trace) = checked.verdict()
             {
                 let without = Subject::new(self.file, program, self.model);
-                let step = cause.as_ref().map(|cause| cause.step);
+                let step = why.cause.as_ref().map(|cause| cause.step);
                 without.add_flow(&mut result, &trace.steps, checked.run(), step);
             }
             if let Some((edit, place)) =

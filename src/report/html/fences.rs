@@ -37,12 +37,12 @@ pub fn fences(fenced: &Fenced<'_>) -> Piece {
             ("no fence helps", Tone::Bad, violated(&under_sc, checked, None, lead))
         }
         FenceAnswer::NoCandidate(run) => {
-            let FencedRun { program, checked, cause } = &**run;
+            let FencedRun { program, checked, why } = &**run;
             let task = Task { program, ..task };
             let lead = "Fences at all points that may have one do not prevent this.";
             let body = match checked.witness() {
                 Some(witness) => paragraph("lead", lead) + &not_robust(&task, witness),
-                None => violated(&task, checked, cause.as_ref(), lead),
+                None => violated(&task, checked, why.cause.as_ref(), lead),
             };
             ("no fence helps", Tone::Bad, body)
         }
@@ -162,7 +162,7 @@ fn without_each(fenced: &Fenced<'_>, placed: &Placed, points: &[&FencePoint]) ->
 
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (String, String) {
     let nothing = || (paragraph("", "Nothing was found within the limits."), String::new());
-    let Some(FencedRun { program, checked, cause }) = &fence.without else { return nothing() };
+    let Some(FencedRun { program, checked, why }) = &fence.without else { return nothing() };
     let task = Task { program, ..fenced.task };
     let title = format!("without the {}", text::fences::name(program, &fence.point));
     let (out, shown) = match (checked.verdict(), checked.witness()) {
@@ -173,10 +173,10 @@ fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (Stri
         (Verdict::Unsafe(trace), _) => {
             let claim = text::violation(program, trace.violation, checked.run());
             let mut out = paragraph("", &format!("Violated: {claim}"));
-            if let Some(cause) = cause {
+            if let Some(cause) = &why.cause {
                 out += &paragraph("", &format!("{}.", cause.text(program)));
             }
-            (out, shown_run(&task, trace, checked.run(), cause.as_ref(), &title, marks))
+            (out, shown_run(&task, trace, checked.run(), why.cause.as_ref(), &title, marks))
         }
         _ => return nothing(),
     };

@@ -125,12 +125,12 @@ pub fn point_objects(program: &Program, place: usize, point: &FencePoint) -> Vec
 /// What happens without a fence; null where that was not found out.
 fn without_object(without: Option<&FencedRun>) -> Value {
     let nothing = json!({"needed_because": null, "violation": null, "initial": null, "cause": null});
-    let Some(FencedRun { program, checked, cause }) = without else { return nothing };
+    let Some(FencedRun { program, checked, why }) = without else { return nothing };
     let Verdict::Unsafe(trace) = checked.verdict() else { return nothing };
     json!({
         "needed_because": steps(program, &trace.steps, checked.run()),
         "violation": trace.violation.text(program),
         "initial": initial(program, &trace.initial),
-        "cause": cause.as_ref().map(|cause| cause.text(program)),
+        "cause": why.cause.as_ref().map(|cause| cause.text(program)),
     })
 }

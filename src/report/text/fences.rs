@@ -94,12 +94,7 @@ fn no_candidate(fenced: &Fenced<'_>, found: &FencedRun, look: &Look) -> String {
         return robust::shown(&head, &found.program, witness, look);
     }
     let task = Task { program: &found.program, ..fenced.task };
-    format!("{head}: {}", violated(&task, &found.checked, &without_sc(found), look))
-}
-
-/// A run that needs a weak memory.
-fn without_sc(run: &FencedRun) -> Explanation {
-    Explanation { sc_violation: Some(false), cause: run.cause.clone(), prevented_by: None }
+    format!("{head}: {}", violated(&task, &found.checked, &found.why, look))
 }
 
 /// How many fences, and where: `1 fence in each of 2 threads`, and the verb that goes with it.
@@ -198,16 +193,16 @@ fn without(fenced: &Fenced<'_>, fence: &NeededFence, whole: bool, look: &Look) -
     let Some(run) = &fence.without else {
         return format!("Without the {name}, no violation was found within the limits.\n");
     };
-    let FencedRun { program, checked, cause } = run;
+    let FencedRun { program, checked, why } = run;
     let Verdict::Unsafe(trace) = checked.verdict() else { return String::new() };
     let claim = violation(program, trace.violation, checked.run());
     let steps = counted(trace.steps.len(), "step");
     let mut out = format!("Without the {name}, {steps} violate {claim}");
     if whole {
         let task = Task { program, ..fenced.task };
-        return out + ":\n" + &explained(&task, trace, checked.run(), &without_sc(run), look);
+        return out + ":\n" + &explained(&task, trace, checked.run(), why, look);
     }
-    if let Some(cause) = cause {
+    if let Some(cause) = &why.cause {
         let _ = write!(out, ": {}", cause.text(program));
     }
     prose(&format!("{out}."), look)

@@ -18,11 +18,11 @@ mod prevent;
 pub use candidates::{FencePoint, candidates as fence_points};
 pub use prevent::prevented_by;
 
-use crate::ask::{Bug, decide};
+use crate::ask::{Bug, Explanation, decide};
 use crate::{Engine, Run};
 use candidates::candidates;
 use clause::clause;
-use evidence::{Cause, Checked, Goal, Reason, Statistics, Task, Verdict, cause};
+use evidence::{Checked, Goal, Reason, Statistics, Task, Verdict, cause};
 use hitting::Hitting;
 use machine::MODELS;
 use program::{FenceSet, Program};
@@ -74,8 +74,8 @@ pub struct FencedRun {
     pub program: Program,
     /// The violation, or the witness that the program is not robust, checked.
     pub checked: Checked,
-    /// What SC would forbid of a violation.
-    pub cause: Option<Cause>,
+    /// Why a violation can happen.
+    pub why: Explanation,
 }
 
 /// A fence of the answer, with what happens without it.
@@ -294,6 +294,7 @@ impl FencedRun {
             Verdict::Unsafe(trace) => cause(&program, trace, checked.run()),
             _ => None,
         };
-        FencedRun { program, checked, cause }
+        let why = Explanation { sc_violation: Some(false), cause, prevented_by: None };
+        FencedRun { program, checked, why }
     }
 }
