@@ -246,7 +246,7 @@ fn what_ci_did_not_expect_is_on_the_page() {
     let expect = |model: &str, verdict: &str| {
         format!("[[program]]\nfile = \"sb.fw\"\nexpect = {{ {model} = \"{verdict}\" }}\n")
     };
-    folder.write("fencewright.toml", &(expect("tso", "safe") + &expect("sc", "safe")));
+    folder.write("fencewright.toml", expect("tso", "safe") + &expect("sc", "safe"));
     check_legible(&browser, &folder, &["ci"]);
     assert_eq!(browser.text("nav li:first-child"), "sb.fw TSO missing");
     assert_eq!(browser.text("nav li:last-child"), "sb.fw SC ok");
@@ -257,7 +257,7 @@ fn what_ci_did_not_expect_is_on_the_page() {
     let stepped = browser.text("#answer-1 .count");
     assert!(stepped.starts_with("1 /"), "{stepped}");
     // What is as expected needs no run.
-    folder.write("fencewright.toml", &expect("tso", "unsafe"));
+    folder.write("fencewright.toml", expect("tso", "unsafe"));
     browser.visit(&report(&folder, &["ci"]), 1280, "light");
     assert_eq!(browser.text("p.lead"), "Unsafe under TSO, as expected.");
     assert_eq!(browser.script("return document.querySelectorAll('.player').length"), json!(0));
