@@ -159,14 +159,15 @@ impl Configuration {
         failures.chain(properties.filter(|violation| self.violates(program, *violation)))
     }
 
-    /// Whether this is violated here.
+    /// Whether this is violated here; nothing that does not exist is.
     pub fn violates(&self, program: &Program, violation: Violation) -> bool {
         match violation {
             Violation::Failure(thread, loc) => {
-                self.local(thread).loc == loc && program.thread(thread).location(loc).failure.is_some()
+                self.locals.get(thread.index()).is_some_and(|local| local.loc == loc)
+                    && program.thread(thread).location(loc).failure.is_some()
             }
             Violation::Property(at) => {
-                let property = &program.properties[at];
+                let Some(property) = program.properties.get(at) else { return false };
                 let holds = || property.cond.eval(&|place| self.place(*place)) == Ok(true);
                 match property.kind {
                     PropertyKind::Never => holds(),

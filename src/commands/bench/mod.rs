@@ -36,6 +36,8 @@ use corpus;
 
 /// A question is not asked again once it has taken this long altogether.
 const LONG: Duration = Duration::from_secs(5);
+/// If it reached the limit, after this.
+const HOPELESS: Duration = Duration::from_secs(1);
 
 /// A table that can be asked for.
 pub struct Bench {
@@ -120,8 +122,8 @@ impl Bencher<'_> {
             on_cores.extend(cpu_time().zip(cpu).map(|(now, then)| milliseconds(now.saturating_sub(then))));
             megabytes = megabytes.max(crate::numbers::megabytes(watch.peak()));
             let hopeless = milliseconds(started.elapsed()) >= self.limit_milliseconds();
-            let enough = taken.len() >= self.runs || first.elapsed() >= LONG;
-            if enough || hopeless || self.interrupt.is_raised() {
+            let long = if hopeless { HOPELESS } else { LONG };
+            if taken.len() >= self.runs || first.elapsed() >= long || self.interrupt.is_raised() {
                 let times = |taken| Times::of(taken, self.runs).into();
                 return Measured { answer, time: times(taken), cpu: times(on_cores), megabytes };
             }
@@ -134,8 +136,9 @@ impl Bencher<'_> {
             1 => "Times are of one run.".to_string(),
             runs => format!(
                 "In all tables: times are medians of {runs} runs (least–most). A question that has taken {} seconds, \
-                 or reached the limit, is not asked again, and its cell says so.",
-                LONG.as_secs()
+                 or reached a limit of {} or more, is not asked again, and its cell says so.",
+                LONG.as_secs(),
+                HOPELESS.as_secs()
             ),
         }
     }
