@@ -32,7 +32,7 @@ pub use list::{List, Registry};
 pub use report::ReportFormat;
 pub use robust::Robust;
 pub use run::RunArgs;
-pub use show::{Show, ShowAs};
+pub use show::{DOT, JSON, Show};
 pub use values::{costs as fence_costs, definition};
 pub use verify::Verify;
 

@@ -1,7 +1,50 @@
-//! The `fencewright` binary: the only place that touches files, the terminal, the clock and
-//! the environment. Commands are in `commands`, what they print is in `report`. It is a library only
-//! for its own `main` and for the fuzz targets, which need a door to the language server and to the
-//! reader of `fencewright.toml`.
+//! Verify lock-free programs under SC, TSO and PSO, with evidence anyone can check.
+//!
+//! Read a program, ask, look at the run, place fences, check evidence:
+//!
+//! ```
+//! use fencewright::{ENGINES, FenceAnswer, FenceOptions, Ignore, Run, TSO, Task};
+//!
+//! let text = "shared x, y; thread P { let a; x = 1; a = y; } thread Q { let b; y = 1; b = x; }
+//!             finally !(P.a == 0 && Q.b == 0);";
+//! let program = fencewright::read("sb.fw", text).map_err(|errors| errors[0].message.clone())?;
+//! let task = Task::safe(&program, TSO);
+//! let found = fencewright::ask(&task, ENGINES[0], &Run::default())?;
+//! let violated = found.checked.violated().expect("both may read 0");
+//! assert_eq!(violated.account.steps().len(), violated.trace.steps.len());
+//!
+//! let fences = fencewright::place_fences(&task, ENGINES[0], &FenceOptions::default(), &Run::default())?;
+//! let FenceAnswer::Placed(placed) = fences.answer else { panic!("two fences help") };
+//! let fenced = fencewright::write_fences(&program, &placed).map_err(|error| error.message)?;
+//! let fenced = fencewright::read("sb.fw", &fenced).map_err(|errors| errors[0].message.clone())?;
+//! let safe = fencewright::ask(&Task::safe(&fenced, TSO), ENGINES[0], &Run::default())?;
+//! assert_eq!(safe.checked.holds(), Some(true));
+//!
+//! let mut file = Vec::new();
+//! fencewright::write_evidence(&Task::safe(&fenced, TSO), safe.checked.verdict(), fencewright::Form::Text, &mut file)?;
+//! let open = || Ok(Box::new(std::io::Cursor::new(file.clone())) as Box<dyn std::io::BufRead>);
+//! fencewright::check_file(&fenced, &open, 1 << 24, &Ignore)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/tour.rs` does the same with a file. The layers below are here as well: [`program`],
+//! [`frontend`], [`machine`], [`evidence`] and [`engine`]. What checks evidence needs no engine.
+//!
+//! The binary is in here too: the modules that are not public, the only ones that touch files, the
+//! terminal, the clock and the environment.
+
+pub use {engine, evidence, frontend, machine, program};
+
+pub use engine::{
+    Bug, ENGINES, Engine, Explanation, FenceAnswer, FenceOptions, Finding, Placed, Run, ask, engine_named,
+    place_fences,
+};
+pub use evidence::{
+    Checked, Form, Goal, Ignore, Monitor, Progress, Stop, Task, Verdict, check, check_file, write_evidence,
+};
+pub use frontend::Diagnostic;
+pub use machine::{MODELS, Model, SC, TSO, model_named};
+pub use program::Program;
 
 mod args;
 mod commands;
@@ -17,17 +60,41 @@ mod report;
 mod session;
 mod whole_file;
 
+#[doc(hidden)]
 pub use commands::{conversation, expectations};
 
 use args::{Cli, Command};
 use clap::Parser;
 use console::Console;
 use exit::{Exit, Failure};
+use frontend::{Insertion, Options};
+use program::{Source, Span};
 use report::Ending;
 use std::process::ExitCode;
 use std::thread;
 
+/// The program that a text says. The language is found from the name's ending, else from the text.
+pub fn read(name: &str, text: &str) -> Result<Program, Vec<Diagnostic>> {
+    let Some(frontend) = frontend::choose(None, name, text) else {
+        return Err(vec![Diagnostic::error(Span::NONE, "the language is not clear")]);
+    };
+    let parsed = (frontend.read)(Source::new(name, text), &Options::default())?;
+    Ok(parsed.program)
+}
+
+/// The text of a program that was read, with fences in it and all else as it was.
+pub fn write_fences(program: &Program, placed: &Placed) -> Result<String, Diagnostic> {
+    let (name, text) = (program.source.name(), program.source.text());
+    let insertions: Vec<Insertion> =
+        placed.fences.iter().map(|fence| commands::insertion(&fence.point)).collect();
+    match frontend::choose(None, name, text) {
+        Some(frontend) => (frontend.insert)(text, &insertions),
+        None => Err(Diagnostic::error(Span::NONE, "the language is not clear")),
+    }
+}
+
 /// Does what the command line says.
+#[doc(hidden)]
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         anstream::eprintln!("this is a bug in fencewright, please report it: {panic}");

@@ -2,7 +2,9 @@
 
 use super::Input;
 use super::values::{models, positive};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use frontend::FRONTENDS;
 use std::path::PathBuf;
 
 /// What stands below its help.
@@ -21,8 +23,8 @@ pub struct Show {
     pub file: PathBuf,
 
     /// In which form
-    #[arg(long = "as", value_name = "FORM", default_value = "fw")]
-    pub form: ShowAs,
+    #[arg(long = "as", value_name = "FORM", default_value = FRONTENDS[0].name, value_parser = forms())]
+    pub form: String,
 
     /// Print a program that does under SC what this one does under the model: store buffers become
     /// registers. A thread that would buffer too much goes to `overflow`, which is a violation
@@ -41,17 +43,16 @@ pub struct Show {
     pub input: Input,
 }
 
-/// What `show` prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ShowAs {
-    /// The program in our language, lowered to single steps
-    Fw,
-    /// A Graphviz graph of the automata
-    Dot,
-    /// The automata as JSON
-    Json,
-    /// A program for Memorax, if it can be one
-    Rmm,
-    /// A program for Trencher, if it can be one
-    Trencher,
+/// The name of the picture.
+pub const DOT: &str = "dot";
+/// The name of the list of automata.
+pub const JSON: &str = "json";
+
+/// The forms: the languages that can be written, and two more.
+fn forms() -> PossibleValuesParser {
+    let written =
+        FRONTENDS.iter().filter_map(|frontend| Some((frontend.name, frontend.write.as_ref()?.about)));
+    let others = [(DOT, "A Graphviz graph of the automata"), (JSON, "The automata as JSON")];
+    let all = written.chain(others);
+    PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
 }

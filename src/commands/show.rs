@@ -1,12 +1,12 @@
 //! `show`: the program in another form.
 
-use super::fence::goal;
-use crate::args::{Show, ShowAs, chosen_models};
+use crate::args::{DOT, JSON, Show, chosen_models};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::input::Loaded;
 use crate::report::{Failed, REPORTS, Said, automata};
 use crate::session::{Session, Told};
+use frontend::FRONTENDS;
 use machine::{Buffered, Flattened};
 use program::Program;
 
@@ -21,12 +21,16 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
         true => flattened(args, &loaded)?,
         false => (loaded.program.clone(), String::new()),
     };
-    let text = match args.form {
-        ShowAs::Fw => Ok(heading + &program::print(&program)),
-        ShowAs::Dot => Ok(program::dot(&program)),
-        ShowAs::Json => Ok(format!("{}\n", automata(&program))),
-        ShowAs::Rmm => frontend::rmm::write(&program),
-        ShowAs::Trencher => frontend::trencher::write(&program),
+    let writing = FRONTENDS.iter().find(|frontend| frontend.name == args.form);
+    let text = match (args.form.as_str(), writing.and_then(|frontend| frontend.write.as_ref())) {
+        (DOT, _) => Ok(program::dot(&program)),
+        (JSON, _) => Ok(format!("{}\n", automata(&program))),
+        (name, Some(writing)) => {
+            // Remarks are written in our own language only.
+            let heading = if name == FRONTENDS[0].name { heading } else { String::new() };
+            (writing.write)(&program).map(|text| heading + &text)
+        }
+        (name, None) => return Err(Failure::Message(format!("programs cannot be written as {name}"))),
     };
     match text {
         Ok(text) => {
@@ -49,7 +53,7 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
 /// The program with its store buffers in registers, and what to say above it.
 fn flattened(args: &Show, loaded: &Loaded) -> Result<(Program, String), Failure> {
     let model = chosen_models(&args.model)[0];
-    let program = goal(loaded.program.clone());
+    let program = loaded.program.clone().with_question_as_property();
     let machine = Buffered::exact(&program, model).with_dead_registers().capped(args.buffer);
     let flat = Flattened::of(&machine).map_err(|why| Failure::Message(format!("{}: {why}", loaded.name)))?;
     let heading = format!(

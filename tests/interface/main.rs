@@ -3,5 +3,6 @@
 mod book;
 mod cli;
 mod grammar;
+mod house;
 mod html;
 mod lsp;

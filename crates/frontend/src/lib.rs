@@ -1,7 +1,8 @@
 //! Texts to programs: one file (or folder) a language.
 //!
 //! A [`Frontend`] is an entry of [`FRONTENDS`]: its name, the file names it claims, how it
-//! recognises a text, the function that reads one and the one that writes fences into one.
+//! recognises a text, the function that reads one and the one that writes fences into one; what a
+//! language can do besides (write programs, list names) is optional.
 //! Reading never panics and never prints; what is wrong comes back as [`Diagnostic`]s with
 //! spans, as many as can be found in one go. Front ends know no memory model.
 
@@ -56,6 +57,18 @@ pub struct Frontend {
     /// Writes fences into a text that it has read, leaving all else as it is. The result may
     /// still not be what is wanted; reading it tells.
     pub insert: fn(&str, &[Insertion]) -> Result<String, Diagnostic>,
+    /// Writes programs, if it can.
+    pub write: Option<Writing>,
+    /// Lists the names of a text, if it can.
+    pub index: Option<fn(&str, &Options) -> Index>,
+}
+
+/// How a language writes programs.
+pub struct Writing {
+    /// One line for lists and help.
+    pub about: &'static str,
+    /// A program as text, or what the language cannot say.
+    pub write: fn(&Program) -> Result<String, Vec<Diagnostic>>,
 }
 
 /// All languages, the first that recognises a text wins.

@@ -33,6 +33,7 @@ mod named;
 mod names;
 mod print;
 mod property;
+mod question;
 mod rewrite;
 mod source;
 mod validate;

@@ -4,7 +4,6 @@ use super::ask::{named, short};
 use super::config::ProgramEntry;
 use super::config::written::Expected;
 use super::{Asked, Comparing, Done, Found};
-use crate::commands::fence::goal;
 use crate::input::Loaded;
 use crate::limits::Watch;
 use crate::report::{Answered, Compared, Place, Status, Subject};
@@ -114,7 +113,7 @@ impl Comparing<'_> {
 
     /// Which fences would prevent a violation that SC does not have.
     fn missing(&self, task: &Task<'_>, watch: &Watch<'_>, entry: &ProgramEntry) -> (String, Option<Place>) {
-        let program = goal(task.program.clone());
+        let program = task.program.clone().with_question_as_property();
         let task = Task { program: &program, ..*task };
         let placed = self.cheapest(&task, &entry.how, watch, Costs::default(), Points::Stores);
         let placed =

@@ -4,7 +4,6 @@ use super::ask::named;
 use super::config::written::Expected;
 use super::config::{FencePlace, FencesEntry};
 use super::{Asked, Comparing, Done, Found};
-use crate::commands::fence::goal;
 use crate::report::{Compared, Place, Status, Subject, fence_name, kind, statement_of};
 use engine::{FencePoint, Points, fence_points};
 use evidence::Task;
@@ -17,7 +16,7 @@ impl Comparing<'_> {
     pub fn fences(&self, entry_number: usize, path: &Path, done: &mut Done) {
         let entry = &self.config.fences[entry_number];
         let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
-        let program = goal(loaded.program.clone());
+        let program = loaded.program.clone().with_question_as_property();
         let asked = Asked { file: &loaded.name, line: entry.line, model: Some(entry.model) };
         let compared = self.set(&asked, &program, entry).unwrap_or_else(|reason| {
             let mut compared = self.compared(&asked, Subject::Fences, "", Status::Error, "error");

@@ -5,12 +5,10 @@
 //! what safety needs, which is usually less. That is a question of its own, asked of the engine within
 //! what is left of the time and within a number of states.
 
-mod goal;
 mod record;
 mod text;
 
-pub use goal::goal;
-pub use text::with_fences;
+pub use text::{insertion, with_fences};
 
 use super::{claims_something, robust};
 use crate::args::{self, Fence, chosen_models};
@@ -77,7 +75,7 @@ struct Fencing<'a> {
 impl Fencing<'_> {
     fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> Written {
         let (args, session) = (self.args, self.session);
-        let program = goal(loaded.program.clone());
+        let program = loaded.program.clone().with_question_as_property();
         let goal = match args.goal {
             args::Goal::Safe => Goal::Safe,
             args::Goal::Robust => Goal::Robust,

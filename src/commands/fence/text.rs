@@ -3,7 +3,6 @@
 //! The front end edits the text; then it is read again, and only if it means what the answer is
 //! about it is handed out.
 
-use super::goal;
 use crate::input::Loaded;
 use crate::report::Edit;
 use engine::{FencePoint, Placed};
@@ -24,7 +23,7 @@ pub fn with_fences<'p>(
     };
     let text = (loaded.frontend.insert)(source.text(), &insertions).map_err(|error| refused(&error))?;
     let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
-    match read.map(|parsed| goal(parsed.program)) {
+    match read.map(|parsed| parsed.program.with_question_as_property()) {
         Ok(program) if same(&program, fenced) => Ok(text),
         _ => Err(format!(
             "{}: these fences cannot be written between its statements so that the text means just that; \
@@ -45,7 +44,8 @@ pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<Edit> {
     placed.fences.iter().map(|fence| alone(&fence.point)).collect::<Result<_, _>>().unwrap_or_default()
 }
 
-fn insertion(point: &FencePoint) -> Insertion {
+/// What a fence is to a front end.
+pub fn insertion(point: &FencePoint) -> Insertion {
     Insertion { span: point.span, before: point.before, strength: point.strength }
 }
 

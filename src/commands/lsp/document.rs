@@ -103,9 +103,9 @@ impl Reading {
             self.diagnostics = vec![Diagnostic::error(Span::NONE, message)];
             return;
         }
-        if self.is_fw() && !settings.defines.is_empty() {
+        if let Some(index) = frontend.index.filter(|_| !settings.defines.is_empty()) {
             // Settings are for all files, and not every file has all the constants.
-            let index = frontend::index(self.text.as_str(), &Options::default());
+            let index = index(self.text.as_str(), &Options::default());
             let constant =
                 |name: &str| index.symbols.iter().any(|s| s.kind == SymbolKind::Constant && s.name == name);
             let defines = settings.defines.iter().filter(|(name, _)| constant(name)).cloned();
@@ -123,15 +123,10 @@ impl Reading {
         }
     }
 
-    /// Whether it is written in our own language.
-    pub fn is_fw(&self) -> bool {
-        self.frontend.is_some_and(|frontend| frontend.name == "fw")
-    }
-
-    /// Its names, if it is written in our own language.
+    /// Its names, if its language lists them.
     pub fn index(&self) -> Option<&Index> {
-        let index = || frontend::index(self.text.as_str(), &self.options);
-        (self.is_fw() && self.text.as_str().len() <= MAX_TEXT).then(|| self.index.get_or_init(index))
+        let index = self.frontend?.index.filter(|_| self.text.as_str().len() <= MAX_TEXT)?;
+        Some(self.index.get_or_init(|| index(self.text.as_str(), &self.options)))
     }
 
     /// What is wrong with it, as the protocol wants it.

@@ -11,7 +11,7 @@ use program::Program;
 /// The edits that insert the fences, or why there are none.
 pub fn repair(reading: &Reading, settings: &Settings, monitor: &dyn Monitor) -> Result<Vec<Edit>, String> {
     let loaded = reading.loaded.as_ref().ok_or("the text is no program")?;
-    let program = goal(loaded.program.clone());
+    let program = loaded.program.clone().with_question_as_property();
     let placed = place(&program, settings, monitor)?;
     if placed.fences.is_empty() {
         return Err("it is safe without any more fences".to_string());

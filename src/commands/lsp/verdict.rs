@@ -8,7 +8,6 @@ use super::document::Reading;
 use super::lines::Range;
 use super::settings::Settings;
 use super::story::story;
-use crate::commands::fence::goal;
 use crate::input::Loaded;
 use crate::numbers::counted;
 use engine::{ENGINES, Engine, Explicit, Finding, GapProofs, Run, ask, decide};
@@ -189,7 +188,7 @@ impl Asking<'_> {
             Some(false) => ("does not hold", 1),
         };
         let head = format!("the condition {holds} ({}), {seen}", self.model());
-        let program = goal(loaded.program.clone());
+        let program = loaded.program.clone().with_question_as_property();
         let task = Task::safe(&program, model);
         let shown = self.ask(&task)?;
         let violated = match shown.checked.verdict() {

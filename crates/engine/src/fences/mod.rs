@@ -48,16 +48,17 @@ impl Default for Costs {
 }
 
 /// Where fences may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Points {
     /// Behind stores.
+    #[default]
     Stores,
     /// Behind stores, and before loads.
     All,
 }
 
 /// What to look for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct FenceOptions {
     /// What fences cost.
     pub costs: Costs,

@@ -16,7 +16,7 @@ mod parse;
 mod sink;
 mod suggest;
 
-use crate::{Diagnostic, Frontend, MAX_TEXT, Options, Parsed};
+use crate::{Diagnostic, Frontend, MAX_TEXT, Options, Parsed, Writing};
 use program::{Program, Source, Span};
 use std::sync::Arc;
 
@@ -28,6 +28,11 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     recognises: lexer::recognises,
     read,
     insert: insert::insert,
+    write: Some(Writing {
+        about: "The program in our language, lowered to single steps",
+        write: |program| Ok(program::print(program)),
+    }),
+    index: Some(index::index),
 };
 
 fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {

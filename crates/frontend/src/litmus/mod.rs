@@ -40,6 +40,8 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     recognises,
     read,
     insert: insert::insert,
+    write: None,
+    index: None,
 };
 
 /// Whether a text looks like a litmus test for a machine we know.

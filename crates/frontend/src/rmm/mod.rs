@@ -15,7 +15,7 @@ mod write;
 
 pub use write::write;
 
-use crate::{Diagnostic, Frontend, Options, Parsed};
+use crate::{Diagnostic, Frontend, Options, Parsed, Writing};
 use lower::Variables;
 use program::{
     Cond, Domain, Expr, Hint, Liveness, Place, Program, Property, PropertyKind, RegId, Source, Span, Thread,
@@ -31,6 +31,8 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     recognises,
     read,
     insert: insert::insert,
+    write: Some(Writing { about: "A program for Memorax, if it can be one", write }),
+    index: None,
 };
 
 /// More errors than this help nobody.

@@ -15,7 +15,7 @@ mod write;
 
 pub use write::write;
 
-use crate::{Diagnostic, Frontend, Options, Parsed};
+use crate::{Diagnostic, Frontend, Options, Parsed, Writing};
 use lower::{Addresses, Context};
 use program::{Cond, Program, Property, PropertyKind, Source, Span, ThreadId, Variable};
 use std::collections::BTreeSet;
@@ -32,6 +32,8 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     recognises,
     read,
     insert: insert::insert,
+    write: Some(Writing { about: "A program for Trencher, if it can be one", write }),
+    index: None,
 };
 
 /// Whether a text looks like Trencher's: a thread comes first, with a state to start in.

@@ -1,19 +1,20 @@
-//! What fences are placed for.
+//! Questions as properties.
 //!
-//! A program has its properties. A litmus test has a question about its final states, which
-//! becomes a property: the outcome it names must not happen. `exists` and `~exists` differ in
-//! what their author expects, not in which outcome is meant; `forall` names the only outcomes
-//! that may happen.
+//! A litmus test has a question about its final states, which becomes a property: the outcome it
+//! names must not happen. `exists` and `~exists` differ in what their author expects, not in which
+//! outcome is meant; `forall` names the only outcomes that may happen.
 
-use program::{Cond, Program, Property, PropertyKind, Quantifier, Question};
+use crate::{Cond, Program, Property, PropertyKind, Quantifier, Question};
 
-/// The program with its question, if it has one, as a property.
-pub fn goal(mut program: Program) -> Program {
-    if let Some(question) = program.question.take() {
-        let property = property(&program, question);
-        program.properties.push(property);
+impl Program {
+    /// The program with its question, if it has one, as a property.
+    pub fn with_question_as_property(mut self) -> Program {
+        if let Some(question) = self.question.take() {
+            let property = property(&self, question);
+            self.properties.push(property);
+        }
+        self
     }
-    program
 }
 
 fn property(program: &Program, question: Question) -> Property {

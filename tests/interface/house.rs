@@ -1,0 +1,81 @@
+//! ARCHITECTURE.md: the files it names exist, and how large the trusted base is.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn expanded(pattern: &str) -> Vec<String> {
+    let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_string()] };
+    let (names, after) = rest.split_once('}').expect("a closing brace");
+    names.split(',').map(|name| format!("{before}{name}{after}")).collect()
+}
+
+/// All Rust files of a path: itself, or what is in the folder.
+fn files(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_path_buf()];
+    }
+    let entries = fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries
+        .filter(|path| path.is_dir() || path.extension().is_some_and(|e| e == "rs"))
+        .flat_map(|p| files(&p))
+        .collect()
+}
+
+/// The lines of a file before its tests.
+fn lines(path: &Path) -> usize {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    code.lines().filter(|line| !line.trim().is_empty()).count()
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_trusted_base_is_there_and_this_large() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("it is there");
+    let section = text.split("## The trusted base").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let rows: Vec<Vec<&str>> = section
+        .expect("a section")
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.contains('`'))
+        .map(|line| line.trim_matches('|').split(" | ").collect())
+        .collect();
+    let mut all = BTreeSet::new();
+    for row in &rows {
+        let [about, base, tests] = row[..] else { panic!("three columns: {row:?}") };
+        let named: Vec<String> = quoted(base).into_iter().flat_map(expanded).collect();
+        let base: BTreeSet<PathBuf> = named.iter().flat_map(|name| files(&root().join(name))).collect();
+        println!("{:>6} lines for {}", base.iter().map(|file| lines(file)).sum::<usize>(), about.trim());
+        all.extend(base);
+        let tested = quoted(tests);
+        assert!(!tested.is_empty(), "{about}: by which test?");
+        for test in tested {
+            assert!(root().join(test).exists(), "{about}: there is no {test}");
+        }
+    }
+    println!("{:>6} lines in all", all.iter().map(|file| lines(file)).sum::<usize>());
+    assert!(rows.len() > 5 && all.len() > 40, "{} rows, {} files", rows.len(), all.len());
+}
+
+#[test]
+fn files_that_the_page_names_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("it is there");
+    let mut checked = 0;
+    for name in quoted(&text).into_iter().filter(|name| name.contains('/') && !name.contains(' ')) {
+        for name in expanded(name).iter().filter(|name| !name.contains('*')) {
+            let places = [root().join(name), root().join("crates").join(name)];
+            assert!(places.iter().any(|place| place.exists()), "there is no {name}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 60, "{checked}");
+}
