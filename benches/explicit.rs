@@ -1,7 +1,7 @@
 //! How fast exact exploration is, and how small its states are.
 //!
 //! `cargo bench --bench explicit` measures Lamport's fast mutex with 3 threads under TSO
-//! against the requirement (1 million states a second on one core, 100 bytes a stored state)
+//! against the requirement (1 million states per second on one core, 100 bytes per stored state)
 //! and lists other programs of the corpus. `-- --strict` fails if the requirement is not met,
 //! `-- --quick` takes smaller instances.
 
@@ -77,16 +77,16 @@ fn requirement(flags: &Flags) -> Requirements {
     println!("Lamport's fast mutex, {threads} threads, TSO: {}", measured.verdict);
     println!("  {:>12} states", measured.states);
     println!("  {:>12.3} seconds", measured.seconds);
-    println!("  {:>12.0} states a second", measured.rate());
+    println!("  {:>12.0} states per second", measured.rate());
     println!("  {bytes:>12.1} bytes a stored state");
-    println!("  {:>12.0} states a second checked", measured.check_rate());
+    println!("  {:>12.0} states per second checked", measured.check_rate());
     if let Some(peak) = peak_memory() {
         println!("  {:>12.1} MiB of memory at most", peak as f64 / f64::from(1 << 20));
     }
     let mut requirements = Requirements::default();
     if !flags.quick {
-        requirements.demand("at least 1,000,000 states a second", measured.rate() >= 1e6);
-        requirements.demand("at most 100 bytes a stored state", bytes <= 100.0);
+        requirements.demand("at least 1,000,000 states per second", measured.rate() >= 1e6);
+        requirements.demand("at most 100 bytes per stored state", bytes <= 100.0);
     }
     requirements
 }

@@ -109,7 +109,7 @@ pub enum Command {
     #[command(after_help = "\
 Examples:
   fencewright bench                                what there is
-  fencewright bench seed004-robust --format json   one object a row
+  fencewright bench seed004-robust --format json   one object per row
   fencewright bench seed000 --runs 9 --markdown    tables for the book")]
     Bench(Bench),
 
@@ -133,7 +133,7 @@ Examples:
         shell: clap_complete::Shell,
     },
 
-    /// Print the man page, or write one page a command
+    /// Print the man page, or write one page per command
     #[command(after_help = "\
 Examples:
   fencewright man | man -l -

@@ -17,7 +17,7 @@ pub struct Exploring {
 
     /// In which order exact searches go
     #[arg(long, value_name = "ORDER", default_value = "bfs")]
-    pub search: Search,
+    pub search: SearchOrder,
 
     /// The largest bound on store buffers to try; beyond it the answer is unknown
     #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
@@ -47,18 +47,18 @@ impl Exploring {
 
 /// In which order to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Search {
+pub enum SearchOrder {
     /// Breadth first: the shortest violation
     Bfs,
     /// Depth first: often finds deep violations sooner
     Dfs,
 }
 
-impl From<Search> for Order {
-    fn from(search: Search) -> Order {
+impl From<SearchOrder> for Order {
+    fn from(search: SearchOrder) -> Order {
         match search {
-            Search::Bfs => Order::Breadth,
-            Search::Dfs => Order::Depth,
+            SearchOrder::Bfs => Order::Breadth,
+            SearchOrder::Dfs => Order::Depth,
         }
     }
 }

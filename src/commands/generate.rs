@@ -16,7 +16,7 @@ pub fn completions(shell: Shell, _: &Console) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
-/// Prints the man page, or writes one page a command into a folder.
+/// Prints the man page, or writes one page per command into a folder.
 pub fn man(folder: Option<&Path>, _: &Console) -> Result<Exit, Failure> {
     match folder {
         None => {

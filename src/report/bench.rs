@@ -163,7 +163,7 @@ pub fn markdown(tables: &[BenchTable]) -> Printed {
     Printed { out, err: String::new() }
 }
 
-/// One object a row.
+/// One object per row.
 pub fn json(schema: &str, bench: &str, tables: &[BenchTable]) -> Printed {
     let mut out = String::new();
     for table in tables {

@@ -69,7 +69,7 @@ pub enum Safety {
     NothingClaimed,
     /// So many, at this cost.
     Needs {
-        /// Fences, counted once a thread.
+        /// Fences, counted once per thread.
         count: usize,
         /// What they cost.
         cost: u64,
@@ -82,7 +82,7 @@ pub enum Safety {
     Unknown(Vec<Reason>),
 }
 
-/// How many fences there are, counted once a thread.
+/// How many fences there are, counted once per thread.
 pub fn count<'a>(points: impl IntoIterator<Item = &'a FencePoint>) -> usize {
     points.into_iter().map(|point| point.threads().len()).sum()
 }

@@ -1,4 +1,4 @@
-//! Reports for scripts: one JSON object a line. Fields are only ever added, never renamed.
+//! Reports for scripts: one JSON object per line. Fields are only ever added, never renamed.
 
 mod fences;
 mod robust;
@@ -101,7 +101,7 @@ impl Report for Json {
     }
 
     fn about(&self) -> &'static str {
-        "one JSON object a line and file"
+        "one JSON object per line and file"
     }
 
     fn form(&self) -> Form {

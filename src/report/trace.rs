@@ -1,10 +1,10 @@
-//! A run as people read it: a table with one column a thread and one a variable, or, where the
+//! A run as people read it: a table with one column per thread and one per variable, or, where the
 //! terminal is too narrow for that, a list.
 //!
-//! What happens stands on the left, one column a thread; what is true afterwards on the right:
+//! What happens stands on the left, one column per thread; what is true afterwards on the right:
 //! the buffers that are not empty, and what changed in memory. Which steps share a row is said
 //! in `rows`. There are several ways to draw this within a width: buffers in columns of their own
-//! or below the statements, memory in one column or one a variable. Of those whose words fit, the
+//! or below the statements, memory in one column or one per variable. Of those whose words fit, the
 //! one with the fewest lines is taken; if none fits, or not without breaking most lines, a list.
 
 mod rows;

@@ -13,7 +13,7 @@ fn parse(text: &str) -> Program {
     parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program
 }
 
-/// Two or three threads, a statement a line, in which delayed stores show, choices are free and
+/// Two or three threads, a statement per line, in which delayed stores show, choices are free and
 /// products leave 64 bits.
 fn random_text(seed: u64) -> String {
     let mut chance = Rng::with_seed(seed);

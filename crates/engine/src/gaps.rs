@@ -36,26 +36,26 @@ impl Engine for GapProofs {
             states += statistics.states;
             let statistics = Statistics { states, ..statistics };
             match step {
-                Step::Done(verdict) => return Answer { verdict, statistics, engine: self.name() },
-                Step::Spurious if precision >= MOST_PRECISE => {
+                Attempt::Done(verdict) => return Answer { verdict, statistics, engine: self.name() },
+                Attempt::Spurious if precision >= MOST_PRECISE => {
                     let verdict = Verdict::Unknown(vec![Reason::Imprecise(precision)]);
                     return Answer { verdict, statistics, engine: self.name() };
                 }
-                Step::Spurious => precision *= 2,
+                Attempt::Spurious => precision *= 2,
             }
         }
     }
 }
 
-enum Step {
+enum Attempt {
     Done(Verdict),
     /// A violation of the abstraction that is none of the program.
     Spurious,
 }
 
-fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
+fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Attempt, Statistics) {
     let machine = task.machine();
-    let unknown = |reason| Step::Done(Verdict::Unknown(vec![reason]));
+    let unknown = |reason| Attempt::Done(Verdict::Unknown(vec![reason]));
     let steps = match GapStepper::new(&machine, precision) {
         Ok(steps) => steps,
         Err(unsupported) => return (unknown(Reason::Unsupported(unsupported.span)), Statistics::default()),
@@ -76,9 +76,9 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
             // Perhaps the exact machine can take the run to the violating normal form.
             let trace = system.trace(&found.states, at, violation);
             match replay(task.program, task.model, &trace) {
-                Ok(_) => Step::Done(Verdict::Unsafe(trace)),
-                Err(_) if doubts.is_empty() => Step::Spurious,
-                Err(_) => Step::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect())),
+                Ok(_) => Attempt::Done(Verdict::Unsafe(trace)),
+                Err(_) if doubts.is_empty() => Attempt::Spurious,
+                Err(_) => Attempt::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect())),
             }
         }
         Ended::Stopped(stop) => unknown(Reason::Stopped(stop)),
@@ -86,10 +86,13 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Step, Statistics) {
         Ended::Heavy => unknown(Reason::BuffersBeyond(found.bound)),
         Ended::Complete | Ended::Deep if doubts.is_empty() => {
             let set = system.closed_set(found.states);
-            Step::Done(Verdict::Safe(Certificate::Listed(Listed { gaps: Some(system.domain.gaps()), set })))
+            Attempt::Done(Verdict::Safe(Certificate::Listed(Listed {
+                gaps: Some(system.domain.gaps()),
+                set,
+            })))
         }
         Ended::Complete | Ended::Deep => {
-            Step::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect()))
+            Attempt::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect()))
         }
     };
     (step, statistics)

@@ -1,7 +1,7 @@
 //! The lines of an evidence file, in two forms.
 //!
-//! A file is a list of [`Record`]s, one a line. The text form is words and numbers separated
-//! by blanks, with a remark for people after `#`; the JSON form is one object a line. Both
+//! A file is a list of [`Record`]s, one per line. The text form is words and numbers separated
+//! by blanks, with a remark for people after `#`; the JSON form is one object per line. Both
 //! say the same. Threads, edges, locations and variables are named by number, because names
 //! may hold anything.
 

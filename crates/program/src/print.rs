@@ -1,6 +1,6 @@
 //! Back to text: expressions, conditions, steps and whole programs as `.fw`.
 //!
-//! A printed thread is one labelled statement a location, with `goto`s between them, in the
+//! A printed thread is one labelled statement per location, with `goto`s between them, in the
 //! order of the locations; it reads back to the same automaton. [`same`] says what "same"
 //! means: equal up to the numbering of locations, names and spans.
 

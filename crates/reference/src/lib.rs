@@ -40,9 +40,9 @@ mod rules;
 pub enum Model {
     /// Nowhere.
     Sc,
-    /// In one queue a thread.
+    /// In one queue per thread.
     Tso,
-    /// In one queue a thread and variable.
+    /// In one queue per thread and variable.
     Pso,
 }
 
@@ -83,7 +83,7 @@ pub struct Pending {
 /// The store buffers of one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Buffers {
-    /// None (SC), one (TSO) or one a variable (PSO); the oldest store stands first.
+    /// None (SC), one (TSO) or one per variable (PSO); the oldest store stands first.
     pub queues: Vec<VecDeque<Pending>>,
     /// The epoch of the thread's next store.
     pub epoch: usize,

@@ -3,7 +3,7 @@
 use super::document::Reading;
 use super::lines::Edit;
 use super::settings::Settings;
-use crate::commands::fence::{goal, with_fences};
+use crate::commands::fence::with_fences;
 use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, Placed, Points, Run, place_fences};
 use evidence::{Monitor, Task};
 use program::Program;

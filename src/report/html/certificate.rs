@@ -1,4 +1,4 @@
-//! What a certificate knows, as tables: one a thread, a row a location.
+//! What a certificate knows, as tables: one per thread, a row per location.
 
 use crate::numbers::counted;
 use crate::report::markup::escape;

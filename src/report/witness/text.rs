@@ -1,4 +1,4 @@
-//! A witness as text: a table with one column a thread, from the store over the load and the
+//! A witness as text: a table with one column per thread, from the store over the load and the
 //! chain to the drain, and the cycle in sentences.
 
 use super::{Part, Told};

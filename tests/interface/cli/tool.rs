@@ -32,7 +32,7 @@ impl Ran {
         self
     }
 
-    /// Standard output as JSON values, one a line; fails if it holds anything else.
+    /// Standard output as JSON values, one per line; fails if it holds anything else.
     pub fn json(&self) -> Vec<serde_json::Value> {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
         self.out.lines().map(parse).collect()

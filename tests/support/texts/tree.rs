@@ -1,4 +1,4 @@
-//! Programs of the `.fw` language as trees, and their text: a statement a line, so that a failing
+//! Programs of the `.fw` language as trees, and their text: a statement per line, so that a failing
 //! test can take lines away.
 
 use program::{Arith, Relation};

@@ -75,7 +75,7 @@ pub(super) fn reach(
     round: Round<'_>,
 ) -> (Ended, Effort) {
     let go_on = || round.monitor.observe(&round.progress(predicates));
-    let mut search = Search {
+    let mut search = CubeSearch {
         predicates,
         post: Post::new(predicates, &go_on),
         nodes: Vec::new(),
@@ -89,7 +89,7 @@ pub(super) fn reach(
     (ended, Effort { states: search.nodes.len(), questions: search.post.questions })
 }
 
-struct Search<'a> {
+struct CubeSearch<'a> {
     predicates: &'a Predicates,
     post: Post<'a>,
     nodes: Vec<Node>,
@@ -108,7 +108,7 @@ pub(super) fn work(predicates: &Predicates) -> usize {
     4 + predicates.len() / 64
 }
 
-impl Search<'_> {
+impl CubeSearch<'_> {
     fn run(
         &mut self,
         space: &mut Space<'_>,

@@ -2,7 +2,7 @@
 //!
 //! A candidate is a place in the *source*: all edges that come from the same statement, in all
 //! threads of a family and all copies made by unrolling or inlining, get the fence together,
-//! because that is what writing it there does. It costs its price once a thread, times a
+//! because that is what writing it there does. It costs its price once per thread, times a
 //! weight for every loop around it.
 
 use super::{Costs, Points};
@@ -121,7 +121,7 @@ fn statement_at(thread: &Thread, loc: Loc, entering: &BTreeSet<(Loc, Span)>) -> 
 /// Dearer than this is equally unwanted; sums of such prices stay far from the end of `u64`.
 const DEAREST: u64 = 1 << 40;
 
-/// The price once a thread, at the depth of the deepest of its places there.
+/// The price once per thread, at the depth of the deepest of its places there.
 fn price(members: &[(Placement, u32)], cost: u64, in_loop: u64) -> u64 {
     let mut threads: BTreeMap<ThreadId, u32> = BTreeMap::new();
     for (placement, depth) in members {

@@ -24,7 +24,7 @@ pub(crate) struct Hitting {
 impl Hitting {
     /// A cheapest solution; `None` if a clause cannot be met.
     pub(crate) fn solve(&self) -> Option<BTreeSet<Candidate>> {
-        let mut search = Search { problem: self, best: None };
+        let mut search = CoverSearch { problem: self, best: None };
         search.branch(&mut BTreeSet::new(), &mut BTreeSet::new(), 0);
         search.best.map(|(_, chosen)| chosen)
     }
@@ -35,12 +35,12 @@ impl Hitting {
     }
 }
 
-struct Search<'a> {
+struct CoverSearch<'a> {
     problem: &'a Hitting,
     best: Option<(u64, BTreeSet<Candidate>)>,
 }
 
-impl Search<'_> {
+impl CoverSearch<'_> {
     fn branch(&mut self, chosen: &mut BTreeSet<Candidate>, excluded: &mut BTreeSet<Candidate>, cost: u64) {
         if self.problem.forbidden.iter().any(|set| set.is_subset(chosen)) {
             return;

@@ -140,7 +140,7 @@ pub fn place_fences(
     options: &FenceOptions,
     run: &Run<'_>,
 ) -> Result<FencesFound, Bug> {
-    let mut search = Search::new(task, engine, options, run);
+    let mut search = FenceSearch::new(task, engine, options, run);
     let answer = match search.solve() {
         Ok(answer) => answer,
         Err(Halt::Unknown(reasons)) => FenceAnswer::Unknown(reasons),
@@ -148,7 +148,7 @@ pub fn place_fences(
         Err(Halt::Bug(bug)) => return Err(bug),
     };
     let (statistics, engine) = search.decided.unwrap_or(search.last);
-    let Search { most_predicates, questions, .. } = search;
+    let FenceSearch { most_predicates, questions, .. } = search;
     Ok(FencesFound { answer, statistics, engine, most_predicates, questions })
 }
 
@@ -159,7 +159,7 @@ enum Halt {
     Bug(Bug),
 }
 
-struct Search<'a> {
+struct FenceSearch<'a> {
     task: Task<'a>,
     engine: &'a dyn Engine,
     run: &'a Run<'a>,
@@ -174,11 +174,16 @@ struct Search<'a> {
     decided: Option<(Statistics, &'static str)>,
 }
 
-impl<'a> Search<'a> {
-    fn new(task: &Task<'a>, engine: &'a dyn Engine, options: &FenceOptions, run: &'a Run<'a>) -> Search<'a> {
+impl<'a> FenceSearch<'a> {
+    fn new(
+        task: &Task<'a>,
+        engine: &'a dyn Engine,
+        options: &FenceOptions,
+        run: &'a Run<'a>,
+    ) -> FenceSearch<'a> {
         let candidates = candidates(task.program, task.model, options.points, &options.costs);
         let costs = candidates.iter().map(|point| point.cost).collect();
-        Search {
+        FenceSearch {
             task: *task,
             engine,
             run,

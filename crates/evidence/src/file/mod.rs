@@ -42,7 +42,7 @@ const VERSION: u32 = 1;
 pub enum Form {
     /// Words and numbers.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 

@@ -3,7 +3,7 @@
 use super::Places;
 use super::facts::{Contents, Exactly, Order, Values};
 use super::labels::{Label, absent, labels};
-use super::say::{Fact, Kind, Place, sentences};
+use super::say::{Fact, Place, SlotKind, sentences};
 use crate::{ClosedSet, Monitor, Progress, Stop, Task};
 use machine::{Gaps, Local, Machine, Slot, State};
 use program::{Loc, Named, RegId, ThreadId, VarId};
@@ -227,7 +227,7 @@ impl<'a> Collector<'a> {
         for (register, values) in &facts.registers {
             if self.named.mentions(program, id, RegId::new(*register)) {
                 let name = program.threads[thread].registers[*register].clone();
-                known.extend(values.predicate(self.exactly).map(|p| Fact::Of(Kind::Register, name, p)));
+                known.extend(values.predicate(self.exactly).map(|p| Fact::Of(SlotKind::Register, name, p)));
             }
         }
         known.extend(self.orders(facts, &self.compared[thread]));
@@ -242,7 +242,7 @@ impl<'a> Collector<'a> {
     fn memory(&self, facts: &Facts) -> Vec<Fact> {
         let variables = self.task.program.variables.iter().zip(&facts.memory);
         let fact = |name: &String, values: &Values| {
-            values.predicate(self.exactly).map(|p| Fact::Of(Kind::Variable, name.clone(), p))
+            values.predicate(self.exactly).map(|p| Fact::Of(SlotKind::Variable, name.clone(), p))
         };
         variables.filter_map(|(variable, values)| fact(&variable.name, values)).collect()
     }

@@ -4,7 +4,7 @@
 //! term by term: what is counted positively stands left, the rest right. Of two that bound the
 //! same sum from both sides an equation is made, and what follows from the others is left out.
 
-use super::say::{Fact, Kind, Predicate, listed};
+use super::say::{Fact, Predicate, SlotKind, listed};
 use logic::{Atom, Context, Int, Linear, Relation, Var};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ struct Bounds {
 /// order they come.
 pub(super) fn facts<O: Ord>(
     atoms: &[Atom],
-    name: &dyn Fn(Var) -> (Kind, String),
+    name: &dyn Fn(Var) -> (SlotKind, String),
     order: &dyn Fn(Var) -> O,
 ) -> Vec<Fact> {
     let atoms = without_repetition(&equations(atoms));
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     fn check(atoms: &[Atom], expected: &[&str]) {
-        let name = |var: Var| (Kind::Variable, ["x", "y", "z"][var.index()].to_string());
+        let name = |var: Var| (SlotKind::Variable, ["x", "y", "z"][var.index()].to_string());
         assert_eq!(sentences(&facts(atoms, &name, &|var| var)), expected, "{atoms:?}");
     }
 

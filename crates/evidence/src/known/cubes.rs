@@ -15,7 +15,7 @@ use super::Places;
 use super::ahead::Ahead;
 use super::comparisons::facts;
 use super::labels::{Label, absent, labels};
-use super::say::{Fact, Kind, Place, listed, sentences};
+use super::say::{Fact, Place, SlotKind, listed, sentences};
 use crate::symbolic::{Name, Vocabulary};
 use crate::{Cube, CubeProof, Monitor, Progress, Stop, Task};
 use logic::{Atom, Context, Linear, Var};
@@ -338,7 +338,7 @@ impl<'a> Cubes<'a> {
         let held = atoms.filter(|(at, atom)| ahead.holding.get(at) == Some(&true) && stays(atom));
         let held: Vec<Atom> = held.map(|(_, atom)| atom.clone()).collect();
         let about_buffer = |fact: &Fact| match fact {
-            Fact::Of(kind, ..) => *kind == Kind::Buffered,
+            Fact::Of(kind, ..) => *kind == SlotKind::Buffered,
             Fact::That(sentence) => sentence.contains(NEWEST) || sentence.contains(OLDER),
         };
         let (of_buffer, mut known): (Vec<Fact>, Vec<Fact>) =
@@ -391,20 +391,20 @@ impl<'a> Cubes<'a> {
         let program = self.task.program;
         let name = |var: Var| match self.vocabulary.name(var) {
             Some(Name::Slot(Slot::Memory(variable))) => {
-                (Kind::Variable, program.variable(variable).name.clone())
+                (SlotKind::Variable, program.variable(variable).name.clone())
             }
             Some(Name::Slot(Slot::Register(t, register))) => {
                 let register = &program.thread(t).registers[register.index()];
                 let own = if t == thread { String::new() } else { format!("{}.", program.thread(t).name) };
-                (Kind::Register, own + register)
+                (SlotKind::Register, own + register)
             }
             Some(Name::Slot(Slot::Last(_, variable))) => {
-                (Kind::Buffered, format!("{NEWEST}{}", program.variable(variable).name))
+                (SlotKind::Buffered, format!("{NEWEST}{}", program.variable(variable).name))
             }
             Some(Name::Slot(Slot::Pool(_, variable))) => {
-                (Kind::Buffered, format!("{OLDER}{}", program.variable(variable).name))
+                (SlotKind::Buffered, format!("{OLDER}{}", program.variable(variable).name))
             }
-            _ => (Kind::Variable, String::new()),
+            _ => (SlotKind::Variable, String::new()),
         };
         facts(atoms, &name, &|var| self.vocabulary.name(var))
     }

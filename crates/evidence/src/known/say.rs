@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 /// What a name stands for; only names of the same kind share a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum SlotKind {
     Variable,
     Register,
     Buffered,
@@ -44,7 +44,7 @@ impl Predicate {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fact {
     /// Of a name.
-    Of(Kind, String, Predicate),
+    Of(SlotKind, String, Predicate),
     /// Of something else, as a sentence.
     That(String),
 }
@@ -104,10 +104,10 @@ mod tests {
     fn names_of_which_the_same_is_true_share_a_sentence() {
         let of = |kind, name: &str, value: i64| Fact::Of(kind, name.to_string(), Predicate::is(value));
         let facts = [
-            of(Kind::Variable, "x", 1),
-            of(Kind::Variable, "y", 2),
-            of(Kind::Variable, "z", 1),
-            of(Kind::Register, "r", 1),
+            of(SlotKind::Variable, "x", 1),
+            of(SlotKind::Variable, "y", 2),
+            of(SlotKind::Variable, "z", 1),
+            of(SlotKind::Register, "r", 1),
             Fact::That("a < b".to_string()),
         ];
         assert_eq!(sentences(&facts), ["x and z are 1", "y is 2", "r is 1", "a < b"]);

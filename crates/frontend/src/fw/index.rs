@@ -110,7 +110,7 @@ pub fn index(text: &str, options: &Options) -> Index {
     }
     let mut sink = Sink::default();
     let tokens = lexer::tokens(text, &mut sink);
-    let keywords = tokens.iter().filter(|token| token.kind == lexer::Kind::Keyword);
+    let keywords = tokens.iter().filter(|token| token.kind == lexer::TokenKind::Keyword);
     let keywords = keywords.map(|token| token.span).collect();
     let (items, _) = parse::parse(text, tokens, &mut sink);
     let mut indexer = Indexer::new(text, options);

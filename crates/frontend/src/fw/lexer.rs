@@ -1,5 +1,5 @@
 //! Text to tokens. Blanks and comments go; what cannot start a token becomes one
-//! [`Kind::Invalid`] token for the whole run of such characters, reported here, so that
+//! [`TokenKind::Invalid`] token for the whole run of such characters, reported here, so that
 //! the parser need not complain again.
 
 use super::limits;
@@ -11,7 +11,7 @@ macro_rules! kinds {
     ($($name:ident $text:literal),* $(,)?) => {
         /// What a token is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Kind {
+        pub(super) enum TokenKind {
             Name,
             Keyword,
             Number,
@@ -23,18 +23,18 @@ macro_rules! kinds {
         }
 
         /// Signs, longer ones before their prefixes.
-        const SIGNS: &[(&str, Kind)] = &[$(($text, Kind::$name)),*];
+        const SIGNS: &[(&str, TokenKind)] = &[$(($text, TokenKind::$name)),*];
 
-        impl Kind {
+        impl TokenKind {
             /// How messages call it.
             pub fn describe(self) -> &'static str {
                 match self {
-                    Kind::Name => "a name",
-                    Kind::Keyword => "a keyword",
-                    Kind::Number => "a number",
-                    Kind::Invalid => "something unreadable",
-                    Kind::End => "the end of the text",
-                    $(Kind::$name => concat!("`", $text, "`")),*
+                    TokenKind::Name => "a name",
+                    TokenKind::Keyword => "a keyword",
+                    TokenKind::Number => "a number",
+                    TokenKind::Invalid => "something unreadable",
+                    TokenKind::End => "the end of the text",
+                    $(TokenKind::$name => concat!("`", $text, "`")),*
                 }
             }
         }
@@ -51,11 +51,11 @@ kinds! {
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub span: Span,
 }
 
-/// The tokens of a text; the last is [`Kind::End`].
+/// The tokens of a text; the last is [`TokenKind::End`].
 pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<Token> {
     let mut lexer = Lexer { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 }, sink };
     let mut tokens = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<Token> {
             break;
         }
     }
-    tokens.push(Token { kind: Kind::End, span: Span::new(text.len(), text.len()) });
+    tokens.push(Token { kind: TokenKind::End, span: Span::new(text.len(), text.len()) });
     tokens
 }
 
@@ -91,7 +91,7 @@ impl<'a> Lexer<'a, '_> {
         let first = *rest.as_bytes().first()?;
         if first.is_ascii_alphabetic() || first == b'_' {
             let word = &rest[..word_length(rest)];
-            let kind = if program::is_keyword(word) { Kind::Keyword } else { Kind::Name };
+            let kind = if program::is_keyword(word) { TokenKind::Keyword } else { TokenKind::Name };
             return Some(self.take(kind, word.len()));
         }
         if first.is_ascii_digit() {
@@ -103,7 +103,7 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
-    fn take(&mut self, kind: Kind, length: usize) -> Token {
+    fn take(&mut self, kind: TokenKind, length: usize) -> Token {
         let start = self.at;
         self.at += length;
         Token { kind, span: Span::new(start, self.at) }
@@ -132,7 +132,7 @@ impl<'a> Lexer<'a, '_> {
         let error = Diagnostic::error(span, "this comment does not end").label("starts here");
         self.sink.error(error.hint("close it with `*/`; comments do not nest"));
         self.sink.text_is_incomplete();
-        self.take(Kind::Invalid, self.rest().len())
+        self.take(TokenKind::Invalid, self.rest().len())
     }
 
     fn number(&mut self) -> Token {
@@ -143,14 +143,14 @@ impl<'a> Lexer<'a, '_> {
         if length > digits {
             let error = Diagnostic::error(span, "a number cannot be followed by letters");
             self.sink.error(error.hint("numbers are decimal digits; names start with a letter or `_`"));
-            return self.take(Kind::Invalid, length);
+            return self.take(TokenKind::Invalid, length);
         }
         if digits > limits::DIGITS {
             let message = format!("this number has {digits} digits; {} are the limit", limits::DIGITS);
             self.sink.error(Diagnostic::error(span, message).hint("use a smaller number"));
-            return self.take(Kind::Invalid, length);
+            return self.take(TokenKind::Invalid, length);
         }
-        self.take(Kind::Number, digits)
+        self.take(TokenKind::Number, digits)
     }
 
     /// One token for all characters up to the next that could start a token.
@@ -165,7 +165,7 @@ impl<'a> Lexer<'a, '_> {
         let span = Span::new(self.at, self.at + length);
         let error = Diagnostic::error(span, format!("unexpected character `{first}`"));
         self.sink.error(error.hint("outside comments, programs are written in plain ASCII"));
-        self.take(Kind::Invalid, length)
+        self.take(TokenKind::Invalid, length)
     }
 }
 
@@ -181,12 +181,16 @@ pub(super) fn recognises(text: &str) -> bool {
     let Some(first) = lexer.next_token() else { return false };
     let name = lexer.next_token().map(|token| token.kind);
     let third = lexer.next_token().map(|token| token.kind);
-    let opens = |kinds: &[Kind]| name == Some(Kind::Name) && third.is_some_and(|kind| kinds.contains(&kind));
+    let opens = |kinds: &[TokenKind]| {
+        name == Some(TokenKind::Name) && third.is_some_and(|kind| kinds.contains(&kind))
+    };
     match &text[first.span.start as usize..first.span.end as usize] {
-        "const" => opens(&[Kind::Assign]),
-        "shared" => opens(&[Kind::Assign, Kind::Comma, Kind::Semicolon, Kind::OpenBracket]),
-        "thread" => opens(&[Kind::OpenBrace, Kind::OpenParen]),
-        "fn" => opens(&[Kind::OpenParen]),
+        "const" => opens(&[TokenKind::Assign]),
+        "shared" => {
+            opens(&[TokenKind::Assign, TokenKind::Comma, TokenKind::Semicolon, TokenKind::OpenBracket])
+        }
+        "thread" => opens(&[TokenKind::OpenBrace, TokenKind::OpenParen]),
+        "fn" => opens(&[TokenKind::OpenParen]),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Flags: what was compared is kept, and jumps ask about it.
 
-use super::instructions::{Arithmetic, Instruction, Kind, Operand, When};
+use super::instructions::{Arithmetic, Instruction, InstructionKind, Operand, When};
 use super::lower::Lowering;
 use super::operands::Read;
 use crate::Diagnostic;
@@ -56,11 +56,11 @@ impl Lowering<'_> {
         let second = if values.len() > 1 { values.swap_remove(1) } else { one() };
         let first = if values.is_empty() { one() } else { values.swap_remove(0) };
         Ok(match instruction.kind {
-            Kind::Cmp | Kind::Test => compared(instruction.kind, first, second),
-            Kind::Arithmetic(Arithmetic::Sub) => (first, second),
+            InstructionKind::Cmp | InstructionKind::Test => compared(instruction.kind, first, second),
+            InstructionKind::Arithmetic(Arithmetic::Sub) => (first, second),
             _ if to_register => (first, Expr::from(0)),
-            Kind::Arithmetic(operation) => (compute(operation, first, second), Expr::from(0)),
-            Kind::Inc => (compute(Arithmetic::Add, first, one()), Expr::from(0)),
+            InstructionKind::Arithmetic(operation) => (compute(operation, first, second), Expr::from(0)),
+            InstructionKind::Inc => (compute(Arithmetic::Add, first, one()), Expr::from(0)),
             _ => (compute(Arithmetic::Sub, first, one()), Expr::from(0)),
         })
     }
@@ -81,9 +81,9 @@ pub(super) fn compute(operation: Arithmetic, a: Expr<RegId>, b: Expr<RegId>) -> 
 }
 
 /// The two values whose comparison `CMP` and `TEST` leave in the flags.
-pub(super) fn compared(kind: Kind, a: Expr<RegId>, b: Expr<RegId>) -> (Expr<RegId>, Expr<RegId>) {
+pub(super) fn compared(kind: InstructionKind, a: Expr<RegId>, b: Expr<RegId>) -> (Expr<RegId>, Expr<RegId>) {
     match kind {
-        Kind::Test => (compute(Arithmetic::And, a, b), Expr::from(0)),
+        InstructionKind::Test => (compute(Arithmetic::And, a, b), Expr::from(0)),
         _ => (a, b),
     }
 }

@@ -7,7 +7,7 @@
 //! forwards and their use backwards, so that only flags that are used cost registers.
 
 use super::header::{Init, Value};
-use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand};
+use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand};
 use super::registers::{Arch, FAMILIES, Family};
 use crate::Diagnostic;
 use program::Int;
@@ -64,11 +64,16 @@ pub(super) struct Flow {
 }
 
 /// The flags an instruction sets.
-pub(super) fn flags_of(kind: Kind) -> Option<Flags> {
+pub(super) fn flags_of(kind: InstructionKind) -> Option<Flags> {
     match kind {
-        Kind::Cmp | Kind::Cmpxchg | Kind::Arithmetic(Arithmetic::Sub) => Some(Flags::Comparison),
-        Kind::Arithmetic(Arithmetic::Add) | Kind::Inc | Kind::Dec | Kind::Xadd => Some(Flags::Result),
-        Kind::Arithmetic(_) | Kind::Test => Some(Flags::Bitwise),
+        InstructionKind::Cmp | InstructionKind::Cmpxchg | InstructionKind::Arithmetic(Arithmetic::Sub) => {
+            Some(Flags::Comparison)
+        }
+        InstructionKind::Arithmetic(Arithmetic::Add)
+        | InstructionKind::Inc
+        | InstructionKind::Dec
+        | InstructionKind::Xadd => Some(Flags::Result),
+        InstructionKind::Arithmetic(_) | InstructionKind::Test => Some(Flags::Bitwise),
         _ => None,
     }
 }
@@ -101,7 +106,7 @@ fn graph(code: &Code) -> Result<Graph, Vec<Diagnostic>> {
     let (mut successors, mut targets) = (Vec::new(), Vec::new());
     for (at, instruction) in code.instructions.iter().enumerate() {
         let mut target = None;
-        if matches!(instruction.kind, Kind::Jmp | Kind::Jump(_)) {
+        if matches!(instruction.kind, InstructionKind::Jmp | InstructionKind::Jump(_)) {
             match jump_target(instruction, &labels) {
                 Ok(found) => target = Some(found),
                 Err(error) => errors.push(error),
@@ -109,9 +114,9 @@ fn graph(code: &Code) -> Result<Graph, Vec<Diagnostic>> {
         }
         targets.push(target);
         successors.push(match instruction.kind {
-            Kind::Jmp => target.into_iter().collect(),
-            Kind::Jump(_) => target.into_iter().chain([at + 1]).collect(),
-            Kind::Ret => vec![end],
+            InstructionKind::Jmp => target.into_iter().collect(),
+            InstructionKind::Jump(_) => target.into_iter().chain([at + 1]).collect(),
+            InstructionKind::Ret => vec![end],
             _ => vec![at + 1],
         });
     }
@@ -170,17 +175,19 @@ fn transfer(arch: Arch, instruction: &Instruction, state: &mut [Known]) {
     let mut bits = instruction.bits;
     let held = |family: Family| state[family.index()].clone();
     let writes = match (instruction.kind, instruction.operands.as_slice()) {
-        (Kind::Mov, [Register(to), Immediate(value)]) => vec![(*to, Known::Int(value.clone()))],
-        (Kind::Mov, [Register(to), AddressOf(name)]) => {
+        (InstructionKind::Mov, [Register(to), Immediate(value)]) => vec![(*to, Known::Int(value.clone()))],
+        (InstructionKind::Mov, [Register(to), AddressOf(name)]) => {
             if bits == 32 {
                 // An assembler that accepts this knows that the whole address fits.
                 bits = arch.bits();
             }
             vec![(*to, Known::Address(name.clone(), Int::from(0)))]
         }
-        (Kind::Mov, [Register(to), Register(from)]) => vec![(*to, held(*from))],
-        (Kind::Xchg, [Register(a), Register(b)]) => vec![(*a, held(*b)), (*b, held(*a))],
-        (Kind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub), [Register(a), Register(b)]) if a == b => {
+        (InstructionKind::Mov, [Register(to), Register(from)]) => vec![(*to, held(*from))],
+        (InstructionKind::Xchg, [Register(a), Register(b)]) => vec![(*a, held(*b)), (*b, held(*a))],
+        (InstructionKind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub), [Register(a), Register(b)])
+            if a == b =>
+        {
             vec![(*a, Known::Int(Int::from(0)))]
         }
         _ => instruction.written().into_iter().map(|family| (family, Known::Number)).collect(),
@@ -259,11 +266,11 @@ fn direct(code: &Code, successors: &[Vec<usize>], targets: &[Option<usize>]) -> 
     let mut entered = vec![false; code.instructions.len() + 1];
     targets.iter().flatten().for_each(|target| entered[*target] = true);
     let leaves_operands = |instruction: &Instruction| match (instruction.kind, instruction.operands.first()) {
-        (Kind::Cmpxchg | Kind::Xadd, _) => false,
-        (Kind::Arithmetic(Arithmetic::Sub), Some(Operand::Register(_))) => false,
+        (InstructionKind::Cmpxchg | InstructionKind::Xadd, _) => false,
+        (InstructionKind::Arithmetic(Arithmetic::Sub), Some(Operand::Register(_))) => false,
         (kind, _) => flags_of(kind).is_some(),
     };
-    let jump = |at: usize| matches!(code.instructions[at].kind, Kind::Jump(_));
+    let jump = |at: usize| matches!(code.instructions[at].kind, InstructionKind::Jump(_));
     (0..code.instructions.len())
         .map(|at| {
             jump(at)
@@ -282,8 +289,9 @@ fn flags_used(code: &Code, successors: &[Vec<usize>], direct: &[bool]) -> Vec<bo
     for (at, nexts) in successors.iter().enumerate() {
         nexts.iter().for_each(|next| entering[*next].push(at));
     }
-    let mut work: Vec<usize> =
-        (0..count).filter(|&at| matches!(code.instructions[at].kind, Kind::Jump(_)) && !direct[at]).collect();
+    let mut work: Vec<usize> = (0..count)
+        .filter(|&at| matches!(code.instructions[at].kind, InstructionKind::Jump(_)) && !direct[at])
+        .collect();
     while let Some(at) = work.pop() {
         if !std::mem::replace(&mut before[at], true) {
             let passes = |&&from: &&usize| flags_of(code.instructions[from].kind).is_none();

@@ -41,7 +41,7 @@ pub(super) enum When {
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum InstructionKind {
     Mov,
     Xchg,
     Arithmetic(Arithmetic),
@@ -85,7 +85,7 @@ pub(super) enum Operand {
 /// An instruction with its operands, destination first.
 #[derive(Clone, Debug)]
 pub(super) struct Instruction {
-    pub(super) kind: Kind,
+    pub(super) kind: InstructionKind,
     pub(super) locked: bool,
     pub(super) operands: Vec<Operand>,
     /// Operand size.
@@ -204,7 +204,7 @@ fn instruction(cursor: &mut Cursor, arch: Arch) -> Result<Instruction, Diagnosti
         let message = format!("the instruction `{name}` is not supported");
         return Err(Diagnostic::error(name_span, message));
     };
-    if kind == Kind::Nothing {
+    if kind == InstructionKind::Nothing {
         // The operands of a long NOP mean nothing.
         skip_cell(cursor);
     }
@@ -234,8 +234,13 @@ fn instruction(cursor: &mut Cursor, arch: Arch) -> Result<Instruction, Diagnosti
 
 /// What AT&T syntax writes otherwise: a bare word is memory, and `CMPXCHG` may have its memory
 /// first, as herd7 reads it, or last, as assemblers do.
-fn att_operands(kind: Kind, operands: &mut [Operand], name: &str, span: Span) -> Result<(), Diagnostic> {
-    if matches!(kind, Kind::Jmp | Kind::Jump(_)) {
+fn att_operands(
+    kind: InstructionKind,
+    operands: &mut [Operand],
+    name: &str,
+    span: Span,
+) -> Result<(), Diagnostic> {
+    if matches!(kind, InstructionKind::Jmp | InstructionKind::Jump(_)) {
         return Ok(());
     }
     for operand in &mut *operands {
@@ -245,8 +250,8 @@ fn att_operands(kind: Kind, operands: &mut [Operand], name: &str, span: Span) ->
         }
     }
     match (kind, &*operands) {
-        (Kind::Cmpxchg, [Operand::Register(_), Operand::Memory(_)]) => operands.swap(0, 1),
-        (Kind::Cmpxchg, [Operand::Register(_), Operand::Register(_)]) => {
+        (InstructionKind::Cmpxchg, [Operand::Register(_), Operand::Memory(_)]) => operands.swap(0, 1),
+        (InstructionKind::Cmpxchg, [Operand::Register(_), Operand::Register(_)]) => {
             let message =
                 format!("`{name}` with two registers: assemblers and herd7 read them in different orders");
             return Err(Diagnostic::error(span, message));
@@ -257,9 +262,9 @@ fn att_operands(kind: Kind, operands: &mut [Operand], name: &str, span: Span) ->
 }
 
 /// What a mnemonic means, and the operand size its last letter says.
-fn mnemonic(name: &str) -> Option<(Kind, Option<u32>)> {
+fn mnemonic(name: &str) -> Option<(InstructionKind, Option<u32>)> {
     let name = name.to_ascii_lowercase();
-    if let Some(kind) = exact(&name).or_else(|| jump(&name).map(Kind::Jump)) {
+    if let Some(kind) = exact(&name).or_else(|| jump(&name).map(InstructionKind::Jump)) {
         return Some((kind, None));
     }
     let bits = match name.chars().last()? {
@@ -270,31 +275,31 @@ fn mnemonic(name: &str) -> Option<(Kind, Option<u32>)> {
         _ => return None,
     };
     match exact(&name[..name.len() - 1])? {
-        Kind::FullFence | Kind::StoreFence | Kind::Jmp => None,
+        InstructionKind::FullFence | InstructionKind::StoreFence | InstructionKind::Jmp => None,
         kind => Some((kind, Some(bits))),
     }
 }
 
-fn exact(name: &str) -> Option<Kind> {
+fn exact(name: &str) -> Option<InstructionKind> {
     Some(match name {
-        "mov" | "movabs" => Kind::Mov,
-        "xchg" => Kind::Xchg,
-        "add" => Kind::Arithmetic(Arithmetic::Add),
-        "sub" => Kind::Arithmetic(Arithmetic::Sub),
-        "and" => Kind::Arithmetic(Arithmetic::And),
-        "or" => Kind::Arithmetic(Arithmetic::Or),
-        "xor" => Kind::Arithmetic(Arithmetic::Xor),
-        "inc" => Kind::Inc,
-        "dec" => Kind::Dec,
-        "cmp" => Kind::Cmp,
-        "test" => Kind::Test,
-        "xadd" => Kind::Xadd,
-        "cmpxchg" => Kind::Cmpxchg,
-        "jmp" => Kind::Jmp,
-        "mfence" => Kind::FullFence,
-        "sfence" => Kind::StoreFence,
-        "lfence" | "pause" | "nop" | "endbr64" | "endbr32" => Kind::Nothing,
-        "ret" => Kind::Ret,
+        "mov" | "movabs" => InstructionKind::Mov,
+        "xchg" => InstructionKind::Xchg,
+        "add" => InstructionKind::Arithmetic(Arithmetic::Add),
+        "sub" => InstructionKind::Arithmetic(Arithmetic::Sub),
+        "and" => InstructionKind::Arithmetic(Arithmetic::And),
+        "or" => InstructionKind::Arithmetic(Arithmetic::Or),
+        "xor" => InstructionKind::Arithmetic(Arithmetic::Xor),
+        "inc" => InstructionKind::Inc,
+        "dec" => InstructionKind::Dec,
+        "cmp" => InstructionKind::Cmp,
+        "test" => InstructionKind::Test,
+        "xadd" => InstructionKind::Xadd,
+        "cmpxchg" => InstructionKind::Cmpxchg,
+        "jmp" => InstructionKind::Jmp,
+        "mfence" => InstructionKind::FullFence,
+        "sfence" => InstructionKind::StoreFence,
+        "lfence" | "pause" | "nop" | "endbr64" | "endbr32" => InstructionKind::Nothing,
+        "ret" => InstructionKind::Ret,
         _ => return None,
     })
 }
@@ -454,9 +459,12 @@ impl Instruction {
         };
         let (first, second) = (register(self.operands.first()), register(self.operands.get(1)));
         match self.kind {
-            Kind::Mov | Kind::Arithmetic(_) | Kind::Inc | Kind::Dec => first.into_iter().collect(),
-            Kind::Xchg | Kind::Xadd => first.into_iter().chain(second).collect(),
-            Kind::Cmpxchg => first.into_iter().chain([ACCUMULATOR]).collect(),
+            InstructionKind::Mov
+            | InstructionKind::Arithmetic(_)
+            | InstructionKind::Inc
+            | InstructionKind::Dec => first.into_iter().collect(),
+            InstructionKind::Xchg | InstructionKind::Xadd => first.into_iter().chain(second).collect(),
+            InstructionKind::Cmpxchg => first.into_iter().chain([ACCUMULATOR]).collect(),
             _ => Vec::new(),
         }
     }

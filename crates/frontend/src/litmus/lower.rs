@@ -7,7 +7,7 @@
 
 use super::flags::{compared, compute};
 use super::flow::{Flow, Known};
-use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand};
+use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand};
 use super::layout::Layout;
 use super::operands::{Place, Read};
 use super::registers::{ACCUMULATOR, Arch, FAMILIES, Family};
@@ -136,9 +136,11 @@ impl Lowering<'_> {
         let span = instruction.span;
         let (from, flow) = (places[at], self.context.flow);
         match instruction.kind {
-            Kind::Jmp => self.builder.merge(from, places[flow.targets[at].unwrap_or(at + 1)], span),
-            Kind::Ret => self.builder.merge(from, places[places.len() - 1], span),
-            Kind::Jump(when) => {
+            InstructionKind::Jmp => {
+                self.builder.merge(from, places[flow.targets[at].unwrap_or(at + 1)], span)
+            }
+            InstructionKind::Ret => self.builder.merge(from, places[places.len() - 1], span),
+            InstructionKind::Jump(when) => {
                 let cond = self.jump_condition(at, instruction, when)?;
                 let target = places[flow.targets[at].unwrap_or(at + 1)];
                 self.builder.edge(from, Op::Assume(cond.clone()), target, span);
@@ -162,10 +164,15 @@ impl Lowering<'_> {
     fn ways(&mut self, at: usize, instruction: &Instruction) -> Result<Vec<Way>, Diagnostic> {
         let lockable = matches!(
             instruction.kind,
-            Kind::Arithmetic(_) | Kind::Inc | Kind::Dec | Kind::Xadd | Kind::Cmpxchg | Kind::Xchg
+            InstructionKind::Arithmetic(_)
+                | InstructionKind::Inc
+                | InstructionKind::Dec
+                | InstructionKind::Xadd
+                | InstructionKind::Cmpxchg
+                | InstructionKind::Xchg
         );
         let to_memory = matches!(instruction.operands.first(), Some(Operand::Memory(_)))
-            || (instruction.kind == Kind::Xchg
+            || (instruction.kind == InstructionKind::Xchg
                 && matches!(instruction.operands.get(1), Some(Operand::Memory(_))));
         if instruction.locked && !(lockable && to_memory) {
             let message = format!("`LOCK` cannot stand before this `{}`", instruction.name);
@@ -173,21 +180,26 @@ impl Lowering<'_> {
         }
         let one = |way: Result<Way, Diagnostic>| way.map(|way| vec![way]);
         match (instruction.kind, instruction.operands.as_slice()) {
-            (Kind::Nothing, _) => Ok(vec![vec![Op::Skip]]),
-            (Kind::FullFence, []) => Ok(vec![vec![Op::Fence(Fence::Full)]]),
-            (Kind::StoreFence, []) => Ok(vec![vec![Op::Fence(Fence::Store)]]),
-            (Kind::Mov, [to, from]) => one(self.mov(at, instruction, to, from)),
-            (Kind::Xchg, [a, b]) => one(self.exchange(at, instruction, a, b)),
-            (Kind::Arithmetic(operation), [to, by]) => {
+            (InstructionKind::Nothing, _) => Ok(vec![vec![Op::Skip]]),
+            (InstructionKind::FullFence, []) => Ok(vec![vec![Op::Fence(Fence::Full)]]),
+            (InstructionKind::StoreFence, []) => Ok(vec![vec![Op::Fence(Fence::Store)]]),
+            (InstructionKind::Mov, [to, from]) => one(self.mov(at, instruction, to, from)),
+            (InstructionKind::Xchg, [a, b]) => one(self.exchange(at, instruction, a, b)),
+            (InstructionKind::Arithmetic(operation), [to, by]) => {
                 one(self.arithmetic(at, instruction, operation, to, by))
             }
-            (Kind::Inc | Kind::Dec, [to]) => {
-                let operation = if instruction.kind == Kind::Inc { Arithmetic::Add } else { Arithmetic::Sub };
+            (InstructionKind::Inc | InstructionKind::Dec, [to]) => {
+                let operation =
+                    if instruction.kind == InstructionKind::Inc { Arithmetic::Add } else { Arithmetic::Sub };
                 one(self.arithmetic(at, instruction, operation, to, &Operand::Immediate(Int::from(1))))
             }
-            (Kind::Cmp | Kind::Test, [a, b]) => one(self.compare(at, instruction, a, b)),
-            (Kind::Xadd, [to, Operand::Register(by)]) => one(self.exchange_add(at, instruction, to, *by)),
-            (Kind::Cmpxchg, [to, new @ Operand::Register(_)]) => {
+            (InstructionKind::Cmp | InstructionKind::Test, [a, b]) => {
+                one(self.compare(at, instruction, a, b))
+            }
+            (InstructionKind::Xadd, [to, Operand::Register(by)]) => {
+                one(self.exchange_add(at, instruction, to, *by))
+            }
+            (InstructionKind::Cmpxchg, [to, new @ Operand::Register(_)]) => {
                 self.compare_exchange(at, instruction, to, new)
             }
             _ => Err(self.bad_operands(instruction)),
@@ -270,7 +282,7 @@ impl Lowering<'_> {
         };
         let result = compute(operation, old.clone(), by.clone());
         let flags = match instruction.kind {
-            Kind::Arithmetic(Arithmetic::Sub) => self.set_flags(at, old, by),
+            InstructionKind::Arithmetic(Arithmetic::Sub) => self.set_flags(at, old, by),
             _ => self.set_flags(at, result.clone(), Expr::from(0)),
         };
         match self.place(at, instruction, to)? {

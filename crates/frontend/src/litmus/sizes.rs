@@ -17,7 +17,7 @@
 use super::condition::Spot;
 use super::flow::Flow;
 use super::header::Value;
-use super::instructions::{Arithmetic, Code, Instruction, Kind, Operand, When};
+use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand, When};
 use super::layout::Layout;
 use super::{Test, spots_of};
 use crate::Diagnostic;
@@ -153,7 +153,7 @@ fn unused_cells(test: &Test, layout: &Layout) -> Vec<Diagnostic> {
 }
 
 fn uses_data(instruction: &Instruction) -> bool {
-    use Kind::{FullFence, Jmp, Jump, Nothing, Ret, StoreFence};
+    use InstructionKind::{FullFence, Jmp, Jump, Nothing, Ret, StoreFence};
     !matches!(instruction.kind, Jump(_) | Jmp | FullFence | StoreFence | Nothing | Ret)
 }
 
@@ -225,19 +225,22 @@ fn grow<'a>(threads: &'a [Code], flows: &[Flow], bound: &mut Int) -> Growth<'a> 
     for (code, flow) in threads.iter().zip(flows) {
         for (instruction, repeats) in code.instructions.iter().zip(&flow.repeats) {
             let constant = match (instruction.kind, instruction.operands.last()) {
-                (Kind::Inc | Kind::Dec, _) => Some(Int::from(1)),
-                (Kind::Arithmetic(_), Some(Operand::Immediate(value))) => Some(value.abs()),
-                (Kind::Arithmetic(_) | Kind::Xadd, _) => None,
+                (InstructionKind::Inc | InstructionKind::Dec, _) => Some(Int::from(1)),
+                (InstructionKind::Arithmetic(_), Some(Operand::Immediate(value))) => Some(value.abs()),
+                (InstructionKind::Arithmetic(_) | InstructionKind::Xadd, _) => None,
                 _ => continue,
             };
             if clears(instruction) {
                 continue;
             }
             growth.last = Some(instruction);
-            growth.subtracts |= matches!(instruction.kind, Kind::Dec | Kind::Arithmetic(Arithmetic::Sub));
+            growth.subtracts |= matches!(
+                instruction.kind,
+                InstructionKind::Dec | InstructionKind::Arithmetic(Arithmetic::Sub)
+            );
             let bitwise = matches!(
                 instruction.kind,
-                Kind::Arithmetic(Arithmetic::And | Arithmetic::Or | Arithmetic::Xor)
+                InstructionKind::Arithmetic(Arithmetic::And | Arithmetic::Or | Arithmetic::Xor)
             );
             match constant {
                 _ if *repeats && !bitwise => {
@@ -252,7 +255,8 @@ fn grow<'a>(threads: &'a [Code], flows: &[Flow], bound: &mut Int) -> Growth<'a> 
     }
     *bound <<= doublings;
     // The sign of a difference must not wrap either.
-    let sign_jump = |i: &&Instruction| matches!(i.kind, Kind::Jump(When::Negative | When::NotNegative));
+    let sign_jump =
+        |i: &&Instruction| matches!(i.kind, InstructionKind::Jump(When::Negative | When::NotNegative));
     if let Some(jump) = threads.iter().flat_map(|code| &code.instructions).find(sign_jump) {
         *bound <<= 1;
         growth.last = growth.last.or(Some(jump));
@@ -262,6 +266,6 @@ fn grow<'a>(threads: &'a [Code], flows: &[Flow], bound: &mut Int) -> Growth<'a> 
 
 /// `XOR EAX,EAX` and `SUB EAX,EAX` only clear a register.
 fn clears(instruction: &Instruction) -> bool {
-    matches!(instruction.kind, Kind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub))
+    matches!(instruction.kind, InstructionKind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub))
         && matches!(instruction.operands.as_slice(), [Operand::Register(a), Operand::Register(b)] if a == b)
 }

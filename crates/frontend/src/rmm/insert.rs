@@ -2,7 +2,7 @@
 //! `locked` in front of a `write`. The branch of an `if` or `while` is one statement, so there
 //! braces are added.
 
-use super::lexer::{self, Kind, Token};
+use super::lexer::{self, RmmTokenKind, Token};
 use super::parser::is_keyword;
 use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write};
@@ -28,7 +28,7 @@ pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Dia
             Strength::Fence(Fence::Full) => "fence",
             Strength::Fence(Fence::Store) => "ssfence",
             Strength::Exchange => {
-                if tokens.get(first).is_none_or(|token| token.kind != Kind::Word("write")) {
+                if tokens.get(first).is_none_or(|token| token.kind != RmmTokenKind::Word("write")) {
                     return Err(cannot_write(insertion, "only a plain `write` can be locked"));
                 }
                 around.locked = true;
@@ -55,12 +55,12 @@ pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Dia
 fn is_branch(tokens: &[Token<'_>], span: Span) -> bool {
     let mut before = tokens[..tokens.partition_point(|token| token.span.start < span.start)].iter().rev();
     let mut last = before.next();
-    if last.is_some_and(|token| token.kind == Kind::Sign(":")) {
+    if last.is_some_and(|token| token.kind == RmmTokenKind::Sign(":")) {
         let label = before.next();
         last = match label {
-            Some(Token { kind: Kind::Word(word), .. }) if !is_keyword(word) => before.next(),
+            Some(Token { kind: RmmTokenKind::Word(word), .. }) if !is_keyword(word) => before.next(),
             _ => last,
         };
     }
-    last.is_some_and(|token| matches!(token.kind, Kind::Word("then" | "else" | "do")))
+    last.is_some_and(|token| matches!(token.kind, RmmTokenKind::Word("then" | "else" | "do")))
 }

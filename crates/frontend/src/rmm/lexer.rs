@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(super) enum RmmTokenKind<'a> {
     Word(&'a str),
     /// A register, without its `$`.
     Register(&'a str),
@@ -22,7 +22,7 @@ pub(super) enum Kind<'a> {
 /// A token, its place, and the macro call it came through (0 for none).
 #[derive(Clone, Debug)]
 pub(super) struct Token<'a> {
-    pub(super) kind: Kind<'a>,
+    pub(super) kind: RmmTokenKind<'a>,
     pub(super) span: Span,
     pub(super) frame: u32,
 }
@@ -85,12 +85,12 @@ pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, Diagnostic> {
             (number(&rest[..length], at)?, length)
         } else if is_word_char(first) {
             let length = word_length(rest);
-            (Kind::Word(&rest[..length]), length)
+            (RmmTokenKind::Word(&rest[..length]), length)
         } else if first == '$' && rest[1..].starts_with(is_word_char) {
             let length = word_length(&rest[1..]);
-            (Kind::Register(&rest[1..1 + length]), 1 + length)
+            (RmmTokenKind::Register(&rest[1..1 + length]), 1 + length)
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            (Kind::Sign(&rest[..sign.len()]), sign.len())
+            (RmmTokenKind::Sign(&rest[..sign.len()]), sign.len())
         } else {
             let span = Span::new(at, at + first.len_utf8());
             return Err(Diagnostic::error(span, format!("`{first}` means nothing here")));
@@ -105,10 +105,10 @@ fn is_word_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-fn number(digits: &str, at: usize) -> Result<Kind<'_>, Diagnostic> {
+fn number(digits: &str, at: usize) -> Result<RmmTokenKind<'_>, Diagnostic> {
     let value = Int::parse_bytes(digits.as_bytes(), 10).filter(|_| digits.len() <= MAX_DIGITS);
     let span = Span::new(at, at + digits.len());
-    value.map(Kind::Number).ok_or_else(|| Diagnostic::error(span, "this number is too long"))
+    value.map(RmmTokenKind::Number).ok_or_else(|| Diagnostic::error(span, "this number is too long"))
 }
 
 struct Macro<'a> {
@@ -130,11 +130,13 @@ impl<'a> Expander<'a> {
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             match &token.kind {
-                Kind::Word("macro") if self.active.is_empty() => at = self.define(tokens, at)?,
-                Kind::Word("macro") => {
+                RmmTokenKind::Word("macro") if self.active.is_empty() => at = self.define(tokens, at)?,
+                RmmTokenKind::Word("macro") => {
                     return Err(Diagnostic::error(token.span, "a macro cannot define another"));
                 }
-                Kind::Word(name) if self.macros.contains_key(name) => at = self.call(tokens, at, frame)?,
+                RmmTokenKind::Word(name) if self.macros.contains_key(name) => {
+                    at = self.call(tokens, at, frame)?
+                }
                 _ => {
                     self.push(token.clone())?;
                     at += 1;
@@ -159,10 +161,11 @@ impl<'a> Expander<'a> {
             Diagnostic::error(span, format!("expected {what} in this macro"))
         };
         let word = |at: usize| match tokens.get(at).map(|token| &token.kind) {
-            Some(Kind::Word(word)) => Some(*word),
+            Some(RmmTokenKind::Word(word)) => Some(*word),
             _ => None,
         };
-        let sign = |at: usize, sign: &str| matches!(tokens.get(at), Some(t) if t.kind == Kind::Sign(sign));
+        let sign =
+            |at: usize, sign: &str| matches!(tokens.get(at), Some(t) if t.kind == RmmTokenKind::Sign(sign));
         let name = word(start + 1).ok_or_else(|| missing(start + 1, "a name"))?;
         if self.macros.contains_key(name) {
             return Err(Diagnostic::error(
@@ -189,7 +192,7 @@ impl<'a> Expander<'a> {
             }
         }
         let body_start = at + 1;
-        let length = tokens[body_start..].iter().position(|t| t.kind == Kind::Word("endmacro"));
+        let length = tokens[body_start..].iter().position(|t| t.kind == RmmTokenKind::Word("endmacro"));
         let Some(length) = length else { return Err(missing(tokens.len(), "`endmacro`")) };
         let body = tokens[body_start..body_start + length].to_vec();
         self.macros.insert(name, std::rc::Rc::new(Macro { parameters, body }));
@@ -198,7 +201,7 @@ impl<'a> Expander<'a> {
 
     /// `name(x, y)`; the position behind it.
     fn call(&mut self, tokens: &[Token<'a>], start: usize, frame: u32) -> Result<usize, Diagnostic> {
-        let Kind::Word(name) = tokens[start].kind else { return Ok(start + 1) };
+        let RmmTokenKind::Word(name) = tokens[start].kind else { return Ok(start + 1) };
         let span = tokens[start].span;
         if self.active.contains(&name) || self.active.len() >= MAX_DEPTH {
             return Err(Diagnostic::error(span, format!("the macro `{name}` calls itself")));
@@ -214,7 +217,7 @@ impl<'a> Expander<'a> {
         let mut body = Vec::new();
         for token in &definition.body {
             let parameter = match &token.kind {
-                Kind::Word(word) => definition.parameters.iter().position(|p| p == word),
+                RmmTokenKind::Word(word) => definition.parameters.iter().position(|p| p == word),
                 _ => None,
             };
             match parameter {
@@ -242,18 +245,18 @@ type Arguments<'t, 'a> = (Vec<&'t [Token<'a>]>, usize);
 
 fn arguments<'t, 'a>(tokens: &'t [Token<'a>], start: usize) -> Result<Arguments<'t, 'a>, Diagnostic> {
     let error = |message: &str| Err(Diagnostic::error(tokens[start].span, message));
-    if !matches!(tokens.get(start + 1), Some(t) if t.kind == Kind::Sign("(")) {
+    if !matches!(tokens.get(start + 1), Some(t) if t.kind == RmmTokenKind::Sign("(")) {
         return error("this is a macro; its arguments must follow in parentheses");
     }
     let (mut depth, mut from, mut found) = (0usize, start + 2, Vec::new());
     for at in start + 1..tokens.len() {
         match &tokens[at].kind {
-            Kind::Sign("(") => depth += 1,
-            Kind::Sign(")") => depth -= 1,
+            RmmTokenKind::Sign("(") => depth += 1,
+            RmmTokenKind::Sign(")") => depth -= 1,
             _ => {}
         }
         let ends = depth == 0;
-        if ends || (depth == 1 && tokens[at].kind == Kind::Sign(",")) {
+        if ends || (depth == 1 && tokens[at].kind == RmmTokenKind::Sign(",")) {
             if at > from || !(ends && found.is_empty()) {
                 if at == from {
                     return error("an argument of this macro call is empty");
@@ -276,9 +279,9 @@ mod tests {
     fn expand(text: &str) -> String {
         let tokens = tokens(text).expect("tokens").tokens;
         let word = |token: &Token| match &token.kind {
-            Kind::Word(word) | Kind::Sign(word) => (*word).to_string(),
-            Kind::Register(name) => format!("${name}"),
-            Kind::Number(value) => value.to_string(),
+            RmmTokenKind::Word(word) | RmmTokenKind::Sign(word) => (*word).to_string(),
+            RmmTokenKind::Register(name) => format!("${name}"),
+            RmmTokenKind::Number(value) => value.to_string(),
         };
         tokens.iter().map(word).collect::<Vec<_>>().join(" ")
     }

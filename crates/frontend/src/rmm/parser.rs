@@ -1,6 +1,6 @@
 //! Tokens to the tree of `syntax`: declarations, expressions and conditions.
 
-use super::lexer::{Frame, Kind, Token, Tokens};
+use super::lexer::{Frame, RmmTokenKind, Token, Tokens};
 use super::syntax::{Declaration, File, Forbidden, Predicate, Process};
 use crate::Diagnostic;
 use num_traits::Signed;
@@ -135,12 +135,12 @@ impl<'a> Parser<'a> {
         loop {
             let (first, span) = (self.at, self.span());
             let name = match (registers, self.peek()) {
-                (true, Some(Kind::Register(name))) => {
+                (true, Some(RmmTokenKind::Register(name))) => {
                     let name = *name;
                     self.at += 1;
                     name
                 }
-                (false, _) if matches!(self.peek(), Some(Kind::Word(w)) if !is_keyword(w)) => {
+                (false, _) if matches!(self.peek(), Some(RmmTokenKind::Word(w)) if !is_keyword(w)) => {
                     self.name().unwrap_or_default()
                 }
                 _ if found.is_empty() => {
@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
     fn integer(&mut self) -> Result<Int, Diagnostic> {
         let negative = self.sign("-");
         match self.peek() {
-            Some(Kind::Number(value)) => {
+            Some(RmmTokenKind::Number(value)) => {
                 let value = value.clone();
                 self.at += 1;
                 Ok(if negative { -value } else { value })
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
         if self.sign("-") {
             return Ok(self.unit(depth + 1)?.negative());
         }
-        if let Some(Kind::Number(value)) = self.peek() {
+        if let Some(RmmTokenKind::Number(value)) = self.peek() {
             let value = value.clone();
             self.at += 1;
             return Ok(Expr::Const(value));
@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn register(&mut self, wanted: &str) -> Result<RegId, Diagnostic> {
-        let Some(Kind::Register(name)) = self.peek() else { return Err(self.unexpected(wanted)) };
+        let Some(RmmTokenKind::Register(name)) = self.peek() else { return Err(self.unexpected(wanted)) };
         let (name, span) = (*name, self.span());
         self.at += 1;
         if let Some(at) = self.registers.iter().position(|register| register == name) {
@@ -331,11 +331,11 @@ impl<'a> Parser<'a> {
         Diagnostic::error(self.span(), "this is nested too deeply")
     }
 
-    pub(super) fn peek(&self) -> Option<&Kind<'a>> {
+    pub(super) fn peek(&self) -> Option<&RmmTokenKind<'a>> {
         self.peek_at(0)
     }
 
-    pub(super) fn peek_at(&self, ahead: usize) -> Option<&Kind<'a>> {
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&RmmTokenKind<'a>> {
         self.tokens.get(self.at + ahead).map(|token| &token.kind)
     }
 
@@ -374,20 +374,20 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn sign(&mut self, sign: &str) -> bool {
-        let met = matches!(self.peek(), Some(Kind::Sign(s)) if *s == sign);
+        let met = matches!(self.peek(), Some(RmmTokenKind::Sign(s)) if *s == sign);
         self.at += usize::from(met);
         met
     }
 
     pub(super) fn word(&mut self, word: &str) -> bool {
-        let met = matches!(self.peek(), Some(Kind::Word(w)) if *w == word);
+        let met = matches!(self.peek(), Some(RmmTokenKind::Word(w)) if *w == word);
         self.at += usize::from(met);
         met
     }
 
     /// A word that is no keyword.
     pub(super) fn name(&mut self) -> Option<&'a str> {
-        let Some(Kind::Word(name)) = self.peek() else { return None };
+        let Some(RmmTokenKind::Word(name)) = self.peek() else { return None };
         let name = *name;
         if is_keyword(name) {
             return None;
@@ -406,10 +406,10 @@ impl<'a> Parser<'a> {
 
     pub(super) fn unexpected(&self, wanted: &str) -> Diagnostic {
         let found = match self.peek() {
-            Some(Kind::Word(text) | Kind::Sign(text)) => format!("`{text}`"),
-            Some(Kind::Register(name)) => format!("`${name}`"),
-            Some(Kind::Number(value)) if !value.is_negative() => format!("`{value}`"),
-            Some(Kind::Number(_)) => "a number".to_string(),
+            Some(RmmTokenKind::Word(text) | RmmTokenKind::Sign(text)) => format!("`{text}`"),
+            Some(RmmTokenKind::Register(name)) => format!("`${name}`"),
+            Some(RmmTokenKind::Number(value)) if !value.is_negative() => format!("`{value}`"),
+            Some(RmmTokenKind::Number(_)) => "a number".to_string(),
             None => "the end".to_string(),
         };
         Diagnostic::error(self.span(), format!("expected {wanted}, found {found}"))

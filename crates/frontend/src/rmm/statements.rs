@@ -1,6 +1,6 @@
 //! Tokens to statements.
 
-use super::lexer::Kind;
+use super::lexer::RmmTokenKind;
 use super::parser::{MAX_DEPTH, Parser, is_keyword};
 use super::syntax::{Labelled, Memory, Statement, Strength};
 use crate::Diagnostic;
@@ -21,8 +21,8 @@ impl Parser<'_> {
             return Err(self.too_deep());
         }
         let label_span = self.span();
-        let is_label = matches!(self.peek(), Some(Kind::Word(w)) if !is_keyword(w))
-            && self.peek_at(1) == Some(&Kind::Sign(":"));
+        let is_label = matches!(self.peek(), Some(RmmTokenKind::Word(w)) if !is_keyword(w))
+            && self.peek_at(1) == Some(&RmmTokenKind::Sign(":"));
         let label = if is_label { self.name().map(|name| (name.to_string(), label_span)) } else { None };
         if label.is_some() {
             self.sign(":");
@@ -38,7 +38,7 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self, depth: usize) -> Result<Statement, Diagnostic> {
-        if let Some(Kind::Register(_)) = self.peek() {
+        if let Some(RmmTokenKind::Register(_)) = self.peek() {
             let register = self.register("a register")?;
             self.expect(":=")?;
             return Ok(Statement::Assign(register, self.expression(0)?));
@@ -48,7 +48,7 @@ impl Parser<'_> {
             self.expect("}")?;
             return Ok(Statement::Sequence(inner));
         }
-        let Some(Kind::Word(word)) = self.peek() else { return Err(self.unexpected("a statement")) };
+        let Some(RmmTokenKind::Word(word)) = self.peek() else { return Err(self.unexpected("a statement")) };
         let (word, span) = (*word, self.span());
         if !is_keyword(word) {
             return Err(self
@@ -106,7 +106,7 @@ impl Parser<'_> {
     /// `: $r := x` or `: x = e`
     fn read(&mut self) -> Result<Statement, Diagnostic> {
         self.expect(":")?;
-        if let Some(Kind::Register(_)) = self.peek() {
+        if let Some(RmmTokenKind::Register(_)) = self.peek() {
             let register = self.register("a register")?;
             self.expect(":=")?;
             return Ok(Statement::Read(register, self.memory()?));
@@ -169,7 +169,7 @@ impl Parser<'_> {
         let memory = if self.word("my") {
             Memory::Mine(name)
         } else {
-            let Some(Kind::Number(value)) = self.peek() else {
+            let Some(RmmTokenKind::Number(value)) = self.peek() else {
                 return Err(self.unexpected("`my` or the number of another process"));
             };
             let Some(owner) = value.to_usize() else {

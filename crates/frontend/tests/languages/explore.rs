@@ -1,4 +1,4 @@
-//! A slow and obvious explorer for tests: memory, one queue a thread, every interleaving.
+//! A slow and obvious explorer for tests: memory, one queue per thread, every interleaving.
 //!
 //! It knows nothing of the engines and shares no code with them. A queue holds stores and
 //! marks left by store fences; under TSO its first store may drain, under PSO the first store

@@ -66,7 +66,7 @@ impl FormulaOutcome {
 /// }
 /// ```
 pub fn decide_formulas(formulas: &[Formula]) -> FormulaOutcome {
-    let mut search = Search::new(formulas);
+    let mut search = CaseSearch::new(formulas);
     loop {
         if let Some(outcome) = search.step() {
             return outcome;
@@ -76,11 +76,11 @@ pub fn decide_formulas(formulas: &[Formula]) -> FormulaOutcome {
 
 /// The same, giving up after a number of lemmas.
 pub(crate) fn decide_within(formulas: &[Formula], lemmas: usize) -> Option<FormulaOutcome> {
-    let mut search = Search::new(formulas);
+    let mut search = CaseSearch::new(formulas);
     (0..=lemmas).find_map(|_| search.step())
 }
 
-struct Search<'a> {
+struct CaseSearch<'a> {
     formulas: &'a [Formula],
     /// Conjuncts that are atoms; they hold in every case.
     facts: Vec<Atom>,
@@ -88,8 +88,8 @@ struct Search<'a> {
     proof: FormulaCertificate,
 }
 
-impl Search<'_> {
-    fn new(formulas: &[Formula]) -> Search<'_> {
+impl CaseSearch<'_> {
+    fn new(formulas: &[Formula]) -> CaseSearch<'_> {
         let mut facts = Vec::new();
         for formula in formulas {
             match formula.node() {
@@ -98,7 +98,7 @@ impl Search<'_> {
                 _ => {}
             }
         }
-        Search { formulas, facts, propositions: None, proof: FormulaCertificate::default() }
+        CaseSearch { formulas, facts, propositions: None, proof: FormulaCertificate::default() }
     }
 
     /// Looks at one propositional model: an outcome, or one lemma more.

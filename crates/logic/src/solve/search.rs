@@ -15,7 +15,7 @@ use crate::int::Int;
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::{Linear, Var};
 
-struct Search<'a> {
+struct IntegerSearch<'a> {
     atoms: &'a [Atom],
     ledger: Ledger,
     equations: Equations,
@@ -46,7 +46,7 @@ enum Node {
 /// Decides the conjunction: values of all variables, or a certificate. Variables from
 /// `fresh` on are free for use in the certificate.
 pub(crate) fn solve(atoms: &[Atom], fresh: u32) -> Result<Values, Certificate> {
-    let mut search = Search {
+    let mut search = IntegerSearch {
         atoms,
         ledger: Ledger::new(atoms.len(), fresh),
         equations: Equations::default(),
@@ -59,7 +59,7 @@ pub(crate) fn solve(atoms: &[Atom], fresh: u32) -> Result<Values, Certificate> {
     answer.map_err(|proof| search.finish(proof))
 }
 
-impl Search<'_> {
+impl IntegerSearch<'_> {
     fn load(&mut self) -> Result<(), ProofId> {
         let mut inequalities = Vec::new();
         for (position, atom) in self.atoms.iter().enumerate() {

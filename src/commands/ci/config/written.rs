@@ -73,25 +73,25 @@ pub struct FencePlace {
     pub after: Option<String>,
     pub before: Option<String>,
     pub line: Option<usize>,
-    pub kind: Option<Kind>,
+    pub kind: Option<ValueKind>,
 }
 
 /// What kind of fence.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ValueKind {
     #[default]
     Full,
     Store,
     Swap,
 }
 
-impl Kind {
+impl ValueKind {
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Full => "full",
-            Kind::Store => "store",
-            Kind::Swap => "swap",
+            ValueKind::Full => "full",
+            ValueKind::Store => "store",
+            ValueKind::Swap => "swap",
         }
     }
 }

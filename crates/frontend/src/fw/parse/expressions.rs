@@ -8,7 +8,7 @@
 use super::Parser;
 use crate::Diagnostic;
 use crate::fw::ast::{Atomic, AtomicKind, Expr, ExprKind, Name, ThreadRef};
-use crate::fw::lexer::Kind;
+use crate::fw::lexer::TokenKind;
 use crate::fw::limits;
 use crate::fw::sink::Checked;
 use program::{Arith, Int, Relation, Span};
@@ -23,24 +23,24 @@ enum Operator {
 /// How strongly comparisons bind; arithmetic binds more strongly.
 const COMPARISON: u8 = 1;
 
-fn operator(kind: Kind) -> Option<(Operator, u8)> {
+fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
     let compare = |relation| Some((Operator::Compare(relation), COMPARISON));
     let arith = |op, strength| Some((Operator::Arith(op), strength));
     match kind {
-        Kind::Equal => compare(Relation::Eq),
-        Kind::NotEqual => compare(Relation::Ne),
-        Kind::Less => compare(Relation::Lt),
-        Kind::AtMost => compare(Relation::Le),
-        Kind::Greater => compare(Relation::Gt),
-        Kind::AtLeast => compare(Relation::Ge),
-        Kind::Or => arith(Arith::Or, 2),
-        Kind::Xor => arith(Arith::Xor, 3),
-        Kind::And => arith(Arith::And, 4),
-        Kind::Plus => arith(Arith::Add, 5),
-        Kind::Minus => arith(Arith::Sub, 5),
-        Kind::Star => arith(Arith::Mul, 6),
-        Kind::Slash => arith(Arith::Div, 6),
-        Kind::Percent => arith(Arith::Rem, 6),
+        TokenKind::Equal => compare(Relation::Eq),
+        TokenKind::NotEqual => compare(Relation::Ne),
+        TokenKind::Less => compare(Relation::Lt),
+        TokenKind::AtMost => compare(Relation::Le),
+        TokenKind::Greater => compare(Relation::Gt),
+        TokenKind::AtLeast => compare(Relation::Ge),
+        TokenKind::Or => arith(Arith::Or, 2),
+        TokenKind::Xor => arith(Arith::Xor, 3),
+        TokenKind::And => arith(Arith::And, 4),
+        TokenKind::Plus => arith(Arith::Add, 5),
+        TokenKind::Minus => arith(Arith::Sub, 5),
+        TokenKind::Star => arith(Arith::Mul, 6),
+        TokenKind::Slash => arith(Arith::Div, 6),
+        TokenKind::Percent => arith(Arith::Rem, 6),
         _ => None,
     }
 }
@@ -48,25 +48,25 @@ fn operator(kind: Kind) -> Option<(Operator, u8)> {
 impl<'a> Parser<'a, '_> {
     /// An expression or condition.
     pub(super) fn expression(&mut self) -> Checked<Expr<'a>> {
-        self.nested(|p| p.junction(Kind::OrOr, ExprKind::Some, Self::conjunction))
+        self.nested(|p| p.junction(TokenKind::OrOr, ExprKind::Some, Self::conjunction))
     }
 
     fn conjunction(&mut self) -> Checked<Expr<'a>> {
-        self.junction(Kind::AndAnd, ExprKind::All, |p| p.operation(COMPARISON))
+        self.junction(TokenKind::AndAnd, ExprKind::All, |p| p.operation(COMPARISON))
     }
 
     /// `lo..hi`
     pub(super) fn bounds(&mut self) -> Checked<(Expr<'a>, Expr<'a>)> {
         self.nested(|p| {
             let low = p.operation(COMPARISON + 1)?;
-            p.expect(Kind::DotDot)?;
+            p.expect(TokenKind::DotDot)?;
             Ok((low, p.operation(COMPARISON + 1)?))
         })
     }
 
     fn junction(
         &mut self,
-        sign: Kind,
+        sign: TokenKind,
         node: fn(Vec<Expr<'a>>) -> ExprKind<'a>,
         part: impl Fn(&mut Self) -> Checked<Expr<'a>>,
     ) -> Checked<Expr<'a>> {
@@ -125,34 +125,34 @@ impl<'a> Parser<'a, '_> {
     fn operand(&mut self) -> Checked<Expr<'a>> {
         let start = self.token().span;
         let sign = self.kind();
-        if !matches!(sign, Kind::Minus | Kind::Not) {
+        if !matches!(sign, TokenKind::Minus | TokenKind::Not) {
             return self.primary();
         }
         self.bump();
         let inner = self.nested(Self::operand)?;
         let (span, height) = (self.span_from(start), inner.height);
         let inner = Box::new(inner);
-        let kind = if sign == Kind::Minus { ExprKind::Negative(inner) } else { ExprKind::Not(inner) };
+        let kind = if sign == TokenKind::Minus { ExprKind::Negative(inner) } else { ExprKind::Not(inner) };
         self.node(kind, span, height)
     }
 
     fn primary(&mut self) -> Checked<Expr<'a>> {
         let token = self.token();
         match token.kind {
-            Kind::Number => {
+            TokenKind::Number => {
                 self.bump();
                 let digits = self.text_of(token).as_bytes();
                 let value = Int::parse_bytes(digits, 10).unwrap_or_default();
                 self.node(ExprKind::Int(value), token.span, 0)
             }
-            Kind::OpenParen => {
+            TokenKind::OpenParen => {
                 self.bump();
                 let inner = self.expression()?;
-                self.expect(Kind::CloseParen)?;
+                self.expect(TokenKind::CloseParen)?;
                 Ok(Expr { span: self.span_from(token.span), ..inner })
             }
-            Kind::Name => self.named(),
-            Kind::Keyword => self.keyword_operand(),
+            TokenKind::Name => self.named(),
+            TokenKind::Keyword => self.keyword_operand(),
             _ => Err(self.unexpected("an expression")),
         }
     }
@@ -177,14 +177,14 @@ impl<'a> Parser<'a, '_> {
 
     fn atomic(&mut self, start: Span, word: &str) -> Checked<Expr<'a>> {
         self.bump();
-        self.expect(Kind::OpenParen)?;
+        self.expect(TokenKind::OpenParen)?;
         let target = self.nested(Self::target)?;
-        self.expect(Kind::Comma)?;
+        self.expect(TokenKind::Comma)?;
         let first = self.expression()?;
         let mut height = first.height.max(target.index.as_ref().map_or(0, |index| index.height));
         let kind = match word {
             "cas" => {
-                self.expect(Kind::Comma)?;
+                self.expect(TokenKind::Comma)?;
                 let new = self.expression()?;
                 height = height.max(new.height);
                 AtomicKind::Cas(first, new)
@@ -192,7 +192,7 @@ impl<'a> Parser<'a, '_> {
             "swap" => AtomicKind::Swap(first),
             _ => AtomicKind::FetchAdd(first),
         };
-        self.expect(Kind::CloseParen)?;
+        self.expect(TokenKind::CloseParen)?;
         let span = self.span_from(start);
         self.node(ExprKind::Atomic(Box::new(Atomic { target, kind })), span, height)
     }
@@ -201,26 +201,26 @@ impl<'a> Parser<'a, '_> {
     fn named(&mut self) -> Checked<Expr<'a>> {
         let name = self.name("a name")?;
         match self.kind() {
-            Kind::OpenParen => self.call(name),
-            Kind::OpenBracket => {
+            TokenKind::OpenParen => self.call(name),
+            TokenKind::OpenBracket => {
                 self.bump();
                 let index = self.expression()?;
-                self.expect(Kind::CloseBracket)?;
+                self.expect(TokenKind::CloseBracket)?;
                 let height = index.height;
                 let index = Box::new(index);
-                if matches!(self.kind(), Kind::At | Kind::Dot) {
+                if matches!(self.kind(), TokenKind::At | TokenKind::Dot) {
                     return self.place(ThreadRef { name, index: Some(index) }, height);
                 }
                 self.node(ExprKind::Cell(name, index), self.span_from(name.span), height)
             }
-            Kind::At | Kind::Dot => self.place(ThreadRef { name, index: None }, 0),
+            TokenKind::At | TokenKind::Dot => self.place(ThreadRef { name, index: None }, 0),
             _ => self.node(ExprKind::Name(name.text), name.span, 0),
         }
     }
 
     fn place(&mut self, thread: ThreadRef<'a>, height: u16) -> Checked<Expr<'a>> {
         let start = thread.name.span;
-        let kind = if self.eat(Kind::At) {
+        let kind = if self.eat(TokenKind::At) {
             ExprKind::At(thread, self.name("a label")?)
         } else {
             self.bump();
@@ -232,10 +232,10 @@ impl<'a> Parser<'a, '_> {
     fn call(&mut self, name: Name<'a>) -> Checked<Expr<'a>> {
         self.bump();
         let mut arguments = Vec::new();
-        if self.kind() != Kind::CloseParen {
+        if self.kind() != TokenKind::CloseParen {
             arguments = self.comma_list(Self::expression)?;
         }
-        self.expect(Kind::CloseParen)?;
+        self.expect(TokenKind::CloseParen)?;
         let height = arguments.iter().map(|argument| argument.height).max().unwrap_or(0);
         self.node(ExprKind::Call(name, arguments), self.span_from(name.span), height)
     }

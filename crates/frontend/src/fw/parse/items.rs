@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::Diagnostic;
 use crate::fw::ast::{Function, Initial, Item, Range, Shared, Source, Thread};
-use crate::fw::lexer::Kind;
+use crate::fw::lexer::TokenKind;
 use crate::fw::sink::Checked;
 use program::{PropertyKind, Span};
 
@@ -11,7 +11,7 @@ impl<'a> Parser<'a, '_> {
     /// Everything up to the end of the text.
     pub(super) fn items(&mut self) -> Vec<Item<'a>> {
         let mut items = Vec::new();
-        while self.kind() != Kind::End && !self.sink.is_full() {
+        while self.kind() != TokenKind::End && !self.sink.is_full() {
             self.unclosed = false;
             let before = self.at;
             match self.item() {
@@ -29,7 +29,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn item(&mut self) -> Checked<Item<'a>> {
-        let word = if self.kind() == Kind::Keyword { self.word() } else { "" };
+        let word = if self.kind() == TokenKind::Keyword { self.word() } else { "" };
         match word {
             "const" => self.constants(),
             "shared" => self.shared(),
@@ -39,7 +39,7 @@ impl<'a> Parser<'a, '_> {
             "finally" => self.property(PropertyKind::Finally),
             "predicates" => self.predicates(),
             "for" => self.item_loop(),
-            _ if self.kind() == Kind::CloseBrace => {
+            _ if self.kind() == TokenKind::CloseBrace => {
                 let error = Diagnostic::error(self.token().span, "this `}` closes nothing");
                 Err(self.error(error.hint("remove it, or look for a `}` too many before it")))
             }
@@ -62,7 +62,7 @@ impl<'a> Parser<'a, '_> {
         self.bump();
         let list = self.comma_list(|p| {
             let name = p.declare("the constant's name")?;
-            p.expect(Kind::Assign)?;
+            p.expect(TokenKind::Assign)?;
             Ok((name, p.expression()?))
         })?;
         self.end_item();
@@ -79,13 +79,13 @@ impl<'a> Parser<'a, '_> {
     fn shared_variable(&mut self) -> Checked<Shared<'a>> {
         let name = self.declare("the variable's name")?;
         let mut length = None;
-        if self.eat(Kind::OpenBracket) {
+        if self.eat(TokenKind::OpenBracket) {
             length = Some(self.expression()?);
-            self.expect(Kind::CloseBracket)?;
+            self.expect(TokenKind::CloseBracket)?;
         }
-        let initial = match self.eat(Kind::Assign) {
+        let initial = match self.eat(TokenKind::Assign) {
             false => Initial::Zero,
-            true if self.kind() == Kind::OpenBrace => self.initial_list()?,
+            true if self.kind() == TokenKind::OpenBrace => self.initial_list()?,
             true => Initial::Same(self.source()?),
         };
         Ok(Shared { name, length, initial })
@@ -94,13 +94,13 @@ impl<'a> Parser<'a, '_> {
     fn initial_list(&mut self) -> Checked<Initial<'a>> {
         let open = self.bump().span;
         let mut list = Vec::new();
-        while self.kind() != Kind::CloseBrace {
+        while self.kind() != TokenKind::CloseBrace {
             list.push(self.source()?);
-            if !self.eat(Kind::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.expect(Kind::CloseBrace)?;
+        self.expect(TokenKind::CloseBrace)?;
         Ok(Initial::List(list, self.span_from(open)))
     }
 
@@ -111,7 +111,7 @@ impl<'a> Parser<'a, '_> {
             return Ok(Source::Value(self.expression()?));
         }
         if !self.eat_word("in") {
-            if !matches!(self.kind(), Kind::Semicolon | Kind::Comma | Kind::CloseBrace) {
+            if !matches!(self.kind(), TokenKind::Semicolon | TokenKind::Comma | TokenKind::CloseBrace) {
                 let hint = "`any` stands alone; give it to a register and compute with that";
                 return Err(self.unexpected_with("`;`", |error| error.hint(hint)));
             }
@@ -132,12 +132,12 @@ impl<'a> Parser<'a, '_> {
     fn function(&mut self) -> Checked<Item<'a>> {
         self.bump();
         let name = self.declare("the function's name")?;
-        self.expect(Kind::OpenParen)?;
+        self.expect(TokenKind::OpenParen)?;
         let mut parameters = Vec::new();
-        if self.kind() != Kind::CloseParen {
+        if self.kind() != TokenKind::CloseParen {
             parameters = self.comma_list(|p| p.declare("a parameter's name"))?;
         }
-        self.expect(Kind::CloseParen)?;
+        self.expect(TokenKind::CloseParen)?;
         let body = self.block()?;
         Ok(Item::Function(Function { name, parameters, body }))
     }
@@ -146,9 +146,9 @@ impl<'a> Parser<'a, '_> {
         self.bump();
         let name = self.declare("the thread's name")?;
         let mut range = None;
-        if self.eat(Kind::OpenParen) {
+        if self.eat(TokenKind::OpenParen) {
             range = Some(self.range()?);
-            self.expect(Kind::CloseParen)?;
+            self.expect(TokenKind::CloseParen)?;
         }
         let body = self.block()?;
         if body.statements.is_empty() && !self.unclosed {
@@ -169,7 +169,7 @@ impl<'a> Parser<'a, '_> {
 
     fn predicates(&mut self) -> Checked<Item<'a>> {
         self.bump();
-        let open = self.expect(Kind::OpenBrace)?.span;
+        let open = self.expect(TokenKind::OpenBrace)?.span;
         let mut list = Vec::new();
         while !self.at_close(open)? {
             match self.expression() {
@@ -189,7 +189,7 @@ impl<'a> Parser<'a, '_> {
     fn item_loop(&mut self) -> Checked<Item<'a>> {
         self.bump();
         let range = self.range()?;
-        let open = self.expect(Kind::OpenBrace)?.span;
+        let open = self.expect(TokenKind::OpenBrace)?.span;
         let mut items = Vec::new();
         self.nested(|p| {
             while !p.at_close_of_items(open)? {
@@ -223,8 +223,8 @@ impl<'a> Parser<'a, '_> {
     /// Takes the closing brace if it is here.
     fn at_close_of_items(&mut self, open: Span) -> Checked<bool> {
         match self.kind() {
-            Kind::End => Err(self.not_closed(open)),
-            _ => Ok(self.eat(Kind::CloseBrace)),
+            TokenKind::End => Err(self.not_closed(open)),
+            _ => Ok(self.eat(TokenKind::CloseBrace)),
         }
     }
 }

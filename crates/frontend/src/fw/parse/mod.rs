@@ -12,7 +12,7 @@ mod recover;
 mod statements;
 
 use super::ast::{Item, Name};
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use super::limits;
 use super::sink::{Checked, Reported, Sink};
 use crate::Diagnostic;
@@ -58,13 +58,13 @@ impl<'a> Parser<'a, '_> {
         self.tokens[self.at]
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> TokenKind {
         self.token().kind
     }
 
     /// The kind of the token after the current one.
-    fn next_kind(&self) -> Kind {
-        self.tokens.get(self.at + 1).map_or(Kind::End, |token| token.kind)
+    fn next_kind(&self) -> TokenKind {
+        self.tokens.get(self.at + 1).map_or(TokenKind::End, |token| token.kind)
     }
 
     fn text_of(&self, token: Token) -> &'a str {
@@ -78,7 +78,7 @@ impl<'a> Parser<'a, '_> {
 
     fn bump(&mut self) -> Token {
         let token = self.token();
-        if token.kind != Kind::End {
+        if token.kind != TokenKind::End {
             self.at += 1;
         }
         token
@@ -93,7 +93,7 @@ impl<'a> Parser<'a, '_> {
         start.to(self.previous())
     }
 
-    fn eat(&mut self, kind: Kind) -> bool {
+    fn eat(&mut self, kind: TokenKind) -> bool {
         let found = self.kind() == kind;
         if found {
             self.bump();
@@ -102,7 +102,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn is_word(&self, word: &str) -> bool {
-        matches!(self.kind(), Kind::Keyword | Kind::Name) && self.word() == word
+        matches!(self.kind(), TokenKind::Keyword | TokenKind::Name) && self.word() == word
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
@@ -113,7 +113,7 @@ impl<'a> Parser<'a, '_> {
         found
     }
 
-    fn expect(&mut self, kind: Kind) -> Checked<Token> {
+    fn expect(&mut self, kind: TokenKind) -> Checked<Token> {
         if self.kind() == kind { Ok(self.bump()) } else { Err(self.unexpected(kind.describe())) }
     }
 
@@ -123,8 +123,8 @@ impl<'a> Parser<'a, '_> {
 
     /// A name that is used.
     fn name(&mut self, what: &str) -> Checked<Name<'a>> {
-        if self.kind() != Kind::Name {
-            let reserved = self.kind() == Kind::Keyword;
+        if self.kind() != TokenKind::Name {
+            let reserved = self.kind() == TokenKind::Keyword;
             let word = self.word();
             return Err(self.unexpected_with(what, |error| {
                 if reserved { error.hint(format!("`{word}` is a reserved word")) } else { error }
@@ -152,17 +152,20 @@ impl<'a> Parser<'a, '_> {
         explain: impl FnOnce(Diagnostic) -> Diagnostic,
     ) -> Reported {
         let token = self.token();
-        let after_invalid = self.at > 0 && self.tokens[self.at - 1].kind == Kind::Invalid;
-        if token.kind == Kind::Invalid || token.kind == Kind::End && after_invalid || self.abandoned {
+        let after_invalid = self.at > 0 && self.tokens[self.at - 1].kind == TokenKind::Invalid;
+        if token.kind == TokenKind::Invalid || token.kind == TokenKind::End && after_invalid || self.abandoned
+        {
             return Reported;
         }
         let found = match token.kind {
-            Kind::Name | Kind::Keyword | Kind::Number => format!("`{}`", shortened(self.text_of(token))),
+            TokenKind::Name | TokenKind::Keyword | TokenKind::Number => {
+                format!("`{}`", shortened(self.text_of(token)))
+            }
             other => other.describe().to_string(),
         };
         let message = format!("expected {expected}, found {found}");
         let mut error = Diagnostic::error(token.span, message).label(format!("expected {expected}"));
-        if matches!(token.kind, Kind::Assign | Kind::Equal) {
+        if matches!(token.kind, TokenKind::Assign | TokenKind::Equal) {
             error = error.hint("`=` assigns, `==` compares");
         }
         self.sink.error(explain(error))
@@ -193,7 +196,7 @@ impl<'a> Parser<'a, '_> {
     /// Items separated by commas: one or more.
     fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
         let mut list = vec![item(self)?];
-        while self.eat(Kind::Comma) {
+        while self.eat(TokenKind::Comma) {
             list.push(item(self)?);
         }
         Ok(list)

@@ -1,7 +1,7 @@
 //! Going on after an error.
 
 use super::Parser;
-use crate::fw::lexer::Kind;
+use crate::fw::lexer::TokenKind;
 use program::Span;
 
 /// Words that start a declaration and can stand nowhere else.
@@ -13,7 +13,7 @@ const DECLARING: &[&str] = &["const", "shared", "thread", "fn", "let"];
 impl Parser<'_, '_> {
     /// Whether a declaration starts here that cannot stand inside a block.
     pub(super) fn at_declaration(&self) -> bool {
-        self.kind() == Kind::Keyword && DECLARATIONS.contains(&self.word())
+        self.kind() == TokenKind::Keyword && DECLARATIONS.contains(&self.word())
     }
 
     /// Whether any declaration starts here.
@@ -27,8 +27,8 @@ impl Parser<'_, '_> {
         let declares = |at: usize| {
             let next = self.tokens.get(at + 1).map(|token| token.kind);
             match self.tokens[at].kind {
-                Kind::Keyword => DECLARING.contains(&self.text_of(self.tokens[at])),
-                Kind::Name => next == Some(Kind::Colon),
+                TokenKind::Keyword => DECLARING.contains(&self.text_of(self.tokens[at])),
+                TokenKind::Name => next == Some(TokenKind::Colon),
                 _ => false,
             }
         };
@@ -52,9 +52,9 @@ impl Parser<'_, '_> {
         let mut open = 0usize;
         loop {
             match self.kind() {
-                Kind::End => return,
-                Kind::OpenBrace => open += 1,
-                Kind::CloseBrace => open = open.saturating_sub(1),
+                TokenKind::End => return,
+                TokenKind::OpenBrace => open += 1,
+                TokenKind::CloseBrace => open = open.saturating_sub(1),
                 // Inside braces, too: a declaration there means that a brace is missing.
                 _ if self.at_declaration() || open == 0 && self.at_item() => return,
                 _ => {}
@@ -69,16 +69,16 @@ impl Parser<'_, '_> {
         let mut open = 0usize;
         loop {
             match self.kind() {
-                Kind::End => return,
-                Kind::Semicolon if open == 0 => {
+                TokenKind::End => return,
+                TokenKind::Semicolon if open == 0 => {
                     self.bump();
                     return;
                 }
-                Kind::OpenBrace => open += 1,
-                Kind::CloseBrace if open == 0 => return,
-                Kind::CloseBrace => {
+                TokenKind::OpenBrace => open += 1,
+                TokenKind::CloseBrace if open == 0 => return,
+                TokenKind::CloseBrace => {
                     open -= 1;
-                    let goes_on = matches!(self.next_kind(), Kind::Keyword)
+                    let goes_on = matches!(self.next_kind(), TokenKind::Keyword)
                         && matches!(self.text_of(self.tokens[self.at + 1]), "else" | "or");
                     if open == 0 && !goes_on {
                         self.bump();
@@ -96,8 +96,8 @@ impl Parser<'_, '_> {
     pub(super) fn skip_to_block(&mut self) -> bool {
         loop {
             match self.kind() {
-                Kind::OpenBrace => return true,
-                Kind::End | Kind::Semicolon | Kind::CloseBrace => return false,
+                TokenKind::OpenBrace => return true,
+                TokenKind::End | TokenKind::Semicolon | TokenKind::CloseBrace => return false,
                 _ if self.at_declaration() => return false,
                 _ => self.bump(),
             };
@@ -107,14 +107,14 @@ impl Parser<'_, '_> {
     /// Takes the `;` after a statement. A forgotten one at the end of a line is reported where
     /// it belongs, and nothing is skipped.
     pub(super) fn semicolon(&mut self) -> bool {
-        if self.eat(Kind::Semicolon) {
+        if self.eat(TokenKind::Semicolon) {
             return true;
         }
         let before = self.previous();
         let here = self.token().span;
         let between = self.text.get(before.end as usize..here.start as usize).unwrap_or("");
-        let forgotten = between.contains('\n') || self.kind() == Kind::CloseBrace;
-        if forgotten && self.kind() != Kind::Invalid && !self.abandoned {
+        let forgotten = between.contains('\n') || self.kind() == TokenKind::CloseBrace;
+        if forgotten && self.kind() != TokenKind::Invalid && !self.abandoned {
             let at = Span::new(before.end.saturating_sub(1) as usize, before.end as usize);
             let error = crate::Diagnostic::error(at, "expected `;` after this").label("`;` is missing here");
             self.error(error);

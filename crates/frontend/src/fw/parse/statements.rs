@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::Diagnostic;
 use crate::fw::ast::{Block, Expr, ExprKind, Fail, Source, Stmt, StmtKind, Target};
-use crate::fw::lexer::Kind;
+use crate::fw::lexer::TokenKind;
 use crate::fw::sink::{Checked, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Fence, Span};
@@ -17,7 +17,7 @@ const STATEMENTS: &[&str] = &[
 impl<'a> Parser<'a, '_> {
     /// Statements between braces.
     pub(super) fn block(&mut self) -> Checked<Block<'a>> {
-        let open = self.expect(Kind::OpenBrace)?.span;
+        let open = self.expect(TokenKind::OpenBrace)?.span;
         self.nested(|p| {
             let mut statements = Vec::new();
             while !p.at_close(open)? {
@@ -39,10 +39,10 @@ impl<'a> Parser<'a, '_> {
     /// Takes the closing brace if it is here. Where a declaration or the end of the text
     /// shows that it is missing, that is reported and the blocks around this one end, too.
     pub(super) fn at_close(&mut self, open: Span) -> Checked<bool> {
-        if self.eat(Kind::CloseBrace) {
+        if self.eat(TokenKind::CloseBrace) {
             return Ok(true);
         }
-        let ends = self.kind() == Kind::End || self.at_declaration() || self.sink.is_full();
+        let ends = self.kind() == TokenKind::End || self.at_declaration() || self.sink.is_full();
         if !ends {
             return Ok(false);
         }
@@ -72,9 +72,9 @@ impl<'a> Parser<'a, '_> {
 
     fn statement(&mut self) -> Checked<Stmt<'a>> {
         match self.kind() {
-            Kind::Keyword => self.keyword_statement(),
-            Kind::Name => self.name_statement(),
-            Kind::Semicolon => {
+            TokenKind::Keyword => self.keyword_statement(),
+            TokenKind::Name => self.name_statement(),
+            TokenKind::Semicolon => {
                 let error = Diagnostic::error(self.token().span, "expected a statement, found `;`");
                 Err(self.error(error.hint("write `skip;` for a step that does nothing")))
             }
@@ -103,7 +103,7 @@ impl<'a> Parser<'a, '_> {
                 self.simple(start, StmtKind::Goto(label))
             }
             "return" => {
-                let value = if self.kind() == Kind::Semicolon { None } else { Some(self.source()?) };
+                let value = if self.kind() == TokenKind::Semicolon { None } else { Some(self.source()?) };
                 self.simple(start, StmtKind::Return(value))
             }
             "let" => {
@@ -129,22 +129,22 @@ impl<'a> Parser<'a, '_> {
 
     fn let_register(&mut self) -> Checked<(super::Name<'a>, Option<Source<'a>>, Span)> {
         let name = self.declare("the register's name")?;
-        if self.kind() == Kind::OpenBracket {
+        if self.kind() == TokenKind::OpenBracket {
             let error = Diagnostic::error(self.token().span, "registers cannot be arrays");
             return Err(self.error(error.hint("declare a `shared` array, or one register a cell")));
         }
-        let value = if self.eat(Kind::Assign) { Some(self.source()?) } else { None };
+        let value = if self.eat(TokenKind::Assign) { Some(self.source()?) } else { None };
         Ok((name, value, self.span_from(name.span)))
     }
 
     fn arw(&mut self, start: Span) -> Checked<Stmt<'a>> {
-        self.expect(Kind::OpenParen)?;
+        self.expect(TokenKind::OpenParen)?;
         let target = self.target()?;
-        self.expect(Kind::Comma)?;
+        self.expect(TokenKind::Comma)?;
         let old = self.expression()?;
-        self.expect(Kind::Comma)?;
+        self.expect(TokenKind::Comma)?;
         let new = self.expression()?;
-        self.expect(Kind::CloseParen)?;
+        self.expect(TokenKind::CloseParen)?;
         self.simple(start, StmtKind::Arw(Box::new((target, old, new))))
     }
 
@@ -205,7 +205,7 @@ impl<'a> Parser<'a, '_> {
         let start = self.token().span;
         let parsed = self.parenthesised();
         match parsed {
-            Ok(cond) if self.kind() == Kind::OpenBrace => Ok(cond),
+            Ok(cond) if self.kind() == TokenKind::OpenBrace => Ok(cond),
             Ok(_) => {
                 let reported = self.unexpected("`{`");
                 if self.skip_to_block() { Ok(broken(start)) } else { Err(reported) }
@@ -221,12 +221,12 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn parenthesised(&mut self) -> Checked<Expr<'a>> {
-        if !self.eat(Kind::OpenParen) {
+        if !self.eat(TokenKind::OpenParen) {
             let hint = "conditions of `if` and `while` stand in parentheses";
             return Err(self.unexpected_with("`(`", |error| error.hint(hint)));
         }
         let cond = self.expression()?;
-        self.expect(Kind::CloseParen)?;
+        self.expect(TokenKind::CloseParen)?;
         Ok(cond)
     }
 
@@ -235,18 +235,18 @@ impl<'a> Parser<'a, '_> {
     fn name_statement(&mut self) -> Checked<Stmt<'a>> {
         let start = self.token().span;
         match self.next_kind() {
-            Kind::Colon => {
+            TokenKind::Colon => {
                 let label = self.declare("a label")?;
                 self.bump();
                 Ok(Stmt { kind: StmtKind::Label(label), span: label.span })
             }
-            Kind::Assign | Kind::OpenBracket => {
+            TokenKind::Assign | TokenKind::OpenBracket => {
                 let target = self.target()?;
-                self.expect(Kind::Assign)?;
+                self.expect(TokenKind::Assign)?;
                 let value = self.source()?;
                 self.simple(start, StmtKind::Assign(target, value))
             }
-            Kind::OpenParen => self.call_statement(start),
+            TokenKind::OpenParen => self.call_statement(start),
             _ => self.contextual_statement(start),
         }
     }
@@ -258,7 +258,7 @@ impl<'a> Parser<'a, '_> {
         if !is_call {
             return Err(self.unexpected("`=`"));
         }
-        if self.kind() == Kind::OpenBrace {
+        if self.kind() == TokenKind::OpenBrace {
             let error = Diagnostic::error(start, format!("`{word}` starts no statement with a block"));
             let hint = did_you_mean(word, STATEMENTS.iter().copied());
             return Err(self.error(Diagnostic { hint, ..error }));
@@ -268,19 +268,19 @@ impl<'a> Parser<'a, '_> {
 
     fn contextual_statement(&mut self, start: Span) -> Checked<Stmt<'a>> {
         match (self.word(), self.next_kind()) {
-            ("stop", Kind::Semicolon) => self.bare(start, StmtKind::Stop),
-            ("lock", Kind::Semicolon) => self.bare(start, StmtKind::Lock),
-            ("unlock", Kind::Semicolon) => self.bare(start, StmtKind::Unlock),
+            ("stop", TokenKind::Semicolon) => self.bare(start, StmtKind::Stop),
+            ("lock", TokenKind::Semicolon) => self.bare(start, StmtKind::Lock),
+            ("unlock", TokenKind::Semicolon) => self.bare(start, StmtKind::Unlock),
             ("fail", _) => self.fail(start),
-            (word @ ("locked" | "together"), Kind::OpenBrace) => {
+            (word @ ("locked" | "together"), TokenKind::OpenBrace) => {
                 self.bump();
                 let parts = self.block()?;
                 let span = self.span_from(start);
                 // The printer ends every step with a semicolon.
-                self.eat(Kind::Semicolon);
+                self.eat(TokenKind::Semicolon);
                 Ok(Stmt { kind: StmtKind::Together { locked: word == "locked", parts }, span })
             }
-            ("unchecked", Kind::Name | Kind::Keyword) => {
+            ("unchecked", TokenKind::Name | TokenKind::Keyword) => {
                 self.bump();
                 let inner = self.nested(Self::statement)?;
                 Ok(Stmt { span: start.to(inner.span), kind: StmtKind::Unchecked(Box::new(inner)) })
@@ -307,9 +307,9 @@ impl<'a> Parser<'a, '_> {
             Fail::Division
         } else if self.eat_word("bounds") {
             let array = self.name("the array's name")?;
-            self.expect(Kind::OpenBracket)?;
+            self.expect(TokenKind::OpenBracket)?;
             let length = self.expression()?;
-            self.expect(Kind::CloseBracket)?;
+            self.expect(TokenKind::CloseBracket)?;
             self.expect_word("at")?;
             Fail::Bounds(array, Box::new((length, self.expression()?)))
         } else {
@@ -322,9 +322,9 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn target(&mut self) -> Checked<Target<'a>> {
         let name = self.name("a variable")?;
         let mut index = None;
-        if self.eat(Kind::OpenBracket) {
+        if self.eat(TokenKind::OpenBracket) {
             index = Some(Box::new(self.expression()?));
-            self.expect(Kind::CloseBracket)?;
+            self.expect(TokenKind::CloseBracket)?;
         }
         Ok(Target { name, index, span: self.span_from(name.span) })
     }
