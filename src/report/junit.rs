@@ -1,4 +1,4 @@
-//! JUnit XML, as dashboards of build servers read it: a test suite a file, a test case a model.
+//! JUnit XML, as dashboards of build servers read it: a test suite per file, a test case per model.
 //!
 //! A test case holds what the text report says, so a trace can be read where the test failed.
 

@@ -1,4 +1,4 @@
-//! Partial store order: one first-in first-out buffer a thread *and* variable.
+//! Partial store order: one first-in first-out buffer per thread *and* variable.
 //!
 //! Barriers cut a thread's stores into epochs; only the first epoch drains. Between
 //! barriers the order of stores to different variables means nothing, so entries are kept
@@ -17,7 +17,7 @@ impl MemoryModel for Pso {
     }
 
     fn about(&self) -> &'static str {
-        "partial store order: one FIFO store buffer a thread and variable"
+        "partial store order: one FIFO store buffer per thread and variable"
     }
 
     fn place(&self, buffer: &[Entry], variable: VarId) -> Option<usize> {

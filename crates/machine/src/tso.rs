@@ -14,7 +14,7 @@ impl MemoryModel for Tso {
     }
 
     fn about(&self) -> &'static str {
-        "total store order, as on x86: one FIFO store buffer a thread"
+        "total store order, as on x86: one FIFO store buffer per thread"
     }
 
     fn place(&self, buffer: &[Entry], _: VarId) -> Option<usize> {
