@@ -130,12 +130,13 @@ impl Walk {
     fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, Failure> {
         let Some(violation) = self.violation else { return Ok(None) };
         let trace = Trace { initial: self.initial.clone(), steps: self.steps.clone(), violation };
-        let checked = check(task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
+        let mut checked = check(task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
             Failure::Message(format!(
                 "this is a bug in fencewright, please report it: a walk was rejected: {why}"
             ))
         })?;
-        Ok(Some(checked.explained(task, &Ignore)))
+        checked.explain(task, &Ignore);
+        Ok(Some(checked))
     }
 }
 

@@ -33,7 +33,8 @@ fn found(task: &Task<'_>, order: Order) -> Option<Trace> {
 
 fn simplified(task: &Task<'_>, trace: &Trace) -> Checked {
     let checked = check(task, Verdict::Unsafe(trace.clone()), &Ignore).expect("engines give evidence");
-    let simple = simplify(task, checked, &Ignore);
+    let mut simple = simplify(task, checked, &Ignore);
+    simple.explain(task, &Ignore);
     let run = replay(task.program, task.model, trace_of(&simple)).expect("it is a run");
     let account = simple.violated().expect("a violation stays one").account;
     assert_eq!(&run, account, "the account is that of the trace");

@@ -102,6 +102,7 @@ impl Finding {
                 true => Some(true),
                 false => self.violated_under_sc(task, engine, run)?,
             };
+            self.checked.explain(task, run.monitor);
             self.why = explained(task, &self.checked, sc_violation, run.monitor);
         }
         Ok(())

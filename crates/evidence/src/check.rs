@@ -32,7 +32,7 @@ pub struct Checked {
 #[derive(Debug)]
 enum Seen {
     Nothing,
-    Run(Box<Account>, Option<Cause>),
+    Run(Box<(Account, Option<Cause>)>),
     Witness(Box<CheckedWitness>),
     Outcomes(Box<CheckedOutcomes>),
 }
@@ -52,16 +52,15 @@ pub struct Violated<'a> {
 impl Checked {
     /// A violation and what happens in it.
     pub(crate) fn violation(trace: Trace, account: Account) -> Checked {
-        Checked { verdict: Verdict::Unsafe(trace), seen: Seen::Run(Box::new(account), None) }
+        Checked { verdict: Verdict::Unsafe(trace), seen: Seen::Run(Box::new((account, None))) }
     }
 
     /// Looks for the cause of a violation, once for everybody who wants to know.
-    pub fn explained(mut self, task: &Task<'_>, monitor: &dyn Monitor) -> Checked {
-        if let (Verdict::Unsafe(trace), Seen::Run(account, found)) = (&self.verdict, &mut self.seen) {
+    pub fn explain(&mut self, task: &Task<'_>, monitor: &dyn Monitor) {
+        if let (Verdict::Unsafe(trace), Seen::Run(run)) = (&self.verdict, &mut self.seen) {
             let mut patience = Patience::new(monitor, "looking for the cause");
-            *found = cause(task.program, trace.violation, account, &mut patience);
+            run.1 = cause(task.program, trace.violation, &run.0, &mut patience);
         }
-        self
     }
 
     /// The verdict.
@@ -72,8 +71,8 @@ impl Checked {
     /// The violation, if it is one.
     pub fn violated(&self) -> Option<Violated<'_>> {
         match (&self.verdict, &self.seen) {
-            (Verdict::Unsafe(trace), Seen::Run(account, cause)) => {
-                Some(Violated { trace, account, cause: cause.as_ref() })
+            (Verdict::Unsafe(trace), Seen::Run(run)) => {
+                Some(Violated { trace, account: &run.0, cause: run.1.as_ref() })
             }
             _ => None,
         }
@@ -101,7 +100,7 @@ impl Checked {
     /// What happens in a violation or a witness.
     pub fn account(&self) -> Option<&Account> {
         match &self.seen {
-            Seen::Run(account, _) => Some(account),
+            Seen::Run(run) => Some(&run.0),
             Seen::Witness(witness) => Some(witness.account()),
             Seen::Nothing | Seen::Outcomes(_) => None,
         }
@@ -209,7 +208,7 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
     }
     let seen = match &verdict {
         Verdict::Unknown(_) => Seen::Nothing,
-        Verdict::Unsafe(trace) => Seen::Run(Box::new(replayed(task, trace, monitor)?), None),
+        Verdict::Unsafe(trace) => Seen::Run(Box::new((replayed(task, trace, monitor)?, None))),
         Verdict::NotRobust(_) if task.model != TSO => return Err(Rejected::NotForModel),
         Verdict::NotRobust(witness) => {
             let checked = check_witness(task.program, witness.clone()).map_err(Rejected::Witness)?;

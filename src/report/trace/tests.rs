@@ -25,7 +25,8 @@ fn drawn(text: &str, model: &str, width: usize) -> String {
     let task = Task::safe(&parsed.program, model_named(model).expect("there is such a model"));
     let answer = engine::Explicit.verify(&task, &engine::Run::default());
     let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
-    let checked = simplify(&task, checked, &Ignore);
+    let mut checked = simplify(&task, checked, &Ignore);
+    checked.explain(&task, &Ignore);
     let run = Run::of(&task, checked.violated().expect("it is unsafe"), None);
     anstream::adapter::strip_str(&render(&run, width)).to_string()
 }

@@ -238,10 +238,16 @@ impl<'a> FenceSearch<'a> {
                 Violating::new(&program, account, &edges).clause(&self.candidates, &chosen)
             });
             if clause.is_empty() {
-                return Err(Halt::NoCandidate(Box::new(FencedRun { program, checked })));
+                return Err(Halt::NoCandidate(Box::new(self.fenced_run(program, checked))));
             }
             self.problem.clauses.push(clause);
         }
+    }
+
+    /// A run that is shown, so with its cause.
+    fn fenced_run(&self, program: Program, mut checked: Checked) -> FencedRun {
+        checked.explain(&Task { program: &program, ..self.task }, self.run.monitor);
+        FencedRun { program, checked }
     }
 
     fn other_optima(
@@ -263,7 +269,7 @@ impl<'a> FenceSearch<'a> {
         let others = chosen.iter().copied().filter(|other| *other != at).collect();
         let program = self.fence_set(&others).apply(self.task.program);
         let without = match self.ask(&Task { program: &program, ..self.task }) {
-            Ok(checked) if checked.holds() == Some(false) => Some(FencedRun { program, checked }),
+            Ok(checked) if checked.holds() == Some(false) => Some(self.fenced_run(program, checked)),
             Ok(_) | Err(Halt::Unknown(_)) => None,
             Err(halt) => return Err(halt),
         };

@@ -107,8 +107,10 @@ pub(crate) struct EvidenceKind {
     /// Checks what stands behind the first line.
     pub(crate) check: fn(&mut Reading<'_>) -> Result<Claim, FileError>,
     /// Reads a certificate, if it is one, without checking it.
-    pub(crate) read: Option<fn(&mut Reading<'_>) -> Result<Certificate, FileError>>,
+    pub(crate) read: Option<ReadCertificate>,
 }
+
+type ReadCertificate = fn(&mut Reading<'_>) -> Result<Certificate, FileError>;
 
 /// All kinds.
 pub(crate) const KINDS: &[EvidenceKind] = &[

@@ -51,6 +51,7 @@ fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     }
     let Some(violation) = violation else { return Err(records.wrong("the trace claims no violation")) };
     let trace = Trace { initial: taken.initial, steps: taken.steps, violation };
-    let checked = check(&task, Verdict::Unsafe(trace), monitor)?;
-    Ok(Claim::Unsafe(task.model, Box::new(checked.explained(&task, monitor))))
+    let mut checked = check(&task, Verdict::Unsafe(trace), monitor)?;
+    checked.explain(&task, monitor);
+    Ok(Claim::Unsafe(task.model, Box::new(checked)))
 }

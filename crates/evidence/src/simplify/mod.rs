@@ -35,7 +35,7 @@ const MOST_ROUNDS: usize = 4;
 ///
 /// The result is as checked as what was given.
 pub fn simplify(task: &Task<'_>, checked: Checked, monitor: &dyn Monitor) -> Checked {
-    simpler(task, &checked, monitor).unwrap_or(checked).explained(task, monitor)
+    simpler(task, &checked, monitor).unwrap_or(checked)
 }
 
 /// A simpler run to the same violation, if there is one.
