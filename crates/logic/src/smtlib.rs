@@ -1,6 +1,4 @@
-//! SMT-LIB 2 in the logic QF_LIA: writing our terms, and reading what we write.
-
-pub(crate) mod reader;
+//! SMT-LIB 2 in the logic QF_LIA: writing our terms.
 
 use std::fmt::Write;
 
