@@ -79,7 +79,7 @@ impl Known {
 ///
 /// ```
 /// # use program::{Expr, Op, Program, Source, Span, ThreadBuilder, ThreadId, Variable};
-/// # use evidence::{Certificate, ClosedSet, Controls, Task, known};
+/// # use evidence::{Certificate, ClosedSet, Controls, Listed, Task, known};
 /// # use machine::{SC, Stepper, StateSet};
 /// # let mut program = Program::new("one store", Source::default());
 /// # let x = program.add_variable(Variable::new("x", Span::NONE));

@@ -1,4 +1,4 @@
-//! Total store order, as on x86: one first-in first-out buffer a thread. Stores of a thread
+//! Total store order, as on x86: one first-in first-out buffer per thread. Stores of a thread
 //! reach memory in the order they were issued, so a store fence orders nothing new.
 
 use crate::{Entry, MemoryModel};
