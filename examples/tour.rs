@@ -26,7 +26,7 @@ fn tour(path: &str) -> Result<String, Box<dyn Error>> {
     }
     let fences = fencewright::place_fences(&task, ENGINES[0], &FenceOptions::default(), &Run::default())?;
     if let FenceAnswer::Placed(placed) = fences.answer {
-        out += &fencewright::write_fences(&program, &placed).map_err(|error| error.message)?;
+        out += &fencewright::write_fences(&program, &placed)?;
     }
     Ok(out)
 }

@@ -15,7 +15,7 @@
 //!
 //! let fences = fencewright::place_fences(&task, ENGINES[0], &FenceOptions::default(), &Run::default())?;
 //! let FenceAnswer::Placed(placed) = fences.answer else { panic!("two fences help") };
-//! let fenced = fencewright::write_fences(&program, &placed).map_err(|error| error.message)?;
+//! let fenced = fencewright::write_fences(&program, &placed)?;
 //! let fenced = fencewright::read("sb.fw", &fenced).map_err(|errors| errors[0].message.clone())?;
 //! let safe = fencewright::ask(&Task::safe(&fenced, TSO), ENGINES[0], &Run::default())?;
 //! assert_eq!(safe.checked.holds(), Some(true));
@@ -67,7 +67,8 @@ use args::{Cli, Command};
 use clap::Parser;
 use console::Console;
 use exit::{Exit, Failure};
-use frontend::{Insertion, Options};
+use frontend::Options;
+use input::Loaded;
 use program::{Source, Span};
 use report::Ending;
 use std::process::ExitCode;
@@ -82,15 +83,13 @@ pub fn read(name: &str, text: &str) -> Result<Program, Vec<Diagnostic>> {
     Ok(parsed.program)
 }
 
-/// The text of a program that was read, with fences in it and all else as it was.
-pub fn write_fences(program: &Program, placed: &Placed) -> Result<String, Diagnostic> {
+/// The text of a program that was read, with fences in it and all else as it was; or why there is none.
+pub fn write_fences(program: &Program, placed: &Placed) -> Result<String, String> {
     let (name, text) = (program.source.name(), program.source.text());
-    let insertions: Vec<Insertion> =
-        placed.fences.iter().map(|fence| commands::insertion(&fence.point)).collect();
-    match frontend::choose(None, name, text) {
-        Some(frontend) => (frontend.insert)(text, &insertions),
-        None => Err(Diagnostic::error(Span::NONE, "the language is not clear")),
-    }
+    let frontend = frontend::choose(None, name, text).ok_or("the language is not clear")?;
+    let (name, options) = (name.to_string(), Options::default());
+    let loaded = Loaded { name, program: program.clone(), warnings: Vec::new(), frontend, options };
+    commands::with_fences(&loaded, placed)
 }
 
 /// Does what the command line says.

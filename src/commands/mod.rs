@@ -18,7 +18,7 @@ pub use bench::{BENCHES, bench};
 pub use check::check;
 pub use ci::ci;
 pub use ci::expectations;
-pub use fence::{fence, insertion};
+pub use fence::{fence, with_fences};
 pub use generate::{completions, man};
 pub use interactive::interactive;
 pub use list::list;

@@ -7,7 +7,7 @@ use crate::input::Loaded;
 use crate::report::{Failed, REPORTS, Said, automata};
 use crate::session::{Session, Told};
 use frontend::FRONTENDS;
-use machine::{Buffered, Flattened};
+use machine::Flattened;
 use program::Program;
 
 /// Runs the command.
@@ -54,8 +54,8 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
 fn flattened(args: &Show, loaded: &Loaded) -> Result<(Program, String), Failure> {
     let model = chosen_models(&args.model)[0];
     let program = loaded.program.clone().with_question_as_property();
-    let machine = Buffered::exact(&program, model).with_dead_registers().capped(args.buffer);
-    let flat = Flattened::of(&machine).map_err(|why| Failure::Message(format!("{}: {why}", loaded.name)))?;
+    let flat = Flattened::bounded(&program, model, args.buffer);
+    let flat = flat.map_err(|why| Failure::Message(format!("{}: {why}", loaded.name)))?;
     let heading = format!(
         "// What {} does under {}, as a program under SC. Where a queue would hold more than\n\
          // {} stores, its thread goes to `overflow`, which is a violation.\n\n",

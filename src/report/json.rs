@@ -174,7 +174,6 @@ fn violated(out: &mut Answer<'_>, answer: &Answered<'_>, violated: Violated<'_>)
     out.index = end
         .and_then(|end| trace.violation.index(program, |t, r| end.register(t, r)))
         .map(|index| integer(&index));
-    let cause = cause.filter(|_| why.sc_violation != Some(true));
     out.cause = cause.map(|cause| cause.text(program));
     out.cause_step = cause.map(|cause| cause.step);
     out.prevented_by = why.prevented_by.as_ref().map(|point| fences::point_objects(program, 0, point));
@@ -385,7 +384,7 @@ fn held(found: &CheckedOutcomes) -> &'static str {
 }
 
 fn violation_line(program: &Program, violation: Violation) -> Option<usize> {
-    program.source.line(super::violation_span(program, violation))
+    program.source.line(violation.span(program))
 }
 
 fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Value> {

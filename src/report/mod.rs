@@ -41,8 +41,8 @@ use crate::input::Unreadable;
 use engine::{Explanation, Finding, Plan};
 use evidence::{Claim, Reason, Task, Violated};
 use frontend::Diagnostic;
-use machine::{Account, Model, Violation};
-use program::{Int, Program, Source, Span, VarId};
+use machine::{Account, Model};
+use program::{Int, Program, Source, VarId};
 use std::path::PathBuf;
 
 /// What to print, and where.
@@ -241,17 +241,6 @@ pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json, &sarif::Sarif, &
 
 /// The report that goes into a file of its own, beside any of the others.
 pub const HTML: &dyn Report = &html::Html;
-
-/// Where the violated claim stands.
-fn violation_span(program: &Program, violation: Violation) -> Span {
-    match violation {
-        Violation::Property(at) => program.properties[at].span,
-        Violation::Failure(thread, loc) => {
-            let failure = program.thread(thread).location(loc).failure.as_ref();
-            failure.map_or(Span::NONE, |failure| failure.span)
-        }
-    }
-}
 
 /// Reasons as sentences, each once: several steps may have the same text.
 fn reason_texts(program: &Program, reasons: &[Reason]) -> Vec<String> {

@@ -12,7 +12,7 @@ use super::fences::thread_names;
 use super::place::line_text;
 use super::{
     Answered, Claimed, Compared, Failed, Fenced, Look, Place, Printed, Report, Said, Status, fence_name,
-    litmus, reason_texts, violation_span, witness,
+    litmus, reason_texts, witness,
 };
 use engine::{FenceAnswer, FencedRun, Placed};
 use evidence::{CheckedOutcomes, CheckedWitness, Claim, Form, Goal, Reason, Violated};
@@ -315,15 +315,14 @@ impl<'a> Subject<'a> {
             Violation::Property(_) => Rule::Violation,
             Violation::Failure(..) => Rule::Failure,
         };
-        let cause = violated.cause.filter(|_| sc_violation != Some(true));
-        let why = match (cause, sc_violation) {
+        let why = match (violated.cause, sc_violation) {
             (_, Some(true)) => ". This happens under SC as well: no fence helps.".to_string(),
             (Some(cause), _) => format!(". {}.", cause.text(program)),
             (None, _) => String::new(),
         };
         let text = format!("unsafe under {}: {}{why}", self.model(), trace.violation.text(program));
-        let mut result = self.at(rule, violation_span(program, trace.violation), &text);
-        self.add_flow(&mut result, violated.account, cause.map(|cause| cause.step));
+        let mut result = self.at(rule, trace.violation.span(program), &text);
+        self.add_flow(&mut result, violated.account, violated.cause.map(|cause| cause.step));
         Note::Result(result)
     }
 

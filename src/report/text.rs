@@ -8,7 +8,7 @@ pub use fences::name as fence_name;
 
 use super::{
     Answered, Claimed, Failed, Look, Printed, Report, Run, Said, Section, WalkEnd, Walked, diagnostics,
-    litmus, plan, reason_texts, render, table::wrap_text, violation_span,
+    litmus, plan, reason_texts, render, table::wrap_text,
 };
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
@@ -265,7 +265,7 @@ fn violated(answer: &Answered<'_>, violated: Violated<'_>, look: &Look) -> Strin
 
 /// The run as a table, and in a sentence why it can happen.
 fn explained(task: &Task<'_>, violated: Violated<'_>, sc_violation: Option<bool>, look: &Look) -> String {
-    let shown = Run::of(task, violated, sc_violation);
+    let shown = Run::of(task, violated);
     let mut out = format!("\n{}\n", render(&shown, look.width));
     match (shown.cause, sc_violation) {
         (_, Some(true)) if task.model.is_sc() => {
@@ -300,7 +300,7 @@ pub(super) fn violation(program: &Program, violated: Violated<'_>) -> String {
         let _ = write!(text, ": the index is {index}");
     }
     let thread = &program.thread(thread).name;
-    match program.source.line(violation_span(program, violation)) {
+    match program.source.line(violation.span(program)) {
         Some(line) => format!("{text} ({thread}, line {line})"),
         None => format!("{text} ({thread})"),
     }

@@ -37,10 +37,9 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A violation; where SC has one as well there is no step that it would not allow.
-    pub fn of(task: &Task<'a>, violated: Violated<'a>, sc_violation: Option<bool>) -> Run<'a> {
+    /// A violation.
+    pub fn of(task: &Task<'a>, violated: Violated<'a>) -> Run<'a> {
         let Violated { trace, account, cause } = violated;
-        let cause = cause.filter(|_| sc_violation != Some(true));
         Run { program: task.program, model: task.model, account, violation: Some(trace.violation), cause }
     }
 

@@ -10,7 +10,7 @@ use evidence::{
     check_file, read_certificate, write_evidence,
 };
 use frontend::Options;
-use machine::{Buffered, Flattened, MODELS, Model, Rejected, SC, TSO, Trace, replay};
+use machine::{Flattened, MODELS, Model, Rejected, SC, TSO, Trace, replay};
 use program::{Program, Source, print, same};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -32,8 +32,7 @@ fn corpus(name: &str) -> Program {
 }
 
 fn flat(program: &Program, model: Model, bound: usize) -> Flattened {
-    let machine = Buffered::exact(program, model).with_dead_registers().capped(bound);
-    Flattened::of(&machine).expect("small enough")
+    Flattened::bounded(program, model, bound).expect("small enough")
 }
 
 /// What exploration says of a program within a bound on buffers.

@@ -102,7 +102,10 @@ impl Finding {
                 true => Some(true),
                 false => self.violated_under_sc(task, engine, run)?,
             };
-            self.checked.explain(task, run.monitor);
+            // Where SC violates something too, there is nothing that it would forbid.
+            if sc_violation != Some(true) {
+                self.checked.explain(task, run.monitor);
+            }
             self.why = explained(task, &self.checked, sc_violation, run.monitor);
         }
         Ok(())
@@ -133,8 +136,7 @@ pub fn explained(
     sc_violation: Option<bool>,
     monitor: &dyn Monitor,
 ) -> Explanation {
-    let violated = checked.violated().filter(|_| sc_violation != Some(true));
-    let prevented_by = violated.and_then(|violated| prevented_by(task, violated, monitor));
+    let prevented_by = checked.violated().and_then(|violated| prevented_by(task, violated, monitor));
     Explanation { sc_violation, prevented_by }
 }
 

@@ -11,7 +11,7 @@
 //! has to wait while somebody else is inside one is seen from the machine's moves: those that it
 //! offers all the same touch nothing shared.
 
-use crate::{Event, Machine, Model, MoveOf, Moves, SC, Slot, Source, Trace, TraceStep, Violation};
+use crate::{Buffered, Event, Machine, Model, MoveOf, Moves, SC, Slot, Source, Trace, TraceStep, Violation};
 use program::{
     Cond, Edge, Expr, Failure, FailureKind, Loc, Location, Op, Program, RegId, Rewriting, Span, ThreadId,
 };
@@ -52,6 +52,12 @@ impl fmt::Display for NotFlat {
 impl std::error::Error for NotFlat {}
 
 impl Flattened {
+    /// The program under SC that does what a program does under a model, with this many stores per
+    /// queue at most.
+    pub fn bounded(program: &Program, model: Model, buffer: usize) -> Result<Flattened, NotFlat> {
+        Flattened::of(&Buffered::exact(program, model).with_dead_registers().capped(buffer))
+    }
+
     /// The program under SC that does what a machine does.
     pub fn of<M: Machine<Global = Option<ThreadId>>>(machine: &M) -> Result<Flattened, NotFlat> {
         let old = machine.program();

@@ -31,18 +31,9 @@ impl TraceStep {
         TraceStep { event, choice }
     }
 
-    /// The drain of the store that a step issues, if one that is not inside an atomic section: with
-    /// it right behind every such step, a run under SC is one under every model with buffers.
+    /// [`Event::drain`] as a step.
     pub fn drain_behind(program: &Program, event: Event) -> Option<TraceStep> {
-        let Event::Step { thread, edge } = event else { return None };
-        let automaton = program.thread(thread);
-        let edge = automaton.edge(edge);
-        match edge.op {
-            Op::Store(variable, _) if !automaton.in_atomic(edge.from) => {
-                Some(TraceStep { event: Event::Drain { thread, variable }, choice: None })
-            }
-            _ => None,
-        }
+        event.drain(program).map(|event| TraceStep { event, choice: None })
     }
 
     /// A run under SC as one under a model with buffers: every store drains at once.

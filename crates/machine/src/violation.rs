@@ -1,6 +1,6 @@
 //! What can go wrong in a configuration.
 
-use program::{FailureKind, Int, Loc, Names, Program, RegId, ThreadId};
+use program::{FailureKind, Int, Loc, Names, Program, RegId, Span, ThreadId};
 
 /// A violated claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,6 +33,17 @@ impl Violation {
                         format!("index out of bounds of {array}[{length}]")
                     }
                 }
+            }
+        }
+    }
+
+    /// Where the violated claim is written.
+    pub fn span(self, program: &Program) -> Span {
+        match self {
+            Violation::Property(at) => program.properties[at].span,
+            Violation::Failure(thread, loc) => {
+                let failure = program.thread(thread).location(loc).failure.as_ref();
+                failure.map_or(Span::NONE, |failure| failure.span)
             }
         }
     }

@@ -8,7 +8,7 @@
 mod record;
 mod text;
 
-pub use text::{insertion, with_fences};
+pub use text::with_fences;
 
 use super::{claims_something, robust};
 use crate::args::{self, Fence, chosen_models};
@@ -28,6 +28,8 @@ use std::io::Write;
 /// Every question about safety beside robustness may look at this many states. Counting states
 /// keeps the answer the same on every machine.
 const SIDE_STATES: usize = 1_000_000;
+
+const ELSEWHERE: &str = "nothing was written (--evidence DIR writes the fenced program as .fw)";
 
 /// Runs the command.
 pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
@@ -112,9 +114,8 @@ impl Fencing<'_> {
         let mut trouble = recorder.answer(loaded, task, &found.answer).err();
         let (mut text, mut edits) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
-            let points = placed.fences.iter().map(|fence| &fence.point);
             let wanted = args.out.is_some() || self.session.has_page();
-            text = wanted.then(|| with_fences(loaded, points, &placed.program));
+            text = wanted.then(|| with_fences(loaded, placed).map_err(|why| format!("{why}; {ELSEWHERE}")));
             if task.goal == Goal::Safe {
                 edits = text::edits(loaded, placed);
             }

@@ -7,27 +7,22 @@ use crate::input::Loaded;
 use crate::report::Edit;
 use engine::{FencePoint, Placed};
 use frontend::{Diagnostic, Insertion};
-use program::{Program, Source, Span, same};
+use program::{Source, Span, same};
 
 /// The text, or why there is none.
-pub fn with_fences<'p>(
-    loaded: &Loaded,
-    points: impl Iterator<Item = &'p FencePoint>,
-    fenced: &Program,
-) -> Result<String, String> {
+pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
     let source = &loaded.program.source;
-    let insertions: Vec<Insertion> = points.map(insertion).collect();
+    let insertions: Vec<Insertion> = placed.fences.iter().map(|fence| insertion(&fence.point)).collect();
     let refused = |error: &Diagnostic| {
         let line = source.line(error.span).map(|line| format!(", line {line}")).unwrap_or_default();
-        format!("{}{line}: {}; {ELSEWHERE}", loaded.name, error.message)
+        format!("{}{line}: {}", loaded.name, error.message)
     };
     let text = (loaded.frontend.insert)(source.text(), &insertions).map_err(|error| refused(&error))?;
     let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
     match read.map(|parsed| parsed.program.with_question_as_property()) {
-        Ok(program) if same(&program, fenced) => Ok(text),
+        Ok(program) if same(&program, &placed.program) => Ok(text),
         _ => Err(format!(
-            "{}: these fences cannot be written between its statements so that the text means just that; \
-             {ELSEWHERE}",
+            "{}: these fences cannot be written between its statements so that the text means just that",
             loaded.name
         )),
     }
@@ -35,8 +30,7 @@ pub fn with_fences<'p>(
 
 /// How each fence is written into the text; nothing unless all of them together can be.
 pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<Edit> {
-    let points = placed.fences.iter().map(|fence| &fence.point);
-    if with_fences(loaded, points, &placed.program).is_err() {
+    if with_fences(loaded, placed).is_err() {
         return Vec::new();
     }
     let old = loaded.program.source.text();
@@ -44,8 +38,7 @@ pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<Edit> {
     placed.fences.iter().map(|fence| alone(&fence.point)).collect::<Result<_, _>>().unwrap_or_default()
 }
 
-/// What a fence is to a front end.
-pub fn insertion(point: &FencePoint) -> Insertion {
+fn insertion(point: &FencePoint) -> Insertion {
     Insertion { span: point.span, before: point.before, strength: point.strength }
 }
 
@@ -59,8 +52,6 @@ fn edit(old: &str, new: &str) -> Edit {
     let same: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
     Edit { span: Span::new(start, old.len() - same), text: new_rest[..new_rest.len() - same].to_string() }
 }
-
-const ELSEWHERE: &str = "nothing was written (--evidence DIR writes the fenced program as .fw)";
 
 #[cfg(test)]
 mod tests {

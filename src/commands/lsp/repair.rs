@@ -16,12 +16,7 @@ pub fn repair(reading: &Reading, settings: &Settings, monitor: &dyn Monitor) -> 
     if placed.fences.is_empty() {
         return Err("it is safe without any more fences".to_string());
     }
-    let points = placed.fences.iter().map(|fence| &fence.point);
-    let text = with_fences(loaded, points, &placed.program).map_err(|why| {
-        // The rest speaks of the command line.
-        why.split("; nothing was written").next().unwrap_or_default().to_string()
-    })?;
-    Ok(reading.text.edits_to(&text))
+    Ok(reading.text.edits_to(&with_fences(loaded, &placed)?))
 }
 
 /// Fences behind stores; where those do not help, also before loads.

@@ -12,7 +12,7 @@ use crate::input::Loaded;
 use crate::numbers::counted;
 use engine::{ENGINES, Engine, Explicit, Finding, GapProofs, Run, ask, decide};
 use evidence::{Certificate, Known, Monitor, MostStates, Reason, Task, Verdict, Violated, known_within};
-use machine::{Model, SC, Violation};
+use machine::{Model, SC};
 use program::{Program, Question, Span};
 use serde_json::{Value, json};
 
@@ -133,7 +133,6 @@ impl Asking<'_> {
         head: String,
     ) -> Outcome {
         let Violated { trace, account, cause } = violated;
-        let cause = cause.filter(|_| under_sc != Some(true));
         let mut message = head;
         if let Some(end) = account.passed().last()
             && let Some(index) = trace.violation.index(program, |t, r| end.register(t, r))
@@ -147,13 +146,7 @@ impl Asking<'_> {
             (Some(cause), _) => message += &format!("\n{}.", cause.text(program)),
             _ => {}
         }
-        let span = match trace.violation {
-            Violation::Property(at) => program.properties[at].span,
-            Violation::Failure(thread, loc) => {
-                let failure = program.thread(thread).location(loc).failure.as_ref();
-                failure.map_or(Span::NONE, |failure| failure.span)
-            }
-        };
+        let span = trace.violation.span(program);
         let remarks = story(program, account, cause);
         if !self.related {
             remarks.iter().for_each(|remark| message += &format!("\n{}", remark.text));

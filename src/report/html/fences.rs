@@ -35,7 +35,7 @@ pub fn fences(fenced: &Fenced<'_>) -> Piece {
         FenceAnswer::UnsafeUnderSc(checked) => {
             let under_sc = Task { model: SC, ..task };
             let lead = "It is unsafe under SC already, where fences change nothing.";
-            ("no fence helps", Tone::Bad, violated(&under_sc, checked, true, lead))
+            ("no fence helps", Tone::Bad, violated(&under_sc, checked, lead))
         }
         FenceAnswer::NoCandidate(run) => {
             let FencedRun { program, checked } = &**run;
@@ -43,7 +43,7 @@ pub fn fences(fenced: &Fenced<'_>) -> Piece {
             let lead = "Fences at all points that may have one do not prevent this.";
             let body = match checked.witness() {
                 Some(witness) => paragraph("lead", lead) + &not_robust(&task, witness),
-                None => violated(&task, checked, false, lead),
+                None => violated(&task, checked, lead),
             };
             ("no fence helps", Tone::Bad, body)
         }
@@ -177,19 +177,19 @@ fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (Stri
             if let Some(cause) = violated.cause {
                 out += &paragraph("", &format!("{}.", cause.text(program)));
             }
-            (out, shown_run(&Run::of(&task, violated, None), &title, marks))
+            (out, shown_run(&Run::of(&task, violated), &title, marks))
         }
         _ => return nothing(),
     };
     (out + &shown.player, shown.graph)
 }
 
-fn violated(task: &Task<'_>, checked: &Checked, under_sc: bool, lead: &str) -> String {
+fn violated(task: &Task<'_>, checked: &Checked, lead: &str) -> String {
     let Some(violated) = checked.violated() else { return String::new() };
     let program = task.program;
     let claim = text::violation(program, violated);
     let mut marks = Marks::default();
-    let shown = shown_run(&Run::of(task, violated, Some(under_sc)), "the violation", &mut marks);
+    let shown = shown_run(&Run::of(task, violated), "the violation", &mut marks);
     let source = section("Source", "", &source(&program.source, &marks));
     let columns = beside(&source, &section("Time line", "", &shown.player));
     paragraph("lead", lead) + &paragraph("", &format!("Violated: {claim}")) + &columns + &shown.graph

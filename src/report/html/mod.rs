@@ -19,7 +19,7 @@ use super::document::{Assemble, Ending, notes, plain, read_notes};
 use super::witness::{Told, sentence};
 use super::{
     Answered, Compared, Failed, Look, Printed, Report, Run, Said, Status, diagnostics, litmus, plan,
-    reason_texts, text, violation_span,
+    reason_texts, text,
 };
 use crate::numbers::{counted, grouped, megabytes};
 use crate::report::markup::{escape, prose};
@@ -213,7 +213,7 @@ fn final_states(question: &Question, found: &CheckedOutcomes) -> String {
 /// A violation: the run beside the source, why it can happen, and what to do.
 fn violated(answer: &Answered<'_>, violated: Violated<'_>) -> String {
     let (task, why) = (answer.task, &answer.found.why);
-    let run = Run::of(&task, violated, why.sc_violation);
+    let run = Run::of(&task, violated);
     let mut out = paragraph("lead", &format!("Violated: {}", text::violation(task.program, violated)));
     if let Some(cause) = run.cause {
         out += &paragraph("", &format!("{}.", cause.text(task.program)));
@@ -257,7 +257,7 @@ struct Shown {
 /// A violation with its graph; the lines that matter are marked.
 fn shown_run(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
     let shown = shown(run, title, marks);
-    let claim = run.violation.map(|violation| violation_span(run.program, violation));
+    let claim = run.violation.map(|violation| violation.span(run.program));
     marks.add(claim.and_then(|span| run.program.source.line(span)), "claim", "violated");
     shown
 }

@@ -25,11 +25,11 @@ pub(crate) const GAP_SET: EvidenceKind = EvidenceKind {
     ending: "gaps",
     only_tso: false,
     check: |reading| {
-        let gaps = read_gaps(reading)?;
+        let gaps = needed_gaps(reading)?;
         checked(reading, Some(gaps))
     },
     read: Some(|reading| {
-        let gaps = read_gaps(reading)?;
+        let gaps = needed_gaps(reading)?;
         Ok(certificate(Some(gaps), read_states(reading)?))
     }),
 };
@@ -44,11 +44,22 @@ fn checked(reading: &mut Reading<'_>, gaps: Option<Gaps>) -> Result<Claim, FileE
     Ok(Claim::Safe(task.model, states.count()))
 }
 
-fn read_gaps(reading: &mut Reading<'_>) -> Result<Gaps, FileError> {
+/// The window and the precision, if the states are normal forms.
+pub(super) fn read_gaps(reading: &mut Reading<'_>) -> Result<Option<Gaps>, FileError> {
     match reading.records.next_record()? {
-        Some(Record::Gaps { low, high, precision, modulus }) => Ok(Gaps { low, high, precision, modulus }),
-        _ => Err(reading.records.wrong("the window and the precision are missing")),
+        Some(Record::Gaps { low, high, precision, modulus }) => {
+            Ok(Some(Gaps { low, high, precision, modulus }))
+        }
+        other => {
+            reading.records.read_again(other);
+            Ok(None)
+        }
     }
+}
+
+fn needed_gaps(reading: &mut Reading<'_>) -> Result<Gaps, FileError> {
+    let gaps = read_gaps(reading)?;
+    gaps.ok_or_else(|| reading.records.wrong("the window and the precision are missing"))
 }
 
 /// Writes a window and a precision.

@@ -4,7 +4,7 @@
 //! has under SC and that none of them violates anything; what that means for the program itself
 //! depends on the pass, and so may be owed in addition.
 
-use super::listed::write_gaps;
+use super::listed::{read_gaps, write_gaps};
 use super::{ClosedSet, Proof};
 use crate::check::check_set;
 use crate::file::{
@@ -16,7 +16,7 @@ use crate::obligations::Looking;
 use crate::record::Record;
 use crate::robust::{Attacks, extended};
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
-use machine::{Buffered, Flattened, Gaps, SC};
+use machine::{Flattened, Gaps, SC};
 use program::{Delay, EdgeId, Program, ThreadId};
 use std::io::{self, Write};
 
@@ -53,9 +53,28 @@ impl Pass {
         match self {
             Pass::Delays(delays) => extended(task, delays, monitor),
             Pass::Flatten { buffer } => {
-                let machine = Buffered::exact(task.program, task.model).with_dead_registers().capped(*buffer);
-                Flattened::of(&machine).map(|flat| flat.program).map_err(|_| Rejected::TooLarge)
+                let flat = Flattened::bounded(task.program, task.model, *buffer);
+                flat.map(|flat| flat.program).map_err(|_| Rejected::TooLarge)
             }
+        }
+    }
+}
+
+impl Pass {
+    /// The attacks on the other program that must fail besides, if there are any. Normal forms cannot
+    /// show that one does.
+    fn attacks<'p>(
+        &self,
+        other: &'p Program,
+        gaps: Option<Gaps>,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Attacks<'p>>, Rejected> {
+        let Pass::Delays(_) = self else { return Ok(None) };
+        let attacks = Attacks::of(other, monitor)?;
+        match (gaps, attacks.is_empty()) {
+            (_, true) => Ok(None),
+            (None, false) => Ok(Some(attacks)),
+            (Some(_), false) => Err(Rejected::Attack),
         }
     }
 }
@@ -93,12 +112,8 @@ fn checked(reading: &mut Reading<'_>, pass: &Pass) -> Result<Claim, FileError> {
     let gaps = read_gaps(reading)?;
     let other = pass.forward(&task, monitor)?;
     let states = check_states(reading, &Task::safe(&other, SC), gaps, Looking::ForViolations)?;
-    match (pass, gaps) {
-        (Pass::Delays(_), None) => fails_every_attack(reading, &other, &states)?,
-        (Pass::Delays(_), Some(_)) if !Attacks::of(&other, monitor)?.is_empty() => {
-            return Err(Rejected::Attack.into());
-        }
-        _ => {}
+    if let Some(attacks) = pass.attacks(&other, gaps, monitor)? {
+        fails_every_attack(reading, &attacks, &states)?;
     }
     Ok(Claim::Safe(task.model, states.count()))
 }
@@ -137,19 +152,6 @@ fn read_flatten(reading: &mut Reading<'_>) -> Result<Pass, FileError> {
     }
 }
 
-/// The window and the precision, if the states are normal forms.
-fn read_gaps(reading: &mut Reading<'_>) -> Result<Option<Gaps>, FileError> {
-    match reading.records.next_record()? {
-        Some(Record::Gaps { low, high, precision, modulus }) => {
-            Ok(Some(Gaps { low, high, precision, modulus }))
-        }
-        other => {
-            reading.records.read_again(other);
-            Ok(None)
-        }
-    }
-}
-
 impl Proof for Via {
     fn kind(&self) -> &'static EvidenceKind {
         match self.pass {
@@ -161,12 +163,9 @@ impl Proof for Via {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let other = self.pass.forward(task, monitor)?;
         check_set(&Task::safe(&other, SC), self.gaps, Looking::ForViolations, &self.set, monitor)?;
-        let Pass::Delays(_) = self.pass else { return Ok(()) };
-        let attacks = Attacks::of(&other, monitor)?;
-        match self.gaps {
-            None => attacks.fail_from(&self.set, monitor),
-            Some(_) if attacks.is_empty() => Ok(()),
-            Some(_) => Err(Rejected::Attack),
+        match self.pass.attacks(&other, self.gaps, monitor)? {
+            Some(attacks) => attacks.fail_from(&self.set, monitor),
+            None => Ok(()),
         }
     }
 

@@ -14,15 +14,16 @@ pub(crate) const ROBUST: EvidenceKind =
 /// Checks that a program is robust, from its states under SC or from its text alone.
 fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     let Task { program, model, .. } = reading.task;
+    let attacks = Attacks::of(program, reading.monitor())?;
     let first = reading.records.next_record()?;
     if first.is_none() {
-        return match Attacks::of(program, reading.monitor())?.is_empty() {
+        return match attacks.is_empty() {
             true => Ok(Claim::Robust(model, 0)),
             false => Err(Rejected::Attack.into()),
         };
     }
     reading.records.read_again(first);
     let states = check_states(reading, &Task::safe(program, SC), None, Looking::Away)?;
-    fails_every_attack(reading, program, &states)?;
+    fails_every_attack(reading, &attacks, &states)?;
     Ok(Claim::Robust(model, states.count()))
 }

@@ -58,14 +58,13 @@ pub(crate) fn read_states_of(reading: &mut Reading<'_>, program: &Program) -> Re
     Ok(ClosedSet { controls, states })
 }
 
-/// Checks that no attack on a program from the states that were checked has a witness.
+/// Checks that none of these attacks from the states that were checked has a witness.
 pub(crate) fn fails_every_attack(
     reading: &Reading<'_>,
-    program: &Program,
+    attacks: &Attacks<'_>,
     states: &Dictionary,
 ) -> Result<(), FileError> {
-    let (threads, open) = (program.threads.len(), &reading.open);
-    let attacks = Attacks::of(program, open.monitor)?;
+    let (threads, open) = (states.controls.locals.len(), &reading.open);
     attacks.fail(&states.controls, reading.budget, &mut |visit| scan(threads, open, visit), open.monitor)
 }
 
