@@ -9,7 +9,7 @@ use engine::{Abstraction, Cegar, Engine, Explicit, Run};
 use evidence::{Ignore, MostStates, Task, check};
 use machine::{Forgotten, Keep, MODELS, Model};
 use program::{Arith, Expr, RegId};
-use random::{Sketch, minimise};
+use random::{Sketch, minimise, seeds};
 use std::collections::BTreeMap;
 
 /// Predicates that never suffice end here.
@@ -17,10 +17,6 @@ const MOST_ABSTRACT: usize = 2_000;
 const MOST_EXACT: usize = 20_000;
 /// Longer buffers are taken to grow without end by `explicit`.
 const CAP: usize = 3;
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4000)
-}
 
 /// The value with something linear in place of what is not, and still small if it was.
 fn linear(value: &Expr<RegId>) -> Expr<RegId> {

@@ -14,15 +14,11 @@ use machine::{Forgotten, Keep, MODELS, Model};
 use program::{
     Arith, Cond, Domain, Expr, Fence, Op, Place, Program, RegId, Relation, Span, ThreadId, VarId, Variable,
 };
-use random::{Atom, Sketch, Stmt, minimise};
+use random::{Atom, Sketch, Stmt, minimise, seeds};
 
 /// Predicates, or numbers of stores kept, that never suffice end here.
 const MOST_ABSTRACT: usize = 1_000;
 const MOST_EXACT: usize = 2_000;
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
-}
 
 /// The verdict of an engine, after its evidence was checked.
 fn verdict(

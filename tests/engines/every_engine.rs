@@ -21,6 +21,7 @@ use evidence::{Form, MostStates, Task, Verdict};
 use known::{Known, known};
 use machine::TSO;
 use program::Program;
+use random::seeds;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,10 +29,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const MOST_STATES: usize = 1_000;
 /// Longer buffers are taken to grow without end.
 const LONGEST_BUFFER: usize = 4;
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1200)
-}
 
 /// Most are programs as people write them; the others were made as automata, and their texts are
 /// what `show` prints.

@@ -9,13 +9,9 @@ use engine::{Engine, Explicit, Order, Run, prevented_by};
 use evidence::{Checked, Ignore, MostStates, Task, Verdict, check, happens_under_sc, simplify};
 use machine::{Account, Action, Event, MODELS, Model, ReadFrom, Trace, TraceStep, model_named, replay};
 use program::{Fence, Op, Placement, Point, Program, Source, Strength};
-use random::generate;
+use random::{generate, seeds};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
-}
 
 fn read(text: &str) -> Program {
     let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");

@@ -10,16 +10,12 @@ use engine::{Answer, Engine, Explicit, FinalStates, GapProofs, Order, Run};
 use evidence::{Ignore, Task, Verdict, check};
 use machine::{Buffered, Configuration, Entry, Machine, Model, State, StateSet, Stepper, TSO, Violation};
 use program::{Cond, Int, Loc, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
-use random::{Sketch, minimise, sketch};
+use random::{Sketch, minimise, seeds, sketch};
 use reference::{Config, Limits, Reached};
 use std::collections::BTreeSet;
 
 const CAP: usize = 2;
 const MOST_CONFIGS: usize = 3_000;
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
-}
 
 /// Checks a law on many programs and shows the smallest that breaks it. A law says nothing
 /// where exploring would take too long.

@@ -3,7 +3,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random::generate;
+use crate::support::random::{generate, seeds};
 use engine::{Engine, Explicit, Run};
 use evidence::{
     Certificate, Claim, Form, Ignore, Listed, MostStates, Pass, Reason, Task, Verdict, Via, check,
@@ -15,10 +15,6 @@ use program::{Program, Source, print, same};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
-}
 
 fn read(name: &str, text: &str) -> Program {
     let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");

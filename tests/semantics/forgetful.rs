@@ -21,15 +21,11 @@ use machine::{
 };
 use mistakes::{MISTAKES, NoticedBy};
 use program::{Arith, Domain, Expr, Fence, Int, Op, Program, ThreadId, VarId};
-use random::{Sketch, Stmt, minimise};
+use random::{Sketch, Stmt, minimise, seeds};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
 const STEPS: usize = 40;
-
-fn seeds(usual: u64) -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
-}
 
 fn recalls() -> impl Iterator<Item = Recall> {
     let keeps = [Keep::Newest, Keep::Oldest];
@@ -195,7 +191,7 @@ fn for_all(count: u64, mut law: impl FnMut(&Sketch, u64) -> Result<(), String>) 
 #[test]
 fn every_exact_step_has_a_forgetful_one() {
     let mut seen = Seen::default();
-    for_all(seeds(2000), |sketch, seed| simulate_all(sketch, seed, untouched, &mut seen));
+    for_all(seeds(), |sketch, seed| simulate_all(sketch, seed, untouched, &mut seen));
     let rarest = [
         seen.pool_drains,
         seen.loads_of_forgotten,
@@ -270,7 +266,7 @@ fn same_after(
 
 #[test]
 fn a_machine_that_forgets_nothing_is_exact() {
-    for_all(seeds(1000), |sketch, seed| exact_both_ways(sketch, seed, untouched));
+    for_all(seeds(), |sketch, seed| exact_both_ways(sketch, seed, untouched));
 }
 
 fn corpus(name: &str) -> Program {
@@ -511,7 +507,7 @@ fn controls_fit(sketch: &Sketch, tamper: Tamper) -> Result<(), String> {
 
 #[test]
 fn controls_of_random_programs_are_finite_too() {
-    for_all(seeds(300), |sketch, _| controls_fit(sketch, untouched));
+    for_all(seeds() / 2, |sketch, _| controls_fit(sketch, untouched));
 }
 
 #[test]

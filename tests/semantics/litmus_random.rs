@@ -10,6 +10,7 @@ mod words;
 mod writer;
 mod x86;
 
+use crate::support::random::seeds;
 use engine::{Engine, FinalStates, Run};
 use evidence::{Ignore, Task, check};
 use machine::model_named;
@@ -18,10 +19,6 @@ use sample::Sample;
 use std::collections::{BTreeMap, BTreeSet};
 use writer::sample;
 use x86::{Final, Mistake, Model};
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
-}
 
 const MODELS: [(&str, Model); 3] = [("sc", Model::Sc), ("tso", Model::Tso), ("pso", Model::Pso)];
 
@@ -157,7 +154,7 @@ fn tests_that_are_written_notice_mistakes_about_widths_and_locks() {
         (Mistake::NoBuffer, 15),
     ];
     for (mistake, least) in mistakes {
-        let found = noticed(mistake, (0..1500).filter_map(sample));
-        assert!(found >= least, "{mistake:?}: {found} of 1500 notice");
+        let found = noticed(mistake, (0..seeds()).filter_map(sample));
+        assert!(found >= least, "{mistake:?}: {found} notice");
     }
 }

@@ -12,15 +12,11 @@ use program::{
     Arith, Cond, Domain, Expr, Fence, Int, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Thread,
     ThreadId, VarId,
 };
-use random::{Atom, Claim, Draft, Sketch, Stmt, minimise};
+use random::{Atom, Claim, Draft, Sketch, Stmt, minimise, seeds};
 
 /// Longer queues are cut off, in both explorations.
 const CAP: usize = 2;
 const MOST_STATES: usize = 3_000;
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(6000)
-}
 
 /// Something only the thread itself can see.
 fn local_stmt(rng: &mut Rng, registers: usize) -> Stmt {
@@ -232,7 +228,7 @@ fn obvious(program: &Program, model: Model, without: Without) -> impl Fn(&[Loc])
 #[test]
 fn nothing_is_lost_where_a_thread_goes_first() {
     let (mut judged, mut reduced) = (0, 0);
-    for seed in 0..seeds() {
+    for seed in 0..3 * seeds() {
         let model = MODELS[seed as usize % MODELS.len()];
         let law = |sketch: &Sketch| {
             let program = sketch.build();
@@ -259,7 +255,7 @@ fn nothing_is_lost_where_a_thread_goes_first() {
             }
         }
     }
-    let all = seeds() as usize;
+    let all = 3 * seeds() as usize;
     assert!(judged * 2 > all && reduced * 4 > judged, "{judged} of {all} judged, {reduced} reduced");
 }
 
@@ -279,7 +275,7 @@ fn every_condition_is_needed() {
             let model = MODELS[*seed as usize % MODELS.len()];
             matches!(compare(&program, model, &obvious(&program, model, mistake)), Some(Err(_)))
         };
-        let seed = (0..2000).find(noticed);
+        let seed = (0..3 * seeds()).find(noticed);
         assert!(seed.is_some(), "nobody noticed that a condition is missing: {mistake:?}");
         println!("{mistake:?}: seed {seed:?}");
     }

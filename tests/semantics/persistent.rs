@@ -10,14 +10,10 @@ use fastrand::Rng;
 use frontend::Options;
 use machine::{Agents, Buffered, Entry, Local, MODELS, Model, Persistent, State, StateSet, Stepper};
 use program::{Fence, Loc, Op, Place, Program, RegId, Source, Thread, ThreadId, VarId};
-use random::{Sketch, minimise};
+use random::{Sketch, minimise, seeds};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const MOST_STATES: usize = 3_000;
-
-fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(2000)
-}
 
 /// The values of all registers and variables in a final state.
 type Final = Vec<i64>;

@@ -46,7 +46,7 @@ pub trait TransitionSystem {
         visit: impl FnMut(Self::Label, &Self::State),
     );
     /// The work of exploring a state, in the unit of [`Progress::work`].
-    const WORK: usize = 1;
+    const WORK: usize = 2;
 
     /// Bytes of memory it holds by itself.
     fn bytes(&self) -> usize {

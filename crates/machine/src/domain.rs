@@ -15,8 +15,8 @@ pub trait DataDomain<'m> {
     /// The machine.
     type Machine: Machine + 'm;
 
-    /// The work of exploring a state, compared with concrete values.
-    const WORK: usize = 1;
+    /// The work of exploring a state, in units of a quarter of a microsecond or so; concrete values take two.
+    const WORK: usize = 2;
 
     /// What numbers controls and runs single concrete steps.
     fn stepper(&self) -> &Stepper<'m, Self::Machine>;

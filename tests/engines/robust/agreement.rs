@@ -2,7 +2,7 @@
 
 use super::looks::{has_loop, is_robust};
 use super::programs::robust;
-use super::random::{Sketch, chain_sketch, minimise, sketch};
+use super::random::{Sketch, chain_sketch, minimise, seeds, sketch};
 use evidence::{Ignore, Verdict, Witness};
 use std::collections::BTreeSet;
 
@@ -46,10 +46,6 @@ fn helpers(witness: &Witness) -> usize {
     threads.collect::<BTreeSet<_>>().len()
 }
 
-fn seeds(usual: u64) -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
-}
-
 fn compare(seeds: u64, sketch: fn(u64) -> Sketch) -> Tally {
     let mut tally = Tally::default();
     for seed in 0..seeds {
@@ -70,7 +66,7 @@ fn compare(seeds: u64, sketch: fn(u64) -> Sketch) -> Tally {
 
 #[test]
 fn agrees_with_enumerating_all_runs() {
-    let seeds = seeds(1500);
+    let seeds = seeds();
     let tally = compare(seeds, sketch);
     let share = |part: usize, of: usize| part as u64 * of as u64 > seeds;
     assert!(share(tally.robust, 5) && share(tally.not(), 20), "{tally:?} of {seeds}");
@@ -78,7 +74,7 @@ fn agrees_with_enumerating_all_runs() {
 
 #[test]
 fn agrees_on_chains_through_several_threads() {
-    let tally = compare(seeds(600), chain_sketch);
+    let tally = compare(seeds(), chain_sketch);
     assert!(tally.judged() > tally.skipped * 4, "too many are too large: {tally:?}");
     assert!(tally.robust * 4 > tally.judged() && tally.not() * 4 > tally.judged(), "{tally:?}");
     let several = tally.not[1] + tally.not[2];

@@ -104,6 +104,9 @@ impl From<Stop> for Halt {
 /// Whether work may go on; asked in everything that may take long.
 type GoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
 
+/// The work of following a path by one step, in the unit of [`Progress::work`].
+const FOLLOWED: usize = 4;
+
 /// The search for a proof.
 struct Proof<'a> {
     task: Task<'a>,
@@ -250,7 +253,7 @@ impl<'a> Proof<'a> {
             phase: "following a path",
             bound: Some(self.recall.k),
             states: self.states,
-            work: reach::work(&self.predicates),
+            work: FOLLOWED,
             predicates: Some(self.predicates.templates()),
             refinements: Some(self.refinements.total()),
             ..Progress::default()

@@ -40,8 +40,19 @@ pub(super) struct Post<'a> {
     pub(super) stopped: Option<Stop>,
     /// Questions put to the solver.
     pub(super) questions: usize,
+    /// What posts and plans took so far, in the unit of [`Context::effort`].
+    effort: u64,
     bytes: usize,
 }
+
+/// What a post takes besides its questions, and more for every word of a cube.
+const POST: u64 = 7;
+const WORD: u64 = 3;
+/// What a question takes, whose answer is seen at once.
+const QUESTION: u64 = 4;
+/// What a plan takes, and more for every predicate that the step touches.
+const PLAN: u64 = 50;
+const TOUCHED: u64 = 40;
 
 /// How to compute the post under a step.
 struct Plan {
@@ -60,6 +71,8 @@ struct Plan {
     guard: Vec<Atom>,
     /// A pool, and the member taken out of it.
     member: Option<(Var, Var)>,
+    /// How many predicates speak of slots that change.
+    touched: usize,
 }
 
 struct Ask {
@@ -89,8 +102,14 @@ impl<'a> Post<'a> {
             go_on,
             stopped: None,
             questions: 0,
+            effort: 0,
             bytes: 0,
         }
+    }
+
+    /// What was computed so far, in the unit of [`Context::effort`].
+    pub(super) fn effort(&self) -> u64 {
+        self.effort + QUESTION * self.questions as u64 + self.context.effort()
     }
 
     /// About how much memory the answers take.
@@ -124,6 +143,7 @@ impl<'a> Post<'a> {
             relevant: self.predicates.none(),
             guard,
             member: None,
+            touched: 0,
         };
         let open = Cube::open(self.predicates.len());
         let answer = self.answer(&plan, &open);
@@ -140,6 +160,7 @@ impl<'a> Post<'a> {
         vocabulary: &mut Vocabulary,
     ) -> Vec<Cube> {
         let plan = self.plan(step, space, vocabulary);
+        self.effort += POST + WORD * plan.stays.len() as u64;
         let answer = match plan.asks.is_empty() && plan.guard.is_empty() {
             // Bits alone tell, and there is one way to go on.
             true => Rc::from([Vec::new()]),
@@ -306,6 +327,7 @@ impl<'a> Post<'a> {
             return plan.clone();
         }
         let plan = Rc::new(Planning::new(self.predicates, space.step(number), vocabulary).plan());
+        self.effort += PLAN + TOUCHED * plan.touched as u64;
         self.plans.insert(number, plan.clone());
         plan
     }
@@ -360,6 +382,7 @@ impl<'a> Planning<'a> {
             relevant: self.predicates.none(),
             guard: self.guard.clone(),
             member: self.member,
+            touched: touched.len(),
         };
         for predicate in &touched {
             plan.stays[*predicate as usize / 64] &= !(1 << (predicate % 64));

@@ -83,6 +83,7 @@ pub(super) fn reach(
         waiting: VecDeque::new(),
         bytes: 0,
         reported: 0,
+        controls: space.len(),
         context: Context::new(),
     };
     let ended = search.run(space, vocabulary, round).unwrap_or_else(Ended::Unsupported);
@@ -97,16 +98,19 @@ struct CubeSearch<'a> {
     kept: Vec<Vec<u32>>,
     waiting: VecDeque<u32>,
     bytes: usize,
-    /// The work that the monitor knows of.
-    reported: usize,
+    /// The effort that the monitor knows of.
+    reported: u64,
+    /// Controls that were known before.
+    controls: usize,
     context: Context,
 }
 
-/// The work of a cube or a question, in the unit of [`Progress::work`]: cubes are as long as there are
-/// predicates.
-pub(super) fn work(predicates: &Predicates) -> usize {
-    4 + predicates.len() / 64
-}
+/// What a cube takes that nothing covers, and a control met for the first time, in the unit of
+/// [`Context::effort`].
+const CUBE: u64 = 20;
+const CONTROL: u64 = 50;
+/// So much effort is a unit of [`Progress::work`].
+const EFFORT: u64 = 8;
 
 impl CubeSearch<'_> {
     fn run(
@@ -155,15 +159,23 @@ impl CubeSearch<'_> {
     fn progress(&mut self, space: &Space<'_>, round: Round<'_>) -> Progress {
         let more = 8 * PATIENCE;
         let lists = self.nodes.growth(more) + self.kept.growth(more) + self.waiting.growth(more);
-        let work = work(self.predicates) * (self.nodes.len() + self.post.questions);
+        let effort = self.effort(space);
+        let new = effort - std::mem::replace(&mut self.reported, effort);
         Progress {
-            work: work - std::mem::replace(&mut self.reported, work),
+            work: (new / EFFORT) as usize,
             coming: lists + space.growth(more),
             states: round.before + self.nodes.len(),
             waiting: self.waiting.len(),
             bytes: self.bytes + self.post.bytes(),
             ..round.progress(self.predicates)
         }
+    }
+
+    /// What was computed so far, counted: what one thing takes was measured once, for all machines.
+    fn effort(&self, space: &Space<'_>) -> u64 {
+        let controls = (space.len() - self.controls) as u64;
+        let questions = self.post.effort() + self.context.effort();
+        CUBE * self.nodes.len() as u64 + CONTROL * controls + questions
     }
 
     /// Adds a cube unless it is covered; the path to it if it violates something.

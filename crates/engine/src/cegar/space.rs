@@ -85,6 +85,11 @@ impl<'p> Space<'p> {
             + self.numbers.growth(more)
     }
 
+    /// How many controls are known.
+    pub(super) fn len(&self) -> usize {
+        self.controls.len()
+    }
+
     /// The number of a control; the initial one is 0.
     fn number(&mut self, control: Control) -> u32 {
         let next = self.controls.len() as u32;

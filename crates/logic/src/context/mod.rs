@@ -20,6 +20,9 @@ use models::Models;
 use tableau::{Relaxed, Tableau};
 use zone::{Mark, Zone};
 
+/// What an atom in the simplex tableau takes, in the unit of [`Context::effort`].
+const SIMPLEX: u64 = 4;
+
 /// A conjunction of atoms that answers questions about its consequences.
 ///
 /// ```
@@ -50,6 +53,8 @@ pub struct Context {
     tableau: Tableau,
     /// The number of atoms that are known to be contradictory.
     contradiction: Option<usize>,
+    /// Atoms assumed, and those given to the simplex tableau, once for each time.
+    effort: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -96,6 +101,12 @@ impl Context {
         self.contradiction = None;
     }
 
+    /// A measure of all that was computed so far: it does not depend on the clock, and one unit is about
+    /// what it takes to assume an atom (some 30 ns).
+    pub fn effort(&self) -> u64 {
+        self.effort + self.zone.effort()
+    }
+
     /// The atoms, in the order they were assumed.
     pub fn atoms(&self) -> &[Atom] {
         &self.atoms
@@ -123,6 +134,7 @@ impl Context {
 
     /// Adds an atom to the conjunction.
     pub fn assume(&mut self, atom: &Atom) {
+        self.effort += 1;
         self.atoms.push(atom.clone());
         if atom.is_true() {
             return;
@@ -252,6 +264,7 @@ impl Context {
 
     /// Whether the conjunction has an integer solution that also satisfies `extra`.
     fn satisfiable_with(&mut self, extra: Option<&Atom>) -> bool {
+        self.effort += SIMPLEX * self.atoms.len() as u64;
         match self.tableau.relax_with(&self.atoms, extra) {
             Relaxed::Empty => return false,
             Relaxed::Integral(model) => {

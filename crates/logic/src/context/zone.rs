@@ -36,6 +36,8 @@ pub(crate) struct Zone {
     contradiction: Option<usize>,
     sources: Vec<(u32, i64)>,
     targets: Vec<(u32, i64)>,
+    /// Entries looked at so far.
+    looked_at: u64,
 }
 
 impl Zone {
@@ -43,6 +45,11 @@ impl Zone {
     pub(crate) fn clear(&mut self) {
         // The trail knows all entries ever written; a large matrix stays mostly untouched.
         self.retract(Mark::default());
+    }
+
+    /// What was computed so far, in the unit of [`Context::effort`](super::Context::effort).
+    pub(crate) fn effort(&self) -> u64 {
+        self.looked_at / 12
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -165,6 +172,7 @@ impl Zone {
                 self.targets.push((node as u32, after));
             }
         }
+        self.looked_at += (count + self.sources.len() * self.targets.len()) as u64;
         for (from, before) in &self.sources {
             let start = before + bound;
             for (to, after) in &self.targets {
