@@ -13,7 +13,7 @@ use program::{
     Placement, Point, Program, Property, PropertyKind, RegId, Relation, Source, Span, Strength,
     ThreadBuilder, ThreadId, VarId, Variable, dot, print, same,
 };
-use random::{generate, sketch};
+use random::{generate, seeds, sketch};
 use reference::Limits;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -51,14 +51,14 @@ fn reads_back_as_it_was(program: &Program) {
 
 #[test]
 fn random_programs_read_back() {
-    (0..3000).for_each(|seed| reads_back_as_it_was(&generate(seed)));
+    (0..seeds()).for_each(|seed| reads_back_as_it_was(&generate(seed)));
 }
 
 #[test]
 fn programs_are_the_same_exactly_if_they_print_the_same() {
     let mut rng = Rng::with_seed(1);
     let (mut equal, mut different) = (0, 0);
-    for seed in 0..1000 {
+    for seed in 0..seeds() {
         let target = rng.usize(..12);
         let seen = std::cell::Cell::new(0);
         let replace = |op: &Op| {
@@ -76,7 +76,7 @@ fn programs_are_the_same_exactly_if_they_print_the_same() {
         assert_eq!(same(&before, &after), as_text, "{}\n{}", print(&before), print(&after));
         *(if as_text { &mut equal } else { &mut different }) += 1;
     }
-    assert!(equal > 100 && different > 100, "{equal} equal, {different} different");
+    assert!(equal > 60 && different > 60, "{equal} equal, {different} different");
 }
 
 const OPERATIONS: [Arith; 8] =
@@ -242,7 +242,7 @@ fn strange_thread(rng: &mut Rng, name: &str, variables: usize) -> program::Threa
 
 #[test]
 fn strange_programs_read_back() {
-    for seed in 0..3000 {
+    for seed in 0..seeds() {
         let program = strange_program(seed);
         program.validate().unwrap_or_else(|faults| panic!("{}: {faults:?}", program.name));
         reads_back_as_it_was(&program);
@@ -334,7 +334,7 @@ fn fenced_well(program: &Program, fences: &FenceSet) -> Program {
 #[test]
 fn programs_with_fences_are_valid_and_read_back() {
     let mut rng = Rng::with_seed(2);
-    for seed in 0..1500 {
+    for seed in 0..seeds() {
         let program = generate(seed);
         let fences = random_fences(&program, &mut rng);
         fenced_well(&program, &fences);
@@ -376,7 +376,7 @@ fn is_safe(program: &Program, model: Model) -> Option<bool> {
 fn fences_change_nothing_under_sc() {
     let mut rng = Rng::with_seed(3);
     let (mut judged, mut violated) = (0, 0);
-    for seed in 0..1500 {
+    for seed in 0..seeds() {
         let mut program = generate(seed);
         program.properties.retain(|p| p.kind == PropertyKind::Finally || !speaks_of_absence(&p.cond));
         let fences = random_fences(&program, &mut rng);
@@ -389,7 +389,7 @@ fn fences_change_nothing_under_sc() {
         judged += 1;
         violated += usize::from(!expected.is_empty());
     }
-    assert!(judged > 1000 && violated > 200 && violated < judged, "{judged} judged, {violated} violated");
+    assert!(judged > 400 && violated > 80 && violated < judged, "{judged} judged, {violated} violated");
 }
 
 /// The same thing done to every store that is an edge of its own.
@@ -408,7 +408,7 @@ fn after_every_store(program: &Program, strength: Strength) -> Program {
 #[test]
 fn a_fence_after_every_store_gives_sc() {
     let (mut judged, mut needed) = (0, 0);
-    for seed in 0..1500 {
+    for seed in 0..seeds() {
         let mut program = generate(seed);
         // A `never` could see the thread behind a store whose value is not in memory yet.
         program.properties.retain(|property| property.kind == PropertyKind::Finally);
@@ -422,13 +422,13 @@ fn a_fence_after_every_store_gives_sc() {
             needed += usize::from(is_safe(&program, *model) != Some(expected));
         }
     }
-    assert!(judged > 2000 && needed > 20, "{judged} judged, {needed} needed the fences");
+    assert!(judged > 800 && needed > 8, "{judged} judged, {needed} needed the fences");
 }
 
 #[test]
 fn exchanges_instead_of_stores_give_sc() {
     let (mut judged, mut needed) = (0, 0);
-    for seed in 0..1500 {
+    for seed in 0..seeds() {
         let program = generate(seed);
         let Some(expected) = violations(&program, reference::Model::Sc) else { continue };
         let fenced = after_every_store(&program, Strength::Exchange);
@@ -439,7 +439,7 @@ fn exchanges_instead_of_stores_give_sc() {
             needed += usize::from(is_safe(&program, model) != Some(expected.is_empty()));
         }
     }
-    assert!(judged > 3000 && needed > 20, "{judged} judged, {needed} needed the exchanges");
+    assert!(judged > 1200 && needed > 8, "{judged} judged, {needed} needed the exchanges");
 }
 
 /// The text with everything in quotes taken out; fails if a quote is not closed on its line.

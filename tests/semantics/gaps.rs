@@ -101,7 +101,7 @@ fn without_remainders(op: &Op) -> Op {
 fn concrete_runs_stay_within_the_normal_forms() {
     let mut rng = Rng::with_seed(11);
     let (mut judged, mut wide) = (0, 0);
-    for seed in 0..1200 {
+    for seed in 0..random::seeds() {
         let sketch = random::sketch(seed);
         // Half of them count without end instead of modulo something.
         let sketch = if seed % 2 == 0 { sketch } else { sketch.map_ops(&without_remainders) };
