@@ -31,8 +31,12 @@ const MAX_ERRORS: usize = 200;
 /// assert_eq!(trencher::write(&parsed.program).unwrap(), text);
 /// ```
 pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
-    let mut writer =
-        Writer { program, addresses: addresses(program), live: Liveness::of(program), errors: Vec::new() };
+    let mut writer = TrencherWriter {
+        program,
+        addresses: addresses(program),
+        live: Liveness::of(program),
+        errors: Vec::new(),
+    };
     let finals = writer.finals();
     let mut out = String::new();
     let mut taken = HashSet::new();
@@ -52,7 +56,7 @@ fn addresses(program: &Program) -> Vec<Int> {
     cells.filter(distinct).unwrap_or_else(|| (0..program.variables.len()).map(Int::from).collect())
 }
 
-struct Writer<'a> {
+struct TrencherWriter<'a> {
     program: &'a Program,
     addresses: Vec<Int>,
     live: Liveness,
@@ -60,7 +64,7 @@ struct Writer<'a> {
 }
 
 /// The thread that is being written.
-struct Names {
+struct ThreadNames {
     id: ThreadId,
     registers: Vec<String>,
     states: Vec<String>,
@@ -68,7 +72,7 @@ struct Names {
     transitions: Vec<String>,
 }
 
-impl Names {
+impl ThreadNames {
     fn add(&mut self, from: &str, to: &str, instruction: &str) {
         self.transitions.push(format!("transition {from} {to} {instruction}"));
     }
@@ -79,7 +83,7 @@ impl Names {
     }
 }
 
-impl Writer<'_> {
+impl TrencherWriter<'_> {
     fn refuse(&mut self, span: Span, message: &str) {
         let error = Diagnostic::error(span, format!("{message}, which Trencher's format cannot say"));
         if self.errors.len() < MAX_ERRORS && !self.errors.contains(&error) {
@@ -123,7 +127,7 @@ impl Writer<'_> {
         let mut taken = HashSet::new();
         let registers = thread.registers.iter().map(|r| mend(r, &[], &mut taken)).collect();
         let mut names =
-            Names { id, registers, states: Vec::new(), taken: HashSet::new(), transitions: Vec::new() };
+            ThreadNames { id, registers, states: Vec::new(), taken: HashSet::new(), transitions: Vec::new() };
         for loc in thread.locs() {
             let wanted = thread.location(loc).labels.first().cloned();
             let wanted = wanted.unwrap_or_else(|| format!("q{}", loc.index()));
@@ -143,7 +147,7 @@ impl Writer<'_> {
         out.push_str("end\n\n");
     }
 
-    fn edge(&mut self, edge: &Edge, names: &mut Names) {
+    fn edge(&mut self, edge: &Edge, names: &mut ThreadNames) {
         let (from, to) = (names.states[edge.from.index()].clone(), names.states[edge.to.index()].clone());
         match &edge.op {
             Op::Havoc(register, domain) => {
@@ -164,7 +168,7 @@ impl Writer<'_> {
         }
     }
 
-    fn plain(&mut self, op: &Op, span: Span, names: &Names) -> String {
+    fn plain(&mut self, op: &Op, span: Span, names: &ThreadNames) -> String {
         let address = |this: &Self, v: &VarId| this.addresses[v.index()].to_string();
         match op {
             Op::Assign(r, value) => {
@@ -184,7 +188,7 @@ impl Writer<'_> {
         }
     }
 
-    fn block(&mut self, edge: &Edge, locked: bool, parts: &[Op], names: &mut Names) {
+    fn block(&mut self, edge: &Edge, locked: bool, parts: &[Op], names: &mut ThreadNames) {
         let start = names.states[edge.from.index()].clone();
         let end = names.states[edge.to.index()].clone();
         let loads = parts.iter().filter(|part| matches!(part, Op::Load(..))).count();
@@ -231,7 +235,7 @@ impl Writer<'_> {
         }
     }
 
-    fn expr(&mut self, expr: &Expr<RegId>, span: Span, names: &Names) -> String {
+    fn expr(&mut self, expr: &Expr<RegId>, span: Span, names: &ThreadNames) -> String {
         match expr {
             Expr::Const(value) => value.to_string(),
             Expr::Leaf(r) => names.registers[r.index()].clone(),
@@ -253,7 +257,7 @@ impl Writer<'_> {
         }
     }
 
-    fn cond(&mut self, cond: &Cond<RegId>, span: Span, names: &Names) -> String {
+    fn cond(&mut self, cond: &Cond<RegId>, span: Span, names: &ThreadNames) -> String {
         match cond {
             Cond::Const(value) => u8::from(*value).to_string(),
             Cond::Compare(relation, a, b) => {
