@@ -1,6 +1,6 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
-use crate::args::Input;
+use crate::args::InputArgs;
 use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
 use program::{Program, Source};
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ pub struct Loaded {
 }
 
 /// A file that was found, or why it was not.
-pub type Found = Result<PathBuf, Box<Unreadable>>;
+pub type FoundFile = Result<PathBuf, Box<Unreadable>>;
 
 /// Why a program was not read.
 pub struct Unreadable {
@@ -59,7 +59,7 @@ pub fn name(path: &Path) -> String {
 }
 
 /// Reads a program.
-pub fn load(path: &Path, input: &Input) -> Result<Loaded, Box<Unreadable>> {
+pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
     let text = read(path).map_err(|reason| Unreadable::new(path, reason))?;
     let name = name(path);
     let Some(frontend) = frontend::choose(input.input_format.as_deref(), &name, &text) else {
@@ -120,7 +120,7 @@ pub fn cannot_read(error: &io::Error) -> String {
 
 /// The files that paths stand for: folders are walked for files with endings we know, in
 /// order of their names. What cannot be walked is an error in its place.
-pub fn expand(paths: &[PathBuf]) -> Vec<Found> {
+pub fn expand(paths: &[PathBuf]) -> Vec<FoundFile> {
     let mut files = Vec::new();
     for path in paths {
         if is_stdin(path) || !path.is_dir() {
@@ -136,7 +136,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Found> {
     files
 }
 
-fn walk(folder: &Path, files: &mut Vec<Found>) {
+fn walk(folder: &Path, files: &mut Vec<FoundFile>) {
     let mut stack = vec![folder.to_path_buf()];
     while let Some(path) = stack.pop() {
         // Links to folders are not followed: they may lead back.

@@ -54,7 +54,7 @@ pub struct Column {
 
 /// A table with a head and rows.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct TextTable {
     /// The columns.
     pub columns: Vec<Column>,
     /// The rows: one cell a column.
@@ -64,7 +64,7 @@ pub struct Table {
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-impl Table {
+impl TextTable {
     /// The table within a width; `None` if the columns cannot be made narrow enough.
     pub fn render(&self, width: usize) -> Option<String> {
         let widths = self.widths(width)?;
@@ -211,9 +211,9 @@ mod tests {
         check("e\u{301}e\u{301}e", 2, &["e\u{301}e\u{301}", "e"]);
     }
 
-    fn table() -> Table {
+    fn table() -> TextTable {
         let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
-        Table {
+        TextTable {
             columns: vec![column("a", None), column("text", Some(5))],
             rows: vec![vec![vec![Line::plain("1")], vec![Line::plain("one two").margin("9 ")]]],
         }

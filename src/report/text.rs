@@ -7,7 +7,7 @@ pub(super) mod robust;
 pub use fences::name as fence_name;
 
 use super::{
-    Answered, Claimed, Failed, Look, Printed, Report, Run, Said, Section, WalkEnd, Walked, diagnostics,
+    Answered, Claimed, Failed, Look, Printed, Report, Said, Section, ShownRun, WalkEnd, Walked, diagnostics,
     litmus, plan, reason_texts, render, table::wrap_text,
 };
 use crate::numbers::{counted, grouped};
@@ -159,7 +159,7 @@ fn walk(walked: &Walked<'_>, look: &Look) -> String {
     let mut out = String::new();
     let shown = walked.walks.all == 1 || walked.violation.is_some();
     if shown && !look.quiet {
-        let run = Run {
+        let run = ShownRun {
             program: walked.program,
             model: walked.model,
             account: walked.account,
@@ -265,7 +265,7 @@ fn violated(answer: &Answered<'_>, violated: Violated<'_>, look: &Look) -> Strin
 
 /// The run as a table, and in a sentence why it can happen.
 fn explained(task: &Task<'_>, violated: Violated<'_>, sc_violation: Option<bool>, look: &Look) -> String {
-    let shown = Run::of(task, violated);
+    let shown = ShownRun::of(task, violated);
     let mut out = format!("\n{}\n", render(&shown, look.width));
     match (shown.cause, sc_violation) {
         (_, Some(true)) if task.model.is_sc() => {

@@ -14,8 +14,8 @@ pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET};
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
-use crate::file::{EvidenceKind, Writer};
-use crate::known::Known;
+use crate::file::{EvidenceKind, RecordWriter};
+use crate::known::KnownFacts;
 use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, Statistics, Stop, Task};
 use logic::Atom;
@@ -32,13 +32,13 @@ pub(crate) trait Proof {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected>;
 
     /// Writes it, behind the head of its file.
-    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()>;
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()>;
 
     /// Writes obligations for other solvers; how many.
     fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize>;
 
     /// What it knows of places in the program.
-    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Known, Stop>;
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop>;
 
     /// How it proves the program safe, in a few words.
     fn how(&self, statistics: &Statistics) -> String;

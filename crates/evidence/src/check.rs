@@ -127,7 +127,7 @@ impl Checked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejected {
     /// The trace cannot be replayed.
-    Trace(machine::Rejected),
+    Trace(machine::TraceRejected),
     /// A witness that the program is not robust is none.
     Witness(WitnessRejected),
     /// The dictionary of a certificate names what does not exist, or the same thing twice.
@@ -241,7 +241,7 @@ fn answers(goal: Goal, verdict: &Verdict) -> bool {
 fn replayed(task: &Task<'_>, trace: &Trace, monitor: &dyn Monitor) -> Result<Account, Rejected> {
     let mut patience = Patience::new(monitor, "replaying");
     match replay_while(task.program, task.model, trace, &mut || patience.lasts()) {
-        Err(machine::Rejected::Stopped) => patience.found(None).map_err(Rejected::Stopped),
+        Err(machine::TraceRejected::Stopped) => patience.found(None).map_err(Rejected::Stopped),
         replayed => replayed.map_err(Rejected::Trace),
     }
 }

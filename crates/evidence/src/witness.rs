@@ -79,7 +79,7 @@ impl CheckedWitness {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WitnessRejected {
     /// The run cannot be replayed.
-    Trace(machine::Rejected),
+    Trace(machine::TraceRejected),
     /// At the end a store is buffered or an atomic section is open.
     Unfinished,
     /// The steps named are not a store, a load and the drain of that store, in this order.
@@ -114,7 +114,7 @@ impl std::error::Error for WitnessRejected {}
 pub(crate) fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
     let account = replayed(program, &witness)?;
     let graph = HappensBefore::of(program, &account, Waiting::Unordered);
-    let shape = Shape { witness: &witness, steps: account.steps(), graph: &graph };
+    let shape = WitnessShape { witness: &witness, steps: account.steps(), graph: &graph };
     let attacker = shape.roles()?;
     shape.only_one_delays(attacker)?;
     shape.attacker_rests(attacker)?;
@@ -132,13 +132,13 @@ fn replayed(program: &Program, witness: &Witness) -> Result<Account, WitnessReje
     if finished { Ok(account) } else { Err(WitnessRejected::Unfinished) }
 }
 
-struct Shape<'a> {
+struct WitnessShape<'a> {
     witness: &'a Witness,
     steps: &'a [ReplayedStep],
     graph: &'a HappensBefore,
 }
 
-impl Shape<'_> {
+impl WitnessShape<'_> {
     fn event(&self, at: usize) -> Event {
         self.steps[at].event
     }

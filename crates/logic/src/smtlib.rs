@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::int::Int;
 use crate::terms::atom::{Atom, Relation};
-use crate::terms::formula::{Formula, Node};
+use crate::terms::formula::{Formula, FormulaNode};
 use crate::terms::linear::{Linear, Var};
 use crate::terms::table::Terms;
 
@@ -49,16 +49,16 @@ pub fn smtlib_formula(terms: &Terms, formula: &Formula) -> String {
 
 fn write_formula(out: &mut String, terms: &Terms, formula: &Formula) {
     let (parts, symbol) = match formula.node() {
-        Node::Atom(atom) => return write_atom(out, terms, atom),
-        Node::Not(inner) => {
+        FormulaNode::Atom(atom) => return write_atom(out, terms, atom),
+        FormulaNode::Not(inner) => {
             out.push_str("(not ");
             write_formula(out, terms, inner);
             return out.push(')');
         }
-        Node::And(parts) if parts.is_empty() => return out.push_str("true"),
-        Node::Or(parts) if parts.is_empty() => return out.push_str("false"),
-        Node::And(parts) => (parts, "and"),
-        Node::Or(parts) => (parts, "or"),
+        FormulaNode::And(parts) if parts.is_empty() => return out.push_str("true"),
+        FormulaNode::Or(parts) if parts.is_empty() => return out.push_str("false"),
+        FormulaNode::And(parts) => (parts, "and"),
+        FormulaNode::Or(parts) => (parts, "or"),
     };
     out.push('(');
     out.push_str(symbol);

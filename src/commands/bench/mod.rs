@@ -13,9 +13,9 @@ mod seed004;
 
 use crate::args;
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::limits::{Budget, Interrupt, Watch};
-use crate::progress::Display;
+use crate::progress::ProgressDisplay;
 use crate::report::{BenchCell, BenchTable, Said, Section, Times, markdown};
 use crate::session::usual_threads;
 use engine::{Abstraction, Engine, Finding, Run, decide};
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A program of our own corpus: the name of its file and its text, part of the binary.
-type File = (&'static str, &'static str);
+type CorpusFile = (&'static str, &'static str);
 
 macro_rules! corpus {
     ($name:literal) => {
@@ -54,7 +54,7 @@ pub const BENCHES: &[Bench] =
     &[seed000::SEED000, seed000::ABSTRACTIONS, seed004::LAZY, seed004::ROBUST, portfolio::PORTFOLIO];
 
 /// Runs the command.
-pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
+pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandError> {
     let report = args.report.chosen();
     let Some(bench) = BENCHES.iter().find(|bench| Some(bench.name) == args.name.as_deref()) else {
         let entries = BENCHES.iter().map(|bench| (bench.name, bench.about.to_string())).collect();
@@ -68,9 +68,9 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
         budget: args.budget(),
         runs: args.runs as usize,
         interrupt: &Interrupt::listen(),
-        display: &Display::new(console.look().quiet),
+        display: &ProgressDisplay::new(console.look().quiet),
     };
-    let mut tables = (bench.tables)(&bencher).map_err(Failure::Message)?;
+    let mut tables = (bench.tables)(&bencher).map_err(CommandError::Message)?;
     tables.last_mut().into_iter().for_each(|table| table.notes.push(bencher.about_times()));
     let printed = match args.markdown {
         true => markdown(&tables),
@@ -87,7 +87,7 @@ pub struct Bencher<'a> {
     budget: Budget,
     runs: usize,
     interrupt: &'a Interrupt,
-    display: &'a Display,
+    display: &'a ProgressDisplay,
 }
 
 /// An answer and what it took.

@@ -5,7 +5,7 @@
 //! other threads. Colours come from a style sheet by class: pages have it already (and colours for
 //! a dark screen), a file of its own brings it along.
 
-use super::{Arrow, Node, Picture, abbreviation};
+use super::{Arrow, Picture, PictureNode, abbreviation};
 use crate::report::markup::escape;
 use evidence::Link;
 use program::ThreadId;
@@ -52,7 +52,7 @@ const LEGEND: &str =
 
 /// The picture in a page.
 pub fn embedded(picture: &Picture) -> String {
-    let layout = Layout::of(picture);
+    let layout = PictureLayout::of(picture);
     let (width, height) = (layout.width, layout.height);
     let mut out = format!(
         "<svg class=\"graph\" role=\"img\" aria-label=\"Happens-before graph, described below\" \
@@ -64,7 +64,7 @@ pub fn embedded(picture: &Picture) -> String {
 
 /// The picture as a file that needs nothing else.
 pub fn svg(picture: &Picture, title: &str) -> String {
-    let layout = Layout::of(picture);
+    let layout = PictureLayout::of(picture);
     let words = [title, LEGEND].map(|text| text.width() as f64 * CHAR);
     let width = words.into_iter().fold(layout.width, f64::max) + 2.0 * EDGE;
     let height = layout.height + HEAD + EDGE;
@@ -84,14 +84,14 @@ pub fn svg(picture: &Picture, title: &str) -> String {
 
 /// A box on the canvas.
 #[derive(Clone, Copy)]
-struct Place {
+struct Rectangle {
     left: f64,
     top: f64,
     width: f64,
     height: f64,
 }
 
-impl Place {
+impl Rectangle {
     fn right(self) -> f64 {
         self.left + self.width
     }
@@ -110,18 +110,18 @@ impl Place {
 }
 
 /// Where everything goes.
-struct Layout<'a> {
+struct PictureLayout<'a> {
     picture: &'a Picture,
     /// By thread that is shown.
-    columns: Vec<Place>,
+    columns: Vec<Rectangle>,
     /// By node.
-    places: Vec<Place>,
+    places: Vec<Rectangle>,
     width: f64,
     height: f64,
 }
 
-impl<'a> Layout<'a> {
-    fn of(picture: &'a Picture) -> Layout<'a> {
+impl<'a> PictureLayout<'a> {
+    fn of(picture: &'a Picture) -> PictureLayout<'a> {
         let threads = &picture.threads;
         let bends = |thread: Option<&(ThreadId, String)>| {
             picture.arrows.iter().any(|arrow| {
@@ -137,7 +137,7 @@ impl<'a> Layout<'a> {
             let texts = mine.flat_map(lines).map(|(_, line)| line).chain([name.clone()]);
             let widest = texts.map(|line| cut(&line).width()).max().unwrap_or(0);
             let width = widest as f64 * CHAR + 2.0 * PAD;
-            columns.push(Place { left, top: TOP, width, height: 0.0 });
+            columns.push(Rectangle { left, top: TOP, width, height: 0.0 });
             left += width + COLUMN_GAP;
         }
         let width = left - COLUMN_GAP + room(threads.last());
@@ -146,11 +146,11 @@ impl<'a> Layout<'a> {
         for node in &picture.nodes {
             let column = threads.iter().position(|(thread, _)| *thread == node.thread).unwrap_or(0);
             let height = lines(node).len() as f64 * LINE + PAD;
-            places.push(Place { top: bottom[column], height, ..columns[column] });
+            places.push(Rectangle { top: bottom[column], height, ..columns[column] });
             bottom[column] += height + ROW_GAP;
         }
         let height = bottom.into_iter().fold(TOP, f64::max) - ROW_GAP + NARROW;
-        Layout { picture, columns, places, width, height }
+        PictureLayout { picture, columns, places, width, height }
     }
 
     fn draw(&self, out: &mut String) {
@@ -211,7 +211,7 @@ impl<'a> Layout<'a> {
 }
 
 /// The lines of a box, with their classes.
-fn lines(node: &Node) -> Vec<(&'static str, String)> {
+fn lines(node: &PictureNode) -> Vec<(&'static str, String)> {
     let number = node.cycle.map(|at| format!("({at}) ")).unwrap_or_default();
     let mut lines = vec![("title", format!("{number}{}", node.title))];
     lines.extend(node.accesses.iter().map(|access| ("access", access.clone())));
@@ -219,12 +219,12 @@ fn lines(node: &Node) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn draw_node(node: &Node, place: Place, out: &mut String) {
+fn draw_node(node: &PictureNode, place: Rectangle, out: &mut String) {
     let lines = lines(node);
     let class = if node.cycle.is_some() { "event on-cycle" } else { "event" };
     let steps: Vec<String> = node.steps.iter().map(usize::to_string).collect();
     let texts: Vec<String> = lines.iter().map(|(_, line)| escape(line)).collect();
-    let Place { left, top, width, height } = place;
+    let Rectangle { left, top, width, height } = place;
     let _ = write!(
         out,
         "<g class=\"{class}\" data-steps=\"{}\"><title>{}</title><rect x=\"{left:.1}\" y=\"{top:.1}\" \

@@ -8,9 +8,10 @@ use super::listed::{read_gaps, write_gaps};
 use super::{ClosedSet, Proof};
 use crate::check::check_set;
 use crate::file::{
-    EvidenceKind, FileError, Reading, Writer, check_states, fails_every_attack, read_states_of, write_closed,
+    EvidenceKind, FileError, Reading, RecordWriter, check_states, fails_every_attack, read_states_of,
+    write_closed,
 };
-use crate::known::{Known, known_flat, known_robust};
+use crate::known::{KnownFacts, known_flat, known_robust};
 use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
@@ -169,7 +170,7 @@ impl Proof for Via {
         }
     }
 
-    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
         match &self.pass {
             Pass::Delays(delays) => {
                 for Delay { thread, path, complete } in delays {
@@ -188,7 +189,7 @@ impl Proof for Via {
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<Known, Stop> {
+    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
         Ok(match &self.pass {
             Pass::Delays(delays) => known_robust(delays.len(), &self.set),
             Pass::Flatten { buffer } => known_flat(*buffer, &self.set),
