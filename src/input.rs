@@ -83,16 +83,23 @@ pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
 
 /// The text of a file or of standard input.
 fn read(path: &Path) -> Result<String, String> {
-    let bytes = if is_stdin(path) {
-        limited(io::stdin().lock())
-    } else {
-        let file = File::open(path).map_err(|error| cannot_read(&error))?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err("this is a folder; a file is needed here".to_string());
-        }
-        limited(file)
-    };
-    let bytes = bytes.map_err(|error| cannot_read(&error))?;
+    if is_stdin(path) { text(io::stdin().lock()) } else { read_file(path) }
+}
+
+/// The text of a file.
+pub fn read_file(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| cannot_read(&error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(cannot_read(&io::ErrorKind::IsADirectory.into()));
+    }
+    text(file)
+}
+
+/// What can be read, if it is text and not too large.
+fn text(from: impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = from.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| cannot_read(&error))?;
     if bytes.len() > MAX_TEXT {
         return Err(format!("the file is larger than {} MB", MAX_TEXT >> 20));
     }
@@ -100,12 +107,6 @@ fn read(path: &Path) -> Result<String, String> {
         let at = error.utf8_error().valid_up_to();
         format!("this is not a text: byte {} is not UTF-8", at + 1)
     })
-}
-
-fn limited(from: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// An error of the operating system, in our words where they are clearer.

@@ -7,12 +7,12 @@
 
 use crate::limits::allocated;
 use crate::numbers::{counted, grouped, megabytes, short};
+use crate::report::cut;
 use evidence::Progress;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -139,11 +139,13 @@ impl Screen {
     fn frame(&mut self, width: usize, height: usize) -> String {
         self.lines.retain(|line| !line.done);
         let most = height.saturating_sub(1).max(1);
-        let mut shown: Vec<String> = self.lines.iter().map(|line| cut(&line.text, width)).collect();
+        // The last column stays free, so that no terminal wraps.
+        let room = width.saturating_sub(1).max(1);
+        let mut shown: Vec<String> = self.lines.iter().map(|line| cut(&line.text, room)).collect();
         if shown.len() > most {
             let left = shown.len() - most + 1;
             shown.truncate(most - 1);
-            shown.push(cut(&format!("and {left} more"), width));
+            shown.push(cut(&format!("and {left} more"), room));
         }
         let frame = wipe(self.drawn) + &shown.join("\n");
         self.drawn = shown.len();
@@ -158,20 +160,6 @@ fn wipe(drawn: usize) -> String {
         1 => "\r\x1b[J".to_string(),
         _ => format!("\r\x1b[{}A\x1b[J", drawn - 1),
     }
-}
-
-/// As much of a line as fits; the last column stays free, so that no terminal wraps.
-fn cut(text: &str, width: usize) -> String {
-    let room = width.saturating_sub(1).max(1);
-    if text.width() <= room {
-        return text.to_string();
-    }
-    let mut used = 1;
-    let fits = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used <= room
-    });
-    fits.chain(['…']).collect()
 }
 
 /// `running` is the time that the engine has had.
@@ -196,6 +184,7 @@ fn text(report: &ProgressReport<'_>, running: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_width::UnicodeWidthStr;
 
     const EXPLORING: Progress = Progress {
         engine: "explicit",
@@ -284,7 +273,7 @@ mod tests {
             assert!(lines.len() < height.max(2), "{frame:?}");
             assert!(lines.iter().all(|line| line.width() < width.max(2)), "{frame:?}");
         }
-        assert_eq!(cut("変数名", 6), "変数…");
+        assert_eq!(cut("変数名", 5), "変数…");
         assert!(screen.frame(40, 4).ends_with("and 3 more"));
     }
 }

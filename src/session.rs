@@ -26,7 +26,7 @@ pub struct Session<'a> {
     /// The command.
     pub command: &'static str,
     /// How answers are printed.
-    pub report: &'static dyn Report,
+    pub report: &'static Report,
     /// Whether somebody asked to stop.
     pub interrupt: Interrupt,
     /// Where progress is shown.
@@ -72,12 +72,12 @@ impl<'a> Session<'a> {
     /// Begins to work; fails if something could not be written later.
     pub fn open(
         command: &'static str,
-        report: &'static dyn Report,
+        report: &'static Report,
         Outputs { evidence, html, force }: Outputs<'_>,
         console: &'a Console,
     ) -> Result<Session<'a>, CommandError> {
         let interrupt = Interrupt::listen();
-        let open = |folder: &PathBuf| Store::open(folder, report.form(), force, &interrupt);
+        let open = |folder: &PathBuf| Store::open(folder, report.form, force, &interrupt);
         Ok(Session {
             store: evidence.map(open).transpose().map_err(CommandError::Message)?,
             html: HtmlFile::open(html.map(PathBuf::as_path), force, &interrupt)?,
@@ -87,7 +87,7 @@ impl<'a> Session<'a> {
     }
 
     /// Only to read and to speak: an interrupt ends the process, and nothing is written.
-    pub fn new(command: &'static str, report: &'static dyn Report, console: &'a Console) -> Session<'a> {
+    pub fn new(command: &'static str, report: &'static Report, console: &'a Console) -> Session<'a> {
         Session {
             command,
             report,
@@ -112,11 +112,11 @@ impl<'a> Session<'a> {
 
     /// Says something, in the report and on the page.
     pub fn say(&self, told: &mut Told, said: &Said<'_>) {
-        let Printed { out, err } = self.report.print(said, self.look());
+        let Printed { out, err } = (self.report.print)(said, self.look());
         told.printed.out += &out;
         told.printed.err += &err;
         if self.has_page() {
-            told.page += &HTML.print(said, self.look()).out;
+            told.page += &(HTML.print)(said, self.look()).out;
         }
     }
 
@@ -283,7 +283,7 @@ impl<'a> Session<'a> {
 
     /// Writes the page, if there is to be one.
     pub fn finish(&self) -> Result<(), CommandError> {
-        let (Some(file), Some(assemble)) = (&self.html, HTML.document()) else { return Ok(()) };
+        let (Some(file), Some(assemble)) = (&self.html, HTML.document) else { return Ok(()) };
         let page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         file.write(&assemble(&page, &Ending { exit: Exit::Holds, trouble: None }), self.look().quiet)
     }

@@ -1,8 +1,8 @@
 //! How much to do at once, and showing what would be done.
 
 use super::values::positive;
+use crate::session::usual_threads;
 use clap::Args;
-use std::thread::available_parallelism;
 
 /// Showing the plan.
 #[derive(Debug, Args)]
@@ -26,6 +26,6 @@ pub struct PlanAloneArgs {
 impl PlanAloneArgs {
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
+        self.threads.unwrap_or_else(usual_threads)
     }
 }

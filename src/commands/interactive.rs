@@ -38,7 +38,7 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandErr
         let message = "standard input cannot be both the program and the commands; name a file";
         return Err(CommandError::Message(message.to_string()));
     }
-    let session = Session::new("run", REPORTS[0], console);
+    let session = Session::new("run", &REPORTS[0], console);
     let mut told = Told::default();
     let loaded = session.load(&mut told, &Ok(args.file.clone()), &args.input);
     session.show(&told)?;

@@ -26,9 +26,9 @@ pub fn list(args: &ListArgs, console: &Console) -> Result<Exit, CommandError> {
             (frontend.name, format!("{} ({})", frontend.about, endings.join(", ")))
         };
         sections.push(Section { title: "input_formats", entries: FRONTENDS.iter().map(about).collect() });
-        let entries = REPORTS.iter().map(|report| (report.name(), report.about().to_string()));
+        let entries = REPORTS.iter().map(|report| (report.name, report.about.to_string()));
         sections.push(Section { title: "report_formats", entries: entries.collect() });
     }
-    console.print(&args.report.chosen().print(&Said::Registries(&sections), console.look()))?;
+    console.print(&(args.report.chosen().print)(&Said::Registries(&sections), console.look()))?;
     Ok(Exit::Holds)
 }

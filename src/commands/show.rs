@@ -12,7 +12,7 @@ use program::Program;
 
 /// Runs the command.
 pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
-    let session = Session::new("show", REPORTS[0], console);
+    let session = Session::new("show", &REPORTS[0], console);
     let mut told = Told::default();
     let loaded = session.load(&mut told, &Ok(args.file.clone()), &args.input);
     session.show(&told)?;
@@ -44,7 +44,7 @@ pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
                 source: Some(&program.source),
                 ..Failed::new("show", &loaded.name, None, reason)
             };
-            console.print(&REPORTS[0].print(&Said::Failure(&failed), console.look()))?;
+            console.print(&(REPORTS[0].print)(&Said::Failure(&failed), console.look()))?;
             Ok(Exit::Error)
         }
     }

@@ -20,9 +20,6 @@ use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = "fencewright/1";
 
-/// The report.
-pub struct Json;
-
 /// What `verify` or `fence` says about a file under a model.
 #[derive(Default, Serialize)]
 struct JsonAnswer<'a> {
@@ -95,33 +92,28 @@ impl Stats {
     }
 }
 
-impl Report for Json {
-    fn name(&self) -> &'static str {
-        "json"
-    }
+/// The report.
+pub const JSON: Report = Report {
+    name: "json",
+    about: "one JSON object per line and file",
+    form: Form::Json,
+    print,
+    document: None,
+};
 
-    fn about(&self) -> &'static str {
-        "one JSON object per line and file"
-    }
-
-    fn form(&self) -> Form {
-        Form::Json
-    }
-
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        match said {
-            // They are part of the answers.
-            Said::Warnings(..) | Said::Overview(_) => Printed::default(),
-            Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
-            Said::Answer(answered) => line(&answer(answered)),
-            Said::Fences(fenced) => line(&fences::object(fenced)),
-            Said::Plan(file, plan) => line(&plan::object(file, plan)),
-            Said::Failure(failed) => line(&failure(failed)),
-            Said::Claim(claimed) => line(&claim(claimed)),
-            Said::Walk(walked) => line(&walk(walked)),
-            Said::Registries(sections) => line(&registries(sections)),
-            Said::Compared(compared, shown) => line(&comparison(compared, *shown)),
-        }
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    match said {
+        // They are part of the answers.
+        Said::Warnings(..) | Said::Overview(_) => Printed::default(),
+        Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
+        Said::Answer(answered) => line(&answer(answered)),
+        Said::Fences(fenced) => line(&fences::object(fenced)),
+        Said::Plan(file, plan) => line(&plan::object(file, plan)),
+        Said::Failure(failed) => line(&failure(failed)),
+        Said::Claim(claimed) => line(&claim(claimed)),
+        Said::Walk(walked) => line(&walk(walked)),
+        Said::Registries(sections) => line(&registries(sections)),
+        Said::Compared(compared, shown) => line(&comparison(compared, *shown)),
     }
 }
 

@@ -3,20 +3,16 @@
 //! A test case holds what the text report says, so a trace can be read where the test failed.
 
 use super::diagnostics;
-use super::document::{Assemble, Ending, notes, plain, read_notes};
+use super::document::{Ending, notes, plain, read_notes};
 use super::markup::entity;
-use super::text::Text;
 use super::{
     Answered, Compared, Failed, Fenced, Look, Printed, Report, Said, Status, Subject, Walked, reason_texts,
-    witness,
+    text, witness,
 };
 use engine::FenceAnswer;
 use evidence::{Claim, Form, Goal, Verdict};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-
-/// The report.
-pub struct Junit;
 
 /// How wide texts are.
 const LOOK: Look = Look { width: 120, quiet: false, verbose: false };
@@ -44,52 +40,39 @@ struct TestCase {
     text: String,
 }
 
-impl Report for Junit {
-    fn name(&self) -> &'static str {
-        "junit"
-    }
+/// The report.
+pub const JUNIT: Report = Report {
+    name: "junit",
+    about: "one JUnit XML document, for dashboards",
+    form: Form::Text,
+    print,
+    document: Some(document),
+};
 
-    fn about(&self) -> &'static str {
-        "one JUnit XML document, for dashboards"
-    }
-
-    fn form(&self) -> Form {
-        Form::Text
-    }
-
-    /// Warnings are part of the answers, and nothing else was tested.
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        let case = match said {
-            Said::Answer(answered) => answer(answered),
-            Said::Fences(fenced) => fences(fenced),
-            Said::Failure(failed) => failure(failed),
-            Said::Claim(claimed) => {
-                let model = match claimed.claim {
-                    Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => {
-                        model.name()
-                    }
-                    Claim::Robust(..) | Claim::NotRobust(..) => "robust",
-                };
-                // Evidence that holds passes, whatever it proves.
-                TestCase {
-                    seconds: claimed.seconds,
-                    ..TestCase::passed(claimed.file, format!("{model} evidence"))
-                }
+/// Warnings are part of the answers, and nothing else was tested.
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    let case = match said {
+        Said::Answer(answered) => answer(answered),
+        Said::Fences(fenced) => fences(fenced),
+        Said::Failure(failed) => failure(failed),
+        Said::Claim(claimed) => {
+            let model = match claimed.claim {
+                Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => model.name(),
+                Claim::Robust(..) | Claim::NotRobust(..) => "robust",
+            };
+            // Evidence that holds passes, whatever it proves.
+            TestCase {
+                seconds: claimed.seconds,
+                ..TestCase::passed(claimed.file, format!("{model} evidence"))
             }
-            Said::Walk(walked) => walk(walked),
-            Said::Compared(compared, shown) => return notes(&[comparison(compared, *shown)]),
-            Said::Plan(..)
-            | Said::Warnings(..)
-            | Said::Registries(_)
-            | Said::Bench(..)
-            | Said::Overview(_) => return Printed::default(),
-        };
-        notes(&[case.saying(said)])
-    }
-
-    fn document(&self) -> Option<Assemble> {
-        Some(document)
-    }
+        }
+        Said::Walk(walked) => walk(walked),
+        Said::Compared(compared, shown) => return notes(&[comparison(compared, *shown)]),
+        Said::Plan(..) | Said::Warnings(..) | Said::Registries(_) | Said::Bench(..) | Said::Overview(_) => {
+            return Printed::default();
+        }
+    };
+    notes(&[case.saying(said)])
 }
 
 impl TestCase {
@@ -122,7 +105,7 @@ impl TestCase {
             }
             _ => String::new(),
         };
-        let Printed { out, err } = Text.print(said, &LOOK);
+        let Printed { out, err } = text::print(said, &LOOK);
         TestCase { text: plain(&(warnings + &out + &err)), ..self }
     }
 }

@@ -7,7 +7,7 @@
 mod locations;
 mod rules;
 
-use super::document::{Assemble, Ending, notes, read_notes};
+use super::document::{Ending, notes, read_notes};
 use super::fences::thread_names;
 use super::place::line_text;
 use super::{
@@ -25,9 +25,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The report.
-pub struct Sarif;
-
 /// The fingerprint that code scanning compares.
 const FINGERPRINT: &str = "primaryLocationLineHash";
 
@@ -39,46 +36,35 @@ enum Note {
     Notification(Value),
 }
 
-impl Report for Sarif {
-    fn name(&self) -> &'static str {
-        "sarif"
-    }
+/// The report.
+pub const SARIF: Report = Report {
+    name: "sarif",
+    about: "one SARIF 2.1.0 document, for code scanning",
+    form: Form::Json,
+    print,
+    document: Some(document),
+};
 
-    fn about(&self) -> &'static str {
-        "one SARIF 2.1.0 document, for code scanning"
-    }
-
-    fn form(&self) -> Form {
-        Form::Json
-    }
-
-    /// Warnings are part of the answers, and measurements and registries are none.
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        match said {
-            Said::Answer(answered) => notes(&answer(answered)),
-            Said::Fences(fenced) => notes(&fences(fenced)),
-            Said::Failure(failed) => notes(&failure(failed)),
-            Said::Claim(claimed) => notes(&claim(claimed)),
-            Said::Walk(walked) => {
-                let subject = SarifSubject::new(walked.file, walked.program, walked.model);
-                let note = |violated| subject.violated(violated, None);
-                notes(&walked.violation.map(note).into_iter().collect::<Vec<_>>())
-            }
-            Said::Compared(compared, shown) => {
-                let mut found = shown.map(answer).unwrap_or_default();
-                found.extend(comparison(compared, shown.is_some()));
-                notes(&found)
-            }
-            Said::Plan(..)
-            | Said::Warnings(..)
-            | Said::Registries(_)
-            | Said::Bench(..)
-            | Said::Overview(_) => Printed::default(),
+/// Warnings are part of the answers, and measurements and registries are none.
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    match said {
+        Said::Answer(answered) => notes(&answer(answered)),
+        Said::Fences(fenced) => notes(&fences(fenced)),
+        Said::Failure(failed) => notes(&failure(failed)),
+        Said::Claim(claimed) => notes(&claim(claimed)),
+        Said::Walk(walked) => {
+            let subject = SarifSubject::new(walked.file, walked.program, walked.model);
+            let note = |violated| subject.violated(violated, None);
+            notes(&walked.violation.map(note).into_iter().collect::<Vec<_>>())
         }
-    }
-
-    fn document(&self) -> Option<Assemble> {
-        Some(document)
+        Said::Compared(compared, shown) => {
+            let mut found = shown.map(answer).unwrap_or_default();
+            found.extend(comparison(compared, shown.is_some()));
+            notes(&found)
+        }
+        Said::Plan(..) | Said::Warnings(..) | Said::Registries(_) | Said::Bench(..) | Said::Overview(_) => {
+            Printed::default()
+        }
     }
 }
 

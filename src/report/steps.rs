@@ -4,6 +4,7 @@
 
 use machine::{Account, Action, Configuration, Entry, Event, Model, ReplayedStep};
 use program::{Fence, Names, Op, Program, Span, ThreadId, VarId};
+use std::ops::Range;
 
 /// One step of a run.
 #[derive(Clone, Debug)]
@@ -27,6 +28,11 @@ pub struct ShownStep<'a> {
 }
 
 impl ShownStep<'_> {
+    /// Whether it belongs to the same statement of the same thread as another one.
+    pub fn continues(&self, other: &ShownStep<'_>) -> bool {
+        self.thread == other.thread && self.span == other.span && !self.span.is_none()
+    }
+
     /// Whether it writes a variable's memory.
     pub fn writes(&self, variable: VarId) -> bool {
         self.actions.iter().any(|action| match action {
@@ -65,6 +71,21 @@ fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> ShownStep<'a> {
         actions,
         drained,
     }
+}
+
+/// Neighbouring steps in groups; `joins` says whether a step belongs to the group before it.
+pub fn grouped(
+    steps: impl IntoIterator<Item = usize>,
+    joins: impl Fn(&Range<usize>, usize) -> bool,
+) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for at in steps {
+        match groups.last_mut() {
+            Some(group) if joins(group, at) => group.end = at + 1,
+            _ => groups.push(at..at + 1),
+        }
+    }
+    groups
 }
 
 /// The kind of event that an operation makes, as JSON reports name it.

@@ -19,47 +19,39 @@ use program::Program;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// The report.
-pub struct Text;
-
 const SAFE: Style = AnsiColor::Green.on_default().bold();
 const UNSAFE: Style = AnsiColor::Red.on_default().bold();
 const UNKNOWN: Style = AnsiColor::Yellow.on_default().bold();
 const ERROR: Style = UNSAFE;
 const BOLD: Style = Style::new().bold();
 
-impl Report for Text {
-    fn name(&self) -> &'static str {
-        "text"
-    }
+/// The report.
+pub const TEXT: Report = Report {
+    name: "text",
+    about: "for people: a table for every violation",
+    form: Form::Text,
+    print,
+    document: None,
+};
 
-    fn about(&self) -> &'static str {
-        "for people: a table for every violation"
-    }
-
-    fn form(&self) -> Form {
-        Form::Text
-    }
-
-    fn print(&self, said: &Said<'_>, look: &Look) -> Printed {
-        Printed::out(match said {
-            Said::Failure(failed) => return failure(failed),
-            Said::Warnings(source, warnings) => {
-                return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
-            }
-            Said::Bench(_, tables) => return super::bench::text(tables, look),
-            Said::Answer(answered) => answer(answered, look),
-            Said::Fences(fenced) => fences::text(fenced, look),
-            Said::Plan(file, plan) => plan::text(file, plan),
-            Said::Claim(claimed) => claim(claimed, look),
-            Said::Walk(walked) => walk(walked, look),
-            Said::Registries(sections) => registries(sections),
-            Said::Compared(compared, shown) => {
-                ci::unexpected(compared, &shown.map(|shown| answer(shown, look)).unwrap_or_default())
-            }
-            Said::Overview(all) => ci::table(all, look),
-        })
-    }
+pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
+    Printed::out(match said {
+        Said::Failure(failed) => return failure(failed),
+        Said::Warnings(source, warnings) => {
+            return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
+        }
+        Said::Bench(_, tables) => return super::bench::text(tables, look),
+        Said::Answer(answered) => answer(answered, look),
+        Said::Fences(fenced) => fences::text(fenced, look),
+        Said::Plan(file, plan) => plan::text(file, plan),
+        Said::Claim(claimed) => claim(claimed, look),
+        Said::Walk(walked) => walk(walked, look),
+        Said::Registries(sections) => registries(sections),
+        Said::Compared(compared, shown) => {
+            ci::unexpected(compared, &shown.map(|shown| answer(shown, look)).unwrap_or_default())
+        }
+        Said::Overview(all) => ci::table(all, look),
+    })
 }
 
 fn answer(answer: &Answered<'_>, look: &Look) -> String {

@@ -11,14 +11,13 @@ mod rows;
 
 use super::spot::standing;
 use super::steps::{ShownStep, action_text, buffer, describe_all, shown_threads};
-use super::table::{Cell, Column, Line, TextTable, styled, wrap_text};
+use super::table::{Cell, Column, Line, TextTable, hanging};
 use anstyle::{AnsiColor, Style};
 use evidence::{Cause, Task, Violated};
 use machine::{Account, Action, Model, Violation};
 use program::{Place, Program, ThreadId, VarId};
 use rows::{TraceRow, rows};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::ops::Range;
 use unicode_width::UnicodeWidthStr;
 
@@ -314,13 +313,7 @@ impl<'a> TraceView<'a> {
     fn list(&self, width: usize) -> String {
         let program = self.run.program;
         let mut out = String::new();
-        let mut put = |indent: usize, text: &str, style: Style| {
-            for (at, line) in wrap_text(text, width.saturating_sub(indent + HANG).max(10)).iter().enumerate()
-            {
-                let indent = if at == 0 { indent } else { indent + HANG };
-                let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
-            }
-        };
+        let mut put = |indent, text: &str, style: Style| out += &hanging(text, width, (indent, HANG), style);
         put(0, &format!("start: {}", self.changes(None).join(" ")), Style::new());
         for row in &self.rows {
             let thread = &program.thread(self.steps[row.steps.start].thread).name;

@@ -11,12 +11,14 @@ mod edit;
 mod fw;
 mod litmus;
 mod mend;
+mod refusals;
 pub mod rmm;
 pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::Insertion;
 pub use fw::index::{Index, Symbol, SymbolKind, index};
+pub use fw::suggest::did_you_mean;
 
 use program::{Int, Program, Source};
 

@@ -59,7 +59,7 @@ pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandE
     let Some(bench) = BENCHES.iter().find(|bench| Some(bench.name) == args.name.as_deref()) else {
         let entries = BENCHES.iter().map(|bench| (bench.name, bench.about.to_string())).collect();
         let sections = [Section { title: "benches", entries }];
-        console.print(&report.print(&Said::Registries(&sections), console.look()))?;
+        console.print(&(report.print)(&Said::Registries(&sections), console.look()))?;
         return Ok(Exit::Holds);
     };
     let bencher = Bencher {
@@ -74,7 +74,7 @@ pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandE
     tables.last_mut().into_iter().for_each(|table| table.notes.push(bencher.about_times()));
     let printed = match args.markdown {
         true => markdown(&tables),
-        false => report.print(&Said::Bench(bench.name, &tables), console.look()),
+        false => (report.print)(&Said::Bench(bench.name, &tables), console.look()),
     };
     console.print(&printed)?;
     Ok(Exit::Holds)
@@ -100,6 +100,14 @@ pub struct Measured<T> {
     pub cpu: BenchCell,
     /// The most megabytes allocated meanwhile.
     pub megabytes: usize,
+}
+
+impl<T, E: std::fmt::Display> Measured<Result<T, E>> {
+    /// The answer, if there is one.
+    fn answered(self) -> Result<Measured<T>, String> {
+        let answer = self.answer.map_err(|error| error.to_string())?;
+        Ok(Measured { answer, time: self.time, cpu: self.cpu, megabytes: self.megabytes })
+    }
 }
 
 impl Bencher<'_> {
@@ -161,11 +169,10 @@ impl Bencher<'_> {
         task: &Task<'_>,
         abstraction: Abstraction,
     ) -> Result<Measured<Finding>, String> {
-        let measured = self.measure_on(threads, &task.program.name, |monitor| {
+        let ask = |monitor: &dyn Monitor| {
             decide(task, engine, &Run { monitor, abstraction, threads, ..Run::default() })
-        });
-        let Measured { answer, time, cpu, megabytes } = measured;
-        Ok(Measured { answer: answer.map_err(|bug| bug.to_string())?, time, cpu, megabytes })
+        };
+        self.measure_on(threads, &task.program.name, ask).answered()
     }
 
     /// The limit on time, in milliseconds.

@@ -10,7 +10,7 @@ use engine::{
     Abstraction, Cegar, Costs, Engine, FenceAnswer, FenceOptions, FencesFound, Placed, Points, Portfolio,
     Run, place_fences,
 };
-use evidence::{Statistics, Task};
+use evidence::{Monitor, Statistics, Task};
 use machine::{Forgotten, Keep, Model, model_named};
 use program::{Fence, Program, Strength};
 
@@ -240,10 +240,9 @@ fn synthesis(
 ) -> Result<Measured<FencesFound>, String> {
     let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false };
     let task = Task::safe(program, model);
-    let Measured { answer, time, cpu, megabytes } = bencher.measure(&program.name, |monitor| {
-        place_fences(&task, engine, &options, &Run { monitor, ..Run::default() })
-    });
-    Ok(Measured { answer: answer.map_err(|bug| bug.to_string())?, time, cpu, megabytes })
+    let place =
+        |monitor: &dyn Monitor| place_fences(&task, engine, &options, &Run { monitor, ..Run::default() });
+    bencher.measure(&program.name, place).answered()
 }
 
 fn placed(found: &FencesFound) -> Option<&Placed> {

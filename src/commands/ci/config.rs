@@ -8,14 +8,13 @@ mod error;
 pub mod written;
 
 use crate::args::{Exploring, InputArgs, LimitArgs, Resources};
-use crate::input::{cannot_read, name};
+use crate::input::{name, read_file};
 use crate::limits::Budget;
 use clap::Parser;
 use engine::{Costs, ENGINES, Points, USUAL_BUFFER};
-use frontend::{Diagnostic, MAX_TEXT};
+use frontend::Diagnostic;
 use machine::{MODELS, Model, TSO, model_named};
 use program::{Int, Source, Span};
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -106,8 +105,13 @@ pub struct ConfigError {
 impl CiConfig {
     /// Reads a configuration.
     pub fn read(path: &Path) -> Result<CiConfig, ConfigError> {
-        let without_text = |reason: String| ConfigError { reason, diagnostics: Vec::new(), source: None };
-        CiConfig::of_text(path, read_text(path).map_err(without_text)?)
+        let hint = if path.exists() { "" } else { "; `fencewright ci --help` shows how to write one" };
+        let text = read_file(path).map_err(|reason| ConfigError {
+            reason: format!("{reason}{hint}"),
+            diagnostics: Vec::new(),
+            source: None,
+        })?;
+        CiConfig::of_text(path, text)
     }
 
     /// The configuration of a text that stands in this file.
@@ -124,21 +128,6 @@ impl CiConfig {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(CiConfig { name: name(path), source, folder, programs, fences })
     }
-}
-
-fn read_text(path: &Path) -> Result<String, String> {
-    let hint = "; `fencewright ci --help` shows how to write one";
-    let metadata = fs::metadata(path).map_err(|error| format!("{}{hint}", cannot_read(&error)))?;
-    if metadata.is_dir() {
-        return Err(cannot_read(&std::io::ErrorKind::IsADirectory.into()));
-    }
-    if metadata.len() > MAX_TEXT as u64 {
-        return Err(format!("the file is larger than {} MB", MAX_TEXT >> 20));
-    }
-    let bytes = fs::read(path).map_err(|error| cannot_read(&error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        format!("this is not a text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1)
-    })
 }
 
 type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);

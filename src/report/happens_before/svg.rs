@@ -7,10 +7,11 @@
 
 use super::{Arrow, Picture, PictureNode, abbreviation};
 use crate::report::markup::escape;
+use crate::report::table::cut;
 use evidence::Link;
 use program::ThreadId;
 use std::fmt::Write;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// The width of a character, and the distance of lines.
 const CHAR: f64 = 7.6;
@@ -135,7 +136,7 @@ impl<'a> PictureLayout<'a> {
         for (thread, name) in threads {
             let mine = picture.nodes.iter().filter(|node| node.thread == *thread);
             let texts = mine.flat_map(lines).map(|(_, line)| line).chain([name.clone()]);
-            let widest = texts.map(|line| cut(&line).width()).max().unwrap_or(0);
+            let widest = texts.map(|line| short(&line).width()).max().unwrap_or(0);
             let width = widest as f64 * CHAR + 2.0 * PAD;
             columns.push(Rectangle { left, top: TOP, width, height: 0.0 });
             left += width + COLUMN_GAP;
@@ -155,7 +156,7 @@ impl<'a> PictureLayout<'a> {
 
     fn draw(&self, out: &mut String) {
         for ((_, name), column) in self.picture.threads.iter().zip(&self.columns) {
-            let name = escape(&cut(name));
+            let name = escape(&short(name));
             let _ =
                 writeln!(out, "<text class=\"column\" x=\"{:.1}\" y=\"20\">{name}</text>", column.centre());
         }
@@ -235,7 +236,7 @@ fn draw_node(node: &PictureNode, place: Rectangle, out: &mut String) {
     for (at, (class, line)) in lines.iter().enumerate() {
         let (x, y) = (place.centre(), top + PAD / 2.0 + LINE * (at as f64 + 0.75));
         let _ =
-            write!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(&cut(line)));
+            write!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(&short(line)));
     }
     out.push_str("</g>\n");
 }
@@ -249,16 +250,8 @@ fn along(curve: [(f64, f64); 4], t: f64) -> (f64, f64) {
 }
 
 /// A text that is not too long.
-fn cut(text: &str) -> String {
-    if text.width() <= LONGEST {
-        return text.to_string();
-    }
-    let mut used = 1;
-    let fits = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used <= LONGEST
-    });
-    fits.chain(['…']).collect()
+fn short(text: &str) -> String {
+    cut(text, LONGEST)
 }
 
 #[cfg(test)]
@@ -267,9 +260,9 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_at_a_width_not_at_a_byte() {
-        assert_eq!(cut("short"), "short");
+        assert_eq!(short("short"), "short");
         let long = "宽".repeat(100);
-        assert!(cut(&long).width() <= LONGEST);
-        assert!(cut(&long).ends_with('…'));
+        assert!(short(&long).width() <= LONGEST);
+        assert!(short(&long).ends_with('…'));
     }
 }

@@ -15,7 +15,7 @@ mod timeline;
 
 pub use page::BEGINNING;
 
-use super::document::{Assemble, Ending, notes, plain, read_notes};
+use super::document::{Ending, notes, plain, read_notes};
 use super::witness::{ToldWitness, sentence};
 use super::{
     Answered, Compared, Failed, Look, Printed, Report, Said, ShownRun, Status, diagnostics, litmus, plan,
@@ -35,43 +35,31 @@ use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
 
-/// The report.
-pub struct Html;
+/// The report that goes into a file of its own, beside any of the others.
+pub const HTML: Report = Report {
+    name: "html",
+    about: "one page to read and to step through",
+    form: Form::Text,
+    print,
+    document: Some(document),
+};
 
-impl Report for Html {
-    fn name(&self) -> &'static str {
-        "html"
-    }
-
-    fn about(&self) -> &'static str {
-        "one page to read and to step through"
-    }
-
-    fn form(&self) -> Form {
-        Form::Text
-    }
-
-    /// Warnings are part of the answers.
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        let piece = match said {
-            Said::Answer(answered) => answer(answered),
-            Said::Fences(fenced) => fences::fences(fenced),
-            Said::Plan(file, plan) => planned(file, plan),
-            Said::Failure(failed) => failure(failed),
-            Said::Compared(compared, shown) => comparison(compared, *shown),
-            Said::Warnings(..)
-            | Said::Claim(_)
-            | Said::Walk(_)
-            | Said::Registries(_)
-            | Said::Bench(..)
-            | Said::Overview(_) => return Printed::default(),
-        };
-        notes(&[piece])
-    }
-
-    fn document(&self) -> Option<Assemble> {
-        Some(document)
-    }
+/// Warnings are part of the answers.
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    let piece = match said {
+        Said::Answer(answered) => answer(answered),
+        Said::Fences(fenced) => fences::fences(fenced),
+        Said::Plan(file, plan) => planned(file, plan),
+        Said::Failure(failed) => failure(failed),
+        Said::Compared(compared, shown) => comparison(compared, *shown),
+        Said::Warnings(..)
+        | Said::Claim(_)
+        | Said::Walk(_)
+        | Said::Registries(_)
+        | Said::Bench(..)
+        | Said::Overview(_) => return Printed::default(),
+    };
+    notes(&[piece])
 }
 
 /// Everything on one page.

@@ -8,7 +8,7 @@ use super::picture::picture;
 use crate::report::ShownRun;
 use crate::report::markup::{escape, json, visible};
 use crate::report::spot::standing;
-use crate::report::steps::{ShownStep, describe_all};
+use crate::report::steps::{ShownStep, describe_all, grouped};
 use machine::{Action, Configuration, Entry, ReadFrom};
 use program::{AuthoredRegisters, RegId, ThreadId, VarId};
 use serde_json::{Value, json};
@@ -283,17 +283,8 @@ fn buttons() -> String {
 /// Steps of one thread and one statement share a row, unless two of them touch memory.
 fn rows(steps: &[ShownStep<'_>]) -> Vec<Range<usize>> {
     let is_local = |step: &ShownStep<'_>| matches!(step.kind, "skip" | "assign" | "assume");
-    let mut rows: Vec<Range<usize>> = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
-        let joins = rows.last().is_some_and(|row| {
-            let first = &steps[row.start];
-            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            same && (is_local(step) || steps[row.clone()].iter().all(is_local))
-        });
-        match rows.last_mut() {
-            Some(row) if joins => row.end = at + 1,
-            _ => rows.push(at..at + 1),
-        }
-    }
-    rows
+    grouped(0..steps.len(), |row, at| {
+        let one_access = is_local(&steps[at]) || steps[row.clone()].iter().all(is_local);
+        steps[at].continues(&steps[row.start]) && one_access
+    })
 }

@@ -4,7 +4,7 @@
 //! that reaches memory at once belongs to it. Statements of one thread that follow each other and
 //! touch neither memory nor buffers share a row, every other statement has one of its own.
 
-use super::super::steps::ShownStep;
+use crate::report::steps::{ShownStep, grouped};
 use program::Program;
 use std::ops::Range;
 
@@ -51,22 +51,12 @@ fn is_local(program: &Program, step: &ShownStep<'_>) -> bool {
 
 /// Neighbouring steps of one thread and one statement, unless they start it anew.
 fn statements(program: &Program, steps: &[ShownStep<'_>]) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
     let from = |at: usize| {
         let step = &steps[at];
         step.edge.map(|edge| program.thread(step.thread).edges()[edge].from)
     };
-    for (at, step) in steps.iter().enumerate() {
-        let joins = groups.last().is_some_and(|group| {
-            let first = &steps[group.start];
-            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            let again = group.clone().any(|earlier| from(earlier) == from(at));
-            same && !again || step.drained == Some(at - 1)
-        });
-        match groups.last_mut() {
-            Some(group) if joins => group.end = at + 1,
-            _ => groups.push(at..at + 1),
-        }
-    }
-    groups
+    grouped(0..steps.len(), |group, at| {
+        let again = group.clone().any(|earlier| from(earlier) == from(at));
+        steps[at].continues(&steps[group.start]) && !again || steps[at].drained == Some(at - 1)
+    })
 }

@@ -2,8 +2,8 @@
 //! chain to the drain, and the cycle in sentences.
 
 use super::{ToldWitness, WitnessRole};
-use crate::report::steps::{ShownStep, action_text, shown_threads};
-use crate::report::table::{Cell, Column, Line, TextTable, styled, wrap_text};
+use crate::report::steps::{ShownStep, action_text, grouped, shown_threads};
+use crate::report::table::{Cell, Column, Line, TextTable, hanging, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
 use evidence::Link;
 use machine::Action;
@@ -155,12 +155,7 @@ impl<'a> WitnessView<'a> {
     /// The same, one line after the other.
     fn list(&self, width: usize) -> String {
         let mut out = String::new();
-        let mut put = |indent: usize, text: &str, style: Style| {
-            for (at, line) in wrap_text(text, width.saturating_sub(indent + 2).max(10)).iter().enumerate() {
-                let indent = if at == 0 { indent } else { indent + 2 };
-                let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
-            }
-        };
+        let mut put = |indent, text: &str, style: Style| out += &hanging(text, width, (indent, 2), style);
         for group in &self.groups {
             let head = self.headline(group);
             let thread = self.told.thread(self.told.steps()[group.start].thread);
@@ -175,24 +170,13 @@ impl<'a> WitnessView<'a> {
 /// Neighbouring steps of one thread, statement and part, unless they start it anew. A drain
 /// that directly follows its store needs no line of its own.
 fn groups(told: &ToldWitness<'_>) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    for (at, step) in told.steps().iter().enumerate() {
-        let part = told.part(at);
-        if step.edge.is_none() && part != WitnessRole::Drain {
-            continue;
-        }
-        let joins = groups.last().is_some_and(|group| {
-            let first = &told.steps()[group.start];
-            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            let anew = group.clone().any(|earlier| told.steps()[earlier].edge == step.edge);
-            same && group.end == at && told.part(group.start) == part && !anew
-        });
-        match groups.last_mut() {
-            Some(group) if joins => group.end = at + 1,
-            _ => groups.push(at..at + 1),
-        }
-    }
-    groups
+    let steps = told.steps();
+    let shown = |at: &usize| steps[*at].edge.is_some() || told.part(*at) == WitnessRole::Drain;
+    grouped((0..steps.len()).filter(shown), |group, at| {
+        let anew = group.clone().any(|earlier| steps[earlier].edge == steps[at].edge);
+        let same_part = told.part(group.start) == told.part(at);
+        steps[at].continues(&steps[group.start]) && group.end == at && same_part && !anew
+    })
 }
 
 #[cfg(test)]

@@ -258,6 +258,17 @@ impl LitmusLowering<'_> {
         }
     }
 
+    /// A value; one in memory is loaded first.
+    fn loaded(&mut self, read: Read, way: &mut OpSequence) -> Expr<RegId> {
+        match read {
+            Read::Value(value) => value,
+            Read::Memory(variable) => {
+                way.push(Op::Load(self.scratch(), variable));
+                self.scratch().into()
+            }
+        }
+    }
+
     fn arithmetic(
         &mut self,
         at: usize,
@@ -268,20 +279,11 @@ impl LitmusLowering<'_> {
     ) -> Result<OpSequence, Diagnostic> {
         let mut way = Vec::new();
         let by = match self.read(at, instruction, by)? {
-            Read::Value(value) => value,
             Read::Memory(_) if matches!(to, Operand::Memory(_)) => return Err(self.bad_operands(instruction)),
-            Read::Memory(variable) => {
-                way.push(Op::Load(self.scratch(), variable));
-                self.scratch().into()
-            }
+            read => self.loaded(read, &mut way),
         };
-        let old = match self.read(at, instruction, to)? {
-            Read::Value(value) => value,
-            Read::Memory(variable) => {
-                way.push(Op::Load(self.scratch(), variable));
-                self.scratch().into()
-            }
-        };
+        let old = self.read(at, instruction, to)?;
+        let old = self.loaded(old, &mut way);
         let result = compute(operation, old.clone(), by.clone());
         let flags = match instruction.kind {
             InstructionKind::Arithmetic(Arithmetic::Sub) => self.set_flags(at, old, by),
@@ -316,12 +318,8 @@ impl LitmusLowering<'_> {
         let mut values = Vec::new();
         for operand in [a, b] {
             values.push(match self.read(at, instruction, operand)? {
-                Read::Value(value) => value,
                 Read::Memory(_) if !parts.is_empty() => return Err(self.bad_operands(instruction)),
-                Read::Memory(variable) => {
-                    parts.push(Op::Load(self.scratch(), variable));
-                    self.scratch().into()
-                }
+                read => self.loaded(read, &mut parts),
             });
         }
         let (a, b) = compared(instruction.kind, values.swap_remove(0), values.swap_remove(0));

@@ -8,6 +8,7 @@
 use super::parser::KEYWORDS;
 use crate::Diagnostic;
 use crate::mend::mend;
+use crate::refusals::Refusals;
 use program::{
     Arith, Cond, Domain, Edge, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Span,
     Thread, ThreadId, VarId,
@@ -15,10 +16,6 @@ use program::{
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
-/// A choice between more values than this is not written out.
-const MAX_CHOICES: usize = 64;
-/// More errors than this help nobody.
-const MAX_ERRORS: usize = 200;
 /// A property that needs more lists than this is not written out.
 const MAX_LISTS: usize = 1000;
 
@@ -35,7 +32,7 @@ const MAX_LISTS: usize = 1000;
 pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
     let mut taken = HashSet::new();
     let variables = program.variables.iter().map(|v| mend(&v.name, &KEYWORDS, &mut taken)).collect();
-    let mut writer = RmmWriter { program, variables, errors: Vec::new() };
+    let mut writer = RmmWriter { program, variables, refusals: Refusals::of("`.rmm`") };
     let threads: Vec<NamedThread> = program.threads.iter().map(NamedThread::of).collect();
     let mut out = String::new();
     writer.forbidden(&threads, &mut out);
@@ -43,13 +40,13 @@ pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
     for (id, thread) in program.thread_ids().zip(&threads) {
         writer.process(id, thread, &mut out);
     }
-    if writer.errors.is_empty() { Ok(out) } else { Err(writer.errors) }
+    writer.refusals.unless_any(out)
 }
 
 struct RmmWriter<'a> {
     program: &'a Program,
     variables: Vec<String>,
-    errors: Vec<Diagnostic>,
+    refusals: Refusals,
 }
 
 /// A thread and the names its registers and locations get.
@@ -89,13 +86,6 @@ impl<'a> NamedThread<'a> {
 }
 
 impl RmmWriter<'_> {
-    fn refuse(&mut self, span: Span, message: &str) {
-        let error = Diagnostic::error(span, format!("{message}, which `.rmm` cannot say"));
-        if self.errors.len() < MAX_ERRORS && !self.errors.contains(&error) {
-            self.errors.push(error);
-        }
-    }
-
     /// The bad states: one list each.
     fn forbidden(&mut self, threads: &[NamedThread], out: &mut String) {
         let mut lists = Vec::new();
@@ -106,18 +96,20 @@ impl RmmWriter<'_> {
             };
             match bad {
                 Some(bad) => lists.extend(bad),
-                None => self.refuse(property.span, "this property speaks of more than the places of threads"),
+                None => self
+                    .refusals
+                    .add(property.span, "this property speaks of more than the places of threads"),
             }
         }
         if let Some(question) = &self.program.question {
-            self.refuse(question.span, "this question is about final states");
+            self.refusals.add(question.span, "this question is about final states");
         }
         for (id, thread) in self.program.thread_ids().zip(threads) {
             let fails = |loc: &Loc| thread.thread.location(*loc).failure.is_some();
             lists.extend(thread.thread.locs().filter(fails).map(|loc| vec![(id, loc)]));
         }
-        if lists.is_empty() && self.errors.is_empty() {
-            self.refuse(Span::NONE, "the program forbids no state");
+        if lists.is_empty() && self.refusals.is_empty() {
+            self.refusals.add(Span::NONE, "the program forbids no state");
         }
         let line = |list: &Vec<(ThreadId, Loc)>| {
             let label = |id: ThreadId| {
@@ -143,7 +135,7 @@ impl RmmWriter<'_> {
                 Domain::Range(low, high) => {
                     if let Some(span) = self.leaves(id, &variable.initial) {
                         let message = "the variable starts in a range, but is not sure to stay there";
-                        self.refuse(span, message);
+                        self.refusals.add(span, message);
                     }
                     writeln!(out, "  {name} = * : [{low}:{high}]")
                 }
@@ -297,7 +289,7 @@ impl RmmWriter<'_> {
             Op::Fence(Fence::Full) => "fence".to_string(),
             Op::Fence(Fence::Store) => "ssfence".to_string(),
             Op::Lock | Op::Unlock => {
-                self.refuse(span, "this atomic section has several steps");
+                self.refusals.add(span, "this atomic section has several steps");
                 return Vec::new();
             }
             Op::Block { locked, parts } => self.block(named, *locked, parts, span),
@@ -307,19 +299,8 @@ impl RmmWriter<'_> {
     }
 
     fn choice(&mut self, named: &NamedThread, register: RegId, domain: &Domain, span: Span) -> Vec<String> {
-        let mut values = Vec::new();
-        if let Domain::Range(low, high) = domain {
-            let mut value = low.clone();
-            while value <= *high && values.len() <= MAX_CHOICES {
-                values.push(value.clone());
-                value += 1;
-            }
-        }
-        if values.is_empty() || values.len() > MAX_CHOICES {
-            self.refuse(span, "this chooses between too many values");
-            return Vec::new();
-        }
         let name = &named.registers[register.index()];
+        let values = self.refusals.choices(domain, span);
         values.iter().map(|value| format!("${name} := {value}")).collect()
     }
 
@@ -384,7 +365,7 @@ impl RmmWriter<'_> {
                 if simple { format!("{left} {sign} {right}") } else { format!("{left} {sign} ({right})") }
             }
             Expr::Binary(..) => {
-                self.refuse(span, "this computes something else than sums and differences");
+                self.refusals.add(span, "this computes something else than sums and differences");
                 String::new()
             }
         }

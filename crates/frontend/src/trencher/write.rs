@@ -7,18 +7,13 @@
 
 use crate::Diagnostic;
 use crate::mend::mend;
+use crate::refusals::Refusals;
 use program::{
     Arith, Cond, Domain, Edge, Expr, Fence, Int, Liveness, Loc, Op, Place, Program, PropertyKind, RegId,
     Relation, Span, ThreadId, VarId,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
-
-/// A choice between more values than this is not written out.
-const MAX_CHOICES: usize = 64;
-
-/// More errors than this help nobody.
-const MAX_ERRORS: usize = 200;
 
 /// The program as Trencher's text, or what stands in the way.
 ///
@@ -35,7 +30,7 @@ pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
         program,
         addresses: addresses(program),
         live: Liveness::of(program),
-        errors: Vec::new(),
+        refusals: Refusals::of("Trencher's format"),
     };
     let finals = writer.finals();
     let mut out = String::new();
@@ -45,7 +40,7 @@ pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
         writer.thread(id, &name, finals, &mut out);
     }
     writer.refuse_what_is_left();
-    if writer.errors.is_empty() { Ok(out) } else { Err(writer.errors) }
+    writer.refusals.unless_any(out)
 }
 
 /// Cells that were addresses keep them; other variables are numbered.
@@ -60,7 +55,7 @@ struct TrencherWriter<'a> {
     program: &'a Program,
     addresses: Vec<Int>,
     live: Liveness,
-    errors: Vec<Diagnostic>,
+    refusals: Refusals,
 }
 
 /// The thread that is being written.
@@ -84,26 +79,19 @@ impl ThreadNames {
 }
 
 impl TrencherWriter<'_> {
-    fn refuse(&mut self, span: Span, message: &str) {
-        let error = Diagnostic::error(span, format!("{message}, which Trencher's format cannot say"));
-        if self.errors.len() < MAX_ERRORS && !self.errors.contains(&error) {
-            self.errors.push(error);
-        }
-    }
-
     fn refuse_what_is_left(&mut self) {
         for variable in &self.program.variables {
             if variable.initial != Domain::only(0) {
-                self.refuse(variable.span, &format!("`{}` does not start at 0", variable.name));
+                self.refusals.add(variable.span, &format!("`{}` does not start at 0", variable.name));
             }
         }
         for thread in &self.program.threads {
             for failure in thread.locs().filter_map(|loc| thread.location(loc).failure.as_ref()) {
-                self.refuse(failure.span, "this can fail");
+                self.refusals.add(failure.span, "this can fail");
             }
         }
         if let Some(question) = &self.program.question {
-            self.refuse(question.span, "this question is about final states");
+            self.refusals.add(question.span, "this question is about final states");
         }
     }
 
@@ -112,11 +100,11 @@ impl TrencherWriter<'_> {
         let mut finals = vec![Vec::new(); self.program.threads.len()];
         if let [property, rest @ ..] = self.program.properties.as_slice() {
             for other in rest {
-                self.refuse(other.span, "there is more than one property");
+                self.refusals.add(other.span, "there is more than one property");
             }
             let goal = property.kind == PropertyKind::Never && goal(&property.cond, &mut finals);
             if !goal || finals.iter().any(Vec::is_empty) {
-                self.refuse(property.span, "this property does not name a place for every thread");
+                self.refusals.add(property.span, "this property does not name a place for every thread");
             }
         }
         finals
@@ -151,11 +139,7 @@ impl TrencherWriter<'_> {
         let (from, to) = (names.states[edge.from.index()].clone(), names.states[edge.to.index()].clone());
         match &edge.op {
             Op::Havoc(register, domain) => {
-                let values = choices(domain);
-                if values.is_empty() {
-                    self.refuse(edge.span, "this chooses between too many values");
-                }
-                for value in values {
+                for value in self.refusals.choices(domain, edge.span) {
                     let local = format!("local {} {value}", names.registers[register.index()]);
                     names.add(&from, &to, &local);
                 }
@@ -179,7 +163,7 @@ impl TrencherWriter<'_> {
             Op::Store(v, value) => format!("write {} {}", self.expr(value, span, names), address(self, v)),
             Op::Fence(Fence::Full) => "mfence".to_string(),
             Op::Fence(Fence::Store) => {
-                self.refuse(span, "this is a store fence");
+                self.refusals.add(span, "this is a store fence");
                 String::new()
             }
             Op::Lock => "lock".to_string(),
@@ -193,7 +177,7 @@ impl TrencherWriter<'_> {
         let end = names.states[edge.to.index()].clone();
         let loads = parts.iter().filter(|part| matches!(part, Op::Load(..))).count();
         if !locked && loads > 1 {
-            self.refuse(edge.span, "this loads several variables in one step");
+            self.refusals.add(edge.span, "this loads several variables in one step");
         }
         let tests = parts.iter().filter(|part| matches!(part, Op::Assume(_))).count();
         let mut here = start.clone();
@@ -217,7 +201,7 @@ impl TrencherWriter<'_> {
             if let Op::Assume(cond) = part {
                 let seen = self.live.at(names.id, edge.from);
                 if stored || written.iter().any(|register| seen.contains(register)) {
-                    self.refuse(edge.span, "this waits after it has changed something");
+                    self.refusals.add(edge.span, "this waits after it has changed something");
                 }
                 let failed = self.cond(&cond.clone().negate(), edge.span, names);
                 names.add(&here, &back, &format!("check {failed}"));
@@ -248,7 +232,7 @@ impl TrencherWriter<'_> {
                     Arith::Rem => "%",
                     Arith::And => "&",
                     Arith::Or | Arith::Xor => {
-                        self.refuse(span, "this computes a bitwise `or`");
+                        self.refusals.add(span, "this computes a bitwise `or`");
                         ""
                     }
                 };
@@ -272,20 +256,6 @@ impl TrencherWriter<'_> {
             }
         }
     }
-}
-
-fn choices(domain: &Domain) -> Vec<Int> {
-    let Domain::Range(low, high) = domain else { return Vec::new() };
-    let mut values = Vec::new();
-    let mut value = low.clone();
-    while value <= *high {
-        if values.len() == MAX_CHOICES {
-            return Vec::new();
-        }
-        values.push(value.clone());
-        value += 1;
-    }
-    values
 }
 
 /// Reads a condition as "every thread at one of its places"; whether it is one.
