@@ -26,7 +26,7 @@ use crate::{Diagnostic, Options};
 use globals::{Global, Globals};
 use num_traits::{Signed, ToPrimitive};
 use program::{Int, Loc, Program, Span, ThreadId};
-use registers::Named;
+use registers::SourceName;
 use std::collections::{HashMap, HashSet};
 
 /// What lowering shares across threads.
@@ -77,7 +77,7 @@ impl LoweringState<'_> {
 /// What properties must know of a thread.
 struct Finished<'a> {
     labels: HashMap<String, Vec<Loc>>,
-    registers: HashMap<&'a str, Named>,
+    registers: HashMap<&'a str, SourceName>,
 }
 
 /// A thread declaration and the threads it stands for.

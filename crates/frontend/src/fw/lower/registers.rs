@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Which registers carry a name of the source.
 #[derive(Debug, Default)]
-pub(in crate::fw) struct Named {
+pub(in crate::fw) struct SourceName {
     /// Declared in the thread itself.
     pub own: Vec<RegId>,
     /// Declared in functions it calls.
@@ -29,7 +29,7 @@ pub(super) struct RegisterPool<'a> {
     temporaries: usize,
     /// How many there are.
     pub count: usize,
-    pub named: HashMap<&'a str, Named>,
+    pub named: HashMap<&'a str, SourceName>,
 }
 
 impl<'a> RegisterPool<'a> {
