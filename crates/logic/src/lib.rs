@@ -17,7 +17,7 @@
 //! | find out which atoms matter | [`minimal_core`], [`quick_core`] |
 //! | eliminate variables | [`project`] |
 //! | learn predicates from a path | [`interpolate`], [`interpolate_all`] |
-//! | ask another solver | [`smtlib_script`] |
+//! | ask another solver | [`smtlib_formula`] |
 //!
 //! Predicate abstraction in a nutshell: the literals of a cube are assumed, and
 //! for each predicate the weakest precondition under the step is looked up.
@@ -64,7 +64,7 @@ pub use interpolate::{
     NoInterpolants, Style, check_interpolants, interpolant_cost, interpolate, interpolate_all, interpolate_as,
 };
 pub use project::{Projection, TooManyCases, project};
-pub use smtlib::{smtlib_declaration, smtlib_formula, smtlib_script};
+pub use smtlib::{smtlib_declaration, smtlib_formula};
 pub use solve::{Decided, Model, decide};
 pub use terms::atom::{Atom, Difference, Relation};
 pub use terms::formula::{Formula, FormulaNode};

@@ -68,11 +68,6 @@ impl Formula {
         }
     }
 
-    /// `self` implies `other`.
-    pub fn implies(&self, other: &Formula) -> Formula {
-        Formula::or([self.negate(), other.clone()])
-    }
-
     /// The conjunction of atoms.
     pub fn conjunction<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> Formula {
         Formula::and(atoms.into_iter().map(|atom| Formula::from(atom.clone())))
