@@ -26,8 +26,7 @@ pub fn story(program: &Program, account: &Account, cause: Option<&Cause>) -> Vec
     let mut last: Option<&ShownStep<'_>> = None;
     for (at, step) in steps.iter().enumerate() {
         let forbidden = cause.is_some_and(|cause| cause.step == at);
-        let goes_on = last
-            .is_some_and(|last| last.thread == step.thread && last.span == step.span && !step.span.is_none());
+        let goes_on = last.is_some_and(|last| step.continues(last));
         let store = step.drained.map(|store| steps[store].span);
         teller.tell(step, store, goes_on, forbidden);
         last = Some(step);
