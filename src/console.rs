@@ -6,7 +6,7 @@ use anstream::{AutoStream, ColorChoice};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Where reports go if standard output is no terminal, and how wide they are then.
+/// How wide reports are if standard output is no terminal.
 const WIDTH: usize = 120;
 
 /// Standard output and error, with colours as wanted.

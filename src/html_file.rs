@@ -1,7 +1,7 @@
 //! The file of an HTML report.
 //!
 //! An older report of ours may be replaced; what else has that name is not, unless that is
-//! asked for. Both is found out before the work begins and once more before writing.
+//! asked for. Both are found out before the work begins and once more before writing.
 
 use crate::exit::CommandError;
 use crate::limits::Interrupt;

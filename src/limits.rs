@@ -2,8 +2,9 @@
 //!
 //! Engines have no clock and count no bytes; they report to a [`Watch`] now and then, and it
 //! says stop: out of time, out of memory (all that the process has allocated, counted by the
-//! allocator, and what an engine is about to allocate), too many states, or the user asked. The limit on memory is looked at between
-//! steps and never makes an allocation fail, so a run always ends with a report.
+//! allocator, and what an engine is about to allocate), too many states, or the user asked. The
+//! limit on memory is looked at between steps and never makes an allocation fail, so a run always
+//! ends with a report.
 
 use crate::progress::{ProgressDisplay, ProgressReport, TaskId};
 use cap::Cap;
@@ -42,7 +43,7 @@ pub struct Watch<'a> {
     display: &'a ProgressDisplay,
     task: TaskId,
     label: String,
-    /// Whether what engines decide is told.
+    /// Whether to print what engines decide.
     verbose: bool,
     /// How many threads may work at once.
     threads: usize,

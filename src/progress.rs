@@ -1,4 +1,4 @@
-//! Progress: one line a running engine on the terminal's error stream, redrawn in place.
+//! Progress: one line per running engine on the terminal's error stream, redrawn in place.
 //!
 //! It appears only if that stream is a terminal and nobody asked for quiet, at most ten times
 //! a second, and is wiped before anything else is printed. Several tasks and several engines for

@@ -1,6 +1,6 @@
 //! `run --interactive`: the user takes the steps.
 //!
-//! Reads one command a line, from a terminal or a pipe alike, and shows after each where the
+//! Reads one command per line, from a terminal or a pipe alike, and shows after each where the
 //! threads stand, what their buffers and memory hold, and which steps can be taken.
 
 use crate::args::{RunArgs, chosen_models};

@@ -12,7 +12,7 @@ pub struct BenchTable {
     pub title: String,
     /// What its columns are called.
     pub columns: Vec<&'static str>,
-    /// Its rows: one cell a column.
+    /// Its rows: one cell per column.
     pub rows: Vec<Vec<BenchCell>>,
     /// What must be known to read it.
     pub notes: Vec<String>,

@@ -57,7 +57,7 @@ pub struct Column {
 pub struct TextTable {
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows: one cell a column.
+    /// The rows: one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 

@@ -96,9 +96,8 @@ pub struct Listed {
 /// What holds in every control of a machine that forgets the order of old stores: an inductive set of
 /// (control, cube) of a [`machine::Buffered`] machine. The obligations: the initial values satisfy
 /// a cube; no cube allows a violation; whatever a move makes of a cube satisfies a cube again
-/// (where a thread may go first, only its edges). A cube is a
-/// conjunction of predicates and negated predicates; one about a pool's slot speaks of every
-/// member of the pool.
+/// (where a thread may go first, only its edges). A cube is a conjunction of predicates and negated
+/// predicates; one about a pool's slot speaks of every member of the pool.
 #[derive(Clone, Debug)]
 pub struct CubeProof {
     /// How much the machine recalls.

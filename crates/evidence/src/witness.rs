@@ -4,7 +4,7 @@
 //! happens-before has a cycle looks like none under SC.
 //!
 //! A witness has the shape of [004, Fig. 3.4]: everything is drained at once, except that one
-//! thread keeps back a store while it goes on up to a load; then the others take steps that
+//! thread delays a store while it goes on up to a load; then the others take steps that
 //! all depend on that load; then the store is drained, which depends on one of these steps:
 //! the store happens before the load and the load before the store. The checker believes
 //! nothing: it replays the run on the exact machine, builds happens-before from what it sees
@@ -88,7 +88,7 @@ pub enum WitnessRejected {
     Delays(usize),
     /// The delaying thread drains or steps here, where it must not.
     NotResting(usize),
-    /// This step comes after the drain, and is none of the drains still owed.
+    /// This step comes after the drain, and is none of the drains that are still to come.
     After(usize),
     /// This step does not depend on the load.
     Independent(usize),

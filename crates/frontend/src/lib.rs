@@ -1,4 +1,4 @@
-//! Texts to programs: one file (or folder) a language.
+//! Texts to programs: one file (or folder) per language.
 //!
 //! A [`Frontend`] is an entry of [`FRONTENDS`]: its name, the file names it claims, how it
 //! recognises a text, the function that reads one and the one that writes fences into one; what a

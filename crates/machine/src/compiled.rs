@@ -61,7 +61,7 @@ pub(crate) struct Compiled {
 impl Compiled {
     /// Compiles a move of a thread that has these slots before and after it; the controls it
     /// leads to have these numbers. Calls `unsure` if not all values of a choice are tried. `None` if
-    /// a slot becomes what is no one value.
+    /// a slot becomes what has no single value.
     pub(crate) fn new<G, L>(
         step: &Move<G, L>,
         (global, local): (u32, u32),

@@ -7,7 +7,7 @@
 //!
 //! Four things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a bound of
 //! the machine was reached, a value left 64 bits, a choice had too many values to try, or a step
-//! takes a member of a pool, which is no one value.
+//! takes a member of a pool, which has no single value.
 
 use crate::code::CompiledCond;
 use crate::compiled::{CodeInput, Compiled, InputValues, ListedMoves, LocalInfo, Samples, property_bit};
@@ -104,7 +104,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         &self.threads[thread.index()].locals[state.locals[thread.index()] as usize]
     }
 
-    /// Whether ids and the number of values fit together; states of others are checked with it.
+    /// Whether ids and the number of values fit together, as they may not in states that come from files.
     pub fn is_well_formed(&self, state: &State) -> bool {
         let known = state.locals.iter().zip(&self.threads).all(|(id, t)| (*id as usize) < t.info.len());
         known

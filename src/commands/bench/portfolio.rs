@@ -138,7 +138,7 @@ fn summary(bencher: &Bencher<'_>, rows: &[EngineComparison]) -> BenchTable {
         title: "The portfolio beside its engines: summary.".to_string(),
         columns: vec!["what", "rows"],
         notes: vec![format!(
-            "Limit: {} s a question. Engines by themselves and the portfolio may use {THREADS} threads; the \
+            "Limit: {} s per question. Engines by themselves and the portfolio may use {THREADS} threads; the \
              portfolio's CPU time is that on one.",
             limit / 1000.0
         )],

@@ -1,7 +1,7 @@
 //! Verifying in the background, and the verdict as a diagnostic.
 //!
 //! A violation stands at the violated property or assertion, with the run as related
-//! information. A proof is an information at the first claim, and what it knows of every
+//! information. A proof is shown as information at the first claim, and what it knows of every
 //! place is kept for hovering.
 
 use super::document::DocumentVersion;

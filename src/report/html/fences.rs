@@ -80,7 +80,7 @@ fn placed_html(fenced: &Fenced<'_>, placed: &Placed) -> String {
     out + &proof_of(&fenced.task, placed, false)
 }
 
-/// One item a place.
+/// One item per place.
 fn list(program: &Program, points: &[&FencePoint]) -> String {
     let item = |point: &&FencePoint| {
         let place = text::fences::place(program, point);

@@ -30,7 +30,7 @@ pub fn uri(file: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// Everything but letters, digits and `-._~` in percent signs.
+/// A name with everything but letters, digits and `-._~` percent-encoded.
 fn encoded(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {

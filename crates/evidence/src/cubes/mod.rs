@@ -175,7 +175,7 @@ impl<'a, 'p> CubeChecker<'a, 'p> {
         if covered { Ok(()) } else { Err(CubeFlaw::Initial) }
     }
 
-    /// What the cubes of a control owe.
+    /// What has to be shown of the cubes of a control.
     fn work(&mut self, control: usize) -> Result<CubeObligations, CubeFlaw> {
         let (holder, shapes) = &self.proof.controls[control];
         let not_linear = |_| CubeFlaw::NotLinear(control);

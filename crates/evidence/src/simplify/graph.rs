@@ -3,9 +3,9 @@
 //! Steps of one thread keep their order. A drain comes behind its store, behind what the model
 //! makes it wait for, and before the fences that waited for it. Accesses to one variable's memory
 //! keep their order if one of them writes; a load that took its value from its own buffer only has
-//! to come before what overwrites that store in memory. The steps of an atomic section are
-//! one piece. Own loads and drains of one variable need
-//! no order: a load finds the same value in the buffer as behind it.
+//! to come before what overwrites that store in memory. The steps of an atomic section are one
+//! piece. Own loads and drains of one variable need no order: a load finds the same value in the
+//! buffer as behind it.
 
 use crate::Task;
 use machine::{Action, Configuration, Entry, Event, ReadFrom, ReplayedStep};

@@ -1,4 +1,4 @@
-//! The table of threads: rows of cells, one instruction a cell.
+//! The table of threads: rows of cells, one instruction per cell.
 //!
 //! Operands are put into one order (destination first) whatever the architecture writes.
 //! A word without `%` in a 64-bit test is a location or a label, never a register.

@@ -27,7 +27,7 @@ pub(super) struct RmmToken<'a> {
     pub(super) frame: u32,
 }
 
-/// A macro call: the frame it stands in, and where.
+/// A macro call: the call that it stands in (0 for none), and where.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MacroCall {
     pub(super) parent: u32,

@@ -62,7 +62,7 @@ pub(super) fn uses(
     found
 }
 
-/// Lowers a thread; with it, for every state the locations it became.
+/// Lowers a thread.
 pub(super) fn lower(context: &TrencherContext) -> Result<program::Thread, Vec<Diagnostic>> {
     let thread = context.thread;
     let mut builder = ThreadBuilder::new(thread.name.clone());

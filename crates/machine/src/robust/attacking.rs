@@ -1,7 +1,7 @@
 //! The steps of one attack and its helpers [004, Fig. 3.4].
 //!
 //! It starts in the states of SC in which the attacker can take the store of the attack, and
-//! has two phases. *Delaying*: the attacker keeps its stores back (see [`super::delaying`]), the
+//! has two phases. *Delaying*: the attacker delays its stores (see [`super::delaying`]), the
 //! others run under SC, until the attacker loads from memory. *Helping*: the attacker rests,
 //! and the others take only steps that depend on that load. Which do is known from the threads
 //! already in the chain and, for every variable, the strongest use the chain made of it: a step

@@ -3,7 +3,7 @@
 //! There are as many pairs as stores times loads, so they are never listed: 64 loads at a time
 //! are the bits of one word at every location, and flow back against the edges until nothing
 //! changes. In postorder, that takes two passes over a text without loops and few more with
-//! them; a hundred thousand lines need seconds, and memory for one word a location.
+//! them; a hundred thousand lines need seconds, and memory for one word per location.
 
 use super::attacks::GoOn;
 use program::{EdgeId, Loc, Thread, VarId};

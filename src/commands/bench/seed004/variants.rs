@@ -1,7 +1,7 @@
 //! Programs of the thesis, made from the texts of Trencher's files when the table is filled.
 //!
-//! The files say what the threads do, but most have no goal, some have other threads than the
-//! thesis measured. What differs is an [`LineEdit`]: a line of a thread and what stands there
+//! The files say what the threads do, but most have no goal, and some have other threads than the
+//! thesis measured. What differs is a [`LineEdit`]: a line of a thread and what stands there
 //! instead. That the outcome is the thesis' program shows in what its figures count
 //! ([`Size`]): threads, control states, transitions.
 

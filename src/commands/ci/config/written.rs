@@ -108,7 +108,7 @@ pub enum FenceCheck {
     Unchecked,
 }
 
-/// Limits, each of them perhaps.
+/// Limits; each may be missing.
 #[derive(Clone)]
 pub struct WrittenLimits {
     pub timeout: Option<Spanned<f64>>,

@@ -182,7 +182,7 @@ impl<'a> Globals<'a> {
             Initial::List(list, span) if list.len() != cells => {
                 let found = list.len();
                 let message = format!("the array has {cells} cells, but {found} values are given");
-                let hint = "give one value a cell, or one value without braces for all";
+                let hint = "give one value per cell, or one value without braces for all";
                 Err(work.sink.error(Diagnostic::error(*span, message).hint(hint)))
             }
             Initial::List(list, _) => list.iter().map(|source| self.domain(source, work)).collect(),

@@ -135,7 +135,7 @@ impl<'a> FwParser<'a, '_> {
         let name = self.declare("the register's name")?;
         if self.kind() == TokenKind::OpenBracket {
             let error = Diagnostic::error(self.token().span, "registers cannot be arrays");
-            return Err(self.error(error.hint("declare a `shared` array, or one register a cell")));
+            return Err(self.error(error.hint("declare a `shared` array, or one register per cell")));
         }
         let value = if self.eat(TokenKind::Assign) { Some(self.source()?) } else { None };
         Ok((name, value, self.span_from(name.span)))
