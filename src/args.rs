@@ -22,19 +22,19 @@ pub mod values;
 mod verify;
 
 pub use abstracting::Abstracting;
-pub use bench::Bench;
-pub use check::Check;
-pub use ci::Ci;
-pub use exploring::{Exploring, Limits, Resources, bytes};
-pub use fence::{Fence, Goal};
-pub use input::Input;
-pub use list::{List, Registry};
+pub use bench::BenchArgs;
+pub use check::CheckArgs;
+pub use ci::CiArgs;
+pub use exploring::{Exploring, LimitArgs, Resources, bytes};
+pub use fence::{FenceArgs, FenceGoal, FencePoints};
+pub use input::InputArgs;
+pub use list::{ListArgs, Registry};
 pub use report::ReportFormat;
-pub use robust::Robust;
+pub use robust::RobustArgs;
 pub use run::RunArgs;
-pub use show::{DOT, JSON, Show};
+pub use show::{DOT, JSON, ShowArgs};
 pub use values::{costs as fence_costs, definition};
-pub use verify::Verify;
+pub use verify::VerifyArgs;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use machine::{MODELS, Model, model_named};
@@ -75,23 +75,23 @@ pub struct Cli {
 pub enum Command {
     /// Is it safe?
     #[command(after_help = verify::HELP)]
-    Verify(Verify),
+    Verify(VerifyArgs),
 
     /// Does it only behave as under SC?
     #[command(after_help = robust::HELP)]
-    Robust(Robust),
+    Robust(RobustArgs),
 
     /// Which fences make it safe, at the least cost?
     #[command(after_help = fence::HELP)]
-    Fence(Fence),
+    Fence(FenceArgs),
 
     /// Check evidence that `--evidence` wrote
     #[command(after_help = check::HELP)]
-    Check(Check),
+    Check(CheckArgs),
 
     /// Print a program in another form
     #[command(after_help = show::HELP)]
-    Show(Show),
+    Show(ShowArgs),
 
     /// Walk a program, at random or step by step
     #[command(after_help = run::HELP)]
@@ -99,11 +99,11 @@ pub enum Command {
 
     /// Serve editors: diagnostics, verdicts, hover, definitions and quick fixes over LSP
     #[command(after_help = lsp::EXAMPLES)]
-    Lsp(lsp::Lsp),
+    Lsp(lsp::LspArgs),
 
     /// List memory models, engines, input formats and report formats
     #[command(after_help = list::HELP)]
-    List(List),
+    List(ListArgs),
 
     /// Measure published tables, ours beside theirs
     #[command(after_help = "\
@@ -111,11 +111,11 @@ Examples:
   fencewright bench                                what there is
   fencewright bench seed004-robust --format json   one object per row
   fencewright bench seed000 --runs 9 --markdown    tables for the book")]
-    Bench(Bench),
+    Bench(BenchArgs),
 
     /// Are all answers as fencewright.toml expects them?
     #[command(after_help = ci::EXAMPLES)]
-    Ci(Ci),
+    Ci(CiArgs),
 
     /// Print the JSON schema of `--format json`
     #[command(after_help = "\

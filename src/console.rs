@@ -6,7 +6,7 @@ use anstream::{AutoStream, ColorChoice};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Where reports go if standard output is no terminal, and how wide they are then.
+/// How wide reports are if standard output is no terminal.
 const WIDTH: usize = 120;
 
 /// Standard output and error, with colours as wanted.
@@ -27,7 +27,7 @@ struct Answers {
 
 impl Console {
     /// Sets colours for the whole program. Answers are printed as `report` wants it.
-    pub fn new(color: Color, quiet: bool, verbose: bool, report: Option<&dyn Report>) -> Console {
+    pub fn new(color: Color, quiet: bool, verbose: bool, report: Option<&Report>) -> Console {
         let choice = match color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
@@ -37,7 +37,7 @@ impl Console {
         let terminal = std::io::stdout().is_terminal();
         let width = terminal_size::terminal_size().filter(|_| terminal);
         let width = width.map_or(WIDTH, |(width, _)| usize::from(width.0));
-        let assemble = report.and_then(Report::document);
+        let assemble = report.and_then(|report| report.document);
         Console { look: Look { width, quiet, verbose }, assemble, answers: Mutex::default() }
     }
 

@@ -48,7 +48,7 @@ impl Store {
         write_whole(&path, self.force, &self.interrupt, write)?;
         let mut files = vec![path];
         if let Some(witness) = checked.witness() {
-            let told = report::Told::new(task.program, witness);
+            let told = report::ToldWitness::new(task.program, witness);
             let picture = told.picture();
             // The name without the path, so that the same program gives the same files from anywhere.
             let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();

@@ -61,32 +61,32 @@ impl From<Exit> for ExitCode {
 
 /// Why a command ended without having done its work.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CommandError {
     /// Nothing can be printed, most often because nobody reads it any more.
     Output(io::Error),
     /// Something else, in a sentence without a full stop.
     Message(String),
 }
 
-impl Failure {
+impl CommandError {
     /// Whether to end without a word: whoever closed the pipe has seen enough.
     pub fn is_silent(&self) -> bool {
-        matches!(self, Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        matches!(self, CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Output(error) => write!(f, "cannot print: {error}"),
-            Failure::Message(message) => f.write_str(message),
+            CommandError::Output(error) => write!(f, "cannot print: {error}"),
+            CommandError::Message(message) => f.write_str(message),
         }
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::Output(error)
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> CommandError {
+        CommandError::Output(error)
     }
 }
 

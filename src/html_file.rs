@@ -1,9 +1,9 @@
 //! The file of an HTML report.
 //!
 //! An older report of ours may be replaced; what else has that name is not, unless that is
-//! asked for. Both is found out before the work begins and once more before writing.
+//! asked for. Both are found out before the work begins and once more before writing.
 
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use crate::limits::Interrupt;
 use crate::report::BEGINNING;
 use crate::whole_file::{cannot_write, write_whole};
@@ -24,18 +24,18 @@ impl HtmlFile {
         path: Option<&Path>,
         force: bool,
         interrupt: &Interrupt,
-    ) -> Result<Option<HtmlFile>, Failure> {
+    ) -> Result<Option<HtmlFile>, CommandError> {
         let Some(path) = path else { return Ok(None) };
         let file = HtmlFile { path: path.to_path_buf(), force, interrupt: interrupt.clone() };
-        file.is_free().map_err(Failure::Message)?;
+        file.is_free().map_err(CommandError::Message)?;
         Ok(Some(file))
     }
 
     /// Writes the report and says so on standard error, unless nothing but answers is wanted.
-    pub fn write(&self, text: &str, quiet: bool) -> Result<(), Failure> {
-        self.is_free().map_err(Failure::Message)?;
+    pub fn write(&self, text: &str, quiet: bool) -> Result<(), CommandError> {
+        self.is_free().map_err(CommandError::Message)?;
         let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-        write_whole(&self.path, true, &self.interrupt, write).map_err(Failure::Message)?;
+        write_whole(&self.path, true, &self.interrupt, write).map_err(CommandError::Message)?;
         if !quiet {
             anstream::eprintln!("report: {}", self.path.display());
         }

@@ -1,6 +1,6 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
-use crate::args::Input;
+use crate::args::InputArgs;
 use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
 use program::{Program, Source};
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ pub struct Loaded {
 }
 
 /// A file that was found, or why it was not.
-pub type Found = Result<PathBuf, Box<Unreadable>>;
+pub type FoundFile = Result<PathBuf, Box<Unreadable>>;
 
 /// Why a program was not read.
 pub struct Unreadable {
@@ -59,7 +59,7 @@ pub fn name(path: &Path) -> String {
 }
 
 /// Reads a program.
-pub fn load(path: &Path, input: &Input) -> Result<Loaded, Box<Unreadable>> {
+pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
     let text = read(path).map_err(|reason| Unreadable::new(path, reason))?;
     let name = name(path);
     let Some(frontend) = frontend::choose(input.input_format.as_deref(), &name, &text) else {
@@ -83,16 +83,23 @@ pub fn load(path: &Path, input: &Input) -> Result<Loaded, Box<Unreadable>> {
 
 /// The text of a file or of standard input.
 fn read(path: &Path) -> Result<String, String> {
-    let bytes = if is_stdin(path) {
-        limited(io::stdin().lock())
-    } else {
-        let file = File::open(path).map_err(|error| cannot_read(&error))?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err("this is a folder; a file is needed here".to_string());
-        }
-        limited(file)
-    };
-    let bytes = bytes.map_err(|error| cannot_read(&error))?;
+    if is_stdin(path) { text(io::stdin().lock()) } else { read_file(path) }
+}
+
+/// The text of a file.
+pub fn read_file(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| cannot_read(&error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(cannot_read(&io::ErrorKind::IsADirectory.into()));
+    }
+    text(file)
+}
+
+/// What can be read, if it is text and not too large.
+fn text(from: impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = from.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| cannot_read(&error))?;
     if bytes.len() > MAX_TEXT {
         return Err(format!("the file is larger than {} MB", MAX_TEXT >> 20));
     }
@@ -100,12 +107,6 @@ fn read(path: &Path) -> Result<String, String> {
         let at = error.utf8_error().valid_up_to();
         format!("this is not a text: byte {} is not UTF-8", at + 1)
     })
-}
-
-fn limited(from: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// An error of the operating system, in our words where they are clearer.
@@ -120,7 +121,7 @@ pub fn cannot_read(error: &io::Error) -> String {
 
 /// The files that paths stand for: folders are walked for files with endings we know, in
 /// order of their names. What cannot be walked is an error in its place.
-pub fn expand(paths: &[PathBuf]) -> Vec<Found> {
+pub fn expand(paths: &[PathBuf]) -> Vec<FoundFile> {
     let mut files = Vec::new();
     for path in paths {
         if is_stdin(path) || !path.is_dir() {
@@ -136,7 +137,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Found> {
     files
 }
 
-fn walk(folder: &Path, files: &mut Vec<Found>) {
+fn walk(folder: &Path, files: &mut Vec<FoundFile>) {
     let mut stack = vec![folder.to_path_buf()];
     while let Some(path) = stack.pop() {
         // Links to folders are not followed: they may lead back.

@@ -66,7 +66,7 @@ pub use commands::{conversation, expectations};
 use args::{Cli, Command};
 use clap::Parser;
 use console::Console;
-use exit::{Exit, Failure};
+use exit::{CommandError, Exit};
 use frontend::Options;
 use input::Loaded;
 use program::{Source, Span};
@@ -108,9 +108,9 @@ fn obey() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(cli.color, cli.quiet, cli.verbose, cli.command.report());
     let ended = run(&cli, &console);
-    let trouble = ended.as_ref().err().map(Failure::to_string);
+    let trouble = ended.as_ref().err().map(CommandError::to_string);
     let exit = *ended.as_ref().unwrap_or(&Exit::Error);
-    let printed = console.finish(&Ending { exit, trouble: trouble.as_deref() }).map_err(Failure::Output);
+    let printed = console.finish(&Ending { exit, trouble: trouble.as_deref() }).map_err(CommandError::Output);
     match ended.and_then(|exit| printed.map(|()| exit)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
@@ -122,7 +122,7 @@ fn obey() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli, console: &Console) -> Result<Exit, Failure> {
+fn run(cli: &Cli, console: &Console) -> Result<Exit, CommandError> {
     match &cli.command {
         Command::Verify(args) => commands::verify(args, console),
         Command::Robust(args) => commands::robust(args, console),

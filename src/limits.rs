@@ -2,10 +2,11 @@
 //!
 //! Engines have no clock and count no bytes; they report to a [`Watch`] now and then, and it
 //! says stop: out of time, out of memory (all that the process has allocated, counted by the
-//! allocator, and what an engine is about to allocate), too many states, or the user asked. The limit on memory is looked at between
-//! steps and never makes an allocation fail, so a run always ends with a report.
+//! allocator, and what an engine is about to allocate), too many states, or the user asked. The
+//! limit on memory is looked at between steps and never makes an allocation fail, so a run always
+//! ends with a report.
 
-use crate::progress::{Display, Report, TaskId};
+use crate::progress::{ProgressDisplay, ProgressReport, TaskId};
 use cap::Cap;
 use evidence::{Monitor, Progress, Stop};
 use std::alloc::System;
@@ -39,10 +40,10 @@ pub struct Watch<'a> {
     budget: Budget,
     started: Instant,
     interrupt: &'a Interrupt,
-    display: &'a Display,
+    display: &'a ProgressDisplay,
     task: TaskId,
     label: String,
-    /// Whether what engines decide is told.
+    /// Whether to print what engines decide.
     verbose: bool,
     /// How many threads may work at once.
     threads: usize,
@@ -51,7 +52,12 @@ pub struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Starts the clock for a task of this name.
-    pub fn new(budget: Budget, interrupt: &'a Interrupt, display: &'a Display, label: String) -> Watch<'a> {
+    pub fn new(
+        budget: Budget,
+        interrupt: &'a Interrupt,
+        display: &'a ProgressDisplay,
+        label: String,
+    ) -> Watch<'a> {
         let peak = AtomicUsize::new(allocated());
         Watch {
             budget,
@@ -110,7 +116,7 @@ impl Monitor for Watch<'_> {
             return Err(stop);
         }
         let (elapsed, limit) = (self.elapsed(), self.budget.time);
-        self.display.update(self.task, &Report { label: &self.label, progress, elapsed, limit });
+        self.display.update(self.task, &ProgressReport { label: &self.label, progress, elapsed, limit });
         Ok(())
     }
 
@@ -192,7 +198,7 @@ mod tests {
     const UNLIMITED: Budget = Budget { time: None, memory: usize::MAX, states: None };
 
     fn check(budget: Budget, states: usize, expected: Result<(), Stop>) {
-        let (interrupt, display) = (Interrupt::default(), Display::off());
+        let (interrupt, display) = (Interrupt::default(), ProgressDisplay::off());
         let watch = Watch::new(budget, &interrupt, &display, String::new());
         let progress = Progress { states, ..Progress::default() };
         assert_eq!(watch.observe(&progress), expected);
@@ -205,7 +211,7 @@ mod tests {
         check(UNLIMITED, 1000, Ok(()));
         check(Budget { time: Some(Duration::ZERO), ..UNLIMITED }, 0, Err(Stop::Time));
         check(Budget { memory: 1, ..UNLIMITED }, 0, Err(Stop::Memory));
-        let (interrupt, display) = (Interrupt::default(), Display::off());
+        let (interrupt, display) = (Interrupt::default(), ProgressDisplay::off());
         let roomy = Budget { memory: 1 << 40, ..UNLIMITED };
         let watch = Watch::new(roomy, &interrupt, &display, String::new());
         let growing = |coming| watch.observe(&Progress { coming, ..Progress::default() });

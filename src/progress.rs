@@ -1,4 +1,4 @@
-//! Progress: one line a running engine on the terminal's error stream, redrawn in place.
+//! Progress: one line per running engine on the terminal's error stream, redrawn in place.
 //!
 //! It appears only if that stream is a terminal and nobody asked for quiet, at most ten times
 //! a second, and is wiped before anything else is printed. Several tasks and several engines for
@@ -7,17 +7,17 @@
 
 use crate::limits::allocated;
 use crate::numbers::{counted, grouped, megabytes, short};
+use crate::report::cut;
 use evidence::Progress;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Where progress is shown.
-pub struct Display {
+pub struct ProgressDisplay {
     enabled: bool,
     tasks: AtomicUsize,
     screen: Mutex<Screen>,
@@ -28,7 +28,7 @@ pub struct Display {
 pub struct TaskId(usize);
 
 /// What an engine says about itself, with what it cannot know.
-pub struct Report<'a> {
+pub struct ProgressReport<'a> {
     /// What it works on.
     pub label: &'a str,
     /// How far it is.
@@ -41,14 +41,14 @@ pub struct Report<'a> {
 
 #[derive(Default)]
 struct Screen {
-    lines: Vec<Line>,
+    lines: Vec<EngineLine>,
     /// How many lines stand on the terminal now.
     drawn: usize,
     last: Option<Instant>,
 }
 
 /// The line of one engine.
-struct Line {
+struct EngineLine {
     task: TaskId,
     engine: &'static str,
     started: Instant,
@@ -57,17 +57,17 @@ struct Line {
     done: bool,
 }
 
-impl Display {
+impl ProgressDisplay {
     /// Shows progress if standard error is a terminal.
-    pub fn new(quiet: bool) -> Display {
+    pub fn new(quiet: bool) -> ProgressDisplay {
         let enabled = !quiet && std::io::stderr().is_terminal();
-        Display { enabled, tasks: AtomicUsize::new(0), screen: Mutex::default() }
+        ProgressDisplay { enabled, tasks: AtomicUsize::new(0), screen: Mutex::default() }
     }
 
     /// Shows nothing.
     #[cfg(test)]
-    pub fn off() -> Display {
-        Display { enabled: false, tasks: AtomicUsize::new(0), screen: Mutex::default() }
+    pub fn off() -> ProgressDisplay {
+        ProgressDisplay { enabled: false, tasks: AtomicUsize::new(0), screen: Mutex::default() }
     }
 
     /// A number for a task that begins.
@@ -76,7 +76,7 @@ impl Display {
     }
 
     /// Tells how far a task is.
-    pub fn update(&self, task: TaskId, report: &Report<'_>) {
+    pub fn update(&self, task: TaskId, report: &ProgressReport<'_>) {
         if !self.enabled || report.elapsed < PAUSE {
             return;
         }
@@ -92,7 +92,8 @@ impl Display {
     /// An engine has ended; without a name, all of the task have.
     pub fn end(&self, task: TaskId, engine: Option<&'static str>) {
         let mut screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = |line: &&mut Line| line.task == task && engine.is_none_or(|engine| line.engine == engine);
+        let ended =
+            |line: &&mut EngineLine| line.task == task && engine.is_none_or(|engine| line.engine == engine);
         screen.lines.iter_mut().filter(ended).for_each(|line| line.done = true);
     }
 
@@ -107,16 +108,16 @@ impl Display {
 
 impl Screen {
     /// Takes up a report; whether it is time to draw.
-    fn update(&mut self, task: TaskId, report: &Report<'_>, now: Instant) -> bool {
+    fn update(&mut self, task: TaskId, report: &ProgressReport<'_>, now: Instant) -> bool {
         let engine = report.progress.engine;
-        let mine = |line: &&mut Line| line.task == task && line.engine == engine && !line.done;
+        let mine = |line: &&mut EngineLine| line.task == task && line.engine == engine && !line.done;
         let known = self.lines.iter_mut().find(mine);
         let line = match known {
             Some(line) => line,
             None => {
                 self.lines.retain(|line| !line.done);
                 let (started, text) = (now, String::new());
-                self.lines.push(Line { task, engine, started, updated: None, text, done: false });
+                self.lines.push(EngineLine { task, engine, started, updated: None, text, done: false });
                 let last = self.lines.len() - 1;
                 &mut self.lines[last]
             }
@@ -138,11 +139,13 @@ impl Screen {
     fn frame(&mut self, width: usize, height: usize) -> String {
         self.lines.retain(|line| !line.done);
         let most = height.saturating_sub(1).max(1);
-        let mut shown: Vec<String> = self.lines.iter().map(|line| cut(&line.text, width)).collect();
+        // The last column stays free, so that no terminal wraps.
+        let room = width.saturating_sub(1).max(1);
+        let mut shown: Vec<String> = self.lines.iter().map(|line| cut(&line.text, room)).collect();
         if shown.len() > most {
             let left = shown.len() - most + 1;
             shown.truncate(most - 1);
-            shown.push(cut(&format!("and {left} more"), width));
+            shown.push(cut(&format!("and {left} more"), room));
         }
         let frame = wipe(self.drawn) + &shown.join("\n");
         self.drawn = shown.len();
@@ -159,23 +162,9 @@ fn wipe(drawn: usize) -> String {
     }
 }
 
-/// As much of a line as fits; the last column stays free, so that no terminal wraps.
-fn cut(text: &str, width: usize) -> String {
-    let room = width.saturating_sub(1).max(1);
-    if text.width() <= room {
-        return text.to_string();
-    }
-    let mut used = 1;
-    let fits = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used <= room
-    });
-    fits.chain(['…']).collect()
-}
-
 /// `running` is the time that the engine has had.
-fn text(report: &Report<'_>, running: Duration) -> String {
-    let Report { label, progress, elapsed, limit } = report;
+fn text(report: &ProgressReport<'_>, running: Duration) -> String {
+    let ProgressReport { label, progress, elapsed, limit } = report;
     let engine = if progress.engine.is_empty() { String::new() } else { format!(" {}", progress.engine) };
     let mut parts = vec![progress.phase.to_string()];
     parts.extend(progress.bound.map(|bound| format!("k {bound}")));
@@ -195,6 +184,7 @@ fn text(report: &Report<'_>, running: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_width::UnicodeWidthStr;
 
     const EXPLORING: Progress = Progress {
         engine: "explicit",
@@ -209,9 +199,9 @@ mod tests {
         refinements: None,
     };
 
-    fn report(progress: &Progress) -> Report<'_> {
+    fn report(progress: &Progress) -> ProgressReport<'_> {
         let (elapsed, limit) = (Duration::from_secs(3), Some(Duration::from_secs(60)));
-        Report { label: "a.fw (tso)", progress, elapsed, limit }
+        ProgressReport { label: "a.fw (tso)", progress, elapsed, limit }
     }
 
     #[test]
@@ -283,7 +273,7 @@ mod tests {
             assert!(lines.len() < height.max(2), "{frame:?}");
             assert!(lines.iter().all(|line| line.width() < width.max(2)), "{frame:?}");
         }
-        assert_eq!(cut("変数名", 6), "変数…");
+        assert_eq!(cut("変数名", 5), "変数…");
         assert!(screen.frame(40, 4).ends_with("and 3 more"));
     }
 }

@@ -2,15 +2,15 @@
 //! answers go to the report that was chosen and, if one is wanted, to a page of HTML; evidence goes to
 //! its folder; and the worst exit code wins.
 
-use crate::args::Input;
+use crate::args::InputArgs;
 use crate::console::Console;
 use crate::evidence_files::{Store, stems};
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::html_file::HtmlFile;
-use crate::input::{Found, Loaded, Unreadable, load};
+use crate::input::{FoundFile, Loaded, Unreadable, load};
 use crate::limits::{Budget, Interrupt, Watch};
 use crate::numbers::counted;
-use crate::progress::Display;
+use crate::progress::ProgressDisplay;
 use crate::report::{Answered, Ending, Failed, HTML, Look, Printed, Report, Said};
 use engine::{Engine, Run, ask};
 use evidence::{Task, each_in_order};
@@ -26,11 +26,11 @@ pub struct Session<'a> {
     /// The command.
     pub command: &'static str,
     /// How answers are printed.
-    pub report: &'static dyn Report,
+    pub report: &'static Report,
     /// Whether somebody asked to stop.
     pub interrupt: Interrupt,
     /// Where progress is shown.
-    pub display: Display,
+    pub display: ProgressDisplay,
     /// Where evidence goes, if it is wanted.
     pub store: Option<Store>,
     html: Option<HtmlFile>,
@@ -72,14 +72,14 @@ impl<'a> Session<'a> {
     /// Begins to work; fails if something could not be written later.
     pub fn open(
         command: &'static str,
-        report: &'static dyn Report,
+        report: &'static Report,
         Outputs { evidence, html, force }: Outputs<'_>,
         console: &'a Console,
-    ) -> Result<Session<'a>, Failure> {
+    ) -> Result<Session<'a>, CommandError> {
         let interrupt = Interrupt::listen();
-        let open = |folder: &PathBuf| Store::open(folder, report.form(), force, &interrupt);
+        let open = |folder: &PathBuf| Store::open(folder, report.form, force, &interrupt);
         Ok(Session {
-            store: evidence.map(open).transpose().map_err(Failure::Message)?,
+            store: evidence.map(open).transpose().map_err(CommandError::Message)?,
             html: HtmlFile::open(html.map(PathBuf::as_path), force, &interrupt)?,
             interrupt,
             ..Session::new(command, report, console)
@@ -87,12 +87,12 @@ impl<'a> Session<'a> {
     }
 
     /// Only to read and to speak: an interrupt ends the process, and nothing is written.
-    pub fn new(command: &'static str, report: &'static dyn Report, console: &'a Console) -> Session<'a> {
+    pub fn new(command: &'static str, report: &'static Report, console: &'a Console) -> Session<'a> {
         Session {
             command,
             report,
             interrupt: Interrupt::default(),
-            display: Display::new(console.look().quiet),
+            display: ProgressDisplay::new(console.look().quiet),
             store: None,
             html: None,
             page: Mutex::default(),
@@ -112,11 +112,11 @@ impl<'a> Session<'a> {
 
     /// Says something, in the report and on the page.
     pub fn say(&self, told: &mut Told, said: &Said<'_>) {
-        let Printed { out, err } = self.report.print(said, self.look());
+        let Printed { out, err } = (self.report.print)(said, self.look());
         told.printed.out += &out;
         told.printed.err += &err;
         if self.has_page() {
-            told.page += &HTML.print(said, self.look()).out;
+            told.page += &(HTML.print)(said, self.look()).out;
         }
     }
 
@@ -128,20 +128,20 @@ impl<'a> Session<'a> {
 
     /// Reads a program, or says why that cannot be. Warnings are said unless nothing but answers is
     /// wanted.
-    pub fn load(&self, told: &mut Told, file: &Found, input: &Input) -> Option<Loaded> {
+    pub fn load(&self, told: &mut Told, file: &FoundFile, input: &InputArgs) -> Option<Loaded> {
         self.load_as(told, file, input, |loaded| loaded)
     }
 
     /// As [`Session::load`], with a warning if nothing is claimed of the program.
-    pub fn load_claiming(&self, told: &mut Told, file: &Found, input: &Input) -> Option<Loaded> {
+    pub fn load_claiming(&self, told: &mut Told, file: &FoundFile, input: &InputArgs) -> Option<Loaded> {
         self.load_as(told, file, input, crate::commands::warned)
     }
 
     fn load_as(
         &self,
         told: &mut Told,
-        file: &Found,
-        input: &Input,
+        file: &FoundFile,
+        input: &InputArgs,
         finish: fn(Loaded) -> Loaded,
     ) -> Option<Loaded> {
         let unreadable = |told: &mut Told, why: &Unreadable| {
@@ -206,10 +206,10 @@ impl<'a> Session<'a> {
     /// each, and prints what it tells, in order.
     pub fn each_file(
         &self,
-        files: &[Found],
+        files: &[FoundFile],
         threads: Option<usize>,
-        work: impl Fn(&mut Told, &Found, &str, usize) + Sync,
-    ) -> Result<Exit, Failure> {
+        work: impl Fn(&mut Told, &FoundFile, &str, usize) + Sync,
+    ) -> Result<Exit, CommandError> {
         let named: Vec<&Path> = files.iter().map(|file| file.as_deref().unwrap_or(Path::new(""))).collect();
         let stems = stems(&named);
         // Files that were not begun because the user asked to stop.
@@ -242,7 +242,7 @@ impl<'a> Session<'a> {
         threads: Option<usize>,
         work: impl Fn(usize, usize) -> (Told, T) + Sync,
         mut keep: impl FnMut(T) + Send,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, CommandError> {
         let threads = threads.unwrap_or_else(usual_threads);
         let left = (threads / count.max(1)).max(1);
         let (mut worst, mut ended) = (Exit::Holds, Ok(()));
@@ -264,13 +264,13 @@ impl<'a> Session<'a> {
     }
 
     /// Prints what was told; the page keeps it.
-    pub fn show(&self, told: &Told) -> Result<(), Failure> {
+    pub fn show(&self, told: &Told) -> Result<(), CommandError> {
         self.keep(told);
         Ok(self.display.pause(|| self.console.print(&told.printed))?)
     }
 
     /// As [`Session::show`], on standard error, because the text goes to standard output.
-    pub fn show_beside(&self, told: &Told, text: &str) -> Result<(), Failure> {
+    pub fn show_beside(&self, told: &Told, text: &str) -> Result<(), CommandError> {
         self.keep(told);
         self.display.pause(|| ());
         self.console.print_beside(&told.printed);
@@ -282,8 +282,8 @@ impl<'a> Session<'a> {
     }
 
     /// Writes the page, if there is to be one.
-    pub fn finish(&self) -> Result<(), Failure> {
-        let (Some(file), Some(assemble)) = (&self.html, HTML.document()) else { return Ok(()) };
+    pub fn finish(&self) -> Result<(), CommandError> {
+        let (Some(file), Some(assemble)) = (&self.html, HTML.document) else { return Ok(()) };
         let page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         file.write(&assemble(&page, &Ending { exit: Exit::Holds, trouble: None }), self.look().quiet)
     }

@@ -8,11 +8,11 @@ use engine::Abstraction;
 pub struct Abstracting {
     /// cegar: which stores of a buffer are kept in order
     #[arg(long, value_name = "WHICH", default_value = "newest")]
-    pub keep: Keep,
+    pub keep: KeepArg,
 
     /// cegar: what is known of the stores whose order is forgotten
     #[arg(long, value_name = "WHAT", default_value = "pools")]
-    pub forgotten: Forgotten,
+    pub forgotten: ForgottenArg,
 
     /// cegar: explore all interleavings of steps that touch only registers
     #[arg(long)]
@@ -23,12 +23,12 @@ impl Abstracting {
     /// As the engine wants it.
     pub fn abstraction(&self) -> Abstraction {
         let keep = match self.keep {
-            Keep::Newest => machine::Keep::Newest,
-            Keep::Oldest => machine::Keep::Oldest,
+            KeepArg::Newest => machine::Keep::Newest,
+            KeepArg::Oldest => machine::Keep::Oldest,
         };
         let forgotten = match self.forgotten {
-            Forgotten::Pools => machine::Forgotten::Pools,
-            Forgotten::Any => machine::Forgotten::Anything,
+            ForgottenArg::Pools => machine::Forgotten::Pools,
+            ForgottenArg::Any => machine::Forgotten::Anything,
         };
         Abstraction { keep, forgotten, reduce: !self.no_reduction }
     }
@@ -36,7 +36,7 @@ impl Abstracting {
 
 /// Which stores are kept in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Keep {
+pub enum KeepArg {
     /// Those issued last
     Newest,
     /// Those that reach memory next
@@ -45,7 +45,7 @@ pub enum Keep {
 
 /// What is known of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Forgotten {
+pub enum ForgottenArg {
     /// What holds for all of them
     Pools,
     /// Nothing: they may have any value

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// `bench`
 #[derive(Debug, Args)]
-pub struct Bench {
+pub struct BenchArgs {
     /// Which table [default: list them]
     #[arg(value_parser = benches())]
     pub name: Option<String>,
@@ -44,7 +44,7 @@ pub struct Bench {
     pub report: ReportFormat,
 }
 
-impl Bench {
+impl BenchArgs {
     /// How far each question may go.
     pub fn budget(&self) -> Budget {
         Budget { time: Some(self.timeout), memory: bytes(self.memory), states: None }

@@ -1,6 +1,6 @@
 //! The arguments of `check`.
 
-use super::{Input, ReportFormat, Resources};
+use super::{InputArgs, ReportFormat, Resources};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ that was known.";
 
 /// `check`
 #[derive(Debug, Args)]
-pub struct Check {
+pub struct CheckArgs {
     /// The program
     pub file: PathBuf,
 
@@ -29,7 +29,7 @@ pub struct Check {
     pub evidence: PathBuf,
 
     #[command(flatten)]
-    pub input: Input,
+    pub input: InputArgs,
 
     /// Write the obligations of a certificate here as SMT-LIB, to be checked by any solver: every
     /// answer must be `unsat`

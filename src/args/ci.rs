@@ -25,7 +25,7 @@ Exit codes: 0 all is as expected, 1 it is not (another verdict, a fence missing 
 
 /// `ci`
 #[derive(Debug, Args)]
-pub struct Ci {
+pub struct CiArgs {
     /// The file that says what is expected; the files it names are looked for beside it
     #[arg(long, value_name = "FILE", default_value = "fencewright.toml")]
     pub config: PathBuf,

@@ -84,7 +84,7 @@ impl Resources {
 
 /// How far to go.
 #[derive(Debug, Args)]
-pub struct Limits {
+pub struct LimitArgs {
     #[command(flatten)]
     pub resources: Resources,
 
@@ -93,7 +93,7 @@ pub struct Limits {
     pub states: Option<usize>,
 }
 
-impl Limits {
+impl LimitArgs {
     /// As the monitor wants them.
     pub fn budget(&self) -> Budget {
         Budget { states: self.states, ..self.resources.budget() }

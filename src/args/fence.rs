@@ -1,11 +1,12 @@
 //! The arguments of `fence`.
 
 use super::html::HtmlReport;
-use super::plan::PlanningAlone;
+use super::plan::PlanAloneArgs;
 use super::values::{costs, models};
-use super::{Exploring, Input, Limits, ReportFormat};
+use super::{Exploring, InputArgs, LimitArgs, ReportFormat};
 use clap::{ArgGroup, Args, ValueEnum};
 use engine::{Costs, Points};
+use serde::Deserialize;
 use std::path::PathBuf;
 
 /// What stands below its help.
@@ -25,7 +26,7 @@ Exit codes: 0 found (perhaps none is needed), 1 no fence helps: SC fails too, 2 
 /// `fence`
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("written").args(["evidence", "out", "html"]).multiple(true))]
-pub struct Fence {
+pub struct FenceArgs {
     /// The program; `-` is standard input
     pub file: PathBuf,
 
@@ -35,7 +36,7 @@ pub struct Fence {
 
     /// What the fences must achieve
     #[arg(long, default_value = "safe")]
-    pub goal: Goal,
+    pub goal: FenceGoal,
 
     /// Where fences may go
     #[arg(long, default_value = "stores")]
@@ -55,16 +56,16 @@ pub struct Fence {
     pub out: Option<PathBuf>,
 
     #[command(flatten)]
-    pub planning: PlanningAlone,
+    pub planning: PlanAloneArgs,
 
     #[command(flatten)]
     pub exploring: Exploring,
 
     #[command(flatten)]
-    pub input: Input,
+    pub input: InputArgs,
 
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: LimitArgs,
 
     #[command(flatten)]
     pub report: ReportFormat,
@@ -83,7 +84,7 @@ pub struct Fence {
 
 /// What fences must achieve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Goal {
+pub enum FenceGoal {
     /// No execution violates anything
     Safe,
     /// Every execution under TSO looks like one under SC
@@ -91,9 +92,11 @@ pub enum Goal {
 }
 
 /// Where fences may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum FencePoints {
     /// Behind stores
+    #[default]
     Stores,
     /// Behind stores, and before statements that read
     All,

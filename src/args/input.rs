@@ -6,7 +6,7 @@ use program::Int;
 
 /// How inputs are read.
 #[derive(Debug, Args)]
-pub struct Input {
+pub struct InputArgs {
     /// The language of the input [default: by the file's ending, then by its content]
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub input_format: Option<String>,

@@ -11,7 +11,7 @@ Examples:
 
 /// `list`
 #[derive(Debug, Args)]
-pub struct List {
+pub struct ListArgs {
     /// Only these [default: everything]
     pub what: Option<Registry>,
 

@@ -15,7 +15,7 @@ Exit codes: 0 the client said `shutdown` and `exit`, 1 it left without `shutdown
 
 /// `lsp`
 #[derive(Debug, Args)]
-pub struct Lsp {
+pub struct LspArgs {
     /// Speak on standard input and output; always so, but some editors say it
     #[arg(long)]
     pub stdio: bool,

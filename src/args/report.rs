@@ -15,14 +15,14 @@ pub struct ReportFormat {
 
 impl ReportFormat {
     /// The report of that name.
-    pub fn chosen(&self) -> &'static dyn Report {
-        REPORTS.iter().copied().find(|r| r.name() == self.format).unwrap_or(REPORTS[0])
+    pub fn chosen(&self) -> &'static Report {
+        REPORTS.iter().find(|r| r.name == self.format).unwrap_or(&REPORTS[0])
     }
 }
 
 impl Command {
     /// How this command prints answers, if it gives any.
-    pub fn report(&self) -> Option<&'static dyn Report> {
+    pub fn report(&self) -> Option<&'static Report> {
         match self {
             Command::Verify(args) => Some(args.report.chosen()),
             Command::Robust(args) => Some(args.report.chosen()),

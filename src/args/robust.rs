@@ -2,7 +2,7 @@
 
 use super::html::HtmlReport;
 use super::values::{models, positive};
-use super::{Input, Limits, ReportFormat};
+use super::{InputArgs, LimitArgs, ReportFormat};
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ order 2, 1, 3, 0.";
 /// `robust`
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("written").args(["evidence", "html"]).multiple(true))]
-pub struct Robust {
+pub struct RobustArgs {
     /// Programs; folders are walked, `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -35,10 +35,10 @@ pub struct Robust {
     pub model: String,
 
     #[command(flatten)]
-    pub input: Input,
+    pub input: InputArgs,
 
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: LimitArgs,
 
     /// How many threads may work at once, on files and on searches [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]

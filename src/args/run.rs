@@ -1,7 +1,7 @@
 //! The arguments of `run`.
 
 use super::values::{models, positive};
-use super::{Input, ReportFormat, Resources};
+use super::{InputArgs, ReportFormat, Resources};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ pub struct RunArgs {
     pub resources: Resources,
 
     #[command(flatten)]
-    pub input: Input,
+    pub input: InputArgs,
 
     #[command(flatten)]
     pub report: ReportFormat,

@@ -1,6 +1,6 @@
 //! The arguments of `show`.
 
-use super::Input;
+use super::InputArgs;
 use super::values::{models, positive};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -18,7 +18,7 @@ Examples:
 
 /// `show`
 #[derive(Debug, Args)]
-pub struct Show {
+pub struct ShowArgs {
     /// The program; `-` is standard input
     pub file: PathBuf,
 
@@ -40,7 +40,7 @@ pub struct Show {
     pub buffer: usize,
 
     #[command(flatten)]
-    pub input: Input,
+    pub input: InputArgs,
 }
 
 /// The name of the picture.

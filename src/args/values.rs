@@ -27,7 +27,7 @@ pub fn formats() -> PossibleValuesParser {
 
 /// The names of report formats.
 pub fn reports() -> PossibleValuesParser {
-    PossibleValuesParser::new(REPORTS.iter().map(|r| PossibleValue::new(r.name()).help(r.about())))
+    PossibleValuesParser::new(REPORTS.iter().map(|r| PossibleValue::new(r.name).help(r.about)))
 }
 
 /// A number that is not 0.

@@ -1,9 +1,9 @@
 //! The arguments of `verify`.
 
 use super::html::HtmlReport;
-use super::plan::Planning;
+use super::plan::PlanArgs;
 use super::values::{models, positive};
-use super::{Exploring, Input, Limits, ReportFormat};
+use super::{Exploring, InputArgs, LimitArgs, ReportFormat};
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins,
 /// `verify`
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("written").args(["evidence", "html"]).multiple(true))]
-pub struct Verify {
+pub struct VerifyArgs {
     /// Programs; folders are walked, `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -34,13 +34,13 @@ pub struct Verify {
     pub exploring: Exploring,
 
     #[command(flatten)]
-    pub input: Input,
+    pub input: InputArgs,
 
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: LimitArgs,
 
     #[command(flatten)]
-    pub planning: Planning,
+    pub planning: PlanArgs,
 
     /// How much to do at once: files, and engines for one file [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]

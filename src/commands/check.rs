@@ -1,8 +1,8 @@
 //! `check`: does evidence hold?
 
-use crate::args::{Check, bytes};
+use crate::args::{CheckArgs, bytes};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::input::{cannot_read, name};
 use crate::limits::{Budget, Watch, allocated};
 use crate::numbers::counted;
@@ -19,7 +19,7 @@ use std::path::Path;
 const LEAST_ROOM: usize = 1 << 18;
 
 /// Runs the command.
-pub fn check(args: &Check, console: &Console) -> Result<Exit, Failure> {
+pub fn check(args: &CheckArgs, console: &Console) -> Result<Exit, CommandError> {
     let session = Session::open("check", args.report.chosen(), Outputs::default(), console)?;
     let mut told = Told::default();
     let Some(loaded) = session.load(&mut told, &Ok(args.file.clone()), &args.input) else {
@@ -70,8 +70,8 @@ fn write_obligations(
     open: &Opener<'_>,
     out: &Path,
     watch: &Watch<'_>,
-) -> Result<(), Failure> {
-    let failure = |error: &dyn std::fmt::Display| Failure::Message(format!("{}: {error}", name(out)));
+) -> Result<(), CommandError> {
+    let failure = |error: &dyn std::fmt::Display| CommandError::Message(format!("{}: {error}", name(out)));
     let read = read_certificate(program, open, watch).map_err(|error| failure(&error))?;
     let Some((model, certificate)) = read else {
         return Err(failure(&"a run is replayed, there is nothing to solve"));

@@ -2,14 +2,14 @@
 
 use crate::args::Cli;
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Prints a completion script.
-pub fn completions(shell: Shell, _: &Console) -> Result<Exit, Failure> {
+pub fn completions(shell: Shell, _: &Console) -> Result<Exit, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "fencewright", &mut script);
     io::stdout().write_all(&script)?;
@@ -17,7 +17,7 @@ pub fn completions(shell: Shell, _: &Console) -> Result<Exit, Failure> {
 }
 
 /// Prints the man page, or writes one page per command into a folder.
-pub fn man(folder: Option<&Path>, _: &Console) -> Result<Exit, Failure> {
+pub fn man(folder: Option<&Path>, _: &Console) -> Result<Exit, CommandError> {
     match folder {
         None => {
             let mut page = Vec::new();
@@ -25,7 +25,8 @@ pub fn man(folder: Option<&Path>, _: &Console) -> Result<Exit, Failure> {
             io::stdout().write_all(&page)?;
         }
         Some(folder) => {
-            let fails = |error| Failure::Message(format!("cannot write to {}: {error}", folder.display()));
+            let fails =
+                |error| CommandError::Message(format!("cannot write to {}: {error}", folder.display()));
             std::fs::create_dir_all(folder).map_err(fails)?;
             clap_mangen::generate_to(Cli::command(), folder).map_err(fails)?;
         }

@@ -1,14 +1,14 @@
 //! `run --interactive`: the user takes the steps.
 //!
-//! Reads one command a line, from a terminal or a pipe alike, and shows after each where the
+//! Reads one command per line, from a terminal or a pipe alike, and shows after each where the
 //! threads stand, what their buffers and memory hold, and which steps can be taken.
 
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::input::is_stdin;
 use crate::numbers::counted;
-use crate::report::{REPORTS, Run, buffer, render, standing};
+use crate::report::{REPORTS, ShownRun, buffer, render, standing};
 use crate::session::{Session, Told};
 use anstyle::{AnsiColor, Style};
 use machine::{Account, Buffered, Configuration, Enabled, Event, TraceStep};
@@ -33,12 +33,12 @@ const HELP: &str = "commands:
 const MAX_LINE: u64 = 1 << 16;
 
 /// Runs the command. The exit code says whether the last state shown violates something.
-pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
+pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
     if is_stdin(&args.file) {
         let message = "standard input cannot be both the program and the commands; name a file";
-        return Err(Failure::Message(message.to_string()));
+        return Err(CommandError::Message(message.to_string()));
     }
-    let session = Session::new("run", REPORTS[0], console);
+    let session = Session::new("run", &REPORTS[0], console);
     let mut told = Told::default();
     let loaded = session.load(&mut told, &Ok(args.file.clone()), &args.input);
     session.show(&told)?;
@@ -74,7 +74,7 @@ enum Wish {
 }
 
 impl Interaction<'_> {
-    fn walk(&mut self) -> Result<Exit, Failure> {
+    fn walk(&mut self) -> Result<Exit, CommandError> {
         let Some(first) = self.first()? else { return Ok(Exit::Holds) };
         let mut passed = vec![first];
         let mut steps: Vec<TraceStep> = Vec::new();
@@ -110,7 +110,7 @@ impl Interaction<'_> {
                     let violation = now.violation(self.program);
                     let (program, model) = (self.program, self.machine.model());
                     let account = Account::of(program, &steps, passed.clone());
-                    let run = Run { program, model, account: &account, violation, cause: None };
+                    let run = ShownRun { program, model, account: &account, violation, cause: None };
                     self.say(&render(&run, self.console.look().width))?;
                 }
                 Some(Wish::Help) => {
@@ -126,7 +126,7 @@ impl Interaction<'_> {
     }
 
     /// The first configuration; asks for initial values that are open. `None` at the end of input.
-    fn first(&mut self) -> Result<Option<Configuration>, Failure> {
+    fn first(&mut self) -> Result<Option<Configuration>, CommandError> {
         let mut chosen = Vec::new();
         for v in self.program.variable_ids() {
             let variable = self.program.variable(v);
@@ -141,7 +141,7 @@ impl Interaction<'_> {
 
     /// A value of a domain; an empty line takes the default. `None` at the end of input, or if the
     /// user wants to quit.
-    fn ask(&mut self, question: &str, domain: &Domain) -> Result<Option<Int>, Failure> {
+    fn ask(&mut self, question: &str, domain: &Domain) -> Result<Option<Int>, CommandError> {
         let example = domain.example();
         loop {
             self.say(&format!("{question} ({}) [{example}]? ", domain_text(domain)))?;
@@ -166,7 +166,7 @@ impl Interaction<'_> {
         enabled: &[Enabled],
         number: usize,
         value: Option<Int>,
-    ) -> Result<Option<(TraceStep, Configuration)>, Failure> {
+    ) -> Result<Option<(TraceStep, Configuration)>, CommandError> {
         let Some(wanted) = number.checked_sub(1).and_then(|at| enabled.get(at)) else {
             self.say(&format!("there is no step {number}\n"))?;
             return Ok(None);
@@ -193,7 +193,7 @@ impl Interaction<'_> {
     }
 
     /// The next command; `None` at the end of input.
-    fn wish(&mut self) -> Result<Option<Wish>, Failure> {
+    fn wish(&mut self) -> Result<Option<Wish>, CommandError> {
         loop {
             self.say("> ")?;
             let Some(line) = self.line()? else {
@@ -223,18 +223,18 @@ impl Interaction<'_> {
     }
 
     /// A line without its blanks; `None` at the end of input.
-    fn line(&mut self) -> Result<Option<String>, Failure> {
+    fn line(&mut self) -> Result<Option<String>, CommandError> {
         let mut bytes = Vec::new();
         let read = io::Read::take(&mut self.input, MAX_LINE).read_until(b'\n', &mut bytes);
-        let count = read.map_err(|error| Failure::Message(format!("standard input: {error}")))?;
+        let count = read.map_err(|error| CommandError::Message(format!("standard input: {error}")))?;
         Ok((count > 0).then(|| String::from_utf8_lossy(&bytes).trim().to_string()))
     }
 
-    fn say(&self, text: &str) -> Result<(), Failure> {
+    fn say(&self, text: &str) -> Result<(), CommandError> {
         Ok(self.console.print_text(text)?)
     }
 
-    fn show(&self, now: &Configuration, enabled: &[Enabled], steps: usize) -> Result<(), Failure> {
+    fn show(&self, now: &Configuration, enabled: &[Enabled], steps: usize) -> Result<(), CommandError> {
         let program = self.program;
         let mut out = format!("\n{BOLD}after {}{BOLD:#}\n", counted(steps, "step"));
         let wide = program.threads.iter().map(|t| t.name.len()).max().unwrap_or(0).max("memory".len());

@@ -1,15 +1,15 @@
 //! `list`: what there is to choose from.
 
-use crate::args::{List, Registry};
+use crate::args::{ListArgs, Registry};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::report::{REPORTS, Said, Section};
 use engine::ENGINES;
 use frontend::FRONTENDS;
 use machine::MODELS;
 
 /// Runs the command.
-pub fn list(args: &List, console: &Console) -> Result<Exit, Failure> {
+pub fn list(args: &ListArgs, console: &Console) -> Result<Exit, CommandError> {
     let wanted = |registry| args.what.is_none_or(|what| what == registry);
     let mut sections = Vec::new();
     if wanted(Registry::Models) {
@@ -26,9 +26,9 @@ pub fn list(args: &List, console: &Console) -> Result<Exit, Failure> {
             (frontend.name, format!("{} ({})", frontend.about, endings.join(", ")))
         };
         sections.push(Section { title: "input_formats", entries: FRONTENDS.iter().map(about).collect() });
-        let entries = REPORTS.iter().map(|report| (report.name(), report.about().to_string()));
+        let entries = REPORTS.iter().map(|report| (report.name, report.about.to_string()));
         sections.push(Section { title: "report_formats", entries: entries.collect() });
     }
-    console.print(&args.report.chosen().print(&Said::Registries(&sections), console.look()))?;
+    console.print(&(args.report.chosen().print)(&Said::Registries(&sections), console.look()))?;
     Ok(Exit::Holds)
 }

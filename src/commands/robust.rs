@@ -1,8 +1,8 @@
 //! `robust`: does it only behave as under SC?
 
-use crate::args::{Robust, chosen_models};
+use crate::args::{RobustArgs, chosen_models};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::input::expand;
 use crate::session::{Outputs, Session};
 use engine::{ENGINES, Run};
@@ -10,7 +10,7 @@ use evidence::{Monitor, Task};
 use machine::{Model, TSO};
 
 /// Runs the command.
-pub fn robust(args: &Robust, console: &Console) -> Result<Exit, Failure> {
+pub fn robust(args: &RobustArgs, console: &Console) -> Result<Exit, CommandError> {
     let model = chosen_models(&args.model)[0];
     supported(model)?;
     let outputs =
@@ -26,10 +26,10 @@ pub fn robust(args: &Robust, console: &Console) -> Result<Exit, Failure> {
 }
 
 /// Robustness against this model can be asked about.
-pub fn supported(model: Model) -> Result<(), Failure> {
+pub fn supported(model: Model) -> Result<(), CommandError> {
     if model.is_sc() || model == TSO {
         return Ok(());
     }
     let other = model.name().to_uppercase();
-    Err(Failure::Message(format!("robustness against {other} is not supported, only against TSO")))
+    Err(CommandError::Message(format!("robustness against {other} is not supported, only against TSO")))
 }

@@ -1,8 +1,8 @@
 //! `show`: the program in another form.
 
-use crate::args::{DOT, JSON, Show, chosen_models};
+use crate::args::{DOT, JSON, ShowArgs, chosen_models};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::input::Loaded;
 use crate::report::{Failed, REPORTS, Said, automata};
 use crate::session::{Session, Told};
@@ -11,8 +11,8 @@ use machine::Flattened;
 use program::Program;
 
 /// Runs the command.
-pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
-    let session = Session::new("show", REPORTS[0], console);
+pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
+    let session = Session::new("show", &REPORTS[0], console);
     let mut told = Told::default();
     let loaded = session.load(&mut told, &Ok(args.file.clone()), &args.input);
     session.show(&told)?;
@@ -30,7 +30,7 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
             let heading = if name == FRONTENDS[0].name { heading } else { String::new() };
             (writing.write)(&program).map(|text| heading + &text)
         }
-        (name, None) => return Err(Failure::Message(format!("programs cannot be written as {name}"))),
+        (name, None) => return Err(CommandError::Message(format!("programs cannot be written as {name}"))),
     };
     match text {
         Ok(text) => {
@@ -44,18 +44,18 @@ pub fn show(args: &Show, console: &Console) -> Result<Exit, Failure> {
                 source: Some(&program.source),
                 ..Failed::new("show", &loaded.name, None, reason)
             };
-            console.print(&REPORTS[0].print(&Said::Failure(&failed), console.look()))?;
+            console.print(&(REPORTS[0].print)(&Said::Failure(&failed), console.look()))?;
             Ok(Exit::Error)
         }
     }
 }
 
 /// The program with its store buffers in registers, and what to say above it.
-fn flattened(args: &Show, loaded: &Loaded) -> Result<(Program, String), Failure> {
+fn flattened(args: &ShowArgs, loaded: &Loaded) -> Result<(Program, String), CommandError> {
     let model = chosen_models(&args.model)[0];
     let program = loaded.program.clone().with_question_as_property();
     let flat = Flattened::bounded(&program, model, args.buffer);
-    let flat = flat.map_err(|why| Failure::Message(format!("{}: {why}", loaded.name)))?;
+    let flat = flat.map_err(|why| CommandError::Message(format!("{}: {why}", loaded.name)))?;
     let heading = format!(
         "// What {} does under {}, as a program under SC. Where a queue would hold more than\n\
          // {} stores, its thread goes to `overflow`, which is a violation.\n\n",

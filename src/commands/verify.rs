@@ -2,9 +2,9 @@
 //!
 //! Every file is read once and asked about under each model; a litmus test about its final states.
 
-use crate::args::{Exploring, Verify, chosen_models};
+use crate::args::{Exploring, VerifyArgs, chosen_models};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::input::expand;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
@@ -12,7 +12,7 @@ use engine::{Entry, Facts, Plan, plan};
 use evidence::Task;
 
 /// Runs the command.
-pub fn verify(args: &Verify, console: &Console) -> Result<Exit, Failure> {
+pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError> {
     let outputs =
         Outputs { evidence: args.evidence.as_ref(), html: args.html.html.as_ref(), force: args.force };
     let session = Session::open("verify", args.report.chosen(), outputs, console)?;

@@ -2,7 +2,7 @@
 
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::limits::Watch;
 use crate::numbers::counted;
 use crate::report::{Failed, Said, WalkEnd, Walked, Walks};
@@ -20,7 +20,7 @@ const SMALL: i64 = 4;
 const PATIENCE: usize = 64;
 
 /// Runs the command.
-pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
+pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
     let session = Session::open("run", args.report.chosen(), Outputs::default(), console)?;
     let mut told = Told::default();
     let Some(loaded) = session.load(&mut told, &Ok(args.file.clone()), &args.input) else {
@@ -35,7 +35,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
     let mut walks = Walks::default();
     loop {
         let seed = args.seed.wrapping_add(walks.all as u64);
-        let walk = match Walk::random(&machine, seed, args.steps, &watch) {
+        let walk = match RandomWalk::random(&machine, seed, args.steps, &watch) {
             Ok(walk) => walk,
             Err(stop) => {
                 let done = counted(walks.all, "walk");
@@ -75,7 +75,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, Failure> {
     Ok(told.exit)
 }
 
-struct Walk {
+struct RandomWalk {
     initial: Vec<(VarId, Int)>,
     steps: Vec<TraceStep>,
     passed: Vec<Configuration>,
@@ -83,16 +83,16 @@ struct Walk {
     violation: Option<Violation>,
 }
 
-impl Walk {
+impl RandomWalk {
     /// Every enabled step is equally likely, again and again, until something ends it.
-    fn random(machine: &Buffered<'_>, seed: u64, most: usize, watch: &Watch<'_>) -> Result<Walk, Stop> {
+    fn random(machine: &Buffered<'_>, seed: u64, most: usize, watch: &Watch<'_>) -> Result<RandomWalk, Stop> {
         let program = machine.program();
         let mut chance = Rng::with_seed(seed);
         let open = program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
         let initial: Vec<(VarId, Int)> =
             open.map(|v| (v, pick(&mut chance, &program.variable(v).initial))).collect();
         let first = Configuration::initial(machine, &initial);
-        let mut walk = Walk {
+        let mut walk = RandomWalk {
             initial,
             steps: Vec::new(),
             passed: first.into_iter().collect(),
@@ -127,11 +127,11 @@ impl Walk {
     }
 
     /// The violation, if there is one; replayed, like every verdict.
-    fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, Failure> {
+    fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, CommandError> {
         let Some(violation) = self.violation else { return Ok(None) };
         let trace = Trace { initial: self.initial.clone(), steps: self.steps.clone(), violation };
         let mut checked = check(task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
-            Failure::Message(format!(
+            CommandError::Message(format!(
                 "this is a bug in fencewright, please report it: a walk was rejected: {why}"
             ))
         })?;

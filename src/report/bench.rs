@@ -1,6 +1,6 @@
 //! Tables of measurements: ours, and the published ones beside them.
 
-use super::table::{Column, Line, Table};
+use super::table::{Column, Line, TextTable};
 use super::{Look, Printed};
 use crate::numbers::grouped;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ pub struct BenchTable {
     pub title: String,
     /// What its columns are called.
     pub columns: Vec<&'static str>,
-    /// Its rows: one cell a column.
+    /// Its rows: one cell per column.
     pub rows: Vec<Vec<BenchCell>>,
     /// What must be known to read it.
     pub notes: Vec<String>,
@@ -136,7 +136,7 @@ pub fn text(tables: &[BenchTable], look: &Look) -> Printed {
     for table in tables {
         let column = |title: &&str| Column { title: vec![title.to_string()], joined: false, least: Some(8) };
         let cells = |row: &Vec<BenchCell>| row.iter().map(|cell| vec![Line::plain(cell.text())]).collect();
-        let drawn = Table {
+        let drawn = TextTable {
             columns: table.columns.iter().map(column).collect(),
             rows: table.rows.iter().map(cells).collect(),
         };

@@ -1,6 +1,6 @@
 //! What `ci` compared.
 
-use super::Place;
+use super::TextRegion;
 use crate::exit::Exit;
 use machine::Model;
 
@@ -85,7 +85,7 @@ pub struct Compared {
     /// Both in a sentence without a full stop.
     pub message: String,
     /// Where in the program, if at one place.
-    pub place: Option<Place>,
+    pub place: Option<TextRegion>,
     /// The file that says what is expected, and the line.
     pub config: (String, usize),
     /// How long it took.

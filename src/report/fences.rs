@@ -25,7 +25,7 @@ pub struct Fenced<'a> {
     pub warnings: &'a [Diagnostic],
     /// How to write each fence into the text, in the order of the answer's fences; empty where
     /// the text cannot say it.
-    pub edits: &'a [Edit],
+    pub edits: &'a [SpanEdit],
     /// The text with the fences in it, or why there is none; where somebody wants it.
     pub text: Option<&'a Result<String, String>>,
     /// What safety would need, where robustness is asked for.
@@ -34,7 +34,7 @@ pub struct Fenced<'a> {
 
 /// A piece of a text and what takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct SpanEdit {
     /// The piece; empty where something is only put in.
     pub span: Span,
     /// What takes its place.

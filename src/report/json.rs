@@ -4,7 +4,7 @@ mod fences;
 mod robust;
 
 use super::diagnostics::position;
-use super::steps::{Step, describe_all};
+use super::steps::{ShownStep, describe_all};
 use super::{
     Answered, Claimed, Compared, Failed, Look, Printed, Report, Said, Section, WalkEnd, Walked, litmus, plan,
     reason_texts,
@@ -20,12 +20,9 @@ use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = "fencewright/1";
 
-/// The report.
-pub struct Json;
-
 /// What `verify` or `fence` says about a file under a model.
 #[derive(Default, Serialize)]
-struct Answer<'a> {
+struct JsonAnswer<'a> {
     schema: &'static str,
     command: &'static str,
     file: &'a str,
@@ -95,39 +92,34 @@ impl Stats {
     }
 }
 
-impl Report for Json {
-    fn name(&self) -> &'static str {
-        "json"
-    }
+/// The report.
+pub const JSON: Report = Report {
+    name: "json",
+    about: "one JSON object per line and file",
+    form: Form::Json,
+    print,
+    document: None,
+};
 
-    fn about(&self) -> &'static str {
-        "one JSON object per line and file"
-    }
-
-    fn form(&self) -> Form {
-        Form::Json
-    }
-
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        match said {
-            // They are part of the answers.
-            Said::Warnings(..) | Said::Overview(_) => Printed::default(),
-            Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
-            Said::Answer(answered) => line(&answer(answered)),
-            Said::Fences(fenced) => line(&fences::object(fenced)),
-            Said::Plan(file, plan) => line(&plan::object(file, plan)),
-            Said::Failure(failed) => line(&failure(failed)),
-            Said::Claim(claimed) => line(&claim(claimed)),
-            Said::Walk(walked) => line(&walk(walked)),
-            Said::Registries(sections) => line(&registries(sections)),
-            Said::Compared(compared, shown) => line(&comparison(compared, *shown)),
-        }
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    match said {
+        // They are part of the answers.
+        Said::Warnings(..) | Said::Overview(_) => Printed::default(),
+        Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
+        Said::Answer(answered) => line(&answer(answered)),
+        Said::Fences(fenced) => line(&fences::object(fenced)),
+        Said::Plan(file, plan) => line(&plan::object(file, plan)),
+        Said::Failure(failed) => line(&failure(failed)),
+        Said::Claim(claimed) => line(&claim(claimed)),
+        Said::Walk(walked) => line(&walk(walked)),
+        Said::Registries(sections) => line(&registries(sections)),
+        Said::Compared(compared, shown) => line(&comparison(compared, *shown)),
     }
 }
 
-fn answer<'a>(answer: &Answered<'a>) -> Answer<'a> {
+fn answer<'a>(answer: &Answered<'a>) -> JsonAnswer<'a> {
     let (program, found) = (answer.task.program, answer.found);
-    let mut out = Answer {
+    let mut out = JsonAnswer {
         schema: SCHEMA,
         command: if answer.task.goal == Goal::Robust { "robust" } else { "verify" },
         file: answer.file,
@@ -139,7 +131,7 @@ fn answer<'a>(answer: &Answered<'a>) -> Answer<'a> {
         evidence: answer.evidence.first().map(|path| path.display().to_string()),
         diagnostics: diagnostics(&program.source, answer.warnings),
         reason: reason(program, found.checked.reasons()),
-        ..Answer::default()
+        ..JsonAnswer::default()
     };
     match found.checked.verdict() {
         Verdict::Safe(_) => out.verdict = "safe",
@@ -166,7 +158,7 @@ fn answer<'a>(answer: &Answered<'a>) -> Answer<'a> {
     out
 }
 
-fn violated(out: &mut Answer<'_>, answer: &Answered<'_>, violated: Violated<'_>) {
+fn violated(out: &mut JsonAnswer<'_>, answer: &Answered<'_>, violated: Violated<'_>) {
     let (program, why) = (answer.task.program, &answer.found.why);
     let Violated { trace, account, cause } = violated;
     unsafe_with(out, program, violated);
@@ -179,7 +171,7 @@ fn violated(out: &mut Answer<'_>, answer: &Answered<'_>, violated: Violated<'_>)
     out.prevented_by = why.prevented_by.as_ref().map(|point| fences::point_objects(program, 0, point));
 }
 
-fn unsafe_with(out: &mut Answer<'_>, program: &Program, violated: Violated<'_>) {
+fn unsafe_with(out: &mut JsonAnswer<'_>, program: &Program, violated: Violated<'_>) {
     let Violated { trace, account, .. } = violated;
     out.verdict = "unsafe";
     out.violation = Some(trace.violation.text(program));
@@ -188,9 +180,9 @@ fn unsafe_with(out: &mut Answer<'_>, program: &Program, violated: Violated<'_>) 
     out.trace = Some(steps(program, account));
 }
 
-fn failure<'a>(failed: &Failed<'a>) -> Answer<'a> {
+fn failure<'a>(failed: &Failed<'a>) -> JsonAnswer<'a> {
     let source = failed.source.cloned().unwrap_or_default();
-    Answer {
+    JsonAnswer {
         schema: SCHEMA,
         command: failed.command,
         file: failed.file,
@@ -198,7 +190,7 @@ fn failure<'a>(failed: &Failed<'a>) -> Answer<'a> {
         verdict: if failed.stopped { "unknown" } else { "error" },
         reason: Some(failed.reason.clone()),
         diagnostics: diagnostics(&source, failed.diagnostics),
-        ..Answer::default()
+        ..JsonAnswer::default()
     }
 }
 
@@ -321,7 +313,7 @@ fn steps(program: &Program, account: &Account) -> Vec<Value> {
     describe_all(program, account).iter().map(|step| step_object(program, step)).collect()
 }
 
-fn step_object(program: &Program, step: &Step<'_>) -> Value {
+fn step_object(program: &Program, step: &ShownStep<'_>) -> Value {
     let mut object = json!({"thread": program.thread(step.thread).name, "event": step.kind});
     // The effect that names the event: what a block stored, else what it read, else the first.
     let by_rank = |effect: &&Action| match effect {
@@ -357,7 +349,7 @@ fn step_object(program: &Program, step: &Step<'_>) -> Value {
     object
 }
 
-fn effect_object(program: &Program, step: &Step<'_>, effect: &Action) -> Value {
+fn effect_object(program: &Program, step: &ShownStep<'_>, effect: &Action) -> Value {
     let variable = |v: &VarId| &program.variable(*v).name;
     match effect {
         Action::Load(v, value, from) => {

@@ -3,20 +3,16 @@
 //! A test case holds what the text report says, so a trace can be read where the test failed.
 
 use super::diagnostics;
-use super::document::{Assemble, Ending, notes, plain, read_notes};
+use super::document::{Ending, notes, plain, read_notes};
 use super::markup::entity;
-use super::text::Text;
 use super::{
     Answered, Compared, Failed, Fenced, Look, Printed, Report, Said, Status, Subject, Walked, reason_texts,
-    witness,
+    text, witness,
 };
 use engine::FenceAnswer;
 use evidence::{Claim, Form, Goal, Verdict};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-
-/// The report.
-pub struct Junit;
 
 /// How wide texts are.
 const LOOK: Look = Look { width: 120, quiet: false, verbose: false };
@@ -32,7 +28,7 @@ enum End {
 
 /// A test case.
 #[derive(Serialize, Deserialize)]
-struct Case {
+struct TestCase {
     file: String,
     name: String,
     seconds: f64,
@@ -44,55 +40,45 @@ struct Case {
     text: String,
 }
 
-impl Report for Junit {
-    fn name(&self) -> &'static str {
-        "junit"
-    }
+/// The report.
+pub const JUNIT: Report = Report {
+    name: "junit",
+    about: "one JUnit XML document, for dashboards",
+    form: Form::Text,
+    print,
+    document: Some(document),
+};
 
-    fn about(&self) -> &'static str {
-        "one JUnit XML document, for dashboards"
-    }
-
-    fn form(&self) -> Form {
-        Form::Text
-    }
-
-    /// Warnings are part of the answers, and nothing else was tested.
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        let case = match said {
-            Said::Answer(answered) => answer(answered),
-            Said::Fences(fenced) => fences(fenced),
-            Said::Failure(failed) => failure(failed),
-            Said::Claim(claimed) => {
-                let model = match claimed.claim {
-                    Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => {
-                        model.name()
-                    }
-                    Claim::Robust(..) | Claim::NotRobust(..) => "robust",
-                };
-                // Evidence that holds passes, whatever it proves.
-                Case { seconds: claimed.seconds, ..Case::passed(claimed.file, format!("{model} evidence")) }
+/// Warnings are part of the answers, and nothing else was tested.
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    let case = match said {
+        Said::Answer(answered) => answer(answered),
+        Said::Fences(fenced) => fences(fenced),
+        Said::Failure(failed) => failure(failed),
+        Said::Claim(claimed) => {
+            let model = match claimed.claim {
+                Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => model.name(),
+                Claim::Robust(..) | Claim::NotRobust(..) => "robust",
+            };
+            // Evidence that holds passes, whatever it proves.
+            TestCase {
+                seconds: claimed.seconds,
+                ..TestCase::passed(claimed.file, format!("{model} evidence"))
             }
-            Said::Walk(walked) => walk(walked),
-            Said::Compared(compared, shown) => return notes(&[comparison(compared, *shown)]),
-            Said::Plan(..)
-            | Said::Warnings(..)
-            | Said::Registries(_)
-            | Said::Bench(..)
-            | Said::Overview(_) => return Printed::default(),
-        };
-        notes(&[case.saying(said)])
-    }
-
-    fn document(&self) -> Option<Assemble> {
-        Some(document)
-    }
+        }
+        Said::Walk(walked) => walk(walked),
+        Said::Compared(compared, shown) => return notes(&[comparison(compared, *shown)]),
+        Said::Plan(..) | Said::Warnings(..) | Said::Registries(_) | Said::Bench(..) | Said::Overview(_) => {
+            return Printed::default();
+        }
+    };
+    notes(&[case.saying(said)])
 }
 
-impl Case {
+impl TestCase {
     /// A test case that passed.
-    fn passed(file: &str, name: String) -> Case {
-        Case {
+    fn passed(file: &str, name: String) -> TestCase {
+        TestCase {
             file: file.to_string(),
             name,
             seconds: 0.0,
@@ -104,12 +90,12 @@ impl Case {
     }
 
     /// The same, ended otherwise.
-    fn ended(self, end: End, kind: &str, message: String) -> Case {
-        Case { end, kind: kind.to_string(), message, ..self }
+    fn ended(self, end: End, kind: &str, message: String) -> TestCase {
+        TestCase { end, kind: kind.to_string(), message, ..self }
     }
 
     /// With what the text report says, behind the warnings.
-    fn saying(self, said: &Said<'_>) -> Case {
+    fn saying(self, said: &Said<'_>) -> TestCase {
         let warnings = match said {
             Said::Answer(Answered { task, warnings, .. }) => {
                 diagnostics::render(&task.program.source, warnings)
@@ -119,15 +105,15 @@ impl Case {
             }
             _ => String::new(),
         };
-        let Printed { out, err } = Text.print(said, &LOOK);
-        Case { text: plain(&(warnings + &out + &err)), ..self }
+        let Printed { out, err } = text::print(said, &LOOK);
+        TestCase { text: plain(&(warnings + &out + &err)), ..self }
     }
 }
 
-fn answer(answer: &Answered<'_>) -> Case {
+fn answer(answer: &Answered<'_>) -> TestCase {
     let (program, checked, model) = (answer.task.program, &answer.found.checked, answer.task.model.name());
     let name = if answer.task.goal == Goal::Robust { format!("{model} robust") } else { model.to_string() };
-    let case = Case { seconds: answer.seconds, ..Case::passed(answer.file, name) };
+    let case = TestCase { seconds: answer.seconds, ..TestCase::passed(answer.file, name) };
     let condition = || program.question.as_ref().map(|question| super::litmus::condition(program, question));
     match (checked.holds(), checked.verdict(), checked.witness()) {
         (Some(true), ..) => case,
@@ -136,7 +122,7 @@ fn answer(answer: &Answered<'_>) -> Case {
         }
         (_, Verdict::Unsafe(trace), _) => case.ended(End::Failure, "unsafe", trace.violation.text(program)),
         (_, _, Some(witness)) => {
-            let told = witness::Told::new(program, witness);
+            let told = witness::ToldWitness::new(program, witness);
             case.ended(End::Failure, "not_robust", witness::sentence(&told))
         }
         _ => {
@@ -146,13 +132,13 @@ fn answer(answer: &Answered<'_>) -> Case {
     }
 }
 
-fn fences(fenced: &Fenced<'_>) -> Case {
+fn fences(fenced: &Fenced<'_>) -> TestCase {
     let (program, model) = (fenced.task.program, fenced.task.model.name());
     let (kind, name) = match fenced.task.goal {
         Goal::Robust => ("not_robust", format!("{model} robust fences")),
         _ => ("unsafe", format!("{model} fences")),
     };
-    let case = Case { seconds: fenced.seconds, ..Case::passed(fenced.file, name) };
+    let case = TestCase { seconds: fenced.seconds, ..TestCase::passed(fenced.file, name) };
     match &fenced.found.answer {
         FenceAnswer::Placed(_) => case,
         FenceAnswer::UnsafeUnderSc(_) => {
@@ -167,21 +153,21 @@ fn fences(fenced: &Fenced<'_>) -> Case {
     }
 }
 
-fn failure(failed: &Failed<'_>) -> Case {
+fn failure(failed: &Failed<'_>) -> TestCase {
     let name = failed.model.map_or(failed.command, |model| model.name()).to_string();
     let (end, kind) = if failed.stopped { (End::Skipped, "unknown") } else { (End::Error, "error") };
-    Case::passed(failed.file, name).ended(end, kind, failed.reason.clone())
+    TestCase::passed(failed.file, name).ended(end, kind, failed.reason.clone())
 }
 
-fn walk(walked: &Walked<'_>) -> Case {
-    let case = Case::passed(walked.file, format!("{} walk", walked.model.name()));
+fn walk(walked: &Walked<'_>) -> TestCase {
+    let case = TestCase::passed(walked.file, format!("{} walk", walked.model.name()));
     match walked.violation {
         None => case,
         Some(violated) => case.ended(End::Failure, "violated", violated.trace.violation.text(walked.program)),
     }
 }
 
-fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Case {
+fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> TestCase {
     let end = match compared.status {
         Status::Ok => End::Passed,
         Status::Changed | Status::Missing | Status::Redundant => End::Failure,
@@ -194,22 +180,22 @@ fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Case {
         (Subject::Fence, Some(place)) => format!("fence in line {}", place.line),
         (Subject::Fence | Subject::Fences, _) => format!("{model} fences"),
     };
-    let case = Case { seconds: compared.seconds, ..Case::passed(&compared.file, name) };
+    let case = TestCase { seconds: compared.seconds, ..TestCase::passed(&compared.file, name) };
     let case = match shown {
         Some(answered) => case.saying(&Said::Answer(answered)),
-        None => Case { text: format!("{}\n", compared.message), ..case },
+        None => TestCase { text: format!("{}\n", compared.message), ..case },
     };
     case.ended(end, compared.status.name(), compared.message.clone())
 }
 
 /// Everything in one document.
 fn document(text: &str, ending: &Ending<'_>) -> String {
-    let mut cases: Vec<Case> = read_notes(text);
+    let mut cases: Vec<TestCase> = read_notes(text);
     if let Some(trouble) = ending.trouble {
-        let case = Case::passed("fencewright", "invocation".to_string());
+        let case = TestCase::passed("fencewright", "invocation".to_string());
         cases.push(case.ended(End::Error, "error", trouble.to_string()));
     }
-    let all: Vec<&Case> = cases.iter().collect();
+    let all: Vec<&TestCase> = cases.iter().collect();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(out, "<testsuites name=\"fencewright\" {}>", totals(&all));
     for suite in suites(&all) {
@@ -222,8 +208,8 @@ fn document(text: &str, ending: &Ending<'_>) -> String {
 }
 
 /// Cases by file, in the order in which the files came first.
-fn suites<'a>(cases: &[&'a Case]) -> Vec<Vec<&'a Case>> {
-    let mut suites: Vec<Vec<&Case>> = Vec::new();
+fn suites<'a>(cases: &[&'a TestCase]) -> Vec<Vec<&'a TestCase>> {
+    let mut suites: Vec<Vec<&TestCase>> = Vec::new();
     let mut known = std::collections::HashMap::new();
     for case in cases {
         let at = *known.entry(case.file.as_str()).or_insert(suites.len());
@@ -235,7 +221,7 @@ fn suites<'a>(cases: &[&'a Case]) -> Vec<Vec<&'a Case>> {
     suites
 }
 
-fn totals(cases: &[&Case]) -> String {
+fn totals(cases: &[&TestCase]) -> String {
     let ended = |end: End| cases.iter().filter(|case| case.end == end).count();
     let seconds: f64 = cases.iter().map(|case| case.seconds).sum();
     format!(
@@ -247,7 +233,7 @@ fn totals(cases: &[&Case]) -> String {
     )
 }
 
-fn test_case(case: &Case) -> String {
+fn test_case(case: &TestCase) -> String {
     let (file, name) = (attribute(&case.file), attribute(&case.name));
     let (kind, message) = (attribute(&case.kind), attribute(&case.message));
     let mut out =

@@ -27,15 +27,16 @@ pub use automata::automata;
 pub use bench::{BenchCell, BenchTable, Times, markdown};
 pub use ci::{Compared, Status, Subject};
 pub use document::{Assemble, Ending};
-pub use fences::{Edit, Fenced, Safety, count, kind, statement_of};
+pub use fences::{Fenced, Safety, SpanEdit, count, kind, statement_of};
 pub use happens_before::{dot, svg};
-pub use html::BEGINNING;
-pub use place::Place;
+pub use html::{BEGINNING, HTML};
+pub use place::TextRegion;
 pub use spot::standing;
-pub use steps::{Step, buffer, describe_all, mentions};
+pub use steps::{ShownStep, buffer, describe_all, mentions};
+pub use table::cut;
 pub use text::fence_name;
-pub use trace::{Run, render};
-pub use witness::{Told, sentence};
+pub use trace::{ShownRun, render};
+pub use witness::{ToldWitness, sentence};
 
 use crate::input::Unreadable;
 use engine::{Explanation, Finding, Plan};
@@ -221,26 +222,21 @@ pub enum Said<'a> {
 }
 
 /// A way to print answers.
-pub trait Report: Sync {
+pub struct Report {
     /// Its name, as in `--format`.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// One line for lists and help.
-    fn about(&self) -> &'static str;
+    pub about: &'static str,
     /// The form of evidence files that goes with it.
-    fn form(&self) -> evidence::Form;
+    pub form: evidence::Form,
     /// Something that was said; nothing where the report has no words for it.
-    fn print(&self, said: &Said<'_>, look: &Look) -> Printed;
+    pub print: fn(&Said<'_>, &Look) -> Printed,
     /// What makes one document of all that was printed; `None` if each stands for itself.
-    fn document(&self) -> Option<Assemble> {
-        None
-    }
+    pub document: Option<Assemble>,
 }
 
 /// All reports; the first is the default.
-pub const REPORTS: &[&dyn Report] = &[&text::Text, &json::Json, &sarif::Sarif, &junit::Junit];
-
-/// The report that goes into a file of its own, beside any of the others.
-pub const HTML: &dyn Report = &html::Html;
+pub const REPORTS: &[Report] = &[text::TEXT, json::JSON, sarif::SARIF, junit::JUNIT];
 
 /// Reasons as sentences, each once: several steps may have the same text.
 fn reason_texts(program: &Program, reasons: &[Reason]) -> Vec<String> {

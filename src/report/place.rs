@@ -6,7 +6,7 @@ use program::{Source, Span};
 /// From where to where, lines and columns from 1. Columns count UTF-16 units, as editors and
 /// SARIF do; the end is the column behind the last character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextRegion {
     /// The first line.
     pub line: usize,
     /// The first column.
@@ -17,13 +17,13 @@ pub struct Place {
     pub end_column: usize,
 }
 
-impl Place {
+impl TextRegion {
     /// The place of a span; `None` if it stands nowhere in the text.
-    pub fn of(source: &Source, span: Span) -> Option<Place> {
+    pub fn of(source: &Source, span: Span) -> Option<TextRegion> {
         let range = range(source, span)?;
         let (line, column) = position(source.text(), range.start);
         let (end_line, end_column) = position(source.text(), range.end);
-        Some(Place { line, column, end_line, end_column })
+        Some(TextRegion { line, column, end_line, end_column })
     }
 }
 
@@ -46,13 +46,13 @@ mod tests {
     #[test]
     fn columns_count_utf16_units_and_ends_stand_behind() {
         let source = Source::new("a.fw", "x\n𝔸 = ö;\ny\n");
-        let place = |start, end| Place::of(&source, Span::new(start, end));
+        let place = |start, end| TextRegion::of(&source, Span::new(start, end));
         // Before: a newline, and one character of four bytes and two units.
-        assert_eq!(place(2, 6), Some(Place { line: 2, column: 1, end_line: 2, end_column: 3 }));
-        assert_eq!(place(9, 12), Some(Place { line: 2, column: 6, end_line: 2, end_column: 8 }));
-        assert_eq!(place(0, 14), Some(Place { line: 1, column: 1, end_line: 3, end_column: 2 }));
+        assert_eq!(place(2, 6), Some(TextRegion { line: 2, column: 1, end_line: 2, end_column: 3 }));
+        assert_eq!(place(9, 12), Some(TextRegion { line: 2, column: 6, end_line: 2, end_column: 8 }));
+        assert_eq!(place(0, 14), Some(TextRegion { line: 1, column: 1, end_line: 3, end_column: 2 }));
         assert_eq!(place(900, 901), None);
-        assert_eq!(Place::of(&source, Span::NONE), None);
+        assert_eq!(TextRegion::of(&source, Span::NONE), None);
         assert_eq!(line_text(&source, 3), "y");
     }
 }

@@ -7,26 +7,23 @@
 mod locations;
 mod rules;
 
-use super::document::{Assemble, Ending, notes, read_notes};
+use super::document::{Ending, notes, read_notes};
 use super::fences::thread_names;
 use super::place::line_text;
 use super::{
-    Answered, Claimed, Compared, Failed, Fenced, Look, Place, Printed, Report, Said, Status, fence_name,
+    Answered, Claimed, Compared, Failed, Fenced, Look, Printed, Report, Said, Status, TextRegion, fence_name,
     litmus, reason_texts, witness,
 };
 use engine::{FenceAnswer, FencedRun, Placed};
 use evidence::{CheckedOutcomes, CheckedWitness, Claim, Form, Goal, Reason, Violated};
 use frontend::{Diagnostic, Severity};
-use locations::{Flow, artifact, message, physical, region, remark};
+use locations::{CodeFlow, artifact, message, physical, region, remark};
 use machine::{Account, Event, Model, Violation};
 use program::{Program, Source, Span};
-use rules::Rule;
+use rules::SarifRule;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-
-/// The report.
-pub struct Sarif;
 
 /// The fingerprint that code scanning compares.
 const FINGERPRINT: &str = "primaryLocationLineHash";
@@ -39,51 +36,40 @@ enum Note {
     Notification(Value),
 }
 
-impl Report for Sarif {
-    fn name(&self) -> &'static str {
-        "sarif"
-    }
+/// The report.
+pub const SARIF: Report = Report {
+    name: "sarif",
+    about: "one SARIF 2.1.0 document, for code scanning",
+    form: Form::Json,
+    print,
+    document: Some(document),
+};
 
-    fn about(&self) -> &'static str {
-        "one SARIF 2.1.0 document, for code scanning"
-    }
-
-    fn form(&self) -> Form {
-        Form::Json
-    }
-
-    /// Warnings are part of the answers, and measurements and registries are none.
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        match said {
-            Said::Answer(answered) => notes(&answer(answered)),
-            Said::Fences(fenced) => notes(&fences(fenced)),
-            Said::Failure(failed) => notes(&failure(failed)),
-            Said::Claim(claimed) => notes(&claim(claimed)),
-            Said::Walk(walked) => {
-                let subject = Subject::new(walked.file, walked.program, walked.model);
-                let note = |violated| subject.violated(violated, None);
-                notes(&walked.violation.map(note).into_iter().collect::<Vec<_>>())
-            }
-            Said::Compared(compared, shown) => {
-                let mut found = shown.map(answer).unwrap_or_default();
-                found.extend(comparison(compared, shown.is_some()));
-                notes(&found)
-            }
-            Said::Plan(..)
-            | Said::Warnings(..)
-            | Said::Registries(_)
-            | Said::Bench(..)
-            | Said::Overview(_) => Printed::default(),
+/// Warnings are part of the answers, and measurements and registries are none.
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    match said {
+        Said::Answer(answered) => notes(&answer(answered)),
+        Said::Fences(fenced) => notes(&fences(fenced)),
+        Said::Failure(failed) => notes(&failure(failed)),
+        Said::Claim(claimed) => notes(&claim(claimed)),
+        Said::Walk(walked) => {
+            let subject = SarifSubject::new(walked.file, walked.program, walked.model);
+            let note = |violated| subject.violated(violated, None);
+            notes(&walked.violation.map(note).into_iter().collect::<Vec<_>>())
         }
-    }
-
-    fn document(&self) -> Option<Assemble> {
-        Some(document)
+        Said::Compared(compared, shown) => {
+            let mut found = shown.map(answer).unwrap_or_default();
+            found.extend(comparison(compared, shown.is_some()));
+            notes(&found)
+        }
+        Said::Plan(..) | Said::Warnings(..) | Said::Registries(_) | Said::Bench(..) | Said::Overview(_) => {
+            Printed::default()
+        }
     }
 }
 
 fn answer(answer: &Answered<'_>) -> Vec<Note> {
-    let subject = Subject::new(answer.file, answer.task.program, answer.task.model);
+    let subject = SarifSubject::new(answer.file, answer.task.program, answer.task.model);
     let checked = &answer.found.checked;
     let mut found = subject.warnings(answer.warnings);
     match checked.holds() {
@@ -100,7 +86,7 @@ fn answer(answer: &Answered<'_>) -> Vec<Note> {
 }
 
 fn fences(fenced: &Fenced<'_>) -> Vec<Note> {
-    let subject = Subject::new(fenced.file, fenced.task.program, fenced.task.model);
+    let subject = SarifSubject::new(fenced.file, fenced.task.program, fenced.task.model);
     let mut found = subject.warnings(fenced.warnings);
     match &fenced.found.answer {
         FenceAnswer::Placed(placed) => found.extend(subject.needed(fenced, placed)),
@@ -109,7 +95,7 @@ fn fences(fenced: &Fenced<'_>) -> Vec<Note> {
         }
         FenceAnswer::NoCandidate(run) => {
             let FencedRun { program, checked } = &**run;
-            let subject = Subject::new(fenced.file, program, fenced.task.model);
+            let subject = SarifSubject::new(fenced.file, program, fenced.task.model);
             found.extend(checked.violated().map(|violated| subject.violated(violated, Some(false))));
             found.extend(checked.witness().map(|witness| subject.not_robust(witness)));
         }
@@ -128,7 +114,7 @@ fn failure(failed: &Failed<'_>) -> Vec<Note> {
 }
 
 fn claim(claimed: &Claimed<'_>) -> Vec<Note> {
-    let subject = |model: &Model| Subject::new(claimed.file, claimed.program, *model);
+    let subject = |model: &Model| SarifSubject::new(claimed.file, claimed.program, *model);
     let note = match claimed.claim {
         Claim::Safe(..) | Claim::Robust(..) => None,
         Claim::NotRobust(model, checked) => Some(subject(model).not_robust(checked)),
@@ -147,10 +133,10 @@ fn comparison(compared: &Compared, is_shown: bool) -> Option<Note> {
         Status::Ok => return None,
         Status::Error => return Some(notification(&compared.file, &compared.message)),
         Status::Changed if is_shown => return None,
-        Status::Changed => Rule::VerdictChanged,
-        Status::Missing => Rule::MissingFence,
-        Status::Redundant => Rule::RedundantFence,
-        Status::Unknown => Rule::Unknown,
+        Status::Changed => SarifRule::VerdictChanged,
+        Status::Missing => SarifRule::MissingFence,
+        Status::Redundant => SarifRule::RedundantFence,
+        Status::Unknown => SarifRule::Unknown,
     };
     Some(expectation(rule, compared))
 }
@@ -214,14 +200,14 @@ fn notification(file: &str, reason: &str) -> Note {
 /// A message about a text.
 fn diagnostic(file: &str, source: &Source, diagnostic: &Diagnostic) -> Note {
     let rule = match diagnostic.severity {
-        Severity::Error => Rule::InputError,
-        Severity::Warning => Rule::InputWarning,
+        Severity::Error => SarifRule::InputError,
+        Severity::Warning => SarifRule::InputWarning,
     };
     let hint = diagnostic.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     let text = format!("{}{hint}", diagnostic.message);
-    let mut result = result(rule, file, source, Place::of(source, diagnostic.span), &text, "");
+    let mut result = result(rule, file, source, TextRegion::of(source, diagnostic.span), &text, "");
     let related = diagnostic.related.iter();
-    let related = related.map(|(span, text)| remark(file, Place::of(source, *span), text));
+    let related = related.map(|(span, text)| remark(file, TextRegion::of(source, *span), text));
     if !diagnostic.related.is_empty() {
         result["relatedLocations"] = related.collect();
     }
@@ -229,12 +215,19 @@ fn diagnostic(file: &str, source: &Source, diagnostic: &Diagnostic) -> Note {
 }
 
 /// A result at a place. `key` and the text of the line tell it from others of its rule.
-fn result(rule: Rule, file: &str, source: &Source, place: Option<Place>, text: &str, key: &str) -> Value {
+fn result(
+    rule: SarifRule,
+    file: &str,
+    source: &Source,
+    place: Option<TextRegion>,
+    text: &str,
+    key: &str,
+) -> Value {
     let line = place.map(|place| line_text(source, place.line).trim()).unwrap_or_default();
     located(rule, file, place, text, &[line, key])
 }
 
-fn located(rule: Rule, file: &str, place: Option<Place>, text: &str, keys: &[&str]) -> Value {
+fn located(rule: SarifRule, file: &str, place: Option<TextRegion>, text: &str, keys: &[&str]) -> Value {
     let mut result = rule.result();
     result["message"] = message(text);
     result["locations"] = json!([{"physicalLocation": physical(file, place)}]);
@@ -252,42 +245,42 @@ fn fingerprint(parts: &[&str]) -> String {
 }
 
 /// What `ci` did not expect.
-fn expectation(rule: Rule, compared: &Compared) -> Note {
+fn expectation(rule: SarifRule, compared: &Compared) -> Note {
     let model = compared.model.map_or("", |model| model.name());
     let keys = [compared.subject.name(), model, &compared.expected, &compared.found];
     let mut result = located(rule, &compared.file, compared.place, &compared.message, &keys);
     let (config, line) = &compared.config;
-    let place = Place { line: *line, column: 1, end_line: *line, end_column: 1 };
+    let place = TextRegion { line: *line, column: 1, end_line: *line, end_column: 1 };
     result["relatedLocations"] = json!([remark(config, Some(place), "what is expected stands here")]);
     Note::Result(result)
 }
 
 /// What results are about.
-struct Subject<'a> {
+struct SarifSubject<'a> {
     file: &'a str,
     program: &'a Program,
     model: Model,
 }
 
-impl<'a> Subject<'a> {
-    fn new(file: &'a str, program: &'a Program, model: Model) -> Subject<'a> {
-        Subject { file, program, model }
+impl<'a> SarifSubject<'a> {
+    fn new(file: &'a str, program: &'a Program, model: Model) -> SarifSubject<'a> {
+        SarifSubject { file, program, model }
     }
 
     fn model(&self) -> String {
         self.model.name().to_uppercase()
     }
 
-    fn place(&self, span: Span) -> Option<Place> {
-        Place::of(&self.program.source, span)
+    fn place(&self, span: Span) -> Option<TextRegion> {
+        TextRegion::of(&self.program.source, span)
     }
 
-    fn at(&self, rule: Rule, span: Span, text: &str) -> Value {
+    fn at(&self, rule: SarifRule, span: Span, text: &str) -> Value {
         let source = &self.program.source;
         result(rule, self.file, source, self.place(span), text, self.model.name())
     }
 
-    fn result(&self, rule: Rule, span: Span, text: &str) -> Note {
+    fn result(&self, rule: SarifRule, span: Span, text: &str) -> Note {
         Note::Result(self.at(rule, span, text))
     }
 
@@ -295,13 +288,13 @@ impl<'a> Subject<'a> {
         let question = self.program.question.as_ref()?;
         let (condition, observed) = (litmus::condition(self.program, question), litmus::observation(found));
         let text = format!("does not hold under {}: {condition} (observed: {observed})", self.model());
-        Some(self.result(Rule::Violation, question.span, &text))
+        Some(self.result(SarifRule::Violation, question.span, &text))
     }
 
     fn unknown(&self, reasons: &[Reason]) -> Note {
         let reasons = reason_texts(self.program, reasons);
         let text = format!("unknown under {}: {}", self.model(), reasons.join("; "));
-        self.result(Rule::Unknown, Span::NONE, &text)
+        self.result(SarifRule::Unknown, Span::NONE, &text)
     }
 
     fn warnings(&self, warnings: &[Diagnostic]) -> Vec<Note> {
@@ -312,8 +305,8 @@ impl<'a> Subject<'a> {
     fn violated(&self, violated: Violated<'_>, sc_violation: Option<bool>) -> Note {
         let (program, trace) = (self.program, violated.trace);
         let rule = match trace.violation {
-            Violation::Property(_) => Rule::Violation,
-            Violation::Failure(..) => Rule::Failure,
+            Violation::Property(_) => SarifRule::Violation,
+            Violation::Failure(..) => SarifRule::Failure,
         };
         let why = match (violated.cause, sc_violation) {
             (_, Some(true)) => ". This happens under SC as well: no fence helps.".to_string(),
@@ -327,7 +320,7 @@ impl<'a> Subject<'a> {
     }
 
     fn add_flow(&self, result: &mut Value, account: &Account, cause: Option<usize>) {
-        let flow = Flow::new(self.file, self.program, account);
+        let flow = CodeFlow::new(self.file, self.program, account);
         if let Some(step) = cause {
             let remark = remark(self.file, flow.place(step), "SC would not allow this step here");
             result["relatedLocations"] = json!([remark]);
@@ -344,9 +337,9 @@ impl<'a> Subject<'a> {
             Some(Event::Step { thread, edge }) => self.program.thread(thread).edge(edge).span,
             _ => Span::NONE,
         };
-        let told = witness::Told::new(self.program, checked);
+        let told = witness::ToldWitness::new(self.program, checked);
         let text = format!("not robust against {}: {}", self.model(), witness::sentence(&told));
-        let mut result = self.at(Rule::NotRobust, span, &text);
+        let mut result = self.at(SarifRule::NotRobust, span, &text);
         self.add_flow(&mut result, checked.account(), Some(witness.load));
         Note::Result(result)
     }
@@ -362,11 +355,11 @@ impl<'a> Subject<'a> {
             };
             let (name, threads) = (fence_name(self.program, point), thread_names(self.program, point));
             let text = format!("needed {goal}: {name} in {}", threads.join(", "));
-            let mut result = self.at(Rule::MissingFence, point.span, &text);
+            let mut result = self.at(SarifRule::MissingFence, point.span, &text);
             if let Some(FencedRun { program, checked }) = &fence.without
                 && let Some(Violated { account, cause, .. }) = checked.violated()
             {
-                let without = Subject::new(self.file, program, self.model);
+                let without = SarifSubject::new(self.file, program, self.model);
                 without.add_flow(&mut result, account, cause.map(|cause| cause.step));
             }
             if let Some((edit, place)) =

@@ -1,13 +1,14 @@
 //! The steps of a run in terms of the source: for tables, lists and JSON alike.
 //!
-//! The account of a run knows what every step did; a [`Step`] adds the statement it comes from.
+//! The account of a run knows what every step did; a [`ShownStep`] adds the statement it comes from.
 
 use machine::{Account, Action, Configuration, Entry, Event, Model, ReplayedStep};
 use program::{Fence, Names, Op, Program, Span, ThreadId, VarId};
+use std::ops::Range;
 
 /// One step of a run.
 #[derive(Clone, Debug)]
-pub struct Step<'a> {
+pub struct ShownStep<'a> {
     /// Who took it.
     pub thread: ThreadId,
     /// What kind of event it is, as JSON reports name it.
@@ -26,7 +27,12 @@ pub struct Step<'a> {
     pub drained: Option<usize>,
 }
 
-impl Step<'_> {
+impl ShownStep<'_> {
+    /// Whether it belongs to the same statement of the same thread as another one.
+    pub fn continues(&self, other: &ShownStep<'_>) -> bool {
+        self.thread == other.thread && self.span == other.span && !self.span.is_none()
+    }
+
     /// Whether it writes a variable's memory.
     pub fn writes(&self, variable: VarId) -> bool {
         self.actions.iter().any(|action| match action {
@@ -37,24 +43,24 @@ impl Step<'_> {
 }
 
 /// All threads if there are few, else those that do something.
-pub fn shown_threads(program: &Program, steps: &[Step<'_>]) -> Vec<ThreadId> {
+pub fn shown_threads(program: &Program, steps: &[ShownStep<'_>]) -> Vec<ThreadId> {
     let few = program.threads.len() <= 3;
     program.thread_ids().filter(|t| few || steps.iter().any(|step| step.thread == *t)).collect()
 }
 
 /// All steps of a run, described.
-pub fn describe_all<'a>(program: &Program, account: &'a Account) -> Vec<Step<'a>> {
+pub fn describe_all<'a>(program: &Program, account: &'a Account) -> Vec<ShownStep<'a>> {
     account.steps().iter().map(|step| describe(program, step)).collect()
 }
 
-fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> Step<'a> {
+fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> ShownStep<'a> {
     let (thread, actions, drained) = (step.thread(), step.actions.as_slice(), step.drained());
     let Event::Step { edge, .. } = step.event else {
         let (kind, span, text) = ("drain", Span::NONE, String::new());
-        return Step { thread, kind, edge: None, span, line: None, text, actions, drained };
+        return ShownStep { thread, kind, edge: None, span, line: None, text, actions, drained };
     };
     let taken = program.thread(thread).edge(edge);
-    Step {
+    ShownStep {
         thread,
         kind: kind(&taken.op),
         edge: Some(edge.index()),
@@ -65,6 +71,21 @@ fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> Step<'a> {
         actions,
         drained,
     }
+}
+
+/// Neighbouring steps in groups; `joins` says whether a step belongs to the group before it.
+pub fn grouped(
+    steps: impl IntoIterator<Item = usize>,
+    joins: impl Fn(&Range<usize>, usize) -> bool,
+) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for at in steps {
+        match groups.last_mut() {
+            Some(group) if joins(group, at) => group.end = at + 1,
+            _ => groups.push(at..at + 1),
+        }
+    }
+    groups
 }
 
 /// The kind of event that an operation makes, as JSON reports name it.
@@ -117,7 +138,7 @@ pub fn buffer(program: &Program, model: Model, at: &Configuration, thread: Threa
 }
 
 /// What a step did, for tables: a store as if it were in memory at once. Drains are left to the caller.
-pub fn action_text(program: &Program, step: &Step<'_>, action: &Action) -> Option<String> {
+pub fn action_text(program: &Program, step: &ShownStep<'_>, action: &Action) -> Option<String> {
     let name = |variable: &VarId| &program.variable(*variable).name;
     match action {
         Action::Load(variable, value, from) => {

@@ -54,17 +54,17 @@ pub struct Column {
 
 /// A table with a head and rows.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct TextTable {
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows: one cell a column.
+    /// The rows: one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-impl Table {
+impl TextTable {
     /// The table within a width; `None` if the columns cannot be made narrow enough.
     pub fn render(&self, width: usize) -> Option<String> {
         let widths = self.widths(width)?;
@@ -180,6 +180,29 @@ pub fn wrap_text(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Text as lines of a list: the first set in by `indent`, the others by `hang` more.
+pub fn hanging(text: &str, width: usize, (indent, hang): (usize, usize), style: Style) -> String {
+    let lines = wrap_text(text, width.saturating_sub(indent + hang).max(10));
+    let line = |(at, line): (usize, &String)| {
+        let indent = if at == 0 { indent } else { indent + hang };
+        format!("{}{}\n", " ".repeat(indent), styled(line, style))
+    };
+    lines.iter().enumerate().map(line).collect()
+}
+
+/// As much of a text as fits into a width.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_string();
+    }
+    let mut used = 1;
+    let fits = text.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used <= width
+    });
+    fits.chain(['…']).collect()
+}
+
 /// How many bytes of a word fit into a width: at least one character, so that there is an end.
 fn fitting(word: &str, width: usize) -> usize {
     let mut used = 0;
@@ -211,9 +234,9 @@ mod tests {
         check("e\u{301}e\u{301}e", 2, &["e\u{301}e\u{301}", "e"]);
     }
 
-    fn table() -> Table {
+    fn table() -> TextTable {
         let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
-        Table {
+        TextTable {
             columns: vec![column("a", None), column("text", Some(5))],
             rows: vec![vec![vec![Line::plain("1")], vec![Line::plain("one two").margin("9 ")]]],
         }

@@ -7,7 +7,7 @@ pub(super) mod robust;
 pub use fences::name as fence_name;
 
 use super::{
-    Answered, Claimed, Failed, Look, Printed, Report, Run, Said, Section, WalkEnd, Walked, diagnostics,
+    Answered, Claimed, Failed, Look, Printed, Report, Said, Section, ShownRun, WalkEnd, Walked, diagnostics,
     litmus, plan, reason_texts, render, table::wrap_text,
 };
 use crate::numbers::{counted, grouped};
@@ -19,47 +19,39 @@ use program::Program;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// The report.
-pub struct Text;
-
 const SAFE: Style = AnsiColor::Green.on_default().bold();
 const UNSAFE: Style = AnsiColor::Red.on_default().bold();
 const UNKNOWN: Style = AnsiColor::Yellow.on_default().bold();
 const ERROR: Style = UNSAFE;
 const BOLD: Style = Style::new().bold();
 
-impl Report for Text {
-    fn name(&self) -> &'static str {
-        "text"
-    }
+/// The report.
+pub const TEXT: Report = Report {
+    name: "text",
+    about: "for people: a table for every violation",
+    form: Form::Text,
+    print,
+    document: None,
+};
 
-    fn about(&self) -> &'static str {
-        "for people: a table for every violation"
-    }
-
-    fn form(&self) -> Form {
-        Form::Text
-    }
-
-    fn print(&self, said: &Said<'_>, look: &Look) -> Printed {
-        Printed::out(match said {
-            Said::Failure(failed) => return failure(failed),
-            Said::Warnings(source, warnings) => {
-                return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
-            }
-            Said::Bench(_, tables) => return super::bench::text(tables, look),
-            Said::Answer(answered) => answer(answered, look),
-            Said::Fences(fenced) => fences::text(fenced, look),
-            Said::Plan(file, plan) => plan::text(file, plan),
-            Said::Claim(claimed) => claim(claimed, look),
-            Said::Walk(walked) => walk(walked, look),
-            Said::Registries(sections) => registries(sections),
-            Said::Compared(compared, shown) => {
-                ci::unexpected(compared, &shown.map(|shown| answer(shown, look)).unwrap_or_default())
-            }
-            Said::Overview(all) => ci::table(all, look),
-        })
-    }
+pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
+    Printed::out(match said {
+        Said::Failure(failed) => return failure(failed),
+        Said::Warnings(source, warnings) => {
+            return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
+        }
+        Said::Bench(_, tables) => return super::bench::text(tables, look),
+        Said::Answer(answered) => answer(answered, look),
+        Said::Fences(fenced) => fences::text(fenced, look),
+        Said::Plan(file, plan) => plan::text(file, plan),
+        Said::Claim(claimed) => claim(claimed, look),
+        Said::Walk(walked) => walk(walked, look),
+        Said::Registries(sections) => registries(sections),
+        Said::Compared(compared, shown) => {
+            ci::unexpected(compared, &shown.map(|shown| answer(shown, look)).unwrap_or_default())
+        }
+        Said::Overview(all) => ci::table(all, look),
+    })
 }
 
 fn answer(answer: &Answered<'_>, look: &Look) -> String {
@@ -159,7 +151,7 @@ fn walk(walked: &Walked<'_>, look: &Look) -> String {
     let mut out = String::new();
     let shown = walked.walks.all == 1 || walked.violation.is_some();
     if shown && !look.quiet {
-        let run = Run {
+        let run = ShownRun {
             program: walked.program,
             model: walked.model,
             account: walked.account,
@@ -265,7 +257,7 @@ fn violated(answer: &Answered<'_>, violated: Violated<'_>, look: &Look) -> Strin
 
 /// The run as a table, and in a sentence why it can happen.
 fn explained(task: &Task<'_>, violated: Violated<'_>, sc_violation: Option<bool>, look: &Look) -> String {
-    let shown = Run::of(task, violated);
+    let shown = ShownRun::of(task, violated);
     let mut out = format!("\n{}\n", render(&shown, look.width));
     match (shown.cause, sc_violation) {
         (_, Some(true)) if task.model.is_sc() => {

@@ -10,20 +10,19 @@
 mod rows;
 
 use super::spot::standing;
-use super::steps::{Step, action_text, buffer, describe_all, shown_threads};
-use super::table::{Cell, Column, Line, Table, styled, wrap_text};
+use super::steps::{ShownStep, action_text, buffer, describe_all, shown_threads};
+use super::table::{Cell, Column, Line, TextTable, hanging};
 use anstyle::{AnsiColor, Style};
 use evidence::{Cause, Task, Violated};
 use machine::{Account, Action, Model, Violation};
 use program::{Place, Program, ThreadId, VarId};
-use rows::{Row, rows};
+use rows::{TraceRow, rows};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::ops::Range;
 use unicode_width::UnicodeWidthStr;
 
 /// A run to show.
-pub struct Run<'a> {
+pub struct ShownRun<'a> {
     /// The program.
     pub program: &'a Program,
     /// The memory model.
@@ -36,11 +35,17 @@ pub struct Run<'a> {
     pub cause: Option<&'a Cause>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ShownRun<'a> {
     /// A violation.
-    pub fn of(task: &Task<'a>, violated: Violated<'a>) -> Run<'a> {
+    pub fn of(task: &Task<'a>, violated: Violated<'a>) -> ShownRun<'a> {
         let Violated { trace, account, cause } = violated;
-        Run { program: task.program, model: task.model, account, violation: Some(trace.violation), cause }
+        ShownRun {
+            program: task.program,
+            model: task.model,
+            account,
+            violation: Some(trace.violation),
+            cause,
+        }
     }
 
     /// What the violated property speaks of.
@@ -87,7 +92,7 @@ const HANG: usize = 6;
 
 /// Ways to draw a table.
 #[derive(Clone, Copy)]
-struct Layout {
+struct TableLayout {
     /// Buffers have columns of their own.
     buffers: bool,
     /// Every variable has a column of its own.
@@ -95,16 +100,16 @@ struct Layout {
 }
 
 /// All of them; of two that are equally high, the first is better.
-const LAYOUTS: [Layout; 4] = [
-    Layout { buffers: true, memory: true },
-    Layout { buffers: false, memory: true },
-    Layout { buffers: true, memory: false },
-    Layout { buffers: false, memory: false },
+const LAYOUTS: [TableLayout; 4] = [
+    TableLayout { buffers: true, memory: true },
+    TableLayout { buffers: false, memory: true },
+    TableLayout { buffers: true, memory: false },
+    TableLayout { buffers: false, memory: false },
 ];
 
 /// The run within a width.
-pub fn render(run: &Run<'_>, width: usize) -> String {
-    let view = View::new(run);
+pub fn render(run: &ShownRun<'_>, width: usize) -> String {
+    let view = TraceView::new(run);
     let tables = LAYOUTS.iter().filter_map(|layout| view.table(*layout).render(width));
     // Titles of two lines do not make a table worse.
     let height = |table: &String| table.lines().skip_while(|line| !line.contains('┼')).count();
@@ -114,10 +119,10 @@ pub fn render(run: &Run<'_>, width: usize) -> String {
     tables.min_by_key(height).filter(readable).unwrap_or(list)
 }
 
-struct View<'a> {
-    run: &'a Run<'a>,
-    steps: Vec<Step<'a>>,
-    rows: Vec<Row>,
+struct TraceView<'a> {
+    run: &'a ShownRun<'a>,
+    steps: Vec<ShownStep<'a>>,
+    rows: Vec<TraceRow>,
     variables: Vec<VarId>,
     /// The threads that have something in their buffer after some row.
     buffering: Vec<ThreadId>,
@@ -126,8 +131,8 @@ struct View<'a> {
     margin: usize,
 }
 
-impl<'a> View<'a> {
-    fn new(run: &'a Run<'a>) -> View<'a> {
+impl<'a> TraceView<'a> {
+    fn new(run: &'a ShownRun<'a>) -> TraceView<'a> {
         let steps = describe_all(run.program, run.account);
         let rows = rows(run.program, &steps);
         let passed = run.account.passed();
@@ -139,14 +144,14 @@ impl<'a> View<'a> {
         let threads = shown_threads(run.program, &steps);
         let buffers = |t: &ThreadId| rows.iter().any(|row| !passed[row.steps.end].local(*t).drained());
         let buffering = threads.iter().copied().filter(buffers).collect();
-        View { run, steps, rows, variables, buffering, threads, margin: last_line.to_string().len() + 1 }
+        TraceView { run, steps, rows, variables, buffering, threads, margin: last_line.to_string().len() + 1 }
     }
 
-    fn table(&self, layout: Layout) -> Table {
+    fn table(&self, layout: TableLayout) -> TextTable {
         let program = self.run.program;
         let thread_name = |t: &ThreadId| program.thread(*t).name.clone();
         let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
-        let mut table = Table { columns: vec![column("step", None)], rows: Vec::new() };
+        let mut table = TextTable { columns: vec![column("step", None)], rows: Vec::new() };
         table.columns.extend(self.threads.iter().map(|t| column(&thread_name(t), Some(LEAST_THREAD))));
         if layout.buffers {
             table.columns.extend(family("buffer", self.buffering.iter().map(thread_name), Some(LEAST_STATE)));
@@ -184,7 +189,7 @@ impl<'a> View<'a> {
     }
 
     /// What a thread does in a row, and what its buffer holds afterwards if that is wanted here.
-    fn cell(&self, row: &Row, thread: ThreadId, with_buffer: bool) -> Cell {
+    fn cell(&self, row: &TraceRow, thread: ThreadId, with_buffer: bool) -> Cell {
         let blank = " ".repeat(self.margin);
         let mut cell = Cell::new();
         if self.steps[row.steps.start].thread == thread {
@@ -308,13 +313,7 @@ impl<'a> View<'a> {
     fn list(&self, width: usize) -> String {
         let program = self.run.program;
         let mut out = String::new();
-        let mut put = |indent: usize, text: &str, style: Style| {
-            for (at, line) in wrap_text(text, width.saturating_sub(indent + HANG).max(10)).iter().enumerate()
-            {
-                let indent = if at == 0 { indent } else { indent + HANG };
-                let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
-            }
-        };
+        let mut put = |indent, text: &str, style: Style| out += &hanging(text, width, (indent, HANG), style);
         put(0, &format!("start: {}", self.changes(None).join(" ")), Style::new());
         for row in &self.rows {
             let thread = &program.thread(self.steps[row.steps.start].thread).name;
@@ -366,7 +365,7 @@ fn family(
 }
 
 /// Lets no column become narrower than its longest word, unless that is very long.
-fn keep_words_whole(table: &mut Table) {
+fn keep_words_whole(table: &mut TextTable) {
     for (at, column) in table.columns.iter_mut().enumerate() {
         let lines = table.rows.iter().filter_map(|row| row.get(at)).flatten();
         let word = |line: &Line| {

@@ -4,7 +4,7 @@
 mod said;
 
 use engine::{Run, engine_named};
-use evidence::{Certificate, Known, Listed, MostStates, Task, Verdict, check, known, known_within};
+use evidence::{Certificate, KnownFacts, Listed, MostStates, Task, Verdict, check, known, known_within};
 use machine::{Buffered, Configuration, model_named};
 use program::{Loc, Program, Source, ThreadId};
 use said::Seen;
@@ -35,7 +35,7 @@ fn with_proof<T>(
     then(&task, certificate)
 }
 
-fn proved(program: &Program, model: &str, engine: &str) -> Known {
+fn proved(program: &Program, model: &str, engine: &str) -> KnownFacts {
     with_proof(program, model, engine, known)
 }
 
@@ -45,7 +45,7 @@ fn corpus(name: &str) -> Program {
 }
 
 /// The sentences where a thread stands at a label.
-fn at_label(program: &Program, known: &Known, thread: usize, label: &str) -> Vec<String> {
+fn at_label(program: &Program, known: &KnownFacts, thread: usize, label: &str) -> Vec<String> {
     let loc = program.threads[thread].labelled(label)[0];
     known.at(ThreadId::new(thread), loc).expect("it is reached").to_vec()
 }
@@ -236,7 +236,7 @@ fn check_on_walks(program: &Program, model: &str, engine: &str) {
     assert!(judged > 500, "{} under {model} by {engine}: only {judged} sentences", program.name);
 }
 
-fn walk(program: &Program, model: &str, known: &Known, seed: u64) -> usize {
+fn walk(program: &Program, model: &str, known: &KnownFacts, seed: u64) -> usize {
     let machine = Buffered::exact(program, model_named(model).expect("a model")).with_dead_registers();
     let mut chance = fastrand::Rng::with_seed(seed);
     let start: Vec<_> = program.variable_ids().map(|v| (v, program.variable(v).initial.example())).collect();

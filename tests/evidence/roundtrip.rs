@@ -14,7 +14,7 @@ use program::{
     ThreadBuilder, ThreadId, VarId, Variable, dot, print, same,
 };
 use random::{generate, seeds, sketch};
-use reference::Limits;
+use reference::ReferenceLimits;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -358,8 +358,11 @@ fn speaks_of_absence(cond: &Cond<Place>) -> bool {
     }
 }
 
-fn violations(program: &Program, model: reference::Model) -> Option<BTreeSet<reference::Violation>> {
-    let limits = Limits { queue: 4, configs: 3000, candidates: Vec::new() };
+fn violations(
+    program: &Program,
+    model: reference::ReferenceModel,
+) -> Option<BTreeSet<reference::ReferenceViolation>> {
+    let limits = ReferenceLimits { queue: 4, configs: 3000, candidates: Vec::new() };
     let reached = reference::explore(program, model, &limits);
     (!reached.truncated && !reached.cap_hit).then_some(reached.violations)
 }
@@ -381,8 +384,8 @@ fn fences_change_nothing_under_sc() {
         program.properties.retain(|p| p.kind == PropertyKind::Finally || !speaks_of_absence(&p.cond));
         let fences = random_fences(&program, &mut rng);
         let fenced = fenced_well(&program, &fences);
-        let Some(expected) = violations(&program, reference::Model::Sc) else { continue };
-        let found = violations(&fenced, reference::Model::Sc);
+        let Some(expected) = violations(&program, reference::ReferenceModel::Sc) else { continue };
+        let found = violations(&fenced, reference::ReferenceModel::Sc);
         let show = || format!("{fences:?}\n{}\n{}", print(&program), print(&fenced));
         assert_eq!(found.as_ref().unwrap_or(&expected), &expected, "{}: {}", program.name, show());
         assert_eq!(is_safe(&fenced, SC), Some(expected.is_empty()), "{}: {}", program.name, show());
@@ -430,7 +433,7 @@ fn exchanges_instead_of_stores_give_sc() {
     let (mut judged, mut needed) = (0, 0);
     for seed in 0..seeds() {
         let program = generate(seed);
-        let Some(expected) = violations(&program, reference::Model::Sc) else { continue };
+        let Some(expected) = violations(&program, reference::ReferenceModel::Sc) else { continue };
         let fenced = after_every_store(&program, Strength::Exchange);
         for (model, independent) in models() {
             assert_eq!(violations(&fenced, independent).as_ref(), Some(&expected), "{}", print(&fenced));

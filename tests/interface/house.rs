@@ -1,6 +1,7 @@
-//! ARCHITECTURE.md: the files it names exist, and how large the trusted base is.
+//! ARCHITECTURE.md: the files it names exist, and how large the trusted base is. The code: no two types
+//! have the same name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -78,4 +79,58 @@ fn files_that_the_page_names_exist() {
         }
     }
     assert!(checked > 60, "{checked}");
+}
+
+/// Names that several types still have, one of them in `engine`.
+const STILL_TWICE: &[&str] = &[
+    "Answer",
+    "Candidate",
+    "Cube",
+    "Ended",
+    "Entry",
+    "GoOn",
+    "Halt",
+    "Hunt",
+    "Int",
+    "Model",
+    "Outcome",
+    "Plan",
+    "Proof",
+    "Relation",
+    "Round",
+    "Source",
+    "State",
+    "Unsupported",
+];
+
+/// The type that a line at the top level of a file defines.
+fn defined(line: &str) -> Option<&str> {
+    let visible = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
+        Some(scoped) => scoped.split_once(") ").map_or("", |(_, rest)| rest),
+        None => rest.trim_start(),
+    });
+    let name = ["struct ", "enum ", "trait ", "type "].iter().find_map(|word| visible.strip_prefix(word))?;
+    name.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+#[test]
+fn type_names_are_distinct() {
+    assert_eq!(defined("pub(super) enum Slot<'a> {"), Some("Slot"));
+    assert_eq!(defined("    struct Inner;"), None);
+    let crates = fs::read_dir(root().join("crates")).expect("a folder");
+    let sources = crates.map(|entry| entry.expect("an entry").path().join("src")).chain([root().join("src")]);
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in sources.flat_map(|folder| files(&folder)) {
+        let text = fs::read_to_string(&file).expect("a text");
+        for name in text.lines().filter_map(defined) {
+            let place = file.strip_prefix(root()).unwrap_or(&file).display().to_string();
+            places.entry(name.to_string()).or_default().push(place);
+        }
+    }
+    assert!(places.len() > 500, "{}", places.len());
+    places.retain(|_, places| places.len() > 1);
+    let (excepted, wrong): (Vec<_>, Vec<_>) =
+        places.iter().partition(|(name, _)| STILL_TWICE.contains(&name.as_str()));
+    assert!(wrong.is_empty(), "several types have these names: {wrong:#?}");
+    assert_eq!(excepted.len(), STILL_TWICE.len(), "take out of the list what has one place now");
 }

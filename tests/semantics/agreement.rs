@@ -11,7 +11,7 @@ use evidence::{Ignore, Task, Verdict, check};
 use machine::{Buffered, Configuration, Entry, Machine, Model, State, StateSet, Stepper, TSO, Violation};
 use program::{Cond, Int, Loc, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
 use random::{Sketch, minimise, seeds, sketch};
-use reference::{Config, Limits, Reached};
+use reference::{Config, Reached, ReferenceLimits};
 use std::collections::BTreeSet;
 
 const CAP: usize = 2;
@@ -35,8 +35,8 @@ fn for_all(law: impl Fn(&Sketch) -> Option<Result<(), String>>) {
     assert!(judged * 2 > count, "only {judged} of {count} programs were judged");
 }
 
-fn reach(program: &Program, model: reference::Model) -> Option<Reached> {
-    let limits = Limits { queue: CAP, configs: MOST_CONFIGS, candidates: Vec::new() };
+fn reach(program: &Program, model: reference::ReferenceModel) -> Option<Reached> {
+    let limits = ReferenceLimits { queue: CAP, configs: MOST_CONFIGS, candidates: Vec::new() };
     let reached = reference::explore(program, model, &limits);
     (!reached.truncated).then_some(reached)
 }
@@ -263,8 +263,8 @@ fn one_property_does_not_change_the_verdict_of_another() {
     });
 }
 
-fn is_failure(violation: &reference::Violation) -> bool {
-    matches!(violation, reference::Violation::Failure { .. })
+fn is_failure(violation: &reference::ReferenceViolation) -> bool {
+    matches!(violation, reference::ReferenceViolation::Failure { .. })
 }
 
 /// Asks for all final values of all registers and variables.

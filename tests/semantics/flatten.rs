@@ -10,7 +10,7 @@ use evidence::{
     check_file, read_certificate, write_evidence,
 };
 use frontend::Options;
-use machine::{Flattened, MODELS, Model, Rejected, SC, TSO, Trace, replay};
+use machine::{Flattened, MODELS, Model, SC, TSO, Trace, TraceRejected, replay};
 use program::{Program, Source, print, same};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -43,7 +43,7 @@ fn compare(program: &Program, model: Model, bound: usize) -> &'static str {
     assert!(flat.program.validate().is_ok(), "{}", print(&flat.program));
     let text = print(&flat.program);
     assert!(same(&read("flat.fw", &text), &flat.program), "{text}");
-    let back = |trace: &Trace| -> Option<Result<(), Rejected>> {
+    let back = |trace: &Trace| -> Option<Result<(), TraceRejected>> {
         flat.backward(trace).map(|trace| replay(program, model, &trace).map(|_| ()))
     };
     match (explore(program, model, Some(bound)), explore(&flat.program, flat.model(), None)) {

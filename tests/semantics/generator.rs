@@ -8,14 +8,14 @@ use crate::support::texts;
 
 use program::{Domain, FailureKind, Fence, Op, Place, Program, PropertyKind};
 use random::{Shape, generate};
-use reference::{Limits, Model, Reached, Violation, explore};
+use reference::{Reached, ReferenceLimits, ReferenceModel, ReferenceViolation, explore};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SEEDS: u64 = 2_000;
 const EXPLORED: u64 = 500;
 
-fn reach(program: &Program, model: Model) -> Reached {
-    explore(program, model, &Limits { queue: 2, configs: 4_000, candidates: Vec::new() })
+fn reach(program: &Program, model: ReferenceModel) -> Reached {
+    explore(program, model, &ReferenceLimits { queue: 2, configs: 4_000, candidates: Vec::new() })
 }
 
 #[test]
@@ -114,7 +114,7 @@ struct Statistics {
 
 impl Statistics {
     fn add(&mut self, program: &Program) {
-        let [sc, tso, pso] = Model::ALL.map(|model| reach(program, model));
+        let [sc, tso, pso] = ReferenceModel::ALL.map(|model| reach(program, model));
         let mut count = |counter: fn(&mut Statistics) -> &mut usize, condition: bool| {
             *counter(self) += usize::from(condition);
         };
@@ -122,10 +122,10 @@ impl Statistics {
         count(|s| &mut s.capped, tso.cap_hit);
         count(|s| &mut s.weaker_tso, drained(&tso).len() > drained(&sc).len());
         count(|s| &mut s.weaker_pso, drained(&pso).len() > drained(&tso).len());
-        let found = |wanted: fn(&Violation) -> bool| pso.violations.iter().any(wanted);
-        count(|s| &mut s.failures, found(|v| matches!(v, Violation::Failure(..))));
-        count(|s| &mut s.nevers, found(|v| matches!(v, Violation::Never(_))));
-        count(|s| &mut s.finallys, found(|v| matches!(v, Violation::Finally(_))));
+        let found = |wanted: fn(&ReferenceViolation) -> bool| pso.violations.iter().any(wanted);
+        count(|s| &mut s.failures, found(|v| matches!(v, ReferenceViolation::Failure(..))));
+        count(|s| &mut s.nevers, found(|v| matches!(v, ReferenceViolation::Never(_))));
+        count(|s| &mut s.finallys, found(|v| matches!(v, ReferenceViolation::Finally(_))));
         count(|s| &mut s.several_violations, pso.violations.len() > 1);
         count(|s| &mut s.only_weak_violations, pso.violations.len() > sc.violations.len());
         count(|s| &mut s.ending, sc.configs.iter().any(|config| config.is_final(program)));

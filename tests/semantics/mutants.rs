@@ -7,7 +7,10 @@ use crate::support::random;
 
 use program::{Fence, Int, Loc, Op, Program, ThreadId, VarId};
 use random::{Shape, Sketch, sketch, sketch_shape};
-use reference::{Config, Limits, Model, Reached, Step, Violation, explore, initial, successors, violations};
+use reference::{
+    Config, Reached, ReferenceLimits, ReferenceModel, ReferenceStep, ReferenceViolation, explore, initial,
+    successors, violations,
+};
 use std::collections::{BTreeSet, VecDeque};
 
 const QUEUE: usize = 2;
@@ -20,19 +23,19 @@ type View = (Vec<Loc>, Vec<Vec<Int>>, Vec<Int>);
 #[derive(Debug, PartialEq)]
 struct Seen {
     views: BTreeSet<View>,
-    violations: BTreeSet<Violation>,
+    violations: BTreeSet<ReferenceViolation>,
 }
 
 impl Seen {
-    fn of<'a>(configs: impl Iterator<Item = &'a Config>, violations: BTreeSet<Violation>) -> Seen {
+    fn of<'a>(configs: impl Iterator<Item = &'a Config>, violations: BTreeSet<ReferenceViolation>) -> Seen {
         let view = |c: &Config| (c.locs.clone(), c.registers.clone(), c.memory.clone());
         Seen { views: configs.map(view).collect(), violations }
     }
 }
 
 /// What the original says, unless it takes too long.
-fn original(program: &Program, model: Model) -> Option<Seen> {
-    let limits = Limits { queue: QUEUE, configs: CONFIGS, candidates: Vec::new() };
+fn original(program: &Program, model: ReferenceModel) -> Option<Seen> {
+    let limits = ReferenceLimits { queue: QUEUE, configs: CONFIGS, candidates: Vec::new() };
     let Reached { configs, truncated, violations, .. } = explore(program, model, &limits);
     (!truncated).then(|| Seen::of(configs.iter(), violations))
 }
@@ -40,7 +43,7 @@ fn original(program: &Program, model: Model) -> Option<Seen> {
 /// Explores with other successors. The number beside a configuration is the mutant's to use.
 fn explore_by(
     program: &Program,
-    model: Model,
+    model: ReferenceModel,
     next: impl Fn(&Config, usize) -> Vec<(Config, usize)>,
 ) -> Option<Seen> {
     let start = initial(program, model, &[]).into_iter().map(|config| (config, 0));
@@ -63,8 +66,8 @@ fn explore_by(
 /// Explores with successors that the mutant makes of the right ones.
 fn explore_steps(
     program: &Program,
-    model: Model,
-    change: impl Fn(&Config, Vec<(Step, Config)>) -> Vec<(Step, Config)>,
+    model: ReferenceModel,
+    change: impl Fn(&Config, Vec<(ReferenceStep, Config)>) -> Vec<(ReferenceStep, Config)>,
 ) -> Option<Seen> {
     explore_by(program, model, |config, _| {
         let steps = change(config, successors(program, model, config, &[]));
@@ -72,21 +75,21 @@ fn explore_steps(
     })
 }
 
-fn thread_of(step: &Step) -> ThreadId {
+fn thread_of(step: &ReferenceStep) -> ThreadId {
     match step {
-        Step::Edge { thread, .. } | Step::Drain { thread, .. } => *thread,
+        ReferenceStep::Edge { thread, .. } | ReferenceStep::Drain { thread, .. } => *thread,
     }
 }
 
-fn op_of<'a>(program: &'a Program, step: &Step) -> Option<&'a Op> {
+fn op_of<'a>(program: &'a Program, step: &ReferenceStep) -> Option<&'a Op> {
     match step {
-        Step::Edge { thread, edge, .. } => Some(&program.thread(*thread).edge(*edge).op),
-        Step::Drain { .. } => None,
+        ReferenceStep::Edge { thread, edge, .. } => Some(&program.thread(*thread).edge(*edge).op),
+        ReferenceStep::Drain { .. } => None,
     }
 }
 
 /// A locked operation works on memory, whatever its thread has buffered.
-fn locked_operations_do_not_wait(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn locked_operations_do_not_wait(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let program = sketch.build();
     explore_steps(&program, model, |config, mut steps| {
         for thread in program.thread_ids() {
@@ -105,7 +108,7 @@ fn locked_operations_do_not_wait(sketch: &Sketch, model: Model) -> Option<Seen> 
 }
 
 /// A thread that waits at a fence drains the variables one after the other.
-fn fences_drain_in_one_order(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn fences_drain_in_one_order(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let program = sketch.build();
     explore_steps(&program, model, |config, mut steps| {
         let all = steps.clone();
@@ -117,21 +120,21 @@ fn fences_drain_in_one_order(sketch: &Sketch, model: Model) -> Option<Seen> {
         };
         let comes_first = |thread, variable| {
             let drains = all.iter().filter_map(|(step, _)| match step {
-                Step::Drain { thread: t, variable } if *t == thread => Some(*variable),
+                ReferenceStep::Drain { thread: t, variable } if *t == thread => Some(*variable),
                 _ => None,
             });
             drains.min() == Some(variable)
         };
         steps.retain(|(step, _)| match step {
-            Step::Drain { thread, variable } => !waits(*thread) || comes_first(*thread, *variable),
-            Step::Edge { .. } => true,
+            ReferenceStep::Drain { thread, variable } => !waits(*thread) || comes_first(*thread, *variable),
+            ReferenceStep::Edge { .. } => true,
         });
         steps
     })
 }
 
 /// A load finds what other threads have buffered.
-fn buffers_are_shared(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn buffers_are_shared(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let program = sketch.build();
     explore_steps(&program, model, |config, mut steps| {
         for (step, after) in &mut steps {
@@ -148,7 +151,7 @@ fn buffers_are_shared(sketch: &Sketch, model: Model) -> Option<Seen> {
 }
 
 /// A compare-and-swap waits until it succeeds.
-fn failing_cas_is_forgotten(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn failing_cas_is_forgotten(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let program = sketch.build();
     let fails = |op: &Op| {
         let Op::Block { locked: true, parts } = op else { return false };
@@ -174,7 +177,7 @@ fn in_cell_0(op: &Op) -> Op {
 }
 
 /// All cells of an array are one variable.
-fn arrays_are_one_variable(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn arrays_are_one_variable(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     if sketch.variables[0].name != "a[0]" {
         return original(&sketch.build(), model);
     }
@@ -182,13 +185,14 @@ fn arrays_are_one_variable(sketch: &Sketch, model: Model) -> Option<Seen> {
 }
 
 /// No run goes back more than twice.
-fn loops_are_cut_off(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn loops_are_cut_off(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let program = sketch.build();
     explore_by(&program, model, |config, rounds| {
         let mut next = Vec::new();
         for (step, after) in successors(&program, model, config, &[]) {
             let thread = thread_of(&step).index();
-            let back = matches!(step, Step::Edge { .. }) && after.locs[thread] <= config.locs[thread];
+            let back =
+                matches!(step, ReferenceStep::Edge { .. }) && after.locs[thread] <= config.locs[thread];
             let rounds = rounds + usize::from(back);
             if rounds <= 2 {
                 next.push((after, rounds));
@@ -199,22 +203,23 @@ fn loops_are_cut_off(sketch: &Sketch, model: Model) -> Option<Seen> {
 }
 
 /// Nothing happens after a failed assertion.
-fn a_failure_hides_others(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn a_failure_hides_others(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let program = sketch.build();
     explore_steps(&program, model, |config, steps| {
-        let failed = violations(&program, config).iter().any(|v| matches!(v, Violation::Failure(..)));
+        let failed =
+            violations(&program, config).iter().any(|v| matches!(v, ReferenceViolation::Failure(..)));
         if failed { Vec::new() } else { steps }
     })
 }
 
 /// A store fence does nothing.
-fn store_fences_do_nothing(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn store_fences_do_nothing(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let skip = |op: &Op| if *op == Op::Fence(Fence::Store) { Op::Skip } else { op.clone() };
     original(&sketch.map_ops(&skip).build(), model)
 }
 
 /// A locked section keeps out other sections only.
-fn sections_are_not_exclusive(sketch: &Sketch, model: Model) -> Option<Seen> {
+fn sections_are_not_exclusive(sketch: &Sketch, model: ReferenceModel) -> Option<Seen> {
     let program = sketch.build();
     explore_steps(&program, model, |config, mut steps| {
         let Some(holder) = config.holder else { return steps };
@@ -230,10 +235,10 @@ fn sections_are_not_exclusive(sketch: &Sketch, model: Model) -> Option<Seen> {
     })
 }
 
-type Mutant = fn(&Sketch, Model) -> Option<Seen>;
+type Mutant = fn(&Sketch, ReferenceModel) -> Option<Seen>;
 
 /// How many of the sketches tell the mutant from the original.
-fn noticed(mutant: Mutant, model: Model, sketches: impl Iterator<Item = Sketch>) -> usize {
+fn noticed(mutant: Mutant, model: ReferenceModel, sketches: impl Iterator<Item = Sketch>) -> usize {
     let notices = |sketch: &Sketch| match (original(&sketch.build(), model), mutant(sketch, model)) {
         (Some(right), Some(wrong)) => right != wrong,
         _ => false,
@@ -242,7 +247,7 @@ fn noticed(mutant: Mutant, model: Model, sketches: impl Iterator<Item = Sketch>)
 }
 
 /// Asserts that of 30 programs of the shape at least `often` notice, and some of 250 usual ones.
-fn check(mutant: Mutant, model: Model, shape: Shape, often: usize) {
+fn check(mutant: Mutant, model: ReferenceModel, shape: Shape, often: usize) {
     let aimed = noticed(mutant, model, (0..30).map(|seed| sketch_shape(shape, seed)));
     let usual = noticed(mutant, model, (0..250).map(sketch));
     assert!(aimed >= often, "{aimed} of the aimed and {usual} of the usual programs notice");
@@ -251,50 +256,50 @@ fn check(mutant: Mutant, model: Model, shape: Shape, often: usize) {
 
 #[test]
 fn a_locked_operation_that_does_not_wait_is_noticed() {
-    check(locked_operations_do_not_wait, Model::Tso, Shape::LockedOrders, 8);
+    check(locked_operations_do_not_wait, ReferenceModel::Tso, Shape::LockedOrders, 8);
 }
 
 #[test]
 fn a_failing_cas_that_does_not_wait_is_noticed() {
-    check(locked_operations_do_not_wait, Model::Tso, Shape::FailingCas, 15);
+    check(locked_operations_do_not_wait, ReferenceModel::Tso, Shape::FailingCas, 15);
 }
 
 #[test]
 fn a_fixed_order_of_draining_is_noticed() {
-    check(fences_drain_in_one_order, Model::Pso, Shape::FenceDrains, 5);
+    check(fences_drain_in_one_order, ReferenceModel::Pso, Shape::FenceDrains, 5);
 }
 
 #[test]
 fn a_buffer_without_its_thread_is_noticed() {
-    check(buffers_are_shared, Model::Pso, Shape::BufferKeys, 10);
+    check(buffers_are_shared, ReferenceModel::Pso, Shape::BufferKeys, 10);
 }
 
 #[test]
 fn a_forgotten_failing_cas_is_noticed() {
-    check(failing_cas_is_forgotten, Model::Sc, Shape::FailingCas, 20);
+    check(failing_cas_is_forgotten, ReferenceModel::Sc, Shape::FailingCas, 20);
 }
 
 #[test]
 fn an_array_as_one_variable_is_noticed() {
-    check(arrays_are_one_variable, Model::Sc, Shape::ArrayCells, 20);
+    check(arrays_are_one_variable, ReferenceModel::Sc, Shape::ArrayCells, 20);
 }
 
 #[test]
 fn a_loop_that_is_cut_off_is_noticed() {
-    check(loops_are_cut_off, Model::Sc, Shape::LongLoops, 5);
+    check(loops_are_cut_off, ReferenceModel::Sc, Shape::LongLoops, 5);
 }
 
 #[test]
 fn a_failure_that_hides_others_is_noticed() {
-    check(a_failure_hides_others, Model::Sc, Shape::Assertions, 6);
+    check(a_failure_hides_others, ReferenceModel::Sc, Shape::Assertions, 6);
 }
 
 #[test]
 fn a_store_fence_without_effect_is_noticed() {
-    check(store_fences_do_nothing, Model::Pso, Shape::Epochs, 10);
+    check(store_fences_do_nothing, ReferenceModel::Pso, Shape::Epochs, 10);
 }
 
 #[test]
 fn a_section_that_lets_others_in_is_noticed() {
-    check(sections_are_not_exclusive, Model::Tso, Shape::Sections, 12);
+    check(sections_are_not_exclusive, ReferenceModel::Tso, Shape::Sections, 12);
 }

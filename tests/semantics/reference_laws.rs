@@ -7,7 +7,8 @@ use fastrand::Rng;
 use program::{EdgeId, Fence, FenceSet, Int, Loc, Op, Placement, Point, Program, Strength, ThreadId, VarId};
 use random::{Sketch, generate, minimise, sketch};
 use reference::{
-    Buffers, Config, Limits, Model, Pending, Reached, Step, Violation, explore, initial, successors,
+    Buffers, Config, Pending, Reached, ReferenceLimits, ReferenceModel, ReferenceStep, ReferenceViolation,
+    explore, initial, successors,
 };
 use std::collections::BTreeSet;
 
@@ -24,8 +25,8 @@ fn views<'a>(reached: &'a Reached, wanted: impl Fn(&Config) -> bool + 'a) -> BTr
     reached.configs.iter().filter(|config| wanted(config)).map(view).collect()
 }
 
-fn reach(program: &Program, model: Model, queue: usize) -> Reached {
-    explore(program, model, &Limits { queue, configs: 3_000, candidates: Vec::new() })
+fn reach(program: &Program, model: ReferenceModel, queue: usize) -> Reached {
+    explore(program, model, &ReferenceLimits { queue, configs: 3_000, candidates: Vec::new() })
 }
 
 /// What a law says of one program: whether it holds, or nothing where exploring took too long.
@@ -55,7 +56,7 @@ fn all_within(reached: &[&Reached]) -> Option<()> {
 /// the order of the stores. Caps do not matter as long as one store fits.
 fn weaker_models_can_do_more(sketch: &Sketch) -> Option<bool> {
     let program = sketch.build();
-    let [sc, tso, pso] = Model::ALL.map(|model| reach(&program, model, 2));
+    let [sc, tso, pso] = ReferenceModel::ALL.map(|model| reach(&program, model, 2));
     all_within(&[&sc, &tso, &pso])?;
     let within = |strict: &Reached, weak: &Reached| {
         views(strict, |_| true).is_subset(&views(weak, |_| true))
@@ -90,10 +91,10 @@ fn fenced(program: &Program, kind: Fence) -> Program {
 /// behind its store while memory lacks it, so those are left out.
 fn full_fences_restore_sc(sketch: &Sketch) -> Option<bool> {
     let program = fenced(&sketch.build(), Fence::Full);
-    let [sc, tso, pso] = Model::ALL.map(|model| reach(&program, model, 1));
+    let [sc, tso, pso] = ReferenceModel::ALL.map(|model| reach(&program, model, 1));
     all_within(&[&sc, &tso, &pso])?;
-    let lasting = |reached: &Reached| -> Vec<Violation> {
-        let lasting = |v: &&Violation| !matches!(v, Violation::Never(_));
+    let lasting = |reached: &Reached| -> Vec<ReferenceViolation> {
+        let lasting = |v: &&ReferenceViolation| !matches!(v, ReferenceViolation::Never(_));
         reached.violations.iter().filter(lasting).copied().collect()
     };
     let same = |weak: &Reached| {
@@ -122,9 +123,9 @@ fn in_line(buffers: &Buffers) -> Option<Vec<(VarId, Int)>> {
 fn store_fences_restore_tso(sketch: &Sketch) -> Option<bool> {
     let program = fenced(&sketch.build(), Fence::Store);
     let queue = 2;
-    let pso = reach(&program, Model::Pso, queue);
-    let tso = reach(&program, Model::Tso, queue);
-    let roomy = reach(&program, Model::Tso, queue * program.variables.len());
+    let pso = reach(&program, ReferenceModel::Pso, queue);
+    let tso = reach(&program, ReferenceModel::Tso, queue);
+    let roomy = reach(&program, ReferenceModel::Tso, queue * program.variables.len());
     all_within(&[&pso, &tso])?;
     let in_tso = |config: &Config| {
         let queues: Vec<_> = config.buffers.iter().map(|buffers| buffers.queues[0].clone()).collect();
@@ -167,7 +168,7 @@ fn locked_steps_fence(sketch: &Sketch) -> Option<bool> {
         all_within(&[&reached[0], &reached[1]])?;
         Some(views(&reached[0], |c| c.is_final(&fenced)) == views(&reached[1], |c| c.is_final(&locked)))
     };
-    Some(same(Model::Tso)? && same(Model::Pso)?)
+    Some(same(ReferenceModel::Tso)? && same(ReferenceModel::Pso)?)
 }
 
 #[test]
@@ -197,17 +198,17 @@ impl History {
     }
 
     /// The specification of draining.
-    fn may_drain(&self, model: Model, variable: VarId) -> bool {
+    fn may_drain(&self, model: ReferenceModel, variable: VarId) -> bool {
         self.oldest(variable).is_some_and(|at| match model {
-            Model::Sc => false,
-            Model::Tso => at == 0,
-            Model::Pso => self.stores.iter().all(|store| store.fences >= self.stores[at].fences),
+            ReferenceModel::Sc => false,
+            ReferenceModel::Tso => at == 0,
+            ReferenceModel::Pso => self.stores.iter().all(|store| store.fences >= self.stores[at].fences),
         })
     }
 
     /// Sees an operation of the thread that starts from this configuration.
-    fn see(&mut self, model: Model, thread: ThreadId, op: &Op, before: &Config) {
-        let buffered = model != Model::Sc && before.holder != Some(thread);
+    fn see(&mut self, model: ReferenceModel, thread: ThreadId, op: &Op, before: &Config) {
+        let buffered = model != ReferenceModel::Sc && before.holder != Some(thread);
         match op {
             Op::Store(variable, value) if buffered => {
                 let registers = &before.registers[thread.index()];
@@ -221,14 +222,15 @@ impl History {
 }
 
 /// Compares what can drain, what drains and what is loaded along one random run.
-fn walk(program: &Program, model: Model, rng: &mut Rng) {
+fn walk(program: &Program, model: ReferenceModel, rng: &mut Rng) {
     let mut config = initial(program, model, &[]).remove(0);
     let mut histories = vec![History::default(); program.threads.len()];
     for _ in 0..30 {
         let next = successors(program, model, &config, &[]);
         for thread in program.thread_ids() {
             for variable in program.variable_ids() {
-                let possible = next.iter().any(|(step, _)| *step == Step::Drain { thread, variable });
+                let possible =
+                    next.iter().any(|(step, _)| *step == ReferenceStep::Drain { thread, variable });
                 let free = config.holder.is_none_or(|holder| holder == thread);
                 let wanted = free && histories[thread.index()].may_drain(model, variable);
                 assert_eq!(possible, wanted, "{model:?} {config:?}\n{}", program::print(program));
@@ -238,7 +240,7 @@ fn walk(program: &Program, model: Model, rng: &mut Rng) {
             return;
         };
         match step {
-            Step::Edge { thread, edge, .. } => {
+            ReferenceStep::Edge { thread, edge, .. } => {
                 let op = &program.thread(thread).edge(edge).op;
                 histories[thread.index()].see(model, thread, op, &config);
                 if let Op::Load(register, variable) = op {
@@ -247,7 +249,7 @@ fn walk(program: &Program, model: Model, rng: &mut Rng) {
                     assert_eq!(after.registers[thread.index()][register.index()], *wanted);
                 }
             }
-            Step::Drain { thread, variable } => {
+            ReferenceStep::Drain { thread, variable } => {
                 let history = &mut histories[thread.index()];
                 let at = history.oldest(variable).expect("checked above");
                 assert_eq!(after.memory[variable.index()], history.stores.remove(at).value);
@@ -262,7 +264,7 @@ fn drains_and_loads_follow_the_history() {
     let mut rng = Rng::with_seed(7);
     for seed in 0..SEEDS {
         let program = generate(seed);
-        for model in Model::ALL {
+        for model in ReferenceModel::ALL {
             (0..5).for_each(|_| walk(&program, model, &mut rng));
         }
     }

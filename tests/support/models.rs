@@ -4,8 +4,8 @@ use machine::{MODELS, Model};
 
 /// Every registered model with its reference. A model without one fails the tests that ask: they
 /// must not pass over it.
-pub fn models() -> impl Iterator<Item = (Model, reference::Model)> {
-    let independent = |model: Model| reference::Model::named(model.name());
+pub fn models() -> impl Iterator<Item = (Model, reference::ReferenceModel)> {
+    let independent = |model: Model| reference::ReferenceModel::named(model.name());
     MODELS.iter().map(move |model| {
         let reference = independent(*model).unwrap_or_else(|| panic!("{} has no reference", model.name()));
         (*model, reference)

@@ -100,7 +100,7 @@ pub(crate) fn cause(
     patience: &mut Patience<'_>,
 ) -> Option<Cause> {
     let threads = program.threads.len();
-    let mut watch = Watch {
+    let mut watch = OvertakingWatch {
         program,
         account,
         waiting: vec![VecDeque::new(); threads],
@@ -128,7 +128,7 @@ struct Overtaking {
 }
 
 /// What is on its way to memory, and what overtook it, as a run goes on.
-struct Watch<'a> {
+struct OvertakingWatch<'a> {
     program: &'a Program,
     account: &'a Account,
     /// For every thread, the buffered stores that nothing overtook yet, oldest first.
@@ -139,7 +139,7 @@ struct Watch<'a> {
     overtakings: Vec<Overtaking>,
 }
 
-impl Watch<'_> {
+impl OvertakingWatch<'_> {
     fn step(&mut self, at: usize) {
         let account = self.account;
         let step = &account.steps()[at];

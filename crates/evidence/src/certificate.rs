@@ -14,8 +14,8 @@ pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET};
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
-use crate::file::{EvidenceKind, Writer};
-use crate::known::Known;
+use crate::file::{EvidenceKind, RecordWriter};
+use crate::known::KnownFacts;
 use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, Statistics, Stop, Task};
 use logic::Atom;
@@ -32,13 +32,13 @@ pub(crate) trait Proof {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected>;
 
     /// Writes it, behind the head of its file.
-    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()>;
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()>;
 
     /// Writes obligations for other solvers; how many.
     fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize>;
 
     /// What it knows of places in the program.
-    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Known, Stop>;
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop>;
 
     /// How it proves the program safe, in a few words.
     fn how(&self, statistics: &Statistics) -> String;
@@ -96,9 +96,8 @@ pub struct Listed {
 /// What holds in every control of a machine that forgets the order of old stores: an inductive set of
 /// (control, cube) of a [`machine::Buffered`] machine. The obligations: the initial values satisfy
 /// a cube; no cube allows a violation; whatever a move makes of a cube satisfies a cube again
-/// (where a thread may go first, only its edges). A cube is a
-/// conjunction of predicates and negated predicates; one about a pool's slot speaks of every
-/// member of the pool.
+/// (where a thread may go first, only its edges). A cube is a conjunction of predicates and negated
+/// predicates; one about a pool's slot speaks of every member of the pool.
 #[derive(Clone, Debug)]
 pub struct CubeProof {
     /// How much the machine recalls.

@@ -123,12 +123,12 @@ impl Checked {
     }
 }
 
-/// Why evidence is none.
+/// Why evidence is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejected {
     /// The trace cannot be replayed.
-    Trace(machine::Rejected),
-    /// A witness that the program is not robust is none.
+    Trace(machine::TraceRejected),
+    /// The run does not show that the program is not robust.
     Witness(WitnessRejected),
     /// The dictionary of a certificate names what does not exist, or the same thing twice.
     Dictionary,
@@ -144,11 +144,11 @@ pub enum Rejected {
     Doubt(usize, Doubt),
     /// The window or the precision of the gap abstraction is too small for the program.
     Window,
-    /// A proof by cubes is none.
+    /// A proof by cubes does not hold.
     Cubes(CubeFlaw),
     /// Some attack has a witness, or could have one for all that is shown: not robust.
     Attack,
-    /// Stores cannot be kept back as the certificate says.
+    /// Stores cannot be delayed as the certificate says.
     Delay,
     /// Robustness is about TSO only.
     NotForModel,
@@ -182,7 +182,7 @@ impl fmt::Display for Rejected {
             Rejected::Window => write!(f, "the window or the precision is too small for the program"),
             Rejected::Cubes(flaw) => flaw.fmt(f),
             Rejected::Attack => write!(f, "the program is not shown to be robust"),
-            Rejected::Delay => write!(f, "stores cannot be kept back along the path given"),
+            Rejected::Delay => write!(f, "stores cannot be delayed along the path given"),
             Rejected::NotForModel => write!(f, "robustness says nothing about this memory model"),
             Rejected::CarriesNotOver => {
                 write!(f, "a property looks at memory and threads at once, which robustness does not decide")
@@ -241,7 +241,7 @@ fn answers(goal: Goal, verdict: &Verdict) -> bool {
 fn replayed(task: &Task<'_>, trace: &Trace, monitor: &dyn Monitor) -> Result<Account, Rejected> {
     let mut patience = Patience::new(monitor, "replaying");
     match replay_while(task.program, task.model, trace, &mut || patience.lasts()) {
-        Err(machine::Rejected::Stopped) => patience.found(None).map_err(Rejected::Stopped),
+        Err(machine::TraceRejected::Stopped) => patience.found(None).map_err(Rejected::Stopped),
         replayed => replayed.map_err(Rejected::Trace),
     }
 }

@@ -53,18 +53,18 @@ pub type Linked = (usize, Link);
 
 /// What is in memory or in a buffer: the node that wrote it, and those that have read it.
 #[derive(Clone, Default)]
-struct Written {
+struct LastWrite {
     node: Option<usize>,
     readers: Vec<usize>,
 }
 
-struct Builder<'a> {
+struct HappensBeforeBuilder<'a> {
     account: &'a Account,
     graph: HappensBefore,
     known: HashSet<(usize, usize, Link)>,
-    memory: Vec<Written>,
+    memory: Vec<LastWrite>,
     /// The stores that are still buffered, by the step that issued them.
-    buffered: BTreeMap<usize, (VarId, Written)>,
+    buffered: BTreeMap<usize, (VarId, LastWrite)>,
     last: Vec<Option<usize>>,
 }
 
@@ -72,11 +72,11 @@ impl HappensBefore {
     /// The happens-before of a run.
     pub fn of(program: &Program, account: &Account, waiting: Waiting) -> HappensBefore {
         let count = account.steps().len();
-        let mut builder = Builder {
+        let mut builder = HappensBeforeBuilder {
             account,
             graph: HappensBefore { node: (0..count).collect(), links: vec![Vec::new(); count] },
             known: HashSet::new(),
-            memory: vec![Written::default(); program.variables.len()],
+            memory: vec![LastWrite::default(); program.variables.len()],
             buffered: BTreeMap::new(),
             last: vec![None; program.threads.len()],
         };
@@ -165,7 +165,7 @@ impl HappensBefore {
     }
 }
 
-impl Builder<'_> {
+impl HappensBeforeBuilder<'_> {
     fn step(&mut self, at: usize) {
         let account = self.account;
         let step = &account.steps()[at];
@@ -180,7 +180,7 @@ impl Builder<'_> {
             match action {
                 Action::Load(variable, _, from) => self.load(node, *variable, *from),
                 Action::Store(variable, _, buffered) => {
-                    let written = Written { node: Some(node), readers: Vec::new() };
+                    let written = LastWrite { node: Some(node), readers: Vec::new() };
                     match buffered {
                         true => drop(self.buffered.insert(at, (*variable, written))),
                         false => self.write(*variable, written),
@@ -210,12 +210,12 @@ impl Builder<'_> {
         }
     }
 
-    fn write(&mut self, variable: VarId, written: Written) {
+    fn write(&mut self, variable: VarId, written: LastWrite) {
         let over = std::mem::replace(&mut self.memory[variable.index()], written.clone());
         self.overwrite(&over, &written);
     }
 
-    fn overwrite(&mut self, over: &Written, by: &Written) {
+    fn overwrite(&mut self, over: &LastWrite, by: &LastWrite) {
         let Some(node) = by.node else { return };
         if let Some(store) = over.node {
             self.link(store, node, Link::StoreOrder);

@@ -30,20 +30,20 @@ use collect::Collector;
 use cubes::Cubes;
 use machine::Gaps;
 use program::{Loc, ThreadId};
-use say::Place;
+use say::PlaceFacts;
 
 /// By thread and location; none where nobody comes.
-type Places = Vec<Vec<Option<Place>>>;
+type Places = Vec<Vec<Option<PlaceFacts>>>;
 
 /// What is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownFacts {
     about: String,
     everywhere: Vec<String>,
     places: Places,
 }
 
-impl Known {
+impl KnownFacts {
     /// What kind of proof this is and how to read it.
     pub fn about(&self) -> &str {
         &self.about
@@ -60,17 +60,17 @@ impl Known {
     }
 
     /// What holds whenever the thread stands at the location; `None` if it never does (or if
-    /// [nothing is known](Known::is_empty)).
+    /// [nothing is known](KnownFacts::is_empty)).
     pub fn at(&self, thread: ThreadId, loc: Loc) -> Option<&[String]> {
         self.place(thread, loc).map(|place| place.all.as_slice())
     }
 
-    /// As [`Known::at`], without what is true [at all times](Known::everywhere).
+    /// As [`KnownFacts::at`], without what is true [at all times](KnownFacts::everywhere).
     pub fn besides_at(&self, thread: ThreadId, loc: Loc) -> Option<&[String]> {
         self.place(thread, loc).map(|place| place.besides.as_slice())
     }
 
-    fn place(&self, thread: ThreadId, loc: Loc) -> Option<&Place> {
+    fn place(&self, thread: ThreadId, loc: Loc) -> Option<&PlaceFacts> {
         self.places.get(thread.index())?.get(loc.index())?.as_ref()
     }
 }
@@ -106,7 +106,7 @@ impl Known {
 /// assert_eq!(known.at(ThreadId::new(0), thread.entry()), Some(&["x is 0".to_string()][..]));
 /// # Ok::<(), program::Invalid>(())
 /// ```
-pub fn known(task: &Task<'_>, certificate: &Certificate) -> Known {
+pub fn known(task: &Task<'_>, certificate: &Certificate) -> KnownFacts {
     known_within(task, certificate, &Ignore).unwrap_or_default()
 }
 
@@ -115,7 +115,7 @@ pub fn known_within(
     task: &Task<'_>,
     certificate: &Certificate,
     monitor: &dyn Monitor,
-) -> Result<Known, Stop> {
+) -> Result<KnownFacts, Stop> {
     certificate.proof().known(task, monitor)
 }
 
@@ -125,11 +125,11 @@ pub(crate) fn known_listed(
     gaps: Option<Gaps>,
     set: &ClosedSet,
     monitor: &dyn Monitor,
-) -> Result<Known, Stop> {
+) -> Result<KnownFacts, Stop> {
     let mut collector = Collector::new(task, gaps, set);
     collector.collect(set, monitor)?;
     let (everywhere, places) = collector.sentences();
-    Ok(Known { about: about_list(gaps, set), everywhere, places })
+    Ok(KnownFacts { about: about_list(gaps, set), everywhere, places })
 }
 
 /// What a proof by cubes knows.
@@ -137,11 +137,11 @@ pub(crate) fn known_by_cubes(
     task: &Task<'_>,
     proof: &CubeProof,
     monitor: &dyn Monitor,
-) -> Result<Known, Stop> {
+) -> Result<KnownFacts, Stop> {
     let mut cubes = Cubes::new(task, proof);
     cubes.collect(monitor)?;
     let (everywhere, places) = cubes.sentences();
-    Ok(Known { about: about_cubes(proof), everywhere, places })
+    Ok(KnownFacts { about: about_cubes(proof), everywhere, places })
 }
 
 fn about_cubes(proof: &CubeProof) -> String {
@@ -173,7 +173,7 @@ fn about_list(gaps: Option<Gaps>, set: &ClosedSet) -> String {
 }
 
 /// What the proof knows that a program, perhaps extended by delays, is robust and safe under SC.
-pub(crate) fn known_robust(delays: usize, set: &ClosedSet) -> Known {
+pub(crate) fn known_robust(delays: usize, set: &ClosedSet) -> KnownFacts {
     let program = match delays {
         0 => "the program behaves".to_string(),
         _ => format!("the program, extended by {}, behaves", counted(delays, "delayed store")),
@@ -183,16 +183,16 @@ pub(crate) fn known_robust(delays: usize, set: &ClosedSet) -> Known {
          single places under the memory model itself.",
         counted(set.states.len(), "state")
     );
-    Known { about, ..Known::default() }
+    KnownFacts { about, ..KnownFacts::default() }
 }
 
 /// What the proof knows that lists the states of a program with its store buffers written into it.
-pub(crate) fn known_flat(buffer: usize, set: &ClosedSet) -> Known {
+pub(crate) fn known_flat(buffer: usize, set: &ClosedSet) -> KnownFacts {
     let about = format!(
         "The proof shows that no queue ever holds more than {}, and lists all {} of the program with its store \
          buffers written into it. It says nothing about single places of the program itself.",
         counted(buffer, "store"),
         counted(set.states.len(), "state")
     );
-    Known { about, ..Known::default() }
+    KnownFacts { about, ..KnownFacts::default() }
 }

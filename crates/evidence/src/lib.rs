@@ -32,7 +32,7 @@ pub use check::{Checked, Rejected, Violated, check};
 pub use cubes::CubeFlaw;
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::{HappensBefore, Link, Linked, Waiting};
-pub use known::{Known, known, known_within};
+pub use known::{KnownFacts, known, known_within};
 pub use numbers::{counted, grouped};
 pub use outcomes::{CheckedOutcomes, FinalState, Observation, Outcomes, ReducedSet};
 pub use parallel::{STACK, each, each_in_order};

@@ -1,4 +1,4 @@
-//! What a closed set owes, state by state: no violation, and every successor in the set.
+//! The obligations of a closed set, state by state: no violation, and every successor in the set.
 //!
 //! The successors are those of a machine, on what a domain knows of its slots: values as they are,
 //! or normal forms of the gap abstraction. A set in memory answers whether it holds a state; one in

@@ -123,7 +123,7 @@ pub(crate) fn check_outcomes(
     monitor: &dyn Monitor,
 ) -> Result<CheckedOutcomes, Rejected> {
     let question = task.program.question.as_ref().ok_or(Rejected::FinalStates)?;
-    let mut found = Found { question, finals: BTreeMap::new() };
+    let mut found = FoundFinals { question, finals: BTreeMap::new() };
     let mut states = 0;
     let missing = match outcomes {
         Outcomes::Some { finals, missing } => {
@@ -159,7 +159,7 @@ pub(crate) fn finals_of(task: &Task<'_>, set: &ClosedSet) -> Result<Vec<Vec<i64>
     let machine = task.machine();
     let mut stepper = Stepper::new(&machine);
     set.controls.number(&mut stepper)?;
-    let mut found = Found { question, finals: BTreeMap::new() };
+    let mut found = FoundFinals { question, finals: BTreeMap::new() };
     let mut state = State::default();
     for (at, packed) in set.states.iter().enumerate() {
         state.unpack(stepper.thread_count(), packed).ok_or(Rejected::Malformed(at))?;
@@ -171,12 +171,12 @@ pub(crate) fn finals_of(task: &Task<'_>, set: &ClosedSet) -> Result<Vec<Vec<i64>
 }
 
 /// Final states that pass the filter, with whether the proposition is true there.
-struct Found<'q> {
+struct FoundFinals<'q> {
     question: &'q Question,
     finals: BTreeMap<Vec<i64>, bool>,
 }
 
-impl Found<'_> {
+impl FoundFinals<'_> {
     /// Takes note of a final state.
     fn note<M: WithBuffers>(&mut self, stepper: &Stepper<'_, M>, state: &State) {
         let value = |place: &Place| Int::from(stepper.place(state, place));
@@ -195,7 +195,7 @@ impl Found<'_> {
         monitor: &dyn Monitor,
     ) -> Result<usize, Rejected> {
         let machine = task.machine();
-        let mut walk = Walk::begin(&machine, task, proof)?;
+        let mut walk = OutcomeWalk::begin(&machine, task, proof)?;
         let (mut state, mut next) = (State::default(), State::default());
         let (mut at, mut count) = (walk.reached.first(), 0);
         while let Some(current) = at {
@@ -223,7 +223,7 @@ impl Found<'_> {
         let mut stepper = Stepper::new(&machine);
         let (initial, _) = stepper.initial();
         for (at, claim) in finals.iter().enumerate() {
-            let wrong = |step: usize| Rejected::Trace(machine::Rejected::Step(step));
+            let wrong = |step: usize| Rejected::Trace(machine::TraceRejected::Step(step));
             let memory = task.program.variables.len();
             let starts = |state: &State| {
                 let begins = |(v, value): &(VarId, Int)| {
@@ -247,7 +247,7 @@ impl Found<'_> {
 }
 
 /// A walk through the states of a proof.
-struct Walk<'a, 'm, M: WithBuffers> {
+struct OutcomeWalk<'a, 'm, M: WithBuffers> {
     proof: &'a ReducedSet,
     stepper: Stepper<'m, M>,
     first: HashMap<&'a [u32], Agents>,
@@ -255,7 +255,7 @@ struct Walk<'a, 'm, M: WithBuffers> {
     packed: Vec<u8>,
 }
 
-impl<'a, 'm, M: WithBuffers> Walk<'a, 'm, M> {
+impl<'a, 'm, M: WithBuffers> OutcomeWalk<'a, 'm, M> {
     /// At the initial states.
     fn begin(machine: &'m M, task: &Task<'_>, proof: &'a ReducedSet) -> Result<Self, Rejected> {
         let mut stepper = Stepper::new(machine);
@@ -270,7 +270,7 @@ impl<'a, 'm, M: WithBuffers> Walk<'a, 'm, M> {
         for state in initial {
             reach(&mut reached, proof, &state, &mut packed, Rejected::InitialMissing)?;
         }
-        Ok(Walk { proof, stepper, first, reached, packed })
+        Ok(OutcomeWalk { proof, stepper, first, reached, packed })
     }
 
     /// Takes all steps that count from a prepared state, the one with this number.

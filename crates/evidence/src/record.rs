@@ -18,7 +18,7 @@ pub(crate) enum Record {
     Evidence { version: u32, kind: String, model: String, program: String },
     /// The window, the precision and the modulus of the gap abstraction.
     Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
-    /// A thread keeps stores back along a path; `complete` if the first store is taken away.
+    /// A thread delays its stores along a path; `complete` if the first store is taken away.
     Extend { thread: usize, complete: bool, path: Vec<usize> },
     /// Store buffers are written into the program, up to this many stores per queue.
     Flatten { buffer: usize },
@@ -29,13 +29,13 @@ pub(crate) enum Record {
     Local { thread: usize, location: usize, buffer: Vec<Option<usize>> },
     /// A state: the shared control, every thread's control, then the values.
     State(Vec<i64>),
-    /// How much a forgetful machine remembers: `keep` is newest or oldest, `forgotten` pools or
+    /// How much the machine recalls of its buffers: `keep` is newest or oldest, `forgotten` pools or
     /// anything.
     Recall { k: usize, keep: String, forgotten: String },
     /// The next predicate: the sum of the terms, each a factor and a slot, and the constant, in
     /// relation to 0.
     Predicate { relation: String, constant: String, terms: Vec<(String, String)> },
-    /// The next control of a thread of a forgetful machine: its location, the variables of the
+    /// The next control of a thread whose order of stores may be forgotten: its location, the variables of the
     /// stores that are kept, `null` for a store fence, and those of forgotten ones, with
     /// whether there may be several.
     Shape { thread: usize, location: usize, kept: Vec<Option<usize>>, forgotten: Vec<(usize, bool)> },

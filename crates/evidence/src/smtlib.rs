@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 /// A control: the shared part and every thread's, by number.
-type Control = (u32, Vec<u32>);
+type ControlIds = (u32, Vec<u32>);
 
 /// Writes the obligations of a certificate and returns how many there are. Fails with
 /// [`io::ErrorKind::InvalidInput`] on expressions that have no counterpart in linear arithmetic, and on
@@ -37,10 +37,10 @@ pub(crate) fn write_listed(
 ) -> io::Result<usize> {
     let machine = task.machine();
     let mut script =
-        Script { machine: &machine, gaps, set, invariant: invariant(&machine, set)?, out, count: 0 };
+        ListedScript { machine: &machine, gaps, set, invariant: invariant(&machine, set)?, out, count: 0 };
     script.head(task)?;
     script.initial()?;
-    let controls: Vec<Control> = script.invariant.keys().cloned().collect();
+    let controls: Vec<ControlIds> = script.invariant.keys().cloned().collect();
     for control in &controls {
         script.properties(control)?;
         script.moves(control)?;
@@ -54,8 +54,8 @@ fn unwritten(why: &str) -> io::Error {
 }
 
 /// The described value vectors of each control.
-fn invariant(machine: &impl WithBuffers, set: &ClosedSet) -> io::Result<BTreeMap<Control, Vec<Vec<i64>>>> {
-    let mut invariant: BTreeMap<Control, Vec<Vec<i64>>> = BTreeMap::new();
+fn invariant(machine: &impl WithBuffers, set: &ClosedSet) -> io::Result<BTreeMap<ControlIds, Vec<Vec<i64>>>> {
+    let mut invariant: BTreeMap<ControlIds, Vec<Vec<i64>>> = BTreeMap::new();
     let mut state = State::default();
     for packed in set.states.iter() {
         let read = state.unpack(machine.program().threads.len(), packed);
@@ -70,7 +70,7 @@ fn invariant(machine: &impl WithBuffers, set: &ClosedSet) -> io::Result<BTreeMap
 }
 
 /// The slots of a control, in the order of a state's values, if the control is in the dictionary.
-fn slots(machine: &impl WithBuffers, set: &ClosedSet, control: &Control) -> Option<Vec<Slot>> {
+fn slots(machine: &impl WithBuffers, set: &ClosedSet, control: &ControlIds) -> Option<Vec<Slot>> {
     let program = machine.program();
     set.controls.globals.get(control.0 as usize)?;
     let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
@@ -81,16 +81,16 @@ fn slots(machine: &impl WithBuffers, set: &ClosedSet, control: &Control) -> Opti
     Some(slots)
 }
 
-struct Script<'a, M> {
+struct ListedScript<'a, M> {
     machine: &'a M,
     gaps: Option<Gaps>,
     set: &'a ClosedSet,
-    invariant: BTreeMap<Control, Vec<Vec<i64>>>,
+    invariant: BTreeMap<ControlIds, Vec<Vec<i64>>>,
     out: &'a mut dyn Write,
     count: usize,
 }
 
-impl<M: WithBuffers> Script<'_, M> {
+impl<M: WithBuffers> ListedScript<'_, M> {
     fn program(&self) -> &Program {
         self.machine.program()
     }
@@ -109,16 +109,16 @@ impl<M: WithBuffers> Script<'_, M> {
         writeln!(self.out, "(declare-const chosen Int)")
     }
 
-    fn local(&self, control: &Control, thread: ThreadId) -> &Local {
+    fn local(&self, control: &ControlIds, thread: ThreadId) -> &Local {
         &self.set.controls.locals[thread.index()][control.1[thread.index()] as usize]
     }
 
-    fn slots(&self, control: &Control) -> Vec<Slot> {
+    fn slots(&self, control: &ControlIds) -> Vec<Slot> {
         slots(self.machine, self.set, control).unwrap_or_default()
     }
 
     /// That the values of a control, under these names, are described.
-    fn described(&self, control: &Control, name: &dyn Fn(&Slot) -> String) -> String {
+    fn described(&self, control: &ControlIds, name: &dyn Fn(&Slot) -> String) -> String {
         let Some(vectors) = self.invariant.get(control) else { return "false".to_string() };
         let names: Vec<String> = self.slots(control).iter().map(name).collect();
         junction("or", vectors.iter().map(|values| self.description(values, &names)))
@@ -168,7 +168,7 @@ impl<M: WithBuffers> Script<'_, M> {
         self.ask(&asserts)
     }
 
-    fn properties(&mut self, control: &Control) -> io::Result<()> {
+    fn properties(&mut self, control: &ControlIds) -> io::Result<()> {
         let described = self.described(control, &name_of);
         let threads: Vec<ThreadId> = self.program().thread_ids().collect();
         let locs: Vec<_> = threads.iter().map(|t| self.local(control, *t).loc).collect();
@@ -198,7 +198,7 @@ impl<M: WithBuffers> Script<'_, M> {
         if wrong.is_empty() { Ok(()) } else { self.ask(&[described, junction("or", wrong.into_iter())]) }
     }
 
-    fn moves(&mut self, control: &Control) -> io::Result<()> {
+    fn moves(&mut self, control: &ControlIds) -> io::Result<()> {
         let described = self.described(control, &name_of);
         for thread in self.program().thread_ids().collect::<Vec<_>>() {
             let mut moves = Vec::new();
@@ -216,7 +216,12 @@ impl<M: WithBuffers> Script<'_, M> {
     }
 
     /// The guard of a move, and that what follows is not described.
-    fn move_asserts(&self, control: &Control, thread: ThreadId, step: &MoveOf<M>) -> io::Result<Vec<String>> {
+    fn move_asserts(
+        &self,
+        control: &ControlIds,
+        thread: ThreadId,
+        step: &MoveOf<M>,
+    ) -> io::Result<Vec<String>> {
         let mut asserts = vec![cond_text(&step.guard, &name_of)?];
         let mut after: HashMap<Slot, String> = HashMap::new();
         for (slot, source) in &step.set {

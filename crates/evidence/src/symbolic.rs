@@ -127,7 +127,7 @@ pub fn steps(
         .collect())
 }
 
-type Cases = Vec<Vec<Atom>>;
+type AtomCases = Vec<Vec<Atom>>;
 
 /// Every case with every alternative for a slot.
 fn product<T: Clone>(
@@ -135,7 +135,7 @@ fn product<T: Clone>(
     set: &[Vec<T>],
     alternatives: &[(Linear, Vec<Atom>)],
     entry: impl Fn(&Linear) -> T,
-) -> Result<(Cases, Vec<Vec<T>>), NotLinear> {
+) -> Result<(AtomCases, Vec<Vec<T>>), NotLinear> {
     if cases.len() * alternatives.len() > MOST_CASES {
         return Err(NotLinear);
     }
@@ -212,7 +212,7 @@ impl Translation<'_> {
     }
 
     /// The condition as a disjunction of conjunctions.
-    fn cases(&mut self, cond: &Cond<Slot>) -> Result<Cases, NotLinear> {
+    fn cases(&mut self, cond: &Cond<Slot>) -> Result<AtomCases, NotLinear> {
         match cond {
             Cond::Const(true) => Ok(vec![Vec::new()]),
             Cond::Const(false) => Ok(Vec::new()),
@@ -225,7 +225,7 @@ impl Translation<'_> {
                 if all.len() > MOST_CASES { Err(NotLinear) } else { Ok(all) }
             }
             Cond::And(parts) => {
-                let mut all: Cases = vec![Vec::new()];
+                let mut all: AtomCases = vec![Vec::new()];
                 for part in parts {
                     let more = self.cases(part)?;
                     if all.len() * more.len() > MOST_CASES {
@@ -240,7 +240,12 @@ impl Translation<'_> {
         }
     }
 
-    fn comparison(&mut self, relation: Relation, a: &Expr<Slot>, b: &Expr<Slot>) -> Result<Cases, NotLinear> {
+    fn comparison(
+        &mut self,
+        relation: Relation,
+        a: &Expr<Slot>,
+        b: &Expr<Slot>,
+    ) -> Result<AtomCases, NotLinear> {
         let difference = Expr::binary(Arith::Sub, a.clone(), b.clone());
         let mut cases = Vec::new();
         for (value, atoms) in self.linear(&difference)? {

@@ -4,7 +4,7 @@
 //! happens-before has a cycle looks like none under SC.
 //!
 //! A witness has the shape of [004, Fig. 3.4]: everything is drained at once, except that one
-//! thread keeps back a store while it goes on up to a load; then the others take steps that
+//! thread delays a store while it goes on up to a load; then the others take steps that
 //! all depend on that load; then the store is drained, which depends on one of these steps:
 //! the store happens before the load and the load before the store. The checker believes
 //! nothing: it replays the run on the exact machine, builds happens-before from what it sees
@@ -79,7 +79,7 @@ impl CheckedWitness {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WitnessRejected {
     /// The run cannot be replayed.
-    Trace(machine::Rejected),
+    Trace(machine::TraceRejected),
     /// At the end a store is buffered or an atomic section is open.
     Unfinished,
     /// The steps named are not a store, a load and the drain of that store, in this order.
@@ -88,7 +88,7 @@ pub enum WitnessRejected {
     Delays(usize),
     /// The delaying thread drains or steps here, where it must not.
     NotResting(usize),
-    /// This step comes after the drain, and is none of the drains still owed.
+    /// This step comes after the drain, and is none of the drains that are still to come.
     After(usize),
     /// This step does not depend on the load.
     Independent(usize),
@@ -114,7 +114,7 @@ impl std::error::Error for WitnessRejected {}
 pub(crate) fn check_witness(program: &Program, witness: Witness) -> Result<CheckedWitness, WitnessRejected> {
     let account = replayed(program, &witness)?;
     let graph = HappensBefore::of(program, &account, Waiting::Unordered);
-    let shape = Shape { witness: &witness, steps: account.steps(), graph: &graph };
+    let shape = WitnessShape { witness: &witness, steps: account.steps(), graph: &graph };
     let attacker = shape.roles()?;
     shape.only_one_delays(attacker)?;
     shape.attacker_rests(attacker)?;
@@ -132,13 +132,13 @@ fn replayed(program: &Program, witness: &Witness) -> Result<Account, WitnessReje
     if finished { Ok(account) } else { Err(WitnessRejected::Unfinished) }
 }
 
-struct Shape<'a> {
+struct WitnessShape<'a> {
     witness: &'a Witness,
     steps: &'a [ReplayedStep],
     graph: &'a HappensBefore,
 }
 
-impl Shape<'_> {
+impl WitnessShape<'_> {
     fn event(&self, at: usize) -> Event {
         self.steps[at].event
     }

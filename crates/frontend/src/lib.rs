@@ -1,4 +1,4 @@
-//! Texts to programs: one file (or folder) a language.
+//! Texts to programs: one file (or folder) per language.
 //!
 //! A [`Frontend`] is an entry of [`FRONTENDS`]: its name, the file names it claims, how it
 //! recognises a text, the function that reads one and the one that writes fences into one; what a
@@ -11,12 +11,14 @@ mod edit;
 mod fw;
 mod litmus;
 mod mend;
+mod refusals;
 pub mod rmm;
 pub mod trencher;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::Insertion;
 pub use fw::index::{Index, Symbol, SymbolKind, index};
+pub use fw::suggest::did_you_mean;
 
 use program::{Int, Program, Source};
 

@@ -30,9 +30,9 @@ pub struct Combination {
     pub terms: Vec<(FactId, Int)>,
 }
 
-/// One node of the proof tree. Children are positions in [`Certificate::steps`].
+/// One node of the proof tree. Children are positions in [`UnsatProof::steps`].
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum ProofStep {
     /// The combination has no variables and a positive constant: `k ≤ 0` with `k > 0`,
     /// or, combining equations only, any constant but zero.
     Contradiction(Combination),
@@ -96,9 +96,9 @@ pub enum Step {
 
 /// A proof that a conjunction of atoms has no integer solution.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Certificate {
+pub struct UnsatProof {
     /// The tree; the last step is its root and children stand before their parents.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProofStep>,
 }
 
 /// Why a certificate was rejected.
@@ -118,19 +118,19 @@ impl fmt::Display for Flaw {
 
 impl std::error::Error for Flaw {}
 
-impl Certificate {
+impl UnsatProof {
     /// The hypotheses the proof uses, in order.
     pub fn core(&self, hypotheses: usize) -> Vec<usize> {
         let mut used = BTreeSet::new();
         for step in &self.steps {
             match step {
-                Step::Contradiction(from) | Step::Cut { from, .. } => from.collect(&mut used),
-                Step::Squeeze { upper, lower, .. } => {
+                ProofStep::Contradiction(from) | ProofStep::Cut { from, .. } => from.collect(&mut used),
+                ProofStep::Squeeze { upper, lower, .. } => {
                     upper.collect(&mut used);
                     lower.collect(&mut used);
                 }
-                Step::Split { .. } => {}
-                Step::Disequality { hypothesis, .. } | Step::Quotient { hypothesis, .. } => {
+                ProofStep::Split { .. } => {}
+                ProofStep::Disequality { hypothesis, .. } | ProofStep::Quotient { hypothesis, .. } => {
                     used.insert(*hypothesis as usize);
                 }
             }
@@ -139,9 +139,9 @@ impl Certificate {
     }
 }
 
-impl Certificate {
+impl UnsatProof {
     /// The same proof where hypothesis `i` has become hypothesis `places[i]` of `count`.
-    pub(crate) fn relocated(mut self, places: &[usize], count: usize) -> Certificate {
+    pub(crate) fn relocated(mut self, places: &[usize], count: usize) -> UnsatProof {
         let moved = |id: &mut FactId| {
             *id = match places.get(*id as usize) {
                 Some(place) => *place as FactId,
@@ -154,18 +154,19 @@ impl Certificate {
         };
         for step in &mut self.steps {
             match step {
-                Step::Contradiction(from) => combination(from),
-                Step::Cut { id, from, .. } => {
+                ProofStep::Contradiction(from) => combination(from),
+                ProofStep::Cut { id, from, .. } => {
                     moved(id);
                     combination(from);
                 }
-                Step::Squeeze { id, upper, lower, .. } => {
+                ProofStep::Squeeze { id, upper, lower, .. } => {
                     moved(id);
                     combination(upper);
                     combination(lower);
                 }
-                Step::Split { id, .. } => moved(id),
-                Step::Disequality { hypothesis, id, .. } | Step::Quotient { hypothesis, id, .. } => {
+                ProofStep::Split { id, .. } => moved(id),
+                ProofStep::Disequality { hypothesis, id, .. }
+                | ProofStep::Quotient { hypothesis, id, .. } => {
                     moved(hypothesis);
                     moved(id);
                 }

@@ -10,7 +10,7 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
-use crate::certificate::{Certificate, Combination, FactId, Flaw, Step};
+use crate::certificate::{Combination, FactId, Flaw, ProofStep, UnsatProof};
 use crate::int::Int;
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::{Linear, Var};
@@ -18,34 +18,34 @@ use crate::terms::linear::{Linear, Var};
 /// Checks that a certificate proves the conjunction of the hypotheses unsatisfiable.
 ///
 /// ```
-/// use logic::{check, decide, Atom, Linear, Outcome, Terms};
+/// use logic::{check, decide, Atom, Linear, Decided, Terms};
 /// let mut terms = Terms::new();
 /// let (x, y) = (Linear::from(terms.var("x")), Linear::from(terms.var("y")));
 /// let hypotheses = [Atom::le(x.clone() * 2, y.clone()), Atom::lt(y, x.clone() * 2)];
 /// match decide(&hypotheses) {
-///     Outcome::Unsat(certificate) => assert_eq!(check(&hypotheses, &certificate), Ok(())),
-///     Outcome::Sat(_) => unreachable!(),
+///     Decided::Unsat(certificate) => assert_eq!(check(&hypotheses, &certificate), Ok(())),
+///     Decided::Sat(_) => unreachable!(),
 /// }
 /// ```
-pub fn check(hypotheses: &[Atom], certificate: &Certificate) -> Result<(), Flaw> {
+pub fn check(hypotheses: &[Atom], certificate: &UnsatProof) -> Result<(), Flaw> {
     let steps = &certificate.steps;
-    let mut checker = Checker::new(hypotheses);
+    let mut checker = ProofChecker::new(hypotheses);
     let mut visited = vec![false; steps.len()];
     let Some(root) = steps.len().checked_sub(1) else {
         return Err(Flaw { step: 0, reason: "the certificate is empty" });
     };
-    let mut tasks = vec![Task::Visit(root)];
+    let mut tasks = vec![CheckTask::Visit(root)];
     while let Some(task) = tasks.pop() {
         let step = match task {
-            Task::Bind(id, fact) => {
+            CheckTask::Bind(id, fact) => {
                 checker.facts.insert(id, fact);
                 continue;
             }
-            Task::Unbind(id) => {
+            CheckTask::Unbind(id) => {
                 checker.facts.remove(&id);
                 continue;
             }
-            Task::Visit(step) => step,
+            CheckTask::Visit(step) => step,
         };
         let flaw = |reason| Flaw { step, reason };
         if std::mem::replace(&mut visited[step], true) {
@@ -55,40 +55,40 @@ pub fn check(hypotheses: &[Atom], certificate: &Certificate) -> Result<(), Flaw>
             if child >= step {
                 return Err(flaw("a step does not stand before its parent"));
             }
-            tasks.extend(new.iter().map(|(id, _)| Task::Unbind(*id)));
-            tasks.push(Task::Visit(child));
-            tasks.extend(new.into_iter().map(|(id, fact)| Task::Bind(id, fact)));
+            tasks.extend(new.iter().map(|(id, _)| CheckTask::Unbind(*id)));
+            tasks.push(CheckTask::Visit(child));
+            tasks.extend(new.into_iter().map(|(id, fact)| CheckTask::Bind(id, fact)));
         }
     }
     Ok(())
 }
 
-enum Task {
+enum CheckTask {
     Visit(usize),
-    Bind(FactId, Fact),
+    Bind(FactId, CheckedFact),
     Unbind(FactId),
 }
 
 /// `terms + constant ≤ 0`, or `= 0`.
 #[derive(Clone)]
-struct Fact {
+struct CheckedFact {
     terms: BTreeMap<Var, BigInt>,
     constant: BigInt,
     equation: bool,
 }
 
 /// The steps that remain to be checked, each with the facts it may use in addition.
-type Branches = Vec<(usize, Vec<(FactId, Fact)>)>;
+type Branches = Vec<(usize, Vec<(FactId, CheckedFact)>)>;
 
-struct Checker<'a> {
+struct ProofChecker<'a> {
     hypotheses: &'a [Atom],
-    facts: BTreeMap<FactId, Fact>,
+    facts: BTreeMap<FactId, CheckedFact>,
     /// Variables that may not serve as fresh quotients.
     known: BTreeSet<Var>,
 }
 
-impl Checker<'_> {
-    fn new(hypotheses: &[Atom]) -> Checker<'_> {
+impl ProofChecker<'_> {
+    fn new(hypotheses: &[Atom]) -> ProofChecker<'_> {
         let mut facts = BTreeMap::new();
         for (position, atom) in hypotheses.iter().enumerate() {
             let equation = match atom.relation() {
@@ -96,44 +96,44 @@ impl Checker<'_> {
                 Relation::Eq => true,
                 _ => continue,
             };
-            facts.insert(position as FactId, Fact { equation, ..Fact::new(atom.expr()) });
+            facts.insert(position as FactId, CheckedFact { equation, ..CheckedFact::new(atom.expr()) });
         }
-        Checker { hypotheses, facts, known: hypotheses.iter().flat_map(Atom::vars).collect() }
+        ProofChecker { hypotheses, facts, known: hypotheses.iter().flat_map(Atom::vars).collect() }
     }
 
     /// Whether a step keeps its obligation, and what is left to do.
-    fn verify(&mut self, step: &Step) -> Result<Branches, &'static str> {
+    fn verify(&mut self, step: &ProofStep) -> Result<Branches, &'static str> {
         match step {
-            Step::Contradiction(from) => match self.combine(from)?.is_absurd() {
+            ProofStep::Contradiction(from) => match self.combine(from)?.is_absurd() {
                 true => Ok(Vec::new()),
                 false => Err("the combination is no contradiction"),
             },
-            Step::Cut { id, from, then } => {
+            ProofStep::Cut { id, from, then } => {
                 let cut = self.combine(from)?.rounded(&from.scale);
                 let cut = cut.ok_or("a coefficient of the cut is no integer")?;
                 Ok(vec![(*then, vec![(self.fresh(*id)?, cut)])])
             }
-            Step::Squeeze { id, upper, lower, then } => {
+            ProofStep::Squeeze { id, upper, lower, then } => {
                 let (e, f) = (self.combine(upper)?, self.combine(lower)?);
                 if !e.is_opposite(&f, &upper.scale, &lower.scale) {
                     return Err("the two inequalities are not opposite");
                 }
-                Ok(vec![(*then, vec![(self.fresh(*id)?, Fact { equation: true, ..e })])])
+                Ok(vec![(*then, vec![(self.fresh(*id)?, CheckedFact { equation: true, ..e })])])
             }
-            Step::Split { id, expr, low, high } => {
+            ProofStep::Split { id, expr, low, high } => {
                 self.known.extend(expr.vars());
-                let e = Fact::new(expr);
+                let e = CheckedFact::new(expr);
                 self.fork(*id, [(*low, e.shifted(0)), (*high, e.negated(1))])
             }
-            Step::Disequality { hypothesis, id, low, high } => {
+            ProofStep::Disequality { hypothesis, id, low, high } => {
                 let atom = self.hypothesis(*hypothesis)?;
                 if *atom.relation() != Relation::Ne {
                     return Err("the hypothesis is no disequality");
                 }
-                let e = Fact::new(atom.expr());
+                let e = CheckedFact::new(atom.expr());
                 self.fork(*id, [(*low, e.shifted(1)), (*high, e.negated(1))])
             }
-            Step::Quotient { hypothesis, quotient, id, then } => {
+            ProofStep::Quotient { hypothesis, quotient, id, then } => {
                 let [upper, lower] = self.quotient(*hypothesis, *quotient)?;
                 let (id, next) = (self.fresh(*id)?, self.fresh(id.saturating_add(1))?);
                 if id == next {
@@ -145,7 +145,7 @@ impl Checker<'_> {
     }
 
     /// Two branches, each with its own fact of the same number.
-    fn fork(&self, id: FactId, sides: [(usize, Fact); 2]) -> Result<Branches, &'static str> {
+    fn fork(&self, id: FactId, sides: [(usize, CheckedFact); 2]) -> Result<Branches, &'static str> {
         let id = self.fresh(id)?;
         Ok(sides.into_iter().map(|(child, fact)| (child, vec![(id, fact)])).collect())
     }
@@ -160,14 +160,14 @@ impl Checker<'_> {
     }
 
     /// `e − d·q ≤ hi` and `lo − (e − d·q) ≤ 0` for a divisibility hypothesis.
-    fn quotient(&mut self, number: FactId, quotient: Var) -> Result<[Fact; 2], &'static str> {
+    fn quotient(&mut self, number: FactId, quotient: Var) -> Result<[CheckedFact; 2], &'static str> {
         let atom = self.hypothesis(number)?;
         let (divisor, lo, hi) = match atom.relation() {
             Relation::Divides(d) => (d.to_big(), BigInt::zero(), BigInt::zero()),
             Relation::NotDivides(d) => (d.to_big(), BigInt::one(), d.to_big() - 1),
             _ => return Err("the hypothesis is no divisibility"),
         };
-        let mut e = Fact::new(atom.expr());
+        let mut e = CheckedFact::new(atom.expr());
         if !self.known.insert(quotient) {
             return Err("the quotient is not fresh");
         }
@@ -179,8 +179,8 @@ impl Checker<'_> {
     }
 
     /// The sum of facts before division by the scale, if every factor is allowed.
-    fn combine(&self, from: &Combination) -> Result<Fact, &'static str> {
-        let mut sum = Fact { equation: true, ..Fact::new(&Linear::default()) };
+    fn combine(&self, from: &Combination) -> Result<CheckedFact, &'static str> {
+        let mut sum = CheckedFact { equation: true, ..CheckedFact::new(&Linear::default()) };
         if from.scale.signum() <= 0 {
             return Err("the scale is not positive");
         }
@@ -201,22 +201,22 @@ impl Checker<'_> {
     }
 }
 
-impl Fact {
+impl CheckedFact {
     /// `e ≤ 0`.
-    fn new(expr: &Linear) -> Fact {
+    fn new(expr: &Linear) -> CheckedFact {
         let terms = expr.terms().iter().map(|(var, a)| (*var, a.to_big())).collect();
-        Fact { terms, constant: expr.constant().to_big(), equation: false }
+        CheckedFact { terms, constant: expr.constant().to_big(), equation: false }
     }
 
     /// `e + by ≤ 0`.
-    fn shifted(&self, by: i32) -> Fact {
-        Fact { terms: self.terms.clone(), constant: &self.constant + by, equation: false }
+    fn shifted(&self, by: i32) -> CheckedFact {
+        CheckedFact { terms: self.terms.clone(), constant: &self.constant + by, equation: false }
     }
 
     /// `by − e ≤ 0`.
-    fn negated(&self, by: i32) -> Fact {
+    fn negated(&self, by: i32) -> CheckedFact {
         let terms = self.terms.iter().map(|(var, a)| (*var, -a)).collect();
-        Fact { terms, constant: by - &self.constant, equation: false }
+        CheckedFact { terms, constant: by - &self.constant, equation: false }
     }
 
     fn is_absurd(&self) -> bool {
@@ -225,7 +225,7 @@ impl Fact {
     }
 
     /// The fact divided by the scale, as an inequality with rounded constant.
-    fn rounded(mut self, scale: &Int) -> Option<Fact> {
+    fn rounded(mut self, scale: &Int) -> Option<CheckedFact> {
         let scale = scale.to_big();
         for coefficient in self.terms.values_mut() {
             let (quotient, rest) = coefficient.div_rem(&scale);
@@ -240,7 +240,7 @@ impl Fact {
     }
 
     /// Whether `self / mine = −other / theirs`.
-    fn is_opposite(&self, other: &Fact, mine: &Int, theirs: &Int) -> bool {
+    fn is_opposite(&self, other: &CheckedFact, mine: &Int, theirs: &Int) -> bool {
         let (mine, theirs) = (mine.to_big(), theirs.to_big());
         let matches = |(a, b): (&BigInt, &BigInt)| a * &theirs == -(b * &mine);
         self.terms.keys().eq(other.terms.keys())

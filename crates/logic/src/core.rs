@@ -1,14 +1,14 @@
 //! Unsatisfiable cores: which atoms of a contradictory conjunction matter.
 
-use crate::solve::{Outcome, decide};
+use crate::solve::{Decided, decide};
 use crate::terms::atom::Atom;
 
 /// Positions of atoms that contradict each other, as the certificate has it: small,
 /// but perhaps not minimal. `None` if the conjunction has a solution.
 pub fn quick_core(atoms: &[Atom]) -> Option<Vec<usize>> {
     match decide(atoms) {
-        Outcome::Sat(_) => None,
-        Outcome::Unsat(certificate) => Some(certificate.core(atoms.len())),
+        Decided::Sat(_) => None,
+        Decided::Unsat(certificate) => Some(certificate.core(atoms.len())),
     }
 }
 

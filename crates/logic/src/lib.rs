@@ -17,7 +17,7 @@
 //! | find out which atoms matter | [`minimal_core`], [`quick_core`] |
 //! | eliminate variables | [`project`] |
 //! | learn predicates from a path | [`interpolate`], [`interpolate_all`] |
-//! | ask another solver | [`smtlib_script`] |
+//! | ask another solver | [`smtlib_formula`] |
 //!
 //! Predicate abstraction in a nutshell: the literals of a cube are assumed, and
 //! for each predicate the weakest precondition under the step is looked up.
@@ -53,7 +53,7 @@ mod solve;
 mod terms;
 
 pub use self::core::{minimal_core, quick_core};
-pub use certificate::{Certificate, Combination, FactId, Flaw, Step};
+pub use certificate::{Combination, FactId, Flaw, ProofStep, UnsatProof};
 pub use check::check;
 pub use context::{Context, Refutation, Truth};
 pub use formulas::{
@@ -61,14 +61,14 @@ pub use formulas::{
 };
 pub use int::{Int, NotAnInteger};
 pub use interpolate::{
-    Failure, Style, check_interpolants, interpolant_cost, interpolate, interpolate_all, interpolate_as,
+    NoInterpolants, Style, check_interpolants, interpolant_cost, interpolate, interpolate_all, interpolate_as,
 };
 pub use project::{Projection, TooManyCases, project};
-pub use smtlib::{smtlib_declaration, smtlib_formula, smtlib_script};
-pub use solve::{Model, Outcome, decide};
+pub use smtlib::{smtlib_declaration, smtlib_formula};
+pub use solve::{Decided, Model, decide};
 pub use terms::atom::{Atom, Difference, Relation};
-pub use terms::formula::{Formula, Node};
+pub use terms::formula::{Formula, FormulaNode};
 pub use terms::linear::{Linear, Var};
-pub use terms::print::{Display, Naming, Show};
+pub use terms::print::{NamedDisplay, Naming, Show};
 pub use terms::table::Terms;
 pub use terms::template::Template;

@@ -48,7 +48,7 @@ impl fmt::Display for TooManyCases {
 
 impl std::error::Error for TooManyCases {}
 
-type Case = Vec<Atom>;
+type CaseAtoms = Vec<Atom>;
 
 /// Eliminates all variables that are not kept.
 ///
@@ -62,8 +62,8 @@ type Case = Vec<Atom>;
 /// # Ok::<(), logic::TooManyCases>(())
 /// ```
 pub fn project(atoms: &[Atom], keep: impl Fn(Var) -> bool, limit: usize) -> Result<Projection, TooManyCases> {
-    let mut open: Vec<Case> = vec![atoms.to_vec()];
-    let mut done: Vec<Case> = Vec::new();
+    let mut open: Vec<CaseAtoms> = vec![atoms.to_vec()];
+    let mut done: Vec<CaseAtoms> = Vec::new();
     let mut tried = 0;
     while let Some(case) = open.pop() {
         tried += 1;
@@ -85,9 +85,9 @@ pub fn project(atoms: &[Atom], keep: impl Fn(Var) -> bool, limit: usize) -> Resu
 }
 
 /// Drops trivial and weaker parallel atoms and joins opposite ones; `None` if contradictory.
-fn tidy(case: Case) -> Option<Case> {
+fn tidy(case: CaseAtoms) -> Option<CaseAtoms> {
     let mut tightest: BTreeMap<Linear, Int> = BTreeMap::new();
-    let mut kept: Case = Vec::new();
+    let mut kept: CaseAtoms = Vec::new();
     for atom in case {
         if atom.is_false() {
             return None;
@@ -114,11 +114,11 @@ fn tidy(case: Case) -> Option<Case> {
 }
 
 /// A finished case without atoms that follow from the others, if it has a solution.
-fn finish(case: Case) -> Option<Case> {
+fn finish(case: CaseAtoms) -> Option<CaseAtoms> {
     if !decide(&case).is_sat() {
         return None;
     }
-    let mut needed: Case = case;
+    let mut needed: CaseAtoms = case;
     let mut at = 0;
     while at < needed.len() {
         let mut others = Context::new();
@@ -134,12 +134,12 @@ fn finish(case: Case) -> Option<Case> {
 /// The atoms of a case, sorted by how a variable occurs in them.
 #[derive(Default)]
 struct Occurrences {
-    equations: Case,
+    equations: CaseAtoms,
     lowers: Vec<(Int, Linear)>,
     uppers: Vec<(Int, Linear)>,
-    disequalities: Case,
-    divisibilities: Case,
-    rest: Case,
+    disequalities: CaseAtoms,
+    divisibilities: CaseAtoms,
+    rest: CaseAtoms,
 }
 
 impl Occurrences {
@@ -206,7 +206,7 @@ fn cheapest(case: &[Atom], keep: &impl Fn(Var) -> bool) -> Option<Var> {
     vars.into_iter().min_by_key(|var| Occurrences::new(case, *var).price(*var))
 }
 
-fn eliminate(case: &[Atom], var: Var, limit: usize, out: &mut Vec<Case>) -> Result<(), TooManyCases> {
+fn eliminate(case: &[Atom], var: Var, limit: usize, out: &mut Vec<CaseAtoms>) -> Result<(), TooManyCases> {
     let found = Occurrences::new(case, var);
     let least = found.equations.iter().min_by_key(|atom| atom.expr().coefficient(var).abs());
     if let Some(equation) = least {
@@ -231,7 +231,7 @@ fn eliminate(case: &[Atom], var: Var, limit: usize, out: &mut Vec<Case>) -> Resu
 }
 
 /// Uses the equation `a·x + r = 0` to replace `a·x` by `−r` in atoms multiplied by `|a|`.
-fn replace(case: &[Atom], var: Var, equation: &Atom) -> Case {
+fn replace(case: &[Atom], var: Var, equation: &Atom) -> CaseAtoms {
     let a = equation.expr().coefficient(var);
     let size = a.abs();
     let mut result = vec![Atom::divides(size.clone(), equation.expr().substitute(var, &Linear::default()))];
@@ -260,12 +260,12 @@ fn residues(
     var: Var,
     modulus: &Int,
     limit: usize,
-    out: &mut Vec<Case>,
+    out: &mut Vec<CaseAtoms>,
 ) -> Result<(), TooManyCases> {
     let count = modulus.to_i64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= limit);
     for residue in 0..count.ok_or(TooManyCases)? {
         let by = Linear::new([(var, modulus.clone())], Int::from(residue));
-        let next: Case = case.iter().map(|atom| atom.substitute(var, &by)).collect();
+        let next: CaseAtoms = case.iter().map(|atom| atom.substitute(var, &by)).collect();
         if !next.iter().any(Atom::is_false) {
             out.push(next);
         }
@@ -278,7 +278,7 @@ fn shadows(
     var: Var,
     found: &Occurrences,
     limit: usize,
-    out: &mut Vec<Case>,
+    out: &mut Vec<CaseAtoms>,
 ) -> Result<(), TooManyCases> {
     let rooms = found.rooms();
     let mut dark = found.rest.clone();

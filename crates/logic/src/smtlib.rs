@@ -4,36 +4,9 @@ use std::fmt::Write;
 
 use crate::int::Int;
 use crate::terms::atom::{Atom, Relation};
-use crate::terms::formula::{Formula, Node};
+use crate::terms::formula::{Formula, FormulaNode};
 use crate::terms::linear::{Linear, Var};
 use crate::terms::table::Terms;
-
-/// A complete script that asks whether the formulas have a common solution.
-///
-/// ```
-/// use logic::{smtlib_script, Atom, Formula, Terms};
-/// let mut terms = Terms::new();
-/// let x = terms.var("x");
-/// let script = smtlib_script(&terms, &[Formula::from(Atom::le(x, -1))]);
-/// assert!(script.contains("(assert (<= x (- 1)))"));
-/// ```
-pub fn smtlib_script(terms: &Terms, formulas: &[Formula]) -> String {
-    let mut script = String::from("(set-logic QF_LIA)\n");
-    let mut vars: Vec<Var> = formulas.iter().flat_map(Formula::vars).collect();
-    vars.sort_unstable();
-    vars.dedup();
-    for var in vars {
-        script.push_str(&smtlib_declaration(terms, var));
-        script.push('\n');
-    }
-    for formula in formulas {
-        script.push_str("(assert ");
-        write_formula(&mut script, terms, formula);
-        script.push_str(")\n");
-    }
-    script.push_str("(check-sat)\n");
-    script
-}
 
 /// The declaration of a variable.
 pub fn smtlib_declaration(terms: &Terms, var: Var) -> String {
@@ -41,98 +14,64 @@ pub fn smtlib_declaration(terms: &Terms, var: Var) -> String {
 }
 
 /// A formula as an SMT-LIB term.
+///
+/// ```
+/// use logic::{smtlib_formula, Atom, Formula, Terms};
+/// let mut terms = Terms::new();
+/// let x = terms.var("x");
+/// assert_eq!(smtlib_formula(&terms, &Formula::from(Atom::le(x, -1))), "(<= x (- 1))");
+/// ```
 pub fn smtlib_formula(terms: &Terms, formula: &Formula) -> String {
-    let mut out = String::new();
-    write_formula(&mut out, terms, formula);
-    out
-}
-
-fn write_formula(out: &mut String, terms: &Terms, formula: &Formula) {
-    let (parts, symbol) = match formula.node() {
-        Node::Atom(atom) => return write_atom(out, terms, atom),
-        Node::Not(inner) => {
-            out.push_str("(not ");
-            write_formula(out, terms, inner);
-            return out.push(')');
-        }
-        Node::And(parts) if parts.is_empty() => return out.push_str("true"),
-        Node::Or(parts) if parts.is_empty() => return out.push_str("false"),
-        Node::And(parts) => (parts, "and"),
-        Node::Or(parts) => (parts, "or"),
+    let (word, parts) = match formula.node() {
+        FormulaNode::Atom(atom) => return written_atom(terms, atom),
+        FormulaNode::Not(inner) => return format!("(not {})", smtlib_formula(terms, inner)),
+        FormulaNode::And(parts) => ("and", parts),
+        FormulaNode::Or(parts) => ("or", parts),
     };
-    out.push('(');
-    out.push_str(symbol);
-    for part in parts {
-        out.push(' ');
-        write_formula(out, terms, part);
+    if parts.is_empty() {
+        return (word == "and").to_string();
     }
-    out.push(')');
+    let parts: Vec<String> = parts.iter().map(|part| smtlib_formula(terms, part)).collect();
+    format!("({word} {})", parts.join(" "))
 }
 
-fn write_atom(out: &mut String, terms: &Terms, atom: &Atom) {
+fn written_atom(terms: &Terms, atom: &Atom) -> String {
     if atom.is_true() || atom.is_false() {
-        return out.push_str(if atom.is_true() { "true" } else { "false" });
+        return atom.is_true().to_string();
     }
-    let (open, close) = match atom.relation() {
-        Relation::Le => ("(<= ", ")"),
-        Relation::Eq => ("(= ", ")"),
-        Relation::Ne => ("(not (= ", "))"),
-        Relation::Divides(d) => return write_divides(out, terms, d, atom.expr(), true),
-        Relation::NotDivides(d) => return write_divides(out, terms, d, atom.expr(), false),
+    let compared = |sign: &str| {
+        let left = sum(terms, &atom.expr().with_constant(0i64));
+        format!("({sign} {left} {})", number(&-atom.expr().constant()))
     };
-    out.push_str(open);
-    write_linear(out, terms, &atom.expr().with_constant(0i64));
-    out.push(' ');
-    write_number(out, &-atom.expr().constant());
-    out.push_str(close);
-}
-
-fn write_divides(out: &mut String, terms: &Terms, divisor: &Int, expr: &Linear, positive: bool) {
-    out.push_str(if positive { "(= (mod " } else { "(not (= (mod " });
-    write_linear(out, terms, expr);
-    out.push(' ');
-    write_number(out, divisor);
-    out.push_str(if positive { ") 0)" } else { ") 0))" });
-}
-
-fn write_linear(out: &mut String, terms: &Terms, expr: &Linear) {
-    let constant = !expr.constant().is_zero();
-    let summands = expr.terms().len() + usize::from(constant);
-    if summands == 0 {
-        return out.push('0');
-    }
-    if summands > 1 {
-        out.push_str("(+");
-    }
-    for (var, coefficient) in expr.terms() {
-        if summands > 1 {
-            out.push(' ');
-        }
-        if coefficient.is_one() {
-            out.push_str(&symbol(terms, *var));
-            continue;
-        }
-        out.push_str("(* ");
-        write_number(out, coefficient);
-        let _ = write!(out, " {})", symbol(terms, *var));
-    }
-    if constant {
-        if summands > 1 {
-            out.push(' ');
-        }
-        write_number(out, expr.constant());
-    }
-    if summands > 1 {
-        out.push(')');
+    let divided = |by: &Int| format!("(= (mod {} {}) 0)", sum(terms, atom.expr()), number(by));
+    match atom.relation() {
+        Relation::Le => compared("<="),
+        Relation::Eq => compared("="),
+        Relation::Ne => format!("(not {})", compared("=")),
+        Relation::Divides(by) => divided(by),
+        Relation::NotDivides(by) => format!("(not {})", divided(by)),
     }
 }
 
-fn write_number(out: &mut String, number: &Int) {
-    // Writing to a string cannot fail.
-    let _ = match number.signum() < 0 {
-        true => write!(out, "(- {})", number.abs()),
-        false => write!(out, "{number}"),
+fn sum(terms: &Terms, expr: &Linear) -> String {
+    let summand = |(var, coefficient): &(Var, Int)| match coefficient.is_one() {
+        true => symbol(terms, *var),
+        false => format!("(* {} {})", number(coefficient), symbol(terms, *var)),
     };
+    let constant = Some(expr.constant()).filter(|constant| !constant.is_zero());
+    let parts: Vec<String> = expr.terms().iter().map(summand).chain(constant.map(number)).collect();
+    match parts.as_slice() {
+        [] => "0".to_string(),
+        [one] => one.clone(),
+        several => format!("(+ {})", several.join(" ")),
+    }
+}
+
+fn number(number: &Int) -> String {
+    match number.signum() < 0 {
+        true => format!("(- {})", number.abs()),
+        false => number.to_string(),
+    }
 }
 
 const RESERVED: [&str; 24] = [

@@ -132,7 +132,7 @@ pub fn replayed_steps<'c>(
     passed: impl Fn(usize) -> &'c Configuration,
 ) -> Vec<ReplayedStep> {
     let threads = program.threads.len();
-    let mut reader = Reader {
+    let mut reader = RunReader {
         steps: Vec::with_capacity(steps.len()),
         memory: vec![None; program.variables.len()],
         buffers: vec![BTreeMap::new(); threads],
@@ -152,7 +152,7 @@ pub fn replayed_steps<'c>(
 }
 
 /// Reads a run, step by step.
-struct Reader {
+struct RunReader {
     steps: Vec<ReplayedStep>,
     /// For every variable, who wrote what is in memory.
     memory: Vec<Option<usize>>,
@@ -162,7 +162,7 @@ struct Reader {
     last: Vec<Option<usize>>,
 }
 
-impl Reader {
+impl RunReader {
     fn drain(
         &mut self,
         event: Event,
@@ -228,7 +228,7 @@ impl Reader {
 
 /// A step while its parts are performed one after the other on values.
 struct Scene<'a> {
-    reader: &'a mut Reader,
+    reader: &'a mut RunReader,
     thread: ThreadId,
     before: &'a Configuration,
     choice: Option<&'a Int>,

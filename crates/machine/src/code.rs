@@ -9,39 +9,40 @@ use program::{Arith, Cond, Expr, Relation};
 
 /// A compiled expression.
 #[derive(Clone, Debug)]
-pub(crate) enum Code<L> {
+pub(crate) enum CompiledExpr<L> {
     Const(i64),
     /// A constant beyond 64 bits.
     Huge,
     Leaf(L),
-    Binary(Arith, Box<(Code<L>, Code<L>)>),
+    Binary(Arith, Box<(CompiledExpr<L>, CompiledExpr<L>)>),
 }
 
 /// A compiled condition.
 #[derive(Clone, Debug)]
-pub(crate) enum Test<L> {
+pub(crate) enum CompiledCond<L> {
     Const(bool),
-    Compare(Relation, Code<L>, Code<L>),
-    And(Box<[Test<L>]>),
-    Or(Box<[Test<L>]>),
+    Compare(Relation, CompiledExpr<L>, CompiledExpr<L>),
+    And(Box<[CompiledCond<L>]>),
+    Or(Box<[CompiledCond<L>]>),
 }
 
-impl<L> Code<L> {
-    pub(crate) fn compile<K>(expr: &Expr<K>, leaf: &impl Fn(&K) -> L) -> Code<L> {
+impl<L> CompiledExpr<L> {
+    pub(crate) fn compile<K>(expr: &Expr<K>, leaf: &impl Fn(&K) -> L) -> CompiledExpr<L> {
         match expr {
-            Expr::Const(value) => value.to_i64().map_or(Code::Huge, Code::Const),
-            Expr::Leaf(k) => Code::Leaf(leaf(k)),
-            Expr::Binary(op, a, b) => {
-                Code::Binary(*op, Box::new((Code::compile(a, leaf), Code::compile(b, leaf))))
-            }
+            Expr::Const(value) => value.to_i64().map_or(CompiledExpr::Huge, CompiledExpr::Const),
+            Expr::Leaf(k) => CompiledExpr::Leaf(leaf(k)),
+            Expr::Binary(op, a, b) => CompiledExpr::Binary(
+                *op,
+                Box::new((CompiledExpr::compile(a, leaf), CompiledExpr::compile(b, leaf))),
+            ),
         }
     }
 
     #[inline]
     pub(crate) fn eval(&self, leaf: &impl Fn(&L) -> i64) -> Option<i64> {
         match self {
-            Code::Const(value) => Some(*value),
-            Code::Leaf(l) => Some(leaf(l)),
+            CompiledExpr::Const(value) => Some(*value),
+            CompiledExpr::Leaf(l) => Some(leaf(l)),
             deep => deep.eval_deep(leaf),
         }
     }
@@ -49,8 +50,8 @@ impl<L> Code<L> {
     /// Apart, so that the usual cases are inlined where code is run.
     fn eval_deep(&self, leaf: &impl Fn(&L) -> i64) -> Option<i64> {
         match self {
-            Code::Binary(op, sides) => apply(*op, sides.0.eval(leaf)?, sides.1.eval(leaf)?),
-            Code::Huge => None,
+            CompiledExpr::Binary(op, sides) => apply(*op, sides.0.eval(leaf)?, sides.1.eval(leaf)?),
+            CompiledExpr::Huge => None,
             plain => plain.eval(leaf),
         }
     }
@@ -69,24 +70,26 @@ fn apply(op: Arith, a: i64, b: i64) -> Option<i64> {
     }
 }
 
-impl<L> Test<L> {
-    pub(crate) fn compile<K>(cond: &Cond<K>, leaf: &impl Fn(&K) -> L) -> Test<L> {
-        let all = |parts: &[Cond<K>]| parts.iter().map(|part| Test::compile(part, leaf)).collect();
+impl<L> CompiledCond<L> {
+    pub(crate) fn compile<K>(cond: &Cond<K>, leaf: &impl Fn(&K) -> L) -> CompiledCond<L> {
+        let all = |parts: &[Cond<K>]| parts.iter().map(|part| CompiledCond::compile(part, leaf)).collect();
         match cond {
-            Cond::Const(value) => Test::Const(*value),
-            Cond::Compare(relation, a, b) => {
-                Test::Compare(*relation, Code::compile(a, leaf), Code::compile(b, leaf))
-            }
-            Cond::And(parts) => Test::And(all(parts)),
-            Cond::Or(parts) => Test::Or(all(parts)),
+            Cond::Const(value) => CompiledCond::Const(*value),
+            Cond::Compare(relation, a, b) => CompiledCond::Compare(
+                *relation,
+                CompiledExpr::compile(a, leaf),
+                CompiledExpr::compile(b, leaf),
+            ),
+            Cond::And(parts) => CompiledCond::And(all(parts)),
+            Cond::Or(parts) => CompiledCond::Or(all(parts)),
         }
     }
 
     #[inline]
     pub(crate) fn eval(&self, leaf: &impl Fn(&L) -> i64) -> Option<bool> {
         match self {
-            Test::Const(value) => Some(*value),
-            Test::Compare(relation, a, b) => Some(relation.holds(&a.eval(leaf)?, &b.eval(leaf)?)),
+            CompiledCond::Const(value) => Some(*value),
+            CompiledCond::Compare(relation, a, b) => Some(relation.holds(&a.eval(leaf)?, &b.eval(leaf)?)),
             several => several.eval_deep(leaf),
         }
     }
@@ -94,9 +97,13 @@ impl<L> Test<L> {
     /// Apart, so that the usual cases are inlined where code is run.
     fn eval_deep(&self, leaf: &impl Fn(&L) -> i64) -> Option<bool> {
         match self {
-            plain @ (Test::Const(_) | Test::Compare(..)) => plain.eval(leaf),
-            Test::And(parts) => parts.iter().try_fold(true, |all, part| Some(all && part.eval(leaf)?)),
-            Test::Or(parts) => parts.iter().try_fold(false, |any, part| Some(any || part.eval(leaf)?)),
+            plain @ (CompiledCond::Const(_) | CompiledCond::Compare(..)) => plain.eval(leaf),
+            CompiledCond::And(parts) => {
+                parts.iter().try_fold(true, |all, part| Some(all && part.eval(leaf)?))
+            }
+            CompiledCond::Or(parts) => {
+                parts.iter().try_fold(false, |any, part| Some(any || part.eval(leaf)?))
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 //! one away. So a compiled move says how many slots stay as they are at the front and at the
 //! back, and computes only what stands between them.
 
-use crate::code::{Code, Test};
+use crate::code::{CompiledCond, CompiledExpr};
 use crate::{Doubt, Event, Machine, Move, Slot, Source};
 use num_traits::ToPrimitive;
 use program::{Cond, Domain, Expr, Int, Loc, Op, Place, Program, Property, PropertyKind, ThreadId};
@@ -17,7 +17,7 @@ const MAX_CHOICES: i64 = 4096;
 
 /// What code reads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Input {
+pub(crate) enum CodeInput {
     Memory(u32),
     Own(u32),
     Choice,
@@ -25,19 +25,19 @@ pub(crate) enum Input {
 
 /// What the inputs of a move are worth.
 #[derive(Clone, Copy)]
-pub(crate) struct Inputs<'a> {
+pub(crate) struct InputValues<'a> {
     pub(crate) memory: &'a [i64],
     pub(crate) own: &'a [i64],
     pub(crate) choice: i64,
 }
 
-impl Inputs<'_> {
+impl InputValues<'_> {
     #[inline]
-    pub(crate) fn value(&self, input: Input) -> i64 {
+    pub(crate) fn value(&self, input: CodeInput) -> i64 {
         match input {
-            Input::Memory(at) => self.memory[at as usize],
-            Input::Own(at) => self.own[at as usize],
-            Input::Choice => self.choice,
+            CodeInput::Memory(at) => self.memory[at as usize],
+            CodeInput::Own(at) => self.own[at as usize],
+            CodeInput::Choice => self.choice,
         }
     }
 }
@@ -45,12 +45,12 @@ impl Inputs<'_> {
 /// A compiled move.
 pub(crate) struct Compiled {
     pub(crate) event: Event,
-    pub(crate) guard: Test<Input>,
-    pub(crate) memory: Box<[(u32, Code<Input>)]>,
+    pub(crate) guard: CompiledCond<CodeInput>,
+    pub(crate) memory: Box<[(u32, CompiledExpr<CodeInput>)]>,
     /// How many slots at the front of the segment stay.
     pub(crate) front: usize,
     /// What comes between front and back.
-    pub(crate) middle: Box<[Code<Input>]>,
+    pub(crate) middle: Box<[CompiledExpr<CodeInput>]>,
     /// How many slots at the back of the segment stay.
     pub(crate) back: usize,
     pub(crate) choices: Option<Box<[i64]>>,
@@ -61,7 +61,7 @@ pub(crate) struct Compiled {
 impl Compiled {
     /// Compiles a move of a thread that has these slots before and after it; the controls it
     /// leads to have these numbers. Calls `unsure` if not all values of a choice are tried. `None` if
-    /// a slot becomes what is no one value.
+    /// a slot becomes what has no single value.
     pub(crate) fn new<G, L>(
         step: &Move<G, L>,
         (global, local): (u32, u32),
@@ -71,34 +71,34 @@ impl Compiled {
     ) -> Option<Compiled> {
         let places: FxHashMap<Slot, usize> = before.iter().copied().zip(0..).collect();
         let from = |slot: &Slot| match slot {
-            Slot::Memory(variable) => Input::Memory(variable.index() as u32),
-            own => Input::Own(*places.get(own).expect("a move reads its own slots") as u32),
+            Slot::Memory(variable) => CodeInput::Memory(variable.index() as u32),
+            own => CodeInput::Own(*places.get(own).expect("a move reads its own slots") as u32),
         };
         let mut choices = None;
         let mut code = |source: &Source| match source {
-            Source::Is(value) => Some(Code::compile(value, &from)),
+            Source::Is(value) => Some(CompiledExpr::compile(value, &from)),
             Source::Any(domain) => {
                 let (values, exact) = samples.choices(domain);
                 if !exact {
                     unsure();
                 }
                 choices = Some(values.into());
-                Some(Code::Leaf(Input::Choice))
+                Some(CompiledExpr::Leaf(CodeInput::Choice))
             }
             Source::OneOf(_) | Source::Joins(_) => None,
         };
         let set: FxHashMap<Slot, &Source> = step.set.iter().map(|(slot, source)| (*slot, source)).collect();
         let own = after.iter().map(|slot| match set.get(slot) {
             Some(source) => code(source),
-            None => Some(Code::Leaf(from(slot))),
+            None => Some(CompiledExpr::Leaf(from(slot))),
         });
-        let own: Vec<Code<Input>> = own.collect::<Option<_>>()?;
+        let own: Vec<CompiledExpr<CodeInput>> = own.collect::<Option<_>>()?;
         let memory = step.set.iter().filter_map(|(slot, source)| match slot {
             Slot::Memory(variable) => Some(code(source).map(|code| (variable.index() as u32, code))),
             _ => None,
         });
         let memory = memory.collect::<Option<_>>()?;
-        let guard = Test::compile(&step.guard, &from);
+        let guard = CompiledCond::compile(&step.guard, &from);
         let (front, back) = kept(&own, before.len());
         let middle = own[front..own.len() - back].into();
         Some(Compiled { event: step.event, guard, memory, front, middle, back, choices, global, local })
@@ -110,22 +110,21 @@ impl Compiled {
     pub(crate) fn bytes(&self) -> usize {
         let codes = self.middle.len() + self.memory.len();
         size_of::<Compiled>()
-            + codes * size_of::<(u32, Code<Input>)>()
+            + codes * size_of::<(u32, CompiledExpr<CodeInput>)>()
             + self.choices.as_ref().map_or(0, |values| values.len() * size_of::<i64>())
     }
 }
 
 /// How many slots keep their values at the front and at the back of a segment of this length.
-fn kept(own: &[Code<Input>], length: usize) -> (usize, usize) {
-    let is =
-        |code: &Code<Input>, at: usize| matches!(code, Code::Leaf(Input::Own(from)) if *from as usize == at);
+fn kept(own: &[CompiledExpr<CodeInput>], length: usize) -> (usize, usize) {
+    let is = |code: &CompiledExpr<CodeInput>, at: usize| matches!(code, CompiledExpr::Leaf(CodeInput::Own(from)) if *from as usize == at);
     let front = own.iter().zip(0..length).take_while(|(code, at)| is(code, *at)).count();
     let rest = own[front..].iter().rev().zip((front..length).rev());
     (front, rest.take_while(|(code, at)| is(code, *at)).count())
 }
 
 /// The moves of a thread in one control.
-pub(crate) struct Listed {
+pub(crate) struct ListedMoves {
     pub(crate) moves: Box<[Compiled]>,
     pub(crate) doubts: Box<[Doubt]>,
 }
@@ -141,7 +140,7 @@ pub(crate) struct LocalInfo {
     /// others do. Properties from 63 on share the last bit.
     pub(crate) may_violate: u64,
     /// By global; `None` until prepared.
-    pub(crate) moves: Vec<Option<Listed>>,
+    pub(crate) moves: Vec<Option<ListedMoves>>,
 }
 
 impl LocalInfo {

@@ -90,7 +90,7 @@ impl Configuration {
     }
 
     /// The configuration after a step; `None` if it cannot be taken, or not with this value, or takes a
-    /// member of a pool, which is no one value.
+    /// member of a pool, which has no single value.
     pub fn take(
         &self,
         machine: &impl WithBuffers,
@@ -118,7 +118,7 @@ impl Configuration {
             let value = match source {
                 Source::Is(value) => value.eval(&|slot| self.value(*slot)).ok()?,
                 Source::Any(_) => chosen?.clone(),
-                // No one value.
+                // These have no single value.
                 Source::OneOf(_) | Source::Joins(_) => return None,
             };
             next.data.insert(*slot, value);

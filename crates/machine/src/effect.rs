@@ -21,7 +21,7 @@ pub(crate) struct Effect<'a> {
 }
 
 /// What a step does to the data.
-pub(crate) struct Outcome {
+pub(crate) struct EffectOutcome {
     /// When it may happen.
     pub(crate) guard: Cond<Slot>,
     /// What registers and memory become.
@@ -73,14 +73,14 @@ impl<'a> Effect<'a> {
     }
 
     /// The guard and the assignments; registers that are dead afterwards are left out.
-    pub(crate) fn finish(self, live: &[RegId]) -> Outcome {
+    pub(crate) fn finish(self, live: &[RegId]) -> EffectOutcome {
         let thread = self.thread;
         let live = |register: &RegId| live.binary_search(register).is_ok();
         let registers = self.registers.into_iter().filter(|(register, _)| live(register));
         let mut set: Vec<(Slot, Source)> =
             registers.map(|(register, source)| (Slot::Register(thread, register), source)).collect();
         set.extend(self.memory.into_iter().map(|(v, value)| (Slot::Memory(v), Source::Is(value))));
-        Outcome { guard: Cond::and(self.guard), set, buffered: self.buffered }
+        EffectOutcome { guard: Cond::and(self.guard), set, buffered: self.buffered }
     }
 
     fn assign(&mut self, register: RegId, source: Source) {

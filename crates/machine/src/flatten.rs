@@ -98,16 +98,16 @@ impl Flattened {
 }
 
 /// A control of a thread: whether it is inside an atomic section, and the machine's part.
-type Control<M> = (bool, <M as Machine>::Local);
+type FlatControl<M> = (bool, <M as Machine>::Local);
 
 /// One thread on its way to be flat.
 struct Flattening<'m, M: Machine> {
     machine: &'m M,
     id: ThreadId,
     thread: Rewriting<'m, Option<Event>>,
-    locations: HashMap<Control<M>, Loc>,
+    locations: HashMap<FlatControl<M>, Loc>,
     /// Controls whose moves are not yet written.
-    waiting: Vec<Control<M>>,
+    waiting: Vec<FlatControl<M>>,
     overflow: Option<Loc>,
     registers: HashMap<Slot, RegId>,
 }
@@ -132,7 +132,7 @@ impl<'m, M: Machine<Global = Option<ThreadId>>> Flattening<'m, M> {
     }
 
     /// The location of a control; its moves are written later.
-    fn location(&mut self, control: Control<M>) -> Loc {
+    fn location(&mut self, control: FlatControl<M>) -> Loc {
         if let Some(known) = self.locations.get(&control) {
             return *known;
         }

@@ -3,12 +3,13 @@
 
 use num_traits::{Signed, ToPrimitive};
 use program::{
-    Arith, Cond, Domain, EdgeId, Expr, Fence, Int, Linear, Op, Place, Program, RegId, Span, ThreadId, VarId,
+    Arith, Cond, Domain, EdgeId, Expr, Fence, Int, LinearExpr, Op, Place, Program, RegId, Span, ThreadId,
+    VarId,
 };
 
 /// How a step is treated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Plan {
+pub(crate) enum StepPlan {
     /// Copies, adds and compares with offsets up to this.
     Offset(i64),
     /// Chooses any value of a domain.
@@ -20,7 +21,7 @@ pub(crate) enum Plan {
 /// Plans for all edges, and what they need.
 #[derive(Clone, Debug)]
 pub(crate) struct Plans {
-    edges: Vec<Vec<Plan>>,
+    edges: Vec<Vec<StepPlan>>,
     /// The smallest window that will do.
     pub(crate) low: i64,
     pub(crate) high: i64,
@@ -57,7 +58,7 @@ impl Plans {
         Ok(Plans { edges, low, high, precision, modulus: needs.modulus })
     }
 
-    pub(crate) fn at(&self, thread: ThreadId, edge: EdgeId) -> &Plan {
+    pub(crate) fn at(&self, thread: ThreadId, edge: EdgeId) -> &StepPlan {
         &self.edges[thread.index()][edge.index()]
     }
 }
@@ -98,11 +99,11 @@ impl Needs {
         Some(())
     }
 
-    fn op(&mut self, op: &Op) -> Option<Plan> {
+    fn op(&mut self, op: &Op) -> Option<StepPlan> {
         let plan = match op {
             Op::Havoc(_, domain) => {
                 self.domain(domain)?;
-                Plan::Choice
+                StepPlan::Choice
             }
             plain => {
                 let mut total = Some(0i64);
@@ -110,12 +111,12 @@ impl Needs {
                     total = total.zip(self.part(part)).map(|(sum, offset)| sum.saturating_add(offset));
                 });
                 match total {
-                    Some(offset) if offset < LARGEST => Plan::Offset(offset),
+                    Some(offset) if offset < LARGEST => StepPlan::Offset(offset),
                     _ => inputs(plain),
                 }
             }
         };
-        if let Plan::Offset(offset) = plan {
+        if let StepPlan::Offset(offset) = plan {
             self.reach(offset)?;
         }
         Some(plan)
@@ -167,7 +168,7 @@ impl Needs {
 
     /// `x - y + c` compared with 0 has offset `c`; `x + c` needs the constant `-c` in the window.
     /// Known numbers add to `c`.
-    fn difference<L>(&mut self, difference: &Linear<L>, known: i64) -> Option<i64> {
+    fn difference<L>(&mut self, difference: &LinearExpr<L>, known: i64) -> Option<i64> {
         let constant = difference.constant.abs().to_i64()?.checked_add(known)?;
         let coefficients: Vec<&Int> = difference.terms.values().collect();
         match coefficients.as_slice() {
@@ -193,11 +194,11 @@ impl Needs {
         &mut self,
         expr: &Expr<L>,
         no_data: &dyn Fn(&L) -> bool,
-    ) -> Option<(Linear<L>, i64)> {
+    ) -> Option<(LinearExpr<L>, i64)> {
         let mut bounds = Vec::new();
         let terms = self.terms(expr, no_data, &mut bounds)?;
         let whole = terms.linear()?;
-        let mut data = Linear::constant(whole.constant);
+        let mut data = LinearExpr::constant(whole.constant);
         let mut known = 0i64;
         for (term, coefficient) in whole.terms {
             match term {
@@ -247,7 +248,7 @@ impl Needs {
 }
 
 /// What an operation reads, if it has to be computed exactly.
-fn inputs(op: &Op) -> Plan {
+fn inputs(op: &Op) -> StepPlan {
     let (mut registers, mut variables) = (Vec::new(), Vec::new());
     op.for_each_part(&mut |part| {
         part.for_each_read(&mut |register| registers.push(*register));
@@ -255,7 +256,7 @@ fn inputs(op: &Op) -> Plan {
             variables.push(*variable);
         }
     });
-    Plan::Exact(registers, variables)
+    StepPlan::Exact(registers, variables)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

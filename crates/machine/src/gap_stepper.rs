@@ -1,6 +1,6 @@
 //! Running a machine on normal forms of the gap abstraction (see [`Gaps`]).
 
-use crate::gap_plan::{Plan, Plans, Unsupported};
+use crate::gap_plan::{Plans, StepPlan, Unsupported};
 use crate::{DataDomain, Doubt, Event, Gaps, InitialStates, Machine, State, Statement, Stepper};
 use num_traits::ToPrimitive;
 use program::{Domain, EdgeId, Op, Place, Program, ThreadId, VarId};
@@ -119,15 +119,15 @@ impl<'m, M: Machine> GapStepper<'m, M> {
     fn plan_offset(&self, event: Event) -> Option<i64> {
         let Event::Step { thread, edge } = event else { return Some(0) };
         match self.plans.at(thread, edge) {
-            Plan::Offset(offset) => Some(*offset),
-            Plan::Exact(..) => Some(0),
-            Plan::Choice => None,
+            StepPlan::Offset(offset) => Some(*offset),
+            StepPlan::Exact(..) => Some(0),
+            StepPlan::Choice => None,
         }
     }
 
     /// Says so if a step computes with values that are not known exactly.
     fn doubt_inexact(&self, state: &State, thread: ThreadId, edge: EdgeId, doubt: &mut impl FnMut(Doubt)) {
-        let Plan::Exact(registers, variables) = self.plans.at(thread, edge) else { return };
+        let StepPlan::Exact(registers, variables) = self.plans.at(thread, edge) else { return };
         let known = |place: Place| self.gaps.in_window(self.stepper.place(state, &place));
         let exact = registers.iter().all(|r| known(Place::Register(thread, *r)))
             && variables.iter().all(|v| known(Place::Memory(*v)))
@@ -217,11 +217,11 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
             let mut offsets = BTreeSet::from([0]);
             for (edge, _) in self.program().thread(thread).outgoing(loc) {
                 match self.plans.at(thread, edge) {
-                    Plan::Offset(offset) => {
+                    StepPlan::Offset(offset) => {
                         offsets.insert(*offset);
                     }
-                    Plan::Choice => choosing.push(Event::Step { thread, edge }),
-                    Plan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
+                    StepPlan::Choice => choosing.push(Event::Step { thread, edge }),
+                    StepPlan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
                 }
             }
             for offset in offsets {

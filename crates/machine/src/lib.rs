@@ -53,5 +53,5 @@ pub use robust::{
 pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
 pub use stepper::Stepper;
-pub use trace::{Rejected, Trace, TraceStep, replay, replay_steps, replay_while};
+pub use trace::{Trace, TraceRejected, TraceStep, replay, replay_steps, replay_while};
 pub use violation::Violation;

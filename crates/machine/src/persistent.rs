@@ -153,7 +153,7 @@ struct Standing {
     drains: u64,
 }
 
-type Threads = SmallVec<[Standing; 8]>;
+type StandingThreads = SmallVec<[Standing; 8]>;
 
 impl Persistent {
     /// Looks at a program under a memory model; `None` if only everybody together is known to be
@@ -205,7 +205,7 @@ impl Persistent {
         best
     }
 
-    fn standing<'l>(&self, locals: impl IntoIterator<Item = &'l Local>) -> Threads {
+    fn standing<'l>(&self, locals: impl IntoIterator<Item = &'l Local>) -> StandingThreads {
         let standing = |(here, local): (&Vec<Here>, &Local)| {
             let mut thread = Standing { here: here[local.loc.index()], buffered: 0, drains: 0 };
             for (at, entry) in local.kept.iter().enumerate() {
@@ -221,7 +221,7 @@ impl Persistent {
     }
 
     /// The set with all that it takes to make it persistent.
-    fn grown(&self, threads: &Threads, mut set: Agents) -> Option<Agents> {
+    fn grown(&self, threads: &StandingThreads, mut set: Agents) -> Option<Agents> {
         while let Some(by) = self.disturbed(threads, set) {
             let thread = &threads[by];
             let program = thread.may_go().then(|| set.with_program(by));
@@ -234,12 +234,12 @@ impl Persistent {
     }
 
     /// A thread that disturbs the set.
-    fn disturbed(&self, threads: &Threads, set: Agents) -> Option<usize> {
+    fn disturbed(&self, threads: &StandingThreads, set: Agents) -> Option<usize> {
         (0..threads.len()).find(|at| self.disturbs(threads, set, *at))
     }
 
     /// Whether what a thread may do outside of the set makes a difference to it.
-    fn disturbs(&self, threads: &Threads, set: Agents, by: usize) -> bool {
+    fn disturbs(&self, threads: &StandingThreads, set: Agents, by: usize) -> bool {
         let rest = threads[by].rest(set.has_program(by), set.has_buffer(by));
         let others = bits(set.programs | set.buffers).filter(|at| *at != by);
         let mut nexts = others.map(|at| threads[at].next(set.has_program(at), set.has_buffer(at)));

@@ -2,10 +2,10 @@
 //!
 //! States lie one after the other in an arena of fixed chunks, each as a record: a link
 //! (usually the state it was reached from), the length, the bytes, padded to four. A state
-//! is named by the position of its record, so a [`Table`] finds it with one word a state, and
+//! is named by the position of its record, so a [`PositionTable`] finds it with one word per state, and
 //! walking the arena visits states in the order they came: a breadth-first queue for free.
 
-use crate::table::Table;
+use crate::table::PositionTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -36,7 +36,7 @@ pub struct StateSet {
     /// Bytes used in the last chunk.
     used: usize,
     last: Option<StateRef>,
-    table: Table,
+    table: PositionTable,
 }
 
 impl StateSet {

@@ -7,10 +7,10 @@
 //!
 //! Four things make a run incomplete without making it wrong, and are said as [`Doubt`]s: a bound of
 //! the machine was reached, a value left 64 bits, a choice had too many values to try, or a step
-//! takes a member of a pool, which is no one value.
+//! takes a member of a pool, which has no single value.
 
-use crate::code::Test;
-use crate::compiled::{Compiled, Input, Inputs, Listed, LocalInfo, Samples, property_bit};
+use crate::code::CompiledCond;
+use crate::compiled::{CodeInput, Compiled, InputValues, ListedMoves, LocalInfo, Samples, property_bit};
 use crate::{
     DataDomain, Doubt, Event, InitialStates, Machine, MoveOf, Moves, Slot, State, Statement, Violation,
     initial_value,
@@ -33,7 +33,7 @@ pub struct Stepper<'m, M: Machine> {
     memory: usize,
     globals: IndexSet<M::Global, FxBuildHasher>,
     threads: Vec<ThreadTable<M::Local>>,
-    properties: Vec<(PropertyKind, Test<Place>, Span)>,
+    properties: Vec<(PropertyKind, CompiledCond<Place>, Span)>,
     samples: Samples,
     bytes: usize,
 }
@@ -43,7 +43,8 @@ impl<'m, M: Machine> Stepper<'m, M> {
     pub fn new(machine: &'m M) -> Stepper<'m, M> {
         let program = machine.program();
         let table = || ThreadTable { locals: IndexSet::default(), info: Vec::new() };
-        let compile = |p: &program::Property| (p.kind, Test::compile(&p.cond, &|place| *place), p.span);
+        let compile =
+            |p: &program::Property| (p.kind, CompiledCond::compile(&p.cond, &|place| *place), p.span);
         Stepper {
             machine,
             memory: program.variables.len(),
@@ -103,7 +104,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         &self.threads[thread.index()].locals[state.locals[thread.index()] as usize]
     }
 
-    /// Whether ids and the number of values fit together; states of others are checked with it.
+    /// Whether ids and the number of values fit together, as they may not in states that come from files.
     pub fn is_well_formed(&self, state: &State) -> bool {
         let known = state.locals.iter().zip(&self.threads).all(|(id, t)| (*id as usize) < t.info.len());
         known
@@ -213,7 +214,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let listed = info.moves[state.global as usize].as_ref().expect("the state was prepared");
         let step = listed.moves.iter().find(|step| step.event == event)?;
         let own = &state.values[base..base + info.slots.len()];
-        let inputs = Inputs { memory: &state.values[..self.memory], own, choice: value };
+        let inputs = InputValues { memory: &state.values[..self.memory], own, choice: value };
         let mut next = state.clone();
         self.write(state, &mut next, step, thread, base, inputs)?;
         Some(next)
@@ -239,7 +240,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         for step in &listed.moves {
             // Where nothing is chosen nobody reads the choice.
             for choice in step.choices.as_deref().unwrap_or(&[0]) {
-                let inputs = Inputs { memory, own, choice: *choice };
+                let inputs = InputValues { memory, own, choice: *choice };
                 // No value means an overflow.
                 let taken = match step.guard.eval(&|input| inputs.value(*input)) {
                     Some(false) => continue,
@@ -264,9 +265,9 @@ impl<'m, M: Machine> Stepper<'m, M> {
         step: &Compiled,
         thread: usize,
         base: usize,
-        inputs: Inputs<'_>,
+        inputs: InputValues<'_>,
     ) -> Option<()> {
-        let leaf = &|input: &Input| inputs.value(*input);
+        let leaf = &|input: &CodeInput| inputs.value(*input);
         next.global = step.global;
         next.locals[thread] = step.local;
         next.values.clear();
@@ -380,7 +381,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
             slots.resize_with(global as usize + 1, || None);
         }
         self.bytes += compiled.iter().map(Compiled::bytes).sum::<usize>();
-        slots[global as usize] = Some(Listed { moves: compiled.into(), doubts: doubts.into() });
+        slots[global as usize] = Some(ListedMoves { moves: compiled.into(), doubts: doubts.into() });
     }
 }
 

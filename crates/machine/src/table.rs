@@ -13,7 +13,7 @@ const SMALLEST: usize = 16;
 
 /// Positions by hash.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct PositionTable {
     /// A power of two, at most three quarters of them taken.
     entries: Vec<u64>,
     taken: usize,
@@ -31,7 +31,7 @@ fn position(entry: u64) -> u32 {
     (entry as u32).wrapping_sub(1)
 }
 
-impl Table {
+impl PositionTable {
     /// How many positions there are.
     pub(crate) fn len(&self) -> usize {
         self.taken
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn finds_what_was_added_while_it_grows() {
-        let mut table = Table::default();
+        let mut table = PositionTable::default();
         assert_eq!(table.first(hash(0)), None);
         for number in 0..10_000 {
             assert_eq!(table.find(hash(number), |at| at == number), None);
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn growth_is_foreseen() {
-        let mut table = Table::default();
+        let mut table = PositionTable::default();
         for number in 0..5_000 {
             let (before, foreseen) = (table.bytes(), table.growth(1));
             table.insert(hash(number), number);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn tells_equal_hashes_apart_and_wraps_around() {
-        let mut table = Table::default();
+        let mut table = PositionTable::default();
         (0..100).for_each(|number| table.insert(u64::MAX, number));
         assert!(table.first(u64::MAX).is_some_and(|at| at < 100));
         assert!((0..100).all(|number| table.find(u64::MAX, |at| at == number) == Some(number)));

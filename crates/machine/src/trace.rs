@@ -59,7 +59,7 @@ pub struct Trace {
 
 /// Why a trace is no evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rejected {
+pub enum TraceRejected {
     /// An initial value is missing or not allowed.
     Initial,
     /// The step of this number (from 0) cannot be taken.
@@ -70,21 +70,21 @@ pub enum Rejected {
     Stopped,
 }
 
-impl fmt::Display for Rejected {
+impl fmt::Display for TraceRejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rejected::Initial => write!(f, "an initial value is missing or not allowed"),
-            Rejected::Step(at) => write!(f, "step {} cannot be taken", at + 1),
-            Rejected::Stopped => write!(f, "replaying it was stopped"),
-            Rejected::NotViolated => write!(f, "the last state does not violate what the trace claims"),
+            TraceRejected::Initial => write!(f, "an initial value is missing or not allowed"),
+            TraceRejected::Step(at) => write!(f, "step {} cannot be taken", at + 1),
+            TraceRejected::Stopped => write!(f, "replaying it was stopped"),
+            TraceRejected::NotViolated => write!(f, "the last state does not violate what the trace claims"),
         }
     }
 }
 
-impl std::error::Error for Rejected {}
+impl std::error::Error for TraceRejected {}
 
 /// Runs a trace and returns the account of it.
-pub fn replay(program: &Program, model: Model, trace: &Trace) -> Result<Account, Rejected> {
+pub fn replay(program: &Program, model: Model, trace: &Trace) -> Result<Account, TraceRejected> {
     replay_while(program, model, trace, &mut || true)
 }
 
@@ -94,11 +94,11 @@ pub fn replay_while(
     model: Model,
     trace: &Trace,
     go_on: &mut GoOn<'_>,
-) -> Result<Account, Rejected> {
+) -> Result<Account, TraceRejected> {
     let account = replay_steps(program, model, &trace.initial, &trace.steps, go_on)?;
     let end = account.passed().last();
     let violated = end.is_some_and(|end| end.violates(program, trace.violation));
-    if violated { Ok(account) } else { Err(Rejected::NotViolated) }
+    if violated { Ok(account) } else { Err(TraceRejected::NotViolated) }
 }
 
 /// Runs steps, whatever they lead to, asking now and then whether to go on.
@@ -108,16 +108,16 @@ pub fn replay_steps(
     initial: &[(VarId, Int)],
     steps: &[TraceStep],
     go_on: &mut GoOn<'_>,
-) -> Result<Account, Rejected> {
+) -> Result<Account, TraceRejected> {
     let machine = Buffered::exact(program, model).with_dead_registers();
-    let first = Configuration::initial(&machine, initial).ok_or(Rejected::Initial)?;
+    let first = Configuration::initial(&machine, initial).ok_or(TraceRejected::Initial)?;
     let mut passed = vec![first];
     for (at, step) in steps.iter().enumerate() {
         if at % 64 == 0 && !go_on() {
-            return Err(Rejected::Stopped);
+            return Err(TraceRejected::Stopped);
         }
         let next = passed[at].take(&machine, step.event, step.choice.as_ref());
-        passed.push(next.ok_or(Rejected::Step(at))?);
+        passed.push(next.ok_or(TraceRejected::Step(at))?);
     }
     Ok(Account::of(program, steps, passed))
 }

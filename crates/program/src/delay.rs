@@ -1,10 +1,10 @@
-//! The delay extension of lazy TSO [004, sec. 3.1 and appendix A]: a thread keeps stores back
+//! The delay extension of lazy TSO [004, sec. 3.1 and appendix A]: a thread delays stores
 //! along one path, in registers, and so does under SC what a store buffer does under TSO.
 //!
 //! The path `e1 … en` leads from a store to a load and waits for no buffer on the way. Its copy
 //! starts where `e1` does and has a new place `c(i)` behind every copied edge. There a store
 //! is an assignment to a new register, and a load takes the register of the last store to its
-//! variable, if there is one. Behind `c(n)` the stores kept back are made, oldest first, and
+//! variable, if there is one. Behind `c(n)` the delayed stores are made, oldest first, and
 //! the thread is where `en` leads. That is all of the *practical* version: the program can do
 //! what it could before, and more.
 //!
@@ -24,12 +24,12 @@ use std::fmt;
 /// No thread is extended beyond this many edges.
 const MOST_EDGES: usize = 1 << 18;
 
-/// A path along which a thread keeps its stores back.
+/// A path along which a thread delays its stores.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Delay {
     /// The thread.
     pub thread: ThreadId,
-    /// The edges, from the first store kept back to the last load.
+    /// The edges, from the first delayed store to the last load.
     pub path: Vec<EdgeId>,
     /// Whether the first store is taken away (the complete version).
     pub complete: bool,
@@ -40,9 +40,9 @@ pub struct Delay {
 pub enum Origin {
     /// What this edge does.
     Same(EdgeId),
-    /// What this edge does, but a store is kept back.
+    /// What this edge does, but a store is delayed.
     KeptBack(EdgeId),
-    /// It makes a store that was kept back.
+    /// It makes a store that was delayed.
     Made(VarId),
     /// It waits.
     Nothing,
@@ -65,7 +65,7 @@ pub struct NoDelay;
 
 impl fmt::Display for NoDelay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "stores cannot be kept back along this path")
+        write!(f, "stores cannot be delayed along this path")
     }
 }
 
@@ -111,9 +111,9 @@ fn loads(op: &Op) -> bool {
 struct Extension<'t> {
     /// The old thread and what is added; old locations come first.
     new: Rewriting<'t, Origin>,
-    /// The copies of the places on the path, and how many stores are kept back there.
+    /// The copies of the places on the path, and how many stores are delayed there.
     copies: Vec<(Loc, usize)>,
-    /// The stores kept back, oldest first.
+    /// The delayed stores, oldest first.
     kept: Vec<(VarId, RegId)>,
 }
 
@@ -175,7 +175,7 @@ impl<'t> Extension<'t> {
         }
     }
 
-    /// Makes some of the stores kept back, from one place to another; on the way the thread
+    /// Makes some of the delayed stores, from one place to another; on the way the thread
     /// stands where `like` is.
     fn make(&mut self, from: Loc, stores: std::ops::Range<usize>, to: Loc, like: Loc) -> Result<(), NoDelay> {
         let mut at = from;

@@ -1,4 +1,4 @@
-//! Automata as pictures: Graphviz text, one cluster a thread.
+//! Automata as pictures: Graphviz text, one cluster per thread.
 
 use crate::{Loc, Names, Program, ThreadId};
 use std::fmt::Write;

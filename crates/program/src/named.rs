@@ -6,16 +6,16 @@ use std::collections::HashSet;
 /// The registers that the author of a program named. Those a front end made up mean nothing to
 /// a reader, and their names do not occur in the text.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct AuthoredRegisters {
     words: HashSet<String>,
 }
 
-impl Named {
+impl AuthoredRegisters {
     /// Reads the program's text.
-    pub fn of(program: &Program) -> Named {
+    pub fn of(program: &Program) -> AuthoredRegisters {
         let text = program.source.text();
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        Named { words: words.map(str::to_string).collect() }
+        AuthoredRegisters { words: words.map(str::to_string).collect() }
     }
 
     /// Whether the text mentions a register.

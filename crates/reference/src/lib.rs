@@ -37,7 +37,7 @@ mod rules;
 
 /// Where stores wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Model {
+pub enum ReferenceModel {
     /// Nowhere.
     Sc,
     /// In one queue per thread.
@@ -46,26 +46,30 @@ pub enum Model {
     Pso,
 }
 
-impl Model {
+impl ReferenceModel {
     /// All models, the strictest first.
-    pub const ALL: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
+    pub const ALL: [ReferenceModel; 3] = [ReferenceModel::Sc, ReferenceModel::Tso, ReferenceModel::Pso];
 
     /// The model of this name.
-    pub fn named(name: &str) -> Option<Model> {
-        Model::ALL.into_iter().zip(["sc", "tso", "pso"]).find(|(_, n)| *n == name).map(|(model, _)| model)
+    pub fn named(name: &str) -> Option<ReferenceModel> {
+        ReferenceModel::ALL
+            .into_iter()
+            .zip(["sc", "tso", "pso"])
+            .find(|(_, n)| *n == name)
+            .map(|(model, _)| model)
     }
 
     fn queues(self, program: &Program) -> usize {
         match self {
-            Model::Sc => 0,
-            Model::Tso => 1,
-            Model::Pso => program.variables.len(),
+            ReferenceModel::Sc => 0,
+            ReferenceModel::Tso => 1,
+            ReferenceModel::Pso => program.variables.len(),
         }
     }
 
     /// The queue of a thread that takes stores to the variable.
     fn queue_of(self, variable: VarId) -> usize {
-        if self == Model::Pso { variable.index() } else { 0 }
+        if self == ReferenceModel::Pso { variable.index() } else { 0 }
     }
 }
 
@@ -106,7 +110,7 @@ pub struct Config {
 
 /// What happened between two configurations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Step {
+pub enum ReferenceStep {
     /// A thread followed an edge.
     Edge {
         /// The thread.
@@ -127,7 +131,7 @@ pub enum Step {
 
 /// What is wrong with a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Violation {
+pub enum ReferenceViolation {
     /// The thread stands at a failure location.
     Failure(ThreadId, Loc),
     /// The `never` at this position of the program's properties holds.
@@ -138,7 +142,7 @@ pub enum Violation {
 
 /// How far to explore.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ReferenceLimits {
     /// A store that would make a queue longer than this is not made.
     pub queue: usize,
     /// How many configurations are kept at most.
@@ -157,11 +161,11 @@ pub struct Reached {
     /// Whether a configuration was left out because there were too many.
     pub truncated: bool,
     /// The violations in the configurations met.
-    pub violations: BTreeSet<Violation>,
+    pub violations: BTreeSet<ReferenceViolation>,
 }
 
 /// Where a program may start: one configuration for every choice of initial values.
-pub fn initial(program: &Program, model: Model, candidates: &[Int]) -> Vec<Config> {
+pub fn initial(program: &Program, model: ReferenceModel, candidates: &[Int]) -> Vec<Config> {
     let mut memories = vec![Vec::new()];
     for variable in &program.variables {
         let values = values(&variable.initial, candidates);
@@ -185,21 +189,21 @@ pub fn initial(program: &Program, model: Model, candidates: &[Int]) -> Vec<Confi
 /// Everything that can happen next. A choice from all integers tries the candidates only.
 pub fn successors(
     program: &Program,
-    model: Model,
+    model: ReferenceModel,
     config: &Config,
     candidates: &[Int],
-) -> Vec<(Step, Config)> {
+) -> Vec<(ReferenceStep, Config)> {
     let mut next = Vec::new();
     for thread in program.thread_ids() {
         for (id, edge) in program.thread(thread).outgoing(config.locs[thread.index()]) {
             for (choice, mut after) in config.after(model, thread, &edge.op, candidates) {
                 after.locs[thread.index()] = edge.to;
-                next.push((Step::Edge { thread, edge: id, choice }, after));
+                next.push((ReferenceStep::Edge { thread, edge: id, choice }, after));
             }
         }
         for queue in 0..model.queues(program) {
             if let Some((variable, after)) = config.drained(thread, queue) {
-                next.push((Step::Drain { thread, variable }, after));
+                next.push((ReferenceStep::Drain { thread, variable }, after));
             }
         }
     }
@@ -207,20 +211,20 @@ pub fn successors(
 }
 
 /// What is wrong with a configuration.
-pub fn violations(program: &Program, config: &Config) -> Vec<Violation> {
+pub fn violations(program: &Program, config: &Config) -> Vec<ReferenceViolation> {
     let mut found = Vec::new();
     for thread in program.thread_ids() {
         let loc = config.locs[thread.index()];
         if program.thread(thread).location(loc).failure.is_some() {
-            found.push(Violation::Failure(thread, loc));
+            found.push(ReferenceViolation::Failure(thread, loc));
         }
     }
     for (at, property) in program.properties.iter().enumerate() {
         let holds = property.cond.eval(&|place| config.place(place)).ok();
         match property.kind {
-            PropertyKind::Never if holds == Some(true) => found.push(Violation::Never(at)),
+            PropertyKind::Never if holds == Some(true) => found.push(ReferenceViolation::Never(at)),
             PropertyKind::Finally if holds == Some(false) && config.is_final(program) => {
-                found.push(Violation::Finally(at));
+                found.push(ReferenceViolation::Finally(at));
             }
             _ => {}
         }
@@ -229,7 +233,7 @@ pub fn violations(program: &Program, config: &Config) -> Vec<Violation> {
 }
 
 /// All configurations within the limits, breadth first.
-pub fn explore(program: &Program, model: Model, limits: &Limits) -> Reached {
+pub fn explore(program: &Program, model: ReferenceModel, limits: &ReferenceLimits) -> Reached {
     let mut reached =
         Reached { configs: BTreeSet::new(), cap_hit: false, truncated: false, violations: BTreeSet::new() };
     let mut waiting = VecDeque::new();
@@ -245,7 +249,13 @@ pub fn explore(program: &Program, model: Model, limits: &Limits) -> Reached {
 }
 
 impl Reached {
-    fn add(&mut self, program: &Program, config: Config, limits: &Limits, waiting: &mut VecDeque<Config>) {
+    fn add(
+        &mut self,
+        program: &Program,
+        config: Config,
+        limits: &ReferenceLimits,
+        waiting: &mut VecDeque<Config>,
+    ) {
         if config.longest_queue() > limits.queue {
             self.cap_hit = true;
         } else if self.configs.contains(&config) {
@@ -313,7 +323,7 @@ impl Config {
     /// The configurations an operation may lead to, all but the thread's new location.
     fn after(
         &self,
-        model: Model,
+        model: ReferenceModel,
         thread: ThreadId,
         op: &Op,
         candidates: &[Int],
@@ -331,7 +341,7 @@ impl Config {
     }
 
     /// Does one operation; `None` if it cannot happen now.
-    fn perform(&mut self, model: Model, thread: ThreadId, op: &Op) -> Option<()> {
+    fn perform(&mut self, model: ReferenceModel, thread: ThreadId, op: &Op) -> Option<()> {
         let t = thread.index();
         match op {
             Op::Skip => {}
@@ -353,7 +363,7 @@ impl Config {
             }
             Op::Fence(Fence::Full) => require(self.buffers[t].is_empty())?,
             Op::Fence(Fence::Store) => {
-                if model == Model::Pso {
+                if model == ReferenceModel::Pso {
                     self.buffers[t].epoch += 1;
                     self.buffers[t].normalise();
                 }
@@ -381,8 +391,8 @@ impl Config {
         Some(())
     }
 
-    fn store(&mut self, model: Model, thread: ThreadId, variable: VarId, value: Int) -> Option<()> {
-        if model == Model::Sc || self.holder == Some(thread) {
+    fn store(&mut self, model: ReferenceModel, thread: ThreadId, variable: VarId, value: Int) -> Option<()> {
+        if model == ReferenceModel::Sc || self.holder == Some(thread) {
             require(!self.locked_out(thread))?;
             self.memory[variable.index()] = value;
         } else {

@@ -3,7 +3,7 @@
 //! Names are the usual ones. Variables are `x`, `y`, `z` (0, 1, 2); an outcome is written as
 //! in litmus files, `0:r1=0` for register `r1` of thread 0 and `x=2` for memory in the end.
 
-use super::{Limits, Model, explore};
+use super::{ReferenceLimits, ReferenceModel, explore};
 use program::{
     Arith, Cond, Expr, Fence, Int, Op, Place, Program, RegId, Relation, Source, Span, ThreadBuilder,
     ThreadId, VarId, Variable,
@@ -15,34 +15,34 @@ pub(super) const Z: VarIndex = 2;
 pub(super) type VarIndex = usize;
 
 /// The ways one step of a thread can go.
-pub(super) type Line = Vec<Op>;
+pub(super) type StepChoices = Vec<Op>;
 
 pub(super) fn reg(index: usize) -> RegId {
     RegId::new(index)
 }
 
-pub(super) fn write(variable: VarIndex, value: i64) -> Line {
+pub(super) fn write(variable: VarIndex, value: i64) -> StepChoices {
     vec![Op::Store(VarId::new(variable), Expr::from(value))]
 }
 
-pub(super) fn read(register: usize, variable: VarIndex) -> Line {
+pub(super) fn read(register: usize, variable: VarIndex) -> StepChoices {
     vec![Op::Load(reg(register), VarId::new(variable))]
 }
 
-pub(super) fn fence() -> Line {
+pub(super) fn fence() -> StepChoices {
     vec![Op::Fence(Fence::Full)]
 }
 
-pub(super) fn store_fence() -> Line {
+pub(super) fn store_fence() -> StepChoices {
     vec![Op::Fence(Fence::Store)]
 }
 
-pub(super) fn swap(register: usize, variable: VarIndex, value: i64) -> Line {
+pub(super) fn swap(register: usize, variable: VarIndex, value: i64) -> StepChoices {
     vec![Op::locked([read(register, variable), write(variable, value)].concat())]
 }
 
 /// Success leaves 1 in the register, failure 0.
-pub(super) fn cas(register: usize, variable: VarIndex, old: i64, new: i64) -> Line {
+pub(super) fn cas(register: usize, variable: VarIndex, old: i64, new: i64) -> StepChoices {
     let (r, x) = (reg(register), VarId::new(variable));
     let is_old = Cond::compare(Relation::Eq, r, old);
     let success = vec![
@@ -56,7 +56,7 @@ pub(super) fn cas(register: usize, variable: VarIndex, old: i64, new: i64) -> Li
 }
 
 /// Straight threads over `x`, `y`, `z`, each with registers `r0` to `r3`.
-pub(super) fn straight(threads: &[Vec<Line>]) -> Program {
+pub(super) fn straight(threads: &[Vec<StepChoices>]) -> Program {
     let mut program = Program::new("litmus", Source::default());
     for name in ["x", "y", "z"] {
         program.add_variable(Variable::new(name, Span::NONE));
@@ -97,11 +97,11 @@ fn outcome(text: &str) -> Vec<(Place, Int)> {
 }
 
 /// Asserts under which models an outcome is possible in the end.
-fn check(threads: &[Vec<Line>], wanted: &str, possible: &[Model]) {
+fn check(threads: &[Vec<StepChoices>], wanted: &str, possible: &[ReferenceModel]) {
     let program = straight(threads);
     let wanted = outcome(wanted);
-    for model in Model::ALL {
-        let limits = Limits { queue: 8, configs: 100_000, candidates: Vec::new() };
+    for model in ReferenceModel::ALL {
+        let limits = ReferenceLimits { queue: 8, configs: 100_000, candidates: Vec::new() };
         let reached = explore(&program, model, &limits);
         assert!(!reached.cap_hit && !reached.truncated);
         let mut ends = reached.configs.iter().filter(|config| config.is_final(&program));
@@ -110,12 +110,12 @@ fn check(threads: &[Vec<Line>], wanted: &str, possible: &[Model]) {
     }
 }
 
-const NOWHERE: &[Model] = &[];
-const PSO: &[Model] = &[Model::Pso];
-const TSO_AND_PSO: &[Model] = &[Model::Tso, Model::Pso];
-const EVERYWHERE: &[Model] = &Model::ALL;
+const NOWHERE: &[ReferenceModel] = &[];
+const PSO: &[ReferenceModel] = &[ReferenceModel::Pso];
+const TSO_AND_PSO: &[ReferenceModel] = &[ReferenceModel::Tso, ReferenceModel::Pso];
+const EVERYWHERE: &[ReferenceModel] = &ReferenceModel::ALL;
 
-fn sb(between_0: Vec<Line>, between_1: Vec<Line>, possible: &[Model]) {
+fn sb(between_0: Vec<StepChoices>, between_1: Vec<StepChoices>, possible: &[ReferenceModel]) {
     let first = [vec![write(X, 1)], between_0, vec![read(0, Y)]].concat();
     let second = [vec![write(Y, 1)], between_1, vec![read(0, X)]].concat();
     check(&[first, second], "0:r0=0 1:r0=0", possible);
@@ -149,7 +149,7 @@ fn store_buffering_with_early_own_reads() {
 
 #[test]
 fn message_passing() {
-    let mp = |between: Vec<Line>, possible| {
+    let mp = |between: Vec<StepChoices>, possible| {
         let writer = [vec![write(X, 1)], between, vec![write(Y, 1)]].concat();
         check(&[writer, vec![read(0, Y), read(1, X)]], "1:r0=1 1:r1=0", possible);
     };
@@ -190,11 +190,12 @@ fn independent_reads_of_independent_writes() {
 
 #[test]
 fn two_and_two_writes() {
-    let thread =
-        |first, between: Vec<Line>, second| [vec![write(first, 1)], between, vec![write(second, 2)]].concat();
+    let thread = |first, between: Vec<StepChoices>, second| {
+        [vec![write(first, 1)], between, vec![write(second, 2)]].concat()
+    };
     check(&[thread(X, vec![], Y), thread(Y, vec![], X)], "x=1 y=1", PSO);
     check(&[thread(X, vec![store_fence()], Y), thread(Y, vec![], X)], "x=1 y=1", PSO);
-    let both = |kind: fn() -> Line| [thread(X, vec![kind()], Y), thread(Y, vec![kind()], X)];
+    let both = |kind: fn() -> StepChoices| [thread(X, vec![kind()], Y), thread(Y, vec![kind()], X)];
     check(&both(store_fence), "x=1 y=1", NOWHERE);
     check(&both(fence), "x=1 y=1", NOWHERE);
 }
@@ -212,7 +213,7 @@ fn coherence() {
 
 #[test]
 fn r() {
-    let threads = |between_0: Vec<Line>, between_1: Vec<Line>| {
+    let threads = |between_0: Vec<StepChoices>, between_1: Vec<StepChoices>| {
         let first = [vec![write(X, 1)], between_0, vec![write(Y, 1)]].concat();
         [first, [vec![write(Y, 2)], between_1, vec![read(0, X)]].concat()]
     };
@@ -225,7 +226,7 @@ fn r() {
 
 #[test]
 fn s() {
-    let threads = |between: Vec<Line>| {
+    let threads = |between: Vec<StepChoices>| {
         let first = [vec![write(X, 2)], between, vec![write(Y, 1)]].concat();
         [first, vec![read(0, Y), write(X, 1)]]
     };
@@ -241,7 +242,7 @@ fn write_to_read_causality() {
 
 #[test]
 fn read_to_write_causality() {
-    let threads = |between: Vec<Line>| {
+    let threads = |between: Vec<StepChoices>| {
         let last = [vec![write(Y, 1)], between, vec![read(0, X)]].concat();
         [vec![write(X, 1)], vec![read(0, X), read(1, Y)], last]
     };

@@ -13,9 +13,9 @@ mod seed004;
 
 use crate::args;
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::limits::{Budget, Interrupt, Watch};
-use crate::progress::Display;
+use crate::progress::ProgressDisplay;
 use crate::report::{BenchCell, BenchTable, Said, Section, Times, markdown};
 use crate::session::usual_threads;
 use engine::{Abstraction, Engine, Finding, Run, decide};
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A program of our own corpus: the name of its file and its text, part of the binary.
-type File = (&'static str, &'static str);
+type CorpusFile = (&'static str, &'static str);
 
 macro_rules! corpus {
     ($name:literal) => {
@@ -54,12 +54,12 @@ pub const BENCHES: &[Bench] =
     &[seed000::SEED000, seed000::ABSTRACTIONS, seed004::LAZY, seed004::ROBUST, portfolio::PORTFOLIO];
 
 /// Runs the command.
-pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
+pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandError> {
     let report = args.report.chosen();
     let Some(bench) = BENCHES.iter().find(|bench| Some(bench.name) == args.name.as_deref()) else {
         let entries = BENCHES.iter().map(|bench| (bench.name, bench.about.to_string())).collect();
         let sections = [Section { title: "benches", entries }];
-        console.print(&report.print(&Said::Registries(&sections), console.look()))?;
+        console.print(&(report.print)(&Said::Registries(&sections), console.look()))?;
         return Ok(Exit::Holds);
     };
     let bencher = Bencher {
@@ -68,13 +68,13 @@ pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
         budget: args.budget(),
         runs: args.runs as usize,
         interrupt: &Interrupt::listen(),
-        display: &Display::new(console.look().quiet),
+        display: &ProgressDisplay::new(console.look().quiet),
     };
-    let mut tables = (bench.tables)(&bencher).map_err(Failure::Message)?;
+    let mut tables = (bench.tables)(&bencher).map_err(CommandError::Message)?;
     tables.last_mut().into_iter().for_each(|table| table.notes.push(bencher.about_times()));
     let printed = match args.markdown {
         true => markdown(&tables),
-        false => report.print(&Said::Bench(bench.name, &tables), console.look()),
+        false => (report.print)(&Said::Bench(bench.name, &tables), console.look()),
     };
     console.print(&printed)?;
     Ok(Exit::Holds)
@@ -87,7 +87,7 @@ pub struct Bencher<'a> {
     budget: Budget,
     runs: usize,
     interrupt: &'a Interrupt,
-    display: &'a Display,
+    display: &'a ProgressDisplay,
 }
 
 /// An answer and what it took.
@@ -100,6 +100,14 @@ pub struct Measured<T> {
     pub cpu: BenchCell,
     /// The most megabytes allocated meanwhile.
     pub megabytes: usize,
+}
+
+impl<T, E: std::fmt::Display> Measured<Result<T, E>> {
+    /// The answer, if there is one.
+    fn answered(self) -> Result<Measured<T>, String> {
+        let answer = self.answer.map_err(|error| error.to_string())?;
+        Ok(Measured { answer, time: self.time, cpu: self.cpu, megabytes: self.megabytes })
+    }
 }
 
 impl Bencher<'_> {
@@ -161,11 +169,10 @@ impl Bencher<'_> {
         task: &Task<'_>,
         abstraction: Abstraction,
     ) -> Result<Measured<Finding>, String> {
-        let measured = self.measure_on(threads, &task.program.name, |monitor| {
+        let ask = |monitor: &dyn Monitor| {
             decide(task, engine, &Run { monitor, abstraction, threads, ..Run::default() })
-        });
-        let Measured { answer, time, cpu, megabytes } = measured;
-        Ok(Measured { answer: answer.map_err(|bug| bug.to_string())?, time, cpu, megabytes })
+        };
+        self.measure_on(threads, &task.program.name, ask).answered()
     }
 
     /// The limit on time, in milliseconds.

@@ -26,7 +26,7 @@ const GRACE: f64 = 50.0;
 const THREADS: usize = 2;
 
 /// What one question to one engine took.
-struct Asked {
+struct MeasuredEngine {
     engine: &'static str,
     answered: bool,
     wall: f64,
@@ -34,19 +34,19 @@ struct Asked {
 }
 
 /// What all say about a program under a model.
-struct Compared {
+struct EngineComparison {
     what: String,
     verdict: &'static str,
     winner: &'static str,
-    alone: Vec<Asked>,
+    alone: Vec<MeasuredEngine>,
     /// The portfolio on one thread and on several.
-    one: Asked,
-    several: Asked,
+    one: MeasuredEngine,
+    several: MeasuredEngine,
 }
 
-impl Compared {
+impl EngineComparison {
     /// The least of the engines that answered.
-    fn best(&self, of: impl Fn(&Asked) -> f64) -> Option<f64> {
+    fn best(&self, of: impl Fn(&MeasuredEngine) -> f64) -> Option<f64> {
         self.alone.iter().filter(|asked| asked.answered).map(of).min_by(f64::total_cmp)
     }
 
@@ -92,14 +92,14 @@ fn variants(bencher: &Bencher<'_>, name: &str, text: &str) -> Result<Vec<(String
     }
 }
 
-fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<Compared, String> {
+fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<EngineComparison, String> {
     let engines = ENGINES.iter().filter(|engine| engine.name() != Portfolio.name());
     let ask = |engine: &dyn Engine, threads| bencher.ask_on(threads, engine, task, Default::default());
     let alone = engines.map(|engine| Ok(asked(engine.name(), &ask(*engine, THREADS)?)));
-    let alone = alone.collect::<Result<Vec<Asked>, String>>()?;
+    let alone = alone.collect::<Result<Vec<MeasuredEngine>, String>>()?;
     let one = ask(&Portfolio, 1)?;
     let several = ask(&Portfolio, THREADS)?;
-    Ok(Compared {
+    Ok(EngineComparison {
         what: format!("{what}, {}", task.model.name().to_uppercase()),
         verdict: several.answer.checked.verdict().word(),
         winner: several.answer.engine,
@@ -109,9 +109,9 @@ fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<Compare
     })
 }
 
-fn asked(engine: &'static str, measured: &Measured<Finding>) -> Asked {
+fn asked(engine: &'static str, measured: &Measured<Finding>) -> MeasuredEngine {
     let answered = measured.answer.checked.holds().is_some();
-    Asked { engine, answered, wall: median(&measured.time), cpu: median(&measured.cpu) }
+    MeasuredEngine { engine, answered, wall: median(&measured.time), cpu: median(&measured.cpu) }
 }
 
 fn median(cell: &BenchCell) -> f64 {
@@ -122,22 +122,23 @@ fn median(cell: &BenchCell) -> f64 {
 }
 
 /// How often the portfolio is as good as it should be.
-fn summary(bencher: &Bencher<'_>, rows: &[Compared]) -> BenchTable {
+fn summary(bencher: &Bencher<'_>, rows: &[EngineComparison]) -> BenchTable {
     let limit = bencher.limit_milliseconds();
-    let lost = |row: &&Compared| {
+    let lost = |row: &&EngineComparison| {
         !row.several.answered && row.best(|asked| asked.wall).is_some_and(|best| best <= limit / 5.0)
     };
     let decided = rows.iter().filter(|row| row.several.answered).count();
-    let over = |pair: fn(&Compared) -> Option<(f64, f64)>, times: f64| {
-        let over = |row: &&Compared| pair(row).is_some_and(|(ours, best)| ours > times * best + GRACE);
+    let over = |pair: fn(&EngineComparison) -> Option<(f64, f64)>, times: f64| {
+        let over =
+            |row: &&EngineComparison| pair(row).is_some_and(|(ours, best)| ours > times * best + GRACE);
         names(rows.iter().filter(over))
     };
-    let sum = |of: &dyn Fn(&Compared) -> f64| BenchCell::Milliseconds(rows.iter().map(of).sum());
+    let sum = |of: &dyn Fn(&EngineComparison) -> f64| BenchCell::Milliseconds(rows.iter().map(of).sum());
     let mut table = BenchTable {
         title: "The portfolio beside its engines: summary.".to_string(),
         columns: vec!["what", "rows"],
         notes: vec![format!(
-            "Limit: {} s a question. Engines by themselves and the portfolio may use {THREADS} threads; the \
+            "Limit: {} s per question. Engines by themselves and the portfolio may use {THREADS} threads; the \
              portfolio's CPU time is that on one.",
             limit / 1000.0
         )],
@@ -147,8 +148,8 @@ fn summary(bencher: &Bencher<'_>, rows: &[Compared]) -> BenchTable {
     row("questions", rows.len().into());
     row("answered by the portfolio", decided.into());
     row("not answered, though an engine does within a fifth of the limit", names(rows.iter().filter(lost)));
-    row("CPU time above 3 x the best engine's + 50 ms", over(Compared::cpu, 3.0));
-    row("time on two threads above 2 x the best engine's + 50 ms", over(Compared::wall, 2.0));
+    row("CPU time above 3 x the best engine's + 50 ms", over(EngineComparison::cpu, 3.0));
+    row("time on two threads above 2 x the best engine's + 50 ms", over(EngineComparison::wall, 2.0));
     row(
         "sum of CPU times where both answer, portfolio, ms",
         sum(&|row| row.cpu().map_or(0.0, |pair| pair.0)),
@@ -158,7 +159,7 @@ fn summary(bencher: &Bencher<'_>, rows: &[Compared]) -> BenchTable {
 }
 
 /// How many rows there are, and which.
-fn names<'a>(rows: impl Iterator<Item = &'a Compared>) -> BenchCell {
+fn names<'a>(rows: impl Iterator<Item = &'a EngineComparison>) -> BenchCell {
     let names: Vec<&str> = rows.map(|row| row.what.as_str()).collect();
     match names.len() {
         0 => 0.into(),
@@ -166,12 +167,12 @@ fn names<'a>(rows: impl Iterator<Item = &'a Compared>) -> BenchCell {
     }
 }
 
-fn details(rows: &[Compared]) -> BenchTable {
-    let alone = |row: &Compared, name: &str| {
+fn details(rows: &[EngineComparison]) -> BenchTable {
+    let alone = |row: &EngineComparison, name: &str| {
         let asked = row.alone.iter().find(|asked| asked.engine == name && asked.answered);
         asked.map_or(BenchCell::Missing, |asked| BenchCell::Milliseconds(asked.cpu))
     };
-    let line = |row: &Compared| {
+    let line = |row: &EngineComparison| {
         let mut cells: Vec<BenchCell> = vec![row.what.as_str().into(), row.verdict.into(), row.winner.into()];
         cells.extend(["explicit", "gaps", "cegar", "lazy"].map(|name| alone(row, name)));
         cells.push(BenchCell::Milliseconds(row.one.cpu));

@@ -4,13 +4,13 @@
 //! The published times are those of the authors' prototype on a laptop of 2012. Fences are
 //! counted per process, as there: all threads of these programs run the same code.
 
-use super::{Bench, Bencher, File, Measured, corpus};
+use super::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
     Abstraction, Cegar, Costs, Engine, FenceAnswer, FenceOptions, FencesFound, Placed, Points, Portfolio,
     Run, place_fences,
 };
-use evidence::{Statistics, Task};
+use evidence::{Monitor, Statistics, Task};
 use machine::{Forgotten, Keep, Model, model_named};
 use program::{Fence, Program, Strength};
 
@@ -29,7 +29,7 @@ pub const ABSTRACTIONS: Bench = Bench {
 };
 
 /// Program, our model, published seconds, fences per process and templates.
-const TABLE_1: &[(&str, File, f64, usize, usize)] = &[
+const TABLE_1: &[(&str, CorpusFile, f64, usize, usize)] = &[
     ("Burns", corpus!("burns"), 0.02, 1, 1),
     ("Simple Dekker", corpus!("dekker_simple"), 0.04, 1, 1),
     ("Full Dekker", corpus!("dekker"), 0.06, 1, 1),
@@ -41,7 +41,7 @@ const TABLE_1: &[(&str, File, f64, usize, usize)] = &[
 ];
 
 /// Programs with unbounded counters. Those whose names end in `pso` have the fences PSO needs.
-const COUNTERS: &[(&str, File)] = &[
+const COUNTERS: &[(&str, CorpusFile)] = &[
     ("alternating bit", corpus!("alternating_bit")),
     ("Andrews' ticket", corpus!("ticket_andrews")),
     ("array queue", corpus!("array_queue")),
@@ -53,7 +53,7 @@ const COUNTERS: &[(&str, File)] = &[
 ];
 
 /// Safe programs for comparing abstractions.
-const SAFE: &[(&str, File)] = &[
+const SAFE: &[(&str, CorpusFile)] = &[
     ("dijkstra, fenced", corpus!("dijkstra_fenced")),
     ("lamport_fast, fenced", corpus!("lamport_fast_fenced")),
     ("bakery, fenced", corpus!("bakery_fenced")),
@@ -240,10 +240,9 @@ fn synthesis(
 ) -> Result<Measured<FencesFound>, String> {
     let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false };
     let task = Task::safe(program, model);
-    let Measured { answer, time, cpu, megabytes } = bencher.measure(&program.name, |monitor| {
-        place_fences(&task, engine, &options, &Run { monitor, ..Run::default() })
-    });
-    Ok(Measured { answer: answer.map_err(|bug| bug.to_string())?, time, cpu, megabytes })
+    let place =
+        |monitor: &dyn Monitor| place_fences(&task, engine, &options, &Run { monitor, ..Run::default() });
+    bencher.measure(&program.name, place).answered()
 }
 
 fn placed(found: &FencesFound) -> Option<&Placed> {

@@ -4,7 +4,7 @@ use super::Comparing;
 use super::config::How;
 use super::config::written::Expected;
 use crate::limits::Watch;
-use crate::report::{Place, fence_name};
+use crate::report::{TextRegion, fence_name};
 use engine::{Costs, FenceAnswer, FenceOptions, Placed, Points, decide, place_fences};
 use evidence::{Checked, Task};
 use machine::Model;
@@ -58,9 +58,9 @@ pub fn short(program: &Program, checked: &Checked) -> Short {
 }
 
 /// Fences in words, and where the first of them goes.
-pub fn named(program: &Program, placed: &Placed) -> (String, Option<Place>) {
+pub fn named(program: &Program, placed: &Placed) -> (String, Option<TextRegion>) {
     let points = placed.fences.iter().map(|fence| &fence.point);
     let names: Vec<String> = points.clone().map(|point| fence_name(program, point)).collect();
     let first = points.into_iter().next();
-    (names.join(", "), first.and_then(|point| Place::of(&program.source, point.span)))
+    (names.join(", "), first.and_then(|point| TextRegion::of(&program.source, point.span)))
 }

@@ -7,23 +7,22 @@
 mod error;
 pub mod written;
 
-use crate::args::{Exploring, Input, Limits, Resources};
-use crate::input::{cannot_read, name};
+use crate::args::{Exploring, InputArgs, LimitArgs, Resources};
+use crate::input::{name, read_file};
 use crate::limits::Budget;
 use clap::Parser;
 use engine::{Costs, ENGINES, Points, USUAL_BUFFER};
-use frontend::{Diagnostic, MAX_TEXT};
+use frontend::Diagnostic;
 use machine::{MODELS, Model, TSO, model_named};
 use program::{Int, Source, Span};
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
-use written::{Expect, Expected, Fences, Numbers, Program, Written};
+use written::{Expect, Expected, WrittenConfig, WrittenFences, WrittenLimits, WrittenProgram};
 
 /// Everything that is expected.
-pub struct Config {
+pub struct CiConfig {
     /// The file, as the user named it.
     pub name: String,
     /// Its text.
@@ -61,7 +60,7 @@ pub struct FencesEntry {
     /// Under which model.
     pub model: Model,
     /// The fences.
-    pub places: Vec<FencePlace>,
+    pub places: Vec<ExpectedFence>,
     /// Where `--update` may put fences, and at which price.
     pub points: Points,
     /// What fences cost.
@@ -72,7 +71,7 @@ pub struct FencesEntry {
 
 /// Where a fence is expected.
 #[derive(Clone, Debug)]
-pub struct FencePlace {
+pub struct ExpectedFence {
     /// The statement.
     pub statement: String,
     /// Whether the fence stands before it.
@@ -86,7 +85,7 @@ pub struct FencePlace {
 /// How to ask about a program.
 pub struct How {
     /// How it is read.
-    pub input: Input,
+    pub input: InputArgs,
     /// The engine and its bounds.
     pub exploring: Exploring,
     /// How far to go.
@@ -94,7 +93,7 @@ pub struct How {
 }
 
 /// Why there is no configuration.
-pub struct Wrong {
+pub struct ConfigError {
     /// What is wrong, in a sentence without a full stop.
     pub reason: String,
     /// Where.
@@ -103,47 +102,37 @@ pub struct Wrong {
     pub source: Option<Source>,
 }
 
-impl Config {
+impl CiConfig {
     /// Reads a configuration.
-    pub fn read(path: &Path) -> Result<Config, Wrong> {
-        let without_text = |reason: String| Wrong { reason, diagnostics: Vec::new(), source: None };
-        Config::of_text(path, read_text(path).map_err(without_text)?)
+    pub fn read(path: &Path) -> Result<CiConfig, ConfigError> {
+        let hint = if path.exists() { "" } else { "; `fencewright ci --help` shows how to write one" };
+        let text = read_file(path).map_err(|reason| ConfigError {
+            reason: format!("{reason}{hint}"),
+            diagnostics: Vec::new(),
+            source: None,
+        })?;
+        CiConfig::of_text(path, text)
     }
 
     /// The configuration of a text that stands in this file.
-    pub fn of_text(path: &Path, text: String) -> Result<Config, Wrong> {
+    pub fn of_text(path: &Path, text: String) -> Result<CiConfig, ConfigError> {
         let source = Source::new(name(path), text);
-        let wrong = |diagnostic| Wrong {
+        let wrong = |diagnostic| ConfigError {
             reason: "1 error".to_string(),
             diagnostics: vec![diagnostic],
             source: Some(source.clone()),
         };
-        let written: Written =
+        let written: WrittenConfig =
             toml::from_str(source.text()).map_err(|error| wrong(error::diagnostic(&error)))?;
         let (programs, fences) = resolve(&written, &source).map_err(wrong)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Config { name: name(path), source, folder, programs, fences })
+        Ok(CiConfig { name: name(path), source, folder, programs, fences })
     }
-}
-
-fn read_text(path: &Path) -> Result<String, String> {
-    let hint = "; `fencewright ci --help` shows how to write one";
-    let metadata = fs::metadata(path).map_err(|error| format!("{}{hint}", cannot_read(&error)))?;
-    if metadata.is_dir() {
-        return Err(cannot_read(&std::io::ErrorKind::IsADirectory.into()));
-    }
-    if metadata.len() > MAX_TEXT as u64 {
-        return Err(format!("the file is larger than {} MB", MAX_TEXT >> 20));
-    }
-    let bytes = fs::read(path).map_err(|error| cannot_read(&error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        format!("this is not a text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1)
-    })
 }
 
 type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);
 
-fn resolve(written: &Written, source: &Source) -> Result<Entries, Diagnostic> {
+fn resolve(written: &WrittenConfig, source: &Source) -> Result<Entries, Diagnostic> {
     let resolver = Resolver { written, source };
     let programs: Vec<ProgramEntry> =
         written.program.iter().map(|entry| resolver.program(entry)).collect::<Result<_, _>>()?;
@@ -157,7 +146,7 @@ fn resolve(written: &Written, source: &Source) -> Result<Entries, Diagnostic> {
 }
 
 struct Resolver<'a> {
-    written: &'a Written,
+    written: &'a WrittenConfig,
     source: &'a Source,
 }
 
@@ -170,7 +159,7 @@ impl Resolver<'_> {
         self.source.line(span(of.span())).unwrap_or(1)
     }
 
-    fn program(&self, entry: &Program) -> Result<ProgramEntry, Diagnostic> {
+    fn program(&self, entry: &WrittenProgram) -> Result<ProgramEntry, Diagnostic> {
         let files = &entry.file.get_ref().0;
         if files.is_empty() {
             return Err(Diagnostic::error(span(entry.file.span()), "there is no file in this list"));
@@ -207,7 +196,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn fences(&self, entry: &Fences) -> Result<FencesEntry, Diagnostic> {
+    fn fences(&self, entry: &WrittenFences) -> Result<FencesEntry, Diagnostic> {
         let places = entry.places.iter().map(|place| self.place(place)).collect::<Result<_, _>>()?;
         let costs = match &entry.cost {
             None => Costs::default(),
@@ -219,16 +208,13 @@ impl Resolver<'_> {
             line: self.line(&entry.file),
             model: self.model(&entry.model)?,
             places,
-            points: match entry.points.unwrap_or_default() {
-                written::FencePoints::Stores => Points::Stores,
-                written::FencePoints::All => Points::All,
-            },
+            points: entry.points.unwrap_or_default().into(),
             costs,
             how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
         })
     }
 
-    fn place(&self, place: &Spanned<written::FencePlace>) -> Result<FencePlace, Diagnostic> {
+    fn place(&self, place: &Spanned<written::WrittenFencePlace>) -> Result<ExpectedFence, Diagnostic> {
         let (at, place) = (span(place.span()), place.get_ref());
         let (statement, before) = match (&place.after, &place.before) {
             (Some(statement), None) => (statement, false),
@@ -239,7 +225,7 @@ impl Resolver<'_> {
             }
         };
         let kind = place.kind.unwrap_or_default().name().to_string();
-        Ok(FencePlace { statement: folded(statement), before, line: place.line, kind })
+        Ok(ExpectedFence { statement: folded(statement), before, line: place.line, kind })
     }
 
     fn models(&self, names: &[Spanned<String>]) -> Result<Vec<Model>, Diagnostic> {
@@ -261,7 +247,7 @@ impl Resolver<'_> {
     fn how(
         &self,
         engine: &Option<Spanned<String>>,
-        limits: &Numbers,
+        limits: &WrittenLimits,
         define: &written::Definitions,
     ) -> Result<How, Diagnostic> {
         let defaults = &self.written.defaults;
@@ -274,7 +260,7 @@ impl Resolver<'_> {
         let either = limits.or(&defaults.limits());
         let define: Vec<(String, Int)> =
             define.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
-        let limits = Limits {
+        let limits = LimitArgs {
             resources: Resources {
                 timeout: either.timeout.as_ref().map(seconds).transpose()?,
                 memory: positive(&defaults.memory)?.unwrap_or(4096),
@@ -282,9 +268,9 @@ impl Resolver<'_> {
             states: positive(&either.states)?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
         };
         let buffer = positive(&either.buffer)?;
-        let options = Options::new(engine, buffer.unwrap_or(USUAL_BUFFER as u64))?;
+        let options = DefaultOptions::new(engine, buffer.unwrap_or(USUAL_BUFFER as u64))?;
         Ok(How {
-            input: Input { input_format: None, define, observe_all: false },
+            input: InputArgs { input_format: None, define, observe_all: false },
             exploring: options.exploring,
             budget: limits.budget(),
         })
@@ -294,15 +280,15 @@ impl Resolver<'_> {
 /// How engines work, as the command line has it where nothing else is said.
 #[derive(Parser)]
 #[command(no_binary_name = true)]
-struct Options {
+struct DefaultOptions {
     #[command(flatten)]
     exploring: Exploring,
 }
 
-impl Options {
-    fn new(engine: &str, buffer: u64) -> Result<Options, Diagnostic> {
+impl DefaultOptions {
+    fn new(engine: &str, buffer: u64) -> Result<DefaultOptions, Diagnostic> {
         let buffer = buffer.min(u64::from(u32::MAX)).to_string();
-        Options::try_parse_from(["--engine", engine, "--buffer", &buffer])
+        DefaultOptions::try_parse_from(["--engine", engine, "--buffer", &buffer])
             .map_err(|error| Diagnostic::error(Span::NONE, error.to_string()))
     }
 }

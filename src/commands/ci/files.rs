@@ -1,6 +1,6 @@
 //! Which files the entries of a configuration mean.
 
-use super::config::Config;
+use super::config::CiConfig;
 use crate::input::name;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ impl Job {
     }
 
     /// The line of its entry.
-    pub fn line(&self, config: &Config) -> usize {
+    pub fn line(&self, config: &CiConfig) -> usize {
         match self {
             Job::Program { entry, .. } | Job::Nothing { entry, .. } => config.programs[*entry].line,
             Job::Fences { entry, .. } => config.fences[*entry].line,
@@ -32,7 +32,7 @@ impl Job {
 }
 
 /// All jobs, in the order of the entries; files of a pattern by name.
-pub fn jobs(config: &Config) -> Vec<Job> {
+pub fn jobs(config: &CiConfig) -> Vec<Job> {
     let mut jobs = Vec::new();
     for (entry, program) in config.programs.iter().enumerate() {
         for written in &program.files {

@@ -13,28 +13,28 @@ mod programs;
 mod sets;
 mod update;
 
-use crate::args::Ci;
+use crate::args::CiArgs;
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::report::{Answered, Compared, Failed, Place, Said, Status, Subject};
+use crate::exit::{CommandError, Exit};
+use crate::report::{Answered, Compared, Failed, Said, Status, Subject, TextRegion};
 use crate::session::{Outputs, Session, Told};
-use config::Config;
+use config::CiConfig;
 use config::written::Expected;
 use files::{Job, jobs};
 use machine::Model;
 
 /// What is wrong with a `fencewright.toml`, for fuzz targets.
 pub fn expectations(text: &str) -> Result<(), Vec<frontend::Diagnostic>> {
-    let config = Config::of_text(std::path::Path::new("fencewright.toml"), text.to_string());
+    let config = CiConfig::of_text(std::path::Path::new("fencewright.toml"), text.to_string());
     config.map(drop).map_err(|wrong| wrong.diagnostics)
 }
 
 /// Runs the command.
-pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
+pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     let outputs = Outputs { html: args.html.html.as_ref(), force: args.force, ..Outputs::default() };
     let session = Session::open("ci", args.report.chosen(), outputs, console)?;
     let mut told = Told::default();
-    let config = match Config::read(&args.config) {
+    let config = match CiConfig::read(&args.config) {
         Ok(config) => config,
         Err(wrong) => {
             let file = crate::input::name(&args.config);
@@ -53,7 +53,7 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
     let (mut all, mut found) = (Vec::new(), Vec::new());
     let work = |at: usize, threads: usize| {
         let comparing = Comparing { session: &session, config: &config, update: args.update, threads };
-        let Done { told, compared, found } = comparing.job(&jobs[at]);
+        let JobResult { told, compared, found } = comparing.job(&jobs[at]);
         (told, (compared, found))
     };
     session.each(jobs.len(), args.threads, work, |(compared, more)| {
@@ -68,7 +68,7 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     let changes =
-        update::write(&args.config, &config, &found, &session.interrupt).map_err(Failure::Message)?;
+        update::write(&args.config, &config, &found, &session.interrupt).map_err(CommandError::Message)?;
     anstream::eprintln!("{}: {changes}", config.name);
     // What was written is as expected from now on; a fence in a program is not ours to remove.
     let left = all.iter().filter(|compared| !update::settles(compared, &config, &found));
@@ -77,35 +77,35 @@ pub fn ci(args: &Ci, console: &Console) -> Result<Exit, Failure> {
 
 /// What a job came to.
 #[derive(Default)]
-struct Done {
+struct JobResult {
     told: Told,
     compared: Vec<Compared>,
     /// For `--update`.
-    found: Vec<Found>,
+    found: Vec<Update>,
 }
 
 /// An answer that `--update` may write.
-enum Found {
+enum Update {
     /// The verdict about a file of a `[[program]]`.
     Verdict { entry: usize, file: String, model: Model, verdict: Expected },
     /// The cheapest fences for a `[[fences]]`.
-    Fences { entry: usize, places: Vec<config::FencePlace> },
+    Fences { entry: usize, places: Vec<config::ExpectedFence> },
 }
 
 /// Compares answers with what is expected.
 struct Comparing<'a> {
     session: &'a Session<'a>,
-    config: &'a Config,
+    config: &'a CiConfig,
     update: bool,
     /// What jobs leave of the threads.
     threads: usize,
 }
 
 impl Comparing<'_> {
-    fn job(&self, job: &Job) -> Done {
-        let mut done = Done::default();
+    fn job(&self, job: &Job) -> JobResult {
+        let mut done = JobResult::default();
         if self.session.interrupt.is_raised() {
-            let what = Asked { file: job.name(), line: job.line(self.config), model: None };
+            let what = AskedEntry { file: job.name(), line: job.line(self.config), model: None };
             let compared = self.compared(&what, Subject::Verdict, "", Status::Unknown, "interrupted");
             self.add(&mut done, compared, None);
             return done;
@@ -124,7 +124,7 @@ impl Comparing<'_> {
     /// A comparison without a place, a time or an answer; `found` is also its message.
     fn compared(
         &self,
-        asked: &Asked<'_>,
+        asked: &AskedEntry<'_>,
         subject: Subject,
         expected: &str,
         status: Status,
@@ -138,21 +138,21 @@ impl Comparing<'_> {
             expected: expected.to_string(),
             found: found.to_string(),
             message: found.to_string(),
-            place: None::<Place>,
+            place: None::<TextRegion>,
             config: (self.config.name.clone(), asked.line),
             seconds: 0.0,
         }
     }
 
     /// Takes a comparison up, and says it, with the answer if that is not the expected one.
-    fn add(&self, done: &mut Done, compared: Compared, shown: Option<&Answered<'_>>) {
+    fn add(&self, done: &mut JobResult, compared: Compared, shown: Option<&Answered<'_>>) {
         self.session.say(&mut done.told, &Said::Compared(&compared, shown));
         done.compared.push(compared);
     }
 
     /// Something about a file that could not be asked at all.
-    fn failed(&self, file: &str, line: usize, model: Option<Model>, reason: &str, done: &mut Done) {
-        let asked = Asked { file, line, model };
+    fn failed(&self, file: &str, line: usize, model: Option<Model>, reason: &str, done: &mut JobResult) {
+        let asked = AskedEntry { file, line, model };
         let mut compared = self.compared(&asked, Subject::Verdict, "", Status::Error, "error");
         compared.message = reason.to_string();
         self.add(done, compared, None);
@@ -160,7 +160,7 @@ impl Comparing<'_> {
 }
 
 /// What is asked about.
-struct Asked<'a> {
+struct AskedEntry<'a> {
     file: &'a str,
     /// Of the entry that expects something of it.
     line: usize,

@@ -3,10 +3,10 @@
 use super::ask::{named, short};
 use super::config::ProgramEntry;
 use super::config::written::Expected;
-use super::{Asked, Comparing, Done, Found};
+use super::{AskedEntry, Comparing, JobResult, Update};
 use crate::input::Loaded;
 use crate::limits::Watch;
-use crate::report::{Answered, Compared, Place, Status, Subject};
+use crate::report::{Answered, Compared, Status, Subject, TextRegion};
 use engine::{Costs, Points, decide};
 use evidence::Task;
 use machine::Model;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 impl Comparing<'_> {
     /// Everything about one file.
-    pub fn program(&self, entry_number: usize, path: &Path, done: &mut Done) {
+    pub fn program(&self, entry_number: usize, path: &Path, done: &mut JobResult) {
         let entry = &self.config.programs[entry_number];
         let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
         let mut safe = Vec::new();
@@ -28,7 +28,7 @@ impl Comparing<'_> {
                         safe.push(*model);
                     }
                     let (file, model) = (loaded.name.clone(), *model);
-                    done.found.push(Found::Verdict { entry: entry_number, file, model, verdict });
+                    done.found.push(Update::Verdict { entry: entry_number, file, model, verdict });
                 }
             }
         }
@@ -42,13 +42,13 @@ impl Comparing<'_> {
         &self,
         path: &Path,
         line: usize,
-        input: &crate::args::Input,
-        done: &mut Done,
+        input: &crate::args::InputArgs,
+        done: &mut JobResult,
     ) -> Option<Loaded> {
         let loaded = self.session.load_claiming(&mut done.told, &Ok(path.to_path_buf()), input);
         if loaded.is_none() {
             // It has been reported with its places; here it is for the overview.
-            let asked = Asked { file: &crate::input::name(path), line, model: None };
+            let asked = AskedEntry { file: &crate::input::name(path), line, model: None };
             done.compared.push(self.compared(&asked, Subject::Verdict, "", Status::Error, "error"));
         }
         loaded
@@ -61,7 +61,7 @@ impl Comparing<'_> {
         model: Model,
         expected: Expected,
         entry: &ProgramEntry,
-        done: &mut Done,
+        done: &mut JobResult,
     ) -> Result<Expected, String> {
         let watch = self.watch(&loaded.name, model, &entry.how);
         let task = Task::asked(&loaded.program, model);
@@ -89,7 +89,7 @@ impl Comparing<'_> {
                 (Status::Changed, format!("expected {wanted} under {under}, found {}", found.name()))
             }
         };
-        let asked = Asked { file: &loaded.name, line: entry.line, model: Some(model) };
+        let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(model) };
         let seconds = watch.elapsed().as_secs_f64();
         let compared = Compared {
             message,
@@ -112,7 +112,12 @@ impl Comparing<'_> {
     }
 
     /// Which fences would prevent a violation that SC does not have.
-    fn missing(&self, task: &Task<'_>, watch: &Watch<'_>, entry: &ProgramEntry) -> (String, Option<Place>) {
+    fn missing(
+        &self,
+        task: &Task<'_>,
+        watch: &Watch<'_>,
+        entry: &ProgramEntry,
+    ) -> (String, Option<TextRegion>) {
         let program = task.program.clone().with_question_as_property();
         let task = Task { program: &program, ..*task };
         let placed = self.cheapest(&task, &entry.how, watch, Costs::default(), Points::Stores);
@@ -125,7 +130,7 @@ impl Comparing<'_> {
     }
 
     /// Whether each fence of a program is needed under one of the models that it is safe under.
-    fn written_fences(&self, loaded: &Loaded, safe: &[Model], entry: &ProgramEntry, done: &mut Done) {
+    fn written_fences(&self, loaded: &Loaded, safe: &[Model], entry: &ProgramEntry, done: &mut JobResult) {
         let program = &loaded.program;
         // SC needs no fence, and with fewer fences an outcome that must be possible stays so.
         let models: Vec<Model> = safe.iter().copied().filter(|m| !m.is_sc()).collect();
@@ -134,7 +139,7 @@ impl Comparing<'_> {
             return;
         }
         for span in program.written_fences() {
-            let asked = Asked { file: &loaded.name, line: entry.line, model: None };
+            let asked = AskedEntry { file: &loaded.name, line: entry.line, model: None };
             match self.written_fence(&asked, loaded, span, &models, entry) {
                 Ok(compared) => self.add(done, compared, None),
                 Err(reason) => self.failed(&loaded.name, entry.line, None, &reason, done),
@@ -144,7 +149,7 @@ impl Comparing<'_> {
 
     fn written_fence(
         &self,
-        asked: &Asked<'_>,
+        asked: &AskedEntry<'_>,
         loaded: &Loaded,
         span: Span,
         models: &[Model],
@@ -165,7 +170,7 @@ impl Comparing<'_> {
                 (Expected::Safe, _) => {}
             }
         }
-        let place = Place::of(&loaded.program.source, span);
+        let place = TextRegion::of(&loaded.program.source, span);
         let line = place.map(|place| format!(" in line {}", place.line)).unwrap_or_default();
         let names: Vec<String> = models.iter().map(|model| model.name().to_uppercase()).collect();
         let names = names.join(" and ");

@@ -2,9 +2,9 @@
 
 use super::ask::named;
 use super::config::written::Expected;
-use super::config::{FencePlace, FencesEntry};
-use super::{Asked, Comparing, Done, Found};
-use crate::report::{Compared, Place, Status, Subject, fence_name, kind, statement_of};
+use super::config::{ExpectedFence, FencesEntry};
+use super::{AskedEntry, Comparing, JobResult, Update};
+use crate::report::{Compared, Status, Subject, TextRegion, fence_name, kind, statement_of};
 use engine::{FencePoint, Points, fence_points};
 use evidence::Task;
 use program::{FenceSet, Program};
@@ -13,11 +13,11 @@ use std::time::Instant;
 
 impl Comparing<'_> {
     /// Everything about one set.
-    pub fn fences(&self, entry_number: usize, path: &Path, done: &mut Done) {
+    pub fn fences(&self, entry_number: usize, path: &Path, done: &mut JobResult) {
         let entry = &self.config.fences[entry_number];
         let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
         let program = loaded.program.clone().with_question_as_property();
-        let asked = Asked { file: &loaded.name, line: entry.line, model: Some(entry.model) };
+        let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(entry.model) };
         let compared = self.set(&asked, &program, entry).unwrap_or_else(|reason| {
             let mut compared = self.compared(&asked, Subject::Fences, "", Status::Error, "error");
             compared.message = reason;
@@ -34,11 +34,16 @@ impl Comparing<'_> {
         if let Some(placed) = self.cheapest(&task, &entry.how, &watch, entry.costs, entry.points) {
             let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
             let places = written(&program, entry, &points);
-            done.found.push(Found::Fences { entry: entry_number, places });
+            done.found.push(Update::Fences { entry: entry_number, places });
         }
     }
 
-    fn set(&self, asked: &Asked<'_>, program: &Program, entry: &FencesEntry) -> Result<Compared, String> {
+    fn set(
+        &self,
+        asked: &AskedEntry<'_>,
+        program: &Program,
+        entry: &FencesEntry,
+    ) -> Result<Compared, String> {
         let started = Instant::now();
         let chosen = chosen(program, entry)?;
         let under = entry.model.name().to_uppercase();
@@ -77,7 +82,13 @@ impl Comparing<'_> {
     }
 
     /// With all fences something is violated.
-    fn too_few(&self, asked: &Asked<'_>, program: &Program, entry: &FencesEntry, expected: &str) -> Compared {
+    fn too_few(
+        &self,
+        asked: &AskedEntry<'_>,
+        program: &Program,
+        entry: &FencesEntry,
+        expected: &str,
+    ) -> Compared {
         let mut compared = self.compared(asked, Subject::Fences, expected, Status::Missing, "unsafe");
         let task = Task::safe(program, entry.model);
         let watch = self.watch(asked.file, entry.model, &entry.how);
@@ -95,7 +106,7 @@ impl Comparing<'_> {
     /// With all fences nothing is violated.
     fn enough(
         &self,
-        asked: &Asked<'_>,
+        asked: &AskedEntry<'_>,
         program: &Program,
         expected: &str,
         redundant: &[&FencePoint],
@@ -120,7 +131,7 @@ impl Comparing<'_> {
         let mut compared = self.compared(asked, Subject::Fences, expected, status, &found);
         compared.message = message;
         let first = redundant.first().map(|point| point.span);
-        compared.place = first.and_then(|span| Place::of(&program.source, span));
+        compared.place = first.and_then(|span| TextRegion::of(&program.source, span));
         compared
     }
 }
@@ -146,7 +157,7 @@ fn chosen(program: &Program, entry: &FencesEntry) -> Result<Vec<FencePoint>, Str
     entry.places.iter().map(|place| find(program, &candidates, place)).collect()
 }
 
-fn find(program: &Program, candidates: &[FencePoint], place: &FencePlace) -> Result<FencePoint, String> {
+fn find(program: &Program, candidates: &[FencePoint], place: &ExpectedFence) -> Result<FencePoint, String> {
     let line = |point: &FencePoint| program.source.line(point.span);
     let side = if place.before { "before" } else { "after" };
     let alike = candidates.iter().filter(|point| is_at(program, point, place));
@@ -173,17 +184,17 @@ fn find(program: &Program, candidates: &[FencePoint], place: &FencePlace) -> Res
     }
 }
 
-fn is_at(program: &Program, point: &FencePoint, place: &FencePlace) -> bool {
+fn is_at(program: &Program, point: &FencePoint, place: &ExpectedFence) -> bool {
     point.before == place.before
         && kind(point.strength) == place.kind
         && statement_of(program, point) == place.statement
 }
 
 /// Points as an entry names them, with lines only where statements are alike.
-fn written(program: &Program, entry: &FencesEntry, points: &[&FencePoint]) -> Vec<FencePlace> {
+fn written(program: &Program, entry: &FencesEntry, points: &[&FencePoint]) -> Vec<ExpectedFence> {
     let candidates = candidates(program, entry);
     let place = |point: &&FencePoint| {
-        let place = FencePlace {
+        let place = ExpectedFence {
             statement: statement_of(program, point),
             before: point.before,
             line: None,
@@ -191,7 +202,7 @@ fn written(program: &Program, entry: &FencesEntry, points: &[&FencePoint]) -> Ve
         };
         let alike = candidates.iter().filter(|other| is_at(program, other, &place)).count();
         let line = program.source.line(point.span).filter(|_| alike > 1);
-        FencePlace { line, ..place }
+        ExpectedFence { line, ..place }
     };
     points.iter().map(place).collect()
 }

@@ -3,9 +3,9 @@
 //! Only values that differ are written; comments, order and layout of the file stay. What is
 //! unknown today is not written: an expectation is not given up because a limit was reached.
 
-use super::Found;
+use super::Update;
 use super::config::written::Expected;
-use super::config::{Config, FencePlace};
+use super::config::{CiConfig, ExpectedFence};
 use crate::limits::Interrupt;
 use crate::numbers::counted;
 use crate::report::{Compared, Status, Subject};
@@ -16,18 +16,23 @@ use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 /// Whether writing what was found makes a comparison come out as expected.
-pub fn settles(compared: &Compared, config: &Config, found: &[Found]) -> bool {
+pub fn settles(compared: &Compared, config: &CiConfig, found: &[Update]) -> bool {
     match (compared.subject, compared.status) {
         (Subject::Verdict, Status::Changed | Status::Missing) => true,
         (Subject::Fences, Status::Missing | Status::Redundant | Status::Error) => found.iter().any(|one| {
-            matches!(one, Found::Fences { entry, .. } if config.fences[*entry].line == compared.config.1)
+            matches!(one, Update::Fences { entry, .. } if config.fences[*entry].line == compared.config.1)
         }),
         _ => false,
     }
 }
 
 /// Writes what was found into the file, and says in words what was done.
-pub fn write(path: &Path, config: &Config, found: &[Found], interrupt: &Interrupt) -> Result<String, String> {
+pub fn write(
+    path: &Path,
+    config: &CiConfig,
+    found: &[Update],
+    interrupt: &Interrupt,
+) -> Result<String, String> {
     let trouble = |what: &str| format!("{}: {what}; nothing was written", config.name);
     let mut document: DocumentMut =
         config.source.text().parse().map_err(|_| trouble("the file cannot be edited"))?;
@@ -54,7 +59,7 @@ pub fn write(path: &Path, config: &Config, found: &[Found], interrupt: &Interrup
         }
     }
     for one in found {
-        if let Found::Fences { entry, places } = one
+        if let Update::Fences { entry, places } = one
             && !alike(places, &config.fences[*entry].places)
         {
             let table = entry_of(&mut document, "fences", *entry)
@@ -73,10 +78,10 @@ pub fn write(path: &Path, config: &Config, found: &[Found], interrupt: &Interrup
 
 /// The verdict about all files of an entry under a model, if there is one; two files that differ
 /// are an error.
-fn agreed(found: &[Found], number: usize, model: Model) -> Result<Option<Expected>, String> {
+fn agreed(found: &[Update], number: usize, model: Model) -> Result<Option<Expected>, String> {
     let mut agreed: Option<(Expected, &str)> = None;
     for one in found {
-        let Found::Verdict { entry, file, model: under, verdict } = one else { continue };
+        let Update::Verdict { entry, file, model: under, verdict } = one else { continue };
         if *entry != number || *under != model || *verdict == Expected::Unknown {
             continue;
         }
@@ -135,15 +140,15 @@ fn keep_decor(table: &mut Table, key: &str, mut new: Value) {
     }
 }
 
-fn alike(new: &[FencePlace], old: &[FencePlace]) -> bool {
-    let key = |place: &FencePlace| (place.statement.clone(), place.before, place.kind.clone());
-    let matches = |(new, old): (&FencePlace, &FencePlace)| {
+fn alike(new: &[ExpectedFence], old: &[ExpectedFence]) -> bool {
+    let key = |place: &ExpectedFence| (place.statement.clone(), place.before, place.kind.clone());
+    let matches = |(new, old): (&ExpectedFence, &ExpectedFence)| {
         key(new) == key(old) && (new.line.is_none() || new.line == old.line)
     };
     new.len() == old.len() && new.iter().zip(old).all(matches)
 }
 
-fn place(place: &FencePlace) -> Value {
+fn place(place: &ExpectedFence) -> Value {
     let mut table = InlineTable::new();
     let side = if place.before { "before" } else { "after" };
     table.insert(side, place.statement.as_str().into());

@@ -11,9 +11,9 @@ mod text;
 pub use text::with_fences;
 
 use super::{claims_something, robust};
-use crate::args::{self, Fence, chosen_models};
+use crate::args::{self, FenceArgs, chosen_models};
 use crate::console::Console;
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use crate::input::{Loaded, is_stdin};
 use crate::limits::Watch;
 use crate::report::{Fenced, Safety, Said, count};
@@ -32,18 +32,18 @@ const SIDE_STATES: usize = 1_000_000;
 const ELSEWHERE: &str = "nothing was written (--evidence DIR writes the fenced program as .fw)";
 
 /// Runs the command.
-pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
+pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> {
     if let Some(out) = args.out.as_deref().filter(|out| !args.force && !is_stdin(out))
         && out.symlink_metadata().is_ok()
     {
-        return Err(Failure::Message(format!("{} exists; --force replaces it", out.display())));
+        return Err(CommandError::Message(format!("{} exists; --force replaces it", out.display())));
     }
     let model = chosen_models(&args.model)[0];
-    if args.goal == args::Goal::Robust {
+    if args.goal == args::FenceGoal::Robust {
         robust::supported(model)?;
         if args.planning.plan.explain_plan {
             let why = "--explain-plan is about engines, and robustness is decided without them";
-            return Err(Failure::Message(why.to_string()));
+            return Err(CommandError::Message(why.to_string()));
         }
     }
     let outputs =
@@ -52,16 +52,17 @@ pub fn fence(args: &Fence, console: &Console) -> Result<Exit, Failure> {
     let (mut told, file) = (Told::default(), Ok(args.file.clone()));
     let fencing = Fencing { args, session: &session };
     let loaded = match args.goal {
-        args::Goal::Safe => session.load_claiming(&mut told, &file, &args.input),
-        args::Goal::Robust => session.load(&mut told, &file, &args.input),
+        args::FenceGoal::Safe => session.load_claiming(&mut told, &file, &args.input),
+        args::FenceGoal::Robust => session.load(&mut told, &file, &args.input),
     };
-    let written = loaded.map_or_else(Written::default, |loaded| fencing.program(&mut told, &loaded, model));
+    let written =
+        loaded.map_or_else(FenceOutput::default, |loaded| fencing.program(&mut told, &loaded, model));
     fencing.finish(&told, written)
 }
 
 /// What is to be written when the answer was printed.
 #[derive(Default)]
-struct Written {
+struct FenceOutput {
     /// The program with the fences in it, where it was asked for.
     fenced: Option<String>,
     /// Why something could not be written; the answer stands all the same.
@@ -70,28 +71,28 @@ struct Written {
 
 /// One run of the command.
 struct Fencing<'a> {
-    args: &'a Fence,
+    args: &'a FenceArgs,
     session: &'a Session<'a>,
 }
 
 impl Fencing<'_> {
-    fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> Written {
+    fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> FenceOutput {
         let (args, session) = (self.args, self.session);
         let program = loaded.program.clone().with_question_as_property();
         let goal = match args.goal {
-            args::Goal::Safe => Goal::Safe,
-            args::Goal::Robust => Goal::Robust,
+            args::FenceGoal::Safe => Goal::Safe,
+            args::FenceGoal::Robust => Goal::Robust,
         };
         let task = Task { program: &program, model, goal };
         if args.planning.plan.explain_plan {
             let plan = super::verify::explained(&task, &args.exploring);
             session.say(told, &Said::Plan(&loaded.name, &plan));
-            return Written::default();
+            return FenceOutput::default();
         }
         let watch = session.watch(args.limits.budget(), &loaded.name, model, args.planning.threads());
         self.answer(told, loaded, &task, &watch).unwrap_or_else(|reason| {
             session.fail(told, &loaded.name, Some(model), reason);
-            Written::default()
+            FenceOutput::default()
         })
     }
 
@@ -101,7 +102,7 @@ impl Fencing<'_> {
         loaded: &Loaded,
         task: &Task<'_>,
         watch: &Watch<'_>,
-    ) -> Result<Written, String> {
+    ) -> Result<FenceOutput, String> {
         let (args, engine) = (self.args, self.args.exploring.engine());
         let run = args.exploring.run(watch);
         let found = place_fences(task, engine, &self.options(), &run).map_err(|bug| bug.to_string())?;
@@ -143,7 +144,7 @@ impl Fencing<'_> {
             trouble.get_or_insert(why);
             None
         });
-        Ok(Written { fenced, trouble })
+        Ok(FenceOutput { fenced, trouble })
     }
 
     fn options(&self) -> FenceOptions {
@@ -172,7 +173,7 @@ impl Fencing<'_> {
     }
 
     /// Prints the report and writes the program.
-    fn finish(&self, told: &Told, written: Written) -> Result<Exit, Failure> {
+    fn finish(&self, told: &Told, written: FenceOutput) -> Result<Exit, CommandError> {
         let (args, session) = (self.args, self.session);
         match (&args.out, &written.fenced) {
             (Some(out), fenced) if is_stdin(out) => {
@@ -181,13 +182,13 @@ impl Fencing<'_> {
             (Some(path), Some(text)) => {
                 session.show(told)?;
                 let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-                write_whole(path, args.force, &session.interrupt, write).map_err(Failure::Message)?;
+                write_whole(path, args.force, &session.interrupt, write).map_err(CommandError::Message)?;
             }
             _ => session.show(told)?,
         }
         session.finish()?;
         match written.trouble {
-            Some(trouble) => Err(Failure::Message(trouble)),
+            Some(trouble) => Err(CommandError::Message(trouble)),
             None => Ok(told.exit),
         }
     }

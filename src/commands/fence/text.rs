@@ -4,7 +4,7 @@
 //! about it is handed out.
 
 use crate::input::Loaded;
-use crate::report::Edit;
+use crate::report::SpanEdit;
 use engine::{FencePoint, Placed};
 use frontend::{Diagnostic, Insertion};
 use program::{Source, Span, same};
@@ -29,7 +29,7 @@ pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
 }
 
 /// How each fence is written into the text; nothing unless all of them together can be.
-pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<Edit> {
+pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<SpanEdit> {
     if with_fences(loaded, placed).is_err() {
         return Vec::new();
     }
@@ -43,14 +43,14 @@ fn insertion(point: &FencePoint) -> Insertion {
 }
 
 /// The one place in which two texts differ.
-fn edit(old: &str, new: &str) -> Edit {
+fn edit(old: &str, new: &str) -> SpanEdit {
     let pairs = old.char_indices().zip(new.chars());
     let start = pairs.take_while(|((_, a), b)| a == b).map(|((at, a), _)| at + a.len_utf8()).last();
     let start = start.unwrap_or(0);
     let (old_rest, new_rest) = (&old[start..], &new[start..]);
     let pairs = old_rest.chars().rev().zip(new_rest.chars().rev());
     let same: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
-    Edit { span: Span::new(start, old.len() - same), text: new_rest[..new_rest.len() - same].to_string() }
+    SpanEdit { span: Span::new(start, old.len() - same), text: new_rest[..new_rest.len() - same].to_string() }
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn the_place_where_texts_differ_is_found() {
         let check = |old, new, start, end, text: &str| {
-            assert_eq!(edit(old, new), Edit { span: Span::new(start, end), text: text.to_string() });
+            assert_eq!(edit(old, new), SpanEdit { span: Span::new(start, end), text: text.to_string() });
         };
         check("x = 1;\n", "x = 1; fence;\n", 6, 6, " fence;");
         check("ä; a; a;", "ä; a; a; a;", 9, 9, " a;");

@@ -1,8 +1,8 @@
 //! An open text, and what one version of it says.
 
-use super::lines::{Range, Text};
+use super::lines::{IndexedText, LspRange};
 use super::settings::Settings;
-use super::verdict::Outcome;
+use super::verdict::TextVerdict;
 use crate::commands::warned;
 use crate::input::Loaded;
 use frontend::{Diagnostic, FRONTENDS, Frontend, Index, MAX_TEXT, Options, Parsed, Severity, SymbolKind};
@@ -16,28 +16,28 @@ pub struct Document {
     /// Its version, as the client counts.
     pub version: i64,
     /// The text.
-    pub text: Text,
+    pub text: IndexedText,
     /// What the client calls its language.
     pub language: String,
     /// What the text says, if somebody has read this version.
-    pub reading: Option<Arc<Reading>>,
+    pub reading: Option<Arc<DocumentVersion>>,
     /// Whether the client knows what is wrong with this version.
     pub published: bool,
     /// When to verify it.
     pub due: Option<Instant>,
     /// What verifying this version found.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<TextVerdict>,
 }
 
 impl Document {
     /// A text that was just opened.
     pub fn new(version: i64, text: String, language: String) -> Document {
-        let text = Text::new(text);
+        let text = IndexedText::new(text);
         Document { version, text, language, reading: None, published: false, due: None, outcome: None }
     }
 
     /// Gives it another text; what was known of the old one is forgotten.
-    pub fn replace(&mut self, version: i64, text: Text) {
+    pub fn replace(&mut self, version: i64, text: IndexedText) {
         self.version = version;
         self.text = text;
         self.forget();
@@ -49,20 +49,20 @@ impl Document {
     }
 
     /// What this version says.
-    pub fn read(&mut self, uri: &str, settings: &Settings) -> Arc<Reading> {
-        let read = || Arc::new(Reading::new(uri, self.version, &self.text, &self.language, settings));
+    pub fn read(&mut self, uri: &str, settings: &Settings) -> Arc<DocumentVersion> {
+        let read = || Arc::new(DocumentVersion::new(uri, self.version, &self.text, &self.language, settings));
         Arc::clone(self.reading.get_or_insert_with(read))
     }
 }
 
 /// What one version of a text says.
-pub struct Reading {
+pub struct DocumentVersion {
     /// Whose text it is.
     pub uri: String,
     /// Which version.
     pub version: i64,
     /// The text.
-    pub text: Text,
+    pub text: IndexedText,
     /// The program, if it is one.
     pub loaded: Option<Loaded>,
     /// What is wrong with it.
@@ -73,12 +73,18 @@ pub struct Reading {
     index: OnceLock<Index>,
 }
 
-impl Reading {
-    fn new(uri: &str, version: i64, text: &Text, language: &str, settings: &Settings) -> Reading {
+impl DocumentVersion {
+    fn new(
+        uri: &str,
+        version: i64,
+        text: &IndexedText,
+        language: &str,
+        settings: &Settings,
+    ) -> DocumentVersion {
         let name = file_name(uri);
         let language = if language == "fencewright" { "fw" } else { language };
         let language = FRONTENDS.iter().map(|frontend| frontend.name).find(|name| *name == language);
-        let mut reading = Reading {
+        let mut reading = DocumentVersion {
             uri: uri.to_string(),
             version,
             text: text.clone(),
@@ -157,7 +163,7 @@ impl Reading {
     }
 
     /// A remark about another place.
-    pub fn related(&self, range: Range, remark: &str) -> Value {
+    pub fn related(&self, range: LspRange, remark: &str) -> Value {
         json!({"location": {"uri": self.uri, "range": range}, "message": remark})
     }
 }

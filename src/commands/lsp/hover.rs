@@ -1,10 +1,10 @@
 //! Hovering: what a name or a word is, and what the last proof knows where it stands.
 
-use super::document::Reading;
+use super::document::DocumentVersion;
 use super::help;
-use super::lines::Range;
-use super::verdict::Outcome;
-use evidence::Known;
+use super::lines::LspRange;
+use super::verdict::TextVerdict;
+use evidence::KnownFacts;
 use frontend::{Symbol, SymbolKind};
 use program::{Loc, Program, Span, Thread, ThreadId};
 
@@ -16,11 +16,11 @@ pub struct Hover {
     /// In Markdown.
     pub text: String,
     /// About this.
-    pub range: Option<Range>,
+    pub range: Option<LspRange>,
 }
 
 /// What is to be said about a byte.
-pub fn hover(reading: &Reading, outcome: Option<&Outcome>, byte: usize) -> Option<Hover> {
+pub fn hover(reading: &DocumentVersion, outcome: Option<&TextVerdict>, byte: usize) -> Option<Hover> {
     let mut parts = Vec::new();
     let mut range = None;
     if let Some(index) = reading.index() {
@@ -63,7 +63,7 @@ fn symbol_text(symbol: &Symbol) -> String {
 }
 
 /// The statement at a byte: the smallest around it, else the nearest that starts on its line.
-fn statement_at(reading: &Reading, program: &Program, byte: usize) -> Option<Span> {
+fn statement_at(reading: &DocumentVersion, program: &Program, byte: usize) -> Option<Span> {
     let line = reading.text.line_around(byte);
     let edges = program.threads.iter().flat_map(Thread::edges);
     let spans = edges.map(|edge| edge.span).filter(|span| !span.is_none() && span.start < span.end);
@@ -100,7 +100,7 @@ struct Group {
     sentences: Vec<String>,
 }
 
-fn groups(program: &Program, places: &[(ThreadId, Loc)], known: &Known) -> Vec<Group> {
+fn groups(program: &Program, places: &[(ThreadId, Loc)], known: &KnownFacts) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (thread, loc) in places {
         let name = &program.thread(*thread).name;

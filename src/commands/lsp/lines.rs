@@ -16,25 +16,25 @@ pub struct Position {
 
 /// From one place to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Range {
+pub struct LspRange {
     /// Where it starts.
     pub start: Position,
     /// Where it ends.
     pub end: Position,
 }
 
-impl Range {
+impl LspRange {
     /// Whether the two share a place, be it their ends.
-    pub fn touches(&self, other: &Range) -> bool {
+    pub fn touches(&self, other: &LspRange) -> bool {
         self.start <= other.end && other.start <= self.end
     }
 }
 
 /// A change of a text: a piece of it becomes another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Edit {
+pub struct TextEdit {
     /// The piece.
-    pub range: Range,
+    pub range: LspRange,
     /// What it becomes.
     #[serde(rename = "newText")]
     pub text: String,
@@ -45,22 +45,22 @@ const BLOCK: usize = 1024;
 
 /// A text with the starts of its lines.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct IndexedText {
     text: String,
     starts: Vec<usize>,
     /// The 16-bit units before every [`BLOCK`] bytes.
     marks: Vec<usize>,
 }
 
-impl Text {
+impl IndexedText {
     /// A text.
-    pub fn new(text: String) -> Text {
+    pub fn new(text: String) -> IndexedText {
         let starts = line_starts(&text);
         let mut marks = vec![0];
         for block in text.as_bytes().chunks(BLOCK) {
             marks.push(marks[marks.len() - 1] + units(block));
         }
-        Text { text, starts, marks }
+        IndexedText { text, starts, marks }
     }
 
     /// As a string.
@@ -110,11 +110,11 @@ impl Text {
     }
 
     /// The range of a span; what stands nowhere is told at the first line.
-    pub fn range(&self, span: Span) -> Range {
+    pub fn range(&self, span: Span) -> LspRange {
         if span.is_none() || span.start > span.end {
-            return Range { start: Position::default(), end: self.position(self.line(0).len()) };
+            return LspRange { start: Position::default(), end: self.position(self.line(0).len()) };
         }
-        Range { start: self.position(span.start as usize), end: self.position(span.end as usize) }
+        LspRange { start: self.position(span.start as usize), end: self.position(span.end as usize) }
     }
 
     /// The bytes of the line that a byte stands on, with its end.
@@ -125,8 +125,8 @@ impl Text {
     }
 
     /// All of it.
-    pub fn whole(&self) -> Range {
-        Range { start: Position::default(), end: self.position(self.text.len()) }
+    pub fn whole(&self) -> LspRange {
+        LspRange { start: Position::default(), end: self.position(self.text.len()) }
     }
 
     /// A line without its end; empty if there is none.
@@ -137,17 +137,17 @@ impl Text {
     }
 
     /// The text with a piece replaced, or all of it.
-    pub fn replaced(&self, range: Option<Range>, with: &str) -> Text {
-        let Some(range) = range else { return Text::new(with.to_string()) };
+    pub fn replaced(&self, range: Option<LspRange>, with: &str) -> IndexedText {
+        let Some(range) = range else { return IndexedText::new(with.to_string()) };
         let start = self.byte(range.start);
         let end = self.byte(range.end).max(start);
-        Text::new([&self.text[..start], with, &self.text[end..]].concat())
+        IndexedText::new([&self.text[..start], with, &self.text[end..]].concat())
     }
 
     /// Edits that turn this text into another: line by line if both have as many, else one.
-    pub fn edits_to(&self, new: &str) -> Vec<Edit> {
-        let new = Text::new(new.to_string());
-        let span = |text: &Text, line: usize| {
+    pub fn edits_to(&self, new: &str) -> Vec<TextEdit> {
+        let new = IndexedText::new(new.to_string());
+        let span = |text: &IndexedText, line: usize| {
             text.starts[line]..text.starts.get(line + 1).copied().unwrap_or(text.text.len())
         };
         if self.starts.len() != new.starts.len() {
@@ -158,7 +158,7 @@ impl Text {
     }
 
     /// The smallest edit that turns a piece of the text into another; none if they are the same.
-    fn edit(&self, bytes: std::ops::Range<usize>, new: &str) -> Option<Edit> {
+    fn edit(&self, bytes: std::ops::Range<usize>, new: &str) -> Option<TextEdit> {
         let old = &self.text[bytes.clone()];
         if old == new {
             return None;
@@ -168,8 +168,9 @@ impl Text {
         };
         let front = same(&mut old.chars().zip(new.chars()));
         let back = same(&mut old[front..].chars().rev().zip(new[front..].chars().rev()));
-        let range = Range { start: self.position(bytes.start + front), end: self.position(bytes.end - back) };
-        Some(Edit { range, text: new[front..new.len() - back].to_string() })
+        let range =
+            LspRange { start: self.position(bytes.start + front), end: self.position(bytes.end - back) };
+        Some(TextEdit { range, text: new[front..new.len() - back].to_string() })
     }
 }
 
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn positions_count_utf16_and_all_line_ends() {
-        let text = Text::new("a\r\nb😀c\rd\n".to_string());
+        let text = IndexedText::new("a\r\nb😀c\rd\n".to_string());
         for (byte, position) in
             [(0, at(0, 0)), (3, at(1, 0)), (4, at(1, 1)), (8, at(1, 3)), (10, at(2, 0)), (12, at(3, 0))]
         {
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn long_lines_of_any_characters_agree_with_counting() {
         let line = "aä😀漢 ".repeat(500);
-        let text = Text::new(format!("{line}\r\n{line}"));
+        let text = IndexedText::new(format!("{line}\r\n{line}"));
         for (row, start) in [(0, 0), (1, line.len() + 2)] {
             let mut units = 0;
             for (at, character) in line.char_indices() {
@@ -227,13 +228,13 @@ mod tests {
 
     #[test]
     fn positions_beyond_the_text_mean_its_end() {
-        let text = Text::new("ab\ncd".to_string());
+        let text = IndexedText::new("ab\ncd".to_string());
         assert_eq!(text.byte(at(0, 99)), 2);
         assert_eq!(text.byte(at(u32::MAX, u32::MAX)), 5);
         assert_eq!(text.byte(at(1, u32::MAX)), 5);
         assert_eq!(text.position(usize::MAX), at(1, 2));
-        assert_eq!(text.range(Span::NONE), Range { start: at(0, 0), end: at(0, 2) });
-        let backwards = Range { start: at(1, 1), end: at(0, 1) };
+        assert_eq!(text.range(Span::NONE), LspRange { start: at(0, 0), end: at(0, 2) });
+        let backwards = LspRange { start: at(1, 1), end: at(0, 1) };
         assert_eq!(text.replaced(Some(backwards), "X").as_str(), "ab\ncXd");
     }
 
@@ -248,7 +249,7 @@ mod tests {
             ("x", "x", 0),
             ("", "x\n", 1),
         ] {
-            let text = Text::new(old.to_string());
+            let text = IndexedText::new(old.to_string());
             let edits = text.edits_to(new);
             assert_eq!(edits.len(), count, "{old:?} to {new:?}");
             let edited = edits.iter().rev().fold(text, |text, e| text.replaced(Some(e.range), &e.text));

@@ -32,74 +32,75 @@ pub enum Message {
 
 /// Why there is no answer but an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ResponseError {
     /// A number from the protocol.
     pub code: i64,
     /// In words.
     pub message: String,
 }
 
-impl Fault {
-    fn new(code: i64, message: impl Into<String>) -> Fault {
-        Fault { code, message: message.into() }
+impl ResponseError {
+    fn new(code: i64, message: impl Into<String>) -> ResponseError {
+        ResponseError { code, message: message.into() }
     }
 
     /// The text is no JSON.
-    pub fn parse(message: impl Into<String>) -> Fault {
-        Fault::new(-32700, message)
+    pub fn parse(message: impl Into<String>) -> ResponseError {
+        ResponseError::new(-32700, message)
     }
 
     /// The JSON is no request, or comes at the wrong time.
-    pub fn invalid_request(message: impl Into<String>) -> Fault {
-        Fault::new(-32600, message)
+    pub fn invalid_request(message: impl Into<String>) -> ResponseError {
+        ResponseError::new(-32600, message)
     }
 
     /// Nobody knows such a request.
-    pub fn unknown_method(method: &str) -> Fault {
-        Fault::new(-32601, format!("there is no method `{method}`"))
+    pub fn unknown_method(method: &str) -> ResponseError {
+        ResponseError::new(-32601, format!("there is no method `{method}`"))
     }
 
     /// The request lacks something.
-    pub fn invalid_params(message: impl Into<String>) -> Fault {
-        Fault::new(-32602, message)
+    pub fn invalid_params(message: impl Into<String>) -> ResponseError {
+        ResponseError::new(-32602, message)
     }
 
     /// A bug of ours.
-    pub fn internal() -> Fault {
-        Fault::new(-32603, "this is a bug in fencewright, please report it")
+    pub fn internal() -> ResponseError {
+        ResponseError::new(-32603, "this is a bug in fencewright, please report it")
     }
 
     /// `initialize` comes first.
-    pub fn not_initialized() -> Fault {
-        Fault::new(-32002, "`initialize` must come first")
+    pub fn not_initialized() -> ResponseError {
+        ResponseError::new(-32002, "`initialize` must come first")
     }
 
     /// The client does not want the answer any more.
-    pub fn cancelled() -> Fault {
-        Fault::new(-32800, "cancelled")
+    pub fn cancelled() -> ResponseError {
+        ResponseError::new(-32800, "cancelled")
     }
 
     /// The text has changed since.
-    pub fn content_modified() -> Fault {
-        Fault::new(-32801, "the text has changed")
+    pub fn content_modified() -> ResponseError {
+        ResponseError::new(-32801, "the text has changed")
     }
 
     /// It was right to ask, but there is no answer.
-    pub fn failed(message: impl Into<String>) -> Fault {
-        Fault::new(-32803, message)
+    pub fn failed(message: impl Into<String>) -> ResponseError {
+        ResponseError::new(-32803, message)
     }
 }
 
 /// Reads a message; an error comes with the id it answers.
-pub fn parse(body: &[u8]) -> Result<Message, (Value, Fault)> {
-    let value: Value =
-        serde_json::from_slice(body).map_err(|error| (Value::Null, Fault::parse(error.to_string())))?;
+pub fn parse(body: &[u8]) -> Result<Message, (Value, ResponseError)> {
+    let value: Value = serde_json::from_slice(body)
+        .map_err(|error| (Value::Null, ResponseError::parse(error.to_string())))?;
     let Value::Object(mut object) = value else {
-        return Err((Value::Null, Fault::invalid_request("a message is an object")));
+        return Err((Value::Null, ResponseError::invalid_request("a message is an object")));
     };
     let id = object.remove("id");
     let known_id = id.as_ref().filter(|id| id.is_i64() || id.is_u64() || id.is_string());
-    let wrong = |message: &str| (known_id.cloned().unwrap_or_default(), Fault::invalid_request(message));
+    let wrong =
+        |message: &str| (known_id.cloned().unwrap_or_default(), ResponseError::invalid_request(message));
     if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err(wrong("`jsonrpc` must be \"2.0\""));
     }
@@ -121,10 +122,10 @@ pub fn parse(body: &[u8]) -> Result<Message, (Value, Fault)> {
 }
 
 /// The answer to a request.
-pub fn answer(id: Value, result: Result<Value, Fault>) -> Value {
+pub fn answer(id: Value, result: Result<Value, ResponseError>) -> Value {
     match result {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        Err(Fault { code, message }) => {
+        Err(ResponseError { code, message }) => {
             json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
         }
     }

@@ -1,7 +1,7 @@
 //! `lsp`: the Language Server Protocol, for editors.
 //!
 //! One thread reads messages, this one answers them, and tasks in the background verify. All meet
-//! in one queue of [`Event`]s, so nothing here needs a lock. Texts are read when somebody asks about
+//! in one queue of [`ServerEvent`]s, so nothing here needs a lock. Texts are read when somebody asks about
 //! them or when the queue is empty: fast typing does not pile up work. The protocol is small enough
 //! to speak it without a library, and that way no message, however broken, ends the conversation.
 
@@ -20,43 +20,43 @@ mod tasks;
 mod verdict;
 mod wire;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{CommandError, Exit};
 use evidence::STACK;
 use server::{Next, Server};
 use std::io::{self, BufReader};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
-use tasks::Done;
-use wire::Frame;
+use tasks::TaskResult;
+use wire::Incoming;
 
 /// Something that happened.
-pub enum Event {
+pub enum ServerEvent {
     /// A message, or something that is none.
-    Frame(Frame),
+    Frame(Incoming),
     /// The client is gone.
     Closed,
     /// How far a task is.
     Progress(u64, String),
     /// A task has ended.
-    Done(u64, Done),
+    Done(u64, TaskResult),
 }
 
 /// Longer than this nobody waits at a time.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Runs the command.
-pub fn lsp() -> Result<Exit, Failure> {
+pub fn lsp() -> Result<Exit, CommandError> {
     // A bug must end one answer, not the conversation; standard output is for the protocol alone.
     std::panic::set_hook(Box::new(|panic| {
         anstream::eprintln!("this is a bug in fencewright, please report it: {panic}");
     }));
     // A thread of its own, because that has the stack that deep programs need.
     let served = thread::Builder::new().stack_size(STACK).spawn(serve)?;
-    served.join().unwrap_or_else(|_| Err(Failure::Message("the server ended by a bug".to_string())))
+    served.join().unwrap_or_else(|_| Err(CommandError::Message("the server ended by a bug".to_string())))
 }
 
-fn serve() -> Result<Exit, Failure> {
+fn serve() -> Result<Exit, CommandError> {
     let (send, events) = mpsc::channel();
     let reader = send.clone();
     thread::Builder::new().spawn(move || read_all(&reader))?;
@@ -76,7 +76,7 @@ pub fn conversation(mut input: &[u8]) -> io::Result<Vec<u8>> {
     let mut output = Vec::new();
     let mut server = Server::new(mpsc::channel().0, &mut output);
     while let Some(frame) = wire::read(&mut input)? {
-        if let Next::Exit(_) = server.handle(Event::Frame(frame))? {
+        if let Next::Exit(_) = server.handle(ServerEvent::Frame(frame))? {
             break;
         }
         server.idle()?;
@@ -85,10 +85,13 @@ pub fn conversation(mut input: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// The next event; before waiting for one, what is due is done. `None` if something else is due.
-fn next_event(server: &mut Server<io::Stdout>, events: &Receiver<Event>) -> io::Result<Option<Event>> {
+fn next_event(
+    server: &mut Server<io::Stdout>,
+    events: &Receiver<ServerEvent>,
+) -> io::Result<Option<ServerEvent>> {
     match events.try_recv() {
         Ok(event) => return Ok(Some(event)),
-        Err(TryRecvError::Disconnected) => return Ok(Some(Event::Closed)),
+        Err(TryRecvError::Disconnected) => return Ok(Some(ServerEvent::Closed)),
         Err(TryRecvError::Empty) => {}
     }
     server.idle()?;
@@ -96,16 +99,16 @@ fn next_event(server: &mut Server<io::Stdout>, events: &Receiver<Event>) -> io::
     match events.recv_timeout(wait) {
         Ok(event) => Ok(Some(event)),
         Err(RecvTimeoutError::Timeout) => Ok(None),
-        Err(RecvTimeoutError::Disconnected) => Ok(Some(Event::Closed)),
+        Err(RecvTimeoutError::Disconnected) => Ok(Some(ServerEvent::Closed)),
     }
 }
 
-fn read_all(events: &Sender<Event>) {
+fn read_all(events: &Sender<ServerEvent>) {
     let mut input = BufReader::new(io::stdin());
     while let Ok(Some(frame)) = wire::read(&mut input) {
-        if events.send(Event::Frame(frame)).is_err() {
+        if events.send(ServerEvent::Frame(frame)).is_err() {
             return;
         }
     }
-    let _ = events.send(Event::Closed);
+    let _ = events.send(ServerEvent::Closed);
 }

@@ -3,9 +3,9 @@
 //! Our own language has an index of its names. Of the others we know what their programs know:
 //! where variables are declared, where labels stand, and which statements a thread has.
 
-use super::document::Reading;
-use super::lines::{Edit, Range};
-use super::message::Fault;
+use super::document::DocumentVersion;
+use super::lines::{LspRange, TextEdit};
+use super::message::ResponseError;
 use frontend::{Index, SymbolKind};
 use program::{Program, Source, Span, Thread, is_keyword};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const MOST: usize = 10_000;
 
 /// Where the name at a byte is declared.
-pub fn definition(reading: &Reading, byte: usize) -> Option<Range> {
+pub fn definition(reading: &DocumentVersion, byte: usize) -> Option<LspRange> {
     let span = match reading.index() {
         Some(index) => index.at(byte).map(|(symbol, _)| index.symbols[symbol].span),
         None => definition_elsewhere(reading, byte),
@@ -23,7 +23,7 @@ pub fn definition(reading: &Reading, byte: usize) -> Option<Range> {
 }
 
 /// The declaration of a word in a language without an index.
-fn definition_elsewhere(reading: &Reading, byte: usize) -> Option<Span> {
+fn definition_elsewhere(reading: &DocumentVersion, byte: usize) -> Option<Span> {
     let program = &reading.loaded.as_ref()?.program;
     let text = reading.text.as_str();
     let word = word_at(text, byte)?;
@@ -56,35 +56,35 @@ fn labels(thread: &Thread) -> impl Iterator<Item = (&str, Span)> {
 }
 
 /// Where the name at a byte is declared and used.
-pub fn references(reading: &Reading, byte: usize, declaration: bool) -> Vec<Range> {
+pub fn references(reading: &DocumentVersion, byte: usize, declaration: bool) -> Vec<LspRange> {
     let Some((index, symbol)) = indexed(reading, byte) else { return Vec::new() };
     let declared = index.symbols[symbol].span;
     let places = index.places(symbol).into_iter().filter(|span| declaration || *span != declared);
     places.map(|span| reading.text.range(span)).collect()
 }
 
-fn indexed(reading: &Reading, byte: usize) -> Option<(&Index, usize)> {
+fn indexed(reading: &DocumentVersion, byte: usize) -> Option<(&Index, usize)> {
     let index = reading.index()?;
     index.at(byte).map(|(symbol, _)| (index, symbol))
 }
 
 /// The name at a byte that can be renamed: where, and what it is now.
-pub fn renamable(reading: &Reading, byte: usize) -> Option<(Range, String)> {
+pub fn renamable(reading: &DocumentVersion, byte: usize) -> Option<(LspRange, String)> {
     let index = reading.index()?;
     let (symbol, span) = index.at(byte)?;
     Some((reading.text.range(span), index.symbols[symbol].name.clone()))
 }
 
 /// The edits that rename what stands at a byte.
-pub fn rename(reading: &Reading, byte: usize, new: &str) -> Result<Vec<Edit>, Fault> {
+pub fn rename(reading: &DocumentVersion, byte: usize, new: &str) -> Result<Vec<TextEdit>, ResponseError> {
     let (index, symbol) =
-        indexed(reading, byte).ok_or_else(|| Fault::failed("there is nothing to rename here"))?;
+        indexed(reading, byte).ok_or_else(|| ResponseError::failed("there is nothing to rename here"))?;
     let first = new.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if !first || !new.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') || is_keyword(new) {
-        return Err(Fault::failed(format!("`{new}` cannot be a name")));
+        return Err(ResponseError::failed(format!("`{new}` cannot be a name")));
     }
     if index.symbols.iter().any(|symbol| symbol.name == new) {
-        return Err(Fault::failed(format!("`{new}` is taken")));
+        return Err(ResponseError::failed(format!("`{new}` is taken")));
     }
     let places = index.places(symbol);
     let renamed = renamed(reading.text.as_str(), &places, new);
@@ -94,10 +94,10 @@ pub fn rename(reading: &Reading, byte: usize, new: &str) -> Result<Vec<Edit>, Fa
         options.defines.iter_mut().filter(|(name, _)| name == old).for_each(|(name, _)| *name = new.into());
         let source = Source::new(loaded.name.clone(), renamed);
         if (frontend.read)(source, &options).is_err() {
-            return Err(Fault::failed(format!("with `{new}` it would be no program any more")));
+            return Err(ResponseError::failed(format!("with `{new}` it would be no program any more")));
         }
     }
-    let edit = |span: Span| Edit { range: reading.text.range(span), text: new.to_string() };
+    let edit = |span: Span| TextEdit { range: reading.text.range(span), text: new.to_string() };
     Ok(places.into_iter().map(edit).collect())
 }
 
@@ -114,13 +114,13 @@ fn renamed(text: &str, places: &[Span], name: &str) -> String {
 }
 
 /// An entry of the outline.
-struct Entry {
+struct OutlineEntry {
     name: String,
     detail: String,
     /// A number from the protocol.
     kind: u8,
-    whole: Range,
-    name_range: Range,
+    whole: LspRange,
+    name_range: LspRange,
     parent: Option<usize>,
 }
 
@@ -131,13 +131,13 @@ const KEY: u8 = 20;
 const CLASS: u8 = 5;
 
 /// The outline of a text, as a tree if the client can show one.
-pub fn symbols(reading: &Reading, tree: bool) -> Value {
+pub fn symbols(reading: &DocumentVersion, tree: bool) -> Value {
     let entries = match (reading.index(), &reading.loaded) {
         (Some(index), _) => entries_of_index(reading, index),
         (None, Some(loaded)) => entries_of_program(reading, &loaded.program),
         (None, None) => Vec::new(),
     };
-    let flat = |entry: &Entry| {
+    let flat = |entry: &OutlineEntry| {
         let container = entry.parent.map(|parent| entries[parent].name.clone());
         json!({
             "name": entry.name, "kind": entry.kind, "containerName": container,
@@ -147,7 +147,7 @@ pub fn symbols(reading: &Reading, tree: bool) -> Value {
     if !tree {
         return entries.iter().map(flat).collect();
     }
-    let node = |entry: &Entry, children: Vec<Value>| {
+    let node = |entry: &OutlineEntry, children: Vec<Value>| {
         json!({
             "name": entry.name, "detail": entry.detail, "kind": entry.kind, "range": entry.whole,
             "selectionRange": entry.name_range, "children": children,
@@ -164,7 +164,7 @@ pub fn symbols(reading: &Reading, tree: bool) -> Value {
     tops.map(|(entry, children)| node(entry, children)).collect()
 }
 
-fn entries_of_index(reading: &Reading, index: &Index) -> Vec<Entry> {
+fn entries_of_index(reading: &DocumentVersion, index: &Index) -> Vec<OutlineEntry> {
     let mut numbers = vec![None; index.symbols.len()];
     let mut entries = Vec::new();
     for (at, symbol) in index.symbols.iter().enumerate().take(MOST) {
@@ -177,7 +177,7 @@ fn entries_of_index(reading: &Reading, index: &Index) -> Vec<Entry> {
             SymbolKind::Parameter | SymbolKind::Counter => continue,
         };
         numbers[at] = Some(entries.len());
-        entries.push(Entry {
+        entries.push(OutlineEntry {
             name: symbol.name.clone(),
             detail: symbol.detail.clone(),
             kind,
@@ -189,12 +189,12 @@ fn entries_of_index(reading: &Reading, index: &Index) -> Vec<Entry> {
     entries
 }
 
-fn entries_of_program(reading: &Reading, program: &Program) -> Vec<Entry> {
+fn entries_of_program(reading: &DocumentVersion, program: &Program) -> Vec<OutlineEntry> {
     let mut entries = Vec::new();
     let mut put = |name: &str, detail: &str, kind: u8, span: Span, parent: Option<usize>| {
         let range = reading.text.range(span);
         let name = if name.is_empty() { "?" } else { name };
-        let entry = Entry {
+        let entry = OutlineEntry {
             name: name.to_string(),
             detail: detail.to_string(),
             kind,

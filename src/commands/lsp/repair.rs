@@ -1,7 +1,7 @@
 //! The quick fix: the cheapest fences, written into the text.
 
-use super::document::Reading;
-use super::lines::Edit;
+use super::document::DocumentVersion;
+use super::lines::TextEdit;
 use super::settings::Settings;
 use crate::commands::fence::with_fences;
 use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, Placed, Points, Run, place_fences};
@@ -9,7 +9,11 @@ use evidence::{Monitor, Task};
 use program::Program;
 
 /// The edits that insert the fences, or why there are none.
-pub fn repair(reading: &Reading, settings: &Settings, monitor: &dyn Monitor) -> Result<Vec<Edit>, String> {
+pub fn repair(
+    reading: &DocumentVersion,
+    settings: &Settings,
+    monitor: &dyn Monitor,
+) -> Result<Vec<TextEdit>, String> {
     let loaded = reading.loaded.as_ref().ok_or("the text is no program")?;
     let program = loaded.program.clone().with_question_as_property();
     let placed = place(&program, settings, monitor)?;

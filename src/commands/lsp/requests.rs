@@ -1,9 +1,9 @@
 //! What a client may ask about a text, and the answers.
 
-use super::document::Reading;
+use super::document::DocumentVersion;
 use super::hover::{hover, plain};
-use super::lines::{Edit, Position, Range};
-use super::message::Fault;
+use super::lines::{LspRange, Position, TextEdit};
+use super::message::ResponseError;
 use super::names;
 use super::server::{Client, Server};
 use super::tasks::Purpose;
@@ -12,10 +12,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// An answer, unless a task in the background has to find it first.
-type Answer = Result<Option<Value>, Fault>;
+type Response = Result<Option<Value>, ResponseError>;
 
 /// Answers a request.
-pub fn answer<W: Write>(server: &mut Server<W>, id: &Value, method: &str, params: Value) -> Answer {
+pub fn answer<W: Write>(server: &mut Server<W>, id: &Value, method: &str, params: Value) -> Response {
     match method {
         "textDocument/hover" => hovered(server, &params),
         "textDocument/definition" => {
@@ -44,44 +44,48 @@ pub fn answer<W: Write>(server: &mut Server<W>, id: &Value, method: &str, params
         }
         "textDocument/rename" => {
             let (reading, byte) = place(server, &params)?;
-            let name =
-                params["newName"].as_str().ok_or_else(|| Fault::invalid_params("`newName` is missing"))?;
+            let name = params["newName"]
+                .as_str()
+                .ok_or_else(|| ResponseError::invalid_params("`newName` is missing"))?;
             let edits = names::rename(&reading, byte, name)?;
             Ok(Some(workspace_edit(&server.client, &reading, &edits)))
         }
         "textDocument/codeAction" => code_action(server, id, &params),
         "codeAction/resolve" => resolve(server, id, params),
-        _ => Err(Fault::unknown_method(method)),
+        _ => Err(ResponseError::unknown_method(method)),
     }
 }
 
 /// The text a request is about.
-fn reading<W: Write>(server: &mut Server<W>, params: &Value) -> Result<Arc<Reading>, Fault> {
+fn reading<W: Write>(server: &mut Server<W>, params: &Value) -> Result<Arc<DocumentVersion>, ResponseError> {
     let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
-    let uri = uri.ok_or_else(|| Fault::invalid_params("`textDocument.uri` is missing"))?;
+    let uri = uri.ok_or_else(|| ResponseError::invalid_params("`textDocument.uri` is missing"))?;
     open(server, uri)
 }
 
-fn open<W: Write>(server: &mut Server<W>, uri: &str) -> Result<Arc<Reading>, Fault> {
+fn open<W: Write>(server: &mut Server<W>, uri: &str) -> Result<Arc<DocumentVersion>, ResponseError> {
     let document = server.documents.get_mut(uri);
-    let document = document.ok_or_else(|| Fault::invalid_params("this text is not open"))?;
+    let document = document.ok_or_else(|| ResponseError::invalid_params("this text is not open"))?;
     Ok(document.read(uri, &server.settings))
 }
 
 /// The text and the byte a request is about.
-fn place<W: Write>(server: &mut Server<W>, params: &Value) -> Result<(Arc<Reading>, usize), Fault> {
+fn place<W: Write>(
+    server: &mut Server<W>,
+    params: &Value,
+) -> Result<(Arc<DocumentVersion>, usize), ResponseError> {
     let position: Position = serde_json::from_value(params["position"].clone())
-        .map_err(|error| Fault::invalid_params(format!("`position`: {error}")))?;
+        .map_err(|error| ResponseError::invalid_params(format!("`position`: {error}")))?;
     let reading = reading(server, params)?;
     let byte = reading.text.byte(position);
     Ok((reading, byte))
 }
 
-fn location(reading: &Reading, range: Range) -> Value {
+fn location(reading: &DocumentVersion, range: LspRange) -> Value {
     json!({"uri": reading.uri, "range": range})
 }
 
-fn workspace_edit(client: &Client, reading: &Reading, edits: &[Edit]) -> Value {
+fn workspace_edit(client: &Client, reading: &DocumentVersion, edits: &[TextEdit]) -> Value {
     if client.versioned {
         let document = json!({"uri": reading.uri, "version": reading.version});
         return json!({"documentChanges": [{"textDocument": document, "edits": edits}]});
@@ -91,7 +95,7 @@ fn workspace_edit(client: &Client, reading: &Reading, edits: &[Edit]) -> Value {
     json!({"changes": changes})
 }
 
-fn hovered<W: Write>(server: &mut Server<W>, params: &Value) -> Answer {
+fn hovered<W: Write>(server: &mut Server<W>, params: &Value) -> Response {
     let (reading, byte) = place(server, params)?;
     let outcome = server.documents.get(&reading.uri).and_then(|document| document.outcome.as_ref());
     let Some(found) = hover(&reading, outcome, byte) else { return Ok(Some(Value::Null)) };
@@ -107,11 +111,11 @@ fn hovered<W: Write>(server: &mut Server<W>, params: &Value) -> Answer {
 }
 
 /// Offers fences where the verdict says that they may help.
-fn code_action<W: Write>(server: &mut Server<W>, id: &Value, params: &Value) -> Answer {
+fn code_action<W: Write>(server: &mut Server<W>, id: &Value, params: &Value) -> Response {
     let none = Ok(Some(json!([])));
     let reading = reading(server, params)?;
-    let range: Range = serde_json::from_value(params["range"].clone())
-        .map_err(|error| Fault::invalid_params(format!("`range`: {error}")))?;
+    let range: LspRange = serde_json::from_value(params["range"].clone())
+        .map_err(|error| ResponseError::invalid_params(format!("`range`: {error}")))?;
     if let Some(only) = params.pointer("/context/only").and_then(Value::as_array) {
         let wanted = |kind: &Value| kind.as_str().is_some_and(|kind| ["", "quickfix"].contains(&kind));
         if !only.iter().any(wanted) {
@@ -139,12 +143,12 @@ fn code_action<W: Write>(server: &mut Server<W>, id: &Value, params: &Value) -> 
 }
 
 /// Completes a code action.
-fn resolve<W: Write>(server: &mut Server<W>, id: &Value, action: Value) -> Answer {
+fn resolve<W: Write>(server: &mut Server<W>, id: &Value, action: Value) -> Response {
     let uri = action.pointer("/data/uri").and_then(Value::as_str);
-    let uri = uri.ok_or_else(|| Fault::invalid_params("this code action is not ours"))?;
+    let uri = uri.ok_or_else(|| ResponseError::invalid_params("this code action is not ours"))?;
     let reading = open(server, uri)?;
     if action.pointer("/data/version").and_then(Value::as_i64) != Some(reading.version) {
-        return Err(Fault::content_modified());
+        return Err(ResponseError::content_modified());
     }
     begin_repair(server, reading, id, action, true);
     Ok(None)
@@ -152,7 +156,7 @@ fn resolve<W: Write>(server: &mut Server<W>, id: &Value, action: Value) -> Answe
 
 fn begin_repair<W: Write>(
     server: &mut Server<W>,
-    reading: Arc<Reading>,
+    reading: Arc<DocumentVersion>,
     id: &Value,
     action: Value,
     resolve: bool,
@@ -164,17 +168,17 @@ fn begin_repair<W: Write>(
 /// The answer to the request that waited for fences.
 pub fn repaired(
     client: &Client,
-    reading: &Reading,
+    reading: &DocumentVersion,
     mut action: Value,
     resolve: bool,
-    edits: Result<Vec<Edit>, String>,
-) -> Result<Value, Fault> {
-    let Some(object) = action.as_object_mut() else { return Err(Fault::internal()) };
+    edits: Result<Vec<TextEdit>, String>,
+) -> Result<Value, ResponseError> {
+    let Some(object) = action.as_object_mut() else { return Err(ResponseError::internal()) };
     match edits {
         Ok(edits) => {
             object.insert("edit".to_string(), workspace_edit(client, reading, &edits));
         }
-        Err(why) if resolve => return Err(Fault::failed(why)),
+        Err(why) if resolve => return Err(ResponseError::failed(why)),
         Err(why) if client.disabled => {
             object.insert("disabled".to_string(), json!({"reason": why}));
         }

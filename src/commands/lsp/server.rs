@@ -1,12 +1,12 @@
 //! The conversation: who may say what when, open texts, and what the client is told unasked.
 
 use super::document::Document;
-use super::lines::Range;
-use super::message::{self, Fault, Message, answer, notification};
+use super::lines::LspRange;
+use super::message::{self, Message, ResponseError, answer, notification};
 use super::settings::Settings;
-use super::tasks::{Done, Purpose, Shown, Task, Tasks};
-use super::wire::{self, Frame};
-use super::{Event, requests};
+use super::tasks::{BackgroundTask, Purpose, TaskResult, TaskVisibility, Tasks};
+use super::wire::{self, Incoming};
+use super::{ServerEvent, requests};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -87,7 +87,7 @@ pub struct Server<W> {
 
 impl<W: Write> Server<W> {
     /// A server that waits for `initialize`.
-    pub fn new(events: Sender<Event>, out: W) -> Server<W> {
+    pub fn new(events: Sender<ServerEvent>, out: W) -> Server<W> {
         Server {
             out,
             phase: Phase::New,
@@ -113,15 +113,15 @@ impl<W: Write> Server<W> {
     }
 
     /// Does what an event asks for.
-    pub fn handle(&mut self, event: Event) -> io::Result<Next> {
+    pub fn handle(&mut self, event: ServerEvent) -> io::Result<Next> {
         match event {
-            Event::Closed => return Ok(Next::Exit(self.phase == Phase::Down)),
-            Event::Progress(number, text) => self.progress(number, &text)?,
-            Event::Done(number, done) => self.done(number, done)?,
-            Event::Frame(Frame::Broken(why)) => {
-                self.send(&answer(Value::Null, Err(Fault::invalid_request(why))))?;
+            ServerEvent::Closed => return Ok(Next::Exit(self.phase == Phase::Down)),
+            ServerEvent::Progress(number, text) => self.progress(number, &text)?,
+            ServerEvent::Done(number, done) => self.done(number, done)?,
+            ServerEvent::Frame(Incoming::Broken(why)) => {
+                self.send(&answer(Value::Null, Err(ResponseError::invalid_request(why))))?;
             }
-            Event::Frame(Frame::Body(body)) => match message::parse(&body) {
+            ServerEvent::Frame(Incoming::Body(body)) => match message::parse(&body) {
                 Err((id, fault)) => self.send(&answer(id, Err(fault)))?,
                 Ok(Message::Request { id, method, params }) => self.request(id, &method, params)?,
                 Ok(Message::Notification { method, .. }) if method == "exit" => {
@@ -137,17 +137,21 @@ impl<W: Write> Server<W> {
     fn request(&mut self, id: Value, method: &str, params: Value) -> io::Result<()> {
         let result = match (self.phase, method) {
             (Phase::New, "initialize") => self.initialize(&params).map(Some),
-            (Phase::New, _) => Err(Fault::not_initialized()),
-            (Phase::Serving, "initialize") => Err(Fault::invalid_request("`initialize` comes only once")),
+            (Phase::New, _) => Err(ResponseError::not_initialized()),
+            (Phase::Serving, "initialize") => {
+                Err(ResponseError::invalid_request("`initialize` comes only once"))
+            }
             (Phase::Serving, "shutdown") => {
-                self.cancel(|_| true, &Fault::cancelled())?;
+                self.cancel(|_| true, &ResponseError::cancelled())?;
                 self.phase = Phase::Down;
                 Ok(Some(Value::Null))
             }
-            (Phase::Down, _) => Err(Fault::invalid_request("after `shutdown` only `exit` may follow")),
+            (Phase::Down, _) => {
+                Err(ResponseError::invalid_request("after `shutdown` only `exit` may follow"))
+            }
             (Phase::Serving, _) => {
                 let answered = AssertUnwindSafe(|| requests::answer(self, &id, method, params));
-                catch_unwind(answered).unwrap_or_else(|_| Err(Fault::internal()))
+                catch_unwind(answered).unwrap_or_else(|_| Err(ResponseError::internal()))
             }
         };
         match result.transpose() {
@@ -156,9 +160,9 @@ impl<W: Write> Server<W> {
         }
     }
 
-    fn initialize(&mut self, params: &Value) -> Result<Value, Fault> {
+    fn initialize(&mut self, params: &Value) -> Result<Value, ResponseError> {
         if !params.is_object() {
-            return Err(Fault::invalid_params("`initialize` needs an object"));
+            return Err(ResponseError::invalid_params("`initialize` needs an object"));
         }
         self.client = Client::read(&params["capabilities"]);
         self.phase = Phase::Serving;
@@ -210,9 +214,8 @@ impl<W: Write> Server<W> {
             ("workspace/didChangeConfiguration", _) => self.configure(&params["settings"])?,
             ("$/cancelRequest", _) => {
                 let id = &params["id"];
-                let waits =
-                    |task: &Task| matches!(&task.purpose, Purpose::Repair { request, .. } if request == id);
-                self.cancel(waits, &Fault::cancelled())?;
+                let waits = |task: &BackgroundTask| matches!(&task.purpose, Purpose::Repair { request, .. } if request == id);
+                self.cancel(waits, &ResponseError::cancelled())?;
                 true
             }
             (method, None) => !method.starts_with("textDocument/"),
@@ -240,7 +243,7 @@ impl<W: Write> Server<W> {
         for change in changes {
             let range = match change.get("range").filter(|range| !range.is_null()) {
                 None => None,
-                Some(range) => match serde_json::from_value::<Range>(range.clone()) {
+                Some(range) => match serde_json::from_value::<LspRange>(range.clone()) {
                     Ok(range) => Some(range),
                     Err(_) => return Ok(false),
                 },
@@ -278,7 +281,7 @@ impl<W: Write> Server<W> {
         }
         let complaints = self.set(ours);
         self.complain(&complaints)?;
-        self.cancel(|_| true, &Fault::content_modified())?;
+        self.cancel(|_| true, &ResponseError::content_modified())?;
         for document in self.documents.values_mut() {
             document.forget();
             document.due = self.settings.verify.then(Instant::now);
@@ -330,11 +333,11 @@ impl<W: Write> Server<W> {
 
     /// Stops everything about a text.
     fn cancel_about(&mut self, uri: &str) -> io::Result<()> {
-        self.cancel(|task| task.reading.uri == uri, &Fault::content_modified())
+        self.cancel(|task| task.reading.uri == uri, &ResponseError::content_modified())
     }
 
     /// Stops tasks; who waits for one hears why.
-    fn cancel(&mut self, which: impl FnMut(&Task) -> bool, why: &Fault) -> io::Result<()> {
+    fn cancel(&mut self, which: impl FnMut(&BackgroundTask) -> bool, why: &ResponseError) -> io::Result<()> {
         for (number, task) in self.tasks.cancel(which) {
             self.hide(number, &task)?;
             if let Purpose::Repair { request, .. } = task.purpose {
@@ -344,12 +347,12 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    fn done(&mut self, number: u64, done: Done) -> io::Result<()> {
+    fn done(&mut self, number: u64, done: TaskResult) -> io::Result<()> {
         let Some(task) = self.tasks.finish(number) else { return Ok(()) };
         self.hide(number, &task)?;
         let uri = task.reading.uri.clone();
         match (task.purpose, done) {
-            (Purpose::Verify, Done::Verified(outcome)) => {
+            (Purpose::Verify, TaskResult::Verified(outcome)) => {
                 let Some(document) = self.documents.get_mut(&uri) else { return Ok(()) };
                 let current = document.reading.as_ref().is_some_and(|now| Arc::ptr_eq(now, &task.reading));
                 if current {
@@ -358,11 +361,13 @@ impl<W: Write> Server<W> {
                 }
                 Ok(())
             }
-            (Purpose::Repair { request, action, resolve }, Done::Repaired(edits)) => {
+            (Purpose::Repair { request, action, resolve }, TaskResult::Repaired(edits)) => {
                 let result = requests::repaired(&self.client, &task.reading, action, resolve, edits);
                 self.send(&answer(request, result))
             }
-            (Purpose::Repair { request, .. }, _) => self.send(&answer(request, Err(Fault::internal()))),
+            (Purpose::Repair { request, .. }, _) => {
+                self.send(&answer(request, Err(ResponseError::internal())))
+            }
             (Purpose::Verify, _) => self.log("this is a bug in fencewright: verifying ended early"),
         }
     }
@@ -372,13 +377,13 @@ impl<W: Write> Server<W> {
         let wanted = self.client.progress;
         let Some(task) = self.tasks.get_mut(number).filter(|_| wanted) else { return Ok(()) };
         match task.shown {
-            Shown::No => {
-                task.shown = Shown::Asked;
+            TaskVisibility::No => {
+                task.shown = TaskVisibility::Asked;
                 let params = json!({"token": token(number)});
                 self.send(&message::request(token(number), "window/workDoneProgress/create", params))
             }
-            Shown::Asked => Ok(()),
-            Shown::Yes => self.show(number, json!({"kind": "report", "message": text})),
+            TaskVisibility::Asked => Ok(()),
+            TaskVisibility::Yes => self.show(number, json!({"kind": "report", "message": text})),
         }
     }
 
@@ -387,10 +392,10 @@ impl<W: Write> Server<W> {
         let number = id.as_str().and_then(|id| id.strip_prefix(TOKEN)?.parse().ok());
         let Some(number) = number else { return Ok(()) };
         let Some(task) = self.tasks.get_mut(number) else { return Ok(()) };
-        if !ok || task.shown != Shown::Asked {
+        if !ok || task.shown != TaskVisibility::Asked {
             return Ok(());
         }
-        task.shown = Shown::Yes;
+        task.shown = TaskVisibility::Yes;
         let title = if task.purpose == Purpose::Verify { "Verifying" } else { "Looking for fences" };
         self.show(number, json!({"kind": "begin", "title": title, "cancellable": false}))
     }
@@ -400,8 +405,8 @@ impl<W: Write> Server<W> {
     }
 
     /// Ends the progress of a task that is shown.
-    fn hide(&mut self, number: u64, task: &Task) -> io::Result<()> {
-        if task.shown == Shown::Yes { self.show(number, json!({"kind": "end"})) } else { Ok(()) }
+    fn hide(&mut self, number: u64, task: &BackgroundTask) -> io::Result<()> {
+        if task.shown == TaskVisibility::Yes { self.show(number, json!({"kind": "end"})) } else { Ok(()) }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Steps of one thread that follow each other and belong to one statement are one remark. A
 //! drain is told where its store stands.
 
-use crate::report::{Step, describe_all, mentions};
+use crate::report::{ShownStep, describe_all, mentions};
 use evidence::Cause;
 use machine::{Account, Action};
 use program::{Program, Span, VarId};
@@ -22,12 +22,11 @@ pub struct Remark {
 /// The run of a violation, remark by remark.
 pub fn story(program: &Program, account: &Account, cause: Option<&Cause>) -> Vec<Remark> {
     let steps = describe_all(program, account);
-    let mut teller = Teller { program, remarks: Vec::new() };
-    let mut last: Option<&Step<'_>> = None;
+    let mut teller = StoryTeller { program, remarks: Vec::new() };
+    let mut last: Option<&ShownStep<'_>> = None;
     for (at, step) in steps.iter().enumerate() {
         let forbidden = cause.is_some_and(|cause| cause.step == at);
-        let goes_on = last
-            .is_some_and(|last| last.thread == step.thread && last.span == step.span && !step.span.is_none());
+        let goes_on = last.is_some_and(|last| step.continues(last));
         let store = step.drained.map(|store| steps[store].span);
         teller.tell(step, store, goes_on, forbidden);
         last = Some(step);
@@ -44,13 +43,13 @@ pub fn story(program: &Program, account: &Account, cause: Option<&Cause>) -> Vec
     remarks
 }
 
-struct Teller<'a> {
+struct StoryTeller<'a> {
     program: &'a Program,
     remarks: Vec<Remark>,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, step: &Step<'_>, store: Option<Span>, goes_on: bool, forbidden: bool) {
+impl StoryTeller<'_> {
+    fn tell(&mut self, step: &ShownStep<'_>, store: Option<Span>, goes_on: bool, forbidden: bool) {
         let thread = &self.program.thread(step.thread).name;
         let mark = if forbidden { " ◀ not under SC" } else { "" };
         if let Some(Action::Drain(variable, value, _)) = step.actions.first() {
@@ -77,7 +76,7 @@ impl Teller<'_> {
         }
     }
 
-    fn effect(&self, step: &Step<'_>, effect: &Action) -> Option<String> {
+    fn effect(&self, step: &ShownStep<'_>, effect: &Action) -> Option<String> {
         let name = |variable: &VarId| &self.program.variable(*variable).name;
         match effect {
             Action::Load(variable, value, from) => {

@@ -1,15 +1,15 @@
 //! Work in the background: verifying and looking for fences, few at a time, each in a thread of
-//! its own that can be cancelled. What comes of it arrives as [`Event`]s.
+//! its own that can be cancelled. What comes of it arrives as [`ServerEvent`]s.
 
-use super::Event;
-use super::document::Reading;
-use super::lines::Edit;
+use super::ServerEvent;
+use super::document::DocumentVersion;
+use super::lines::TextEdit;
 use super::repair::repair;
 use super::settings::Settings;
-use super::verdict::{Asking, Outcome};
+use super::verdict::{Asking, TextVerdict};
 use crate::limits::{Interrupt, Watch};
 use crate::numbers::{grouped, megabytes};
-use crate::progress::Display;
+use crate::progress::ProgressDisplay;
 use evidence::{Monitor, Progress, STACK, Stop};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -41,18 +41,18 @@ pub enum Purpose {
 }
 
 /// What became of a task.
-pub enum Done {
+pub enum TaskResult {
     /// The verdict, if the text is a program.
-    Verified(Option<Outcome>),
+    Verified(Option<TextVerdict>),
     /// The fences, or why there are none.
-    Repaired(Result<Vec<Edit>, String>),
+    Repaired(Result<Vec<TextEdit>, String>),
     /// A bug of ours.
     Broken,
 }
 
 /// How much of a task the client sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum TaskVisibility {
     /// Nothing.
     No,
     /// The client was asked whether it may be shown.
@@ -62,47 +62,53 @@ pub enum Shown {
 }
 
 /// A task.
-pub struct Task {
+pub struct BackgroundTask {
     /// The text it is about.
-    pub reading: Arc<Reading>,
+    pub reading: Arc<DocumentVersion>,
     /// What it is for.
     pub purpose: Purpose,
     /// How much the client sees of it.
-    pub shown: Shown,
+    pub shown: TaskVisibility,
     interrupt: Interrupt,
 }
 
 /// All tasks, by number.
 pub struct Tasks {
-    events: Sender<Event>,
+    events: Sender<ServerEvent>,
     next: u64,
-    tasks: BTreeMap<u64, Task>,
+    tasks: BTreeMap<u64, BackgroundTask>,
     waiting: VecDeque<(u64, Settings, bool)>,
     running: usize,
 }
 
 impl Tasks {
     /// No tasks yet; what comes of them goes to `events`.
-    pub fn new(events: Sender<Event>) -> Tasks {
+    pub fn new(events: Sender<ServerEvent>) -> Tasks {
         Tasks { events, next: 0, tasks: BTreeMap::new(), waiting: VecDeque::new(), running: 0 }
     }
 
     /// Begins a task as soon as there is room for it.
-    pub fn begin(&mut self, reading: Arc<Reading>, purpose: Purpose, settings: &Settings, related: bool) {
+    pub fn begin(
+        &mut self,
+        reading: Arc<DocumentVersion>,
+        purpose: Purpose,
+        settings: &Settings,
+        related: bool,
+    ) {
         let (number, interrupt) = (self.next, Interrupt::default());
         self.next += 1;
-        self.tasks.insert(number, Task { reading, purpose, shown: Shown::No, interrupt });
+        self.tasks.insert(number, BackgroundTask { reading, purpose, shown: TaskVisibility::No, interrupt });
         self.waiting.push_back((number, settings.clone(), related));
         self.start_waiting();
     }
 
     /// A task that is not finished.
-    pub fn get_mut(&mut self, number: u64) -> Option<&mut Task> {
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut BackgroundTask> {
         self.tasks.get_mut(&number)
     }
 
     /// Takes a finished task out; the next one may start.
-    pub fn finish(&mut self, number: u64) -> Option<Task> {
+    pub fn finish(&mut self, number: u64) -> Option<BackgroundTask> {
         self.running = self.running.saturating_sub(1);
         let task = self.tasks.remove(&number);
         self.start_waiting();
@@ -111,10 +117,10 @@ impl Tasks {
 
     /// Takes the tasks out for which this holds, and stops them. They still count as running until
     /// they notice.
-    pub fn cancel(&mut self, mut which: impl FnMut(&Task) -> bool) -> Vec<(u64, Task)> {
+    pub fn cancel(&mut self, mut which: impl FnMut(&BackgroundTask) -> bool) -> Vec<(u64, BackgroundTask)> {
         let numbers: Vec<u64> = self.tasks.iter().filter(|(_, t)| which(t)).map(|(n, _)| *n).collect();
         self.waiting.retain(|(number, ..)| !numbers.contains(number));
-        let stopped: Vec<(u64, Task)> =
+        let stopped: Vec<(u64, BackgroundTask)> =
             numbers.into_iter().filter_map(|n| self.tasks.remove(&n).map(|task| (n, task))).collect();
         stopped.iter().for_each(|(_, task)| task.interrupt.raise());
         stopped
@@ -138,7 +144,7 @@ impl Tasks {
             let spawned = thread::Builder::new().stack_size(STACK).spawn(move || worker.run());
             if spawned.is_err() {
                 // Nobody else will say that it is over.
-                let _ = self.events.send(Event::Done(number, Done::Broken));
+                let _ = self.events.send(ServerEvent::Done(number, TaskResult::Broken));
             }
         }
     }
@@ -146,26 +152,26 @@ impl Tasks {
 
 struct Worker {
     number: u64,
-    reading: Arc<Reading>,
+    reading: Arc<DocumentVersion>,
     repairs: bool,
     interrupt: Interrupt,
     settings: Settings,
     related: bool,
-    events: Sender<Event>,
+    events: Sender<ServerEvent>,
 }
 
 impl Worker {
     fn run(self) {
-        let done = catch_unwind(AssertUnwindSafe(|| self.work())).unwrap_or(Done::Broken);
-        let _ = self.events.send(Event::Done(self.number, done));
+        let done = catch_unwind(AssertUnwindSafe(|| self.work())).unwrap_or(TaskResult::Broken);
+        let _ = self.events.send(ServerEvent::Done(self.number, done));
     }
 
-    fn work(&self) -> Done {
-        let display = Display::new(true);
+    fn work(&self) -> TaskResult {
+        let display = ProgressDisplay::new(true);
         let watch = Watch::new(self.settings.budget, &self.interrupt, &display, String::new());
-        let monitor = Teller { worker: self, watch, told: Mutex::new(Instant::now()) };
+        let monitor = ProgressTeller { worker: self, watch, told: Mutex::new(Instant::now()) };
         if self.repairs {
-            return Done::Repaired(repair(&self.reading, &self.settings, &monitor));
+            return TaskResult::Repaired(repair(&self.reading, &self.settings, &monitor));
         }
         let asking = Asking {
             reading: &self.reading,
@@ -173,18 +179,18 @@ impl Worker {
             monitor: &monitor,
             related: self.related,
         };
-        Done::Verified(asking.outcome())
+        TaskResult::Verified(asking.outcome())
     }
 }
 
 /// Enforces the limits, and tells now and then how far the work is.
-struct Teller<'a> {
+struct ProgressTeller<'a> {
     worker: &'a Worker,
     watch: Watch<'a>,
     told: Mutex<Instant>,
 }
 
-impl Monitor for Teller<'_> {
+impl Monitor for ProgressTeller<'_> {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
         self.watch.observe(progress)?;
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +198,7 @@ impl Monitor for Teller<'_> {
             *told = Instant::now();
             let (states, memory) = (grouped(progress.states), megabytes(progress.bytes));
             let text = format!("{}: {states} states, {memory} MB", progress.phase);
-            let _ = self.worker.events.send(Event::Progress(self.worker.number, text));
+            let _ = self.worker.events.send(ServerEvent::Progress(self.worker.number, text));
         }
         Ok(())
     }

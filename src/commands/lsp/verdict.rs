@@ -1,17 +1,17 @@
 //! Verifying in the background, and the verdict as a diagnostic.
 //!
 //! A violation stands at the violated property or assertion, with the run as related
-//! information. A proof is an information at the first claim, and what it knows of every
+//! information. A proof is shown as information at the first claim, and what it knows of every
 //! place is kept for hovering.
 
-use super::document::Reading;
-use super::lines::Range;
+use super::document::DocumentVersion;
+use super::lines::LspRange;
 use super::settings::Settings;
 use super::story::story;
 use crate::input::Loaded;
 use crate::numbers::counted;
 use engine::{ENGINES, Engine, Explicit, Finding, GapProofs, Run, ask, decide};
-use evidence::{Certificate, Known, Monitor, MostStates, Reason, Task, Verdict, Violated, known_within};
+use evidence::{Certificate, KnownFacts, Monitor, MostStates, Reason, Task, Verdict, Violated, known_within};
 use machine::{Model, SC};
 use program::{Program, Question, Span};
 use serde_json::{Value, json};
@@ -21,19 +21,19 @@ const LISTED_STATES: usize = 200_000;
 
 /// What verifying a text found.
 #[derive(Default)]
-pub struct Outcome {
+pub struct TextVerdict {
     /// The verdict.
     pub diagnostics: Vec<Value>,
     /// Where fences may help.
-    pub mendable: Option<Range>,
+    pub mendable: Option<LspRange>,
     /// What the proof knows, if there is one, and under which model.
-    pub known: Option<(Known, Model)>,
+    pub known: Option<(KnownFacts, Model)>,
 }
 
 /// Who asks, and how.
 pub struct Asking<'a> {
     /// The text.
-    pub reading: &'a Reading,
+    pub reading: &'a DocumentVersion,
     /// How far to go.
     pub settings: &'a Settings,
     /// Who watches.
@@ -44,7 +44,7 @@ pub struct Asking<'a> {
 
 impl Asking<'_> {
     /// Verifies the text. `None` if it is no program.
-    pub fn outcome(&self) -> Option<Outcome> {
+    pub fn outcome(&self) -> Option<TextVerdict> {
         let loaded = self.reading.loaded.as_ref()?;
         let outcome = match &loaded.program.question {
             Some(question) => self.litmus(loaded, question),
@@ -66,15 +66,15 @@ impl Asking<'_> {
     }
 
     /// An outcome that is one diagnostic.
-    fn says(&self, span: Span, severity: u8, code: &str, message: String) -> Outcome {
+    fn says(&self, span: Span, severity: u8, code: &str, message: String) -> TextVerdict {
         let range = self.reading.text.range(span);
         let diagnostic = json!({
             "range": range, "severity": severity, "code": code, "source": "fencewright", "message": message,
         });
-        Outcome { diagnostics: vec![diagnostic], ..Outcome::default() }
+        TextVerdict { diagnostics: vec![diagnostic], ..TextVerdict::default() }
     }
 
-    fn safety(&self, program: &Program) -> Result<Outcome, String> {
+    fn safety(&self, program: &Program) -> Result<TextVerdict, String> {
         let task = Task::safe(program, self.settings.model);
         let found = self.ask(&task)?;
         match found.checked.verdict() {
@@ -83,7 +83,7 @@ impl Asking<'_> {
                 let states = counted(found.statistics.states, "state");
                 let message = format!("safe ({}), proved by {} with {states}", self.model(), found.engine);
                 let outcome = self.says(first_claim(program), 3, "safe", message);
-                Ok(Outcome { known, ..outcome })
+                Ok(TextVerdict { known, ..outcome })
             }
             Verdict::Unsafe(trace) => {
                 let head = format!("unsafe ({}): {}", self.model(), trace.violation.text(program));
@@ -96,7 +96,7 @@ impl Asking<'_> {
 
     /// What a proof knows of every place, if there is time to find out. A proof by robustness
     /// knows nothing of places; then engines that list states are asked for a while.
-    fn known(&self, task: &Task<'_>, certificate: &Certificate) -> Option<(Known, Model)> {
+    fn known(&self, task: &Task<'_>, certificate: &Certificate) -> Option<(KnownFacts, Model)> {
         let told = |certificate: &Certificate| {
             let known = known_within(task, certificate, self.monitor).ok()?;
             (!known.is_empty()).then_some((known, task.model))
@@ -120,7 +120,7 @@ impl Asking<'_> {
         }
     }
 
-    fn unknown(&self, span: Span, program: &Program, reasons: &[Reason]) -> Outcome {
+    fn unknown(&self, span: Span, program: &Program, reasons: &[Reason]) -> TextVerdict {
         let texts: Vec<String> = reasons.iter().map(|reason| reason.text(program)).collect();
         self.says(span, 3, "unknown", format!("unknown ({}): {}", self.model(), texts.join("; ")))
     }
@@ -131,7 +131,7 @@ impl Asking<'_> {
         violated: Violated<'_>,
         under_sc: Option<bool>,
         head: String,
-    ) -> Outcome {
+    ) -> TextVerdict {
         let Violated { trace, account, cause } = violated;
         let mut message = head;
         if let Some(end) = account.passed().last()
@@ -167,7 +167,7 @@ impl Asking<'_> {
 
     /// A litmus test: how often its condition is true; where its outcome can be observed, a run
     /// that shows it.
-    fn litmus(&self, loaded: &Loaded, question: &Question) -> Result<Outcome, String> {
+    fn litmus(&self, loaded: &Loaded, question: &Question) -> Result<TextVerdict, String> {
         let model = self.settings.model;
         let asked = self.ask(&Task::asked(&loaded.program, model))?;
         let Some(found) = asked.checked.outcomes() else {
@@ -188,7 +188,7 @@ impl Asking<'_> {
             Verdict::Safe(certificate) => {
                 let known = self.known(&task, certificate);
                 let outcome = self.says(question.span, severity, "litmus", head);
-                return Ok(Outcome { known, ..outcome });
+                return Ok(TextVerdict { known, ..outcome });
             }
             _ => shown.checked.violated(),
         };

@@ -13,7 +13,7 @@ const LONGEST_LINE: u64 = 4096;
 
 /// What arrived.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum Incoming {
     /// A message.
     Body(Vec<u8>),
     /// Something that is none, and why.
@@ -21,7 +21,7 @@ pub enum Frame {
 }
 
 /// Reads a frame; `None` at the end of the input.
-pub fn read(input: &mut impl BufRead) -> io::Result<Option<Frame>> {
+pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let mut length = None;
     let mut any = false;
     loop {
@@ -40,16 +40,16 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Frame>> {
         }
     }
     match length {
-        None => Ok(Some(Frame::Broken("a message must start with `Content-Length: N`"))),
-        Some(None) => Ok(Some(Frame::Broken("the Content-Length is not a number"))),
+        None => Ok(Some(Incoming::Broken("a message must start with `Content-Length: N`"))),
+        Some(None) => Ok(Some(Incoming::Broken("the Content-Length is not a number"))),
         Some(Some(length)) if length > LARGEST => {
             io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
-            Ok(Some(Frame::Broken("the message is too large")))
+            Ok(Some(Incoming::Broken("the message is too large")))
         }
         Some(Some(length)) => {
             let mut body = Vec::new();
             input.by_ref().take(length).read_to_end(&mut body)?;
-            Ok((body.len() as u64 == length).then_some(Frame::Body(body)))
+            Ok((body.len() as u64 == length).then_some(Incoming::Body(body)))
         }
     }
 }
@@ -91,7 +91,7 @@ pub fn write(output: &mut impl Write, message: &Value) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn check(input: &[u8], expected: &[Frame]) {
+    fn check(input: &[u8], expected: &[Incoming]) {
         let mut rest = input;
         let mut frames = Vec::new();
         while let Some(frame) = read(&mut rest).expect("memory can be read") {
@@ -100,8 +100,8 @@ mod tests {
         assert_eq!(frames, expected, "{:?}", String::from_utf8_lossy(input));
     }
 
-    fn body(text: &str) -> Frame {
-        Frame::Body(text.as_bytes().to_vec())
+    fn body(text: &str) -> Incoming {
+        Incoming::Body(text.as_bytes().to_vec())
     }
 
     #[test]
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn what_is_no_frame_is_passed_over() {
-        let missing = || Frame::Broken("a message must start with `Content-Length: N`");
+        let missing = || Incoming::Broken("a message must start with `Content-Length: N`");
         check(b"nonsense\r\n\r\nContent-Length: 2\r\n\r\n{}", &[missing(), body("{}")]);
-        check(b"Content-Length: x\r\n\r\n", &[Frame::Broken("the Content-Length is not a number")]);
-        check(b"Content-Length: -1\r\n\r\n", &[Frame::Broken("the Content-Length is not a number")]);
+        check(b"Content-Length: x\r\n\r\n", &[Incoming::Broken("the Content-Length is not a number")]);
+        check(b"Content-Length: -1\r\n\r\n", &[Incoming::Broken("the Content-Length is not a number")]);
         check(b"Content-Length: 5\r\n\r\n{}", &[]);
-        check(b"Content-Length: 99999999999999\r\n\r\n{}", &[Frame::Broken("the message is too large")]);
+        check(b"Content-Length: 99999999999999\r\n\r\n{}", &[Incoming::Broken("the message is too large")]);
         check(&vec![b'x'; 100_000], &[]);
         let mut long = vec![b'x'; 10_000];
         long.extend_from_slice(b"\n\nContent-Length: 2\n\n{}");

@@ -1,6 +1,6 @@
 //! Happens-before as a Graphviz graph, one cluster per thread.
 
-use super::{Arrow, Node, Picture, abbreviation};
+use super::{Arrow, Picture, PictureNode, abbreviation};
 use evidence::Link;
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ pub fn dot(picture: &Picture, title: &str) -> String {
     out
 }
 
-fn label(node: &Node) -> String {
+fn label(node: &PictureNode) -> String {
     let number = node.cycle.map(|at| format!("({at}) ")).unwrap_or_default();
     let role = node.role.map(|role| format!("\n{role}")).unwrap_or_default();
     format!("{number}{}\n{}{role}", node.title, node.accesses.join(", "))

@@ -10,7 +10,7 @@ mod svg;
 pub use dot::dot;
 pub use svg::{MARKERS, embedded, svg};
 
-use super::steps::{Step, describe_all};
+use super::steps::{ShownStep, describe_all};
 use evidence::{HappensBefore, Link, Linked, Waiting};
 use machine::{Account, Action};
 use program::{Program, ThreadId};
@@ -21,7 +21,7 @@ pub struct Related<'a> {
     /// The program.
     pub program: &'a Program,
     /// The steps.
-    pub steps: Vec<Step<'a>>,
+    pub steps: Vec<ShownStep<'a>>,
     /// A cycle of nodes, without those that only stand between two others in program order.
     pub cycle: Vec<Linked>,
     graph: &'a HappensBefore,
@@ -85,7 +85,7 @@ impl<'a> Related<'a> {
         let node = |at: &usize| {
             let step = &self.steps[*at];
             let line = step.line.map(|line| format!("{line}: ")).unwrap_or_default();
-            Node {
+            PictureNode {
                 thread: step.thread,
                 title: format!("{line}{}", step.text),
                 accesses: self.accesses(*at),
@@ -160,7 +160,7 @@ pub fn completed(
 }
 
 /// A node: a step, or what happens as one.
-pub struct Node {
+pub struct PictureNode {
     /// Who took it.
     pub thread: ThreadId,
     /// The statement, with its line.
@@ -193,7 +193,7 @@ pub struct Picture {
     /// The threads that have nodes, with their names.
     pub threads: Vec<(ThreadId, String)>,
     /// The nodes in the order of time.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PictureNode>,
     /// The links.
     pub arrows: Vec<Arrow>,
     /// How many nodes there are, those that are not drawn included.

@@ -5,12 +5,13 @@
 //! other threads. Colours come from a style sheet by class: pages have it already (and colours for
 //! a dark screen), a file of its own brings it along.
 
-use super::{Arrow, Node, Picture, abbreviation};
+use super::{Arrow, Picture, PictureNode, abbreviation};
 use crate::report::markup::escape;
+use crate::report::table::cut;
 use evidence::Link;
 use program::ThreadId;
 use std::fmt::Write;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// The width of a character, and the distance of lines.
 const CHAR: f64 = 7.6;
@@ -52,7 +53,7 @@ const LEGEND: &str =
 
 /// The picture in a page.
 pub fn embedded(picture: &Picture) -> String {
-    let layout = Layout::of(picture);
+    let layout = PictureLayout::of(picture);
     let (width, height) = (layout.width, layout.height);
     let mut out = format!(
         "<svg class=\"graph\" role=\"img\" aria-label=\"Happens-before graph, described below\" \
@@ -64,7 +65,7 @@ pub fn embedded(picture: &Picture) -> String {
 
 /// The picture as a file that needs nothing else.
 pub fn svg(picture: &Picture, title: &str) -> String {
-    let layout = Layout::of(picture);
+    let layout = PictureLayout::of(picture);
     let words = [title, LEGEND].map(|text| text.width() as f64 * CHAR);
     let width = words.into_iter().fold(layout.width, f64::max) + 2.0 * EDGE;
     let height = layout.height + HEAD + EDGE;
@@ -84,14 +85,14 @@ pub fn svg(picture: &Picture, title: &str) -> String {
 
 /// A box on the canvas.
 #[derive(Clone, Copy)]
-struct Place {
+struct Rectangle {
     left: f64,
     top: f64,
     width: f64,
     height: f64,
 }
 
-impl Place {
+impl Rectangle {
     fn right(self) -> f64 {
         self.left + self.width
     }
@@ -110,18 +111,18 @@ impl Place {
 }
 
 /// Where everything goes.
-struct Layout<'a> {
+struct PictureLayout<'a> {
     picture: &'a Picture,
     /// By thread that is shown.
-    columns: Vec<Place>,
+    columns: Vec<Rectangle>,
     /// By node.
-    places: Vec<Place>,
+    places: Vec<Rectangle>,
     width: f64,
     height: f64,
 }
 
-impl<'a> Layout<'a> {
-    fn of(picture: &'a Picture) -> Layout<'a> {
+impl<'a> PictureLayout<'a> {
+    fn of(picture: &'a Picture) -> PictureLayout<'a> {
         let threads = &picture.threads;
         let bends = |thread: Option<&(ThreadId, String)>| {
             picture.arrows.iter().any(|arrow| {
@@ -135,9 +136,9 @@ impl<'a> Layout<'a> {
         for (thread, name) in threads {
             let mine = picture.nodes.iter().filter(|node| node.thread == *thread);
             let texts = mine.flat_map(lines).map(|(_, line)| line).chain([name.clone()]);
-            let widest = texts.map(|line| cut(&line).width()).max().unwrap_or(0);
+            let widest = texts.map(|line| short(&line).width()).max().unwrap_or(0);
             let width = widest as f64 * CHAR + 2.0 * PAD;
-            columns.push(Place { left, top: TOP, width, height: 0.0 });
+            columns.push(Rectangle { left, top: TOP, width, height: 0.0 });
             left += width + COLUMN_GAP;
         }
         let width = left - COLUMN_GAP + room(threads.last());
@@ -146,16 +147,16 @@ impl<'a> Layout<'a> {
         for node in &picture.nodes {
             let column = threads.iter().position(|(thread, _)| *thread == node.thread).unwrap_or(0);
             let height = lines(node).len() as f64 * LINE + PAD;
-            places.push(Place { top: bottom[column], height, ..columns[column] });
+            places.push(Rectangle { top: bottom[column], height, ..columns[column] });
             bottom[column] += height + ROW_GAP;
         }
         let height = bottom.into_iter().fold(TOP, f64::max) - ROW_GAP + NARROW;
-        Layout { picture, columns, places, width, height }
+        PictureLayout { picture, columns, places, width, height }
     }
 
     fn draw(&self, out: &mut String) {
         for ((_, name), column) in self.picture.threads.iter().zip(&self.columns) {
-            let name = escape(&cut(name));
+            let name = escape(&short(name));
             let _ =
                 writeln!(out, "<text class=\"column\" x=\"{:.1}\" y=\"20\">{name}</text>", column.centre());
         }
@@ -211,7 +212,7 @@ impl<'a> Layout<'a> {
 }
 
 /// The lines of a box, with their classes.
-fn lines(node: &Node) -> Vec<(&'static str, String)> {
+fn lines(node: &PictureNode) -> Vec<(&'static str, String)> {
     let number = node.cycle.map(|at| format!("({at}) ")).unwrap_or_default();
     let mut lines = vec![("title", format!("{number}{}", node.title))];
     lines.extend(node.accesses.iter().map(|access| ("access", access.clone())));
@@ -219,12 +220,12 @@ fn lines(node: &Node) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn draw_node(node: &Node, place: Place, out: &mut String) {
+fn draw_node(node: &PictureNode, place: Rectangle, out: &mut String) {
     let lines = lines(node);
     let class = if node.cycle.is_some() { "event on-cycle" } else { "event" };
     let steps: Vec<String> = node.steps.iter().map(usize::to_string).collect();
     let texts: Vec<String> = lines.iter().map(|(_, line)| escape(line)).collect();
-    let Place { left, top, width, height } = place;
+    let Rectangle { left, top, width, height } = place;
     let _ = write!(
         out,
         "<g class=\"{class}\" data-steps=\"{}\"><title>{}</title><rect x=\"{left:.1}\" y=\"{top:.1}\" \
@@ -235,7 +236,7 @@ fn draw_node(node: &Node, place: Place, out: &mut String) {
     for (at, (class, line)) in lines.iter().enumerate() {
         let (x, y) = (place.centre(), top + PAD / 2.0 + LINE * (at as f64 + 0.75));
         let _ =
-            write!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(&cut(line)));
+            write!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(&short(line)));
     }
     out.push_str("</g>\n");
 }
@@ -249,16 +250,8 @@ fn along(curve: [(f64, f64); 4], t: f64) -> (f64, f64) {
 }
 
 /// A text that is not too long.
-fn cut(text: &str) -> String {
-    if text.width() <= LONGEST {
-        return text.to_string();
-    }
-    let mut used = 1;
-    let fits = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used <= LONGEST
-    });
-    fits.chain(['…']).collect()
+fn short(text: &str) -> String {
+    cut(text, LONGEST)
 }
 
 #[cfg(test)]
@@ -267,9 +260,9 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_at_a_width_not_at_a_byte() {
-        assert_eq!(cut("short"), "short");
+        assert_eq!(short("short"), "short");
         let long = "宽".repeat(100);
-        assert!(cut(&long).width() <= LONGEST);
-        assert!(cut(&long).ends_with('…'));
+        assert!(short(&long).width() <= LONGEST);
+        assert!(short(&long).ends_with('…'));
     }
 }

@@ -3,7 +3,7 @@
 use crate::numbers::counted;
 use crate::report::markup::escape;
 use crate::report::spot::{Spot, spot};
-use evidence::Known;
+use evidence::KnownFacts;
 use program::{Program, ThreadId};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 const MOST: usize = 400;
 
 /// What is known of a program.
-pub fn certificate(program: &Program, known: &Known) -> String {
+pub fn certificate(program: &Program, known: &KnownFacts) -> String {
     let mut out = format!("<p>{}</p>\n", escape(known.about()));
     if !known.everywhere().is_empty() {
         let _ = writeln!(out, "<h4>At all times</h4>\n{}", list(known.everywhere()));
@@ -42,7 +42,7 @@ pub fn certificate(program: &Program, known: &Known) -> String {
 }
 
 /// What is known at one or several locations of a statement.
-struct Row<'a> {
+struct InvariantRow<'a> {
     spot: Spot,
     /// None if nobody comes there.
     known: Option<&'a [String]>,
@@ -50,21 +50,21 @@ struct Row<'a> {
 }
 
 /// Within a statement there are several locations; where the same is known they share a row.
-fn merged<'a>(program: &Program, known: &'a Known, thread: ThreadId) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row<'a>> = Vec::new();
+fn merged<'a>(program: &Program, known: &'a KnownFacts, thread: ThreadId) -> Vec<InvariantRow<'a>> {
+    let mut rows: Vec<InvariantRow<'a>> = Vec::new();
     let mut found: HashMap<(Spot, Option<&[String]>), usize> = HashMap::new();
     for loc in program.thread(thread).locs() {
         let (spot, known) = (spot(program, thread, loc), known.besides_at(thread, loc));
         let at = *found.entry((spot.clone(), known)).or_insert(rows.len());
         match rows.get_mut(at) {
             Some(row) => row.locations += 1,
-            None => rows.push(Row { spot, known, locations: 1 }),
+            None => rows.push(InvariantRow { spot, known, locations: 1 }),
         }
     }
     rows
 }
 
-impl Row<'_> {
+impl InvariantRow<'_> {
     fn html(&self, out: &mut String) {
         let line = self.spot.line.map(|line| {
             format!(

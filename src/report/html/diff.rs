@@ -6,7 +6,7 @@
 
 /// A line of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change<'a> {
+pub enum DiffLine<'a> {
     /// In both texts; the numbers it has in them, from 1.
     Same(usize, usize, &'a str),
     /// Only in the old text.
@@ -21,19 +21,19 @@ pub enum Change<'a> {
 const FAR: usize = 200;
 
 /// What changed, with so many lines around it.
-pub fn diff<'a>(old: &'a str, new: &'a str, around: usize) -> Vec<Change<'a>> {
+pub fn diff<'a>(old: &'a str, new: &'a str, around: usize) -> Vec<DiffLine<'a>> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut changes = Vec::new();
     let (mut a, mut b) = (0, 0);
     while a < old.len() || b < new.len() {
         if a < old.len() && b < new.len() && old[a] == new[b] {
-            changes.push(Change::Same(a + 1, b + 1, old[a]));
+            changes.push(DiffLine::Same(a + 1, b + 1, old[a]));
             (a, b) = (a + 1, b + 1);
             continue;
         }
         let (gone, added) = meeting(&old[a..], &new[b..]);
-        changes.extend((a..a + gone).map(|at| Change::Gone(at + 1, old[at])));
-        changes.extend((b..b + added).map(|at| Change::New(at + 1, new[at])));
+        changes.extend((a..a + gone).map(|at| DiffLine::Gone(at + 1, old[at])));
+        changes.extend((b..b + added).map(|at| DiffLine::New(at + 1, new[at])));
         (a, b) = (a + gone, b + added);
     }
     shortened(&changes, around)
@@ -53,8 +53,8 @@ fn meeting(old: &[&str], new: &[&str]) -> (usize, usize) {
 }
 
 /// Leaves out lines far from any change.
-fn shortened<'a>(changes: &[Change<'a>], around: usize) -> Vec<Change<'a>> {
-    let is_same = |change: &Change<'_>| matches!(change, Change::Same(..));
+fn shortened<'a>(changes: &[DiffLine<'a>], around: usize) -> Vec<DiffLine<'a>> {
+    let is_same = |change: &DiffLine<'_>| matches!(change, DiffLine::Same(..));
     let mut near = vec![false; changes.len()];
     for (at, _) in changes.iter().enumerate().filter(|(_, change)| !is_same(change)) {
         let end = (at + around + 1).min(changes.len());
@@ -64,8 +64,8 @@ fn shortened<'a>(changes: &[Change<'a>], around: usize) -> Vec<Change<'a>> {
     for (change, near) in changes.iter().zip(near) {
         match (near, out.last_mut()) {
             (true, _) => out.push(*change),
-            (false, Some(Change::Skipped(count))) => *count += 1,
-            (false, _) => out.push(Change::Skipped(1)),
+            (false, Some(DiffLine::Skipped(count))) => *count += 1,
+            (false, _) => out.push(DiffLine::Skipped(1)),
         }
     }
     out
@@ -76,11 +76,11 @@ mod tests {
     use super::*;
 
     fn check(old: &str, new: &str, expected: &str) {
-        let line = |change: &Change<'_>| match change {
-            Change::Same(_, _, text) => format!(" {text}"),
-            Change::Gone(_, text) => format!("-{text}"),
-            Change::New(_, text) => format!("+{text}"),
-            Change::Skipped(count) => format!("@{count}"),
+        let line = |change: &DiffLine<'_>| match change {
+            DiffLine::Same(_, _, text) => format!(" {text}"),
+            DiffLine::Gone(_, text) => format!("-{text}"),
+            DiffLine::New(_, text) => format!("+{text}"),
+            DiffLine::Skipped(count) => format!("@{count}"),
         };
         let shown: Vec<String> = diff(old, new, 1).iter().map(line).collect();
         assert_eq!(shown.join("\n"), expected);

@@ -1,7 +1,7 @@
 //! An answer of `fence`: the fences as a difference, and what happens without each.
 
 use super::certificate::certificate as table;
-use super::diff::{Change, diff};
+use super::diff::{DiffLine, diff};
 use super::page::{Piece, Tone};
 use super::source::{Marks, source};
 use super::{
@@ -9,10 +9,10 @@ use super::{
     shown_witness, statistics, unknown, warnings,
 };
 use crate::numbers::counted;
-use crate::report::Run;
+use crate::report::ShownRun;
 use crate::report::fences::{Fenced, thread_names};
 use crate::report::markup::{escape, prose};
-use crate::report::witness::{Told, sentence};
+use crate::report::witness::{ToldWitness, sentence};
 use crate::report::{reason_texts, text};
 use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
 use evidence::{Checked, Goal, Task, Verdict, known};
@@ -80,7 +80,7 @@ fn placed_html(fenced: &Fenced<'_>, placed: &Placed) -> String {
     out + &proof_of(&fenced.task, placed, false)
 }
 
-/// One item a place.
+/// One item per place.
 fn list(program: &Program, points: &[&FencePoint]) -> String {
     let item = |point: &&FencePoint| {
         let place = text::fences::place(program, point);
@@ -115,10 +115,10 @@ fn difference(program: &Program, fenced: &Result<String, String>) -> String {
         "<div class=\"diff\" role=\"region\" aria-label=\"Suggested change\" tabindex=\"0\">\n".to_string();
     for change in diff(program.source.text(), text, AROUND) {
         let (class, sign, number, line) = match change {
-            Change::Same(_, number, line) => ("same", " ", number, line),
-            Change::Gone(number, line) => ("gone", "−", number, line),
-            Change::New(number, line) => ("new", "+", number, line),
-            Change::Skipped(count) => {
+            DiffLine::Same(_, number, line) => ("same", " ", number, line),
+            DiffLine::Gone(number, line) => ("gone", "−", number, line),
+            DiffLine::New(number, line) => ("new", "+", number, line),
+            DiffLine::Skipped(count) => {
                 let _ =
                     writeln!(out, "<div class=\"omitted muted\">{}</div>", counted(count, "unchanged line"));
                 continue;
@@ -168,7 +168,7 @@ fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (Stri
     let title = format!("without the {}", text::fences::name(program, &fence.point));
     let (out, shown) = match (checked.violated(), checked.witness()) {
         (_, Some(witness)) => {
-            let said = sentence(&Told::new(program, witness));
+            let said = sentence(&ToldWitness::new(program, witness));
             (paragraph("", &format!("{said}.")), shown_witness(&task, witness, &title, marks))
         }
         (Some(violated), _) => {
@@ -177,7 +177,7 @@ fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (Stri
             if let Some(cause) = violated.cause {
                 out += &paragraph("", &format!("{}.", cause.text(program)));
             }
-            (out, shown_run(&Run::of(&task, violated), &title, marks))
+            (out, shown_run(&ShownRun::of(&task, violated), &title, marks))
         }
         _ => return nothing(),
     };
@@ -189,7 +189,7 @@ fn violated(task: &Task<'_>, checked: &Checked, lead: &str) -> String {
     let program = task.program;
     let claim = text::violation(program, violated);
     let mut marks = Marks::default();
-    let shown = shown_run(&Run::of(task, violated), "the violation", &mut marks);
+    let shown = shown_run(&ShownRun::of(task, violated), "the violation", &mut marks);
     let source = section("Source", "", &source(&program.source, &marks));
     let columns = beside(&source, &section("Time line", "", &shown.player));
     paragraph("lead", lead) + &paragraph("", &format!("Violated: {claim}")) + &columns + &shown.graph

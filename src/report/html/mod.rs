@@ -15,10 +15,10 @@ mod timeline;
 
 pub use page::BEGINNING;
 
-use super::document::{Assemble, Ending, notes, plain, read_notes};
-use super::witness::{Told, sentence};
+use super::document::{Ending, notes, plain, read_notes};
+use super::witness::{ToldWitness, sentence};
 use super::{
-    Answered, Compared, Failed, Look, Printed, Report, Run, Said, Status, diagnostics, litmus, plan,
+    Answered, Compared, Failed, Look, Printed, Report, Said, ShownRun, Status, diagnostics, litmus, plan,
     reason_texts, text,
 };
 use crate::numbers::{counted, grouped, megabytes};
@@ -30,48 +30,36 @@ use evidence::{
 };
 use frontend::Diagnostic;
 use page::{Piece, Tone, page};
-use program::{Named, Program, Question, Source, Strength};
+use program::{AuthoredRegisters, Program, Question, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
 
-/// The report.
-pub struct Html;
+/// The report that goes into a file of its own, beside any of the others.
+pub const HTML: Report = Report {
+    name: "html",
+    about: "one page to read and to step through",
+    form: Form::Text,
+    print,
+    document: Some(document),
+};
 
-impl Report for Html {
-    fn name(&self) -> &'static str {
-        "html"
-    }
-
-    fn about(&self) -> &'static str {
-        "one page to read and to step through"
-    }
-
-    fn form(&self) -> Form {
-        Form::Text
-    }
-
-    /// Warnings are part of the answers.
-    fn print(&self, said: &Said<'_>, _: &Look) -> Printed {
-        let piece = match said {
-            Said::Answer(answered) => answer(answered),
-            Said::Fences(fenced) => fences::fences(fenced),
-            Said::Plan(file, plan) => planned(file, plan),
-            Said::Failure(failed) => failure(failed),
-            Said::Compared(compared, shown) => comparison(compared, *shown),
-            Said::Warnings(..)
-            | Said::Claim(_)
-            | Said::Walk(_)
-            | Said::Registries(_)
-            | Said::Bench(..)
-            | Said::Overview(_) => return Printed::default(),
-        };
-        notes(&[piece])
-    }
-
-    fn document(&self) -> Option<Assemble> {
-        Some(document)
-    }
+/// Warnings are part of the answers.
+fn print(said: &Said<'_>, _: &Look) -> Printed {
+    let piece = match said {
+        Said::Answer(answered) => answer(answered),
+        Said::Fences(fenced) => fences::fences(fenced),
+        Said::Plan(file, plan) => planned(file, plan),
+        Said::Failure(failed) => failure(failed),
+        Said::Compared(compared, shown) => comparison(compared, *shown),
+        Said::Warnings(..)
+        | Said::Claim(_)
+        | Said::Walk(_)
+        | Said::Registries(_)
+        | Said::Bench(..)
+        | Said::Overview(_) => return Printed::default(),
+    };
+    notes(&[piece])
 }
 
 /// Everything on one page.
@@ -155,7 +143,7 @@ fn held(program: &Program, question: &Question, found: &CheckedOutcomes) -> (&'s
 
 /// A witness: the run beside the source, and its happens-before.
 fn not_robust(task: &Task<'_>, checked: &CheckedWitness) -> String {
-    let told = Told::new(task.program, checked);
+    let told = ToldWitness::new(task.program, checked);
     let lead = paragraph("lead", &format!("{}.", capital(&sentence(&told))));
     let mut marks = Marks::default();
     let shown = shown_witness(task, checked, "the witness", &mut marks);
@@ -213,7 +201,7 @@ fn final_states(question: &Question, found: &CheckedOutcomes) -> String {
 /// A violation: the run beside the source, why it can happen, and what to do.
 fn violated(answer: &Answered<'_>, violated: Violated<'_>) -> String {
     let (task, why) = (answer.task, &answer.found.why);
-    let run = Run::of(&task, violated);
+    let run = ShownRun::of(&task, violated);
     let mut out = paragraph("lead", &format!("Violated: {}", text::violation(task.program, violated)));
     if let Some(cause) = run.cause {
         out += &paragraph("", &format!("{}.", cause.text(task.program)));
@@ -249,13 +237,13 @@ fn quoted(word: &str) -> String {
 }
 
 /// A run as it is shown.
-struct Shown {
+struct RunMarkup {
     player: String,
     graph: String,
 }
 
 /// A violation with its graph; the lines that matter are marked.
-fn shown_run(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
+fn shown_run(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
     let shown = shown(run, title, marks);
     let claim = run.violation.map(|violation| violation.span(run.program));
     marks.add(claim.and_then(|span| run.program.source.line(span)), "claim", "violated");
@@ -263,19 +251,19 @@ fn shown_run(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
 }
 
 /// A witness with its graph; the delayed store and the load that it is delayed past are marked.
-fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: &mut Marks) -> Shown {
+fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: &mut Marks) -> RunMarkup {
     let (program, witness) = (task.program, checked.witness());
     let account = checked.account();
-    let run = Run { program, model: task.model, account, violation: None, cause: None };
+    let run = ShownRun { program, model: task.model, account, violation: None, cause: None };
     let shown = shown(&run, title, marks);
-    let told = Told::new(program, checked);
+    let told = ToldWitness::new(program, checked);
     marks.add(told.steps()[witness.store].line, "cause", "is delayed");
     marks.add(told.steps()[witness.load].line, "cause", "overtakes");
     shown
 }
 
-fn shown(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
-    let named = Named::of(run.program);
+fn shown(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
+    let named = AuthoredRegisters::of(run.program);
     let timeline = Timeline::new(run, &named);
     for (line, words) in timeline.lines() {
         marks.add(Some(line), if words.is_empty() { "touched" } else { "cause" }, words);
@@ -283,7 +271,7 @@ fn shown(run: &Run<'_>, title: &str, marks: &mut Marks) -> Shown {
     let graph = timeline.graph();
     let steps = counted(run.account.steps().len(), "step");
     let about = paragraph("muted", &format!("Replayed on the exact machine: {steps}."));
-    Shown {
+    RunMarkup {
         player: timeline.html(title) + &about,
         graph: if graph.is_empty() { graph } else { section("Happens before", "happens-before", &graph) },
     }

@@ -1,6 +1,6 @@
 //! The happens-before of a violating run in a page: the picture, and what it shows in words.
 
-use crate::report::Run;
+use crate::report::ShownRun;
 use crate::report::happens_before::{Related, completed, embedded};
 use crate::report::markup::escape;
 use evidence::Link;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 const MOST: usize = 40;
 
 /// The picture with what it shows in words; empty if no step of a thread depends on another's.
-pub fn picture(run: &Run<'_>) -> String {
+pub fn picture(run: &ShownRun<'_>) -> String {
     let (graph, cycle, is_completed) = completed(run.program, run.account, run.cause.map(|cause| cause.step));
     if graph.links().all(|(.., link)| link == Link::Program) {
         return String::new();

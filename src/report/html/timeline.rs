@@ -5,12 +5,12 @@
 //! row the data holds only what it changed: the acting thread and the memory it wrote.
 
 use super::picture::picture;
-use crate::report::Run;
+use crate::report::ShownRun;
 use crate::report::markup::{escape, json, visible};
 use crate::report::spot::standing;
-use crate::report::steps::{Step, describe_all};
+use crate::report::steps::{ShownStep, describe_all, grouped};
 use machine::{Action, Configuration, Entry, ReadFrom};
-use program::{Named, RegId, ThreadId, VarId};
+use program::{AuthoredRegisters, RegId, ThreadId, VarId};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::ops::Range;
@@ -24,9 +24,9 @@ const TALL: usize = 40;
 
 /// A run, ready to be shown.
 pub struct Timeline<'a> {
-    run: &'a Run<'a>,
-    named: &'a Named,
-    steps: Vec<Step<'a>>,
+    run: &'a ShownRun<'a>,
+    named: &'a AuthoredRegisters,
+    steps: Vec<ShownStep<'a>>,
     rows: Vec<Range<usize>>,
     threads: Vec<ThreadId>,
     variables: Vec<VarId>,
@@ -34,7 +34,7 @@ pub struct Timeline<'a> {
 
 impl<'a> Timeline<'a> {
     /// Describes a run.
-    pub fn new(run: &'a Run<'a>, named: &'a Named) -> Timeline<'a> {
+    pub fn new(run: &'a ShownRun<'a>, named: &'a AuthoredRegisters) -> Timeline<'a> {
         let steps = describe_all(run.program, run.account);
         let rows = rows(&steps);
         let program = run.program;
@@ -163,7 +163,7 @@ impl<'a> Timeline<'a> {
         steps.flat_map(|step| step.actions.iter().filter_map(|effect| self.effect(step, effect))).collect()
     }
 
-    fn effect(&self, step: &Step<'_>, effect: &Action) -> Option<String> {
+    fn effect(&self, step: &ShownStep<'_>, effect: &Action) -> Option<String> {
         let register = |r: &RegId| &self.run.program.thread(step.thread).registers[r.index()];
         Some(match effect {
             Action::Load(v, value, ReadFrom::OwnBuffer(_)) => {
@@ -281,19 +281,10 @@ fn buttons() -> String {
 }
 
 /// Steps of one thread and one statement share a row, unless two of them touch memory.
-fn rows(steps: &[Step<'_>]) -> Vec<Range<usize>> {
-    let is_local = |step: &Step<'_>| matches!(step.kind, "skip" | "assign" | "assume");
-    let mut rows: Vec<Range<usize>> = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
-        let joins = rows.last().is_some_and(|row| {
-            let first = &steps[row.start];
-            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            same && (is_local(step) || steps[row.clone()].iter().all(is_local))
-        });
-        match rows.last_mut() {
-            Some(row) if joins => row.end = at + 1,
-            _ => rows.push(at..at + 1),
-        }
-    }
-    rows
+fn rows(steps: &[ShownStep<'_>]) -> Vec<Range<usize>> {
+    let is_local = |step: &ShownStep<'_>| matches!(step.kind, "skip" | "assign" | "assume");
+    grouped(0..steps.len(), |row, at| {
+        let one_access = is_local(&steps[at]) || steps[row.clone()].iter().all(is_local);
+        steps[at].continues(&steps[row.start]) && one_access
+    })
 }

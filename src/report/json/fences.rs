@@ -1,6 +1,6 @@
 //! Which fences, for scripts.
 
-use super::{Answer, SCHEMA, Stats, diagnostics, initial, merge, reason, robust, steps, unsafe_with};
+use super::{JsonAnswer, SCHEMA, Stats, diagnostics, initial, merge, reason, robust, steps, unsafe_with};
 use crate::report::fences::{Fenced, kind, statement_of};
 use crate::report::reason_texts;
 use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
@@ -9,12 +9,12 @@ use program::Program;
 use serde_json::{Value, json};
 
 /// The report.
-pub fn object<'a>(fenced: &Fenced<'a>) -> Answer<'a> {
+pub fn object<'a>(fenced: &Fenced<'a>) -> JsonAnswer<'a> {
     let (program, found) = (fenced.task.program, fenced.found);
     let is_robust = fenced.task.goal == Goal::Robust;
     // Of robustness the questions are counted, not their states.
     let statistics = if is_robust { Statistics::default() } else { found.statistics };
-    let mut out = Answer {
+    let mut out = JsonAnswer {
         schema: SCHEMA,
         command: "fence",
         file: fenced.file,
@@ -23,7 +23,7 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> Answer<'a> {
         checked: true,
         stats: Some(Stats::new(fenced.seconds, &statistics, fenced.peak)),
         diagnostics: diagnostics(&program.source, fenced.warnings),
-        ..Answer::default()
+        ..JsonAnswer::default()
     };
     let mut more = json!({
         "goal": if is_robust { "robust" } else { "safe" },
@@ -75,7 +75,7 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> Answer<'a> {
     out
 }
 
-fn violated(out: &mut Answer<'_>, program: &Program, checked: &Checked) {
+fn violated(out: &mut JsonAnswer<'_>, program: &Program, checked: &Checked) {
     if let Some(violated) = checked.violated() {
         unsafe_with(out, program, violated);
     }

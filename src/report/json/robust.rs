@@ -1,11 +1,11 @@
 //! Robustness, for scripts.
 
-use super::{Answer, initial, steps};
+use super::{JsonAnswer, initial, steps};
 use crate::report::Answered;
 use crate::report::fences::Safety;
 use crate::report::happens_before::abbreviation;
 use crate::report::reason_texts;
-use crate::report::witness::{Told, sentence};
+use crate::report::witness::{ToldWitness, sentence};
 use engine::FencedRun;
 use evidence::{Checked, CheckedWitness, Link};
 use program::Program;
@@ -24,20 +24,20 @@ pub fn object(answer: &Answered<'_>) -> Value {
 }
 
 /// A program that is not robust, by the run of the witness.
-pub fn not_robust(out: &mut Answer<'_>, program: &Program, checked: &Checked) {
+pub fn not_robust(out: &mut JsonAnswer<'_>, program: &Program, checked: &Checked) {
     let Some(checked) = checked.witness() else { return };
     let witness = checked.witness();
     out.verdict = "not_robust";
     out.checked = true;
     out.initial = Some(initial(program, &witness.initial));
     out.trace = Some(steps(program, checked.account()));
-    out.cause = Some(sentence(&Told::new(program, checked)));
+    out.cause = Some(sentence(&ToldWitness::new(program, checked)));
     out.cause_step = Some(witness.load);
 }
 
 /// Who delays what past what, the chain and the cycle; numbers are steps of the trace, from 0.
 pub fn witness(program: &Program, checked: &CheckedWitness) -> Value {
-    let told = Told::new(program, checked);
+    let told = ToldWitness::new(program, checked);
     let witness = checked.witness();
     let entry = |(step, link): (usize, Link)| {
         json!({
@@ -78,7 +78,7 @@ pub fn without_object(without: Option<&FencedRun>) -> Value {
     json!({
         "needed_because": steps(program, checked.account()),
         "initial": initial(program, &checked.witness().initial),
-        "cause": sentence(&Told::new(program, checked)),
+        "cause": sentence(&ToldWitness::new(program, checked)),
         "witness": witness(program, checked),
     })
 }

@@ -1,7 +1,7 @@
 //! Where results are: files as URIs, places as regions, runs as flows.
 
-use crate::report::Place;
-use crate::report::steps::{Step, describe_all};
+use crate::report::TextRegion;
+use crate::report::steps::{ShownStep, describe_all};
 use machine::{Account, Action, ReadFrom};
 use program::{Program, VarId};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub fn uri(file: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// Everything but letters, digits and `-._~` in percent signs.
+/// A name with everything but letters, digits and `-._~` percent-encoded.
 fn encoded(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {
@@ -44,7 +44,7 @@ fn encoded(name: &str) -> String {
 }
 
 /// A place in a file, or its first line.
-pub fn physical(file: &str, place: Option<Place>) -> Value {
+pub fn physical(file: &str, place: Option<TextRegion>) -> Value {
     json!({
         "artifactLocation": artifact(file),
         "region": place.map_or(json!({"startLine": 1}), region),
@@ -61,7 +61,7 @@ pub fn artifact(file: &str) -> Value {
 }
 
 /// A place as a region.
-pub fn region(place: Place) -> Value {
+pub fn region(place: TextRegion) -> Value {
     json!({
         "startLine": place.line,
         "startColumn": place.column,
@@ -71,7 +71,7 @@ pub fn region(place: Place) -> Value {
 }
 
 /// A place with a remark.
-pub fn remark(file: &str, place: Option<Place>, text: &str) -> Value {
+pub fn remark(file: &str, place: Option<TextRegion>, text: &str) -> Value {
     json!({"physicalLocation": physical(file, place), "message": message(text)})
 }
 
@@ -81,30 +81,30 @@ pub fn message(text: &str) -> Value {
 }
 
 /// A run, step by step. All threads in one flow, because their interleaving is what matters.
-pub struct Flow<'a> {
+pub struct CodeFlow<'a> {
     /// The file.
     pub file: &'a str,
     /// The program.
     pub program: &'a Program,
-    steps: Vec<Step<'a>>,
+    steps: Vec<ShownStep<'a>>,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> CodeFlow<'a> {
     /// The flow of a run.
-    pub fn new(file: &'a str, program: &'a Program, account: &'a Account) -> Flow<'a> {
-        Flow { file, program, steps: describe_all(program, account) }
+    pub fn new(file: &'a str, program: &'a Program, account: &'a Account) -> CodeFlow<'a> {
+        CodeFlow { file, program, steps: describe_all(program, account) }
     }
 
     /// Where a step stands; a drain stands where the store that drains does.
-    pub fn place(&self, step: usize) -> Option<Place> {
+    pub fn place(&self, step: usize) -> Option<TextRegion> {
         let step = self.steps.get(step)?;
         let span = step.drained.map_or(step.span, |store| self.steps[store].span);
-        Place::of(&self.program.source, span)
+        TextRegion::of(&self.program.source, span)
     }
 
     /// As SARIF wants it; `cause` is the step that SC would not allow.
     pub fn json(&self, cause: Option<usize>) -> Value {
-        let location = |(at, step): (usize, &Step<'_>)| {
+        let location = |(at, step): (usize, &ShownStep<'_>)| {
             let text = step_text(self.program, step);
             let last = at + 1 == self.steps.len();
             json!({
@@ -119,7 +119,7 @@ impl<'a> Flow<'a> {
 }
 
 /// A step in a line: who, what, and with which values.
-fn step_text(program: &Program, step: &Step<'_>) -> String {
+fn step_text(program: &Program, step: &ShownStep<'_>) -> String {
     let variable = |v: &VarId| &program.variable(*v).name;
     let thread = program.thread(step.thread);
     let effects = step.actions.iter().map(|effect| match effect {

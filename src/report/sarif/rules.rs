@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// A kind of result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum SarifRule {
     /// A property is violated.
     Violation,
     /// An assertion fails, an index leaves its array, a divisor is zero.
@@ -27,7 +27,7 @@ pub enum Rule {
 
 /// Everything about a rule that a reader sees.
 struct About {
-    rule: Rule,
+    rule: SarifRule,
     id: &'static str,
     name: &'static str,
     level: &'static str,
@@ -38,7 +38,7 @@ struct About {
 /// All rules; a rule's index in the document is its index here.
 const RULES: &[About] = &[
     About {
-        rule: Rule::Violation,
+        rule: SarifRule::Violation,
         id: "FW001",
         name: "PropertyViolated",
         level: "error",
@@ -48,7 +48,7 @@ const RULES: &[About] = &[
                that SC would not allow, `fencewright fence` finds the fences that prevent it.",
     },
     About {
-        rule: Rule::Failure,
+        rule: SarifRule::Failure,
         id: "FW002",
         name: "AssertionFailed",
         level: "error",
@@ -57,7 +57,7 @@ const RULES: &[About] = &[
                steps of the result are such an execution, and it was replayed on the exact machine.",
     },
     About {
-        rule: Rule::MissingFence,
+        rule: SarifRule::MissingFence,
         id: "FW003",
         name: "MissingFence",
         level: "error",
@@ -66,7 +66,7 @@ const RULES: &[About] = &[
                this place (and at the others that are named) nothing is violated; without it something is.",
     },
     About {
-        rule: Rule::RedundantFence,
+        rule: SarifRule::RedundantFence,
         id: "FW004",
         name: "RedundantFence",
         level: "warning",
@@ -75,7 +75,7 @@ const RULES: &[About] = &[
                safe under. Fences take time: remove it, or list another model under which it is needed.",
     },
     About {
-        rule: Rule::Unknown,
+        rule: SarifRule::Unknown,
         id: "FW005",
         name: "Unknown",
         level: "warning",
@@ -84,7 +84,7 @@ const RULES: &[About] = &[
                names it. Larger limits or another engine may help.",
     },
     About {
-        rule: Rule::InputError,
+        rule: SarifRule::InputError,
         id: "FW006",
         name: "InputError",
         level: "error",
@@ -92,7 +92,7 @@ const RULES: &[About] = &[
         help: "The text could not be read as a program of its language. `fencewright show` prints what is wrong.",
     },
     About {
-        rule: Rule::InputWarning,
+        rule: SarifRule::InputWarning,
         id: "FW007",
         name: "InputWarning",
         level: "warning",
@@ -100,7 +100,7 @@ const RULES: &[About] = &[
         help: "The text is a program, but something about it is suspicious.",
     },
     About {
-        rule: Rule::VerdictChanged,
+        rule: SarifRule::VerdictChanged,
         id: "FW008",
         name: "VerdictChanged",
         level: "error",
@@ -109,7 +109,7 @@ const RULES: &[About] = &[
                it there.",
     },
     About {
-        rule: Rule::NotRobust,
+        rule: SarifRule::NotRobust,
         id: "FW009",
         name: "NotRobust",
         level: "warning",
@@ -121,7 +121,7 @@ const RULES: &[About] = &[
     },
 ];
 
-impl Rule {
+impl SarifRule {
     fn index(self) -> usize {
         RULES.iter().position(|about| about.rule == self).unwrap_or(0)
     }

@@ -133,7 +133,7 @@ fn nouns(kinds: &BTreeMap<Strength, usize>) -> String {
     words.join(" and ")
 }
 
-/// One line a place.
+/// One line per place.
 pub fn list(program: &Program, points: &[&FencePoint]) -> String {
     let line = |point: &&FencePoint| {
         let threads = thread_names(program, point).join(", ");

@@ -4,7 +4,7 @@ use super::fences::name;
 use super::{SAFE, UNSAFE, upper};
 use crate::numbers::counted;
 use crate::report::fences::{Safety, count};
-use crate::report::witness::{Told, cycle, drawn, sentence};
+use crate::report::witness::{ToldWitness, cycle, drawn, sentence};
 use crate::report::{Answered, Claimed, Look, reason_texts};
 use engine::{FencesFound, NeededFence, Placed};
 use evidence::{CheckedWitness, Statistics, Verdict};
@@ -33,7 +33,7 @@ pub fn not_robust(answer: &Answered<'_>, look: &Look) -> String {
 
 /// A witness behind what is said of it.
 pub fn shown(head: &str, program: &Program, witness: &CheckedWitness, look: &Look) -> String {
-    let told = Told::new(program, witness);
+    let told = ToldWitness::new(program, witness);
     let table = if look.quiet { String::new() } else { explained(&told, look) };
     format!("{head}: {}\n{table}", sentence(&told))
 }
@@ -56,7 +56,7 @@ pub(in crate::report) fn why_robust(work: &Statistics, model: Model) -> String {
 }
 
 /// The run and the cycle.
-fn explained(told: &Told<'_>, look: &Look) -> String {
+fn explained(told: &ToldWitness<'_>, look: &Look) -> String {
     let steps = counted(told.steps().len(), "step");
     format!(
         "\n{}\n{}checked: replayed {steps} on the exact machine; the cycle is in their happens-before\n",
@@ -125,7 +125,8 @@ pub fn needs(program: &Program, placed: &Placed, found: &FencesFound, model: Mod
     for (at, NeededFence { point, without }) in placed.fences.iter().enumerate() {
         let name = name(program, point);
         out.push('\n');
-        let shown = without.as_ref().and_then(|run| Some(Told::new(&run.program, run.checked.witness()?)));
+        let shown =
+            without.as_ref().and_then(|run| Some(ToldWitness::new(&run.program, run.checked.witness()?)));
         let Some(told) = shown else {
             let _ = writeln!(out, "Without the {name}, no witness was found within the limits.");
             continue;

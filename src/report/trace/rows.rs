@@ -4,19 +4,19 @@
 //! that reaches memory at once belongs to it. Statements of one thread that follow each other and
 //! touch neither memory nor buffers share a row, every other statement has one of its own.
 
-use super::super::steps::Step;
+use crate::report::steps::{ShownStep, grouped};
 use program::Program;
 use std::ops::Range;
 
 /// A row of the table: steps of one thread, as statements.
-pub struct Row {
+pub struct TraceRow {
     /// All its steps.
     pub steps: Range<usize>,
     /// The steps of each statement.
     pub statements: Vec<Range<usize>>,
 }
 
-impl Row {
+impl TraceRow {
     /// The numbers of its steps, from 1.
     pub fn number(&self) -> String {
         match self.steps.len() {
@@ -27,8 +27,8 @@ impl Row {
 }
 
 /// The rows of a run.
-pub fn rows(program: &Program, steps: &[Step<'_>]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+pub fn rows(program: &Program, steps: &[ShownStep<'_>]) -> Vec<TraceRow> {
+    let mut rows: Vec<TraceRow> = Vec::new();
     for statement in statements(program, steps) {
         let local = |range: &Range<usize>| steps[range.clone()].iter().all(|step| is_local(program, step));
         let thread = |range: &Range<usize>| steps[range.start].thread;
@@ -39,34 +39,24 @@ pub fn rows(program: &Program, steps: &[Step<'_>]) -> Vec<Row> {
                 row.steps.end = statement.end;
                 row.statements.push(statement);
             }
-            _ => rows.push(Row { steps: statement.clone(), statements: vec![statement] }),
+            _ => rows.push(TraceRow { steps: statement.clone(), statements: vec![statement] }),
         }
     }
     rows
 }
 
-fn is_local(program: &Program, step: &Step<'_>) -> bool {
+fn is_local(program: &Program, step: &ShownStep<'_>) -> bool {
     step.edge.is_some_and(|edge| program.thread(step.thread).edges()[edge].op.is_local())
 }
 
 /// Neighbouring steps of one thread and one statement, unless they start it anew.
-fn statements(program: &Program, steps: &[Step<'_>]) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
+fn statements(program: &Program, steps: &[ShownStep<'_>]) -> Vec<Range<usize>> {
     let from = |at: usize| {
         let step = &steps[at];
         step.edge.map(|edge| program.thread(step.thread).edges()[edge].from)
     };
-    for (at, step) in steps.iter().enumerate() {
-        let joins = groups.last().is_some_and(|group| {
-            let first = &steps[group.start];
-            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            let again = group.clone().any(|earlier| from(earlier) == from(at));
-            same && !again || step.drained == Some(at - 1)
-        });
-        match groups.last_mut() {
-            Some(group) if joins => group.end = at + 1,
-            _ => groups.push(at..at + 1),
-        }
-    }
-    groups
+    grouped(0..steps.len(), |group, at| {
+        let again = group.clone().any(|earlier| from(earlier) == from(at));
+        steps[at].continues(&steps[group.start]) && !again || steps[at].drained == Some(at - 1)
+    })
 }

@@ -27,7 +27,7 @@ fn drawn(text: &str, model: &str, width: usize) -> String {
     let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
     let mut checked = simplify(&task, checked, &Ignore);
     checked.explain(&task, &Ignore);
-    let run = Run::of(&task, checked.violated().expect("it is unsafe"));
+    let run = ShownRun::of(&task, checked.violated().expect("it is unsafe"));
     anstream::adapter::strip_str(&render(&run, width)).to_string()
 }
 

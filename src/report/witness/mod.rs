@@ -2,7 +2,7 @@
 //!
 //! A witness runs as under SC up to the delayed store; then its thread goes on up to the load,
 //! the others act in a chain, and the store arrives [004, Fig. 3.4]. Its happens-before has a
-//! cycle through the store and the load. [`Told`] knows what text, JSON and pictures share:
+//! cycle through the store and the load. [`ToldWitness`] knows what text, JSON and pictures share:
 //! the part that every step plays, beside the steps and their happens-before.
 
 mod text;
@@ -10,13 +10,13 @@ mod text;
 pub use text::{cycle, drawn, sentence};
 
 use super::happens_before::{Picture, Related};
-use super::steps::Step;
+use super::steps::ShownStep;
 use evidence::{CheckedWitness, Witness};
 use program::{Program, ThreadId, VarId};
 
 /// The part that a step plays in a witness, in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum WitnessRole {
     /// Before anything is delayed.
     Before,
     /// Issues the store that is delayed.
@@ -31,36 +31,36 @@ pub enum Part {
     Drain,
 }
 
-impl Part {
+impl WitnessRole {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Before => "before",
-            Part::Store => "store",
-            Part::Delay => "delay",
-            Part::Load => "load",
-            Part::Chain => "chain",
-            Part::Drain => "drain",
+            WitnessRole::Before => "before",
+            WitnessRole::Store => "store",
+            WitnessRole::Delay => "delay",
+            WitnessRole::Load => "load",
+            WitnessRole::Chain => "chain",
+            WitnessRole::Drain => "drain",
         }
     }
 }
 
 /// A witness with its steps described.
-pub struct Told<'a> {
+pub struct ToldWitness<'a> {
     /// The witness.
     pub checked: &'a CheckedWitness,
     /// Its steps and their happens-before.
     pub related: Related<'a>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ToldWitness<'a> {
     /// Describes a witness.
-    pub fn new(program: &'a Program, checked: &'a CheckedWitness) -> Told<'a> {
+    pub fn new(program: &'a Program, checked: &'a CheckedWitness) -> ToldWitness<'a> {
         let Witness { store, load, .. } = *checked.witness();
         // The load stays in the cycle, for it is what the store is delayed past.
         let stay = [store, checked.graph().node(load)];
         let related = Related::new(program, checked.account(), checked.graph(), checked.cycle(), &stay);
-        Told { checked, related }
+        ToldWitness { checked, related }
     }
 
     fn witness(&self) -> &'a Witness {
@@ -68,7 +68,7 @@ impl<'a> Told<'a> {
     }
 
     /// Its steps.
-    pub fn steps(&self) -> &[Step<'a>] {
+    pub fn steps(&self) -> &[ShownStep<'a>] {
         &self.related.steps
     }
 
@@ -87,15 +87,15 @@ impl<'a> Told<'a> {
     }
 
     /// The part that a step plays.
-    pub fn part(&self, step: usize) -> Part {
+    pub fn part(&self, step: usize) -> WitnessRole {
         let Witness { store, load, drain, .. } = *self.witness();
         match step {
-            _ if step < store => Part::Before,
-            _ if step == store => Part::Store,
-            _ if step < load => Part::Delay,
-            _ if step == load => Part::Load,
-            _ if step < drain => Part::Chain,
-            _ => Part::Drain,
+            _ if step < store => WitnessRole::Before,
+            _ if step == store => WitnessRole::Store,
+            _ if step < load => WitnessRole::Delay,
+            _ if step == load => WitnessRole::Load,
+            _ if step < drain => WitnessRole::Chain,
+            _ => WitnessRole::Drain,
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Told<'a> {
 
     /// A statement with its line: "`x = 1` (line 8)".
     pub fn place(&self, step: usize) -> String {
-        let Step { text, line, .. } = &self.steps()[step];
+        let ShownStep { text, line, .. } = &self.steps()[step];
         let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
         format!("`{text}`{line}")
     }

@@ -1,9 +1,9 @@
 //! A witness as text: a table with one column per thread, from the store over the load and the
 //! chain to the drain, and the cycle in sentences.
 
-use super::{Part, Told};
-use crate::report::steps::{Step, action_text, shown_threads};
-use crate::report::table::{Cell, Column, Line, Table, styled, wrap_text};
+use super::{ToldWitness, WitnessRole};
+use crate::report::steps::{ShownStep, action_text, grouped, shown_threads};
+use crate::report::table::{Cell, Column, Line, TextTable, hanging, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
 use evidence::Link;
 use machine::Action;
@@ -19,20 +19,20 @@ const BUFFER: Style = AnsiColor::Cyan.on_default();
 const LEAST: usize = 16;
 
 /// What happens, in a sentence without a full stop.
-pub fn sentence(told: &Told<'_>) -> String {
+pub fn sentence(told: &ToldWitness<'_>) -> String {
     let witness = told.witness();
     let thread = told.thread(told.attacker());
     format!("{thread} can delay {} past {}", told.place(witness.store), told.place(witness.load))
 }
 
 /// The run within a width.
-pub fn drawn(told: &Told<'_>, width: usize) -> String {
-    let view = View::new(told);
+pub fn drawn(told: &ToldWitness<'_>, width: usize) -> String {
+    let view = WitnessView::new(told);
     view.table().render(width).unwrap_or_else(|| view.list(width))
 }
 
 /// The cycle, numbered as in the table.
-pub fn cycle(told: &Told<'_>, width: usize) -> String {
+pub fn cycle(told: &ToldWitness<'_>, width: usize) -> String {
     let cycle = &told.related.cycle;
     let mut out = String::from("No run under SC looks like this, for happens-before has a cycle:\n");
     let mut put = |first: &str, text: &str, style: Style| {
@@ -61,8 +61,8 @@ fn why(link: Link) -> &'static str {
     }
 }
 
-struct View<'a> {
-    told: &'a Told<'a>,
+struct WitnessView<'a> {
+    told: &'a ToldWitness<'a>,
     groups: Vec<Range<usize>>,
     cycle: Vec<usize>,
     threads: Vec<ThreadId>,
@@ -70,10 +70,10 @@ struct View<'a> {
     margin: usize,
 }
 
-impl<'a> View<'a> {
-    fn new(told: &'a Told<'a>) -> View<'a> {
+impl<'a> WitnessView<'a> {
+    fn new(told: &'a ToldWitness<'a>) -> WitnessView<'a> {
         let last_line = told.steps().iter().filter_map(|step| step.line).max().unwrap_or(0);
-        View {
+        WitnessView {
             told,
             groups: groups(told),
             cycle: told.related.cycle.iter().map(|(node, _)| *node).collect(),
@@ -82,11 +82,11 @@ impl<'a> View<'a> {
         }
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> TextTable {
         let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
         let threads = self.threads.iter().map(|thread| column(self.told.thread(*thread), Some(LEAST)));
         let columns = std::iter::once(column("", None)).chain(threads).collect();
-        let mut table = Table { columns, rows: Vec::new() };
+        let mut table = TextTable { columns, rows: Vec::new() };
         let mut last = None;
         for group in &self.groups {
             let part = self.told.part(group.start);
@@ -140,9 +140,9 @@ impl<'a> View<'a> {
         lines
     }
 
-    fn effect(&self, at: usize, step: &Step<'_>, effect: &Action) -> Option<Line> {
+    fn effect(&self, at: usize, step: &ShownStep<'_>, effect: &Action) -> Option<Line> {
         let told = self.told;
-        let delays = step.thread == told.attacker() && told.part(at) != Part::Before;
+        let delays = step.thread == told.attacker() && told.part(at) != WitnessRole::Before;
         match effect {
             Action::Store(variable, value, true) if delays => {
                 let text = format!("{} = {value} stays in the buffer", told.variable(*variable));
@@ -155,12 +155,7 @@ impl<'a> View<'a> {
     /// The same, one line after the other.
     fn list(&self, width: usize) -> String {
         let mut out = String::new();
-        let mut put = |indent: usize, text: &str, style: Style| {
-            for (at, line) in wrap_text(text, width.saturating_sub(indent + 2).max(10)).iter().enumerate() {
-                let indent = if at == 0 { indent } else { indent + 2 };
-                let _ = writeln!(out, "{}{}", " ".repeat(indent), styled(line, style));
-            }
-        };
+        let mut put = |indent, text: &str, style: Style| out += &hanging(text, width, (indent, 2), style);
         for group in &self.groups {
             let head = self.headline(group);
             let thread = self.told.thread(self.told.steps()[group.start].thread);
@@ -174,25 +169,14 @@ impl<'a> View<'a> {
 
 /// Neighbouring steps of one thread, statement and part, unless they start it anew. A drain
 /// that directly follows its store needs no line of its own.
-fn groups(told: &Told<'_>) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    for (at, step) in told.steps().iter().enumerate() {
-        let part = told.part(at);
-        if step.edge.is_none() && part != Part::Drain {
-            continue;
-        }
-        let joins = groups.last().is_some_and(|group| {
-            let first = &told.steps()[group.start];
-            let same = first.thread == step.thread && first.span == step.span && !step.span.is_none();
-            let anew = group.clone().any(|earlier| told.steps()[earlier].edge == step.edge);
-            same && group.end == at && told.part(group.start) == part && !anew
-        });
-        match groups.last_mut() {
-            Some(group) if joins => group.end = at + 1,
-            _ => groups.push(at..at + 1),
-        }
-    }
-    groups
+fn groups(told: &ToldWitness<'_>) -> Vec<Range<usize>> {
+    let steps = told.steps();
+    let shown = |at: &usize| steps[*at].edge.is_some() || told.part(*at) == WitnessRole::Drain;
+    grouped((0..steps.len()).filter(shown), |group, at| {
+        let anew = group.clone().any(|earlier| steps[earlier].edge == steps[at].edge);
+        let same_part = told.part(group.start) == told.part(at);
+        steps[at].continues(&steps[group.start]) && group.end == at && same_part && !anew
+    })
 }
 
 #[cfg(test)]
@@ -210,7 +194,7 @@ mod tests {
         let parsed = (frontend.read)(Source::new("test.fw", text), &Options::default()).expect("it reads");
         let task = Task::robust(&parsed.program, MODELS[1]);
         let found = decide(&task, ENGINES[0], &Run::default()).expect("no bug");
-        let told = Told::new(&parsed.program, found.checked.witness().expect("it is not robust"));
+        let told = ToldWitness::new(&parsed.program, found.checked.witness().expect("it is not robust"));
         let shown = drawn(&told, width) + &cycle(&told, width) + &sentence(&told);
         anstream::adapter::strip_str(&shown).to_string()
     }

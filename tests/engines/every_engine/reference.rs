@@ -1,7 +1,7 @@
 //! What the independent reference interpreter knows of a program without bounds.
 
 use program::{Domain, Int, Op, Program};
-use reference::{Config, Model, initial, successors, violations};
+use reference::{Config, ReferenceModel, initial, successors, violations};
 use std::collections::{BTreeSet, VecDeque};
 
 /// How many configurations are looked at.
@@ -25,7 +25,7 @@ pub enum Known {
 }
 
 /// Explores a program breadth first.
-pub fn known(program: &Program, model: Model) -> Known {
+pub fn known(program: &Program, model: ReferenceModel) -> Known {
     let candidates = CANDIDATES.map(Int::from);
     let mut complete = !chooses_any_integer(program);
     let mut waiting = VecDeque::from(initial(program, model, &candidates));

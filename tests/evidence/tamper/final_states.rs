@@ -27,7 +27,12 @@ fn question(program: &Program) -> Question {
 }
 
 /// Whether a run ends everything with the values claimed, by the reference interpreter.
-fn is_final_state(judge: &Judge<'_>, program: &Program, model: reference::Model, claim: &FinalState) -> bool {
+fn is_final_state(
+    judge: &Judge<'_>,
+    program: &Program,
+    model: reference::ReferenceModel,
+    claim: &FinalState,
+) -> bool {
     let initial = claim.initial.iter();
     let initial = initial.map(|(v, value)| Fact::Initial { variable: v.index(), value: value.clone() });
     let step = |(event, choice): &(Event, Option<i64>)| {

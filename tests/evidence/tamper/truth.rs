@@ -7,7 +7,7 @@
 
 use super::facts::Fact;
 use program::{Int, Liveness, Loc, Program, RegId, ThreadId, VarId};
-use reference::{Buffers, Config, Model, Pending, Step, Violation};
+use reference::{Buffers, Config, Pending, ReferenceModel, ReferenceStep, ReferenceViolation};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -37,7 +37,7 @@ pub struct Judge<'p> {
     program: &'p Program,
     fingerprint: String,
     liveness: Liveness,
-    known: RefCell<HashMap<(Model, Key), Rc<Expansion>>>,
+    known: RefCell<HashMap<(ReferenceModel, Key), Rc<Expansion>>>,
 }
 
 /// What follows from a listed state.
@@ -57,7 +57,7 @@ impl<'p> Judge<'p> {
         let Some((Fact::Head { kind, model, program }, facts)) = facts.split_first() else {
             return Judgement::NONSENSE;
         };
-        let model = Model::named(model);
+        let model = ReferenceModel::named(model);
         match (kind.as_str(), model) {
             _ if *program != self.fingerprint => Judgement::NONSENSE,
             ("trace", Some(model)) => {
@@ -71,13 +71,15 @@ impl<'p> Judge<'p> {
         }
     }
 
-    fn is_violating_run(&self, model: Model, facts: &[Fact]) -> bool {
+    fn is_violating_run(&self, model: ReferenceModel, facts: &[Fact]) -> bool {
         let Some((claim, run)) = facts.split_last() else { return false };
         let Some(config) = self.follow(model, run) else { return false };
         let violated = reference::violations(self.program, &config);
         violated.iter().any(|violation| match (violation, claim) {
-            (Violation::Never(at) | Violation::Finally(at), Fact::Property(claimed)) => at == claimed,
-            (Violation::Failure(t, l), Fact::Failure { thread, location }) => {
+            (ReferenceViolation::Never(at) | ReferenceViolation::Finally(at), Fact::Property(claimed)) => {
+                at == claimed
+            }
+            (ReferenceViolation::Failure(t, l), Fact::Failure { thread, location }) => {
                 (t.index(), l.index()) == (*thread, *location)
             }
             _ => false,
@@ -85,7 +87,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The configuration at the end of a run; `None` if it cannot be run.
-    pub fn follow(&self, model: Model, run: &[Fact]) -> Option<Config> {
+    pub fn follow(&self, model: ReferenceModel, run: &[Fact]) -> Option<Config> {
         let mut starts = HashMap::new();
         let mut steps = Vec::new();
         let mut candidates = Vec::new();
@@ -118,7 +120,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The listed states, if every number in the lines means something under the model.
-    fn listed(&self, model: Model, facts: &[Fact]) -> Option<Vec<Key>> {
+    fn listed(&self, model: ReferenceModel, facts: &[Fact]) -> Option<Vec<Key>> {
         let threads = self.program.threads.len();
         let (mut globals, mut locals, mut keys) = (Vec::new(), vec![Vec::new(); threads], Vec::new());
         for fact in facts {
@@ -129,9 +131,9 @@ impl<'p> Judge<'p> {
                 Fact::Local { thread, location, buffer } if keys.is_empty() => {
                     let variables = self.program.variables.len();
                     let fits = match model {
-                        Model::Sc => buffer.is_empty(),
-                        Model::Tso => buffer.iter().all(Option::is_some),
-                        Model::Pso => true,
+                        ReferenceModel::Sc => buffer.is_empty(),
+                        ReferenceModel::Tso => buffer.iter().all(Option::is_some),
+                        ReferenceModel::Pso => true,
                     };
                     let exists = fits
                         && *location < self.program.threads.get(*thread)?.locs().count()
@@ -164,7 +166,7 @@ impl<'p> Judge<'p> {
         self.liveness.at(ThreadId::new(thread), Loc::new(location))
     }
 
-    fn judge_set(&self, model: Model, keys: &[Key]) -> Judgement {
+    fn judge_set(&self, model: ReferenceModel, keys: &[Key]) -> Judgement {
         let listed: HashSet<&Key> = keys.iter().collect();
         let initial = reference::initial(self.program, model, &[]);
         let initial: Option<Vec<Key>> = initial.iter().map(|config| self.key(config)).collect();
@@ -186,7 +188,7 @@ impl<'p> Judge<'p> {
     }
 
     /// Everything reachable. (The caller stops at the first state that is not listed.)
-    fn walk(&self, model: Model, initial: Vec<Key>) -> impl Iterator<Item = Key> {
+    fn walk(&self, model: ReferenceModel, initial: Vec<Key>) -> impl Iterator<Item = Key> {
         let mut seen: HashSet<Key> = initial.iter().cloned().collect();
         let mut waiting = initial;
         std::iter::from_fn(move || {
@@ -202,7 +204,7 @@ impl<'p> Judge<'p> {
     }
 
     /// What follows from a state; `None` if it is no configuration in normal form.
-    fn expand(&self, model: Model, key: &Key) -> Option<Rc<Expansion>> {
+    fn expand(&self, model: ReferenceModel, key: &Key) -> Option<Rc<Expansion>> {
         let entry = (model, key.clone());
         if let Some(known) = self.known.borrow().get(&entry) {
             return Some(known.clone());
@@ -246,7 +248,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The configuration of a listed state; `None` if it is not in normal form.
-    fn config(&self, model: Model, (holder, controls, values): &Key) -> Option<Config> {
+    fn config(&self, model: ReferenceModel, (holder, controls, values): &Key) -> Option<Config> {
         let (memory, mut own) = values.split_at(self.program.variables.len());
         let mut take = |count: usize| {
             let (taken, rest) = own.split_at(count);
@@ -276,21 +278,21 @@ impl<'p> Judge<'p> {
         .then_some(config)
     }
 
-    fn buffers(&self, model: Model, shape: &[Option<usize>], values: Vec<Int>) -> Option<Buffers> {
+    fn buffers(&self, model: ReferenceModel, shape: &[Option<usize>], values: Vec<Int>) -> Option<Buffers> {
         let queues = match model {
-            Model::Sc => 0,
-            Model::Tso => 1,
-            Model::Pso => self.program.variables.len(),
+            ReferenceModel::Sc => 0,
+            ReferenceModel::Tso => 1,
+            ReferenceModel::Pso => self.program.variables.len(),
         };
         let mut buffers = Buffers { queues: vec![VecDeque::new(); queues], epoch: 0 };
         let mut values = values.into_iter();
         for entry in shape {
             match entry {
-                None if model == Model::Pso => buffers.epoch += 1,
+                None if model == ReferenceModel::Pso => buffers.epoch += 1,
                 None => return None,
                 Some(variable) => {
                     let (epoch, value) = (buffers.epoch, values.next()?);
-                    let queue = if model == Model::Pso { *variable } else { 0 };
+                    let queue = if model == ReferenceModel::Pso { *variable } else { 0 };
                     let store = Pending { variable: VarId::new(*variable), value, epoch };
                     buffers.queues.get_mut(queue)?.push_back(store);
                 }
@@ -302,12 +304,12 @@ impl<'p> Judge<'p> {
     }
 }
 
-fn is_step(taken: &Step, fact: &Fact) -> bool {
+fn is_step(taken: &ReferenceStep, fact: &Fact) -> bool {
     match (taken, fact) {
-        (Step::Edge { thread, edge, choice }, Fact::Step { thread: t, edge: e, choice: c }) => {
+        (ReferenceStep::Edge { thread, edge, choice }, Fact::Step { thread: t, edge: e, choice: c }) => {
             (thread.index(), edge.index()) == (*t, *e) && choice == c
         }
-        (Step::Drain { thread, variable }, Fact::Drain { thread: t, variable: v }) => {
+        (ReferenceStep::Drain { thread, variable }, Fact::Drain { thread: t, variable: v }) => {
             (thread.index(), variable.index()) == (*t, *v)
         }
         _ => false,

@@ -3,7 +3,7 @@
 
 use super::texts::{FEATURES, S, Whole, generate, is_refused_for_constants, read};
 use program::{Arith, Domain, Expr, Int, Op, Program, RegId};
-use reference::{Limits, Model, explore};
+use reference::{ReferenceLimits, ReferenceModel, explore};
 use std::collections::BTreeMap;
 
 const SEEDS: u64 = 3_000;
@@ -176,12 +176,13 @@ fn every_feature_has_its_share() {
 
 #[test]
 fn the_texts_have_no_bounds_and_tell_the_models_apart() {
-    let limits = Limits { queue: 3, configs: 600, candidates: [-1, 0, 1, 7].map(Int::from).to_vec() };
-    let reach = |program: &Program, model: Model| explore(program, model, &limits);
+    let limits =
+        ReferenceLimits { queue: 3, configs: 600, candidates: [-1, 0, 1, 7].map(Int::from).to_vec() };
+    let reach = |program: &Program, model: ReferenceModel| explore(program, model, &limits);
     let (mut long_buffers, mut no_end, mut weaker) = (0, 0, 0);
     let programs = (0..EXPLORED).filter_map(|seed| read(&generate(seed).text()).ok());
     for program in programs.filter(|program| !computes(program, &|op| op == Arith::Mul)) {
-        let [sc, tso] = [Model::Sc, Model::Tso].map(|model| reach(&program, model));
+        let [sc, tso] = [ReferenceModel::Sc, ReferenceModel::Tso].map(|model| reach(&program, model));
         long_buffers += u64::from(tso.cap_hit);
         no_end += u64::from(sc.truncated);
         weaker += u64::from(tso.violations.len() > sc.violations.len());

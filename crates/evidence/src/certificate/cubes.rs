@@ -2,8 +2,8 @@
 
 use super::{CubeProof, Proof};
 use crate::cubes::{check_cubes, write_obligations};
-use crate::file::{EvidenceKind, Writer, check_cube_file, read_cubes, write_cubes};
-use crate::known::{Known, known_by_cubes};
+use crate::file::{EvidenceKind, RecordWriter, check_cube_file, read_cubes, write_cubes};
+use crate::known::{KnownFacts, known_by_cubes};
 use crate::numbers::counted;
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
 use machine::Keep;
@@ -26,7 +26,7 @@ impl Proof for CubeProof {
         check_cubes(task, self, monitor)
     }
 
-    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
         write_cubes(task.program, self, out)
     }
 
@@ -34,7 +34,7 @@ impl Proof for CubeProof {
         write_obligations(task, self, out)
     }
 
-    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Known, Stop> {
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
         known_by_cubes(task, self, monitor)
     }
 

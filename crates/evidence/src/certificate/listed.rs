@@ -2,8 +2,8 @@
 
 use super::{ClosedSet, Listed, Proof};
 use crate::check::check_set;
-use crate::file::{EvidenceKind, FileError, Reading, Writer, check_states, read_states, write_closed};
-use crate::known::{Known, known_listed};
+use crate::file::{EvidenceKind, FileError, Reading, RecordWriter, check_states, read_states, write_closed};
+use crate::known::{KnownFacts, known_listed};
 use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
@@ -63,7 +63,7 @@ fn needed_gaps(reading: &mut Reading<'_>) -> Result<Gaps, FileError> {
 }
 
 /// Writes a window and a precision.
-pub(super) fn write_gaps(gaps: &Gaps, out: &mut Writer<'_>) -> io::Result<()> {
+pub(super) fn write_gaps(gaps: &Gaps, out: &mut RecordWriter<'_>) -> io::Result<()> {
     let Gaps { low, high, precision, modulus } = *gaps;
     out.put(&Record::Gaps { low, high, precision, modulus }, "")
 }
@@ -77,7 +77,7 @@ impl Proof for Listed {
         check_set(task, self.gaps, Looking::ForViolations, &self.set, monitor)
     }
 
-    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
         self.gaps.iter().try_for_each(|gaps| write_gaps(gaps, out))?;
         write_closed(task.program, &self.set, out)
     }
@@ -86,7 +86,7 @@ impl Proof for Listed {
         write_listed(task, self.gaps, &self.set, out)
     }
 
-    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Known, Stop> {
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
         known_listed(task, self.gaps, &self.set, monitor)
     }
 

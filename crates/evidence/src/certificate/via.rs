@@ -2,15 +2,16 @@
 //!
 //! The checker applies the pass again and checks that the states listed are all that the other program
 //! has under SC and that none of them violates anything; what that means for the program itself
-//! depends on the pass, and so may be owed in addition.
+//! depends on the pass, and so does what has to be shown in addition.
 
 use super::listed::{read_gaps, write_gaps};
 use super::{ClosedSet, Proof};
 use crate::check::check_set;
 use crate::file::{
-    EvidenceKind, FileError, Reading, Writer, check_states, fails_every_attack, read_states_of, write_closed,
+    EvidenceKind, FileError, Reading, RecordWriter, check_states, fails_every_attack, read_states_of,
+    write_closed,
 };
-use crate::known::{Known, known_flat, known_robust};
+use crate::known::{KnownFacts, known_flat, known_robust};
 use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
@@ -23,13 +24,13 @@ use std::io::{self, Write};
 /// A pass that turns a program under a model into one under SC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Stores are kept back in registers along these paths, each in the program that the ones
+    /// Stores are delayed, in registers, along these paths, each in the program that the ones
     /// before it give. Safe under SC means safe under TSO if that program is robust, so no
     /// attack from its states may have a witness. Normal forms prove that only where no attack
     /// can matter.
     Delays(Vec<Delay>),
     /// Store buffers are written into the program as registers, up to this many stores per queue.
-    /// To need more is a violation, so nothing else is owed.
+    /// To need more is a violation, so nothing else has to be shown.
     Flatten {
         /// The most stores.
         buffer: usize,
@@ -169,7 +170,7 @@ impl Proof for Via {
         }
     }
 
-    fn write(&self, task: &Task<'_>, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
         match &self.pass {
             Pass::Delays(delays) => {
                 for Delay { thread, path, complete } in delays {
@@ -188,7 +189,7 @@ impl Proof for Via {
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<Known, Stop> {
+    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
         Ok(match &self.pass {
             Pass::Delays(delays) => known_robust(delays.len(), &self.set),
             Pass::Flatten { buffer } => known_flat(*buffer, &self.set),

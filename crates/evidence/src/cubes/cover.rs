@@ -6,11 +6,11 @@
 
 use super::atoms::AtomId;
 use super::steps::Image;
-use super::{Checker, MOST_TOGETHER};
+use super::{CubeChecker, MOST_TOGETHER};
 
 /// What was found out about a literal after a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Finding {
+enum LiteralFinding {
     Holds,
     NotObvious,
     Open,
@@ -20,7 +20,7 @@ enum Finding {
 #[derive(Default)]
 pub(super) struct Landing {
     round: u32,
-    findings: Vec<(u32, Finding)>,
+    findings: Vec<(u32, LiteralFinding)>,
     /// By control: the cube that was the right one last time, by position.
     last: Vec<usize>,
     /// The cubes that cover what the step at hand leads to; none if it is impossible.
@@ -30,19 +30,19 @@ pub(super) struct Landing {
 impl Landing {
     fn begin(&mut self, predicates: usize, controls: usize) {
         self.last.resize(controls, 0);
-        self.findings.resize(2 * predicates, (0, Finding::Open));
+        self.findings.resize(2 * predicates, (0, LiteralFinding::Open));
         self.round = self.round.checked_add(1).unwrap_or_else(|| {
             self.findings.iter_mut().for_each(|finding| finding.0 = 0);
             1
         });
     }
 
-    fn finding(&self, literal: (u32, bool)) -> Option<Finding> {
+    fn finding(&self, literal: (u32, bool)) -> Option<LiteralFinding> {
         let (round, finding) = self.findings[place(literal)];
         (round == self.round).then_some(finding)
     }
 
-    fn set(&mut self, literal: (u32, bool), finding: Finding) {
+    fn set(&mut self, literal: (u32, bool), finding: LiteralFinding) {
         self.findings[place(literal)] = (self.round, finding);
     }
 }
@@ -51,7 +51,7 @@ fn place((predicate, positive): (u32, bool)) -> usize {
     2 * predicate as usize + usize::from(positive)
 }
 
-impl Checker<'_, '_> {
+impl CubeChecker<'_, '_> {
     /// Whether the facts are contradictory, for which the guard is to blame, or the target has a
     /// cube that holds after the step.
     pub(super) fn lands(&mut self, image: &mut Image, guard: &[AtomId], target: Option<u32>) -> bool {
@@ -80,8 +80,8 @@ impl Checker<'_, '_> {
     /// Whether a literal holds after the step.
     fn holds(&mut self, image: &mut Image, literal: (u32, bool), think: bool) -> bool {
         match self.landing.finding(literal) {
-            Some(Finding::NotObvious) if think => {}
-            Some(finding) => return finding == Finding::Holds,
+            Some(LiteralFinding::NotObvious) if think => {}
+            Some(finding) => return finding == LiteralFinding::Holds,
             None => {}
         }
         let (predicate, sign) = literal;
@@ -93,9 +93,9 @@ impl Checker<'_, '_> {
             if think { facts.entail(atoms, goal) } else { facts.obvious(goal) }
         });
         let finding = match (holds, think) {
-            (true, _) => Finding::Holds,
-            (false, true) => Finding::Open,
-            (false, false) => Finding::NotObvious,
+            (true, _) => LiteralFinding::Holds,
+            (false, true) => LiteralFinding::Open,
+            (false, false) => LiteralFinding::NotObvious,
         };
         self.landing.set(literal, finding);
         holds

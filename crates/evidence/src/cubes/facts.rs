@@ -7,7 +7,7 @@
 //! facts it needs are remembered for the next time.
 
 use super::atoms::{AtomId, Atoms, TRUE};
-use logic::{Atom, Context, Formula, FormulaOutcome, Outcome};
+use logic::{Atom, Context, Decided, Formula, FormulaOutcome};
 use logic::{check, check_formulas, decide, decide_formulas, minimal_core, quick_core};
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const SHORT: usize = 24;
 
 /// Facts in two levels: those of a cube, and those of a step from it.
 #[derive(Default)]
-pub(super) struct Facts {
+pub(super) struct CubeFacts {
     /// Whether an atom is a fact, by number.
     known: Vec<bool>,
     listed: Vec<AtomId>,
@@ -30,7 +30,7 @@ pub(super) struct Facts {
     core_bytes: usize,
 }
 
-impl Facts {
+impl CubeFacts {
     /// Forgets everything and begins with the facts of a cube.
     pub(super) fn begin(&mut self, atoms: &Atoms, facts: impl IntoIterator<Item = AtomId>) {
         self.retract(0);
@@ -187,7 +187,7 @@ fn checked_core(atoms: &[Atom]) -> Option<Vec<usize>> {
     }
     let chosen: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
     match decide(&chosen) {
-        Outcome::Unsat(certificate) if check(&chosen, &certificate).is_ok() => Some(core),
+        Decided::Unsat(certificate) if check(&chosen, &certificate).is_ok() => Some(core),
         _ => None,
     }
 }

@@ -32,13 +32,13 @@ use crate::symbolic::{self, Vocabulary};
 use crate::{CubeProof, Monitor, Progress, Rejected, Task};
 use atoms::{AtomId, Atoms};
 use cover::Landing;
-use facts::Facts;
+use facts::CubeFacts;
 use logic::Atom;
 use machine::{Buffered, Event, Local, LocalFirst, Machine, Violation};
 use program::ThreadId;
 use std::fmt;
 use steps::{Image, Steps};
-use valid::{CubesOf, Numbers, control_slots, validate};
+use valid::{ControlNumbers, CubesOf, control_slots, validate};
 
 /// Unions of more cubes than this are not tried.
 const MOST_TOGETHER: usize = 64;
@@ -87,7 +87,7 @@ pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Moni
     let machine = Buffered::recalling(task.program, task.model, proof.recall);
     let numbered = validate(task, &machine, proof)?;
     let initial = machine.initial();
-    let mut checker = Checker::new(task, proof, machine, numbered);
+    let mut checker = CubeChecker::new(task, proof, machine, numbered);
     checker.initial(&initial)?;
     let (mut checked, mut observed) = (0, 0);
     for control in 0..proof.controls.len() {
@@ -111,16 +111,16 @@ pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Moni
 }
 
 /// What has to be shown of every cube of a control.
-struct Work {
+struct CubeObligations {
     violations: Vec<(Violation, Vec<AtomId>)>,
     /// Numbers of steps, with the control they lead to, if it is part of the proof.
     steps: Vec<(usize, Option<u32>)>,
 }
 
-struct Checker<'a, 'p> {
+struct CubeChecker<'a, 'p> {
     task: &'a Task<'p>,
     proof: &'a CubeProof,
-    controls: Numbers<'a>,
+    controls: ControlNumbers<'a>,
     /// By control: its cubes.
     cubes_of: CubesOf,
     first: LocalFirst,
@@ -129,20 +129,20 @@ struct Checker<'a, 'p> {
     /// The predicates as atoms.
     predicates: Vec<AtomId>,
     steps: Steps<'p>,
-    facts: Facts,
+    facts: CubeFacts,
     landing: Landing,
 }
 
-impl<'a, 'p> Checker<'a, 'p> {
+impl<'a, 'p> CubeChecker<'a, 'p> {
     fn new(
         task: &'a Task<'p>,
         proof: &'a CubeProof,
         machine: Buffered<'p>,
-        (controls, cubes_of): (Numbers<'a>, CubesOf),
-    ) -> Checker<'a, 'p> {
+        (controls, cubes_of): (ControlNumbers<'a>, CubesOf),
+    ) -> CubeChecker<'a, 'p> {
         let (vocabulary, mut atoms) = (proof.vocabulary.clone(), Atoms::new());
         let predicates = proof.predicates.iter().map(|atom| atoms.id(&vocabulary, atom)).collect();
-        Checker {
+        CubeChecker {
             task,
             proof,
             controls,
@@ -152,7 +152,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             atoms,
             predicates,
             steps: Steps::new(machine),
-            facts: Facts::default(),
+            facts: CubeFacts::default(),
             landing: Landing::default(),
         }
     }
@@ -175,8 +175,8 @@ impl<'a, 'p> Checker<'a, 'p> {
         if covered { Ok(()) } else { Err(CubeFlaw::Initial) }
     }
 
-    /// What the cubes of a control owe.
-    fn work(&mut self, control: usize) -> Result<Work, CubeFlaw> {
+    /// What has to be shown of the cubes of a control.
+    fn work(&mut self, control: usize) -> Result<CubeObligations, CubeFlaw> {
         let (holder, shapes) = &self.proof.controls[control];
         let not_linear = |_| CubeFlaw::NotLinear(control);
         let threads: Vec<&Local> = shapes.iter().collect();
@@ -200,7 +200,7 @@ impl<'a, 'p> Checker<'a, 'p> {
                 steps.push((at, self.controls.get(&(step.holder, next.as_slice())).copied()));
             }
         }
-        Ok(Work { violations, steps })
+        Ok(CubeObligations { violations, steps })
     }
 
     /// Turns to a cube.
@@ -210,7 +210,7 @@ impl<'a, 'p> Checker<'a, 'p> {
         self.facts.begin(&self.atoms, literals.iter().map(literal));
     }
 
-    fn cube(&mut self, at: usize, work: &Work) -> Result<(), CubeFlaw> {
+    fn cube(&mut self, at: usize, work: &CubeObligations) -> Result<(), CubeFlaw> {
         self.begin(at);
         for (violation, case) in &work.violations {
             self.facts.assume(&self.atoms, case.iter().copied());

@@ -9,9 +9,9 @@
 //! several cubes may cover, each has a member of its own for that, of which `A` holds too.
 
 use super::atoms::AtomId;
-use super::steps::{Image, Step};
+use super::steps::{CubeStep, Image};
 use super::valid::validate;
-use super::{Checker, Work};
+use super::{CubeChecker, CubeObligations};
 use crate::smtlib::{junction, name_of};
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
@@ -30,9 +30,9 @@ pub(crate) fn write_obligations(
     let machine = Buffered::recalling(task.program, task.model, proof.recall);
     let numbered = validate(task, &machine, proof).map_err(invalid)?;
     let initial = machine.initial();
-    let mut checker = Checker::new(task, proof, machine, numbered);
+    let mut checker = CubeChecker::new(task, proof, machine, numbered);
     let works = (0..proof.controls.len()).map(|control| checker.work(control));
-    let works = works.collect::<Result<Vec<Work>, _>>().map_err(invalid)?;
+    let works = works.collect::<Result<Vec<CubeObligations>, _>>().map_err(invalid)?;
     let covered = checker.initial(&initial).is_ok();
     let parameters = proof.cubes.iter().map(|cube| {
         let atoms = cube.literals.iter().map(|literal| &proof.predicates[literal.0 as usize]);
@@ -40,7 +40,7 @@ pub(crate) fn write_obligations(
     });
     let parameters = parameters.collect();
     let terms = names(&checker);
-    let mut script = Script { terms, parameters, checker, out, count: 0 };
+    let mut script = CubeScript { terms, parameters, checker, out, count: 0 };
     script.head(task)?;
     let start = script.checker.controls.get(&(initial.0, initial.1.as_slice())).copied();
     script.initial(covered, start)?;
@@ -53,7 +53,7 @@ pub(crate) fn write_obligations(
 }
 
 /// The names of all variables, at their numbers.
-fn names(checker: &Checker<'_, '_>) -> Terms {
+fn names(checker: &CubeChecker<'_, '_>) -> Terms {
     let mut terms = Terms::new();
     for index in 0..checker.vocabulary.len() {
         terms.var(&match checker.vocabulary.name(Var::at(index)) {
@@ -67,8 +67,8 @@ fn names(checker: &Checker<'_, '_>) -> Terms {
     terms
 }
 
-struct Script<'a, 'p> {
-    checker: Checker<'a, 'p>,
+struct CubeScript<'a, 'p> {
+    checker: CubeChecker<'a, 'p>,
     terms: Terms,
     /// The variables each cube speaks of.
     parameters: Vec<Vec<Var>>,
@@ -76,7 +76,7 @@ struct Script<'a, 'p> {
     count: usize,
 }
 
-impl Script<'_, '_> {
+impl CubeScript<'_, '_> {
     fn head(&mut self, task: &Task<'_>) -> io::Result<()> {
         let (name, model) = (task.program.name.replace('\n', " "), task.model.name());
         writeln!(self.out, "; {name} is safe under {model}: every answer below must be unsat")?;
@@ -157,7 +157,7 @@ impl Script<'_, '_> {
         }
     }
 
-    fn cube(&mut self, cube: u32, work: &Work) -> io::Result<()> {
+    fn cube(&mut self, cube: u32, work: &CubeObligations) -> io::Result<()> {
         let here = self.holds(cube, &|var| self.name(var));
         for (_, case) in &work.violations {
             let asserts = [vec![here.clone()], self.atoms(case)].concat();
@@ -174,7 +174,7 @@ impl Script<'_, '_> {
     }
 
     /// That the step is possible and leads to none of the covering cubes, with further members.
-    fn step(&self, cube: u32, step: &Step, cover: &[u32]) -> (Vec<String>, Vec<String>) {
+    fn step(&self, cube: u32, step: &CubeStep, cover: &[u32]) -> (Vec<String>, Vec<String>) {
         let mut asserts = vec![self.holds(cube, &|var| self.name(var))];
         if let Some(member) = &step.member {
             asserts.push(self.holds(cube, &|var| self.value(member, var)));
@@ -206,7 +206,7 @@ impl Script<'_, '_> {
 
     /// That a cube holds after a step, for old members of pools and for the one that joins (a move
     /// forgets one store at most).
-    fn covered(&self, cube: u32, step: &Step, after: &dyn Fn(Var) -> String) -> String {
+    fn covered(&self, cube: u32, step: &CubeStep, after: &dyn Fn(Var) -> String) -> String {
         let mut ways = vec![self.holds(cube, after)];
         for (pool, value) in step.after.joins() {
             if self.parameters[cube as usize].contains(pool) {

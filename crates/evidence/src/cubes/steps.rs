@@ -76,7 +76,7 @@ impl Image {
 }
 
 /// One case of a move.
-pub(super) struct Step {
+pub(super) struct CubeStep {
     pub(super) event: Event,
     pub(super) guard: Vec<AtomId>,
     /// What literals of the target need.
@@ -93,7 +93,7 @@ type ThreadControl = (ThreadId, Option<ThreadId>, Local);
 /// The steps of the controls met so far.
 pub(super) struct Steps<'p> {
     machine: Buffered<'p>,
-    list: Vec<Step>,
+    list: Vec<CubeStep>,
     by_control: HashMap<ThreadControl, std::ops::Range<usize>>,
     /// Bytes, roughly.
     pub(super) bytes: usize,
@@ -124,7 +124,7 @@ impl<'p> Steps<'p> {
         for step in moves {
             for case in symbolic::steps(vocabulary, &step)? {
                 self.bytes += 1024 + 128 * (case.set.len() + case.guard.len() + case.local.kept.len());
-                let step = Step::new(vocabulary, atoms, case);
+                let step = CubeStep::new(vocabulary, atoms, case);
                 self.list.push(step);
             }
         }
@@ -133,7 +133,7 @@ impl<'p> Steps<'p> {
         Ok(range)
     }
 
-    pub(super) fn step(&self, at: usize) -> &Step {
+    pub(super) fn step(&self, at: usize) -> &CubeStep {
         &self.list[at]
     }
 
@@ -143,13 +143,13 @@ impl<'p> Steps<'p> {
         self.list[at].after = after;
     }
 
-    pub(super) fn step_mut(&mut self, at: usize) -> &mut Step {
+    pub(super) fn step_mut(&mut self, at: usize) -> &mut CubeStep {
         &mut self.list[at]
     }
 }
 
-impl Step {
-    fn new(vocabulary: &mut Vocabulary, atoms: &mut Atoms, case: symbolic::Step) -> Step {
+impl CubeStep {
+    fn new(vocabulary: &mut Vocabulary, atoms: &mut Atoms, case: symbolic::Step) -> CubeStep {
         let mut after = Image::default();
         for (slot, value) in case.set {
             let var = vocabulary.slot(slot);
@@ -163,7 +163,7 @@ impl Step {
             Image { by: HashMap::from([(vocabulary.slot(pool), member)]), ..Image::default() }
         });
         let guard = case.guard.iter().map(|atom| atoms.id(vocabulary, atom)).collect();
-        Step {
+        CubeStep {
             event: case.event,
             guard,
             after,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 const MOST_KEPT: usize = 256;
 
 /// The numbers of controls.
-pub(super) type Numbers<'a> = HashMap<(Option<ThreadId>, &'a [Local]), u32>;
+pub(super) type ControlNumbers<'a> = HashMap<(Option<ThreadId>, &'a [Local]), u32>;
 
 /// The cubes of every control.
 pub(super) type CubesOf = Vec<Rc<[u32]>>;
@@ -23,7 +23,7 @@ pub(super) fn validate<'a>(
     task: &Task<'_>,
     machine: &impl WithBuffers,
     proof: &'a CubeProof,
-) -> Result<(Numbers<'a>, CubesOf), CubeFlaw> {
+) -> Result<(ControlNumbers<'a>, CubesOf), CubeFlaw> {
     let mut controls = HashMap::new();
     for (at, (holder, shapes)) in proof.controls.iter().enumerate() {
         let new = controls.insert((*holder, shapes.as_slice()), at as u32).is_none();

@@ -8,7 +8,7 @@ use super::FileError;
 use super::read::Reading;
 use super::states::{kept_numbers, local};
 use super::steps::MAX_DIGITS;
-use super::write::Writer;
+use super::write::RecordWriter;
 use crate::cubes::check_cubes;
 use crate::record::Record;
 use crate::symbolic::{Name, Vocabulary};
@@ -30,7 +30,11 @@ fn named<T: Copy>(known: &[(T, &str)], name: &str) -> Option<T> {
     known.iter().find(|(_, word)| *word == name).map(|(value, _)| *value)
 }
 
-pub(crate) fn write_cubes(program: &Program, proof: &CubeProof, out: &mut Writer<'_>) -> io::Result<()> {
+pub(crate) fn write_cubes(
+    program: &Program,
+    proof: &CubeProof,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
     let Recall { k, keep, forgotten } = proof.recall;
     let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
     out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")?;
@@ -184,7 +188,7 @@ pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<Cub
     let Some(recall) = recall else {
         return Err(records.wrong("what the machine remembers is missing"));
     };
-    let mut reader = Reader::new(program, recall);
+    let mut reader = CubesReader::new(program, recall);
     while let Some(record) = records.next_record()? {
         reader.record(record).map_err(|message| records.wrong(message))?;
         if reader.bytes > budget {
@@ -196,35 +200,35 @@ pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<Cub
 
 /// Sections of a file, in their order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Section {
+enum CubesSection {
     Predicates,
     Shapes,
     Controls,
     Cubes,
 }
 
-struct Reader<'p> {
+struct CubesReader<'p> {
     program: &'p Program,
     shapes: Vec<Vec<Local>>,
     proof: CubeProof,
-    section: Section,
+    section: CubesSection,
     bytes: usize,
 }
 
-impl Reader<'_> {
-    fn new(program: &Program, recall: Recall) -> Reader<'_> {
+impl CubesReader<'_> {
+    fn new(program: &Program, recall: Recall) -> CubesReader<'_> {
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
         let proof = CubeProof { recall, vocabulary: Vocabulary::default(), predicates, controls, cubes };
         let shapes = vec![Vec::new(); program.threads.len()];
-        Reader { program, shapes, proof, section: Section::Predicates, bytes: 0 }
+        CubesReader { program, shapes, proof, section: CubesSection::Predicates, bytes: 0 }
     }
 
     fn record(&mut self, record: Record) -> Result<(), &'static str> {
         let section = match record {
-            Record::Predicate { .. } => Section::Predicates,
-            Record::Shape { .. } => Section::Shapes,
-            Record::Control { .. } => Section::Controls,
-            Record::Cube { .. } => Section::Cubes,
+            Record::Predicate { .. } => CubesSection::Predicates,
+            Record::Shape { .. } => CubesSection::Shapes,
+            Record::Control { .. } => CubesSection::Controls,
+            Record::Cube { .. } => CubesSection::Cubes,
             _ => return Err("this does not fit a proof by cubes"),
         };
         if section < self.section {

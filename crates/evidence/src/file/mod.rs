@@ -26,7 +26,7 @@ pub use write::write_evidence;
 pub(crate) use cubes::{check_cube_file, read_cubes, write_cubes};
 pub(crate) use read::Reading;
 pub(crate) use states::{check_states, fails_every_attack, read_states, read_states_of, write_closed};
-pub(crate) use write::Writer;
+pub(crate) use write::RecordWriter;
 
 use crate::certificate::{CLOSED_SET, CUBE_SET, FLAT_SET, GAP_SET, ROBUST_SET};
 use crate::{Certificate, Checked, CheckedOutcomes, CheckedWitness, Rejected};

@@ -3,7 +3,7 @@
 
 use super::read::{Reading, Records};
 use super::states::{Dictionary, state_of, write_closed};
-use super::write::Writer;
+use super::write::RecordWriter;
 use super::{Claim, EvidenceKind, FileError};
 use crate::outcomes::{check_outcomes, finals_of};
 use crate::record::Record;
@@ -15,7 +15,11 @@ pub(crate) const OUTCOMES: EvidenceKind =
     EvidenceKind { name: "outcomes", ending: "outcomes", only_tso: false, check: checked, read: None };
 
 /// Writes the final states of a program and the proof that those are all, behind the head.
-pub(super) fn write_outcomes(task: &Task<'_>, proof: &ReducedSet, writer: &mut Writer<'_>) -> io::Result<()> {
+pub(super) fn write_outcomes(
+    task: &Task<'_>,
+    proof: &ReducedSet,
+    writer: &mut RecordWriter<'_>,
+) -> io::Result<()> {
     let finals = finals_of(task, &proof.set).map_err(io::Error::other)?;
     let names = task.program.question.iter().flat_map(|question| &question.observed);
     let names: Vec<&String> = names.map(|(name, _)| name).collect();

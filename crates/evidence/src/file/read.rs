@@ -45,7 +45,7 @@ pub(crate) struct Reading<'a> {
     /// What follows.
     pub(crate) records: Records<'a>,
     pub(super) kind: &'static EvidenceKind,
-    pub(super) open: Source<'a>,
+    pub(super) open: RecordSource<'a>,
     /// Bytes that states may take.
     pub(super) budget: usize,
 }
@@ -57,7 +57,7 @@ impl<'a> Reading<'a> {
         budget: usize,
         monitor: &'a dyn Monitor,
     ) -> Result<Reading<'a>, FileError> {
-        let open = Source { open, monitor };
+        let open = RecordSource { open, monitor };
         let mut records = open.records()?;
         let (kind, model) = head(program, records.next_record()?)?;
         Ok(Reading { task: Task::safe(program, model), records, kind, open, budget })
@@ -106,12 +106,12 @@ pub(crate) struct Records<'a> {
 
 /// Where records come from, again and again, and who watches.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct RecordSource<'a> {
     open: &'a Opener<'a>,
     pub(super) monitor: &'a dyn Monitor,
 }
 
-impl<'a> Source<'a> {
+impl<'a> RecordSource<'a> {
     pub(super) fn records(&self) -> Result<Records<'a>, FileError> {
         let (input, monitor) = ((self.open)()?, self.monitor);
         Ok(Records { input, monitor, line: 0, buffer: Vec::new(), ended: false, again: None })

@@ -4,8 +4,8 @@
 //! states that fit the budget.
 
 use super::FileError;
-use super::read::{Reading, Records, Source};
-use super::write::Writer;
+use super::read::{Reading, RecordSource, Records};
+use super::write::RecordWriter;
 use crate::obligations::{Looking, check_stream};
 use crate::record::Record;
 use crate::robust::Attacks;
@@ -147,7 +147,7 @@ pub(super) fn local(
 /// One pass over the states of a file.
 fn scan(
     threads: usize,
-    open: &Source<'_>,
+    open: &RecordSource<'_>,
     visit: &mut dyn FnMut(usize, &State) -> Result<(), FileError>,
 ) -> Result<(), FileError> {
     let mut records = open.records()?;
@@ -187,7 +187,7 @@ pub(super) fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
     local.kept.iter().map(number).collect()
 }
 
-pub(crate) fn write_closed(program: &Program, set: &ClosedSet, out: &mut Writer<'_>) -> io::Result<()> {
+pub(crate) fn write_closed(program: &Program, set: &ClosedSet, out: &mut RecordWriter<'_>) -> io::Result<()> {
     for holder in &set.controls.globals {
         out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
     }

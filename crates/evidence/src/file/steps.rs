@@ -1,6 +1,6 @@
 //! The steps of a run, in files: as traces and witnesses have them.
 
-use super::write::Writer;
+use super::write::RecordWriter;
 use crate::record::Record;
 use machine::{Event, TraceStep};
 use program::{EdgeId, Int, Names, Program, ThreadId, VarId};
@@ -11,12 +11,12 @@ pub(super) const MAX_DIGITS: usize = 4096;
 
 /// The steps read so far.
 #[derive(Default)]
-pub(super) struct Steps {
+pub(super) struct StepsRead {
     pub(super) initial: Vec<(VarId, Int)>,
     pub(super) steps: Vec<TraceStep>,
 }
 
-impl Steps {
+impl StepsRead {
     /// Takes up a record; `None` if it is no step of the program.
     pub(super) fn read(&mut self, program: &Program, record: Record) -> Option<()> {
         let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
@@ -57,7 +57,7 @@ pub(super) fn write_steps(
     program: &Program,
     initial: &[(VarId, Int)],
     steps: &[TraceStep],
-    out: &mut Writer<'_>,
+    out: &mut RecordWriter<'_>,
 ) -> io::Result<()> {
     let names = Names::original(program);
     for (variable, value) in initial {

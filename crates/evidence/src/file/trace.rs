@@ -1,8 +1,8 @@
 //! Violations in files: the steps of a run, and what it violates.
 
 use super::read::Reading;
-use super::steps::{Steps, write_steps};
-use super::write::Writer;
+use super::steps::{StepsRead, write_steps};
+use super::write::RecordWriter;
 use super::{Claim, EvidenceKind, FileError};
 use crate::record::Record;
 use crate::{Verdict, check};
@@ -14,7 +14,7 @@ pub(crate) const TRACE: EvidenceKind =
     EvidenceKind { name: "trace", ending: "trace", only_tso: false, check: checked, read: None };
 
 /// Writes a violation, behind the head.
-pub(super) fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>) -> io::Result<()> {
+pub(super) fn write_trace(program: &Program, trace: &Trace, out: &mut RecordWriter<'_>) -> io::Result<()> {
     write_steps(program, &trace.initial, &trace.steps, out)?;
     let violation = match trace.violation {
         Violation::Property(at) => Record::Property(at),
@@ -26,7 +26,7 @@ pub(super) fn write_trace(program: &Program, trace: &Trace, out: &mut Writer<'_>
 fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     let (task, monitor) = (reading.task, reading.monitor());
     let (program, records) = (task.program, &mut reading.records);
-    let (mut taken, mut violation) = (Steps::default(), None);
+    let (mut taken, mut violation) = (StepsRead::default(), None);
     while let Some(record) = records.next_record()? {
         if violation.is_some() {
             return Err(records.wrong("nothing may follow the violation"));

@@ -2,8 +2,8 @@
 //! drain. Everything else, the chain and the cycle above all, the checker finds for itself.
 
 use super::read::Reading;
-use super::steps::{Steps, write_steps};
-use super::write::Writer;
+use super::steps::{StepsRead, write_steps};
+use super::write::RecordWriter;
 use super::{Claim, EvidenceKind, FileError};
 use crate::record::Record;
 use crate::witness::check_witness;
@@ -15,7 +15,11 @@ pub(crate) const WITNESS: EvidenceKind =
     EvidenceKind { name: "witness", ending: "witness", only_tso: true, check: checked, read: None };
 
 /// Writes a witness that a program is not robust against TSO, behind the head.
-pub(super) fn write_witness(program: &Program, witness: &Witness, writer: &mut Writer<'_>) -> io::Result<()> {
+pub(super) fn write_witness(
+    program: &Program,
+    witness: &Witness,
+    writer: &mut RecordWriter<'_>,
+) -> io::Result<()> {
     write_steps(program, &witness.initial, &witness.steps, writer)?;
     let Witness { store, load, drain, .. } = *witness;
     writer.put(&Record::Delay { store, load, drain }, "the store, the load it is delayed past, its drain")
@@ -24,7 +28,7 @@ pub(super) fn write_witness(program: &Program, witness: &Witness, writer: &mut W
 /// Reads a witness and checks it.
 fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     let (Task { program, model, .. }, records) = (reading.task, &mut reading.records);
-    let (mut taken, mut roles) = (Steps::default(), None);
+    let (mut taken, mut roles) = (StepsRead::default(), None);
     while let Some(record) = records.next_record()? {
         if roles.is_some() {
             return Err(records.wrong("nothing may follow the delay"));

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 /// of which some may be missing.
 pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut dyn Write) -> io::Result<()> {
     let Some(kind) = kind(verdict) else { return Ok(()) };
-    let mut writer = Writer::new(form, out);
+    let mut writer = RecordWriter::new(form, out);
     let (model, program) = (task.model.name().to_string(), fingerprint(task.program));
     writer.put(&Record::Evidence { version: VERSION, kind: kind.name.to_string(), model, program }, "")?;
     match verdict {
@@ -50,15 +50,15 @@ impl Verdict {
 }
 
 /// Writes records line by line.
-pub(crate) struct Writer<'a> {
+pub(crate) struct RecordWriter<'a> {
     form: Form,
     out: &'a mut dyn Write,
     lines: usize,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(form: Form, out: &'a mut dyn Write) -> Writer<'a> {
-        Writer { form, out, lines: 0 }
+impl<'a> RecordWriter<'a> {
+    pub(super) fn new(form: Form, out: &'a mut dyn Write) -> RecordWriter<'a> {
+        RecordWriter { form, out, lines: 0 }
     }
 
     /// The closing line.

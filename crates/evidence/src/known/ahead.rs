@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// The way ahead from a location.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Way {
+pub(super) struct WayAhead {
     /// Where it can end.
     pub(super) ends: BTreeSet<Loc>,
     /// What is written on it.
@@ -25,7 +25,7 @@ pub(super) struct Way {
 
 /// The ways from all locations of all threads.
 pub(super) struct Ahead {
-    ways: Vec<Vec<Way>>,
+    ways: Vec<Vec<WayAhead>>,
     /// By thread: the registers written on any way.
     written: Vec<BTreeSet<RegId>>,
 }
@@ -34,12 +34,13 @@ impl Ahead {
     pub(super) fn new(program: &Program, first: &LocalFirst) -> Ahead {
         let thread =
             |id: ThreadId| program.thread(id).locs().map(|loc| way(program, first, id, loc)).collect();
-        let ways: Vec<Vec<Way>> = program.thread_ids().map(thread).collect();
-        let written = |ways: &Vec<Way>| ways.iter().flat_map(|way| way.registers.iter().copied()).collect();
+        let ways: Vec<Vec<WayAhead>> = program.thread_ids().map(thread).collect();
+        let written =
+            |ways: &Vec<WayAhead>| ways.iter().flat_map(|way| way.registers.iter().copied()).collect();
         Ahead { written: ways.iter().map(written).collect(), ways }
     }
 
-    pub(super) fn from(&self, thread: ThreadId, loc: Loc) -> &Way {
+    pub(super) fn from(&self, thread: ThreadId, loc: Loc) -> &WayAhead {
         &self.ways[thread.index()][loc.index()]
     }
 
@@ -49,8 +50,8 @@ impl Ahead {
     }
 }
 
-fn way(program: &Program, first: &LocalFirst, id: ThreadId, start: Loc) -> Way {
-    let mut way = Way::default();
+fn way(program: &Program, first: &LocalFirst, id: ThreadId, start: Loc) -> WayAhead {
+    let mut way = WayAhead::default();
     let mut seen = BTreeSet::from([start]);
     let mut work = vec![start];
     while let Some(loc) = work.pop() {

@@ -1,12 +1,12 @@
 //! One walk over all states of a certificate, collecting what each place has in common.
 
 use super::Places;
-use super::facts::{Contents, Exactly, Order, Values};
-use super::labels::{Label, absent, labels};
-use super::say::{Fact, Place, SlotKind, sentences};
+use super::facts::{Contents, Exactly, SeenValues, ValueOrder};
+use super::labels::{ReachedLabel, absent, labels};
+use super::say::{PlaceFacts, SaidFact, SlotKind, sentences};
 use crate::{ClosedSet, Monitor, Progress, Stop, Task};
 use machine::{Gaps, Local, Machine, Slot, State};
-use program::{Loc, Named, RegId, ThreadId, VarId};
+use program::{AuthoredRegisters, Loc, RegId, ThreadId, VarId};
 use std::collections::{BTreeMap, HashSet};
 
 /// Among more values than this, no pairs are compared.
@@ -14,17 +14,17 @@ const COMPARED: usize = 12;
 
 /// What the states seen with a thread at a location, or all states, have in common.
 #[derive(Clone, Default)]
-struct Facts {
-    memory: Vec<Values>,
-    registers: BTreeMap<usize, Values>,
+struct CommonFacts {
+    memory: Vec<SeenValues>,
+    registers: BTreeMap<usize, SeenValues>,
     buffer: Contents,
     /// Which labels other threads have stood at.
     met: Vec<bool>,
-    orders: Vec<Order>,
+    orders: Vec<ValueOrder>,
 }
 
 /// What a thread's control number means, worked out once.
-struct Shape {
+struct ControlShape {
     loc: Loc,
     /// The thread's values, in order.
     slots: Vec<Slot>,
@@ -36,16 +36,16 @@ pub(super) struct Collector<'a> {
     task: &'a Task<'a>,
     gaps: Option<Gaps>,
     exactly: Exactly,
-    named: Named,
-    labels: Vec<Label>,
-    shapes: Vec<Vec<Shape>>,
+    named: AuthoredRegisters,
+    labels: Vec<ReachedLabel>,
+    shapes: Vec<Vec<ControlShape>>,
     locals: &'a [Vec<Local>],
     /// For each thread, the slots whose order is looked at: variables and registers.
     compared: Vec<Vec<Slot>>,
-    places: Vec<Vec<Option<Box<Facts>>>>,
+    places: Vec<Vec<Option<Box<CommonFacts>>>>,
     /// The variables whose order is looked at in all states.
     compared_everywhere: Vec<Slot>,
-    everywhere: Facts,
+    everywhere: CommonFacts,
     buffered: bool,
 }
 
@@ -63,9 +63,9 @@ impl<'a> Collector<'a> {
             if known {
                 machine.slots(ThreadId::new(thread), local, &mut slots);
             }
-            let here = |label: &Label| label.thread == thread && label.locs.contains(&local.loc);
+            let here = |label: &ReachedLabel| label.thread == thread && label.locs.contains(&local.loc);
             let labels = labels.iter().enumerate().filter(|(_, label)| here(label)).map(|(at, _)| at);
-            Shape { loc: local.loc, slots, labels: labels.collect() }
+            ControlShape { loc: local.loc, slots, labels: labels.collect() }
         };
         let threads = set.controls.locals.iter().take(program.threads.len()).enumerate();
         let shapes = threads.map(|(t, locals)| locals.iter().map(|l| shape(t, l)).collect()).collect();
@@ -73,14 +73,14 @@ impl<'a> Collector<'a> {
             task,
             gaps,
             exactly: Exactly::of(gaps),
-            named: Named::of(program),
+            named: AuthoredRegisters::of(program),
             labels,
             shapes,
             locals: &set.controls.locals,
             compared: vec![Vec::new(); program.threads.len()],
             places: program.threads.iter().map(|t| t.locs().map(|_| None).collect()).collect(),
             compared_everywhere: Vec::new(),
-            everywhere: Facts::new(program.variables.len(), 0),
+            everywhere: CommonFacts::new(program.variables.len(), 0),
             buffered: false,
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Collector<'a> {
             let own = &state.values[base..base + shape.slots.len()];
             base += own.len();
             let Some(place) = self.places[thread].get_mut(shape.loc.index()) else { continue };
-            let facts = place.get_or_insert_with(|| Box::new(Facts::new(variables, self.labels.len())));
+            let facts = place.get_or_insert_with(|| Box::new(CommonFacts::new(variables, self.labels.len())));
             facts.add_memory(&state.values, exactly);
             for (slot, value) in shape.slots.iter().zip(own) {
                 if let Slot::Register(_, register) = slot {
@@ -203,59 +203,61 @@ impl<'a> Collector<'a> {
     /// What holds in all states, and what was found place by place, in sentences.
     pub(super) fn sentences(&self) -> (Vec<String>, Places) {
         let everywhere = self.everywhere();
-        let known: HashSet<Fact> = everywhere.iter().cloned().collect();
-        let place = |thread: usize, facts: &Facts| Place::new(&self.place(thread, facts), &known);
-        let thread = |(thread, places): (usize, &Vec<Option<Box<Facts>>>)| {
+        let known: HashSet<SaidFact> = everywhere.iter().cloned().collect();
+        let place = |thread: usize, facts: &CommonFacts| PlaceFacts::new(&self.place(thread, facts), &known);
+        let thread = |(thread, places): (usize, &Vec<Option<Box<CommonFacts>>>)| {
             places.iter().map(|facts| facts.as_ref().map(|facts| place(thread, facts))).collect()
         };
         (sentences(&everywhere), self.places.iter().enumerate().map(thread).collect())
     }
 
-    fn everywhere(&self) -> Vec<Fact> {
+    fn everywhere(&self) -> Vec<SaidFact> {
         let mut known = self.memory(&self.everywhere);
         known.extend(self.orders(&self.everywhere, &self.compared_everywhere));
         if self.task.buffers() && !self.buffered {
-            known.push(Fact::That("all buffers are empty".to_string()));
+            known.push(SaidFact::That("all buffers are empty".to_string()));
         }
         known
     }
 
-    fn place(&self, thread: usize, facts: &Facts) -> Vec<Fact> {
+    fn place(&self, thread: usize, facts: &CommonFacts) -> Vec<SaidFact> {
         let program = self.task.program;
         let id = ThreadId::new(thread);
         let mut known = self.memory(facts);
         for (register, values) in &facts.registers {
             if self.named.mentions(program, id, RegId::new(*register)) {
                 let name = program.threads[thread].registers[*register].clone();
-                known.extend(values.predicate(self.exactly).map(|p| Fact::Of(SlotKind::Register, name, p)));
+                known.extend(
+                    values.predicate(self.exactly).map(|p| SaidFact::Of(SlotKind::Register, name, p)),
+                );
             }
         }
         known.extend(self.orders(facts, &self.compared[thread]));
         if self.task.buffers() {
             let name = |variable: usize| program.variables[variable].name.clone();
-            known.push(Fact::That(facts.buffer.sentence(&name, self.exactly)));
+            known.push(SaidFact::That(facts.buffer.sentence(&name, self.exactly)));
         }
         known.extend(absent(program, thread, &self.labels, &facts.met));
         known
     }
 
-    fn memory(&self, facts: &Facts) -> Vec<Fact> {
+    fn memory(&self, facts: &CommonFacts) -> Vec<SaidFact> {
         let variables = self.task.program.variables.iter().zip(&facts.memory);
-        let fact = |name: &String, values: &Values| {
-            values.predicate(self.exactly).map(|p| Fact::Of(SlotKind::Variable, name.clone(), p))
+        let fact = |name: &String, values: &SeenValues| {
+            values.predicate(self.exactly).map(|p| SaidFact::Of(SlotKind::Variable, name.clone(), p))
         };
         variables.filter_map(|(variable, values)| fact(&variable.name, values)).collect()
     }
 
     /// How values compare, as far as that does not follow from the values alone.
-    fn orders(&self, facts: &Facts, slots: &[Slot]) -> Vec<Fact> {
+    fn orders(&self, facts: &CommonFacts, slots: &[Slot]) -> Vec<SaidFact> {
         let program = self.task.program;
         let name = |slot: &Slot| match slot {
             Slot::Memory(variable) => program.variable(*variable).name.clone(),
             Slot::Register(thread, register) => program.thread(*thread).registers[register.index()].clone(),
             _ => String::new(),
         };
-        let new = |order: &Order, a: &Slot, b: &Slot| {
+        let new = |order: &ValueOrder, a: &Slot, b: &Slot| {
             let values = facts.values(a).zip(facts.values(b));
             values.is_some_and(|(a, b)| !order.follows(a, b, self.exactly))
         };
@@ -264,13 +266,17 @@ impl<'a> Collector<'a> {
             let (a, b) = (&slots[a], &slots[b]);
             order.sentence(&name(a), &name(b)).filter(|_| new(order, a, b))
         });
-        told.map(Fact::That).collect()
+        told.map(SaidFact::That).collect()
     }
 }
 
-impl Facts {
-    fn new(variables: usize, labels: usize) -> Facts {
-        Facts { memory: vec![Values::default(); variables], met: vec![false; labels], ..Facts::default() }
+impl CommonFacts {
+    fn new(variables: usize, labels: usize) -> CommonFacts {
+        CommonFacts {
+            memory: vec![SeenValues::default(); variables],
+            met: vec![false; labels],
+            ..CommonFacts::default()
+        }
     }
 
     fn add_memory(&mut self, values: &[i64], exactly: Exactly) {
@@ -279,7 +285,7 @@ impl Facts {
 
     /// Prepares for comparing so many values.
     fn compare(&mut self, count: usize) {
-        self.orders = vec![Order::none(); pairs(count).count()];
+        self.orders = vec![ValueOrder::none(); pairs(count).count()];
     }
 
     fn add_orders(&mut self, values: Vec<Option<i64>>, precision: i64) {
@@ -290,7 +296,7 @@ impl Facts {
         }
     }
 
-    fn values(&self, slot: &Slot) -> Option<&Values> {
+    fn values(&self, slot: &Slot) -> Option<&SeenValues> {
         match slot {
             Slot::Memory(variable) => self.memory.get(variable.index()),
             Slot::Register(_, register) => self.registers.get(&register.index()),

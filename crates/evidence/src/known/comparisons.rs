@@ -4,7 +4,7 @@
 //! term by term: what is counted positively stands left, the rest right. Of two that bound the
 //! same sum from both sides an equation is made, and what follows from the others is left out.
 
-use super::say::{Fact, Predicate, SlotKind, listed};
+use super::say::{SaidFact, SlotKind, VerbPhrase, listed};
 use logic::{Atom, Context, Int, Linear, Relation, Var};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) fn facts<O: Ord>(
     atoms: &[Atom],
     name: &dyn Fn(Var) -> (SlotKind, String),
     order: &dyn Fn(Var) -> O,
-) -> Vec<Fact> {
+) -> Vec<SaidFact> {
     let atoms = without_repetition(&equations(atoms));
     let mut bounds: BTreeMap<O, (Var, Bounds)> = BTreeMap::new();
     let mut others = Vec::new();
@@ -47,9 +47,9 @@ pub(super) fn facts<O: Ord>(
     let mut facts = Vec::new();
     for (var, bounds) in bounds.values() {
         let (kind, name) = name(*var);
-        facts.extend(bounds.predicates().into_iter().map(|p| Fact::Of(kind, name.clone(), p)));
+        facts.extend(bounds.predicates().into_iter().map(|p| SaidFact::Of(kind, name.clone(), p)));
     }
-    facts.extend(others.into_iter().map(Fact::That));
+    facts.extend(others.into_iter().map(SaidFact::That));
     facts
 }
 
@@ -78,21 +78,21 @@ impl Bounds {
         self.high = Some(self.high.take().map_or(value.clone(), |high| high.min(value)));
     }
 
-    fn predicates(&self) -> Vec<Predicate> {
+    fn predicates(&self) -> Vec<VerbPhrase> {
         let range = match (&self.low, &self.high) {
             (Some(low), Some(high)) => match self.values(low, high) {
-                Some(words) => return vec![Predicate::is(listed(&words, "or"))],
-                None => Some(Predicate::between(low, high)),
+                Some(words) => return vec![VerbPhrase::is(listed(&words, "or"))],
+                None => Some(VerbPhrase::between(low, high)),
             },
-            (Some(low), None) => Some(Predicate::at_least(low)),
-            (None, Some(high)) => Some(Predicate::at_most(high)),
+            (Some(low), None) => Some(VerbPhrase::at_least(low)),
+            (None, Some(high)) => Some(VerbPhrase::at_most(high)),
             (None, None) => None,
         };
         let inside = |value: &&Int| {
             self.low.as_ref().is_none_or(|low| low <= *value)
                 && self.high.as_ref().is_none_or(|high| *value <= high)
         };
-        let not = self.not.iter().filter(inside).map(|value| Predicate::is(format_args!("not {value}")));
+        let not = self.not.iter().filter(inside).map(|value| VerbPhrase::is(format_args!("not {value}")));
         range.into_iter().chain(not).collect()
     }
 

@@ -14,13 +14,13 @@
 use super::Places;
 use super::ahead::Ahead;
 use super::comparisons::facts;
-use super::labels::{Label, absent, labels};
-use super::say::{Fact, Place, SlotKind, listed, sentences};
+use super::labels::{ReachedLabel, absent, labels};
+use super::say::{PlaceFacts, SaidFact, SlotKind, listed, sentences};
 use crate::symbolic::{Name, Vocabulary};
 use crate::{Cube, CubeProof, Monitor, Progress, Stop, Task};
 use logic::{Atom, Context, Linear, Var};
 use machine::{Entry, Keep, Local, LocalFirst, Slot};
-use program::{Loc, Named, ThreadId, VarId};
+use program::{AuthoredRegisters, Loc, ThreadId, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The most questions asked to the solver.
@@ -100,7 +100,7 @@ impl<'a> Cubes<'a> {
 
     /// Predicates as they stand and negated, in terms of one thread.
     fn candidates_of(&mut self, thread: ThreadId) -> Candidates {
-        let named = Named::of(self.task.program);
+        let named = AuthoredRegisters::of(self.task.program);
         let mut atoms: Vec<Atom> = Vec::new();
         let mut known = HashSet::new();
         for predicate in &self.proof.predicates {
@@ -118,7 +118,7 @@ impl<'a> Cubes<'a> {
 
     /// A predicate with a thread's buffered stores under their new names, in all ways; none if it
     /// speaks of another thread's stores or of a register without a name.
-    fn renamed(&mut self, thread: ThreadId, predicate: &Atom, named: &Named) -> Vec<Atom> {
+    fn renamed(&mut self, thread: ThreadId, predicate: &Atom, named: &AuthoredRegisters) -> Vec<Atom> {
         let mut all = vec![predicate.clone()];
         for var in predicate.vars() {
             match self.vocabulary.name(var) {
@@ -279,13 +279,13 @@ impl<'a> Cubes<'a> {
     pub(super) fn sentences(&self) -> (Vec<String>, Places) {
         let program = self.task.program;
         let everywhere = self.everywhere();
-        let known: HashSet<Fact> = everywhere.iter().cloned().collect();
+        let known: HashSet<SaidFact> = everywhere.iter().cloned().collect();
         let stands = |at: usize, loc: Loc| self.reached[at][loc.index()].is_some();
         let labels = labels(program, stands);
         let place = |thread: ThreadId, loc: Loc| {
             let buffered = self.reached[thread.index()][loc.index()].as_ref()?;
             let ahead = self.joined(thread, self.ahead.from(thread, loc).ends.iter().copied())?;
-            Some(Place::new(&self.place(thread, loc, buffered, &ahead, &labels), &known))
+            Some(PlaceFacts::new(&self.place(thread, loc, buffered, &ahead, &labels), &known))
         };
         let places =
             program.thread_ids().map(|id| program.thread(id).locs().map(|loc| place(id, loc)).collect());
@@ -307,7 +307,7 @@ impl<'a> Cubes<'a> {
         Some(all)
     }
 
-    fn everywhere(&self) -> Vec<Fact> {
+    fn everywhere(&self) -> Vec<SaidFact> {
         let Some((thread, places)) = self.task.program.thread_ids().zip(&self.gathered).next() else {
             return Vec::new();
         };
@@ -319,7 +319,7 @@ impl<'a> Cubes<'a> {
         let mut known = self.facts(thread, &atoms);
         let buffered = |places: &Vec<Option<BTreeSet<VarId>>>| places.iter().flatten().any(|v| !v.is_empty());
         if self.task.buffers() && !self.reached.iter().any(buffered) {
-            known.push(Fact::That("all buffers are empty".to_string()));
+            known.push(SaidFact::That("all buffers are empty".to_string()));
         }
         known
     }
@@ -330,25 +330,25 @@ impl<'a> Cubes<'a> {
         loc: Loc,
         here: &BTreeSet<VarId>,
         ahead: &Gathered,
-        labels: &[Label],
-    ) -> Vec<Fact> {
+        labels: &[ReachedLabel],
+    ) -> Vec<SaidFact> {
         let buffered: Vec<VarId> = here.intersection(&ahead.buffered).copied().collect();
         let stays = |atom: &Atom| atom.vars().all(|var| self.stays(thread, loc, &buffered, var));
         let atoms = self.candidates[thread.index()].atoms.iter().enumerate();
         let held = atoms.filter(|(at, atom)| ahead.holding.get(at) == Some(&true) && stays(atom));
         let held: Vec<Atom> = held.map(|(_, atom)| atom.clone()).collect();
-        let about_buffer = |fact: &Fact| match fact {
-            Fact::Of(kind, ..) => *kind == SlotKind::Buffered,
-            Fact::That(sentence) => sentence.contains(NEWEST) || sentence.contains(OLDER),
+        let about_buffer = |fact: &SaidFact| match fact {
+            SaidFact::Of(kind, ..) => *kind == SlotKind::Buffered,
+            SaidFact::That(sentence) => sentence.contains(NEWEST) || sentence.contains(OLDER),
         };
-        let (of_buffer, mut known): (Vec<Fact>, Vec<Fact>) =
+        let (of_buffer, mut known): (Vec<SaidFact>, Vec<SaidFact>) =
             self.facts(thread, &held).into_iter().partition(about_buffer);
         if self.task.buffers() {
-            known.push(Fact::That(self.buffer(thread, loc, &buffered, ahead)));
+            known.push(SaidFact::That(self.buffer(thread, loc, &buffered, ahead)));
         }
         known.extend(of_buffer);
         merge_stores(&mut known);
-        let met = |label: &Label| {
+        let met = |label: &ReachedLabel| {
             let others = &ahead.others[label.thread];
             let ends = |loc: &Loc| &self.ahead.from(ThreadId::new(label.thread), *loc).ends;
             label.locs.iter().any(|loc| !ends(loc).is_disjoint(others))
@@ -387,7 +387,7 @@ impl<'a> Cubes<'a> {
     }
 
     /// Atoms as facts, seen from a thread.
-    fn facts(&self, thread: ThreadId, atoms: &[Atom]) -> Vec<Fact> {
+    fn facts(&self, thread: ThreadId, atoms: &[Atom]) -> Vec<SaidFact> {
         let program = self.task.program;
         let name = |var: Var| match self.vocabulary.name(var) {
             Some(Name::Slot(Slot::Memory(variable))) => {
@@ -411,12 +411,12 @@ impl<'a> Cubes<'a> {
 }
 
 /// What is known of the newest store and of all older ones is known of every store.
-fn merge_stores(facts: &mut Vec<Fact>) {
+fn merge_stores(facts: &mut Vec<SaidFact>) {
     for at in (0..facts.len()).rev() {
-        let Fact::Of(kind, name, predicate) = &facts[at] else { continue };
+        let SaidFact::Of(kind, name, predicate) = &facts[at] else { continue };
         let Some(variable) = name.strip_prefix(OLDER) else { continue };
-        let newest = Fact::Of(*kind, format!("{NEWEST}{variable}"), predicate.clone());
-        let every = Fact::Of(*kind, format!("{EVERY}{variable}"), predicate.clone());
+        let newest = SaidFact::Of(*kind, format!("{NEWEST}{variable}"), predicate.clone());
+        let every = SaidFact::Of(*kind, format!("{EVERY}{variable}"), predicate.clone());
         if let Some(other) = facts.iter().position(|fact| *fact == newest) {
             facts[other] = every;
             facts.remove(at);

@@ -1,6 +1,6 @@
 //! What values, pairs of values and buffers have in common over many states, and how to say it.
 
-use super::say::{Predicate, listed};
+use super::say::{VerbPhrase, listed};
 use crate::numbers::counted;
 use machine::{Entry, Gaps};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,13 +42,13 @@ impl Exactly {
 
 /// The values a slot has had, of which a few are remembered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values {
+pub(super) struct SeenValues {
     /// In increasing order; one more than a few means many.
     some: Vec<i64>,
     range: Option<(i64, i64)>,
 }
 
-impl Values {
+impl SeenValues {
     pub(super) fn add(&mut self, value: i64, exactly: Exactly) {
         let value = exactly.clamp(value);
         let (low, high) = self.range.unwrap_or((value, value));
@@ -76,7 +76,7 @@ impl Values {
     }
 
     /// What holds of them; `None` if that is nothing.
-    pub(super) fn predicate(&self, exactly: Exactly) -> Option<Predicate> {
+    pub(super) fn predicate(&self, exactly: Exactly) -> Option<VerbPhrase> {
         let (low, high) = self.range?;
         let (below, above) = (low < exactly.low, high > exactly.high);
         let inside: Vec<i64> = self.some.iter().copied().filter(|v| exactly.holds(*v)).collect();
@@ -89,16 +89,16 @@ impl Values {
         if range || (runs_out && (above || below)) {
             return match (below, above) {
                 (true, true) => None,
-                (true, false) => Some(Predicate::at_most(high.min(exactly.high))),
-                (false, true) => Some(Predicate::at_least(low)),
-                (false, false) => Some(Predicate::between(low, high)),
+                (true, false) => Some(VerbPhrase::at_most(high.min(exactly.high))),
+                (false, true) => Some(VerbPhrase::at_least(low)),
+                (false, false) => Some(VerbPhrase::between(low, high)),
             };
         }
         let mut words = Vec::new();
         words.extend(below.then(|| format!("less than {}", exactly.low)));
         words.extend(inside.iter().map(i64::to_string));
         words.extend(above.then(|| format!("more than {}", exactly.high)));
-        Some(Predicate::is(listed(&words, "or")))
+        Some(VerbPhrase::is(listed(&words, "or")))
     }
 
     /// The same in few signs, as in `x=1`, `x in {0,1}` or `x>=1`.
@@ -119,7 +119,7 @@ impl Values {
 
 /// How two values compare in all states.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Order {
+pub(super) struct ValueOrder {
     less: bool,
     equal: bool,
     greater: bool,
@@ -127,9 +127,9 @@ pub(super) struct Order {
     difference: Option<i64>,
 }
 
-impl Order {
-    pub(super) fn none() -> Order {
-        Order { less: false, equal: false, greater: false, difference: None }
+impl ValueOrder {
+    pub(super) fn none() -> ValueOrder {
+        ValueOrder { less: false, equal: false, greater: false, difference: None }
     }
 
     pub(super) fn add(&mut self, a: i64, b: i64, precision: i64) {
@@ -142,8 +142,8 @@ impl Order {
     }
 
     /// Whether the order says no more than the values already do.
-    pub(super) fn follows(&self, a: &Values, b: &Values, exactly: Exactly) -> bool {
-        let below = |a: &Values, b: &Values| {
+    pub(super) fn follows(&self, a: &SeenValues, b: &SeenValues, exactly: Exactly) -> bool {
+        let below = |a: &SeenValues, b: &SeenValues| {
             let bounds = a.at_most(exactly).zip(b.at_least(exactly));
             bounds.is_some_and(|(a, b)| a < b || a == b && self.equal)
         };
@@ -173,7 +173,7 @@ impl Order {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     /// The values by shape, oldest entry first; one shape more than a few means many.
-    shapes: BTreeMap<Vec<Entry>, Vec<Values>>,
+    shapes: BTreeMap<Vec<Entry>, Vec<SeenValues>>,
     /// The variables of all stores.
     variables: BTreeSet<usize>,
     longest: usize,
@@ -191,7 +191,7 @@ impl Contents {
             if self.shapes.len() > SHAPES {
                 return;
             }
-            self.shapes.insert(shape.to_vec(), vec![Values::default(); stores().count()]);
+            self.shapes.insert(shape.to_vec(), vec![SeenValues::default(); stores().count()]);
         }
         let Some(known) = self.shapes.get_mut(shape) else { return };
         known.iter_mut().zip(values).for_each(|(known, value)| known.add(value, exactly));
@@ -205,7 +205,7 @@ impl Contents {
             let start = if self.empty { "may hold" } else { "holds" };
             return format!("its buffer {start} up to {most}, to {}", listed(&names, "and"));
         }
-        let content = |(shape, values): (&Vec<Entry>, &Vec<Values>)| {
+        let content = |(shape, values): (&Vec<Entry>, &Vec<SeenValues>)| {
             let mut values = values.iter();
             let entry = |entry: &Entry| match stored(*entry) {
                 None => "fence".to_string(),
@@ -240,8 +240,8 @@ mod tests {
 
     const GAPS: Gaps = Gaps { low: 0, high: 10, precision: 2, modulus: 1 };
 
-    fn values(list: &[i64], exactly: Exactly) -> Values {
-        let mut values = Values::default();
+    fn values(list: &[i64], exactly: Exactly) -> SeenValues {
+        let mut values = SeenValues::default();
         list.iter().for_each(|value| values.add(*value, exactly));
         values
     }
@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn check_order(pairs: &[(i64, i64)], expected: Option<&str>) {
-        let mut order = Order::none();
+        let mut order = ValueOrder::none();
         pairs.iter().for_each(|(a, b)| order.add(*a, *b, 2));
         assert_eq!(order.sentence("a", "b").as_deref(), expected, "{pairs:?}");
     }
@@ -318,7 +318,7 @@ mod tests {
     fn what_follows_from_the_values_is_not_said_again() {
         let exactly = Exactly::of(Some(GAPS));
         let check = |a: &[i64], b: &[i64], expected: bool| {
-            let mut order = Order::none();
+            let mut order = ValueOrder::none();
             a.iter().zip(b).for_each(|(a, b)| order.add(*a, *b, 2));
             let follows = order.follows(&values(a, exactly), &values(b, exactly), exactly);
             assert_eq!(follows, expected, "{a:?} {b:?}");

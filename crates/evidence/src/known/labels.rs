@@ -1,6 +1,6 @@
 //! The labels at which other threads never stand meanwhile.
 
-use super::say::{Fact, listed};
+use super::say::{SaidFact, listed};
 use program::{Loc, Program};
 
 /// With more labels than this, nothing is said about where other threads stand.
@@ -9,7 +9,7 @@ const MOST: usize = 64;
 const NAMED: usize = 6;
 
 /// A label of a thread that some execution reaches.
-pub(super) struct Label {
+pub(super) struct ReachedLabel {
     pub(super) thread: usize,
     name: String,
     /// Where it is reached.
@@ -17,8 +17,8 @@ pub(super) struct Label {
 }
 
 /// The labels of locations that are reached.
-pub(super) fn labels(program: &Program, reached: impl Fn(usize, Loc) -> bool) -> Vec<Label> {
-    let mut labels: Vec<Label> = Vec::new();
+pub(super) fn labels(program: &Program, reached: impl Fn(usize, Loc) -> bool) -> Vec<ReachedLabel> {
+    let mut labels: Vec<ReachedLabel> = Vec::new();
     for (at, thread) in program.threads.iter().enumerate() {
         let named = |loc: &Loc| !thread.location(*loc).labels.is_empty();
         for loc in thread.locs().filter(named).filter(|loc| reached(at, *loc)) {
@@ -28,7 +28,7 @@ pub(super) fn labels(program: &Program, reached: impl Fn(usize, Loc) -> bool) ->
             for name in &thread.location(loc).labels {
                 match labels.iter_mut().find(|label| label.thread == at && label.name == *name) {
                     Some(label) => label.locs.push(loc),
-                    None => labels.push(Label { thread: at, name: name.clone(), locs: vec![loc] }),
+                    None => labels.push(ReachedLabel { thread: at, name: name.clone(), locs: vec![loc] }),
                 }
             }
         }
@@ -37,7 +37,12 @@ pub(super) fn labels(program: &Program, reached: impl Fn(usize, Loc) -> bool) ->
 }
 
 /// Where others are not while a thread stands somewhere, given which labels they were met at.
-pub(super) fn absent(program: &Program, thread: usize, labels: &[Label], met: &[bool]) -> Vec<Fact> {
+pub(super) fn absent(
+    program: &Program,
+    thread: usize,
+    labels: &[ReachedLabel],
+    met: &[bool],
+) -> Vec<SaidFact> {
     let mut facts = Vec::new();
     for (other, automaton) in program.threads.iter().enumerate().filter(|(other, _)| *other != thread) {
         let missed = labels.iter().zip(met).filter(|(label, met)| label.thread == other && !**met);
@@ -48,7 +53,7 @@ pub(super) fn absent(program: &Program, thread: usize, labels: &[Label], met: &[
             names.push(more);
         }
         if !names.is_empty() {
-            facts.push(Fact::That(format!("{} is never at {}", automaton.name, listed(&names, "or"))));
+            facts.push(SaidFact::That(format!("{} is never at {}", automaton.name, listed(&names, "or"))));
         }
     }
     facts

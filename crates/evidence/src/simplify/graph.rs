@@ -3,16 +3,16 @@
 //! Steps of one thread keep their order. A drain comes behind its store, behind what the model
 //! makes it wait for, and before the fences that waited for it. Accesses to one variable's memory
 //! keep their order if one of them writes; a load that took its value from its own buffer only has
-//! to come before what overwrites that store in memory. The steps of an atomic section are
-//! one piece. Own loads and drains of one variable need
-//! no order: a load finds the same value in the buffer as behind it.
+//! to come before what overwrites that store in memory. The steps of an atomic section are one
+//! piece. Own loads and drains of one variable need no order: a load finds the same value in the
+//! buffer as behind it.
 
 use crate::Task;
 use machine::{Action, Configuration, Entry, Event, ReadFrom, ReplayedStep};
 use program::{Fence, Op, ThreadId, VarId};
 
 /// The order that must be kept, as links between steps.
-pub(super) struct Graph<'r> {
+pub(super) struct OrderGraph<'r> {
     /// What happened in every step.
     pub(super) steps: &'r [ReplayedStep],
     /// What comes behind every step.
@@ -23,16 +23,16 @@ pub(super) struct Graph<'r> {
 
 /// Memory of one variable as the run goes on.
 #[derive(Clone, Default)]
-struct Memory {
+struct VariableHistory {
     written: Option<usize>,
     /// What read it since, and what its own thread read before.
     readers: Vec<usize>,
 }
 
-struct Builder<'a, 'r> {
+struct OrderGraphBuilder<'a, 'r> {
     task: &'a Task<'a>,
-    graph: Graph<'r>,
-    memory: Vec<Memory>,
+    graph: OrderGraph<'r>,
+    memory: Vec<VariableHistory>,
     /// For every thread its last step, and the drains so far.
     last: Vec<Option<usize>>,
     drains: Vec<Vec<usize>>,
@@ -45,15 +45,15 @@ struct Builder<'a, 'r> {
     touching: Vec<usize>,
 }
 
-impl<'r> Graph<'r> {
+impl<'r> OrderGraph<'r> {
     /// The order within a run that was replayed, with the configuration that it ends in.
-    pub(super) fn of(task: &Task<'_>, steps: &'r [ReplayedStep], end: &Configuration) -> Graph<'r> {
+    pub(super) fn of(task: &Task<'_>, steps: &'r [ReplayedStep], end: &Configuration) -> OrderGraph<'r> {
         let (count, threads) = (steps.len(), task.program.threads.len());
         let section = steps.iter().enumerate().map(|(at, step)| step.section.unwrap_or(at)).collect();
-        let mut builder = Builder {
+        let mut builder = OrderGraphBuilder {
             task,
-            graph: Graph { steps, after: vec![Vec::new(); count], section },
-            memory: vec![Memory::default(); task.program.variables.len()],
+            graph: OrderGraph { steps, after: vec![Vec::new(); count], section },
+            memory: vec![VariableHistory::default(); task.program.variables.len()],
             last: vec![None; threads],
             drains: vec![Vec::new(); threads],
             barriers: vec![0; threads],
@@ -81,7 +81,7 @@ impl<'r> Graph<'r> {
     }
 }
 
-impl Builder<'_, '_> {
+impl OrderGraphBuilder<'_, '_> {
     fn step(&mut self, at: usize, op: &Op) {
         let step = &self.graph.steps[at];
         let thread = step.thread().index();

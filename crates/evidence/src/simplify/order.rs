@@ -1,13 +1,13 @@
 //! The same steps in an order that is easier to follow.
 //!
 //! A store whose drain follows at once is as good as one under SC. So stores and their drains are
-//! glued together, one after the other, as long as the order that must be kept ([`Graph`]) has no
+//! glued together, one after the other, as long as the order that must be kept ([`OrderGraph`]) has no
 //! cycle; what cannot be glued is a delay that matters. If all can, the run is one under SC. Then
 //! the pieces are put in a row: a thread goes on as long as it can; before another one takes over,
 //! late drains that are due happen; and the one that can go on to its end, or else longest, takes
 //! over.
 
-use super::graph::Graph;
+use super::graph::OrderGraph;
 use crate::Task;
 use machine::{Configuration, ReplayedStep, TraceStep};
 use program::ThreadId;
@@ -27,7 +27,7 @@ pub(super) fn reordered(
     if steps.len() > MOST_STEPS {
         return None;
     }
-    let graph = Graph::of(task, replayed, end);
+    let graph = OrderGraph::of(task, replayed, end);
     let mut pieces = Pieces { graph: &graph, head: graph.section.clone() };
     let stores = (0..steps.len()).filter_map(|store| Some((store, replayed[store].drain?)));
     let mut stores: Vec<(usize, usize)> = stores.collect();
@@ -45,7 +45,7 @@ pub(super) fn reordered(
 
 /// Steps, some glued to one before them.
 struct Pieces<'g> {
-    graph: &'g Graph<'g>,
+    graph: &'g OrderGraph<'g>,
     /// The step that a step is glued to; itself if to none.
     head: Vec<usize>,
 }
@@ -95,7 +95,7 @@ impl Pieces<'_> {
     /// All steps in a row.
     fn row(&self, threads: usize) -> Vec<usize> {
         let members = self.members();
-        let mut row = Row {
+        let mut row = Sequencing {
             pieces: self,
             members: &members,
             waiting: self.waiting(),
@@ -127,7 +127,7 @@ impl Pieces<'_> {
 
 /// A row of pieces while it is made.
 #[derive(Clone)]
-struct Row<'p, 'g> {
+struct Sequencing<'p, 'g> {
     pieces: &'p Pieces<'g>,
     members: &'p [Vec<usize>],
     waiting: Vec<usize>,
@@ -138,7 +138,7 @@ struct Row<'p, 'g> {
     out: Vec<usize>,
 }
 
-impl Row<'_, '_> {
+impl Sequencing<'_, '_> {
     /// Lets a thread go on as long as it can, and then drains what is due; how many steps it took.
     fn go_on(&mut self, thread: usize) -> usize {
         let mut taken = 0;

@@ -5,7 +5,7 @@ use program::{Arith, Fence, Int, PropertyKind, Relation, Span};
 
 /// A word of the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Name<'a> {
+pub(super) struct Ident<'a> {
     pub text: &'a str,
     pub span: Span,
 }
@@ -14,26 +14,26 @@ pub(super) struct Name<'a> {
 #[derive(Debug)]
 pub(super) enum Item<'a> {
     /// `const N = 2;`
-    Constants(Vec<(Name<'a>, Expr<'a>)>),
+    Constants(Vec<(Ident<'a>, FwExpr<'a>)>),
     /// `shared x, y = 1;`
     Shared(Vec<Shared<'a>>),
     /// `fn f(a, b) { … }`
     Function(Function<'a>),
     /// `thread P(i in 0..N) { … }`
-    Thread(Thread<'a>),
+    Thread(FwThread<'a>),
     /// `never c;` or `finally c;`
-    Property { kind: PropertyKind, cond: Expr<'a>, span: Span },
+    Property { kind: PropertyKind, cond: FwExpr<'a>, span: Span },
     /// `predicates { … }`
-    Predicates(Vec<Expr<'a>>),
+    Predicates(Vec<FwExpr<'a>>),
     /// `for i in 0..N { … }` around properties
-    For(Range<'a>, Vec<Item<'a>>),
+    For(IndexRange<'a>, Vec<Item<'a>>),
 }
 
 /// A shared variable or array.
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
-    pub name: Name<'a>,
-    pub length: Option<Expr<'a>>,
+    pub name: Ident<'a>,
+    pub length: Option<FwExpr<'a>>,
     pub initial: Initial<'a>,
 }
 
@@ -43,43 +43,43 @@ pub(super) enum Initial<'a> {
     /// Nothing was said.
     Zero,
     /// One value, or one choice, for all cells.
-    Same(Source<'a>),
+    Same(Rvalue<'a>),
     /// One for each cell.
-    List(Vec<Source<'a>>, Span),
+    List(Vec<Rvalue<'a>>, Span),
 }
 
 /// A right-hand side.
 #[derive(Debug)]
-pub(super) enum Source<'a> {
+pub(super) enum Rvalue<'a> {
     /// A value.
-    Value(Expr<'a>),
+    Value(FwExpr<'a>),
     /// `any`
     Any,
     /// `any in lo..hi`
-    AnyIn(Box<(Expr<'a>, Expr<'a>)>, Span),
+    AnyIn(Box<(FwExpr<'a>, FwExpr<'a>)>, Span),
 }
 
 /// `i in lo..hi`, without `hi`.
 #[derive(Debug)]
-pub(super) struct Range<'a> {
-    pub name: Name<'a>,
-    pub low: Expr<'a>,
-    pub high: Expr<'a>,
+pub(super) struct IndexRange<'a> {
+    pub name: Ident<'a>,
+    pub low: FwExpr<'a>,
+    pub high: FwExpr<'a>,
 }
 
 /// A function, inlined where it is called.
 #[derive(Debug)]
 pub(super) struct Function<'a> {
-    pub name: Name<'a>,
-    pub parameters: Vec<Name<'a>>,
+    pub name: Ident<'a>,
+    pub parameters: Vec<Ident<'a>>,
     pub body: Block<'a>,
 }
 
 /// A thread or a family of threads.
 #[derive(Debug)]
-pub(super) struct Thread<'a> {
-    pub name: Name<'a>,
-    pub range: Option<Range<'a>>,
+pub(super) struct FwThread<'a> {
+    pub name: Ident<'a>,
+    pub range: Option<IndexRange<'a>>,
     pub body: Block<'a>,
 }
 
@@ -102,8 +102,8 @@ pub(super) struct Stmt<'a> {
 /// `name` or `name[index]`: where a value is stored or what an atomic expression works on.
 #[derive(Debug)]
 pub(super) struct Target<'a> {
-    pub name: Name<'a>,
-    pub index: Option<Box<Expr<'a>>>,
+    pub name: Ident<'a>,
+    pub index: Option<Box<FwExpr<'a>>>,
     pub span: Span,
 }
 
@@ -112,27 +112,27 @@ pub(super) struct Target<'a> {
 pub(super) enum StmtKind<'a> {
     /// What could not be read; reported.
     Broken,
-    Label(Name<'a>),
+    Label(Ident<'a>),
     Skip,
-    Let(Vec<(Name<'a>, Option<Source<'a>>, Span)>),
-    Assign(Target<'a>, Source<'a>),
-    If(Vec<(Expr<'a>, Block<'a>)>, Option<Block<'a>>),
-    While(Expr<'a>, Block<'a>),
+    Let(Vec<(Ident<'a>, Option<Rvalue<'a>>, Span)>),
+    Assign(Target<'a>, Rvalue<'a>),
+    If(Vec<(FwExpr<'a>, Block<'a>)>, Option<Block<'a>>),
+    While(FwExpr<'a>, Block<'a>),
     Loop(Block<'a>),
-    For(Box<Range<'a>>, Block<'a>),
+    For(Box<IndexRange<'a>>, Block<'a>),
     Choose(Vec<Block<'a>>),
     Atomic(Block<'a>),
     Break,
     Continue,
-    Goto(Name<'a>),
-    Return(Option<Source<'a>>),
-    Await(Expr<'a>),
-    Assume(Expr<'a>),
-    Assert(Expr<'a>),
+    Goto(Ident<'a>),
+    Return(Option<Rvalue<'a>>),
+    Await(FwExpr<'a>),
+    Assume(FwExpr<'a>),
+    Assert(FwExpr<'a>),
     Fence(Fence),
-    Arw(Box<(Target<'a>, Expr<'a>, Expr<'a>)>),
+    Arw(Box<(Target<'a>, FwExpr<'a>, FwExpr<'a>)>),
     /// A call or an atomic expression whose value is not used.
-    Evaluate(Expr<'a>),
+    Evaluate(FwExpr<'a>),
     Stop,
     Fail(Fail<'a>),
     Lock,
@@ -152,12 +152,12 @@ pub(super) enum Fail<'a> {
     Assertion,
     Division,
     /// The array, its length, and the index.
-    Bounds(Name<'a>, Box<(Expr<'a>, Expr<'a>)>),
+    Bounds(Ident<'a>, Box<(FwExpr<'a>, FwExpr<'a>)>),
 }
 
 /// An expression or condition.
 #[derive(Debug)]
-pub(super) struct Expr<'a> {
+pub(super) struct FwExpr<'a> {
     pub kind: ExprKind<'a>,
     pub span: Span,
     /// Of its tree.
@@ -172,28 +172,28 @@ pub(super) enum ExprKind<'a> {
     Int(Int),
     Bool(bool),
     Name(&'a str),
-    Cell(Name<'a>, Box<Expr<'a>>),
+    Cell(Ident<'a>, Box<FwExpr<'a>>),
     /// `P0@label`
-    At(ThreadRef<'a>, Name<'a>),
+    At(ThreadRef<'a>, Ident<'a>),
     /// `P0.register`
-    Register(ThreadRef<'a>, Name<'a>),
-    Negative(Box<Expr<'a>>),
-    Not(Box<Expr<'a>>),
-    Binary(Arith, Box<Expr<'a>>, Box<Expr<'a>>),
-    Compare(Relation, Box<Expr<'a>>, Box<Expr<'a>>),
+    Register(ThreadRef<'a>, Ident<'a>),
+    Negative(Box<FwExpr<'a>>),
+    Not(Box<FwExpr<'a>>),
+    Binary(Arith, Box<FwExpr<'a>>, Box<FwExpr<'a>>),
+    Compare(Relation, Box<FwExpr<'a>>, Box<FwExpr<'a>>),
     /// `a && b && …`
-    All(Vec<Expr<'a>>),
+    All(Vec<FwExpr<'a>>),
     /// `a || b || …`
-    Some(Vec<Expr<'a>>),
-    Call(Name<'a>, Vec<Expr<'a>>),
+    Some(Vec<FwExpr<'a>>),
+    Call(Ident<'a>, Vec<FwExpr<'a>>),
     Atomic(Box<Atomic<'a>>),
 }
 
 /// `P0`, or `P[0]` for a member of a family.
 #[derive(Debug)]
 pub(super) struct ThreadRef<'a> {
-    pub name: Name<'a>,
-    pub index: Option<Box<Expr<'a>>>,
+    pub name: Ident<'a>,
+    pub index: Option<Box<FwExpr<'a>>>,
 }
 
 /// `cas(x, old, new)`, `swap(x, value)`, `fetch_add(x, value)`.
@@ -206,9 +206,9 @@ pub(super) struct Atomic<'a> {
 /// The kinds of atomic expressions, with what they take besides the variable.
 #[derive(Debug)]
 pub(super) enum AtomicKind<'a> {
-    Cas(Expr<'a>, Expr<'a>),
-    Swap(Expr<'a>),
-    FetchAdd(Expr<'a>),
+    Cas(FwExpr<'a>, FwExpr<'a>),
+    Swap(FwExpr<'a>),
+    FetchAdd(FwExpr<'a>),
 }
 
 impl<'a> StmtKind<'a> {

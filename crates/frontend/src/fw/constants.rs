@@ -1,13 +1,13 @@
 //! Arithmetic on what is known while reading: constants of any size, up to a limit.
 
-use super::ast::{Expr, ExprKind};
+use super::ast::{ExprKind, FwExpr};
 use super::limits;
 use crate::Diagnostic;
 use num_traits::Zero;
 use program::{Arith, Int, Span};
 
 /// What is wrong with a constant.
-pub(super) enum Fault {
+pub(super) enum ConstantFault {
     /// A name means nothing.
     Missing(Box<Diagnostic>),
     /// Anything else.
@@ -17,7 +17,7 @@ pub(super) enum Fault {
 }
 
 /// What a name stands for where a constant is wanted.
-pub(super) enum Known {
+pub(super) enum ConstantLookup {
     Constant(Int),
     /// Something else, called this in messages.
     Other(&'static str),
@@ -27,20 +27,23 @@ pub(super) enum Known {
 }
 
 /// The value of an expression over constants.
-pub(super) fn evaluate(expr: &Expr<'_>, known: &dyn Fn(&str) -> Known) -> Result<Int, Fault> {
+pub(super) fn evaluate(
+    expr: &FwExpr<'_>,
+    known: &dyn Fn(&str) -> ConstantLookup,
+) -> Result<Int, ConstantFault> {
     match &expr.kind {
-        ExprKind::Broken => Err(Fault::Reported),
+        ExprKind::Broken => Err(ConstantFault::Reported),
         ExprKind::Int(value) => Ok(value.clone()),
         ExprKind::Bool(value) => Ok(Int::from(u8::from(*value))),
         ExprKind::Name(name) => match known(name) {
-            Known::Constant(value) => Ok(value),
-            Known::Broken => Err(Fault::Reported),
-            Known::Other(what) => {
+            ConstantLookup::Constant(value) => Ok(value),
+            ConstantLookup::Broken => Err(ConstantFault::Reported),
+            ConstantLookup::Other(what) => {
                 let message = format!("`{name}` is {what}; a constant is needed here");
-                Err(Fault::Wrong(not_constant(expr.span, message)))
+                Err(ConstantFault::Wrong(not_constant(expr.span, message)))
             }
-            Known::Unknown => {
-                Err(Fault::Missing(not_constant(expr.span, format!("there is no constant `{name}`"))))
+            ConstantLookup::Unknown => {
+                Err(ConstantFault::Missing(not_constant(expr.span, format!("there is no constant `{name}`"))))
             }
         },
         ExprKind::Negative(inner) => Ok(-evaluate(inner, known)?),
@@ -67,7 +70,7 @@ pub(super) fn evaluate(expr: &Expr<'_>, known: &dyn Fn(&str) -> Known) -> Result
             }
             Ok(truth(false))
         }
-        _ => Err(Fault::Wrong(not_constant(expr.span, "a constant is needed here".to_string()))),
+        _ => Err(ConstantFault::Wrong(not_constant(expr.span, "a constant is needed here".to_string()))),
     }
 }
 
@@ -81,20 +84,20 @@ fn not_constant(span: Span, message: String) -> Box<Diagnostic> {
 }
 
 /// An operation on constants.
-pub(super) fn apply(op: Arith, a: &Int, b: &Int, span: Span, divisor: Span) -> Result<Int, Fault> {
+pub(super) fn apply(op: Arith, a: &Int, b: &Int, span: Span, divisor: Span) -> Result<Int, ConstantFault> {
     let product = op == Arith::Mul && a.bits() + b.bits() > limits::BITS + 1;
     if !product {
         match op.apply(a, b) {
             None => {
                 let error = Diagnostic::error(divisor, "this divides by zero").label("is 0");
-                return Err(Fault::Wrong(Box::new(error.hint("divide by something that is not 0"))));
+                return Err(ConstantFault::Wrong(Box::new(error.hint("divide by something that is not 0"))));
             }
             Some(value) if value.bits() <= limits::BITS => return Ok(value),
             Some(_) => {}
         }
     }
     let message = format!("this constant has more than {} digits", limits::DIGITS);
-    Err(Fault::Wrong(Box::new(Diagnostic::error(span, message).hint("use smaller numbers"))))
+    Err(ConstantFault::Wrong(Box::new(Diagnostic::error(span, message).hint("use smaller numbers"))))
 }
 
 /// An operation on expressions, folded on constants; a division by the constant 0 is an error.
@@ -102,7 +105,7 @@ pub(super) fn combine<L>(
     op: Arith,
     (a, a_span): (program::Expr<L>, Span),
     (b, b_span): (program::Expr<L>, Span),
-) -> Result<program::Expr<L>, Fault> {
+) -> Result<program::Expr<L>, ConstantFault> {
     let zero = Int::zero();
     match (a.as_const(), b.as_const()) {
         (Some(x), Some(y)) => Ok(apply(op, x, y, a_span.to(b_span), b_span)?.into()),

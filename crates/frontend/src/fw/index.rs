@@ -6,10 +6,10 @@
 //! the member 0 of the family `P`; only the `P` of it counts as a use, so renaming works.
 
 use super::ast::{
-    Atomic, AtomicKind, Block, Expr, ExprKind, Fail, Function, Initial, Item, Name, Range, Shared, Source,
-    Stmt, StmtKind, Target, Thread, ThreadRef,
+    Atomic, AtomicKind, Block, ExprKind, Fail, Function, FwExpr, FwThread, Ident, IndexRange, Initial, Item,
+    Rvalue, Shared, Stmt, StmtKind, Target, ThreadRef,
 };
-use super::constants::{Known, evaluate};
+use super::constants::{ConstantLookup, evaluate};
 use super::sink::Sink;
 use super::{lexer, parse, unreadable};
 use crate::Options;
@@ -157,7 +157,7 @@ impl<'a> Indexer<'a> {
         }
     }
 
-    fn declare(&mut self, name: Name<'a>, kind: SymbolKind, whole: Span, detail: String) -> usize {
+    fn declare(&mut self, name: Ident<'a>, kind: SymbolKind, whole: Span, detail: String) -> usize {
         let parent = self.inside;
         let whole = whole.to(name.span);
         let symbol =
@@ -202,17 +202,17 @@ impl<'a> Indexer<'a> {
         }
     }
 
-    fn range_text(&self, range: &Range<'a>) -> String {
+    fn range_text(&self, range: &IndexRange<'a>) -> String {
         self.slice(range.name.span.to(range.high.span))
     }
 
-    fn constant(&mut self, name: Name<'a>, expr: &Expr<'a>) {
+    fn constant(&mut self, name: Ident<'a>, expr: &FwExpr<'a>) {
         let detail = format!("const {}", self.slice(name.span.to(expr.span)));
         let symbol = self.declare(name, SymbolKind::Constant, expr.span, detail);
         let given = self.options.defines.iter().rev().find(|(define, _)| define == name.text);
         let known = |name: &str| match self.globals.get(name).map(|at| &self.index.symbols[*at].value) {
-            Some(Some(value)) => Known::Constant(value.clone()),
-            _ => Known::Broken,
+            Some(Some(value)) => ConstantLookup::Constant(value.clone()),
+            _ => ConstantLookup::Broken,
         };
         let value = given.map(|(_, value)| value.clone()).or_else(|| evaluate(expr, &known).ok());
         self.index.symbols[symbol].value = value;
@@ -263,7 +263,7 @@ impl<'a> Indexer<'a> {
         self.inside = None;
     }
 
-    fn thread(&mut self, thread: &Thread<'a>) {
+    fn thread(&mut self, thread: &FwThread<'a>) {
         if let Some(range) = &thread.range {
             self.expr(&range.low);
             self.expr(&range.high);
@@ -278,17 +278,17 @@ impl<'a> Indexer<'a> {
         self.inside = None;
     }
 
-    fn symbol_at(&self, name: Name<'a>) -> Option<usize> {
+    fn symbol_at(&self, name: Ident<'a>) -> Option<usize> {
         self.index.symbols.iter().position(|symbol| symbol.span == name.span)
     }
 
-    fn counter(&mut self, range: &Range<'a>) {
+    fn counter(&mut self, range: &IndexRange<'a>) {
         let detail = self.range_text(range);
         self.local(range.name, SymbolKind::Counter, range.name.span, detail);
     }
 
     /// Declares a name in the innermost block.
-    fn local(&mut self, name: Name<'a>, kind: SymbolKind, whole: Span, detail: String) {
+    fn local(&mut self, name: Ident<'a>, kind: SymbolKind, whole: Span, detail: String) {
         let symbol = self.declare(name, kind, whole, detail);
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.text, symbol);
@@ -365,7 +365,7 @@ impl<'a> Indexer<'a> {
         statement.kind.for_each_block(&mut |block| self.block(block));
     }
 
-    fn for_loop(&mut self, range: &Range<'a>, inner: impl FnOnce(&mut Self)) {
+    fn for_loop(&mut self, range: &IndexRange<'a>, inner: impl FnOnce(&mut Self)) {
         self.expr(&range.low);
         self.expr(&range.high);
         self.scopes.push(HashMap::new());
@@ -374,11 +374,11 @@ impl<'a> Indexer<'a> {
         self.scopes.pop();
     }
 
-    fn source(&mut self, source: &Source<'a>) {
+    fn source(&mut self, source: &Rvalue<'a>) {
         match source {
-            Source::Value(value) => self.expr(value),
-            Source::Any => {}
-            Source::AnyIn(bounds, _) => {
+            Rvalue::Value(value) => self.expr(value),
+            Rvalue::Any => {}
+            Rvalue::AnyIn(bounds, _) => {
                 self.expr(&bounds.0);
                 self.expr(&bounds.1);
             }
@@ -391,20 +391,20 @@ impl<'a> Indexer<'a> {
     }
 
     /// A name that is a register, a counter, a constant or a variable.
-    fn name(&mut self, name: Name<'a>) {
+    fn name(&mut self, name: Ident<'a>) {
         let local = self.scopes.iter().rev().find_map(|scope| scope.get(name.text));
         let symbol = local.or_else(|| self.globals.get(name.text)).copied();
         self.use_of(name.span, symbol);
     }
 
-    fn expr(&mut self, expr: &Expr<'a>) {
+    fn expr(&mut self, expr: &FwExpr<'a>) {
         match &expr.kind {
             ExprKind::Broken | ExprKind::Int(_) | ExprKind::Bool(_) => {}
             ExprKind::Name(text) => {
                 // Parentheses belong to the expression, not to the name.
                 let piece = self.text.get(expr.span.start as usize..expr.span.end as usize);
                 let start = expr.span.start as usize + piece.and_then(|piece| piece.find(text)).unwrap_or(0);
-                self.name(Name { text, span: Span::new(start, start + text.len()) });
+                self.name(Ident { text, span: Span::new(start, start + text.len()) });
             }
             ExprKind::Cell(name, index) => {
                 self.name(*name);

@@ -1,7 +1,7 @@
 //! Fences written into a `.fw` text: `fence;` behind a statement's semicolon or in front of the
 //! statement, and `swap(x, e)` for `x = e`.
 
-use super::lexer::{self, Token, TokenKind};
+use super::lexer::{self, FwToken, TokenKind};
 use super::sink::Sink;
 use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write};
@@ -26,7 +26,7 @@ pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Dia
         }
         let behind = tokens.partition_point(|token| token.span.start < insertion.span.end);
         match tokens.get(behind) {
-            Some(Token { kind: TokenKind::Semicolon, span }) => edits.insert(span.end, format!(" {word}")),
+            Some(FwToken { kind: TokenKind::Semicolon, span }) => edits.insert(span.end, format!(" {word}")),
             _ => return Err(cannot_write(insertion, "the statement does not end with a `;`")),
         }
     }
@@ -36,14 +36,15 @@ pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Dia
 /// `x = e` becomes `swap(x, e)`.
 fn exchange(
     text: &str,
-    tokens: &[Token],
+    tokens: &[FwToken],
     insertion: &Insertion,
     edits: &mut Edits,
 ) -> Result<(), Diagnostic> {
     let Span { start, end } = insertion.span;
     let first = tokens.partition_point(|token| token.span.start < start);
-    let is_assignment =
-        |token: &&Token| token.kind == TokenKind::Assign && token.span.start > start && token.span.end < end;
+    let is_assignment = |token: &&FwToken| {
+        token.kind == TokenKind::Assign && token.span.start > start && token.span.end < end
+    };
     let Some(sign) = tokens[first..].iter().find(is_assignment) else {
         return Err(cannot_write(insertion, "only an assignment can become an exchange"));
     };

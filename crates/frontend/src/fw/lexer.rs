@@ -50,13 +50,13 @@ kinds! {
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
+pub(super) struct FwToken {
     pub kind: TokenKind,
     pub span: Span,
 }
 
 /// The tokens of a text; the last is [`TokenKind::End`].
-pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<Token> {
+pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<FwToken> {
     let mut lexer = Lexer { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 }, sink };
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next_token() {
@@ -68,7 +68,7 @@ pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<Token> {
             break;
         }
     }
-    tokens.push(Token { kind: TokenKind::End, span: Span::new(text.len(), text.len()) });
+    tokens.push(FwToken { kind: TokenKind::End, span: Span::new(text.len(), text.len()) });
     tokens
 }
 
@@ -83,7 +83,7 @@ impl<'a> Lexer<'a, '_> {
         &self.text[self.at..]
     }
 
-    fn next_token(&mut self) -> Option<Token> {
+    fn next_token(&mut self) -> Option<FwToken> {
         if let Some(cut) = self.skip_blanks() {
             return Some(cut);
         }
@@ -103,14 +103,14 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
-    fn take(&mut self, kind: TokenKind, length: usize) -> Token {
+    fn take(&mut self, kind: TokenKind, length: usize) -> FwToken {
         let start = self.at;
         self.at += length;
-        Token { kind, span: Span::new(start, self.at) }
+        FwToken { kind, span: Span::new(start, self.at) }
     }
 
     /// Skips blanks and comments; a comment that does not end takes the rest of the text.
-    fn skip_blanks(&mut self) -> Option<Token> {
+    fn skip_blanks(&mut self) -> Option<FwToken> {
         loop {
             self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\r', '\n']).len();
             let rest = self.rest();
@@ -127,7 +127,7 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
-    fn open_comment(&mut self) -> Token {
+    fn open_comment(&mut self) -> FwToken {
         let span = Span::new(self.at, self.at + 2);
         let error = Diagnostic::error(span, "this comment does not end").label("starts here");
         self.sink.error(error.hint("close it with `*/`; comments do not nest"));
@@ -135,7 +135,7 @@ impl<'a> Lexer<'a, '_> {
         self.take(TokenKind::Invalid, self.rest().len())
     }
 
-    fn number(&mut self) -> Token {
+    fn number(&mut self) -> FwToken {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let length = word_length(rest);
@@ -154,7 +154,7 @@ impl<'a> Lexer<'a, '_> {
     }
 
     /// One token for all characters up to the next that could start a token.
-    fn invalid(&mut self) -> Token {
+    fn invalid(&mut self) -> FwToken {
         let rest = self.rest();
         let stray = |c: char| {
             !c.is_ascii() || c.is_ascii_control() && !c.is_ascii_whitespace() || "\"#$'?\\`~".contains(c)

@@ -14,7 +14,7 @@ mod limits;
 mod lower;
 mod parse;
 mod sink;
-mod suggest;
+pub(crate) mod suggest;
 
 use crate::{Diagnostic, Frontend, MAX_TEXT, Options, Parsed, Writing};
 use program::{Program, Source, Span};

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 pub(super) struct Reported;
 
 /// The outcome of something that reports its errors itself.
-pub(super) type Checked<T> = Result<T, Reported>;
+pub(super) type OrReported<T> = Result<T, Reported>;
 
 /// Collects errors and warnings of one text.
 #[derive(Debug, Default)]

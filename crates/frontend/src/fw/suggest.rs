@@ -6,7 +6,7 @@ const LONGEST: usize = 64;
 const CANDIDATES: usize = 2000;
 
 /// A hint that offers the candidate closest to `word`, if one is close enough.
-pub(super) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let limit = match word.len() {
         0..=2 => 1,
         3..=5 => 2,

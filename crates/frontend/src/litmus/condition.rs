@@ -1,8 +1,8 @@
 //! What a litmus test asks: `locations`, `filter` and the quantified proposition.
 
-use super::header::{Value, register_place, value};
-use super::lexer::{Cursor, Token};
-use super::registers::Family;
+use super::header::{LitmusValue, register_place, value};
+use super::lexer::{Cursor, LitmusToken};
+use super::registers::RegisterFamily;
 use crate::Diagnostic;
 use program::{Quantifier, Span};
 
@@ -11,9 +11,9 @@ const MAX_DEPTH: usize = 200;
 
 /// A register of a thread, or a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum Observable {
     /// A thread, a register, and the bits that the name covers.
-    Register(usize, Family, u32),
+    Register(usize, RegisterFamily, u32),
     /// A location and, for an array, the cell.
     Location(String, Option<usize>),
 }
@@ -23,9 +23,9 @@ pub(super) enum Spot {
 pub(super) enum Prop {
     Const(bool),
     /// The value of the first is the second.
-    Is(Spot, Value, Span),
+    Is(Observable, LitmusValue, Span),
     /// Both have the same value.
-    Same(Spot, Spot, Span),
+    Same(Observable, Observable, Span),
     Not(Box<Prop>),
     And(Vec<Prop>),
     Or(Vec<Prop>),
@@ -34,7 +34,7 @@ pub(super) enum Prop {
 /// The end of a test.
 #[derive(Clone, Debug)]
 pub(super) struct Tail {
-    pub(super) listed: Vec<(Spot, Span)>,
+    pub(super) listed: Vec<(Observable, Span)>,
     pub(super) filter: Prop,
     pub(super) quantifier: Quantifier,
     pub(super) prop: Prop,
@@ -75,7 +75,7 @@ fn quantifier(cursor: &mut Cursor) -> Result<Option<Quantifier>, Diagnostic> {
         Some(if negated { Quantifier::NotExists } else { Quantifier::Exists })
     } else if !negated && cursor.keyword("forall") {
         Some(Quantifier::ForAll)
-    } else if !negated && matches!(cursor.peek(), None | Some(Token::Sign("<<"))) {
+    } else if !negated && matches!(cursor.peek(), None | Some(LitmusToken::Sign("<<"))) {
         None
     } else {
         return Err(cursor.unexpected("`exists`, `~exists` or `forall`"));
@@ -95,7 +95,7 @@ fn skip_remarks(cursor: &mut Cursor) -> Result<(), Diagnostic> {
 }
 
 /// `[x; 0:EAX; …]`, each with an optional type behind it.
-fn listed(cursor: &mut Cursor, spots: &mut Vec<(Spot, Span)>) -> Result<(), Diagnostic> {
+fn listed(cursor: &mut Cursor, spots: &mut Vec<(Observable, Span)>) -> Result<(), Diagnostic> {
     cursor.expect("[")?;
     while !cursor.sign("]") {
         if cursor.sign(";") {
@@ -104,19 +104,19 @@ fn listed(cursor: &mut Cursor, spots: &mut Vec<(Spot, Span)>) -> Result<(), Diag
         let start = cursor.span();
         let spot = spot(cursor)?;
         spots.push((spot, cursor.since(start)));
-        while matches!(cursor.peek(), Some(Token::Word(_) | Token::Sign("*"))) {
+        while matches!(cursor.peek(), Some(LitmusToken::Word(_) | LitmusToken::Sign("*"))) {
             cursor.next();
         }
-        if !matches!(cursor.peek(), Some(Token::Sign(";" | "]"))) {
+        if !matches!(cursor.peek(), Some(LitmusToken::Sign(";" | "]"))) {
             return Err(cursor.unexpected("`;` or `]`"));
         }
     }
     Ok(())
 }
 
-fn spot(cursor: &mut Cursor) -> Result<Spot, Diagnostic> {
+fn spot(cursor: &mut Cursor) -> Result<Observable, Diagnostic> {
     if let Some((thread, family, bits)) = register_place(cursor)? {
-        return Ok(Spot::Register(thread, family, bits));
+        return Ok(Observable::Register(thread, family, bits));
     }
     let bracketed = cursor.sign("[");
     let (name, _) = cursor.word("a location or a register like `0:EAX`")?;
@@ -132,7 +132,7 @@ fn spot(cursor: &mut Cursor) -> Result<Spot, Diagnostic> {
     if bracketed {
         cursor.expect("]")?;
     }
-    Ok(Spot::Location(name.to_string(), cell))
+    Ok(Observable::Location(name.to_string(), cell))
 }
 
 /// `p => q`, to the right.
@@ -177,7 +177,7 @@ fn atom(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
     if cursor.sign("~") || cursor.keyword("not") {
         return Ok(Prop::Not(Box::new(atom(cursor, depth + 1)?)));
     }
-    if cursor.peek_at(1) != Some(&Token::Sign(":")) {
+    if cursor.peek_at(1) != Some(&LitmusToken::Sign(":")) {
         if cursor.keyword("true") {
             return Ok(Prop::Const(true));
         }
@@ -188,7 +188,8 @@ fn atom(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
     let start = cursor.span();
     let left = spot(cursor)?;
     cursor.expect("=")?;
-    let is_place = cursor.peek() == Some(&Token::Sign("[")) || cursor.peek_at(1) == Some(&Token::Sign(":"));
+    let is_place =
+        cursor.peek() == Some(&LitmusToken::Sign("[")) || cursor.peek_at(1) == Some(&LitmusToken::Sign(":"));
     if is_place {
         let right = spot(cursor)?;
         return Ok(Prop::Same(left, right, cursor.since(start)));

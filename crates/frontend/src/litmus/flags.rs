@@ -1,12 +1,12 @@
 //! Flags: what was compared is kept, and jumps ask about it.
 
 use super::instructions::{Arithmetic, Instruction, InstructionKind, Operand, When};
-use super::lower::Lowering;
+use super::lower::LitmusLowering;
 use super::operands::Read;
 use crate::Diagnostic;
 use program::{Arith, Cond, Expr, Op, RegId, Relation};
 
-impl Lowering<'_> {
+impl LitmusLowering<'_> {
     /// Keeps what was compared, if a jump will look at it.
     pub(super) fn set_flags(&mut self, at: usize, a: Expr<RegId>, b: Expr<RegId>) -> Vec<Op> {
         if !self.context.flow.flags_used[at] {

@@ -6,16 +6,16 @@
 //! `(%rax)` can be resolved before the program is built. The flags' origin is followed
 //! forwards and their use backwards, so that only flags that are used cost registers.
 
-use super::header::{Init, Value};
+use super::header::{Init, LitmusValue};
 use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand};
-use super::registers::{Arch, FAMILIES, Family};
+use super::registers::{Arch, FAMILIES, RegisterFamily};
 use crate::Diagnostic;
 use program::Int;
 use std::collections::HashMap;
 
 /// What a register holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum RegValue {
     /// This number.
     Int(Int),
     /// The address of a location, plus bytes.
@@ -52,7 +52,7 @@ pub(super) struct Flow {
     /// For a jump, its target.
     pub(super) targets: Vec<Option<usize>>,
     /// What registers hold before each instruction, where control can get.
-    pub(super) known: Vec<Option<Vec<Known>>>,
+    pub(super) known: Vec<Option<Vec<RegValue>>>,
     /// The flags before each instruction.
     pub(super) origins: Vec<Origins>,
     /// Whether the flags after each instruction are looked at through registers.
@@ -97,9 +97,9 @@ impl Flow {
 }
 
 /// Where each instruction may lead (the position after the last is the end), and jumps' targets.
-type Graph = (Vec<Vec<usize>>, Vec<Option<usize>>);
+type ControlFlowGraph = (Vec<Vec<usize>>, Vec<Option<usize>>);
 
-fn graph(code: &Code) -> Result<Graph, Vec<Diagnostic>> {
+fn graph(code: &Code) -> Result<ControlFlowGraph, Vec<Diagnostic>> {
     let labels: HashMap<&str, usize> = code.labels.iter().map(|(name, at, _)| (name.as_str(), *at)).collect();
     let end = code.instructions.len();
     let mut errors = Vec::new();
@@ -137,22 +137,27 @@ fn jump_target(instruction: &Instruction, labels: &HashMap<&str, usize>) -> Resu
 }
 
 /// What registers hold first.
-fn entry(thread: usize, init: &Init) -> Vec<Known> {
-    let mut entry = vec![Known::Int(Int::from(0)); FAMILIES];
+fn entry(thread: usize, init: &Init) -> Vec<RegValue> {
+    let mut entry = vec![RegValue::Int(Int::from(0)); FAMILIES];
     for preset in init.registers.iter().filter(|preset| preset.thread == thread) {
         entry[preset.family.index()] = match &preset.value {
-            Value::Int(value) => Known::Int(value.clone()),
-            Value::Address(name, cell) => {
+            LitmusValue::Int(value) => RegValue::Int(value.clone()),
+            LitmusValue::Address(name, cell) => {
                 let bytes =
                     init.locations.iter().find(|l| l.name == *name).and_then(|l| l.bytes).unwrap_or(4);
-                Known::Address(name.clone(), Int::from(*cell) * bytes)
+                RegValue::Address(name.clone(), Int::from(*cell) * bytes)
             }
         };
     }
     entry
 }
 
-fn known(arch: Arch, code: &Code, entry: Vec<Known>, successors: &[Vec<usize>]) -> Vec<Option<Vec<Known>>> {
+fn known(
+    arch: Arch,
+    code: &Code,
+    entry: Vec<RegValue>,
+    successors: &[Vec<usize>],
+) -> Vec<Option<Vec<RegValue>>> {
     let count = code.instructions.len();
     let mut states = vec![None; count + 1];
     states[0] = Some(entry);
@@ -170,27 +175,29 @@ fn known(arch: Arch, code: &Code, entry: Vec<Known>, successors: &[Vec<usize>]) 
     states
 }
 
-fn transfer(arch: Arch, instruction: &Instruction, state: &mut [Known]) {
+fn transfer(arch: Arch, instruction: &Instruction, state: &mut [RegValue]) {
     use Operand::{AddressOf, Immediate, Register};
     let mut bits = instruction.bits;
-    let held = |family: Family| state[family.index()].clone();
+    let held = |family: RegisterFamily| state[family.index()].clone();
     let writes = match (instruction.kind, instruction.operands.as_slice()) {
-        (InstructionKind::Mov, [Register(to), Immediate(value)]) => vec![(*to, Known::Int(value.clone()))],
+        (InstructionKind::Mov, [Register(to), Immediate(value)]) => {
+            vec![(*to, RegValue::Int(value.clone()))]
+        }
         (InstructionKind::Mov, [Register(to), AddressOf(name)]) => {
             if bits == 32 {
                 // An assembler that accepts this knows that the whole address fits.
                 bits = arch.bits();
             }
-            vec![(*to, Known::Address(name.clone(), Int::from(0)))]
+            vec![(*to, RegValue::Address(name.clone(), Int::from(0)))]
         }
         (InstructionKind::Mov, [Register(to), Register(from)]) => vec![(*to, held(*from))],
         (InstructionKind::Xchg, [Register(a), Register(b)]) => vec![(*a, held(*b)), (*b, held(*a))],
         (InstructionKind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub), [Register(a), Register(b)])
             if a == b =>
         {
-            vec![(*a, Known::Int(Int::from(0)))]
+            vec![(*a, RegValue::Int(Int::from(0)))]
         }
-        _ => instruction.written().into_iter().map(|family| (family, Known::Number)).collect(),
+        _ => instruction.written().into_iter().map(|family| (family, RegValue::Number)).collect(),
     };
     for (family, value) in writes {
         let old = &mut state[family.index()];
@@ -200,33 +207,33 @@ fn transfer(arch: Arch, instruction: &Instruction, state: &mut [Known]) {
 
 /// What a register holds after a write of so many bits: 32 bits clear the upper half of 64,
 /// fewer leave the rest as it was. Part of an address is no address.
-fn written(arch: Arch, bits: u32, old: &Known, new: Known) -> Known {
+fn written(arch: Arch, bits: u32, old: &RegValue, new: RegValue) -> RegValue {
     if bits == arch.bits() {
         return new;
     }
     let low = |value: &Int| value & ((Int::from(1) << bits) - 1);
     match (old, new) {
-        (_, Known::Address(..) | Known::Mixed) => Known::Mixed,
-        (_, Known::Int(new)) if bits == 32 => Known::Int(low(&new)),
-        (_, Known::Number) if bits == 32 => Known::Number,
-        (Known::Address(..) | Known::Mixed, _) => Known::Mixed,
-        (Known::Int(old), Known::Int(new)) => Known::Int(old - low(old) + low(&new)),
-        _ => Known::Number,
+        (_, RegValue::Address(..) | RegValue::Mixed) => RegValue::Mixed,
+        (_, RegValue::Int(new)) if bits == 32 => RegValue::Int(low(&new)),
+        (_, RegValue::Number) if bits == 32 => RegValue::Number,
+        (RegValue::Address(..) | RegValue::Mixed, _) => RegValue::Mixed,
+        (RegValue::Int(old), RegValue::Int(new)) => RegValue::Int(old - low(old) + low(&new)),
+        _ => RegValue::Number,
     }
 }
 
-fn join(known: &mut Option<Vec<Known>>, new: &[Known]) -> bool {
+fn join(known: &mut Option<Vec<RegValue>>, new: &[RegValue]) -> bool {
     let Some(known) = known else {
         *known = Some(new.to_vec());
         return true;
     };
     let mut grown = false;
     for (old, new) in known.iter_mut().zip(new) {
-        let number = |k: &Known| matches!(k, Known::Int(_) | Known::Number);
+        let number = |k: &RegValue| matches!(k, RegValue::Int(_) | RegValue::Number);
         let joined = match (&*old, new) {
             (a, b) if a == b => continue,
-            (a, b) if number(a) && number(b) => Known::Number,
-            _ => Known::Mixed,
+            (a, b) if number(a) && number(b) => RegValue::Number,
+            _ => RegValue::Mixed,
         };
         grown |= joined != *old;
         *old = joined;

@@ -1,7 +1,7 @@
 //! The head of a litmus test: architecture, name, remarks, and the block of initial values.
 
-use super::lexer::{Cursor, Token, skip_comment};
-use super::registers::{Arch, Family, register};
+use super::lexer::{Cursor, LitmusToken, skip_comment};
+use super::registers::{Arch, RegisterFamily, register};
 use crate::Diagnostic;
 use program::{Int, Span};
 
@@ -10,7 +10,7 @@ const MAX_CELLS: usize = 4096;
 
 /// A value that is written down: a number or the address of a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum LitmusValue {
     Int(Int),
     /// A location and an offset in cells.
     Address(String, usize),
@@ -32,10 +32,10 @@ pub(super) struct Declared {
 #[derive(Clone, Debug)]
 pub(super) struct Preset {
     pub(super) thread: usize,
-    pub(super) family: Family,
+    pub(super) family: RegisterFamily,
     /// How many bits the name covers that the value is given to.
     pub(super) bits: u32,
-    pub(super) value: Value,
+    pub(super) value: LitmusValue,
     pub(super) span: Span,
 }
 
@@ -109,7 +109,7 @@ pub(super) fn init(cursor: &mut Cursor, arch: Arch) -> Result<Init, Diagnostic> 
             continue;
         }
         item(cursor, arch, &mut init)?;
-        if !matches!(cursor.peek(), Some(Token::Sign(";" | "}"))) {
+        if !matches!(cursor.peek(), Some(LitmusToken::Sign(";" | "}"))) {
             return Err(cursor.unexpected("`;` or `}`"));
         }
     }
@@ -121,7 +121,7 @@ fn item(cursor: &mut Cursor, arch: Arch, init: &mut Init) -> Result<(), Diagnost
     let start = cursor.span();
     let bytes = data_type(cursor, arch)?;
     if let Some((thread, family, bits)) = register_place(cursor)? {
-        let value = if cursor.sign("=") { value(cursor)? } else { Value::Int(Int::from(0)) };
+        let value = if cursor.sign("=") { value(cursor)? } else { LitmusValue::Int(Int::from(0)) };
         let span = cursor.since(start);
         init.registers.push(Preset { thread, family, bits, value, span });
         return Ok(());
@@ -154,14 +154,14 @@ fn cells(cursor: &mut Cursor, length: Option<usize>) -> Result<Vec<Int>, Diagnos
         if length.is_some() && cursor.sign("{") {
             while !cursor.sign("}") {
                 cells.push(cursor.integer()?);
-                if !cursor.sign(",") && !matches!(cursor.peek(), Some(Token::Sign("}"))) {
+                if !cursor.sign(",") && !matches!(cursor.peek(), Some(LitmusToken::Sign("}"))) {
                     return Err(cursor.unexpected("`,` or `}`"));
                 }
             }
         } else {
             cells.push(match value(cursor)? {
-                Value::Int(value) => value,
-                Value::Address(name, _) => {
+                LitmusValue::Int(value) => value,
+                LitmusValue::Address(name, _) => {
                     let message = format!("a location that holds the address of `{name}` is not supported");
                     return Err(Diagnostic::error(span, message));
                 }
@@ -181,10 +181,10 @@ fn data_type(cursor: &mut Cursor, arch: Arch) -> Result<Option<usize>, Diagnosti
     let mut words = Vec::new();
     let mut is_pointer = false;
     // `int x`, `int *p`, `unsigned long x`, `uint64_t 0:rax`: a word before another place is a type.
-    while let Some(Token::Word(word)) = cursor.peek() {
+    while let Some(LitmusToken::Word(word)) = cursor.peek() {
         let typed = match cursor.peek_at(1) {
-            Some(Token::Word(_)) | Some(Token::Sign("*")) => true,
-            Some(Token::Number(_)) => matches!(cursor.peek_at(2), Some(Token::Sign(":"))),
+            Some(LitmusToken::Word(_)) | Some(LitmusToken::Sign("*")) => true,
+            Some(LitmusToken::Number(_)) => matches!(cursor.peek_at(2), Some(LitmusToken::Sign(":"))),
             _ => false,
         };
         if !typed {
@@ -236,14 +236,16 @@ fn type_bytes(words: &[&str], arch: Arch) -> Option<usize> {
 }
 
 /// `0:EAX` or `P0:EAX`, if that stands here, and the bits of this name.
-pub(super) fn register_place(cursor: &mut Cursor) -> Result<Option<(usize, Family, u32)>, Diagnostic> {
-    if cursor.peek_at(1) != Some(&Token::Sign(":")) {
+pub(super) fn register_place(
+    cursor: &mut Cursor,
+) -> Result<Option<(usize, RegisterFamily, u32)>, Diagnostic> {
+    if cursor.peek_at(1) != Some(&LitmusToken::Sign(":")) {
         return Ok(None);
     }
     let start = cursor.span();
     let thread = match cursor.peek() {
-        Some(Token::Number(number)) => usize::try_from(number).ok(),
-        Some(Token::Word(word)) => word.strip_prefix('P').and_then(|number| number.parse().ok()),
+        Some(LitmusToken::Number(number)) => usize::try_from(number).ok(),
+        Some(LitmusToken::Word(word)) => word.strip_prefix('P').and_then(|number| number.parse().ok()),
         _ => return Ok(None),
     };
     let thread = thread.ok_or_else(|| cursor.unexpected("a thread like `0` or `P0`"))?;
@@ -261,10 +263,10 @@ pub(super) fn register_place(cursor: &mut Cursor) -> Result<Option<(usize, Famil
 }
 
 /// A number, or the name of a location for its address.
-pub(super) fn value(cursor: &mut Cursor) -> Result<Value, Diagnostic> {
+pub(super) fn value(cursor: &mut Cursor) -> Result<LitmusValue, Diagnostic> {
     cursor.sign("&");
-    if !matches!(cursor.peek(), Some(Token::Word(_))) {
-        return Ok(Value::Int(cursor.integer()?));
+    if !matches!(cursor.peek(), Some(LitmusToken::Word(_))) {
+        return Ok(LitmusValue::Int(cursor.integer()?));
     }
     let (name, span) = cursor.word("a value")?;
     let cell = if cursor.sign("[") {
@@ -274,5 +276,5 @@ pub(super) fn value(cursor: &mut Cursor) -> Result<Value, Diagnostic> {
     } else {
         0
     };
-    Ok(Value::Address(name.to_string(), cell))
+    Ok(LitmusValue::Address(name.to_string(), cell))
 }

@@ -2,14 +2,14 @@
 //! `SFENCE` in its column.
 
 use super::header;
-use super::lexer::{self, Token};
+use super::lexer::{self, LitmusToken};
 use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write, line_end};
 use program::{Fence, Span, Strength};
 use std::collections::BTreeMap;
 
 /// A row of the table: where its cells start and end, and where its `;` ends.
-struct Row {
+struct TableRow {
     cells: Vec<(u32, u32)>,
     end: u32,
 }
@@ -18,7 +18,7 @@ struct Row {
 pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Diagnostic> {
     let (.., start) = header::header(text)?;
     let tokens = lexer::tokens(text, start)?;
-    let mut added: BTreeMap<u32, (Row, Vec<Vec<&str>>)> = BTreeMap::new();
+    let mut added: BTreeMap<u32, (TableRow, Vec<Vec<&str>>)> = BTreeMap::new();
     for insertion in insertions {
         let word = match insertion.strength {
             _ if insertion.before => {
@@ -50,18 +50,18 @@ pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Dia
 }
 
 /// The row that an instruction stands in.
-fn row_of(tokens: &[(Token<'_>, Span)], insertion: &Insertion) -> Result<Row, Diagnostic> {
+fn row_of(tokens: &[(LitmusToken<'_>, Span)], insertion: &Insertion) -> Result<TableRow, Diagnostic> {
     let here = tokens.partition_point(|(_, span)| span.start < insertion.span.start);
-    let is_end = |(token, _): &(Token<'_>, Span)| *token == Token::Sign(";");
+    let is_end = |(token, _): &(LitmusToken<'_>, Span)| *token == LitmusToken::Sign(";");
     let before = tokens[..here].iter().rposition(is_end);
     let behind = tokens[here..].iter().position(is_end).map(|at| here + at);
     let (Some(before), Some(behind)) = (before, behind) else {
         return Err(cannot_write(insertion, "this is not in the table of threads"));
     };
-    let mut row = Row { cells: Vec::new(), end: tokens[behind].1.end };
+    let mut row = TableRow { cells: Vec::new(), end: tokens[behind].1.end };
     let mut start = tokens[before].1.end;
     for (token, span) in &tokens[before + 1..=behind] {
-        if matches!(token, Token::Sign("|" | ";")) {
+        if matches!(token, LitmusToken::Sign("|" | ";")) {
             row.cells.push((start, span.start));
             start = span.end;
         }
@@ -70,7 +70,7 @@ fn row_of(tokens: &[(Token<'_>, Span)], insertion: &Insertion) -> Result<Row, Di
 }
 
 /// New rows with these fences in their columns, laid out like the row above them.
-fn rows(text: &str, row: &Row, fences: &[Vec<&str>]) -> String {
+fn rows(text: &str, row: &TableRow, fences: &[Vec<&str>]) -> String {
     let count = fences.iter().map(Vec::len).max().unwrap_or(0);
     let line = |number: usize| {
         let pairs = row.cells.iter().zip(fences);

@@ -1,10 +1,10 @@
-//! The table of threads: rows of cells, one instruction a cell.
+//! The table of threads: rows of cells, one instruction per cell.
 //!
 //! Operands are put into one order (destination first) whatever the architecture writes.
 //! A word without `%` in a 64-bit test is a location or a label, never a register.
 
-use super::lexer::{Cursor, Token};
-use super::registers::{ACCUMULATOR, Arch, Family, register};
+use super::lexer::{Cursor, LitmusToken};
+use super::registers::{ACCUMULATOR, Arch, RegisterFamily, register};
 use crate::Diagnostic;
 use program::{Int, Span};
 
@@ -66,14 +66,14 @@ pub(super) enum InstructionKind {
 pub(super) struct Address {
     pub(super) symbol: Option<String>,
     pub(super) displacement: Int,
-    pub(super) base: Option<Family>,
-    pub(super) index: Option<(Family, Int)>,
+    pub(super) base: Option<RegisterFamily>,
+    pub(super) index: Option<(RegisterFamily, Int)>,
 }
 
 /// An operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
-    Register(Family),
+    Register(RegisterFamily),
     Immediate(Int),
     /// The address of a location as a value.
     AddressOf(String),
@@ -162,21 +162,21 @@ fn at_tail(cursor: &Cursor) -> bool {
     const STARTS: [&str; 5] = ["exists", "forall", "locations", "filter", "not"];
     match cursor.peek() {
         None => true,
-        Some(Token::Sign("~" | "<<")) => true,
-        Some(Token::Word(word)) => STARTS.contains(word),
+        Some(LitmusToken::Sign("~" | "<<")) => true,
+        Some(LitmusToken::Word(word)) => STARTS.contains(word),
         _ => false,
     }
 }
 
 fn skip_cell(cursor: &mut Cursor) {
-    while !cursor.done() && !matches!(cursor.peek(), Some(Token::Sign("|" | ";"))) {
+    while !cursor.done() && !matches!(cursor.peek(), Some(LitmusToken::Sign("|" | ";"))) {
         cursor.next();
     }
 }
 
 /// Labels and at most one instruction.
 fn cell(cursor: &mut Cursor, arch: Arch, code: &mut Code) -> Result<(), Diagnostic> {
-    while cursor.peek_at(1) == Some(&Token::Sign(":")) {
+    while cursor.peek_at(1) == Some(&LitmusToken::Sign(":")) {
         let (label, span) = cursor.word("a label")?;
         cursor.next();
         if let Some((_, _, first)) = code.labels.iter().find(|(name, ..)| name == label) {
@@ -185,12 +185,12 @@ fn cell(cursor: &mut Cursor, arch: Arch, code: &mut Code) -> Result<(), Diagnost
         }
         code.labels.push((label.to_string(), code.instructions.len(), span));
     }
-    if matches!(cursor.peek(), None | Some(Token::Sign("|" | ";"))) {
+    if matches!(cursor.peek(), None | Some(LitmusToken::Sign("|" | ";"))) {
         return Ok(());
     }
     let instruction = instruction(cursor, arch)?;
     code.instructions.push(instruction);
-    if !matches!(cursor.peek(), None | Some(Token::Sign("|" | ";"))) {
+    if !matches!(cursor.peek(), None | Some(LitmusToken::Sign("|" | ";"))) {
         return Err(cursor.unexpected("`|` or `;` after the instruction"));
     }
     Ok(())
@@ -210,7 +210,7 @@ fn instruction(cursor: &mut Cursor, arch: Arch) -> Result<Instruction, Diagnosti
     }
     let mut widths = Vec::new();
     let mut operands = Vec::new();
-    while !matches!(cursor.peek(), None | Some(Token::Sign("|" | ";"))) {
+    while !matches!(cursor.peek(), None | Some(LitmusToken::Sign("|" | ";"))) {
         operands.push(operand(cursor, arch, name, &mut widths)?);
         if !cursor.sign(",") {
             break;
@@ -329,7 +329,7 @@ fn operand(
     widths: &mut Vec<u32>,
 ) -> Result<Operand, Diagnostic> {
     for (word, bits) in [("byte", 8), ("word", 16), ("dword", 32), ("qword", 64)] {
-        if matches!(cursor.peek_at(1), Some(Token::Word(next)) if next.eq_ignore_ascii_case("ptr"))
+        if matches!(cursor.peek_at(1), Some(LitmusToken::Word(next)) if next.eq_ignore_ascii_case("ptr"))
             && cursor.keyword(word)
         {
             cursor.next();
@@ -337,7 +337,7 @@ fn operand(
         }
     }
     if cursor.sign("$") {
-        if let Some(Token::Word(word)) = cursor.peek() {
+        if let Some(LitmusToken::Word(word)) = cursor.peek() {
             cursor.next();
             return Ok(Operand::AddressOf((*word).to_string()));
         }
@@ -348,23 +348,23 @@ fn operand(
     }
     let att_memory = |cursor: &mut Cursor, address| att_memory(cursor, arch, address).map(Operand::Memory);
     match (cursor.peek(), cursor.peek_at(1)) {
-        (Some(Token::Sign("[")), _) => intel_memory(cursor, arch).map(Operand::Memory),
-        (Some(Token::Sign("(")), _) => att_memory(cursor, Address::default()),
-        (Some(Token::Word(word)), Some(Token::Sign("("))) => {
+        (Some(LitmusToken::Sign("[")), _) => intel_memory(cursor, arch).map(Operand::Memory),
+        (Some(LitmusToken::Sign("(")), _) => att_memory(cursor, Address::default()),
+        (Some(LitmusToken::Word(word)), Some(LitmusToken::Sign("("))) => {
             cursor.next();
             att_memory(cursor, Address { symbol: Some((*word).to_string()), ..Address::default() })
         }
-        (Some(Token::Word(word)), _) if arch == Arch::X86 && register(word).is_some() => {
+        (Some(LitmusToken::Word(word)), _) if arch == Arch::X86 && register(word).is_some() => {
             named_register(cursor, name, widths).map(Operand::Register)
         }
-        (Some(Token::Word(word)), _) => {
+        (Some(LitmusToken::Word(word)), _) => {
             cursor.next();
             Ok(Operand::Label((*word).to_string()))
         }
-        (Some(Token::Number(_)) | Some(Token::Sign("-")), _) => {
+        (Some(LitmusToken::Number(_)) | Some(LitmusToken::Sign("-")), _) => {
             let value = cursor.integer()?;
             match cursor.peek() {
-                Some(Token::Sign("(")) => {
+                Some(LitmusToken::Sign("(")) => {
                     att_memory(cursor, Address { displacement: value, ..Address::default() })
                 }
                 _ => Ok(Operand::Immediate(value)),
@@ -374,7 +374,11 @@ fn operand(
     }
 }
 
-fn named_register(cursor: &mut Cursor, name: &str, widths: &mut Vec<u32>) -> Result<Family, Diagnostic> {
+fn named_register(
+    cursor: &mut Cursor,
+    name: &str,
+    widths: &mut Vec<u32>,
+) -> Result<RegisterFamily, Diagnostic> {
     let (word, span) = cursor.word("a register")?;
     match register(word) {
         Some(named) if !named.high => {
@@ -391,7 +395,7 @@ fn named_register(cursor: &mut Cursor, name: &str, widths: &mut Vec<u32>) -> Res
 }
 
 /// A register as part of an address: only the whole of it holds one.
-fn address_register(cursor: &mut Cursor, arch: Arch) -> Result<Family, Diagnostic> {
+fn address_register(cursor: &mut Cursor, arch: Arch) -> Result<RegisterFamily, Diagnostic> {
     let mut widths = Vec::new();
     let start = cursor.span();
     let family = named_register(cursor, "(", &mut widths)?;
@@ -407,7 +411,7 @@ fn intel_memory(cursor: &mut Cursor, arch: Arch) -> Result<Address, Diagnostic> 
     cursor.expect("[")?;
     let mut address = Address::default();
     loop {
-        if let Some(Token::Word(word)) = cursor.peek() {
+        if let Some(LitmusToken::Word(word)) = cursor.peek() {
             match register(word).filter(|named| !named.high) {
                 Some(_) if address.base.is_none() => address.base = Some(address_register(cursor, arch)?),
                 None if address.symbol.is_none() => {
@@ -422,7 +426,7 @@ fn intel_memory(cursor: &mut Cursor, arch: Arch) -> Result<Address, Diagnostic> 
         if cursor.sign("]") {
             return Ok(address);
         }
-        if cursor.peek() != Some(&Token::Sign("-")) {
+        if cursor.peek() != Some(&LitmusToken::Sign("-")) {
             cursor.expect("+")?;
         }
     }
@@ -431,7 +435,7 @@ fn intel_memory(cursor: &mut Cursor, arch: Arch) -> Result<Address, Diagnostic> 
 /// `(x)`, `(%rax)`, `8(%rax,%rbx,4)`, `x(%rip)`; what stands before the parenthesis is known.
 fn att_memory(cursor: &mut Cursor, arch: Arch, mut address: Address) -> Result<Address, Diagnostic> {
     cursor.expect("(")?;
-    if cursor.peek() != Some(&Token::Sign(",")) {
+    if cursor.peek() != Some(&LitmusToken::Sign(",")) {
         if cursor.sign("%") {
             address.base = Some(address_register(cursor, arch)?);
         } else if address.symbol.is_none() {
@@ -452,7 +456,7 @@ fn att_memory(cursor: &mut Cursor, arch: Arch, mut address: Address) -> Result<A
 
 impl Instruction {
     /// The registers it writes.
-    pub(super) fn written(&self) -> Vec<Family> {
+    pub(super) fn written(&self) -> Vec<RegisterFamily> {
         let register = |operand: Option<&Operand>| match operand {
             Some(Operand::Register(family)) => Some(*family),
             _ => None,

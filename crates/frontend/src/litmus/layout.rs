@@ -10,11 +10,11 @@
 //! of 8 if it is no array and an access takes that many.
 
 use super::Test;
-use super::condition::Spot;
-use super::flow::{Flow, Known};
-use super::header::Value;
+use super::condition::Observable;
+use super::flow::{Flow, RegValue};
+use super::header::LitmusValue;
 use super::instructions::{Address, Instruction, Operand};
-use super::registers::{Arch, Family};
+use super::registers::{Arch, RegisterFamily};
 use crate::Diagnostic;
 use num_traits::Zero;
 use program::{Int, Span, VarId};
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 /// A location in the program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Symbol {
+pub(super) struct LitmusLocation {
     pub(super) first: VarId,
     pub(super) cells: usize,
     /// Bytes of one cell.
@@ -33,28 +33,28 @@ pub(super) struct Symbol {
 
 /// All locations.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
-    pub(super) symbols: HashMap<String, Symbol>,
+pub(super) struct MemoryLayout {
+    pub(super) symbols: HashMap<String, LitmusLocation>,
     /// Those that no initial value mentions, in the order of their variables.
     pub(super) undeclared: Vec<(String, Span)>,
 }
 
-impl Layout {
+impl MemoryLayout {
     /// Lays out the locations of a test; errors are accesses that do not go to one cell.
-    pub(super) fn of(test: &Test, flows: &[Flow]) -> Result<Layout, Vec<Diagnostic>> {
-        let mut layout = Layout::default();
+    pub(super) fn of(test: &Test, flows: &[Flow]) -> Result<MemoryLayout, Vec<Diagnostic>> {
+        let mut layout = MemoryLayout::default();
         let mut variables = 0;
         for declared in &test.init.locations {
             layout.add(&declared.name, &mut variables, declared.cells.len(), declared.bytes);
         }
         test.symbols(&mut |name, span| layout.use_name(name, span, &mut variables));
         for preset in &test.init.registers {
-            if let Value::Address(name, _) = &preset.value {
+            if let LitmusValue::Address(name, _) = &preset.value {
                 layout.use_name(name, preset.span, &mut variables);
             }
         }
         test.spots(&mut |spot, span| {
-            if let Spot::Location(name, _) = spot {
+            if let Observable::Location(name, _) = spot {
                 layout.use_name(name, span, &mut variables);
             }
         });
@@ -69,7 +69,7 @@ impl Layout {
     fn add(&mut self, name: &str, variables: &mut usize, cells: usize, bytes: Option<usize>) {
         let first = VarId::new(*variables);
         *variables += cells;
-        let symbol = Symbol { first, cells, bytes: bytes.unwrap_or(4), accessed: false };
+        let symbol = LitmusLocation { first, cells, bytes: bytes.unwrap_or(4), accessed: false };
         self.symbols.insert(name.to_string(), symbol);
     }
 
@@ -97,7 +97,7 @@ impl Layout {
     pub(super) fn cell(
         &self,
         arch: Arch,
-        known: &[Known],
+        known: &[RegValue],
         instruction: &Instruction,
         address: &Address,
     ) -> Result<VarId, Diagnostic> {
@@ -128,7 +128,7 @@ impl Layout {
 fn accesses<'a>(
     test: &'a Test,
     flows: &'a [Flow],
-) -> impl Iterator<Item = (&'a Instruction, &'a [Known], &'a Address)> {
+) -> impl Iterator<Item = (&'a Instruction, &'a [RegValue], &'a Address)> {
     let of_thread = test.threads.iter().zip(flows).flat_map(|(code, flow)| {
         let reached = code.instructions.iter().zip(&flow.known);
         reached.filter_map(|(instruction, known)| Some((instruction, known.as_deref()?)))
@@ -153,18 +153,18 @@ fn nowhere(instruction: &Instruction) -> Diagnostic {
 /// The location that an address is in, and the bytes from its start.
 fn target(
     arch: Arch,
-    known: &[Known],
+    known: &[RegValue],
     instruction: &Instruction,
     address: &Address,
 ) -> Result<(String, Int), Diagnostic> {
     let mut symbol = address.symbol.clone();
     let mut offset = address.displacement.clone();
-    let is_program_counter = |family: &Family| matches!(family.name(arch).as_str(), "rip" | "EIP");
+    let is_program_counter = |family: &RegisterFamily| matches!(family.name(arch).as_str(), "rip" | "EIP");
     let base = address.base.filter(|family| !is_program_counter(family)).map(|family| (family, Int::from(1)));
     for (family, scale) in base.into_iter().chain(address.index.clone()) {
         match known.get(family.index()) {
-            Some(Known::Int(value)) => offset += value * scale,
-            Some(Known::Address(name, more)) if symbol.is_none() && scale == Int::from(1) => {
+            Some(RegValue::Int(value)) => offset += value * scale,
+            Some(RegValue::Address(name, more)) if symbol.is_none() && scale == Int::from(1) => {
                 symbol = Some(name.clone());
                 offset += more;
             }

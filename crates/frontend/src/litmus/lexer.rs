@@ -5,7 +5,7 @@ use program::{Int, Span};
 
 /// What a token is. Signs are kept as text, `/\` and `=>` as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum LitmusToken<'a> {
     /// A name: letters, digits, `_` and `.`, not starting with a digit.
     Word(&'a str),
     /// A number, decimal or hexadecimal.
@@ -21,7 +21,7 @@ const SIGNS: &str = "{}()[]<>;|,:=~$%&*+-";
 const LONG_SIGNS: [&str; 5] = ["/\\", "\\/", "=>", "<<", ">>"];
 
 /// The tokens of `text` from `start` on, with their spans in the whole text.
-pub(super) fn tokens(text: &str, start: usize) -> Result<Vec<(Token<'_>, Span)>, Diagnostic> {
+pub(super) fn tokens(text: &str, start: usize) -> Result<Vec<(LitmusToken<'_>, Span)>, Diagnostic> {
     let mut found = Vec::new();
     let mut at = start;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -47,11 +47,11 @@ pub(super) fn tokens(text: &str, start: usize) -> Result<Vec<(Token<'_>, Span)>,
         };
         let (piece, span) = (&rest[..length], Span::new(at, at + length));
         let token = if first.is_ascii_digit() {
-            Token::Number(number(piece, span)?)
+            LitmusToken::Number(number(piece, span)?)
         } else if is_word_char(first) {
-            Token::Word(piece)
+            LitmusToken::Word(piece)
         } else {
-            Token::Sign(piece)
+            LitmusToken::Sign(piece)
         };
         found.push((token, span));
         at += length;
@@ -96,22 +96,22 @@ pub(super) fn skip_comment(text: &str, start: usize) -> Result<usize, Diagnostic
 /// A walk over tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t, 'a> {
-    tokens: &'t [(Token<'a>, Span)],
+    tokens: &'t [(LitmusToken<'a>, Span)],
     at: usize,
     /// Where the tokens end, for messages about what is missing there.
     end: Span,
 }
 
 impl<'t, 'a> Cursor<'t, 'a> {
-    pub(super) fn new(tokens: &'t [(Token<'a>, Span)], end: Span) -> Cursor<'t, 'a> {
+    pub(super) fn new(tokens: &'t [(LitmusToken<'a>, Span)], end: Span) -> Cursor<'t, 'a> {
         Cursor { tokens, at: 0, end }
     }
 
-    pub(super) fn peek(&self) -> Option<&'t Token<'a>> {
+    pub(super) fn peek(&self) -> Option<&'t LitmusToken<'a>> {
         self.peek_at(0)
     }
 
-    pub(super) fn peek_at(&self, ahead: usize) -> Option<&'t Token<'a>> {
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&'t LitmusToken<'a>> {
         self.tokens.get(self.at + ahead).map(|(token, _)| token)
     }
 
@@ -132,7 +132,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Option<(&'t Token<'a>, Span)> {
+    pub(super) fn next(&mut self) -> Option<(&'t LitmusToken<'a>, Span)> {
         let (token, span) = self.tokens.get(self.at)?;
         self.at += 1;
         Some((token, *span))
@@ -140,14 +140,14 @@ impl<'t, 'a> Cursor<'t, 'a> {
 
     /// Takes the sign if it is next.
     pub(super) fn sign(&mut self, sign: &str) -> bool {
-        let met = matches!(self.peek(), Some(Token::Sign(s)) if *s == sign);
+        let met = matches!(self.peek(), Some(LitmusToken::Sign(s)) if *s == sign);
         self.at += usize::from(met);
         met
     }
 
     /// Takes the word if it is next, in any case.
     pub(super) fn keyword(&mut self, word: &str) -> bool {
-        let met = matches!(self.peek(), Some(Token::Word(w)) if w.eq_ignore_ascii_case(word));
+        let met = matches!(self.peek(), Some(LitmusToken::Word(w)) if w.eq_ignore_ascii_case(word));
         self.at += usize::from(met);
         met
     }
@@ -158,7 +158,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
 
     pub(super) fn word(&mut self, what: &str) -> Result<(&'a str, Span), Diagnostic> {
         match self.peek() {
-            Some(Token::Word(word)) => {
+            Some(LitmusToken::Word(word)) => {
                 let span = self.span();
                 self.at += 1;
                 Ok((word, span))
@@ -171,7 +171,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
     pub(super) fn integer(&mut self) -> Result<Int, Diagnostic> {
         let negative = self.sign("-");
         match self.peek() {
-            Some(Token::Number(value)) => {
+            Some(LitmusToken::Number(value)) => {
                 self.at += 1;
                 Ok(if negative { -value } else { value.clone() })
             }
@@ -182,8 +182,8 @@ impl<'t, 'a> Cursor<'t, 'a> {
     /// An error that says what was wanted here.
     pub(super) fn unexpected(&self, wanted: &str) -> Diagnostic {
         let found = match self.peek() {
-            Some(Token::Word(text) | Token::Sign(text)) => format!("`{text}`"),
-            Some(Token::Number(value)) => format!("`{value}`"),
+            Some(LitmusToken::Word(text) | LitmusToken::Sign(text)) => format!("`{text}`"),
+            Some(LitmusToken::Number(value)) => format!("`{value}`"),
             None => "the end".to_string(),
         };
         Diagnostic::error(self.span(), format!("expected {wanted}, found {found}"))
@@ -200,16 +200,16 @@ mod tests {
         let found = tokens(text, 0).expect("tokens");
         let kinds: Vec<_> = found.iter().map(|(token, _)| token.clone()).collect();
         let expected = [
-            Token::Number(Int::from(0)),
-            Token::Sign(":"),
-            Token::Word("EAX"),
-            Token::Sign("="),
-            Token::Number(Int::from(31)),
-            Token::Sign("/\\"),
-            Token::Sign("["),
-            Token::Word("x"),
-            Token::Sign("]"),
-            Token::Sign(";"),
+            LitmusToken::Number(Int::from(0)),
+            LitmusToken::Sign(":"),
+            LitmusToken::Word("EAX"),
+            LitmusToken::Sign("="),
+            LitmusToken::Number(Int::from(31)),
+            LitmusToken::Sign("/\\"),
+            LitmusToken::Sign("["),
+            LitmusToken::Word("x"),
+            LitmusToken::Sign("]"),
+            LitmusToken::Sign(";"),
         ];
         assert_eq!(kinds, expected);
         assert!(tokens("(* (* *)", 0).is_err());

@@ -6,11 +6,11 @@
 //! right behind the comparison and can look at its operands.
 
 use super::flags::{compared, compute};
-use super::flow::{Flow, Known};
+use super::flow::{Flow, RegValue};
 use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand};
-use super::layout::Layout;
-use super::operands::{Place, Read};
-use super::registers::{ACCUMULATOR, Arch, FAMILIES, Family};
+use super::layout::MemoryLayout;
+use super::operands::{Destination, Read};
+use super::registers::{ACCUMULATOR, Arch, FAMILIES, RegisterFamily};
 use super::sizes::Sizes;
 use crate::Diagnostic;
 use program::{Arith, Cond, Expr, Fence, Int, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
@@ -23,17 +23,17 @@ pub(super) struct Lowered {
 }
 
 /// What a thread is lowered with.
-pub(super) struct Context<'a> {
+pub(super) struct LitmusContext<'a> {
     pub(super) arch: Arch,
-    pub(super) layout: &'a Layout,
+    pub(super) layout: &'a MemoryLayout,
     pub(super) sizes: &'a Sizes,
     pub(super) code: &'a Code,
     pub(super) flow: &'a Flow,
 }
 
 /// A thread on its way to edges.
-pub(super) struct Lowering<'a> {
-    pub(super) context: &'a Context<'a>,
+pub(super) struct LitmusLowering<'a> {
+    pub(super) context: &'a LitmusContext<'a>,
     builder: ThreadBuilder,
     registers: Vec<Option<RegId>>,
     scratch: Option<RegId>,
@@ -41,17 +41,17 @@ pub(super) struct Lowering<'a> {
 }
 
 /// One way through an instruction: operations in order.
-type Way = Vec<Op>;
+type OpSequence = Vec<Op>;
 
 /// Lowers a thread. `presets` are its registers that do not start at 0; `observed` those that
 /// must exist even if no instruction mentions them.
 pub(super) fn lower(
     name: &str,
-    context: &Context,
-    presets: &[(Family, Int, Span)],
-    observed: &[Family],
+    context: &LitmusContext,
+    presets: &[(RegisterFamily, Int, Span)],
+    observed: &[RegisterFamily],
 ) -> Result<Lowered, Vec<Diagnostic>> {
-    let mut lowering = Lowering {
+    let mut lowering = LitmusLowering {
         context,
         builder: ThreadBuilder::new(name),
         registers: vec![None; FAMILIES],
@@ -93,8 +93,8 @@ pub(super) fn lower(
     Ok(Lowered { thread, registers: lowering.registers })
 }
 
-impl Lowering<'_> {
-    pub(super) fn register(&mut self, family: Family) -> RegId {
+impl LitmusLowering<'_> {
+    pub(super) fn register(&mut self, family: RegisterFamily) -> RegId {
         let slot = &mut self.registers[family.index()];
         *slot.get_or_insert_with(|| self.builder.register(family.name(self.context.arch)))
     }
@@ -107,7 +107,7 @@ impl Lowering<'_> {
             return;
         };
         let registers = self.registers.iter().zip(known);
-        let numbers = registers.filter(|(_, known)| matches!(known, Known::Int(_) | Known::Number));
+        let numbers = registers.filter(|(_, known)| matches!(known, RegValue::Int(_) | RegValue::Number));
         let extend = |(register, _): (&Option<RegId>, _)| {
             register.map(|r| Op::Assign(r, Expr::binary(Arith::And, r, mask.clone())))
         };
@@ -161,7 +161,7 @@ impl Lowering<'_> {
     }
 
     /// The ways through an instruction that is no jump.
-    fn ways(&mut self, at: usize, instruction: &Instruction) -> Result<Vec<Way>, Diagnostic> {
+    fn ways(&mut self, at: usize, instruction: &Instruction) -> Result<Vec<OpSequence>, Diagnostic> {
         let lockable = matches!(
             instruction.kind,
             InstructionKind::Arithmetic(_)
@@ -178,7 +178,7 @@ impl Lowering<'_> {
             let message = format!("`LOCK` cannot stand before this `{}`", instruction.name);
             return Err(Diagnostic::error(instruction.span, message));
         }
-        let one = |way: Result<Way, Diagnostic>| way.map(|way| vec![way]);
+        let one = |way: Result<OpSequence, Diagnostic>| way.map(|way| vec![way]);
         match (instruction.kind, instruction.operands.as_slice()) {
             (InstructionKind::Nothing, _) => Ok(vec![vec![Op::Skip]]),
             (InstructionKind::FullFence, []) => Ok(vec![vec![Op::Fence(Fence::Full)]]),
@@ -216,17 +216,17 @@ impl Lowering<'_> {
         instruction: &Instruction,
         to: &Operand,
         from: &Operand,
-    ) -> Result<Way, Diagnostic> {
+    ) -> Result<OpSequence, Diagnostic> {
         if let (Operand::Register(to), true) = (to, self.is_address(at, from)) {
             // The address is followed by `flow`; the register's value is not looked at.
             self.register(*to);
             return Ok(vec![Op::Skip]);
         }
         match (self.place(at, instruction, to)?, self.read(at, instruction, from)?) {
-            (Place::Register(to), Read::Value(value)) => Ok(vec![Op::Assign(to, value)]),
-            (Place::Register(to), Read::Memory(from)) => Ok(vec![Op::Load(to, from)]),
-            (Place::Memory(to), Read::Value(value)) => Ok(vec![Op::Store(to, value)]),
-            (Place::Memory(_), Read::Memory(_)) => Err(self.bad_operands(instruction)),
+            (Destination::Register(to), Read::Value(value)) => Ok(vec![Op::Assign(to, value)]),
+            (Destination::Register(to), Read::Memory(from)) => Ok(vec![Op::Load(to, from)]),
+            (Destination::Memory(to), Read::Value(value)) => Ok(vec![Op::Store(to, value)]),
+            (Destination::Memory(_), Read::Memory(_)) => Err(self.bad_operands(instruction)),
         }
     }
 
@@ -236,23 +236,36 @@ impl Lowering<'_> {
         instruction: &Instruction,
         a: &Operand,
         b: &Operand,
-    ) -> Result<Way, Diagnostic> {
+    ) -> Result<OpSequence, Diagnostic> {
         // Both must hold numbers: addresses are not moved around.
         let (left, right) = (self.read(at, instruction, a)?, self.read(at, instruction, b)?);
         let scratch = self.scratch();
         match (self.place(at, instruction, a)?, self.place(at, instruction, b)?, left, right) {
-            (Place::Register(a), Place::Register(b), Read::Value(left), Read::Value(right)) => {
+            (Destination::Register(a), Destination::Register(b), Read::Value(left), Read::Value(right)) => {
                 let parts =
                     vec![Op::Assign(scratch, left), Op::Assign(a, right), Op::Assign(b, scratch.into())];
                 Ok(vec![Op::Block { locked: false, parts }])
             }
-            (Place::Memory(memory), Place::Register(register), _, _)
-            | (Place::Register(register), Place::Memory(memory), _, _) => Ok(vec![Op::locked(vec![
-                Op::Load(scratch, memory),
-                Op::Store(memory, register.into()),
-                Op::Assign(register, scratch.into()),
-            ])]),
+            (Destination::Memory(memory), Destination::Register(register), _, _)
+            | (Destination::Register(register), Destination::Memory(memory), _, _) => {
+                Ok(vec![Op::locked(vec![
+                    Op::Load(scratch, memory),
+                    Op::Store(memory, register.into()),
+                    Op::Assign(register, scratch.into()),
+                ])])
+            }
             _ => Err(self.bad_operands(instruction)),
+        }
+    }
+
+    /// A value; one in memory is loaded first.
+    fn loaded(&mut self, read: Read, way: &mut OpSequence) -> Expr<RegId> {
+        match read {
+            Read::Value(value) => value,
+            Read::Memory(variable) => {
+                way.push(Op::Load(self.scratch(), variable));
+                self.scratch().into()
+            }
         }
     }
 
@@ -263,37 +276,28 @@ impl Lowering<'_> {
         operation: Arithmetic,
         to: &Operand,
         by: &Operand,
-    ) -> Result<Way, Diagnostic> {
+    ) -> Result<OpSequence, Diagnostic> {
         let mut way = Vec::new();
         let by = match self.read(at, instruction, by)? {
-            Read::Value(value) => value,
             Read::Memory(_) if matches!(to, Operand::Memory(_)) => return Err(self.bad_operands(instruction)),
-            Read::Memory(variable) => {
-                way.push(Op::Load(self.scratch(), variable));
-                self.scratch().into()
-            }
+            read => self.loaded(read, &mut way),
         };
-        let old = match self.read(at, instruction, to)? {
-            Read::Value(value) => value,
-            Read::Memory(variable) => {
-                way.push(Op::Load(self.scratch(), variable));
-                self.scratch().into()
-            }
-        };
+        let old = self.read(at, instruction, to)?;
+        let old = self.loaded(old, &mut way);
         let result = compute(operation, old.clone(), by.clone());
         let flags = match instruction.kind {
             InstructionKind::Arithmetic(Arithmetic::Sub) => self.set_flags(at, old, by),
             _ => self.set_flags(at, result.clone(), Expr::from(0)),
         };
         match self.place(at, instruction, to)? {
-            Place::Register(to) => {
+            Destination::Register(to) => {
                 way.push(together([flags, vec![Op::Assign(to, result)]].concat()));
             }
-            Place::Memory(variable) if instruction.locked => {
+            Destination::Memory(variable) if instruction.locked => {
                 let parts = [way, flags, vec![Op::Store(variable, result)]].concat();
                 way = vec![Op::locked(parts)];
             }
-            Place::Memory(variable) => {
+            Destination::Memory(variable) => {
                 if !flags.is_empty() {
                     way.push(together(flags));
                 }
@@ -309,17 +313,13 @@ impl Lowering<'_> {
         instruction: &Instruction,
         a: &Operand,
         b: &Operand,
-    ) -> Result<Way, Diagnostic> {
+    ) -> Result<OpSequence, Diagnostic> {
         let mut parts = Vec::new();
         let mut values = Vec::new();
         for operand in [a, b] {
             values.push(match self.read(at, instruction, operand)? {
-                Read::Value(value) => value,
                 Read::Memory(_) if !parts.is_empty() => return Err(self.bad_operands(instruction)),
-                Read::Memory(variable) => {
-                    parts.push(Op::Load(self.scratch(), variable));
-                    self.scratch().into()
-                }
+                read => self.loaded(read, &mut parts),
             });
         }
         let (a, b) = compared(instruction.kind, values.swap_remove(0), values.swap_remove(0));
@@ -332,8 +332,8 @@ impl Lowering<'_> {
         at: usize,
         instruction: &Instruction,
         to: &Operand,
-        by: Family,
-    ) -> Result<Way, Diagnostic> {
+        by: RegisterFamily,
+    ) -> Result<OpSequence, Diagnostic> {
         let old = self.read(at, instruction, to)?;
         self.read(at, instruction, &Operand::Register(by))?;
         if *to == Operand::Register(by) {
@@ -344,18 +344,18 @@ impl Lowering<'_> {
         let flags = self.set_flags(at, sum.clone(), Expr::from(0));
         let give_back = Op::Assign(by, scratch.into());
         Ok(match (self.place(at, instruction, to)?, old) {
-            (Place::Register(to), Read::Value(old)) => {
+            (Destination::Register(to), Read::Value(old)) => {
                 let parts =
                     [vec![Op::Assign(scratch, old)], flags, vec![Op::Assign(to, sum), give_back]].concat();
                 vec![Op::Block { locked: false, parts }]
             }
-            (Place::Memory(variable), _) if instruction.locked => {
+            (Destination::Memory(variable), _) if instruction.locked => {
                 let parts =
                     [vec![Op::Load(scratch, variable)], flags, vec![Op::Store(variable, sum), give_back]]
                         .concat();
                 vec![Op::locked(parts)]
             }
-            (Place::Memory(variable), _) => {
+            (Destination::Memory(variable), _) => {
                 let parts = [flags, vec![give_back]].concat();
                 vec![Op::Load(scratch, variable), Op::Store(variable, sum), together(parts)]
             }
@@ -369,7 +369,7 @@ impl Lowering<'_> {
         instruction: &Instruction,
         to: &Operand,
         new: &Operand,
-    ) -> Result<Vec<Way>, Diagnostic> {
+    ) -> Result<Vec<OpSequence>, Diagnostic> {
         let Read::Value(new) = self.read(at, instruction, new)? else {
             return Err(self.bad_operands(instruction));
         };
@@ -377,11 +377,11 @@ impl Lowering<'_> {
         self.read(at, instruction, to)?;
         let (accumulator, scratch) = (self.register(ACCUMULATOR), self.scratch());
         let (found, write): (Op, Op) = match self.place(at, instruction, to)? {
-            Place::Register(to) => (Op::Assign(scratch, to.into()), Op::Assign(to, new)),
-            Place::Memory(variable) if instruction.locked => {
+            Destination::Register(to) => (Op::Assign(scratch, to.into()), Op::Assign(to, new)),
+            Destination::Memory(variable) if instruction.locked => {
                 (Op::Load(scratch, variable), Op::Store(variable, new))
             }
-            Place::Memory(_) => {
+            Destination::Memory(_) => {
                 let message = format!("`{}` on memory without `LOCK` is not supported", instruction.name);
                 return Err(Diagnostic::error(instruction.span, message));
             }

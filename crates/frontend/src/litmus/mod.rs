@@ -21,14 +21,14 @@ mod registers;
 mod sizes;
 
 use crate::{Diagnostic, Frontend, Options, Parsed};
-use condition::{Prop, Spot, Tail};
+use condition::{Observable, Prop, Tail};
 use flow::Flow;
-use header::{Init, Value};
+use header::{Init, LitmusValue};
 use instructions::{Address, Code, Operand};
-use layout::Layout;
-use lower::{Context, Lowered};
+use layout::MemoryLayout;
+use lower::{LitmusContext, Lowered};
 use program::{Domain, Program, Source, Span, Variable};
-use registers::{Arch, Family};
+use registers::{Arch, RegisterFamily};
 use sizes::Sizes;
 use std::collections::{BTreeSet, HashMap};
 
@@ -81,13 +81,18 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let layout = Layout::of(&test, &flows)?;
+    let layout = MemoryLayout::of(&test, &flows)?;
     let (sizes, mut warnings) = Sizes::of(&test, &flows, &layout)?;
     let mut program = Program::new(test.name.clone(), source);
     add_variables(&test, &layout, &mut program);
     let lowered = add_threads(&test, &flows, &sizes, &layout)?;
-    let view =
-        question::View { test: &test, flows: &flows, sizes: &sizes, layout: &layout, lowered: &lowered };
+    let view = question::LoweredTest {
+        test: &test,
+        flows: &flows,
+        sizes: &sizes,
+        layout: &layout,
+        lowered: &lowered,
+    };
     program.question = Some(view.question(options.observe_all, &mut warnings)?);
     program.threads = lowered.into_iter().map(|lowered| lowered.thread).collect();
     match program.validate() {
@@ -118,7 +123,7 @@ fn check_places(test: &Test) -> Vec<Diagnostic> {
     };
     test.init.registers.iter().for_each(|preset| check(preset.thread, preset.span));
     test.spots(&mut |spot, span| {
-        if let Spot::Register(thread, ..) = spot {
+        if let Observable::Register(thread, ..) = spot {
             check(*thread, span);
         }
     });
@@ -129,7 +134,7 @@ fn check_places(test: &Test) -> Vec<Diagnostic> {
             errors.push(Diagnostic::error(location.span, message).related(first, "first here"));
         }
     }
-    let mut seen: HashMap<(usize, Family), Span> = HashMap::new();
+    let mut seen: HashMap<(usize, RegisterFamily), Span> = HashMap::new();
     for preset in &test.init.registers {
         if let Some(first) = seen.insert((preset.thread, preset.family), preset.span) {
             let message = "this register is given a value twice";
@@ -141,7 +146,7 @@ fn check_places(test: &Test) -> Vec<Diagnostic> {
 
 impl Test {
     /// Calls `visit` on everything the question speaks of.
-    fn spots<'a>(&'a self, visit: &mut dyn FnMut(&'a Spot, Span)) {
+    fn spots<'a>(&'a self, visit: &mut dyn FnMut(&'a Observable, Span)) {
         self.tail.listed.iter().for_each(|(spot, span)| visit(spot, *span));
         spots_of(&self.tail.filter, visit);
         spots_of(&self.tail.prop, visit);
@@ -161,7 +166,7 @@ impl Test {
     }
 }
 
-fn spots_of<'a>(prop: &'a Prop, visit: &mut dyn FnMut(&'a Spot, Span)) {
+fn spots_of<'a>(prop: &'a Prop, visit: &mut dyn FnMut(&'a Observable, Span)) {
     match prop {
         Prop::Const(_) => {}
         Prop::Is(spot, _, span) => visit(spot, *span),
@@ -175,7 +180,7 @@ fn spots_of<'a>(prop: &'a Prop, visit: &mut dyn FnMut(&'a Spot, Span)) {
 }
 
 /// Declared locations first, then those that are only used, which start at 0.
-fn add_variables(test: &Test, layout: &Layout, program: &mut Program) {
+fn add_variables(test: &Test, layout: &MemoryLayout, program: &mut Program) {
     for declared in &test.init.locations {
         let bits = layout.symbols.get(&declared.name).map_or(32, |symbol| symbol.bytes as u32 * 8);
         for (at, cell) in declared.cells.iter().enumerate() {
@@ -194,29 +199,31 @@ fn add_threads(
     test: &Test,
     flows: &[Flow],
     sizes: &Sizes,
-    layout: &Layout,
+    layout: &MemoryLayout,
 ) -> Result<Vec<Lowered>, Vec<Diagnostic>> {
     let mut observed = vec![BTreeSet::new(); test.threads.len()];
     test.spots(&mut |spot, _| {
-        if let Spot::Register(thread, family, _) = spot {
+        if let Observable::Register(thread, family, _) = spot {
             observed[*thread].insert(*family);
         }
     });
     let mut errors = Vec::new();
     let mut threads = Vec::new();
     for (thread, code) in test.threads.iter().enumerate() {
-        let context = Context { arch: test.arch, layout, sizes, code, flow: &flows[thread] };
+        let context = LitmusContext { arch: test.arch, layout, sizes, code, flow: &flows[thread] };
         let presets: Vec<_> = test
             .init
             .registers
             .iter()
             .filter(|preset| preset.thread == thread)
             .filter_map(|preset| match &preset.value {
-                Value::Int(value) if *value != 0.into() => Some((preset.family, value.clone(), preset.span)),
+                LitmusValue::Int(value) if *value != 0.into() => {
+                    Some((preset.family, value.clone(), preset.span))
+                }
                 _ => None,
             })
             .collect();
-        let observed: Vec<Family> = observed[thread].iter().copied().collect();
+        let observed: Vec<RegisterFamily> = observed[thread].iter().copied().collect();
         match lower::lower(&format!("P{thread}"), &context, &presets, &observed) {
             Ok(lowered) => threads.push(lowered),
             Err(found) => errors.extend(found),

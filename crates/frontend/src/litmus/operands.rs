@@ -1,9 +1,9 @@
 //! Operands to registers, constants and variables.
 
-use super::flow::Known;
+use super::flow::RegValue;
 use super::instructions::{Address, Instruction, Operand};
-use super::lower::Lowering;
-use super::registers::Family;
+use super::lower::LitmusLowering;
+use super::registers::RegisterFamily;
 use crate::Diagnostic;
 use program::{Expr, RegId, VarId};
 
@@ -14,23 +14,23 @@ pub(super) enum Read {
 }
 
 /// An operand that can be written to.
-pub(super) enum Place {
+pub(super) enum Destination {
     Register(RegId),
     Memory(VarId),
 }
 
-impl Lowering<'_> {
+impl LitmusLowering<'_> {
     pub(super) fn is_address(&self, at: usize, operand: &Operand) -> bool {
         match operand {
             Operand::AddressOf(_) => true,
-            Operand::Register(family) => matches!(self.known(at, *family), Known::Address(..)),
+            Operand::Register(family) => matches!(self.known(at, *family), RegValue::Address(..)),
             _ => false,
         }
     }
 
-    pub(super) fn known(&self, at: usize, family: Family) -> &Known {
+    pub(super) fn known(&self, at: usize, family: RegisterFamily) -> &RegValue {
         let state = self.context.flow.known[at].as_ref();
-        state.map_or(&Known::Number, |state| &state[family.index()])
+        state.map_or(&RegValue::Number, |state| &state[family.index()])
     }
 
     pub(super) fn read(
@@ -41,8 +41,8 @@ impl Lowering<'_> {
     ) -> Result<Read, Diagnostic> {
         match operand {
             Operand::Register(family) => match self.known(at, *family) {
-                Known::Int(_) | Known::Number => Ok(Read::Value(self.register(*family).into())),
-                Known::Address(..) | Known::Mixed => {
+                RegValue::Int(_) | RegValue::Number => Ok(Read::Value(self.register(*family).into())),
+                RegValue::Address(..) | RegValue::Mixed => {
                     let register = family.name(self.context.arch);
                     let message = format!(
                         "`{}` computes with an address in `{register}`, which is not supported",
@@ -70,10 +70,10 @@ impl Lowering<'_> {
         at: usize,
         instruction: &Instruction,
         operand: &Operand,
-    ) -> Result<Place, Diagnostic> {
+    ) -> Result<Destination, Diagnostic> {
         match operand {
-            Operand::Register(family) => Ok(Place::Register(self.register(*family))),
-            Operand::Memory(address) => self.variable(at, instruction, address).map(Place::Memory),
+            Operand::Register(family) => Ok(Destination::Register(self.register(*family))),
+            Operand::Memory(address) => self.variable(at, instruction, address).map(Destination::Memory),
             Operand::Label(name) => Err(bare_word(instruction, name)),
             _ => Err(self.bad_operands(instruction)),
         }

@@ -1,23 +1,23 @@
 //! The question of a test over the places of the lowered program.
 
 use super::Test;
-use super::condition::{Prop, Spot};
-use super::flow::{Flow, Known};
-use super::header::Value;
-use super::layout::Layout;
+use super::condition::{Observable, Prop};
+use super::flow::{Flow, RegValue};
+use super::header::LitmusValue;
+use super::layout::MemoryLayout;
 use super::lower::Lowered;
-use super::registers::Family;
+use super::registers::RegisterFamily;
 use super::sizes::{Sizes, signed};
 use crate::Diagnostic;
 use program::{Cond, Place, Question, Relation, Span, ThreadId, VarId};
 use std::collections::BTreeMap;
 
 /// A lowered test, as far as its question needs it.
-pub(super) struct View<'a> {
+pub(super) struct LoweredTest<'a> {
     pub(super) test: &'a Test,
     pub(super) flows: &'a [Flow],
     pub(super) sizes: &'a Sizes,
-    pub(super) layout: &'a Layout,
+    pub(super) layout: &'a MemoryLayout,
     pub(super) lowered: &'a [Lowered],
 }
 
@@ -28,7 +28,7 @@ enum Key {
     Location(String, usize),
 }
 
-impl View<'_> {
+impl LoweredTest<'_> {
     /// The question. It observes what the test names, or every register that is written and
     /// every location as well.
     pub(super) fn question(
@@ -65,9 +65,10 @@ impl View<'_> {
     }
 
     /// What the proposition and `locations` name; the filter is not shown.
-    fn named_spots(&self) -> Vec<(&Spot, Span)> {
+    fn named_spots(&self) -> Vec<(&Observable, Span)> {
         let tail = &self.test.tail;
-        let mut spots: Vec<(&Spot, Span)> = tail.listed.iter().map(|(spot, span)| (spot, *span)).collect();
+        let mut spots: Vec<(&Observable, Span)> =
+            tail.listed.iter().map(|(spot, span)| (spot, *span)).collect();
         super::spots_of(&tail.prop, &mut |spot, span| spots.push((spot, span)));
         spots
     }
@@ -76,7 +77,7 @@ impl View<'_> {
         for (thread, code) in self.test.threads.iter().enumerate() {
             for instruction in &code.instructions {
                 for family in instruction.written() {
-                    let spot = Spot::Register(thread, family, self.test.arch.bits());
+                    let spot = Observable::Register(thread, family, self.test.arch.bits());
                     let Some(register) = self.lowered[thread].registers[family.index()] else { continue };
                     if self.holds_address(&spot) {
                         warnings.push(not_listed(instruction.span));
@@ -88,16 +89,16 @@ impl View<'_> {
         }
         for (name, symbol) in &self.layout.symbols {
             for cell in 0..symbol.cells {
-                let key = self.key(&Spot::Location(name.clone(), Some(cell)));
+                let key = self.key(&Observable::Location(name.clone(), Some(cell)));
                 observed.insert(key, Place::Memory(VarId::new(symbol.first.index() + cell)));
             }
         }
     }
 
-    fn key(&self, spot: &Spot) -> Key {
+    fn key(&self, spot: &Observable) -> Key {
         match spot {
-            Spot::Register(thread, family, _) => Key::Register(*thread, family.name(self.test.arch)),
-            Spot::Location(name, cell) => {
+            Observable::Register(thread, family, _) => Key::Register(*thread, family.name(self.test.arch)),
+            Observable::Location(name, cell) => {
                 let is_array = self.test.init.locations.iter().any(|l| l.name == *name && l.is_array);
                 let cell = cell.unwrap_or(0);
                 let shown = if is_array { format!("{name}[{cell}]") } else { format!("[{name}]") };
@@ -107,27 +108,27 @@ impl View<'_> {
     }
 
     /// Whether a register may hold an address when its thread has ended.
-    fn holds_address(&self, spot: &Spot) -> bool {
+    fn holds_address(&self, spot: &Observable) -> bool {
         match spot {
-            Spot::Register(thread, family, _) => {
-                matches!(self.at_end(*thread, *family), Some(Known::Address(..) | Known::Mixed))
+            Observable::Register(thread, family, _) => {
+                matches!(self.at_end(*thread, *family), Some(RegValue::Address(..) | RegValue::Mixed))
             }
-            Spot::Location(..) => false,
+            Observable::Location(..) => false,
         }
     }
 
-    fn at_end(&self, thread: usize, family: Family) -> Option<&Known> {
+    fn at_end(&self, thread: usize, family: RegisterFamily) -> Option<&RegValue> {
         Some(&self.flows[thread].known.last()?.as_ref()?[family.index()])
     }
 
-    fn place(&self, spot: &Spot, span: Span) -> Result<Place, Diagnostic> {
+    fn place(&self, spot: &Observable, span: Span) -> Result<Place, Diagnostic> {
         match spot {
-            Spot::Register(thread, family, _) => {
+            Observable::Register(thread, family, _) => {
                 let register = self.lowered[*thread].registers[family.index()];
                 let missing = || Diagnostic::error(span, "this register does not exist");
                 register.map(|r| Place::Register(ThreadId::new(*thread), r)).ok_or_else(missing)
             }
-            Spot::Location(name, cell) => {
+            Observable::Location(name, cell) => {
                 let found = self.layout.symbols.get(name).filter(|symbol| cell.unwrap_or(0) < symbol.cells);
                 let found = found.filter(|symbol| cell.is_some() || symbol.cells == 1);
                 let message = || Diagnostic::error(span, format!("`{name}` has no such cell"));
@@ -138,10 +139,10 @@ impl View<'_> {
     }
 
     /// How many bits a place has.
-    fn bits(&self, spot: &Spot) -> u32 {
+    fn bits(&self, spot: &Observable) -> u32 {
         match spot {
-            Spot::Register(..) => self.test.arch.bits(),
-            Spot::Location(name, _) => {
+            Observable::Register(..) => self.test.arch.bits(),
+            Observable::Location(name, _) => {
                 self.layout.symbols.get(name).map_or(32, |symbol| symbol.bytes as u32 * 8)
             }
         }
@@ -182,31 +183,37 @@ impl View<'_> {
         }
     }
 
-    fn is(&self, spot: &Spot, value: &Value, span: Span, errors: &mut Vec<Diagnostic>) -> Cond<Place> {
+    fn is(
+        &self,
+        spot: &Observable,
+        value: &LitmusValue,
+        span: Span,
+        errors: &mut Vec<Diagnostic>,
+    ) -> Cond<Place> {
         let known = match spot {
-            Spot::Register(thread, family, _) => self.at_end(*thread, *family),
-            Spot::Location(..) => None,
+            Observable::Register(thread, family, _) => self.at_end(*thread, *family),
+            Observable::Location(..) => None,
         };
         match (value, known) {
-            (Value::Address(name, 0), Some(Known::Address(held, offset))) => {
+            (LitmusValue::Address(name, 0), Some(RegValue::Address(held, offset))) => {
                 return Cond::Const(name == held && *offset == 0.into());
             }
-            (Value::Address(..), _) => {
+            (LitmusValue::Address(..), _) => {
                 errors.push(Diagnostic::error(span, "comparing with an address is not supported here"));
                 return Cond::TRUE;
             }
-            (Value::Int(_), Some(Known::Address(..) | Known::Mixed)) => {
+            (LitmusValue::Int(_), Some(RegValue::Address(..) | RegValue::Mixed)) => {
                 errors.push(Diagnostic::error(span, "this register holds an address"));
                 return Cond::TRUE;
             }
             _ => {}
         }
-        let Value::Int(value) = value else { return Cond::TRUE };
+        let LitmusValue::Int(value) = value else { return Cond::TRUE };
         match self.place(spot, span) {
             Ok(place) => {
                 let value = match spot {
-                    Spot::Register(.., named) => self.sizes.in_register(value, *named),
-                    Spot::Location(..) => signed(value, self.bits(spot)),
+                    Observable::Register(.., named) => self.sizes.in_register(value, *named),
+                    Observable::Location(..) => signed(value, self.bits(spot)),
                 };
                 Cond::compare(Relation::Eq, place, value)
             }

@@ -12,12 +12,12 @@ pub(super) enum Arch {
 
 /// A register of the machine, whatever part of it is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Family(u8);
+pub(super) struct RegisterFamily(u8);
 
 /// A register as an instruction names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Named {
-    pub(super) family: Family,
+pub(super) struct NamedRegister {
+    pub(super) family: RegisterFamily,
     /// How many bits this name covers.
     pub(super) bits: u32,
     /// Whether it names the second byte (`AH`), which is not modelled.
@@ -28,7 +28,7 @@ pub(super) struct Named {
 pub(super) const FAMILIES: usize = 24;
 
 /// The accumulator, which `CMPXCHG` compares with.
-pub(super) const ACCUMULATOR: Family = Family(0);
+pub(super) const ACCUMULATOR: RegisterFamily = RegisterFamily(0);
 
 /// Base names: `a` gives al, ax, eax, rax; `si` gives sil, si, esi, rsi.
 const LETTERS: [&str; 4] = ["a", "b", "c", "d"];
@@ -36,9 +36,10 @@ const POINTERS: [&str; 5] = ["si", "di", "bp", "sp", "ip"];
 const SEGMENTS: [&str; 6] = ["cs", "ds", "es", "fs", "gs", "ss"];
 
 /// The register of this name, in any case.
-pub(super) fn register(word: &str) -> Option<Named> {
+pub(super) fn register(word: &str) -> Option<NamedRegister> {
     let word = word.to_ascii_lowercase();
-    let named = |family: usize, bits| Some(Named { family: Family(family as u8), bits, high: false });
+    let named =
+        |family: usize, bits| Some(NamedRegister { family: RegisterFamily(family as u8), bits, high: false });
     for (at, letter) in LETTERS.iter().enumerate() {
         match word.strip_prefix('e').or(word.strip_prefix('r')).unwrap_or(&word).strip_prefix(letter) {
             Some("x") if word.starts_with('r') => return named(at, 64),
@@ -46,7 +47,7 @@ pub(super) fn register(word: &str) -> Option<Named> {
             Some("x") => return named(at, 16),
             Some("l") if word.len() == 2 => return named(at, 8),
             Some("h") if word.len() == 2 => {
-                return Some(Named { family: Family(at as u8), bits: 8, high: true });
+                return Some(NamedRegister { family: RegisterFamily(at as u8), bits: 8, high: true });
             }
             _ => {}
         }
@@ -86,7 +87,7 @@ impl Arch {
     }
 }
 
-impl Family {
+impl RegisterFamily {
     /// Its place in a table of all families.
     pub(super) fn index(self) -> usize {
         usize::from(self.0)

@@ -14,11 +14,11 @@
 //! loop cannot be bounded this way: that is a warning, as runs long enough to wrap are not
 //! what a litmus test is about. Everything else that does not fit is an error.
 
-use super::condition::Spot;
+use super::condition::Observable;
 use super::flow::Flow;
-use super::header::Value;
+use super::header::LitmusValue;
 use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand, When};
-use super::layout::Layout;
+use super::layout::MemoryLayout;
 use super::{Test, spots_of};
 use crate::Diagnostic;
 use num_traits::{Signed, Zero};
@@ -40,7 +40,7 @@ impl Sizes {
     pub(super) fn of(
         test: &Test,
         flows: &[Flow],
-        layout: &Layout,
+        layout: &MemoryLayout,
     ) -> Result<(Sizes, Vec<Diagnostic>), Vec<Diagnostic>> {
         let used = used(test, layout);
         let (least, most) = (used.iter().min(), used.iter().max());
@@ -122,13 +122,13 @@ fn is_word(value: &Int, bits: u32) -> bool {
 
 /// All sizes that matter: of operands, of the cells they access, and of parts of registers
 /// that are given a value or asked for.
-fn used(test: &Test, layout: &Layout) -> Vec<u32> {
+fn used(test: &Test, layout: &MemoryLayout) -> Vec<u32> {
     let instructions = test.threads.iter().flat_map(|code| &code.instructions);
     let mut used: Vec<u32> = instructions.filter(|i| uses_data(i)).map(|i| i.bits).collect();
     used.extend(layout.symbols.values().filter(|s| s.accessed).map(|s| s.bytes as u32 * 8));
     let mut names: Vec<u32> = test.init.registers.iter().map(|preset| preset.bits).collect();
-    let mut see = |spot: &Spot, _| {
-        if let Spot::Register(.., bits) = spot {
+    let mut see = |spot: &Observable, _| {
+        if let Observable::Register(.., bits) = spot {
             names.push(*bits);
         }
     };
@@ -139,7 +139,7 @@ fn used(test: &Test, layout: &Layout) -> Vec<u32> {
 }
 
 /// Values that do not fit cells which no instruction accesses: they take part in nothing else.
-fn unused_cells(test: &Test, layout: &Layout) -> Vec<Diagnostic> {
+fn unused_cells(test: &Test, layout: &MemoryLayout) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     for location in &test.init.locations {
         let Some(symbol) = layout.symbols.get(&location.name).filter(|s| !s.accessed) else { continue };
@@ -167,7 +167,7 @@ struct Constant<'a> {
     whole_register: bool,
 }
 
-fn constants<'a>(test: &'a Test, layout: &Layout) -> Vec<Constant<'a>> {
+fn constants<'a>(test: &'a Test, layout: &MemoryLayout) -> Vec<Constant<'a>> {
     let mut constants = Vec::new();
     let mut add = |value: &Int, span, name, whole_register| {
         constants.push(Constant { value: value.clone(), span, name, whole_register });
@@ -178,7 +178,7 @@ fn constants<'a>(test: &'a Test, layout: &Layout) -> Vec<Constant<'a>> {
         }
     }
     for preset in &test.init.registers {
-        if let Value::Int(value) = &preset.value {
+        if let LitmusValue::Int(value) = &preset.value {
             add(value, preset.span, None, preset.bits >= test.arch.bits());
         }
     }

@@ -2,7 +2,7 @@
 //! `locked` in front of a `write`. The branch of an `if` or `while` is one statement, so there
 //! braces are added.
 
-use super::lexer::{self, RmmTokenKind, Token};
+use super::lexer::{self, RmmToken, RmmTokenKind};
 use super::parser::is_keyword;
 use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write};
@@ -52,13 +52,13 @@ pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Dia
 }
 
 /// Whether a statement stands alone behind `then`, `else` or `do`.
-fn is_branch(tokens: &[Token<'_>], span: Span) -> bool {
+fn is_branch(tokens: &[RmmToken<'_>], span: Span) -> bool {
     let mut before = tokens[..tokens.partition_point(|token| token.span.start < span.start)].iter().rev();
     let mut last = before.next();
     if last.is_some_and(|token| token.kind == RmmTokenKind::Sign(":")) {
         let label = before.next();
         last = match label {
-            Some(Token { kind: RmmTokenKind::Word(word), .. }) if !is_keyword(word) => before.next(),
+            Some(RmmToken { kind: RmmTokenKind::Word(word), .. }) if !is_keyword(word) => before.next(),
             _ => last,
         };
     }

@@ -21,15 +21,15 @@ pub(super) enum RmmTokenKind<'a> {
 
 /// A token, its place, and the macro call it came through (0 for none).
 #[derive(Clone, Debug)]
-pub(super) struct Token<'a> {
+pub(super) struct RmmToken<'a> {
     pub(super) kind: RmmTokenKind<'a>,
     pub(super) span: Span,
     pub(super) frame: u32,
 }
 
-/// A macro call: the frame it stands in, and where.
+/// A macro call: the call that it stands in (0 for none), and where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct MacroCall {
     pub(super) parent: u32,
     pub(super) call: Span,
 }
@@ -37,8 +37,8 @@ pub(super) struct Frame {
 /// All tokens, macros expanded.
 #[derive(Debug)]
 pub(super) struct Tokens<'a> {
-    pub(super) tokens: Vec<Token<'a>>,
-    pub(super) frames: Vec<Frame>,
+    pub(super) tokens: Vec<RmmToken<'a>>,
+    pub(super) frames: Vec<MacroCall>,
 }
 
 /// An expansion that grows beyond this is refused.
@@ -55,7 +55,7 @@ pub(super) fn tokens(text: &str) -> Result<Tokens<'_>, Diagnostic> {
     let raw = scan(text)?;
     let mut expander = Expander {
         macros: HashMap::new(),
-        out: Tokens { tokens: Vec::new(), frames: vec![Frame { parent: 0, call: Span::NONE }] },
+        out: Tokens { tokens: Vec::new(), frames: vec![MacroCall { parent: 0, call: Span::NONE }] },
         active: Vec::new(),
         work: 0,
     };
@@ -64,7 +64,7 @@ pub(super) fn tokens(text: &str) -> Result<Tokens<'_>, Diagnostic> {
 }
 
 /// The words and signs of a text as it stands, macros and all.
-pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, Diagnostic> {
+pub(super) fn scan(text: &str) -> Result<Vec<RmmToken<'_>>, Diagnostic> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -95,7 +95,7 @@ pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, Diagnostic> {
             let span = Span::new(at, at + first.len_utf8());
             return Err(Diagnostic::error(span, format!("`{first}` means nothing here")));
         };
-        found.push(Token { kind, span: Span::new(at, at + length), frame: 0 });
+        found.push(RmmToken { kind, span: Span::new(at, at + length), frame: 0 });
         at += length;
     }
     Ok(found)
@@ -113,7 +113,7 @@ fn number(digits: &str, at: usize) -> Result<RmmTokenKind<'_>, Diagnostic> {
 
 struct Macro<'a> {
     parameters: Vec<&'a str>,
-    body: Vec<Token<'a>>,
+    body: Vec<RmmToken<'a>>,
 }
 
 struct Expander<'a> {
@@ -126,7 +126,7 @@ struct Expander<'a> {
 }
 
 impl<'a> Expander<'a> {
-    fn expand(&mut self, tokens: &[Token<'a>], frame: u32) -> Result<(), Diagnostic> {
+    fn expand(&mut self, tokens: &[RmmToken<'a>], frame: u32) -> Result<(), Diagnostic> {
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             match &token.kind {
@@ -146,7 +146,7 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    fn push(&mut self, token: Token<'a>) -> Result<(), Diagnostic> {
+    fn push(&mut self, token: RmmToken<'a>) -> Result<(), Diagnostic> {
         if self.out.tokens.len() >= MAX_TOKENS {
             return Err(Diagnostic::error(token.span, "the macros of this text expand to too much"));
         }
@@ -155,7 +155,7 @@ impl<'a> Expander<'a> {
     }
 
     /// `macro name(a, b) … endmacro`; the position behind it.
-    fn define(&mut self, tokens: &[Token<'a>], start: usize) -> Result<usize, Diagnostic> {
+    fn define(&mut self, tokens: &[RmmToken<'a>], start: usize) -> Result<usize, Diagnostic> {
         let missing = |at: usize, what: &str| {
             let span = tokens.get(at).map_or(tokens[start].span, |token| token.span);
             Diagnostic::error(span, format!("expected {what} in this macro"))
@@ -200,7 +200,7 @@ impl<'a> Expander<'a> {
     }
 
     /// `name(x, y)`; the position behind it.
-    fn call(&mut self, tokens: &[Token<'a>], start: usize, frame: u32) -> Result<usize, Diagnostic> {
+    fn call(&mut self, tokens: &[RmmToken<'a>], start: usize, frame: u32) -> Result<usize, Diagnostic> {
         let RmmTokenKind::Word(name) = tokens[start].kind else { return Ok(start + 1) };
         let span = tokens[start].span;
         if self.active.contains(&name) || self.active.len() >= MAX_DEPTH {
@@ -213,7 +213,7 @@ impl<'a> Expander<'a> {
             return Err(Diagnostic::error(span, format!("`{name}` takes {wanted} arguments, not {given}")));
         }
         let inner = u32::try_from(self.out.frames.len()).unwrap_or(u32::MAX);
-        self.out.frames.push(Frame { parent: frame, call: span.to(tokens[end - 1].span) });
+        self.out.frames.push(MacroCall { parent: frame, call: span.to(tokens[end - 1].span) });
         let mut body = Vec::new();
         for token in &definition.body {
             let parameter = match &token.kind {
@@ -223,11 +223,14 @@ impl<'a> Expander<'a> {
             match parameter {
                 Some(at) => {
                     // The argument stands in the call, but belongs to the statement in the body.
-                    let moved =
-                        arguments[at].iter().map(|t| Token { span: token.span, frame: inner, ..t.clone() });
+                    let moved = arguments[at].iter().map(|t| RmmToken {
+                        span: token.span,
+                        frame: inner,
+                        ..t.clone()
+                    });
                     body.extend(moved);
                 }
-                None => body.push(Token { frame: inner, ..token.clone() }),
+                None => body.push(RmmToken { frame: inner, ..token.clone() }),
             }
             if self.work + body.len() > 4 * MAX_TOKENS {
                 return Err(Diagnostic::error(span, "the macros of this text expand to too much"));
@@ -241,9 +244,9 @@ impl<'a> Expander<'a> {
     }
 }
 
-type Arguments<'t, 'a> = (Vec<&'t [Token<'a>]>, usize);
+type Arguments<'t, 'a> = (Vec<&'t [RmmToken<'a>]>, usize);
 
-fn arguments<'t, 'a>(tokens: &'t [Token<'a>], start: usize) -> Result<Arguments<'t, 'a>, Diagnostic> {
+fn arguments<'t, 'a>(tokens: &'t [RmmToken<'a>], start: usize) -> Result<Arguments<'t, 'a>, Diagnostic> {
     let error = |message: &str| Err(Diagnostic::error(tokens[start].span, message));
     if !matches!(tokens.get(start + 1), Some(t) if t.kind == RmmTokenKind::Sign("(")) {
         return error("this is a macro; its arguments must follow in parentheses");
@@ -278,7 +281,7 @@ mod tests {
 
     fn expand(text: &str) -> String {
         let tokens = tokens(text).expect("tokens").tokens;
-        let word = |token: &Token| match &token.kind {
+        let word = |token: &RmmToken| match &token.kind {
             RmmTokenKind::Word(word) | RmmTokenKind::Sign(word) => (*word).to_string(),
             RmmTokenKind::Register(name) => format!("${name}"),
             RmmTokenKind::Number(value) => value.to_string(),

@@ -7,7 +7,7 @@
 //! of a branch, or at a label, is a step of its own; elsewhere it joins two places.
 
 use super::domains::{must_hold, range, within};
-use super::syntax::{Declaration, Labelled, Memory, Process, Statement, Strength};
+use super::syntax::{Declaration, Labelled, MemoryOperand, Process, RmmStatement, WriteStrength};
 use crate::Diagnostic;
 use num_traits::ToPrimitive;
 use program::{Cond, Domain, Expr, Fence, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
@@ -42,7 +42,7 @@ pub(super) fn lower(
         builder.register(register.name.clone());
     }
     let start = presets(&mut builder, &process.registers, skipped);
-    let mut lowering = Lowering {
+    let mut lowering = RmmLowering {
         index,
         max_size,
         variables,
@@ -85,20 +85,20 @@ fn unused_name(registers: &[Declaration]) -> String {
     name
 }
 
-struct Label {
+struct JumpLabel {
     loc: Loc,
     defined: Option<Span>,
     used: Span,
 }
 
-struct Lowering<'a> {
+struct RmmLowering<'a> {
     index: usize,
     max_size: usize,
     variables: &'a Variables,
     domains: Vec<Domain>,
     seen_name: String,
     seen: Option<RegId>,
-    labels: HashMap<String, Label>,
+    labels: HashMap<String, JumpLabel>,
     errors: Vec<Diagnostic>,
     builder: ThreadBuilder,
 }
@@ -106,7 +106,7 @@ struct Lowering<'a> {
 /// A variable a statement may mean, and when it means it.
 type Choice = (Option<Cond<RegId>>, VarId);
 
-impl Lowering<'_> {
+impl RmmLowering<'_> {
     /// A sequence of statements. `fresh` says that `from` may be joined with another place.
     fn list(&mut self, mut from: Loc, statements: &[Labelled], mut fresh: bool) -> Loc {
         for statement in statements {
@@ -133,7 +133,7 @@ impl Lowering<'_> {
 
     fn define(&mut self, name: &str, span: Span, here: Loc) {
         match self.labels.get_mut(name) {
-            Some(Label { defined: Some(first), .. }) => {
+            Some(JumpLabel { defined: Some(first), .. }) => {
                 let error =
                     Diagnostic::error(span, format!("the label `{name}` is set twice in this process"));
                 self.errors.push(error.related(*first, "first set here"));
@@ -144,7 +144,8 @@ impl Lowering<'_> {
                 self.builder.label(here, name);
             }
             None => {
-                self.labels.insert(name.to_string(), Label { loc: here, defined: Some(span), used: span });
+                self.labels
+                    .insert(name.to_string(), JumpLabel { loc: here, defined: Some(span), used: span });
                 self.builder.label(here, name);
             }
         }
@@ -155,7 +156,7 @@ impl Lowering<'_> {
             return label.loc;
         }
         let loc = self.builder.location(Span::NONE);
-        self.labels.insert(name.to_string(), Label { loc, defined: None, used: span });
+        self.labels.insert(name.to_string(), JumpLabel { loc, defined: None, used: span });
         loc
     }
 
@@ -168,9 +169,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn statement(&mut self, from: Loc, statement: &Statement, span: Span, fresh: bool) -> Loc {
+    fn statement(&mut self, from: Loc, statement: &RmmStatement, span: Span, fresh: bool) -> Loc {
         match statement {
-            Statement::Goto(label) => {
+            RmmStatement::Goto(label) => {
                 let target = self.target(label, span);
                 if fresh {
                     self.builder.merge(from, target, span);
@@ -179,8 +180,8 @@ impl Lowering<'_> {
                 }
                 self.builder.location(Span::NONE)
             }
-            Statement::Sequence(inner) => self.list(from, inner, fresh),
-            Statement::If(cond, yes, no) => {
+            RmmStatement::Sequence(inner) => self.list(from, inner, fresh),
+            RmmStatement::If(cond, yes, no) => {
                 let start = self.builder.step(from, Op::Assume(cond.clone()), span);
                 let end = self.labelled(start, yes, true);
                 let other = self.builder.step(from, Op::Assume(cond.clone().negate()), span);
@@ -191,13 +192,13 @@ impl Lowering<'_> {
                 self.builder.merge(end, other, span);
                 end
             }
-            Statement::While(cond, body) => {
+            RmmStatement::While(cond, body) => {
                 let start = self.builder.step(from, Op::Assume(cond.clone()), span);
                 let end = self.labelled(start, body, true);
                 self.builder.merge(end, from, span);
                 self.builder.step(from, Op::Assume(cond.clone().negate()), span)
             }
-            Statement::Either(alternatives) => {
+            RmmStatement::Either(alternatives) => {
                 let after = self.builder.location(Span::NONE);
                 for alternative in alternatives {
                     let end = self.list(from, alternative, false);
@@ -205,7 +206,7 @@ impl Lowering<'_> {
                 }
                 after
             }
-            Statement::Locked(alternatives) => self.locked(from, alternatives, span),
+            RmmStatement::Locked(alternatives) => self.locked(from, alternatives, span),
             plain => {
                 let after = self.builder.location(Span::NONE);
                 for way in self.instruction(plain, span) {
@@ -228,16 +229,16 @@ impl Lowering<'_> {
     }
 
     /// The ways through an instruction that is neither control nor a locked block.
-    fn instruction(&mut self, statement: &Statement, span: Span) -> Vec<Vec<Op>> {
+    fn instruction(&mut self, statement: &RmmStatement, span: Span) -> Vec<Vec<Op>> {
         let memory = match statement {
-            Statement::Read(_, memory)
-            | Statement::Await(memory, _)
-            | Statement::Write(memory, ..)
-            | Statement::Cas(memory, ..) => memory,
-            Statement::Fence => return vec![vec![Op::Fence(Fence::Full)]],
-            Statement::StoreFence => return vec![vec![Op::Fence(Fence::Store)]],
-            Statement::Assign(register, value) => return vec![self.assign(*register, value)],
-            Statement::Assume(cond) => return vec![vec![Op::Assume(cond.clone())]],
+            RmmStatement::Read(_, memory)
+            | RmmStatement::Await(memory, _)
+            | RmmStatement::Write(memory, ..)
+            | RmmStatement::Cas(memory, ..) => memory,
+            RmmStatement::Fence => return vec![vec![Op::Fence(Fence::Full)]],
+            RmmStatement::StoreFence => return vec![vec![Op::Fence(Fence::Store)]],
+            RmmStatement::Assign(register, value) => return vec![self.assign(*register, value)],
+            RmmStatement::Assume(cond) => return vec![vec![Op::Assume(cond.clone())]],
             _ => return vec![vec![Op::Skip]],
         };
         let choices = self.choices(memory, span);
@@ -249,16 +250,18 @@ impl Lowering<'_> {
     }
 
     /// What an instruction does with the variable it means.
-    fn access(&mut self, statement: &Statement, variable: VarId) -> Vec<Op> {
+    fn access(&mut self, statement: &RmmStatement, variable: VarId) -> Vec<Op> {
         match statement {
-            Statement::Read(register, _) => vec![together(self.read(*register, variable))],
-            Statement::Await(_, value) => vec![together(wait(self.seen(), variable, value))],
-            Statement::Write(_, value, Strength::Plain) => self.write(variable, value),
-            Statement::Write(_, value, Strength::Locked) => vec![Op::locked(self.write(variable, value))],
-            Statement::Write(_, value, Strength::StoreLocked) => {
+            RmmStatement::Read(register, _) => vec![together(self.read(*register, variable))],
+            RmmStatement::Await(_, value) => vec![together(wait(self.seen(), variable, value))],
+            RmmStatement::Write(_, value, WriteStrength::Plain) => self.write(variable, value),
+            RmmStatement::Write(_, value, WriteStrength::Locked) => {
+                vec![Op::locked(self.write(variable, value))]
+            }
+            RmmStatement::Write(_, value, WriteStrength::StoreLocked) => {
                 [self.write(variable, value), vec![Op::Fence(Fence::Store)]].concat()
             }
-            Statement::Cas(_, old, new) => {
+            RmmStatement::Cas(_, old, new) => {
                 let found = wait(self.seen(), variable, old);
                 vec![Op::locked([found, self.write(variable, new)].concat())]
             }
@@ -321,17 +324,17 @@ impl Lowering<'_> {
                 self.errors.push(Diagnostic::error(*span, "there are no labels inside a locked block"));
             }
             let steps: Vec<Vec<Op>> = match &statement.statement {
-                Statement::Nop => vec![Vec::new()],
-                Statement::Sequence(inner) => self.block(inner),
-                Statement::Either(inner) | Statement::Locked(inner) => {
+                RmmStatement::Nop => vec![Vec::new()],
+                RmmStatement::Sequence(inner) => self.block(inner),
+                RmmStatement::Either(inner) | RmmStatement::Locked(inner) => {
                     inner.iter().flat_map(|alternative| self.block(alternative)).collect()
                 }
-                Statement::Goto(_)
-                | Statement::If(..)
-                | Statement::While(..)
-                | Statement::Fence
-                | Statement::StoreFence
-                | Statement::Write(_, _, Strength::StoreLocked) => {
+                RmmStatement::Goto(_)
+                | RmmStatement::If(..)
+                | RmmStatement::While(..)
+                | RmmStatement::Fence
+                | RmmStatement::StoreFence
+                | RmmStatement::Write(_, _, WriteStrength::StoreLocked) => {
                     let message = "a locked block holds reads, writes, assignments and assumptions only";
                     self.errors.push(Diagnostic::error(statement.span, message));
                     Vec::new()
@@ -355,12 +358,12 @@ impl Lowering<'_> {
         ways
     }
 
-    fn choices(&mut self, memory: &Memory, span: Span) -> Vec<Choice> {
+    fn choices(&mut self, memory: &MemoryOperand, span: Span) -> Vec<Choice> {
         let found = match memory {
-            Memory::Pointer(pointer) => return self.pointed_at(pointer, span),
-            Memory::Global(name) => self.variables.globals.get(name),
-            Memory::Mine(name) => self.variables.owned.get(&(name.clone(), self.index)),
-            Memory::Other(name, number) => {
+            MemoryOperand::Pointer(pointer) => return self.pointed_at(pointer, span),
+            MemoryOperand::Global(name) => self.variables.globals.get(name),
+            MemoryOperand::Mine(name) => self.variables.owned.get(&(name.clone(), self.index)),
+            MemoryOperand::Other(name, number) => {
                 let owner = number.saturating_add(usize::from(*number >= self.index));
                 self.variables.owned.get(&(name.clone(), owner))
             }
@@ -369,16 +372,16 @@ impl Lowering<'_> {
             return vec![(None, *variable)];
         }
         let (message, hint) = match memory {
-            Memory::Global(name) => {
+            MemoryOperand::Global(name) => {
                 let owned = self.variables.owned.keys().any(|(other, _)| other == name);
                 let hint = owned.then(|| format!("write `{name}[my]` or `{name}[0]`"));
                 (format!("there is no global variable `{name}`"), hint)
             }
-            Memory::Mine(name) => (format!("this process has no variable `{name}`"), None),
-            Memory::Other(name, number) => {
+            MemoryOperand::Mine(name) => (format!("this process has no variable `{name}`"), None),
+            MemoryOperand::Other(name, number) => {
                 (format!("the other process of number {number} has no variable `{name}`"), None)
             }
-            Memory::Pointer(_) => (String::new(), None),
+            MemoryOperand::Pointer(_) => (String::new(), None),
         };
         let error = Diagnostic::error(span, message);
         self.errors.push(match hint {

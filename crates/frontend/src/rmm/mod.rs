@@ -21,7 +21,7 @@ use program::{
     Cond, Domain, Expr, Hint, Liveness, Place, Program, Property, PropertyKind, RegId, Source, Span, Thread,
     ThreadId, Variable,
 };
-use syntax::{Declaration, File, Process};
+use syntax::{Declaration, Process, RmmFile};
 
 /// The registry's entry.
 pub(crate) const FRONTEND: Frontend = Frontend {
@@ -55,7 +55,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
     let text = source.text();
     let end = text.trim_end().len();
     let tokens = lexer::tokens(text).map_err(one)?;
-    let mut parser = parser::Parser::new(tokens, Span::new(end, end));
+    let mut parser = parser::RmmParser::new(tokens, Span::new(end, end));
     let file = parser.file().map_err(one)?;
     let mut warnings = parser.warnings;
     let mut program = Program::new(source.name().to_string(), source);
@@ -88,7 +88,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
 }
 
 /// Global variables first, then those of processes, the cells of one name together.
-fn add_variables(file: &File, program: &mut Program) -> Variables {
+fn add_variables(file: &RmmFile, program: &mut Program) -> Variables {
     let mut variables = Variables::default();
     let mut add = |declaration: &Declaration, name: String, domains: &mut Vec<Domain>| {
         let initial = match &declaration.initial {
@@ -145,7 +145,7 @@ fn thread(
     if skipped.is_empty() { Ok(thread) } else { lower::lower(index, process, variables, &skipped, max_size) }
 }
 
-fn add_properties(file: &File, program: &mut Program, errors: &mut Vec<Diagnostic>) {
+fn add_properties(file: &RmmFile, program: &mut Program, errors: &mut Vec<Diagnostic>) {
     for forbidden in &file.forbidden {
         let (given, wanted) = (forbidden.labels.len(), program.threads.len());
         if given != wanted {
@@ -176,7 +176,7 @@ fn add_properties(file: &File, program: &mut Program, errors: &mut Vec<Diagnosti
 }
 
 /// A predicate speaks of registers of every process that has all of them.
-fn add_hints(file: &File, program: &mut Program, warnings: &mut Vec<Diagnostic>) {
+fn add_hints(file: &RmmFile, program: &mut Program, warnings: &mut Vec<Diagnostic>) {
     for predicate in &file.predicates {
         let before = program.hints.len();
         for thread in program.thread_ids() {

@@ -1,7 +1,7 @@
 //! Tokens to the tree of `syntax`: declarations, expressions and conditions.
 
-use super::lexer::{Frame, RmmTokenKind, Token, Tokens};
-use super::syntax::{Declaration, File, Forbidden, Predicate, Process};
+use super::lexer::{MacroCall, RmmToken, RmmTokenKind, Tokens};
+use super::syntax::{Declaration, Forbidden, Predicate, Process, RmmFile};
 use crate::Diagnostic;
 use num_traits::Signed;
 use program::{Arith, Cond, Domain, Expr, Int, RegId, Relation, Span};
@@ -49,9 +49,9 @@ pub(super) const KEYWORDS: [&str; 34] = [
 ];
 
 /// A walk over the tokens, with what is known on the way.
-pub(super) struct Parser<'a> {
-    tokens: Vec<Token<'a>>,
-    frames: Vec<Frame>,
+pub(super) struct RmmParser<'a> {
+    tokens: Vec<RmmToken<'a>>,
+    frames: Vec<MacroCall>,
     at: usize,
     end: Span,
     /// The registers in scope.
@@ -61,14 +61,14 @@ pub(super) struct Parser<'a> {
     pub(super) warnings: Vec<Diagnostic>,
 }
 
-impl<'a> Parser<'a> {
-    pub(super) fn new(tokens: Tokens<'a>, end: Span) -> Parser<'a> {
+impl<'a> RmmParser<'a> {
+    pub(super) fn new(tokens: Tokens<'a>, end: Span) -> RmmParser<'a> {
         let Tokens { tokens, frames } = tokens;
-        Parser { tokens, frames, at: 0, end, registers: Vec::new(), open: false, warnings: Vec::new() }
+        RmmParser { tokens, frames, at: 0, end, registers: Vec::new(), open: false, warnings: Vec::new() }
     }
 
-    pub(super) fn file(&mut self) -> Result<File, Diagnostic> {
-        let mut file = File::default();
+    pub(super) fn file(&mut self) -> Result<RmmFile, Diagnostic> {
+        let mut file = RmmFile::default();
         self.expect_word("forbidden")?;
         loop {
             file.forbidden.push(self.forbidden()?);

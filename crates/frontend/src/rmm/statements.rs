@@ -1,12 +1,12 @@
 //! Tokens to statements.
 
 use super::lexer::RmmTokenKind;
-use super::parser::{MAX_DEPTH, Parser, is_keyword};
-use super::syntax::{Labelled, Memory, Statement, Strength};
+use super::parser::{MAX_DEPTH, RmmParser, is_keyword};
+use super::syntax::{Labelled, MemoryOperand, RmmStatement, WriteStrength};
 use crate::Diagnostic;
 use num_traits::ToPrimitive;
 
-impl Parser<'_> {
+impl RmmParser<'_> {
     /// `s; s; …`
     pub(super) fn statements(&mut self, depth: usize) -> Result<Vec<Labelled>, Diagnostic> {
         let mut found = vec![self.labelled(depth)?];
@@ -31,22 +31,25 @@ impl Parser<'_> {
         let head = self.span();
         let statement = self.statement(depth)?;
         let span = match statement {
-            Statement::If(..) | Statement::While(..) | Statement::Either(_) | Statement::Sequence(_) => head,
+            RmmStatement::If(..)
+            | RmmStatement::While(..)
+            | RmmStatement::Either(_)
+            | RmmStatement::Sequence(_) => head,
             _ => self.since(first),
         };
         Ok(Labelled { label, statement, span })
     }
 
-    fn statement(&mut self, depth: usize) -> Result<Statement, Diagnostic> {
+    fn statement(&mut self, depth: usize) -> Result<RmmStatement, Diagnostic> {
         if let Some(RmmTokenKind::Register(_)) = self.peek() {
             let register = self.register("a register")?;
             self.expect(":=")?;
-            return Ok(Statement::Assign(register, self.expression(0)?));
+            return Ok(RmmStatement::Assign(register, self.expression(0)?));
         }
         if self.sign("{") {
             let inner = self.statements(depth + 1)?;
             self.expect("}")?;
-            return Ok(Statement::Sequence(inner));
+            return Ok(RmmStatement::Sequence(inner));
         }
         let Some(RmmTokenKind::Word(word)) = self.peek() else { return Err(self.unexpected("a statement")) };
         let (word, span) = (*word, self.span());
@@ -57,40 +60,40 @@ impl Parser<'_> {
         }
         self.word(word);
         match word {
-            "nop" | "llfence" => Ok(Statement::Nop),
-            "fence" => Ok(Statement::Fence),
-            "ssfence" => Ok(Statement::StoreFence),
+            "nop" | "llfence" => Ok(RmmStatement::Nop),
+            "fence" => Ok(RmmStatement::Fence),
+            "ssfence" => Ok(RmmStatement::StoreFence),
             "read" => self.read(),
-            "write" => self.write(Strength::Plain),
+            "write" => self.write(WriteStrength::Plain),
             "syncrd" => {
                 self.foreign(span, word, "a plain read");
                 self.read()
             }
             "syncwr" => {
                 self.foreign(span, word, "a locked write");
-                self.write(Strength::Locked)
+                self.write(WriteStrength::Locked)
             }
             "slocked" => {
                 self.expect_word("write")?;
-                self.write(Strength::StoreLocked)
+                self.write(WriteStrength::StoreLocked)
             }
-            "locked" if self.word("write") => self.write(Strength::Locked),
-            "locked" => Ok(Statement::Locked(self.alternatives(depth)?)),
-            "either" => Ok(Statement::Either(self.alternatives(depth)?)),
+            "locked" if self.word("write") => self.write(WriteStrength::Locked),
+            "locked" => Ok(RmmStatement::Locked(self.alternatives(depth)?)),
+            "either" => Ok(RmmStatement::Either(self.alternatives(depth)?)),
             "cas" => self.cas(),
             "assume" => {
                 self.expect(":")?;
-                Ok(Statement::Assume(self.condition(0)?))
+                Ok(RmmStatement::Assume(self.condition(0)?))
             }
             "goto" => match self.name() {
-                Some(label) => Ok(Statement::Goto(label.to_string())),
+                Some(label) => Ok(RmmStatement::Goto(label.to_string())),
                 None => Err(self.unexpected("a label")),
             },
             "if" => self.branch(depth),
             "while" => {
                 let cond = self.condition(0)?;
                 self.expect_word("do")?;
-                Ok(Statement::While(cond, Box::new(self.labelled(depth + 1)?)))
+                Ok(RmmStatement::While(cond, Box::new(self.labelled(depth + 1)?)))
             }
             _ => Err(Diagnostic::error(span, format!("expected a statement, found `{word}`"))),
         }
@@ -104,28 +107,28 @@ impl Parser<'_> {
     }
 
     /// `: $r := x` or `: x = e`
-    fn read(&mut self) -> Result<Statement, Diagnostic> {
+    fn read(&mut self) -> Result<RmmStatement, Diagnostic> {
         self.expect(":")?;
         if let Some(RmmTokenKind::Register(_)) = self.peek() {
             let register = self.register("a register")?;
             self.expect(":=")?;
-            return Ok(Statement::Read(register, self.memory()?));
+            return Ok(RmmStatement::Read(register, self.memory()?));
         }
         let memory = self.memory()?;
         self.expect("=")?;
-        Ok(Statement::Await(memory, self.expression(0)?))
+        Ok(RmmStatement::Await(memory, self.expression(0)?))
     }
 
     /// `: x := e`
-    fn write(&mut self, strength: Strength) -> Result<Statement, Diagnostic> {
+    fn write(&mut self, strength: WriteStrength) -> Result<RmmStatement, Diagnostic> {
         self.expect(":")?;
         let memory = self.memory()?;
         self.expect(":=")?;
-        Ok(Statement::Write(memory, self.expression(0)?, strength))
+        Ok(RmmStatement::Write(memory, self.expression(0)?, strength))
     }
 
     /// `(x, e, e)`
-    fn cas(&mut self) -> Result<Statement, Diagnostic> {
+    fn cas(&mut self) -> Result<RmmStatement, Diagnostic> {
         self.expect("(")?;
         let memory = self.memory()?;
         self.expect(",")?;
@@ -133,15 +136,15 @@ impl Parser<'_> {
         self.expect(",")?;
         let new = self.expression(0)?;
         self.expect(")")?;
-        Ok(Statement::Cas(memory, old, new))
+        Ok(RmmStatement::Cas(memory, old, new))
     }
 
-    fn branch(&mut self, depth: usize) -> Result<Statement, Diagnostic> {
+    fn branch(&mut self, depth: usize) -> Result<RmmStatement, Diagnostic> {
         let cond = self.condition(0)?;
         self.expect_word("then")?;
         let yes = Box::new(self.labelled(depth + 1)?);
         let no = if self.word("else") { Some(Box::new(self.labelled(depth + 1)?)) } else { None };
-        Ok(Statement::If(cond, yes, no))
+        Ok(RmmStatement::If(cond, yes, no))
     }
 
     /// `{ … or … }`
@@ -155,19 +158,19 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn memory(&mut self) -> Result<Memory, Diagnostic> {
+    fn memory(&mut self) -> Result<MemoryOperand, Diagnostic> {
         if self.sign("[") {
             let pointer = self.expression(0)?;
             self.expect("]")?;
-            return Ok(Memory::Pointer(pointer));
+            return Ok(MemoryOperand::Pointer(pointer));
         }
         let Some(name) = self.name() else { return Err(self.unexpected("a variable")) };
         let name = name.to_string();
         if !self.sign("[") {
-            return Ok(Memory::Global(name));
+            return Ok(MemoryOperand::Global(name));
         }
         let memory = if self.word("my") {
-            Memory::Mine(name)
+            MemoryOperand::Mine(name)
         } else {
             let Some(RmmTokenKind::Number(value)) = self.peek() else {
                 return Err(self.unexpected("`my` or the number of another process"));
@@ -176,7 +179,7 @@ impl Parser<'_> {
                 return Err(self.unexpected("the number of a process"));
             };
             self.skip();
-            Memory::Other(name, owner)
+            MemoryOperand::Other(name, owner)
         };
         self.expect("]")?;
         Ok(memory)

@@ -15,7 +15,7 @@ pub(super) struct Declaration {
 
 /// A place in memory.
 #[derive(Clone, Debug)]
-pub(super) enum Memory {
+pub(super) enum MemoryOperand {
     Global(String),
     /// A variable of this process.
     Mine(String),
@@ -27,7 +27,7 @@ pub(super) enum Memory {
 
 /// How a write reaches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strength {
+pub(super) enum WriteStrength {
     Plain,
     Locked,
     /// Followed by a store fence.
@@ -36,14 +36,14 @@ pub(super) enum Strength {
 
 /// A statement.
 #[derive(Clone, Debug)]
-pub(super) enum Statement {
+pub(super) enum RmmStatement {
     Nop,
     Fence,
     StoreFence,
-    Read(RegId, Memory),
-    Await(Memory, Expr<RegId>),
-    Write(Memory, Expr<RegId>, Strength),
-    Cas(Memory, Expr<RegId>, Expr<RegId>),
+    Read(RegId, MemoryOperand),
+    Await(MemoryOperand, Expr<RegId>),
+    Write(MemoryOperand, Expr<RegId>, WriteStrength),
+    Cas(MemoryOperand, Expr<RegId>, Expr<RegId>),
     Assign(RegId, Expr<RegId>),
     Assume(Cond<RegId>),
     Goto(String),
@@ -58,7 +58,7 @@ pub(super) enum Statement {
 #[derive(Clone, Debug)]
 pub(super) struct Labelled {
     pub(super) label: Option<(String, Span)>,
-    pub(super) statement: Statement,
+    pub(super) statement: RmmStatement,
     pub(super) span: Span,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Predicate {
 
 /// A whole text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct File {
+pub(super) struct RmmFile {
     pub(super) forbidden: Vec<Forbidden>,
     pub(super) predicates: Vec<Predicate>,
     pub(super) data: Vec<Declaration>,

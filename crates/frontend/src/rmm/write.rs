@@ -8,6 +8,7 @@
 use super::parser::KEYWORDS;
 use crate::Diagnostic;
 use crate::mend::mend;
+use crate::refusals::Refusals;
 use program::{
     Arith, Cond, Domain, Edge, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Span,
     Thread, ThreadId, VarId,
@@ -15,10 +16,6 @@ use program::{
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
-/// A choice between more values than this is not written out.
-const MAX_CHOICES: usize = 64;
-/// More errors than this help nobody.
-const MAX_ERRORS: usize = 200;
 /// A property that needs more lists than this is not written out.
 const MAX_LISTS: usize = 1000;
 
@@ -35,25 +32,25 @@ const MAX_LISTS: usize = 1000;
 pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
     let mut taken = HashSet::new();
     let variables = program.variables.iter().map(|v| mend(&v.name, &KEYWORDS, &mut taken)).collect();
-    let mut writer = Writer { program, variables, errors: Vec::new() };
-    let threads: Vec<Named> = program.threads.iter().map(Named::of).collect();
+    let mut writer = RmmWriter { program, variables, refusals: Refusals::of("`.rmm`") };
+    let threads: Vec<NamedThread> = program.threads.iter().map(NamedThread::of).collect();
     let mut out = String::new();
     writer.forbidden(&threads, &mut out);
     writer.data(&mut out);
     for (id, thread) in program.thread_ids().zip(&threads) {
         writer.process(id, thread, &mut out);
     }
-    if writer.errors.is_empty() { Ok(out) } else { Err(writer.errors) }
+    writer.refusals.unless_any(out)
 }
 
-struct Writer<'a> {
+struct RmmWriter<'a> {
     program: &'a Program,
     variables: Vec<String>,
-    errors: Vec<Diagnostic>,
+    refusals: Refusals,
 }
 
 /// A thread and the names its registers and locations get.
-struct Named<'a> {
+struct NamedThread<'a> {
     thread: &'a Thread,
     registers: Vec<String>,
     labels: Vec<String>,
@@ -63,8 +60,8 @@ struct Named<'a> {
     hidden: Option<RegId>,
 }
 
-impl<'a> Named<'a> {
-    fn of(thread: &'a Thread) -> Named<'a> {
+impl<'a> NamedThread<'a> {
+    fn of(thread: &'a Thread) -> NamedThread<'a> {
         let mut taken = HashSet::new();
         let registers = thread.registers.iter().map(|name| mend(name, &[], &mut taken)).collect();
         let mut taken = HashSet::new();
@@ -80,7 +77,7 @@ impl<'a> Named<'a> {
             labels[loc.index()] = mend(&label(loc), &KEYWORDS, &mut taken);
         }
         let end = mend("END", &KEYWORDS, &mut taken);
-        Named { thread, registers, labels, end, hidden: hidden(thread) }
+        NamedThread { thread, registers, labels, end, hidden: hidden(thread) }
     }
 
     fn label(&self, loc: Loc) -> &str {
@@ -88,16 +85,9 @@ impl<'a> Named<'a> {
     }
 }
 
-impl Writer<'_> {
-    fn refuse(&mut self, span: Span, message: &str) {
-        let error = Diagnostic::error(span, format!("{message}, which `.rmm` cannot say"));
-        if self.errors.len() < MAX_ERRORS && !self.errors.contains(&error) {
-            self.errors.push(error);
-        }
-    }
-
+impl RmmWriter<'_> {
     /// The bad states: one list each.
-    fn forbidden(&mut self, threads: &[Named], out: &mut String) {
+    fn forbidden(&mut self, threads: &[NamedThread], out: &mut String) {
         let mut lists = Vec::new();
         for property in &self.program.properties {
             let bad = match property.kind {
@@ -106,18 +96,20 @@ impl Writer<'_> {
             };
             match bad {
                 Some(bad) => lists.extend(bad),
-                None => self.refuse(property.span, "this property speaks of more than the places of threads"),
+                None => self
+                    .refusals
+                    .add(property.span, "this property speaks of more than the places of threads"),
             }
         }
         if let Some(question) = &self.program.question {
-            self.refuse(question.span, "this question is about final states");
+            self.refusals.add(question.span, "this question is about final states");
         }
         for (id, thread) in self.program.thread_ids().zip(threads) {
             let fails = |loc: &Loc| thread.thread.location(*loc).failure.is_some();
             lists.extend(thread.thread.locs().filter(fails).map(|loc| vec![(id, loc)]));
         }
-        if lists.is_empty() && self.errors.is_empty() {
-            self.refuse(Span::NONE, "the program forbids no state");
+        if lists.is_empty() && self.refusals.is_empty() {
+            self.refusals.add(Span::NONE, "the program forbids no state");
         }
         let line = |list: &Vec<(ThreadId, Loc)>| {
             let label = |id: ThreadId| {
@@ -143,7 +135,7 @@ impl Writer<'_> {
                 Domain::Range(low, high) => {
                     if let Some(span) = self.leaves(id, &variable.initial) {
                         let message = "the variable starts in a range, but is not sure to stay there";
-                        self.refuse(span, message);
+                        self.refusals.add(span, message);
                     }
                     writeln!(out, "  {name} = * : [{low}:{high}]")
                 }
@@ -168,7 +160,7 @@ impl Writer<'_> {
         edges.find(|edge| !all_stay(&edge.op)).map(|edge| edge.span)
     }
 
-    fn process(&mut self, id: ThreadId, named: &Named, out: &mut String) {
+    fn process(&mut self, id: ThreadId, named: &NamedThread, out: &mut String) {
         out.push_str("\nprocess\n");
         let (start, free) = self.free_registers(named);
         let registers: Vec<RegId> = (0..named.registers.len()).map(RegId::new).collect();
@@ -187,7 +179,7 @@ impl Writer<'_> {
     }
 
     /// Registers that start anywhere: the choices of all integers right at the start.
-    fn free_registers(&self, named: &Named) -> (Loc, Vec<RegId>) {
+    fn free_registers(&self, named: &NamedThread) -> (Loc, Vec<RegId>) {
         let thread = named.thread;
         let (mut at, mut free) = (thread.entry(), Vec::new());
         let mut entered = vec![0usize; thread.locs().count()];
@@ -209,7 +201,7 @@ impl Writer<'_> {
     }
 
     /// The statements of a thread, each with its label.
-    fn text(&mut self, id: ThreadId, named: &Named, start: Loc) -> Vec<String> {
+    fn text(&mut self, id: ThreadId, named: &NamedThread, start: Loc) -> Vec<String> {
         let thread = named.thread;
         let walked: HashSet<Loc> = reachable_or_labelled(thread, start);
         let ends: BTreeSet<Loc> = thread.locs().filter(|l| thread.outgoing(*l).next().is_none()).collect();
@@ -264,7 +256,7 @@ impl Writer<'_> {
 
     fn location(
         &mut self,
-        named: &Named,
+        named: &NamedThread,
         loc: Loc,
         next: Option<&Loc>,
         ends: &BTreeSet<Loc>,
@@ -291,13 +283,13 @@ impl Writer<'_> {
     }
 
     /// The statements that stand for an operation: alternatives, usually one.
-    fn op(&mut self, named: &Named, op: &Op, span: Span) -> Vec<String> {
+    fn op(&mut self, named: &NamedThread, op: &Op, span: Span) -> Vec<String> {
         let statement = match op {
             Op::Havoc(register, domain) => return self.choice(named, *register, domain, span),
             Op::Fence(Fence::Full) => "fence".to_string(),
             Op::Fence(Fence::Store) => "ssfence".to_string(),
             Op::Lock | Op::Unlock => {
-                self.refuse(span, "this atomic section has several steps");
+                self.refusals.add(span, "this atomic section has several steps");
                 return Vec::new();
             }
             Op::Block { locked, parts } => self.block(named, *locked, parts, span),
@@ -306,24 +298,13 @@ impl Writer<'_> {
         vec![statement]
     }
 
-    fn choice(&mut self, named: &Named, register: RegId, domain: &Domain, span: Span) -> Vec<String> {
-        let mut values = Vec::new();
-        if let Domain::Range(low, high) = domain {
-            let mut value = low.clone();
-            while value <= *high && values.len() <= MAX_CHOICES {
-                values.push(value.clone());
-                value += 1;
-            }
-        }
-        if values.is_empty() || values.len() > MAX_CHOICES {
-            self.refuse(span, "this chooses between too many values");
-            return Vec::new();
-        }
+    fn choice(&mut self, named: &NamedThread, register: RegId, domain: &Domain, span: Span) -> Vec<String> {
         let name = &named.registers[register.index()];
+        let values = self.refusals.choices(domain, span);
         values.iter().map(|value| format!("${name} := {value}")).collect()
     }
 
-    fn plain(&mut self, named: &Named, op: &Op, span: Span) -> String {
+    fn plain(&mut self, named: &NamedThread, op: &Op, span: Span) -> String {
         let register = |r: &RegId| format!("${}", named.registers[r.index()]);
         match op {
             Op::Assign(r, value) => format!("{} := {}", register(r), self.expr(named, value, span)),
@@ -337,7 +318,7 @@ impl Writer<'_> {
         }
     }
 
-    fn block(&mut self, named: &Named, locked: bool, parts: &[Op], span: Span) -> String {
+    fn block(&mut self, named: &NamedThread, locked: bool, parts: &[Op], span: Span) -> String {
         if let [Op::Store(..)] = parts {
             return format!("locked {}", self.plain(named, &parts[0], span));
         }
@@ -372,7 +353,7 @@ impl Writer<'_> {
         format!("{fence}locked{{ {} }}", inner.join("; "))
     }
 
-    fn expr(&mut self, named: &Named, expr: &Expr<RegId>, span: Span) -> String {
+    fn expr(&mut self, named: &NamedThread, expr: &Expr<RegId>, span: Span) -> String {
         match expr {
             Expr::Const(value) => value.to_string(),
             Expr::Leaf(r) => format!("${}", named.registers[r.index()]),
@@ -384,13 +365,13 @@ impl Writer<'_> {
                 if simple { format!("{left} {sign} {right}") } else { format!("{left} {sign} ({right})") }
             }
             Expr::Binary(..) => {
-                self.refuse(span, "this computes something else than sums and differences");
+                self.refusals.add(span, "this computes something else than sums and differences");
                 String::new()
             }
         }
     }
 
-    fn cond(&mut self, named: &Named, cond: &Cond<RegId>, span: Span) -> String {
+    fn cond(&mut self, named: &NamedThread, cond: &Cond<RegId>, span: Span) -> String {
         match cond {
             Cond::Const(value) => value.to_string(),
             Cond::Compare(relation, a, b) => {
@@ -463,10 +444,10 @@ fn reachable_or_labelled(thread: &Thread, start: Loc) -> HashSet<Loc> {
     seen
 }
 
-type List = Vec<(ThreadId, Loc)>;
+type ThreadLocations = Vec<(ThreadId, Loc)>;
 
 /// A condition as alternatives of places that threads stand at; `None` if it is none.
-fn locations(cond: &Cond<Place>) -> Option<Vec<List>> {
+fn locations(cond: &Cond<Place>) -> Option<Vec<ThreadLocations>> {
     match cond {
         Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(thread, loc)), Expr::Const(zero))
             if *zero == 0.into() =>
@@ -475,17 +456,17 @@ fn locations(cond: &Cond<Place>) -> Option<Vec<List>> {
         }
         Cond::Const(value) => Some(if *value { vec![Vec::new()] } else { Vec::new() }),
         Cond::Or(parts) => {
-            let parts: Option<Vec<Vec<List>>> = parts.iter().map(locations).collect();
+            let parts: Option<Vec<Vec<ThreadLocations>>> = parts.iter().map(locations).collect();
             parts.map(|parts| parts.concat())
         }
         Cond::And(parts) => {
-            let mut lists: Vec<List> = vec![Vec::new()];
+            let mut lists: Vec<ThreadLocations> = vec![Vec::new()];
             for part in parts {
                 let part = locations(part)?;
                 if lists.len() * part.len() > MAX_LISTS {
                     return None;
                 }
-                let clash = |list: &List| {
+                let clash = |list: &ThreadLocations| {
                     list.iter().any(|(t, l)| list.iter().any(|(other, loc)| t == other && l != loc))
                 };
                 let joined =

@@ -13,19 +13,19 @@ const MAX_CASES: usize = 64;
 const MAX_SIZE: usize = 4000;
 
 /// A value and when the expression has it.
-pub(super) type Case = (Cond<RegId>, Expr<RegId>);
+pub(super) type ValueCase = (Cond<RegId>, Expr<RegId>);
 
 /// Turns expressions of one transition into cases.
 pub(super) struct Cases<'a> {
     /// The program register of each register of the text.
     pub(super) registers: &'a [Option<RegId>],
     /// Divisors that might be zero.
-    pub(super) divisors: Vec<Case>,
+    pub(super) divisors: Vec<ValueCase>,
 }
 
 impl Cases<'_> {
     /// The cases of a value; `None` if there are too many.
-    pub(super) fn value(&mut self, expression: &Expression) -> Option<Vec<Case>> {
+    pub(super) fn value(&mut self, expression: &Expression) -> Option<Vec<ValueCase>> {
         match expression {
             Expression::Number(value) => Some(vec![(Cond::TRUE, Expr::Const(value.clone()))]),
             Expression::Register(register) => {
@@ -35,7 +35,7 @@ impl Cases<'_> {
             Expression::Compute(arith, a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 if matches!(arith, Arith::Div | Arith::Rem) {
-                    let unsafe_divisor = |(_, d): &&Case| d.as_const().is_none_or(Zero::is_zero);
+                    let unsafe_divisor = |(_, d): &&ValueCase| d.as_const().is_none_or(Zero::is_zero);
                     self.divisors.extend(b.iter().filter(unsafe_divisor).cloned());
                 }
                 product(&a, &b, |a, b| Expr::binary(*arith, a.clone(), b.clone()))
@@ -78,20 +78,20 @@ fn any(conds: impl Iterator<Item = Cond<RegId>>) -> Cond<RegId> {
 
 type Pair<'a> = (Cond<RegId>, &'a Expr<RegId>, &'a Expr<RegId>);
 
-fn pairs<'a>(a: &'a [Case], b: &'a [Case]) -> Option<Vec<Pair<'a>>> {
+fn pairs<'a>(a: &'a [ValueCase], b: &'a [ValueCase]) -> Option<Vec<Pair<'a>>> {
     if a.len() * b.len() > MAX_CASES {
         return None;
     }
-    let pair = |(ca, a): &'a Case, (cb, b): &'a Case| (Cond::and([ca.clone(), cb.clone()]), a, b);
+    let pair = |(ca, a): &'a ValueCase, (cb, b): &'a ValueCase| (Cond::and([ca.clone(), cb.clone()]), a, b);
     Some(a.iter().flat_map(|a| b.iter().map(move |b| pair(a, b))).collect())
 }
 
 fn product(
-    a: &[Case],
-    b: &[Case],
+    a: &[ValueCase],
+    b: &[ValueCase],
     join: impl Fn(&Expr<RegId>, &Expr<RegId>) -> Expr<RegId>,
-) -> Option<Vec<Case>> {
-    let cases: Vec<Case> = pairs(a, b)?.into_iter().map(|(cond, a, b)| (cond, join(a, b))).collect();
+) -> Option<Vec<ValueCase>> {
+    let cases: Vec<ValueCase> = pairs(a, b)?.into_iter().map(|(cond, a, b)| (cond, join(a, b))).collect();
     let total: usize = cases.iter().map(|(cond, _)| size(cond)).sum();
     (total <= MAX_SIZE).then_some(cases)
 }

@@ -4,9 +4,9 @@
 //! lock: the format lets a thread jump out of its locked section and keep the lock. A `lock`
 //! that is held already, and an `unlock` of what is not held, never happen and are left out.
 
-use super::cases::{Case, Cases};
-use super::parser::{Expression, Instruction, Thread, Transition};
-use super::values::Known;
+use super::cases::{Cases, ValueCase};
+use super::parser::{Expression, Transition, TrencherInstruction, TrencherThread};
+use super::values::KnownValues;
 use crate::Diagnostic;
 use program::{
     Cond, Expr, Failure, FailureKind, Fence, Int, Loc, Op, RegId, Relation, Span, ThreadBuilder, VarId,
@@ -20,8 +20,8 @@ pub(super) const MAX_SIZE: usize = 1_000_000;
 pub(super) type Addresses = BTreeMap<Int, VarId>;
 
 /// What is lowered: a thread among all, and what is known of it.
-pub(super) struct Context<'a> {
-    pub(super) thread: &'a Thread,
+pub(super) struct TrencherContext<'a> {
+    pub(super) thread: &'a TrencherThread,
     /// For each transition, the addresses it may use; `None` for one that cannot happen.
     pub(super) uses: &'a [Option<BTreeSet<Int>>],
     pub(super) addresses: &'a Addresses,
@@ -33,14 +33,14 @@ pub(super) struct Context<'a> {
 /// error; a transition that no run reaches is kept only if its address is plain.
 pub(super) fn uses(
     index: usize,
-    thread: &Thread,
-    known: &mut Known,
+    thread: &TrencherThread,
+    known: &mut KnownValues,
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Option<BTreeSet<Int>>> {
     let mut found = Vec::new();
     for transition in &thread.transitions {
         let address = match &transition.instruction {
-            Instruction::Read { address, .. } | Instruction::Write { address, .. } => address,
+            TrencherInstruction::Read { address, .. } | TrencherInstruction::Write { address, .. } => address,
             _ => {
                 found.push(Some(BTreeSet::new()));
                 continue;
@@ -62,12 +62,12 @@ pub(super) fn uses(
     found
 }
 
-/// Lowers a thread; with it, for every state the locations it became.
-pub(super) fn lower(context: &Context) -> Result<program::Thread, Vec<Diagnostic>> {
+/// Lowers a thread.
+pub(super) fn lower(context: &TrencherContext) -> Result<program::Thread, Vec<Diagnostic>> {
     let thread = context.thread;
     let mut builder = ThreadBuilder::new(thread.name.clone());
     let registers = registers(context, &mut builder);
-    let mut lowering = Lowering {
+    let mut lowering = TrencherLowering {
         context,
         registers,
         leaving: vec![Vec::new(); thread.states.len()],
@@ -100,26 +100,26 @@ pub(super) fn lower(context: &Context) -> Result<program::Thread, Vec<Diagnostic
 }
 
 /// Declares the registers that are used, by name: the order of transitions does not matter.
-fn registers(context: &Context, builder: &mut ThreadBuilder) -> Vec<Option<RegId>> {
+fn registers(context: &TrencherContext, builder: &mut ThreadBuilder) -> Vec<Option<RegId>> {
     let thread = context.thread;
     let mut used = BTreeSet::new();
     let possible = thread.transitions.iter().zip(context.uses).filter(|(_, uses)| uses.is_some());
     for (transition, uses) in possible {
         let chosen = uses.as_ref().is_some_and(|uses| uses.len() > 1);
         match &transition.instruction {
-            Instruction::Read { register, address } => {
+            TrencherInstruction::Read { register, address } => {
                 used.insert(*register);
                 chosen.then(|| address.mention(&mut used));
             }
-            Instruction::Write { value, address } => {
+            TrencherInstruction::Write { value, address } => {
                 value.mention(&mut used);
                 chosen.then(|| address.mention(&mut used));
             }
-            Instruction::Local { register, value } => {
+            TrencherInstruction::Local { register, value } => {
                 used.insert(*register);
                 value.mention(&mut used);
             }
-            Instruction::Check(condition) => condition.mention(&mut used),
+            TrencherInstruction::Check(condition) => condition.mention(&mut used),
             _ => {}
         }
     }
@@ -132,8 +132,8 @@ fn registers(context: &Context, builder: &mut ThreadBuilder) -> Vec<Option<RegId
     ids
 }
 
-struct Lowering<'a> {
-    context: &'a Context<'a>,
+struct TrencherLowering<'a> {
+    context: &'a TrencherContext<'a>,
     registers: Vec<Option<RegId>>,
     /// The transitions that leave each state.
     leaving: Vec<Vec<usize>>,
@@ -144,7 +144,7 @@ struct Lowering<'a> {
     builder: ThreadBuilder,
 }
 
-impl Lowering<'_> {
+impl TrencherLowering<'_> {
     fn place(&mut self, state: usize, held: bool) -> Loc {
         if let Some(loc) = self.places[state][usize::from(held)] {
             return loc;
@@ -176,9 +176,9 @@ impl Lowering<'_> {
             return;
         }
         let after = match (&transition.instruction, held) {
-            (Instruction::Lock, true) | (Instruction::Unlock, false) => return,
-            (Instruction::Lock, false) => true,
-            (Instruction::Unlock, true) => false,
+            (TrencherInstruction::Lock, true) | (TrencherInstruction::Unlock, false) => return,
+            (TrencherInstruction::Lock, false) => true,
+            (TrencherInstruction::Unlock, true) => false,
             _ => held,
         };
         let (from, to) = (self.place(transition.from, held), self.place(transition.to, after));
@@ -186,27 +186,27 @@ impl Lowering<'_> {
         let mut cases = Cases { registers: &self.registers, divisors: Vec::new() };
         let uses = self.context.uses[at].as_ref();
         let ways = match &transition.instruction {
-            Instruction::Read { register, address } => {
+            TrencherInstruction::Read { register, address } => {
                 let register = self.registers[*register];
                 located(&mut cases, address, uses, self.context.addresses)
                     .zip(register)
                     .map(|(places, r)| places.into_iter().map(|(cond, v)| (cond, Op::Load(r, v))).collect())
             }
-            Instruction::Write { value, address } => {
+            TrencherInstruction::Write { value, address } => {
                 stores(&mut cases, value, address, uses, self.context.addresses)
             }
-            Instruction::Local { register, value } => {
+            TrencherInstruction::Local { register, value } => {
                 cases.value(value).zip(self.registers[*register]).map(|(values, r)| {
                     values.into_iter().map(|(cond, value)| (cond, Op::Assign(r, value))).collect()
                 })
             }
-            Instruction::Check(condition) => {
+            TrencherInstruction::Check(condition) => {
                 cases.truth(condition).map(|cond| vec![(Cond::TRUE, Op::Assume(cond))])
             }
-            Instruction::Fence => Some(vec![(Cond::TRUE, Op::Fence(Fence::Full))]),
-            Instruction::Noop => Some(vec![(Cond::TRUE, Op::Skip)]),
-            Instruction::Lock => Some(vec![(Cond::TRUE, Op::Lock)]),
-            Instruction::Unlock => Some(vec![(Cond::TRUE, Op::Unlock)]),
+            TrencherInstruction::Fence => Some(vec![(Cond::TRUE, Op::Fence(Fence::Full))]),
+            TrencherInstruction::Noop => Some(vec![(Cond::TRUE, Op::Skip)]),
+            TrencherInstruction::Lock => Some(vec![(Cond::TRUE, Op::Lock)]),
+            TrencherInstruction::Unlock => Some(vec![(Cond::TRUE, Op::Unlock)]),
         };
         let divisors = cases.divisors;
         let Some(ways) = ways else {
@@ -230,7 +230,7 @@ impl Lowering<'_> {
     }
 
     /// Dividing by zero is a failure; where to go on if nothing divides by zero.
-    fn guard_divisors(&mut self, from: Loc, divisors: &[Case], span: Span) -> Loc {
+    fn guard_divisors(&mut self, from: Loc, divisors: &[ValueCase], span: Span) -> Loc {
         let zero = divisors.iter().map(|(cond, divisor)| {
             Cond::and([cond.clone(), Cond::compare(Relation::Eq, divisor.clone(), 0)])
         });

@@ -16,10 +16,10 @@ mod write;
 pub use write::write;
 
 use crate::{Diagnostic, Frontend, Options, Parsed, Writing};
-use lower::{Addresses, Context};
+use lower::{Addresses, TrencherContext};
 use program::{Cond, Program, Property, PropertyKind, Source, Span, ThreadId, Variable};
 use std::collections::BTreeSet;
-use values::Known;
+use values::KnownValues;
 
 /// More addresses than this are refused.
 const MAX_ADDRESSES: usize = 4096;
@@ -47,7 +47,7 @@ pub(crate) fn recognises(text: &str) -> bool {
 pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic>> {
     let threads = parser::parse(source.text()).map_err(|error| vec![error])?;
     let mut errors = Vec::new();
-    let mut known = Known::of(&threads);
+    let mut known = KnownValues::of(&threads);
     let uses: Vec<_> = threads
         .iter()
         .enumerate()
@@ -69,7 +69,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
     }
     let max_size = lower::MAX_SIZE / threads.len();
     for (thread, uses) in threads.iter().zip(&uses) {
-        match lower::lower(&Context { thread, uses, addresses: &addresses, max_size }) {
+        match lower::lower(&TrencherContext { thread, uses, addresses: &addresses, max_size }) {
             Ok(thread) => program.threads.push(thread),
             Err(found) => errors.extend(found),
         }
@@ -85,7 +85,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
 }
 
 /// All threads that have final states must never stand at them together.
-fn add_goal(threads: &[parser::Thread], program: &mut Program) {
+fn add_goal(threads: &[parser::TrencherThread], program: &mut Program) {
     let mut parts = Vec::new();
     let mut span = Span::NONE;
     for (index, thread) in threads.iter().enumerate() {

@@ -45,7 +45,7 @@ impl Expression {
 
 /// What a transition does.
 #[derive(Clone, Debug)]
-pub(super) enum Instruction {
+pub(super) enum TrencherInstruction {
     Read { register: usize, address: Expression },
     Write { value: Expression, address: Expression },
     Local { register: usize, value: Expression },
@@ -61,13 +61,13 @@ pub(super) enum Instruction {
 pub(super) struct Transition {
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) instruction: Instruction,
+    pub(super) instruction: TrencherInstruction,
     pub(super) span: Span,
 }
 
 /// A thread.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Thread {
+pub(super) struct TrencherThread {
     pub(super) name: String,
     pub(super) initial: usize,
     /// The states of the goal, with their places in the text.
@@ -98,18 +98,18 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
 }
 
 /// Reads all threads.
-pub(super) fn parse(text: &str) -> Result<Vec<Thread>, Diagnostic> {
+pub(super) fn parse(text: &str) -> Result<Vec<TrencherThread>, Diagnostic> {
     let end = text.trim_end().len();
-    let mut parser = Parser {
+    let mut parser = TrencherParser {
         words: words(text),
         at: 0,
         end: Span::new(end, end),
-        thread: Thread::default(),
+        thread: TrencherThread::default(),
         states: HashMap::new(),
         registers: HashMap::new(),
         knowledge: 0,
     };
-    let mut threads: Vec<Thread> = Vec::new();
+    let mut threads: Vec<TrencherThread> = Vec::new();
     while parser.at < parser.words.len() {
         let thread = parser.thread()?;
         if threads.iter().any(|other| other.name == thread.name) || threads.len() >= MAX_THREADS {
@@ -125,18 +125,18 @@ pub(super) fn parse(text: &str) -> Result<Vec<Thread>, Diagnostic> {
     Ok(threads)
 }
 
-struct Parser<'a> {
+struct TrencherParser<'a> {
     words: Vec<Word<'a>>,
     at: usize,
     end: Span,
-    thread: Thread,
+    thread: TrencherThread,
     states: HashMap<&'a str, usize>,
     registers: HashMap<&'a str, usize>,
     /// States times registers of the threads before this one.
     knowledge: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> TrencherParser<'a> {
     fn next(&mut self, wanted: &str) -> Result<Word<'a>, Diagnostic> {
         let word = self.words.get(self.at).copied();
         self.at += usize::from(word.is_some());
@@ -147,12 +147,13 @@ impl<'a> Parser<'a> {
         self.at.checked_sub(1).and_then(|at| self.words.get(at)).map_or(self.end, |(_, span)| *span)
     }
 
-    fn thread(&mut self) -> Result<Thread, Diagnostic> {
+    fn thread(&mut self) -> Result<TrencherThread, Diagnostic> {
         let (word, start) = self.next("`thread`")?;
         if word != "thread" {
             return Err(Diagnostic::error(start, format!("expected `thread`, found `{word}`")));
         }
-        self.thread = Thread { name: self.next("a name")?.0.to_string(), ..Thread::default() };
+        self.thread =
+            TrencherThread { name: self.next("a name")?.0.to_string(), ..TrencherThread::default() };
         self.states.clear();
         self.registers.clear();
         let mut initial = None;
@@ -187,14 +188,16 @@ impl<'a> Parser<'a> {
         let (from, to) = (self.state()?, self.state()?);
         let (word, span) = self.next("an instruction")?;
         let instruction = match word {
-            "read" => Instruction::Read { register: self.register()?, address: self.expression(0)? },
-            "write" => Instruction::Write { value: self.expression(0)?, address: self.expression(0)? },
-            "local" => Instruction::Local { register: self.register()?, value: self.expression(0)? },
-            "check" => Instruction::Check(self.expression(0)?),
-            "mfence" => Instruction::Fence,
-            "noop" => Instruction::Noop,
-            "lock" => Instruction::Lock,
-            "unlock" => Instruction::Unlock,
+            "read" => TrencherInstruction::Read { register: self.register()?, address: self.expression(0)? },
+            "write" => {
+                TrencherInstruction::Write { value: self.expression(0)?, address: self.expression(0)? }
+            }
+            "local" => TrencherInstruction::Local { register: self.register()?, value: self.expression(0)? },
+            "check" => TrencherInstruction::Check(self.expression(0)?),
+            "mfence" => TrencherInstruction::Fence,
+            "noop" => TrencherInstruction::Noop,
+            "lock" => TrencherInstruction::Lock,
+            "unlock" => TrencherInstruction::Unlock,
             _ => return Err(Diagnostic::error(span, format!("there is no instruction `{word}`"))),
         };
         let knowledge = self.knowledge + self.thread.states.len() * self.thread.registers.len();
@@ -250,40 +253,40 @@ fn is_register(word: &str) -> bool {
 }
 
 /// A two-place operator.
-enum Operator {
+enum TrencherOperator {
     And,
     Or,
     Compare(Relation),
     Compute(Arith),
 }
 
-impl Operator {
+impl TrencherOperator {
     fn apply(self, a: Box<Expression>, b: Box<Expression>) -> Expression {
         match self {
-            Operator::And => Expression::And(a, b),
-            Operator::Or => Expression::Or(a, b),
-            Operator::Compare(relation) => Expression::Compare(relation, a, b),
-            Operator::Compute(arith) => Expression::Compute(arith, a, b),
+            TrencherOperator::And => Expression::And(a, b),
+            TrencherOperator::Or => Expression::Or(a, b),
+            TrencherOperator::Compare(relation) => Expression::Compare(relation, a, b),
+            TrencherOperator::Compute(arith) => Expression::Compute(arith, a, b),
         }
     }
 }
 
-fn operator(word: &str) -> Option<Operator> {
+fn operator(word: &str) -> Option<TrencherOperator> {
     Some(match word {
-        "&&" => Operator::And,
-        "||" => Operator::Or,
-        "==" => Operator::Compare(Relation::Eq),
-        "!=" => Operator::Compare(Relation::Ne),
-        "<" => Operator::Compare(Relation::Lt),
-        "<=" => Operator::Compare(Relation::Le),
-        ">" => Operator::Compare(Relation::Gt),
-        ">=" => Operator::Compare(Relation::Ge),
-        "+" => Operator::Compute(Arith::Add),
-        "-" => Operator::Compute(Arith::Sub),
-        "*" => Operator::Compute(Arith::Mul),
-        "/" => Operator::Compute(Arith::Div),
-        "%" => Operator::Compute(Arith::Rem),
-        "&" => Operator::Compute(Arith::And),
+        "&&" => TrencherOperator::And,
+        "||" => TrencherOperator::Or,
+        "==" => TrencherOperator::Compare(Relation::Eq),
+        "!=" => TrencherOperator::Compare(Relation::Ne),
+        "<" => TrencherOperator::Compare(Relation::Lt),
+        "<=" => TrencherOperator::Compare(Relation::Le),
+        ">" => TrencherOperator::Compare(Relation::Gt),
+        ">=" => TrencherOperator::Compare(Relation::Ge),
+        "+" => TrencherOperator::Compute(Arith::Add),
+        "-" => TrencherOperator::Compute(Arith::Sub),
+        "*" => TrencherOperator::Compute(Arith::Mul),
+        "/" => TrencherOperator::Compute(Arith::Div),
+        "%" => TrencherOperator::Compute(Arith::Rem),
+        "&" => TrencherOperator::Compute(Arith::And),
         _ => return None,
     })
 }

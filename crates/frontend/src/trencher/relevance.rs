@@ -4,7 +4,7 @@
 //! loaded from, and what was written there. In most programs that is very little, and
 //! counters are not among it.
 
-use super::parser::{Expression, Instruction, Thread};
+use super::parser::{Expression, TrencherInstruction, TrencherThread};
 use program::Int;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) struct Relevance {
 }
 
 impl Relevance {
-    pub(super) fn of(threads: &[Thread]) -> Relevance {
+    pub(super) fn of(threads: &[TrencherThread]) -> Relevance {
         let registers = threads.iter().map(|thread| vec![false; thread.registers.len()]).collect();
         let mut relevance = Relevance { registers, ..Relevance::default() };
         let mut changed = true;
@@ -41,20 +41,20 @@ impl Relevance {
         self.everywhere || self.addresses.contains(address)
     }
 
-    fn step(&mut self, thread: usize, instruction: &Instruction) -> bool {
+    fn step(&mut self, thread: usize, instruction: &TrencherInstruction) -> bool {
         match instruction {
-            Instruction::Read { register, address } => {
+            TrencherInstruction::Read { register, address } => {
                 let matters = self.registers[thread][*register];
                 self.mark_address(thread, address) | (matters && self.mark_memory(address))
             }
-            Instruction::Write { value, address } => {
+            TrencherInstruction::Write { value, address } => {
                 let matters = match address {
                     Expression::Number(address) => self.of_address(address),
                     _ => self.everywhere || !self.addresses.is_empty(),
                 };
                 self.mark_address(thread, address) | (matters && self.mark(thread, value))
             }
-            Instruction::Local { register, value } => {
+            TrencherInstruction::Local { register, value } => {
                 self.registers[thread][*register] && self.mark(thread, value)
             }
             _ => false,

@@ -9,7 +9,7 @@
 //! of what can happen under any memory model, since a load only ever sees values that were
 //! written to its address.
 
-use super::parser::{Expression, Instruction, Thread, Transition};
+use super::parser::{Expression, Transition, TrencherInstruction, TrencherThread};
 use super::relevance::Relevance;
 use num_traits::Zero;
 use program::Int;
@@ -21,7 +21,7 @@ const MAX_VALUES: usize = 64;
 const BUDGET: usize = 1_000_000;
 
 /// A set of values; `None` is every integer.
-pub(super) type Values = Option<BTreeSet<Int>>;
+pub(super) type ValueSet = Option<BTreeSet<Int>>;
 
 /// What a step made grow.
 #[derive(Clone, Copy, Default)]
@@ -32,19 +32,19 @@ struct Changed {
 
 /// What is known: per thread and state (if it can be reached) the registers, and memory.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    pub(super) states: Vec<Vec<Option<Vec<Values>>>>,
-    memory: BTreeMap<Int, Values>,
+pub(super) struct KnownValues {
+    pub(super) states: Vec<Vec<Option<Vec<ValueSet>>>>,
+    memory: BTreeMap<Int, ValueSet>,
     /// What may have been written to an address that is not known.
-    anywhere: Option<Values>,
+    anywhere: Option<ValueSet>,
     relevance: Relevance,
     spent: usize,
 }
 
-impl Known {
+impl KnownValues {
     /// Runs the interpretation to its end.
-    pub(super) fn of(threads: &[Thread]) -> Known {
-        let mut known = Known { relevance: Relevance::of(threads), ..Known::default() };
+    pub(super) fn of(threads: &[TrencherThread]) -> KnownValues {
+        let mut known = KnownValues { relevance: Relevance::of(threads), ..KnownValues::default() };
         let mut work = VecDeque::new();
         let mut leaving: Vec<Vec<Vec<&Transition>>> = Vec::new();
         for (index, thread) in threads.iter().enumerate() {
@@ -59,7 +59,7 @@ impl Known {
             leaving.push(from);
         }
         let reads = |transitions: &Vec<&Transition>| {
-            transitions.iter().any(|t| matches!(t.instruction, Instruction::Read { .. }))
+            transitions.iter().any(|t| matches!(t.instruction, TrencherInstruction::Read { .. }))
         };
         let loading: Vec<(usize, usize)> = (0..threads.len())
             .flat_map(|thread| (0..leaving[thread].len()).map(move |state| (thread, state)))
@@ -83,7 +83,12 @@ impl Known {
     }
 
     /// The values an expression may have in a state; `None` in front if the state is not reached.
-    pub(super) fn values(&mut self, thread: usize, state: usize, expression: &Expression) -> Option<Values> {
+    pub(super) fn values(
+        &mut self,
+        thread: usize,
+        state: usize,
+        expression: &Expression,
+    ) -> Option<ValueSet> {
         let registers = self.states[thread][state].clone()?;
         Some(self.evaluate(expression, &registers))
     }
@@ -93,19 +98,23 @@ impl Known {
         let Some(mut registers) = self.states[thread][transition.from].clone() else { return changed };
         self.spent += 1 + registers.len();
         match &transition.instruction {
-            Instruction::Read { register, address } if self.relevance.registers[thread][*register] => {
+            TrencherInstruction::Read { register, address }
+                if self.relevance.registers[thread][*register] =>
+            {
                 let address = self.evaluate(address, &registers);
                 registers[*register] = self.load(&address);
             }
-            Instruction::Write { value, address } => {
+            TrencherInstruction::Write { value, address } => {
                 let address = self.evaluate(address, &registers);
                 let value = self.evaluate(value, &registers);
                 changed.memory = self.store(&address, &value);
             }
-            Instruction::Local { register, value } if self.relevance.registers[thread][*register] => {
+            TrencherInstruction::Local { register, value } if self.relevance.registers[thread][*register] => {
                 registers[*register] = self.evaluate(value, &registers);
             }
-            Instruction::Check(condition) if !self.assume(condition, &mut registers) => return changed,
+            TrencherInstruction::Check(condition) if !self.assume(condition, &mut registers) => {
+                return changed;
+            }
             _ => {}
         }
         let wide = self.spent > BUDGET;
@@ -123,8 +132,8 @@ impl Known {
         changed
     }
 
-    fn load(&mut self, address: &Values) -> Values {
-        let mut found: Values = Some(BTreeSet::new());
+    fn load(&mut self, address: &ValueSet) -> ValueSet {
+        let mut found: ValueSet = Some(BTreeSet::new());
         for address in address.as_ref()? {
             let here = self.memory.get(address).cloned().unwrap_or_else(|| only(0));
             join(&mut found, &here);
@@ -135,7 +144,7 @@ impl Known {
         found
     }
 
-    fn store(&mut self, address: &Values, value: &Values) -> bool {
+    fn store(&mut self, address: &ValueSet, value: &ValueSet) -> bool {
         let mut changed = false;
         match address {
             None => changed = join(self.anywhere.get_or_insert_with(|| Some(BTreeSet::new())), value),
@@ -154,7 +163,7 @@ impl Known {
     }
 
     /// Keeps the register values that can pass; whether any can.
-    fn assume(&mut self, condition: &Expression, registers: &mut [Values]) -> bool {
+    fn assume(&mut self, condition: &Expression, registers: &mut [ValueSet]) -> bool {
         if let Expression::And(a, b) = condition {
             return self.assume(a, registers) && self.assume(b, registers);
         }
@@ -164,7 +173,7 @@ impl Known {
             && let Some(register) = mentioned.first().copied()
             && let Some(values) = registers[register].clone()
         {
-            let passes = |this: &mut Known, value: &Int| {
+            let passes = |this: &mut KnownValues, value: &Int| {
                 let mut alone = registers.to_vec();
                 alone[register] = Some(BTreeSet::from([value.clone()]));
                 may_be_true(&this.evaluate(condition, &alone))
@@ -177,7 +186,7 @@ impl Known {
         may_be_true(&self.evaluate(condition, registers))
     }
 
-    fn evaluate(&mut self, expression: &Expression, registers: &[Values]) -> Values {
+    fn evaluate(&mut self, expression: &Expression, registers: &[ValueSet]) -> ValueSet {
         self.spent += 1;
         let truth = |value: bool| Int::from(u8::from(value));
         match expression {
@@ -204,9 +213,9 @@ impl Known {
         &mut self,
         a: &Expression,
         b: &Expression,
-        registers: &[Values],
+        registers: &[ValueSet],
         apply: &dyn Fn(&Int, &Int) -> Option<Int>,
-    ) -> Values {
+    ) -> ValueSet {
         let (a, b) = (self.evaluate(a, registers)?, self.evaluate(b, registers)?);
         self.spent += a.len() * b.len();
         let all: BTreeSet<Int> = a.iter().flat_map(|a| b.iter().filter_map(move |b| apply(a, b))).collect();
@@ -216,20 +225,20 @@ impl Known {
 }
 
 /// A truth value is 0 or 1 even if its operands can be anything.
-fn boolean(values: Values) -> Values {
+fn boolean(values: ValueSet) -> ValueSet {
     values.or_else(|| Some(BTreeSet::from([Int::from(0), Int::from(1)])))
 }
 
-fn only(value: i64) -> Values {
+fn only(value: i64) -> ValueSet {
     Some(BTreeSet::from([Int::from(value)]))
 }
 
-fn may_be_true(values: &Values) -> bool {
+fn may_be_true(values: &ValueSet) -> bool {
     values.as_ref().is_none_or(|values| values.iter().any(|value| !value.is_zero()))
 }
 
 /// Adds values to a set; whether it grew.
-fn join(known: &mut Values, new: &Values) -> bool {
+fn join(known: &mut ValueSet, new: &ValueSet) -> bool {
     let Some(set) = known else { return false };
     let before = set.len();
     if let Some(new) = new {

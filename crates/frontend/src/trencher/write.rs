@@ -7,18 +7,13 @@
 
 use crate::Diagnostic;
 use crate::mend::mend;
+use crate::refusals::Refusals;
 use program::{
     Arith, Cond, Domain, Edge, Expr, Fence, Int, Liveness, Loc, Op, Place, Program, PropertyKind, RegId,
     Relation, Span, ThreadId, VarId,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
-
-/// A choice between more values than this is not written out.
-const MAX_CHOICES: usize = 64;
-
-/// More errors than this help nobody.
-const MAX_ERRORS: usize = 200;
 
 /// The program as Trencher's text, or what stands in the way.
 ///
@@ -31,8 +26,12 @@ const MAX_ERRORS: usize = 200;
 /// assert_eq!(trencher::write(&parsed.program).unwrap(), text);
 /// ```
 pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
-    let mut writer =
-        Writer { program, addresses: addresses(program), live: Liveness::of(program), errors: Vec::new() };
+    let mut writer = TrencherWriter {
+        program,
+        addresses: addresses(program),
+        live: Liveness::of(program),
+        refusals: Refusals::of("Trencher's format"),
+    };
     let finals = writer.finals();
     let mut out = String::new();
     let mut taken = HashSet::new();
@@ -41,7 +40,7 @@ pub fn write(program: &Program) -> Result<String, Vec<Diagnostic>> {
         writer.thread(id, &name, finals, &mut out);
     }
     writer.refuse_what_is_left();
-    if writer.errors.is_empty() { Ok(out) } else { Err(writer.errors) }
+    writer.refusals.unless_any(out)
 }
 
 /// Cells that were addresses keep them; other variables are numbered.
@@ -52,15 +51,15 @@ fn addresses(program: &Program) -> Vec<Int> {
     cells.filter(distinct).unwrap_or_else(|| (0..program.variables.len()).map(Int::from).collect())
 }
 
-struct Writer<'a> {
+struct TrencherWriter<'a> {
     program: &'a Program,
     addresses: Vec<Int>,
     live: Liveness,
-    errors: Vec<Diagnostic>,
+    refusals: Refusals,
 }
 
 /// The thread that is being written.
-struct Names {
+struct ThreadNames {
     id: ThreadId,
     registers: Vec<String>,
     states: Vec<String>,
@@ -68,7 +67,7 @@ struct Names {
     transitions: Vec<String>,
 }
 
-impl Names {
+impl ThreadNames {
     fn add(&mut self, from: &str, to: &str, instruction: &str) {
         self.transitions.push(format!("transition {from} {to} {instruction}"));
     }
@@ -79,27 +78,20 @@ impl Names {
     }
 }
 
-impl Writer<'_> {
-    fn refuse(&mut self, span: Span, message: &str) {
-        let error = Diagnostic::error(span, format!("{message}, which Trencher's format cannot say"));
-        if self.errors.len() < MAX_ERRORS && !self.errors.contains(&error) {
-            self.errors.push(error);
-        }
-    }
-
+impl TrencherWriter<'_> {
     fn refuse_what_is_left(&mut self) {
         for variable in &self.program.variables {
             if variable.initial != Domain::only(0) {
-                self.refuse(variable.span, &format!("`{}` does not start at 0", variable.name));
+                self.refusals.add(variable.span, &format!("`{}` does not start at 0", variable.name));
             }
         }
         for thread in &self.program.threads {
             for failure in thread.locs().filter_map(|loc| thread.location(loc).failure.as_ref()) {
-                self.refuse(failure.span, "this can fail");
+                self.refusals.add(failure.span, "this can fail");
             }
         }
         if let Some(question) = &self.program.question {
-            self.refuse(question.span, "this question is about final states");
+            self.refusals.add(question.span, "this question is about final states");
         }
     }
 
@@ -108,11 +100,11 @@ impl Writer<'_> {
         let mut finals = vec![Vec::new(); self.program.threads.len()];
         if let [property, rest @ ..] = self.program.properties.as_slice() {
             for other in rest {
-                self.refuse(other.span, "there is more than one property");
+                self.refusals.add(other.span, "there is more than one property");
             }
             let goal = property.kind == PropertyKind::Never && goal(&property.cond, &mut finals);
             if !goal || finals.iter().any(Vec::is_empty) {
-                self.refuse(property.span, "this property does not name a place for every thread");
+                self.refusals.add(property.span, "this property does not name a place for every thread");
             }
         }
         finals
@@ -123,7 +115,7 @@ impl Writer<'_> {
         let mut taken = HashSet::new();
         let registers = thread.registers.iter().map(|r| mend(r, &[], &mut taken)).collect();
         let mut names =
-            Names { id, registers, states: Vec::new(), taken: HashSet::new(), transitions: Vec::new() };
+            ThreadNames { id, registers, states: Vec::new(), taken: HashSet::new(), transitions: Vec::new() };
         for loc in thread.locs() {
             let wanted = thread.location(loc).labels.first().cloned();
             let wanted = wanted.unwrap_or_else(|| format!("q{}", loc.index()));
@@ -143,15 +135,11 @@ impl Writer<'_> {
         out.push_str("end\n\n");
     }
 
-    fn edge(&mut self, edge: &Edge, names: &mut Names) {
+    fn edge(&mut self, edge: &Edge, names: &mut ThreadNames) {
         let (from, to) = (names.states[edge.from.index()].clone(), names.states[edge.to.index()].clone());
         match &edge.op {
             Op::Havoc(register, domain) => {
-                let values = choices(domain);
-                if values.is_empty() {
-                    self.refuse(edge.span, "this chooses between too many values");
-                }
-                for value in values {
+                for value in self.refusals.choices(domain, edge.span) {
                     let local = format!("local {} {value}", names.registers[register.index()]);
                     names.add(&from, &to, &local);
                 }
@@ -164,7 +152,7 @@ impl Writer<'_> {
         }
     }
 
-    fn plain(&mut self, op: &Op, span: Span, names: &Names) -> String {
+    fn plain(&mut self, op: &Op, span: Span, names: &ThreadNames) -> String {
         let address = |this: &Self, v: &VarId| this.addresses[v.index()].to_string();
         match op {
             Op::Assign(r, value) => {
@@ -175,7 +163,7 @@ impl Writer<'_> {
             Op::Store(v, value) => format!("write {} {}", self.expr(value, span, names), address(self, v)),
             Op::Fence(Fence::Full) => "mfence".to_string(),
             Op::Fence(Fence::Store) => {
-                self.refuse(span, "this is a store fence");
+                self.refusals.add(span, "this is a store fence");
                 String::new()
             }
             Op::Lock => "lock".to_string(),
@@ -184,12 +172,12 @@ impl Writer<'_> {
         }
     }
 
-    fn block(&mut self, edge: &Edge, locked: bool, parts: &[Op], names: &mut Names) {
+    fn block(&mut self, edge: &Edge, locked: bool, parts: &[Op], names: &mut ThreadNames) {
         let start = names.states[edge.from.index()].clone();
         let end = names.states[edge.to.index()].clone();
         let loads = parts.iter().filter(|part| matches!(part, Op::Load(..))).count();
         if !locked && loads > 1 {
-            self.refuse(edge.span, "this loads several variables in one step");
+            self.refusals.add(edge.span, "this loads several variables in one step");
         }
         let tests = parts.iter().filter(|part| matches!(part, Op::Assume(_))).count();
         let mut here = start.clone();
@@ -213,7 +201,7 @@ impl Writer<'_> {
             if let Op::Assume(cond) = part {
                 let seen = self.live.at(names.id, edge.from);
                 if stored || written.iter().any(|register| seen.contains(register)) {
-                    self.refuse(edge.span, "this waits after it has changed something");
+                    self.refusals.add(edge.span, "this waits after it has changed something");
                 }
                 let failed = self.cond(&cond.clone().negate(), edge.span, names);
                 names.add(&here, &back, &format!("check {failed}"));
@@ -231,7 +219,7 @@ impl Writer<'_> {
         }
     }
 
-    fn expr(&mut self, expr: &Expr<RegId>, span: Span, names: &Names) -> String {
+    fn expr(&mut self, expr: &Expr<RegId>, span: Span, names: &ThreadNames) -> String {
         match expr {
             Expr::Const(value) => value.to_string(),
             Expr::Leaf(r) => names.registers[r.index()].clone(),
@@ -244,7 +232,7 @@ impl Writer<'_> {
                     Arith::Rem => "%",
                     Arith::And => "&",
                     Arith::Or | Arith::Xor => {
-                        self.refuse(span, "this computes a bitwise `or`");
+                        self.refusals.add(span, "this computes a bitwise `or`");
                         ""
                     }
                 };
@@ -253,7 +241,7 @@ impl Writer<'_> {
         }
     }
 
-    fn cond(&mut self, cond: &Cond<RegId>, span: Span, names: &Names) -> String {
+    fn cond(&mut self, cond: &Cond<RegId>, span: Span, names: &ThreadNames) -> String {
         match cond {
             Cond::Const(value) => u8::from(*value).to_string(),
             Cond::Compare(relation, a, b) => {
@@ -268,20 +256,6 @@ impl Writer<'_> {
             }
         }
     }
-}
-
-fn choices(domain: &Domain) -> Vec<Int> {
-    let Domain::Range(low, high) = domain else { return Vec::new() };
-    let mut values = Vec::new();
-    let mut value = low.clone();
-    while value <= *high {
-        if values.len() == MAX_CHOICES {
-            return Vec::new();
-        }
-        values.push(value.clone());
-        value += 1;
-    }
-    values
 }
 
 /// Reads a condition as "every thread at one of its places"; whether it is one.

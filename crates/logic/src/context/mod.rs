@@ -9,11 +9,11 @@ mod models;
 mod tableau;
 mod zone;
 
-use crate::certificate::Certificate;
+use crate::certificate::UnsatProof;
 use crate::core::minimal_core;
 use crate::project::{Projection, TooManyCases, project};
 use crate::solve::components::components;
-use crate::solve::{Model, Outcome, decide};
+use crate::solve::{Decided, Model, decide};
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::Var;
 use models::Models;
@@ -81,7 +81,7 @@ pub struct Refutation {
     /// The atoms refuted.
     pub hypotheses: Vec<Atom>,
     /// The proof; hypotheses are numbered by position.
-    pub certificate: Certificate,
+    pub certificate: UnsatProof,
 }
 
 impl Context {
@@ -295,8 +295,8 @@ impl Context {
         };
         let connected: Vec<Atom> = positions.iter().map(|at| all[*at].clone()).collect();
         match decide(&connected) {
-            Outcome::Unsat(_) => false,
-            Outcome::Sat(model) => {
+            Decided::Unsat(_) => false,
+            Decided::Sat(model) => {
                 connected.iter().flat_map(Atom::vars).for_each(|var| base.set(var, model.value(var).clone()));
                 self.models.add(base, &self.atoms);
                 true
@@ -307,8 +307,8 @@ impl Context {
     fn satisfiable_at_all(&mut self, extra: Option<&Atom>) -> bool {
         let all: Vec<Atom> = self.atoms.iter().chain(extra).cloned().collect();
         match decide(&all) {
-            Outcome::Unsat(_) => false,
-            Outcome::Sat(model) => {
+            Decided::Unsat(_) => false,
+            Decided::Sat(model) => {
                 self.models.add(model, &self.atoms);
                 true
             }
@@ -324,8 +324,8 @@ impl Context {
             return Some(model.clone());
         }
         match decide(&self.atoms) {
-            Outcome::Unsat(_) => None,
-            Outcome::Sat(model) => {
+            Decided::Unsat(_) => None,
+            Decided::Sat(model) => {
                 self.models.add(model.clone(), &self.atoms);
                 Some(model)
             }
@@ -357,7 +357,7 @@ impl Context {
 
 fn refutation(hypotheses: Vec<Atom>) -> Option<Refutation> {
     match decide(&hypotheses) {
-        Outcome::Sat(_) => None,
-        Outcome::Unsat(certificate) => Some(Refutation { hypotheses, certificate }),
+        Decided::Sat(_) => None,
+        Decided::Unsat(certificate) => Some(Refutation { hypotheses, certificate }),
     }
 }

@@ -11,7 +11,7 @@ use crate::terms::atom::Atom;
 const CAPACITY: usize = 24;
 
 #[derive(Clone)]
-struct Witness {
+struct TriedModel {
     model: Model,
     tried: usize,
     failed: bool,
@@ -19,7 +19,7 @@ struct Witness {
 
 #[derive(Clone, Default)]
 pub(crate) struct Models {
-    witnesses: Vec<Witness>,
+    witnesses: Vec<TriedModel>,
     next: usize,
 }
 
@@ -41,7 +41,7 @@ impl Models {
 
     /// Remembers a solution of all the atoms.
     pub(crate) fn add(&mut self, model: Model, atoms: &[Atom]) {
-        let witness = Witness { model, tried: atoms.len(), failed: false };
+        let witness = TriedModel { model, tried: atoms.len(), failed: false };
         if self.witnesses.len() < CAPACITY {
             self.witnesses.push(witness);
             return;
@@ -58,7 +58,7 @@ impl Models {
     }
 }
 
-impl Witness {
+impl TriedModel {
     fn serves(&mut self, atoms: &[Atom]) -> bool {
         while !self.failed && self.tried < atoms.len() {
             self.failed = !self.model.satisfies(&atoms[self.tried]);

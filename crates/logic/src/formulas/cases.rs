@@ -14,14 +14,14 @@ use rustc_hash::FxBuildHasher;
 
 use super::Lemma;
 use crate::terms::atom::Atom;
-use crate::terms::formula::{Formula, Node};
+use crate::terms::formula::{Formula, FormulaNode};
 
 /// Nodes after which we give up; the tree may be exponential.
 const MAX_NODES: usize = 100_000;
 
 /// A conjunct of one of the formulas.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Conjunct {
     /// Which formula it belongs to.
     pub(crate) step: usize,
     pub(crate) formula: Formula,
@@ -43,7 +43,7 @@ pub(crate) enum CaseNode {
 pub(crate) struct CaseTree {
     /// Atoms that are conjuncts, with the first formula they stand in.
     pub(crate) facts: HashMap<Atom, usize, FxBuildHasher>,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<Conjunct>,
     /// The last node is the root.
     pub(crate) nodes: Vec<CaseNode>,
 }
@@ -54,57 +54,57 @@ impl CaseTree {
         let mut tree = CaseTree { facts: HashMap::default(), parts: Vec::new(), nodes: Vec::new() };
         for (step, formula) in formulas.iter().enumerate() {
             match formula.node() {
-                Node::And(parts) => parts.iter().for_each(|part| tree.take(step, part)),
+                FormulaNode::And(parts) => parts.iter().for_each(|part| tree.take(step, part)),
                 _ => tree.take(step, formula),
             }
         }
         let truth =
             tree.facts.keys().flat_map(|atom| [(atom.clone(), true), (atom.negate(), false)]).collect();
-        let walk = Walk { tree, lemmas, truth, frames: Vec::new(), used: Vec::new() };
+        let walk = CaseWalk { tree, lemmas, truth, frames: Vec::new(), used: Vec::new() };
         walk.run()
     }
 
     fn take(&mut self, step: usize, part: &Formula) {
         match part.node() {
             // The negation of a fact stays a part, one that is false at once.
-            Node::Atom(atom) if !self.facts.contains_key(&atom.negate()) => {
+            FormulaNode::Atom(atom) if !self.facts.contains_key(&atom.negate()) => {
                 self.facts.entry(atom.clone()).or_insert(step);
             }
-            _ => self.parts.push(Part { step, formula: part.clone() }),
+            _ => self.parts.push(Conjunct { step, formula: part.clone() }),
         }
     }
 }
 
-struct Frame {
+struct CaseFrame {
     atom: Atom,
     yes: Option<usize>,
 }
 
-struct Walk<'a> {
+struct CaseWalk<'a> {
     tree: CaseTree,
     lemmas: &'a [Lemma],
     truth: HashMap<Atom, bool, FxBuildHasher>,
-    frames: Vec<Frame>,
+    frames: Vec<CaseFrame>,
     /// For each node the assumed atoms that it needs.
     used: Vec<BTreeSet<Atom>>,
 }
 
-enum Look {
+enum CaseStatus {
     Closed(CaseNode, BTreeSet<Atom>),
     Undecided(Atom),
     Open,
 }
 
-impl Walk<'_> {
+impl CaseWalk<'_> {
     fn run(mut self) -> Option<CaseTree> {
         loop {
             match self.look() {
-                Look::Open => return None,
-                Look::Undecided(atom) => {
+                CaseStatus::Open => return None,
+                CaseStatus::Undecided(atom) => {
                     self.assume(&atom, true);
-                    self.frames.push(Frame { atom, yes: None });
+                    self.frames.push(CaseFrame { atom, yes: None });
                 }
-                Look::Closed(node, used) => {
+                CaseStatus::Closed(node, used) => {
                     let closed = self.push(node, used);
                     if self.unwind(closed) {
                         return Some(self.tree);
@@ -159,7 +159,7 @@ impl Walk<'_> {
         true
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> CaseStatus {
         let mut best: Option<(usize, Atom)> = None;
         for (number, lemma) in self.lemmas.iter().enumerate() {
             let mut undecided = lemma.atoms.iter().filter(|atom| !self.truth.contains_key(*atom));
@@ -167,7 +167,7 @@ impl Walk<'_> {
                 continue;
             }
             match undecided.next() {
-                None => return Look::Closed(CaseNode::Lemma(number), self.assumed(&lemma.atoms)),
+                None => return CaseStatus::Closed(CaseNode::Lemma(number), self.assumed(&lemma.atoms)),
                 Some(atom) => offer(&mut best, 1 + undecided.count(), atom),
             }
         }
@@ -179,7 +179,7 @@ impl Walk<'_> {
                     self.explain(&part.formula, false, &mut given);
                     let given: Vec<Atom> = given.into_iter().collect();
                     let used = self.assumed(&given);
-                    return Look::Closed(CaseNode::Part { part: number, given }, used);
+                    return CaseStatus::Closed(CaseNode::Part { part: number, given }, used);
                 }
                 None => {
                     let mut undecided = Vec::new();
@@ -190,7 +190,7 @@ impl Walk<'_> {
                 }
             }
         }
-        best.map_or(Look::Open, |(_, atom)| Look::Undecided(atom))
+        best.map_or(CaseStatus::Open, |(_, atom)| CaseStatus::Undecided(atom))
     }
 
     /// The atoms among these that are assumptions rather than facts.
@@ -200,10 +200,10 @@ impl Walk<'_> {
 
     fn evaluate(&self, formula: &Formula) -> Option<bool> {
         let (parts, neutral) = match formula.node() {
-            Node::Atom(atom) => return self.truth.get(atom).copied(),
-            Node::Not(inner) => return self.evaluate(inner).map(|value| !value),
-            Node::And(parts) => (parts, true),
-            Node::Or(parts) => (parts, false),
+            FormulaNode::Atom(atom) => return self.truth.get(atom).copied(),
+            FormulaNode::Not(inner) => return self.evaluate(inner).map(|value| !value),
+            FormulaNode::And(parts) => (parts, true),
+            FormulaNode::Or(parts) => (parts, false),
         };
         let mut result = Some(neutral);
         for part in parts {
@@ -219,17 +219,17 @@ impl Walk<'_> {
     /// Atoms that hold and make the formula have the value it has.
     fn explain(&self, formula: &Formula, value: bool, given: &mut BTreeSet<Atom>) {
         match (formula.node(), value) {
-            (Node::Atom(atom), true) => {
+            (FormulaNode::Atom(atom), true) => {
                 given.insert(atom.clone());
             }
-            (Node::Atom(atom), false) => {
+            (FormulaNode::Atom(atom), false) => {
                 given.insert(atom.negate());
             }
-            (Node::Not(inner), _) => self.explain(inner, !value, given),
-            (Node::And(parts), true) | (Node::Or(parts), false) => {
+            (FormulaNode::Not(inner), _) => self.explain(inner, !value, given),
+            (FormulaNode::And(parts), true) | (FormulaNode::Or(parts), false) => {
                 parts.iter().for_each(|part| self.explain(part, value, given));
             }
-            (Node::And(parts), false) | (Node::Or(parts), true) => {
+            (FormulaNode::And(parts), false) | (FormulaNode::Or(parts), true) => {
                 if let Some(part) = parts.iter().find(|part| self.evaluate(part) == Some(value)) {
                     self.explain(part, value, given);
                 }
@@ -239,13 +239,13 @@ impl Walk<'_> {
 
     fn undecided(&self, formula: &Formula, out: &mut Vec<Atom>) {
         match formula.node() {
-            Node::Atom(atom) if !self.truth.contains_key(atom) => out.push(atom.clone()),
-            Node::Atom(_) => {}
-            Node::Not(inner) => self.undecided(inner, out),
-            Node::And(parts) | Node::Or(parts) if self.evaluate(formula).is_none() => {
+            FormulaNode::Atom(atom) if !self.truth.contains_key(atom) => out.push(atom.clone()),
+            FormulaNode::Atom(_) => {}
+            FormulaNode::Not(inner) => self.undecided(inner, out),
+            FormulaNode::And(parts) | FormulaNode::Or(parts) if self.evaluate(formula).is_none() => {
                 parts.iter().for_each(|part| self.undecided(part, out));
             }
-            Node::And(_) | Node::Or(_) => {}
+            FormulaNode::And(_) | FormulaNode::Or(_) => {}
         }
     }
 }

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::terms::atom::Atom;
-use crate::terms::formula::{Formula, Node};
+use crate::terms::formula::{Formula, FormulaNode};
 
 pub(crate) struct Propositions {
     solver: BasicSolver,
@@ -51,10 +51,10 @@ impl Propositions {
 
     fn literal(&mut self, formula: &Formula) -> Lit {
         let (parts, and) = match formula.node() {
-            Node::Atom(atom) => return self.atom(atom),
-            Node::Not(inner) => return !self.literal(inner),
-            Node::And(parts) => (parts, true),
-            Node::Or(parts) => (parts, false),
+            FormulaNode::Atom(atom) => return self.atom(atom),
+            FormulaNode::Not(inner) => return !self.literal(inner),
+            FormulaNode::And(parts) => (parts, true),
+            FormulaNode::Or(parts) => (parts, false),
         };
         if let Some(literal) = self.nodes.get(formula) {
             return *literal;

@@ -11,12 +11,12 @@
 pub(crate) mod cases;
 mod encode;
 
-use crate::certificate::{Certificate, Flaw};
+use crate::certificate::{Flaw, UnsatProof};
 use crate::check::check;
 use crate::core::{minimal_core, quick_core};
-use crate::solve::{Model, Outcome, decide};
+use crate::solve::{Decided, Model, decide};
 use crate::terms::atom::Atom;
-use crate::terms::formula::{Formula, Node};
+use crate::terms::formula::{Formula, FormulaNode};
 use cases::CaseTree;
 use encode::Propositions;
 
@@ -26,7 +26,7 @@ pub struct Lemma {
     /// Atoms that cannot hold together.
     pub atoms: Vec<Atom>,
     /// The proof, with the atoms as hypotheses.
-    pub certificate: Certificate,
+    pub certificate: UnsatProof,
 }
 
 /// Lemmas that leave no propositional model.
@@ -93,8 +93,8 @@ impl CaseSearch<'_> {
         let mut facts = Vec::new();
         for formula in formulas {
             match formula.node() {
-                Node::Atom(atom) => facts.push(atom.clone()),
-                Node::And(parts) => facts.extend(parts.iter().filter_map(Formula::as_atom)),
+                FormulaNode::Atom(atom) => facts.push(atom.clone()),
+                FormulaNode::And(parts) => facts.extend(parts.iter().filter_map(Formula::as_atom)),
                 _ => {}
             }
         }
@@ -116,8 +116,8 @@ impl CaseSearch<'_> {
         // Cores are made by leaving out early atoms first, and facts come for free.
         chosen.sort_by_cached_key(|atom| self.facts.contains(atom));
         match decide(&chosen) {
-            Outcome::Sat(model) => Some(self.accept(model)),
-            Outcome::Unsat(_) => {
+            Decided::Sat(model) => Some(self.accept(model)),
+            Decided::Unsat(_) => {
                 let lemma = lemma(&chosen);
                 propositions.exclude(&lemma.atoms);
                 self.proof.lemmas.push(lemma);
@@ -129,11 +129,11 @@ impl CaseSearch<'_> {
     /// Often the facts alone are contradictory, or all there is.
     fn first_step(&mut self) -> Option<FormulaOutcome> {
         match decide(&self.facts) {
-            Outcome::Unsat(_) => {
+            Decided::Unsat(_) => {
                 let lemmas = vec![lemma(&self.facts)];
                 return Some(FormulaOutcome::Unsat(FormulaCertificate { lemmas }));
             }
-            Outcome::Sat(model) => {
+            Decided::Sat(model) => {
                 if self.formulas.iter().all(|formula| model.satisfies_formula(formula)) {
                     return Some(FormulaOutcome::Sat(model));
                 }
@@ -164,21 +164,21 @@ fn lemma(atoms: &[Atom]) -> Lemma {
         None => atoms.to_vec(),
     };
     match decide(&core) {
-        Outcome::Unsat(certificate) => Lemma { atoms: core, certificate },
-        Outcome::Sat(_) => unreachable!("a core of contradictory atoms has no solution"),
+        Decided::Unsat(certificate) => Lemma { atoms: core, certificate },
+        Decided::Sat(_) => unreachable!("a core of contradictory atoms has no solution"),
     }
 }
 
 /// Collects literals, true in the propositional model, that suffice for the formula.
 fn implicant(formula: &Formula, wanted: bool, truth: &dyn Fn(&Atom) -> bool, out: &mut Vec<Atom>) {
     match (formula.node(), wanted) {
-        (Node::Atom(atom), true) => out.push(atom.clone()),
-        (Node::Atom(atom), false) => out.push(atom.negate()),
-        (Node::Not(inner), _) => implicant(inner, !wanted, truth, out),
-        (Node::And(parts), true) | (Node::Or(parts), false) => {
+        (FormulaNode::Atom(atom), true) => out.push(atom.clone()),
+        (FormulaNode::Atom(atom), false) => out.push(atom.negate()),
+        (FormulaNode::Not(inner), _) => implicant(inner, !wanted, truth, out),
+        (FormulaNode::And(parts), true) | (FormulaNode::Or(parts), false) => {
             parts.iter().for_each(|part| implicant(part, wanted, truth, out));
         }
-        (Node::And(parts), false) | (Node::Or(parts), true) => {
+        (FormulaNode::And(parts), false) | (FormulaNode::Or(parts), true) => {
             if let Some(part) = parts.iter().find(|part| evaluate(part, truth) == wanted) {
                 implicant(part, wanted, truth, out);
             }
@@ -188,10 +188,10 @@ fn implicant(formula: &Formula, wanted: bool, truth: &dyn Fn(&Atom) -> bool, out
 
 fn evaluate(formula: &Formula, truth: &dyn Fn(&Atom) -> bool) -> bool {
     match formula.node() {
-        Node::Atom(atom) => truth(atom),
-        Node::Not(inner) => !evaluate(inner, truth),
-        Node::And(parts) => parts.iter().all(|part| evaluate(part, truth)),
-        Node::Or(parts) => parts.iter().any(|part| evaluate(part, truth)),
+        FormulaNode::Atom(atom) => truth(atom),
+        FormulaNode::Not(inner) => !evaluate(inner, truth),
+        FormulaNode::And(parts) => parts.iter().all(|part| evaluate(part, truth)),
+        FormulaNode::Or(parts) => parts.iter().any(|part| evaluate(part, truth)),
     }
 }
 

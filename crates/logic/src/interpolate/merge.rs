@@ -15,16 +15,16 @@ use crate::terms::linear::Linear;
 type Interval = (Option<Int>, Option<Int>);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Case {
+struct IntervalCase {
     intervals: BTreeMap<Linear, Interval>,
     rest: BTreeSet<Atom>,
 }
 
 /// An equivalent list of cases, no longer than the given one.
 pub(super) fn merged(cases: impl IntoIterator<Item = Vec<Atom>>) -> Vec<Vec<Atom>> {
-    let mut result: Vec<Case> = Vec::new();
+    let mut result: Vec<IntervalCase> = Vec::new();
     for case in cases {
-        let mut case = Case::new(&case);
+        let mut case = IntervalCase::new(&case);
         // What a case was joined to may now be joined to others.
         while let Some((at, joined)) = join_any(&result, &case) {
             result.swap_remove(at);
@@ -33,17 +33,17 @@ pub(super) fn merged(cases: impl IntoIterator<Item = Vec<Atom>>) -> Vec<Vec<Atom
         result.push(case);
     }
     result.sort();
-    result.iter().map(Case::atoms).collect()
+    result.iter().map(IntervalCase::atoms).collect()
 }
 
-fn join_any(cases: &[Case], case: &Case) -> Option<(usize, Case)> {
-    let join = |(at, other): (usize, &Case)| Some((at, other.join(case)?));
+fn join_any(cases: &[IntervalCase], case: &IntervalCase) -> Option<(usize, IntervalCase)> {
+    let join = |(at, other): (usize, &IntervalCase)| Some((at, other.join(case)?));
     cases.iter().enumerate().find_map(join)
 }
 
-impl Case {
-    fn new(atoms: &[Atom]) -> Case {
-        let mut case = Case { intervals: BTreeMap::new(), rest: BTreeSet::new() };
+impl IntervalCase {
+    fn new(atoms: &[Atom]) -> IntervalCase {
+        let mut case = IntervalCase { intervals: BTreeMap::new(), rest: BTreeSet::new() };
         for atom in atoms {
             let equation = match atom.relation() {
                 Relation::Le => false,
@@ -77,13 +77,13 @@ impl Case {
     }
 
     /// The union of two cases, if it is a case.
-    fn join(&self, other: &Case) -> Option<Case> {
+    fn join(&self, other: &IntervalCase) -> Option<IntervalCase> {
         if self.rest != other.rest {
             return None;
         }
         let directions: BTreeSet<&Linear> = self.intervals.keys().chain(other.intervals.keys()).collect();
         let free = (None, None);
-        let of = |case: &Case, direction: &Linear| -> Interval {
+        let of = |case: &IntervalCase, direction: &Linear| -> Interval {
             case.intervals.get(direction).unwrap_or(&free).clone()
         };
         let mut different = directions.into_iter().filter(|d| of(self, d) != of(other, d));

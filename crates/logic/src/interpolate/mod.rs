@@ -19,9 +19,9 @@ use crate::core::minimal_core;
 use crate::formulas::cases::CaseTree;
 use crate::formulas::{FormulaOutcome, decide_within, entails_formula};
 use crate::int::Int;
-use crate::solve::{Model, Outcome, decide};
+use crate::solve::{Decided, Model, decide};
 use crate::terms::atom::{Atom, Relation};
-use crate::terms::formula::{Formula, Node};
+use crate::terms::formula::{Formula, FormulaNode};
 use proof::{Ranges, Sequence};
 
 /// Lemmas after which the case analysis of a proof is given up in favour of projection.
@@ -50,7 +50,7 @@ impl Style {
 
 /// Why there are no interpolants.
 #[derive(Clone, Debug)]
-pub enum Failure {
+pub enum NoInterpolants {
     /// The formulas have a common solution.
     Satisfiable(Box<Model>),
     /// Their computation exceeded its limits.
@@ -59,17 +59,17 @@ pub enum Failure {
     Rejected(usize),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for NoInterpolants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Satisfiable(_) => f.write_str("the formulas have a common solution"),
-            Failure::TooHard => f.write_str("the interpolants exceed the limits"),
-            Failure::Rejected(cut) => write!(f, "the interpolants computed are wrong at cut {cut}"),
+            NoInterpolants::Satisfiable(_) => f.write_str("the formulas have a common solution"),
+            NoInterpolants::TooHard => f.write_str("the interpolants exceed the limits"),
+            NoInterpolants::Rejected(cut) => write!(f, "the interpolants computed are wrong at cut {cut}"),
         }
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for NoInterpolants {}
 
 /// The cheaper of forward and backward interpolants, one for each cut `0..=steps.len()`,
 /// or those of a minimal part if the proof cannot be taken apart.
@@ -93,9 +93,9 @@ impl std::error::Error for Failure {}
 /// assert_eq!(terms.show(&interpolants[2]).to_string(), "x1 >= 1");
 /// # Ok::<(), String>(())
 /// ```
-pub fn interpolate(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
-    let proof = match Proof::find(steps) {
-        Err(Failure::TooHard) => return interpolate_as(steps, Style::Strongest),
+pub fn interpolate(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolants> {
+    let proof = match InfeasibilityProof::find(steps) {
+        Err(NoInterpolants::TooHard) => return interpolate_as(steps, Style::Strongest),
         proof => proof?,
     };
     let mut found: Vec<Vec<Formula>> = Vec::new();
@@ -115,11 +115,11 @@ pub fn interpolate(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
 ///
 /// Where a proof cannot be taken apart step by step because it relates variables of
 /// distant steps, projection of a minimal contradictory part takes its place.
-pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, Failure> {
+pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, NoInterpolants> {
     let interpolants = match style {
         Style::Forward | Style::Backward => {
             let weak = style == Style::Backward;
-            match Proof::find(steps)?.interpolants(steps, weak) {
+            match InfeasibilityProof::find(steps)?.interpolants(steps, weak) {
                 Some(interpolants) => interpolants,
                 None => from_minimal(steps, weak)?,
             }
@@ -128,12 +128,12 @@ pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, F
         Style::Strongest => by_projection(steps, false)?,
         Style::Weakest => by_projection(steps, true)?,
     };
-    check_interpolants(steps, &interpolants).map_err(Failure::Rejected)?;
+    check_interpolants(steps, &interpolants).map_err(NoInterpolants::Rejected)?;
     Ok(interpolants)
 }
 
 /// The strongest or weakest interpolants; if there are none, the reason.
-fn by_projection(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure> {
+fn by_projection(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, NoInterpolants> {
     let projected = if weak { projected::weakest(steps) } else { projected::strongest(steps) };
     if let Ok(interpolants) = projected
         && interpolants[0].is_true()
@@ -142,15 +142,15 @@ fn by_projection(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure>
         return Ok(interpolants);
     }
     match decide_within(steps, MAX_LEMMAS) {
-        Some(FormulaOutcome::Sat(model)) => Err(Failure::Satisfiable(Box::new(model))),
-        _ => Err(Failure::TooHard),
+        Some(FormulaOutcome::Sat(model)) => Err(NoInterpolants::Satisfiable(Box::new(model))),
+        _ => Err(NoInterpolants::TooHard),
     }
 }
 
 /// Interpolants of a minimal contradictory part, from its proof or else by projection.
-fn from_minimal(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure> {
+fn from_minimal(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, NoInterpolants> {
     let few = minimal_steps(steps);
-    match Proof::find(&few)?.interpolants(&few, weak) {
+    match InfeasibilityProof::find(&few)?.interpolants(&few, weak) {
         Some(interpolants) => Ok(interpolants),
         None if weak => projected::weakest(&few),
         None => projected::strongest(&few),
@@ -158,17 +158,17 @@ fn from_minimal(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, Failure> 
 }
 
 /// Every style that succeeds, cheapest first.
-pub fn interpolate_all(steps: &[Formula]) -> Result<Vec<(Style, Vec<Formula>)>, Failure> {
+pub fn interpolate_all(steps: &[Formula]) -> Result<Vec<(Style, Vec<Formula>)>, NoInterpolants> {
     let mut found = Vec::new();
     for style in Style::ALL {
         match interpolate_as(steps, style) {
             Ok(interpolants) => found.push((style, interpolants)),
-            Err(Failure::TooHard) => {}
+            Err(NoInterpolants::TooHard) => {}
             Err(failure) => return Err(failure),
         }
     }
     found.sort_by_key(|(_, interpolants)| interpolant_cost(interpolants));
-    if found.is_empty() { Err(Failure::TooHard) } else { Ok(found) }
+    if found.is_empty() { Err(NoInterpolants::TooHard) } else { Ok(found) }
 }
 
 /// Checks interpolants by themselves; the error is the first cut that is wrong.
@@ -206,14 +206,14 @@ fn ranges(steps: &[Formula]) -> Ranges {
 }
 
 /// A proof that steps have no common solution.
-enum Proof {
+enum InfeasibilityProof {
     /// All steps are conjunctions; the atoms with their steps.
-    Conjunction(Vec<(Atom, usize)>, crate::certificate::Certificate),
+    Conjunction(Vec<(Atom, usize)>, crate::certificate::UnsatProof),
     Cases(CaseTree, Vec<crate::formulas::Lemma>),
 }
 
-impl Proof {
-    fn find(steps: &[Formula]) -> Result<Proof, Failure> {
+impl InfeasibilityProof {
+    fn find(steps: &[Formula]) -> Result<InfeasibilityProof, NoInterpolants> {
         let atoms: Option<Vec<Vec<Atom>>> = steps.iter().map(Formula::as_conjunction).collect();
         if let Some(atoms) = atoms {
             let placed: Vec<(Atom, usize)> = atoms
@@ -223,15 +223,15 @@ impl Proof {
                 .collect();
             let plain: Vec<Atom> = placed.iter().map(|(atom, _)| atom.clone()).collect();
             return match decide(&plain) {
-                Outcome::Unsat(certificate) => Ok(Proof::Conjunction(placed, certificate)),
-                Outcome::Sat(model) => Err(Failure::Satisfiable(Box::new(model))),
+                Decided::Unsat(certificate) => Ok(InfeasibilityProof::Conjunction(placed, certificate)),
+                Decided::Sat(model) => Err(NoInterpolants::Satisfiable(Box::new(model))),
             };
         }
-        match decide_within(steps, MAX_LEMMAS).ok_or(Failure::TooHard)? {
-            FormulaOutcome::Sat(model) => Err(Failure::Satisfiable(Box::new(model))),
+        match decide_within(steps, MAX_LEMMAS).ok_or(NoInterpolants::TooHard)? {
+            FormulaOutcome::Sat(model) => Err(NoInterpolants::Satisfiable(Box::new(model))),
             FormulaOutcome::Unsat(proof) => {
-                let tree = CaseTree::build(steps, &proof.lemmas).ok_or(Failure::TooHard)?;
-                Ok(Proof::Cases(tree, proof.lemmas))
+                let tree = CaseTree::build(steps, &proof.lemmas).ok_or(NoInterpolants::TooHard)?;
+                Ok(InfeasibilityProof::Cases(tree, proof.lemmas))
             }
         }
     }
@@ -240,8 +240,10 @@ impl Proof {
     fn interpolants(&self, steps: &[Formula], weak: bool) -> Option<Vec<Formula>> {
         let sequence = Sequence { steps: steps.len(), ranges: ranges(steps), weak };
         match self {
-            Proof::Conjunction(placed, certificate) => sequence.by_certificate(placed, certificate).ok(),
-            Proof::Cases(tree, lemmas) => sequence.by_cases(tree, lemmas).ok(),
+            InfeasibilityProof::Conjunction(placed, certificate) => {
+                sequence.by_certificate(placed, certificate).ok()
+            }
+            InfeasibilityProof::Cases(tree, lemmas) => sequence.by_cases(tree, lemmas).ok(),
         }
     }
 }
@@ -251,14 +253,14 @@ fn minimal_steps(steps: &[Formula]) -> Vec<Formula> {
     let mut parts: Vec<(usize, Formula)> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         match step.node() {
-            Node::And(conjuncts) => parts.extend(conjuncts.iter().map(|part| (number, part.clone()))),
+            FormulaNode::And(conjuncts) => parts.extend(conjuncts.iter().map(|part| (number, part.clone()))),
             _ => parts.push((number, step.clone())),
         }
     }
     let atoms: Option<Vec<Atom>> = parts
         .iter()
         .map(|(_, part)| match part.node() {
-            Node::Atom(atom) => Some(atom.clone()),
+            FormulaNode::Atom(atom) => Some(atom.clone()),
             _ => None,
         })
         .collect();

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Failure;
+use super::NoInterpolants;
 use super::merge::merged;
 use crate::project::project;
 use crate::terms::atom::Atom;
-use crate::terms::formula::{Formula, Node};
+use crate::terms::formula::{Formula, FormulaNode};
 use crate::terms::linear::Var;
 
 /// Cases to try in one projection, and to keep in one interpolant.
@@ -18,7 +18,7 @@ const LIMIT: usize = 2000;
 const MAX_CASES: usize = 64;
 
 /// The strongest interpolants, one for each cut `0..=steps.len()`.
-pub(super) fn strongest(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
+pub(super) fn strongest(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolants> {
     let later = suffix_vars(steps);
     let mut cases: Vec<Vec<Atom>> = vec![Vec::new()];
     let mut result = vec![Formula::truth(true)];
@@ -30,7 +30,7 @@ pub(super) fn strongest(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
 }
 
 /// The weakest interpolants, one for each cut.
-pub(super) fn weakest(steps: &[Formula]) -> Result<Vec<Formula>, Failure> {
+pub(super) fn weakest(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolants> {
     let backwards: Vec<Formula> = steps.iter().rev().cloned().collect();
     let reversed = strongest(&backwards)?;
     Ok(reversed.iter().rev().map(Formula::negate).collect())
@@ -49,14 +49,18 @@ fn suffix_vars(steps: &[Formula]) -> Vec<BTreeSet<Var>> {
 }
 
 /// The projection of the cases and one more step onto the variables of later steps.
-fn advance(cases: &[Vec<Atom>], step: &Formula, later: &BTreeSet<Var>) -> Result<Vec<Vec<Atom>>, Failure> {
+fn advance(
+    cases: &[Vec<Atom>],
+    step: &Formula,
+    later: &BTreeSet<Var>,
+) -> Result<Vec<Vec<Atom>>, NoInterpolants> {
     let mut found: BTreeSet<Vec<Atom>> = BTreeSet::new();
     let branches = disjuncts(step, true)?;
     for case in cases {
         for branch in &branches {
             let all: Vec<Atom> = case.iter().chain(branch).cloned().collect();
             let projection = project(&all, |var| later.contains(&var), LIMIT);
-            found.extend(projection.map_err(|_| Failure::TooHard)?.cases);
+            found.extend(projection.map_err(|_| NoInterpolants::TooHard)?.cases);
         }
     }
     // A case with fewer atoms makes those that contain all of them superfluous.
@@ -64,25 +68,25 @@ fn advance(cases: &[Vec<Atom>], step: &Formula, later: &BTreeSet<Var>) -> Result
         found.iter().any(|other| other.len() < case.len() && other.iter().all(|atom| case.contains(atom)))
     };
     let result = merged(found.iter().filter(|case| !covered(case)).cloned());
-    if result.len() > MAX_CASES { Err(Failure::TooHard) } else { Ok(result) }
+    if result.len() > MAX_CASES { Err(NoInterpolants::TooHard) } else { Ok(result) }
 }
 
 /// The disjunctive normal form of a formula (or its negation).
-fn disjuncts(formula: &Formula, positive: bool) -> Result<Vec<Vec<Atom>>, Failure> {
+fn disjuncts(formula: &Formula, positive: bool) -> Result<Vec<Vec<Atom>>, NoInterpolants> {
     match (formula.node(), positive) {
-        (Node::Atom(atom), true) => Ok(vec![vec![atom.clone()]]),
-        (Node::Atom(atom), false) => Ok(vec![vec![atom.negate()]]),
-        (Node::Not(inner), _) => disjuncts(inner, !positive),
-        (Node::Or(parts), true) | (Node::And(parts), false) => {
+        (FormulaNode::Atom(atom), true) => Ok(vec![vec![atom.clone()]]),
+        (FormulaNode::Atom(atom), false) => Ok(vec![vec![atom.negate()]]),
+        (FormulaNode::Not(inner), _) => disjuncts(inner, !positive),
+        (FormulaNode::Or(parts), true) | (FormulaNode::And(parts), false) => {
             let branches = parts.iter().map(|part| disjuncts(part, positive));
             Ok(branches.collect::<Result<Vec<_>, _>>()?.concat())
         }
-        (Node::And(parts), true) | (Node::Or(parts), false) => {
+        (FormulaNode::And(parts), true) | (FormulaNode::Or(parts), false) => {
             let mut product: Vec<Vec<Atom>> = vec![Vec::new()];
             for part in parts {
                 let branches = disjuncts(part, positive)?;
                 if product.len() * branches.len() > MAX_CASES {
-                    return Err(Failure::TooHard);
+                    return Err(NoInterpolants::TooHard);
                 }
                 let pairs = product.iter().flat_map(|left| branches.iter().map(move |right| (left, right)));
                 product = pairs.map(|(left, right)| left.iter().chain(right).cloned().collect()).collect();

@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::spread::Spread;
-use crate::certificate::{Certificate, Combination, FactId, Step};
+use crate::certificate::{Combination, FactId, ProofStep, UnsatProof};
 use crate::formulas::Lemma;
 use crate::formulas::cases::{CaseNode, CaseTree};
 use crate::int::Int;
@@ -48,16 +48,16 @@ pub(super) struct Sequence {
 
 /// A fact in scope.
 #[derive(Clone)]
-enum Known {
+enum SpreadFact {
     /// `≤ 0`.
     Inequality(Spread),
     /// `= 0`, by the two inequalities.
     Equation(Spread, Spread),
 }
 
-enum Task {
+enum ProofTask {
     Enter(usize),
-    Bind(FactId, Known),
+    Bind(FactId, SpreadFact),
     /// Joins the two topmost results as branches of a split at this step.
     Join(usize),
     /// Puts a finished result on the stack.
@@ -78,10 +78,14 @@ impl Sequence {
     pub(super) fn by_certificate(
         &self,
         hypotheses: &[(Atom, usize)],
-        certificate: &Certificate,
+        certificate: &UnsatProof,
     ) -> Result<Vec<Formula>, Misplaced> {
-        let mut walk =
-            Walk { known: initial(hypotheses), hypotheses, sequence: self, quotients: HashMap::default() };
+        let mut walk = ProofWalk {
+            known: initial(hypotheses),
+            hypotheses,
+            sequence: self,
+            quotients: HashMap::default(),
+        };
         walk.run(&certificate.steps)
     }
 
@@ -128,13 +132,13 @@ impl Sequence {
     }
 }
 
-fn initial(hypotheses: &[(Atom, usize)]) -> HashMap<FactId, Known, FxBuildHasher> {
+fn initial(hypotheses: &[(Atom, usize)]) -> HashMap<FactId, SpreadFact, FxBuildHasher> {
     let mut known = HashMap::default();
     for (number, (atom, step)) in hypotheses.iter().enumerate() {
         let upper = Spread::at(*step, atom.expr().clone());
         let fact = match atom.relation() {
-            Relation::Le => Known::Inequality(upper),
-            Relation::Eq => Known::Equation(upper, Spread::at(*step, -atom.expr().clone())),
+            Relation::Le => SpreadFact::Inequality(upper),
+            Relation::Eq => SpreadFact::Equation(upper, Spread::at(*step, -atom.expr().clone())),
             _ => continue,
         };
         known.insert(number as FactId, fact);
@@ -142,15 +146,15 @@ fn initial(hypotheses: &[(Atom, usize)]) -> HashMap<FactId, Known, FxBuildHasher
     known
 }
 
-struct Walk<'a> {
-    known: HashMap<FactId, Known, FxBuildHasher>,
+struct ProofWalk<'a> {
+    known: HashMap<FactId, SpreadFact, FxBuildHasher>,
     hypotheses: &'a [(Atom, usize)],
     sequence: &'a Sequence,
     /// The steps of quotients, which are fresh for this proof but perhaps not elsewhere.
     quotients: HashMap<Var, usize, FxBuildHasher>,
 }
 
-impl Walk<'_> {
+impl ProofWalk<'_> {
     /// The step for a split on an expression, as near to the wish as possible.
     fn place(&self, expr: &Linear, wish: usize) -> Result<usize, Misplaced> {
         let (mut first, mut last) = (0, self.sequence.steps.saturating_sub(1));
@@ -163,50 +167,52 @@ impl Walk<'_> {
         if first > last { Err(Misplaced) } else { Ok(wish.clamp(first, last)) }
     }
 
-    fn run(&mut self, steps: &[Step]) -> Result<Vec<Formula>, Misplaced> {
+    fn run(&mut self, steps: &[ProofStep]) -> Result<Vec<Formula>, Misplaced> {
         let mut results: Vec<Vec<Formula>> = Vec::new();
-        let mut tasks = vec![Task::Enter(steps.len().saturating_sub(1))];
+        let mut tasks = vec![ProofTask::Enter(steps.len().saturating_sub(1))];
         while let Some(task) = tasks.pop() {
             match task {
-                Task::Bind(id, fact) => drop(self.known.insert(id, fact)),
-                Task::Give(result) => results.push(result),
-                Task::Join(step) => {
+                ProofTask::Bind(id, fact) => drop(self.known.insert(id, fact)),
+                ProofTask::Give(result) => results.push(result),
+                ProofTask::Join(step) => {
                     let (high, low) = (results.pop(), results.pop());
                     results.push(self.sequence.join(step, low.unwrap_or_default(), high.unwrap_or_default()));
                 }
-                Task::Enter(at) => self.enter(&steps[at], &mut tasks)?,
+                ProofTask::Enter(at) => self.enter(&steps[at], &mut tasks)?,
             }
         }
         Ok(results.pop().unwrap_or_default())
     }
 
     /// Pushes what is to be done for a step; the last task pushed is done first.
-    fn enter(&mut self, step: &Step, tasks: &mut Vec<Task>) -> Result<(), Misplaced> {
+    fn enter(&mut self, step: &ProofStep, tasks: &mut Vec<ProofTask>) -> Result<(), Misplaced> {
         match step {
-            Step::Contradiction(from) => tasks.push(Task::Give(self.contradiction(&self.sum(from)))),
-            Step::Cut { id, from, then } => self.enter_cut(*id, from, *then, tasks)?,
-            Step::Squeeze { id, upper, lower, then } => {
+            ProofStep::Contradiction(from) => {
+                tasks.push(ProofTask::Give(self.contradiction(&self.sum(from))))
+            }
+            ProofStep::Cut { id, from, then } => self.enter_cut(*id, from, *then, tasks)?,
+            ProofStep::Squeeze { id, upper, lower, then } => {
                 // The equation is the undivided upper sum; the lower one is brought to the same size.
                 let (mut up, mut down) = (self.sum(upper), self.sum(lower));
                 up = Spread { scale: up.scale.exact_div(&upper.scale), ..up };
                 let mut scaled = Spread::zero();
                 scaled.add(&upper.scale, &down);
                 down = scaled;
-                tasks.push(Task::Enter(*then));
-                tasks.push(Task::Bind(*id, Known::Equation(up, down)));
+                tasks.push(ProofTask::Enter(*then));
+                tasks.push(ProofTask::Bind(*id, SpreadFact::Equation(up, down)));
             }
-            Step::Split { id, expr, low, high } => {
+            ProofStep::Split { id, expr, low, high } => {
                 let place = self.place(expr, self.wish())?;
                 let sides = [expr.clone(), -expr.clone() + 1];
                 branch(tasks, *id, place, sides, [*low, *high]);
             }
-            Step::Disequality { hypothesis, id, low, high } => {
+            ProofStep::Disequality { hypothesis, id, low, high } => {
                 let (atom, place) = &self.hypotheses[*hypothesis as usize];
                 let sides = [atom.expr().clone() + 1, -atom.expr().clone() + 1];
                 branch(tasks, *id, *place, sides, [*low, *high]);
             }
-            Step::Quotient { hypothesis, quotient, id, then } => {
-                tasks.push(Task::Enter(*then));
+            ProofStep::Quotient { hypothesis, quotient, id, then } => {
+                tasks.push(ProofTask::Enter(*then));
                 self.enter_quotient(*hypothesis, *quotient, *id, tasks)?;
             }
         }
@@ -219,7 +225,7 @@ impl Walk<'_> {
         hypothesis: FactId,
         quotient: Var,
         id: FactId,
-        tasks: &mut Vec<Task>,
+        tasks: &mut Vec<ProofTask>,
     ) -> Result<(), Misplaced> {
         let (atom, place) = &self.hypotheses[hypothesis as usize];
         let (divisor, lo, hi) = match atom.relation() {
@@ -231,8 +237,8 @@ impl Walk<'_> {
         let rest = atom.expr().plus(&-divisor, &Linear::from(quotient));
         let upper = Spread::at(*place, rest.clone() - hi);
         let lower = Spread::at(*place, -rest + lo);
-        tasks.push(Task::Bind(id, Known::Inequality(upper)));
-        tasks.push(Task::Bind(id + 1, Known::Inequality(lower)));
+        tasks.push(ProofTask::Bind(id, SpreadFact::Inequality(upper)));
+        tasks.push(ProofTask::Bind(id + 1, SpreadFact::Inequality(lower)));
         Ok(())
     }
 
@@ -241,13 +247,13 @@ impl Walk<'_> {
         id: FactId,
         from: &Combination,
         then: usize,
-        tasks: &mut Vec<Task>,
+        tasks: &mut Vec<ProofTask>,
     ) -> Result<(), Misplaced> {
         let sum = self.sum(from);
         let total = sum.total();
-        tasks.push(Task::Enter(then));
+        tasks.push(ProofTask::Enter(then));
         if total.constant().is_multiple_of(&sum.scale) {
-            tasks.push(Task::Bind(id, Known::Inequality(sum)));
+            tasks.push(ProofTask::Bind(id, SpreadFact::Inequality(sum)));
             return Ok(());
         }
         let constant = total.constant().div_ceil(&sum.scale);
@@ -259,10 +265,10 @@ impl Walk<'_> {
         let mut otherwise = sum;
         otherwise.add(&Int::ONE, &Spread::at(place, -cut.clone() + 1));
         let then = tasks.pop();
-        tasks.push(Task::Join(place));
-        tasks.push(Task::Give(self.contradiction(&otherwise)));
+        tasks.push(ProofTask::Join(place));
+        tasks.push(ProofTask::Give(self.contradiction(&otherwise)));
         tasks.extend(then);
-        tasks.push(Task::Bind(id, Known::Inequality(Spread::at(place, cut))));
+        tasks.push(ProofTask::Bind(id, SpreadFact::Inequality(Spread::at(place, cut))));
         Ok(())
     }
 
@@ -278,9 +284,9 @@ impl Walk<'_> {
         let mut sum = Spread::zero();
         for (id, factor) in &from.terms {
             match self.known.get(id) {
-                Some(Known::Inequality(fact)) => sum.add(factor, fact),
-                Some(Known::Equation(upper, _)) if factor.signum() >= 0 => sum.add(factor, upper),
-                Some(Known::Equation(_, lower)) => sum.add(&factor.abs(), lower),
+                Some(SpreadFact::Inequality(fact)) => sum.add(factor, fact),
+                Some(SpreadFact::Equation(upper, _)) if factor.signum() >= 0 => sum.add(factor, upper),
+                Some(SpreadFact::Equation(_, lower)) => sum.add(&factor.abs(), lower),
                 None => {}
             }
         }
@@ -289,10 +295,10 @@ impl Walk<'_> {
 }
 
 /// Both sides of a split, to be joined afterwards.
-fn branch(tasks: &mut Vec<Task>, id: FactId, place: usize, [low, high]: [Linear; 2], then: [usize; 2]) {
-    tasks.push(Task::Join(place));
-    tasks.push(Task::Enter(then[1]));
-    tasks.push(Task::Bind(id, Known::Inequality(Spread::at(place, high))));
-    tasks.push(Task::Enter(then[0]));
-    tasks.push(Task::Bind(id, Known::Inequality(Spread::at(place, low))));
+fn branch(tasks: &mut Vec<ProofTask>, id: FactId, place: usize, [low, high]: [Linear; 2], then: [usize; 2]) {
+    tasks.push(ProofTask::Join(place));
+    tasks.push(ProofTask::Enter(then[1]));
+    tasks.push(ProofTask::Bind(id, SpreadFact::Inequality(Spread::at(place, high))));
+    tasks.push(ProofTask::Enter(then[0]));
+    tasks.push(ProofTask::Bind(id, SpreadFact::Inequality(Spread::at(place, low))));
 }

@@ -24,7 +24,7 @@ pub(crate) enum Cycles {
     Solution(Vec<(Var, Int)>),
 }
 
-struct Edge {
+struct DifferenceEdge {
     from: u32,
     to: u32,
     length: i128,
@@ -33,24 +33,24 @@ struct Edge {
 }
 
 #[derive(Default)]
-struct Graph {
+struct DifferenceGraph {
     nodes: HashMap<Var, u32, FxBuildHasher>,
     vars: Vec<Var>,
-    edges: Vec<Edge>,
+    edges: Vec<DifferenceEdge>,
 }
 
 const ZERO: u32 = 0;
 
 /// Looks for a negative cycle among the difference constraints; other atoms are ignored.
 pub(crate) fn examine(atoms: &[Atom]) -> Cycles {
-    let mut graph = Graph::default();
+    let mut graph = DifferenceGraph::default();
     for (position, atom) in atoms.iter().enumerate() {
         graph.add(position as FactId, atom);
     }
     graph.search()
 }
 
-impl Graph {
+impl DifferenceGraph {
     fn node(&mut self, var: Option<Var>) -> u32 {
         let Some(var) = var else { return ZERO };
         let (next, vars) = (self.vars.len() as u32 + 1, &mut self.vars);
@@ -73,9 +73,9 @@ impl Graph {
         let length = i128::from(shape.bound);
         // An equation is normalised with its first coefficient positive, the
         // difference view keeps that orientation, so its factor is its sign.
-        self.edges.push(Edge { from, to, length, fact, sign: 1 });
+        self.edges.push(DifferenceEdge { from, to, length, fact, sign: 1 });
         if equation {
-            self.edges.push(Edge { from: to, to: from, length: -length, fact, sign: -1 });
+            self.edges.push(DifferenceEdge { from: to, to: from, length: -length, fact, sign: -1 });
         }
     }
 
@@ -91,7 +91,7 @@ impl Graph {
         while let Some(node) = queue.pop_front() {
             queued[node as usize] = false;
             for edge in &outgoing[node as usize] {
-                let Edge { to, length, .. } = self.edges[*edge as usize];
+                let DifferenceEdge { to, length, .. } = self.edges[*edge as usize];
                 let candidate = distance[node as usize] + length;
                 if candidate >= distance[to as usize] {
                     continue;

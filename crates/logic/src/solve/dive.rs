@@ -6,7 +6,7 @@
 //! integer point. Otherwise the problem is split at a fractional variable, the
 //! nearer side first, on one tableau, for a limited number of times.
 
-use super::equations::{Equations, Values};
+use super::equations::{Assignment, Equations};
 use super::ledger::{Fact, Ledger, ProofId};
 use super::rational::Rational;
 use super::simplex::Simplex;
@@ -15,14 +15,14 @@ use crate::int::Int;
 use crate::terms::linear::Linear;
 
 /// Why splitting at fractions ended without a solution.
-pub(crate) enum Stop {
+pub(crate) enum DiveEnd {
     Refuted(ProofId),
     Exhausted,
 }
 
-impl From<ProofId> for Stop {
-    fn from(proof: ProofId) -> Stop {
-        Stop::Refuted(proof)
+impl From<ProofId> for DiveEnd {
+    fn from(proof: ProofId) -> DiveEnd {
+        DiveEnd::Refuted(proof)
     }
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn attempt(
     equations: &Equations,
     facts: &[Fact],
     patience: usize,
-) -> Result<Values, Stop> {
+) -> Result<Assignment, DiveEnd> {
     let mut simplex = Simplex::new();
     relax(ledger, facts, &mut simplex)?;
     if simplex.fractional().is_some()
@@ -54,7 +54,7 @@ fn relax(ledger: &mut Ledger, facts: &[Fact], simplex: &mut Simplex) -> Result<(
 }
 
 /// An integer point from the centre of a unit cube that fits in, if one does.
-fn cube(facts: &[Fact]) -> Option<Values> {
+fn cube(facts: &[Fact]) -> Option<Assignment> {
     let mut simplex = Simplex::new();
     for fact in facts {
         let size: Int = fact.expr.terms().iter().map(|term| term.1.abs()).sum();
@@ -75,11 +75,11 @@ struct Dive<'a> {
 
 impl Dive<'_> {
     /// Splits at a fraction of the relaxation's solution, as long as patience lasts.
-    fn branch(&mut self, ledger: &mut Ledger) -> Result<Values, Stop> {
+    fn branch(&mut self, ledger: &mut Ledger) -> Result<Assignment, DiveEnd> {
         let Some((var, value)) = self.simplex.fractional() else {
             return Ok(collect(&self.simplex, |value| value.to_int().cloned().unwrap_or_default()));
         };
-        self.patience = self.patience.checked_sub(1).ok_or(Stop::Exhausted)?;
+        self.patience = self.patience.checked_sub(1).ok_or(DiveEnd::Exhausted)?;
         let (floor, nearest) = (value.floor(), value.round());
         let id = ledger.assumption();
         let low = Linear::from(var) - floor.clone();
@@ -88,7 +88,7 @@ impl Dive<'_> {
         let mut proofs = Vec::new();
         for side in near_first {
             match self.below(ledger, Fact { expr: side.clone(), why: Combination::one(id) }) {
-                Err(Stop::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
+                Err(DiveEnd::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
                 settled => return settled,
             }
         }
@@ -96,16 +96,16 @@ impl Dive<'_> {
             proofs.reverse();
         }
         let expr = self.equations.meaning_of(&low);
-        Err(Stop::Refuted(ledger.split(id, expr, proofs[0], proofs[1])))
+        Err(DiveEnd::Refuted(ledger.split(id, expr, proofs[0], proofs[1])))
     }
 
     /// One side of a split.
-    fn below(&mut self, ledger: &mut Ledger, fact: Fact) -> Result<Values, Stop> {
+    fn below(&mut self, ledger: &mut Ledger, fact: Fact) -> Result<Assignment, DiveEnd> {
         let (mark, count) = (self.simplex.mark(), self.facts.len());
         self.facts.push(fact);
         let asserted = self.simplex.assert_le(&self.facts[count].expr, count as u32);
         let result = match asserted.and_then(|()| self.simplex.check()) {
-            Err(farkas) => Err(Stop::Refuted(ledger.close(combination(&farkas, &self.facts)))),
+            Err(farkas) => Err(DiveEnd::Refuted(ledger.close(combination(&farkas, &self.facts)))),
             Ok(()) => self.branch(ledger),
         };
         self.simplex.retract(mark);
@@ -114,7 +114,7 @@ impl Dive<'_> {
     }
 }
 
-fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Values {
+fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Assignment {
     simplex.vars().filter_map(|var| Some((var, integer(simplex.value(var)?)))).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::int::Int;
 use crate::terms::linear::{Linear, Var};
 
 /// Values of variables; absent ones are zero.
-pub(crate) type Values = HashMap<Var, Int, FxBuildHasher>;
+pub(crate) type Assignment = HashMap<Var, Int, FxBuildHasher>;
 
 /// Reasons of this length get a name, lest those of a long chain grow with its square.
 const MAX_REASONS: usize = 40;
@@ -148,7 +148,7 @@ impl Equations {
 
     /// Computes the values of the variables solved since `first` from the others;
     /// absent ones are zero.
-    pub(crate) fn extend(&self, first: usize, values: &mut Values) {
+    pub(crate) fn extend(&self, first: usize, values: &mut Assignment) {
         for replacement in self.replacements[first..].iter().rev() {
             let value = replacement.by.evaluate(|var| values.get(&var).unwrap_or(&Int::ZERO));
             values.insert(replacement.var, value);

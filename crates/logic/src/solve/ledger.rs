@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::certificate::{Certificate, Combination, FactId, Step};
+use crate::certificate::{Combination, FactId, ProofStep, UnsatProof};
 use crate::int::Int;
 use crate::terms::linear::{Linear, Var, merge_scaled};
 
@@ -18,7 +18,7 @@ pub(crate) struct Fact {
     pub(crate) why: Combination,
 }
 
-enum Entry {
+enum LedgerEntry {
     Cut(Combination),
     Squeeze(Combination, Combination),
     Assumption,
@@ -29,8 +29,8 @@ pub(crate) type ProofId = usize;
 
 pub(crate) struct Ledger {
     hypotheses: FactId,
-    entries: Vec<Entry>,
-    steps: Vec<Step>,
+    entries: Vec<LedgerEntry>,
+    steps: Vec<ProofStep>,
     /// For each step, the assumptions that it leaves open.
     open: Vec<BTreeSet<FactId>>,
     next_var: u32,
@@ -87,14 +87,14 @@ impl Ledger {
         Var(self.next_var - 1)
     }
 
-    fn enter(&mut self, entry: Entry) -> FactId {
+    fn enter(&mut self, entry: LedgerEntry) -> FactId {
         self.entries.push(entry);
         self.hypotheses + (self.entries.len() - 1) as FactId
     }
 
     /// A number for a fact that a split or quotient will introduce.
     pub(crate) fn assumption(&mut self) -> FactId {
-        self.enter(Entry::Assumption)
+        self.enter(LedgerEntry::Assumption)
     }
 
     /// Divides an inequality by the common divisor of its coefficients, rounding if need be.
@@ -109,13 +109,13 @@ impl Ledger {
         }
         let constant = fact.expr.constant().div_ceil(&content);
         let expr = fact.expr.with_constant(0i64).exact_div(&content).with_constant(constant);
-        let id = self.enter(Entry::Cut(why));
+        let id = self.enter(LedgerEntry::Cut(why));
         Fact { expr, why: Combination::one(id) }
     }
 
     /// The equation `e = 0` from the facts `e ≤ 0` and `−e ≤ 0`.
     pub(crate) fn squeeze(&mut self, upper: &Fact, lower: &Fact) -> Fact {
-        let id = self.enter(Entry::Squeeze(upper.why.clone(), lower.why.clone()));
+        let id = self.enter(LedgerEntry::Squeeze(upper.why.clone(), lower.why.clone()));
         Fact {
             expr: upper.expr.clone(),
             why: Combination { scale: upper.why.scale.clone(), terms: vec![(id, Int::ONE)] },
@@ -138,25 +138,25 @@ impl Ledger {
                 continue;
             };
             match &self.entries[entry as usize] {
-                Entry::Assumption => {
+                LedgerEntry::Assumption => {
                     open.insert(id);
                 }
-                Entry::Cut(from) if needed.insert(id) => queue.extend(from.terms.iter().map(|t| t.0)),
-                Entry::Squeeze(upper, lower) if needed.insert(id) => {
+                LedgerEntry::Cut(from) if needed.insert(id) => queue.extend(from.terms.iter().map(|t| t.0)),
+                LedgerEntry::Squeeze(upper, lower) if needed.insert(id) => {
                     queue.extend(upper.terms.iter().chain(&lower.terms).map(|t| t.0));
                 }
                 _ => {}
             }
         }
-        let mut then = self.push(Step::Contradiction(why), open.clone());
+        let mut then = self.push(ProofStep::Contradiction(why), open.clone());
         // Entries only refer to older ones, so the newest stands innermost.
         for id in needed.into_iter().rev() {
             let step = match &self.entries[(id - self.hypotheses) as usize] {
-                Entry::Cut(from) => Step::Cut { id, from: from.clone(), then },
-                Entry::Squeeze(upper, lower) => {
-                    Step::Squeeze { id, upper: upper.clone(), lower: lower.clone(), then }
+                LedgerEntry::Cut(from) => ProofStep::Cut { id, from: from.clone(), then },
+                LedgerEntry::Squeeze(upper, lower) => {
+                    ProofStep::Squeeze { id, upper: upper.clone(), lower: lower.clone(), then }
                 }
-                Entry::Assumption => continue,
+                LedgerEntry::Assumption => continue,
             };
             then = self.push(step, open.clone());
         }
@@ -167,8 +167,8 @@ impl Ledger {
     pub(crate) fn close_indivisible(&mut self, equation: &Fact) -> ProofId {
         let content = equation.expr.content();
         let why = equation.why.divided(&content);
-        let upper = self.enter(Entry::Cut(why.clone()));
-        let lower = self.enter(Entry::Cut(why.scaled(&Int::MINUS_ONE)));
+        let upper = self.enter(LedgerEntry::Cut(why.clone()));
+        let lower = self.enter(LedgerEntry::Cut(why.scaled(&Int::MINUS_ONE)));
         self.close(Combination { scale: Int::ONE, terms: vec![(upper, Int::ONE), (lower, Int::ONE)] })
     }
 
@@ -178,7 +178,7 @@ impl Ledger {
     }
 
     /// Joins the proofs of both branches of a split made by `step`.
-    pub(crate) fn join(&mut self, id: FactId, low: ProofId, high: ProofId, step: Step) -> ProofId {
+    pub(crate) fn join(&mut self, id: FactId, low: ProofId, high: ProofId, step: ProofStep) -> ProofId {
         for branch in [low, high] {
             if !self.uses(branch, id) {
                 return branch;
@@ -190,7 +190,7 @@ impl Ledger {
     }
 
     pub(crate) fn split(&mut self, id: FactId, expr: Linear, low: ProofId, high: ProofId) -> ProofId {
-        self.join(id, low, high, Step::Split { id, expr, low, high })
+        self.join(id, low, high, ProofStep::Split { id, expr, low, high })
     }
 
     /// Puts the quotient step of a divisibility hypothesis around a proof that needs it.
@@ -207,17 +207,17 @@ impl Ledger {
         let mut open = self.open[then].clone();
         open.remove(&id);
         open.remove(&(id + 1));
-        self.push(Step::Quotient { hypothesis, quotient, id, then }, open)
+        self.push(ProofStep::Quotient { hypothesis, quotient, id, then }, open)
     }
 
-    fn push(&mut self, step: Step, open: BTreeSet<FactId>) -> ProofId {
+    fn push(&mut self, step: ProofStep, open: BTreeSet<FactId>) -> ProofId {
         self.steps.push(step);
         self.open.push(open);
         self.steps.len() - 1
     }
 
     /// The certificate rooted at a proof, without abandoned branches.
-    pub(crate) fn finish(self, root: ProofId) -> Certificate {
+    pub(crate) fn finish(self, root: ProofId) -> UnsatProof {
         let mut wanted = vec![false; self.steps.len()];
         wanted[root] = true;
         let mut place = vec![0; self.steps.len()];
@@ -234,28 +234,32 @@ impl Ledger {
                 steps.push(step);
             }
         }
-        Certificate { steps }
+        UnsatProof { steps }
     }
 }
 
-impl Step {
+impl ProofStep {
     fn children(&self) -> [Option<usize>; 2] {
         match self {
-            Step::Contradiction(_) => [None, None],
-            Step::Cut { then, .. } | Step::Squeeze { then, .. } | Step::Quotient { then, .. } => {
-                [Some(*then), None]
+            ProofStep::Contradiction(_) => [None, None],
+            ProofStep::Cut { then, .. }
+            | ProofStep::Squeeze { then, .. }
+            | ProofStep::Quotient { then, .. } => [Some(*then), None],
+            ProofStep::Split { low, high, .. } | ProofStep::Disequality { low, high, .. } => {
+                [Some(*low), Some(*high)]
             }
-            Step::Split { low, high, .. } | Step::Disequality { low, high, .. } => [Some(*low), Some(*high)],
         }
     }
 
     fn renumber(&mut self, place: impl Fn(usize) -> usize) {
         match self {
-            Step::Contradiction(_) => {}
-            Step::Cut { then, .. } | Step::Squeeze { then, .. } | Step::Quotient { then, .. } => {
+            ProofStep::Contradiction(_) => {}
+            ProofStep::Cut { then, .. }
+            | ProofStep::Squeeze { then, .. }
+            | ProofStep::Quotient { then, .. } => {
                 *then = place(*then);
             }
-            Step::Split { low, high, .. } | Step::Disequality { low, high, .. } => {
+            ProofStep::Split { low, high, .. } | ProofStep::Disequality { low, high, .. } => {
                 *low = place(*low);
                 *high = place(*high);
             }

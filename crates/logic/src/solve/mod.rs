@@ -16,7 +16,7 @@ pub(crate) mod rational;
 pub(crate) mod search;
 pub(crate) mod simplex;
 
-use crate::certificate::{Certificate, Combination, Step};
+use crate::certificate::{Combination, ProofStep, UnsatProof};
 use crate::int::Int;
 use crate::terms::atom::Atom;
 use crate::terms::formula::Formula;
@@ -65,24 +65,24 @@ impl FromIterator<(Var, Int)> for Model {
 
 /// The answer to a question about a conjunction.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum Decided {
     /// It has this solution.
     Sat(Model),
     /// It has none, and this proves it.
-    Unsat(Certificate),
+    Unsat(UnsatProof),
 }
 
-impl Outcome {
+impl Decided {
     /// Whether there is a solution.
     pub fn is_sat(&self) -> bool {
-        matches!(self, Outcome::Sat(_))
+        matches!(self, Decided::Sat(_))
     }
 }
 
 /// Decides a conjunction of atoms over the integers.
 ///
 /// ```
-/// use logic::{decide, Atom, Linear, Outcome, Terms};
+/// use logic::{decide, Atom, Linear, Decided, Terms};
 /// let mut terms = Terms::new();
 /// let (x, y) = (Linear::from(terms.var("x")), Linear::from(terms.var("y")));
 /// // An even number is never odd, although rational solutions abound.
@@ -90,23 +90,23 @@ impl Outcome {
 /// assert!(!decide(&parity).is_sat());
 /// let third = [Atom::le(x.clone() * 3, y.clone()), Atom::lt(y, x * 3 + 3)];
 /// match decide(&third) {
-///     Outcome::Sat(model) => assert!(third.iter().all(|atom| model.satisfies(atom))),
-///     Outcome::Unsat(_) => unreachable!(),
+///     Decided::Sat(model) => assert!(third.iter().all(|atom| model.satisfies(atom))),
+///     Decided::Unsat(_) => unreachable!(),
 /// }
 /// ```
-pub fn decide(atoms: &[Atom]) -> Outcome {
+pub fn decide(atoms: &[Atom]) -> Decided {
     if let Some(position) = atoms.iter().position(Atom::is_false) {
-        let step = Step::Contradiction(Combination::one(position as u32));
-        return Outcome::Unsat(Certificate { steps: vec![step] });
+        let step = ProofStep::Contradiction(Combination::one(position as u32));
+        return Decided::Unsat(UnsatProof { steps: vec![step] });
     }
     match cycles::examine(atoms) {
         Cycles::Negative(cycle) => {
-            return Outcome::Unsat(Certificate { steps: vec![Step::Contradiction(cycle)] });
+            return Decided::Unsat(UnsatProof { steps: vec![ProofStep::Contradiction(cycle)] });
         }
         Cycles::Solution(values) => {
             let model: Model = values.into_iter().collect();
             if atoms.iter().all(|atom| model.satisfies(atom)) {
-                return Outcome::Sat(model);
+                return Decided::Sat(model);
             }
         }
     }
@@ -117,7 +117,7 @@ pub fn decide(atoms: &[Atom]) -> Outcome {
         let part: Vec<Atom> = positions.iter().map(|at| atoms[*at].clone()).collect();
         match search::solve(&part, fresh) {
             Err(certificate) => {
-                return Outcome::Unsat(certificate.relocated(&positions, atoms.len()));
+                return Decided::Unsat(certificate.relocated(&positions, atoms.len()));
             }
             Ok(values) => {
                 for var in part.iter().flat_map(Atom::vars) {
@@ -128,5 +128,5 @@ pub fn decide(atoms: &[Atom]) -> Outcome {
     }
     // A wrong answer would be worse than none.
     assert!(atoms.iter().all(|atom| model.satisfies(atom)), "a model of our own violates an atom");
-    Outcome::Sat(model)
+    Decided::Sat(model)
 }

@@ -20,8 +20,8 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::dive::{Stop, attempt};
-use super::equations::{Equations, Values};
+use super::dive::{DiveEnd, attempt};
+use super::equations::{Assignment, Equations};
 use super::lattice;
 use super::ledger::{Fact, Ledger, ProofId};
 use crate::certificate::Combination;
@@ -35,14 +35,18 @@ const PATIENCE: [usize; 3] = [150, 400, 20];
 /// Solves a conjunction of inequalities under equations already solved.
 ///
 /// Values come back for all variables but those the given equations define.
-pub(crate) fn solve(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Values, ProofId> {
+pub(crate) fn solve(
+    ledger: &mut Ledger,
+    equations: &Equations,
+    facts: &[Fact],
+) -> Result<Assignment, ProofId> {
     let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
     let first = equations.len();
     problem.simplify(ledger)?;
     let mut values = match attempt(ledger, &problem.equations, &problem.facts, PATIENCE[0]) {
         Ok(values) => values,
-        Err(Stop::Refuted(proof)) => return Err(proof),
-        Err(Stop::Exhausted) => {
+        Err(DiveEnd::Refuted(proof)) => return Err(proof),
+        Err(DiveEnd::Exhausted) => {
             lattice::reduce(ledger, &mut problem.equations, &problem.facts);
             problem.simplify(ledger)?;
             problem.search(ledger, PATIENCE[1])?
@@ -53,7 +57,7 @@ pub(crate) fn solve(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) 
 }
 
 /// The same with little patience, for the many problems that elimination creates.
-fn solve_shadow(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Values, ProofId> {
+fn solve_shadow(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Assignment, ProofId> {
     let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
     problem.simplify(ledger)?;
     let mut values = problem.search(ledger, PATIENCE[2])?;
@@ -67,7 +71,7 @@ struct Problem {
 }
 
 /// How to go on with a variable or a strip.
-enum Plan {
+enum Elimination {
     Eliminate { var: Var },
     Strip { upper: usize, lower: usize, cases: Int },
 }
@@ -127,32 +131,32 @@ impl Problem {
         Ok(None)
     }
 
-    fn search(&self, ledger: &mut Ledger, patience: usize) -> Result<Values, ProofId> {
+    fn search(&self, ledger: &mut Ledger, patience: usize) -> Result<Assignment, ProofId> {
         match attempt(ledger, &self.equations, &self.facts, patience) {
             Ok(values) => return Ok(values),
-            Err(Stop::Refuted(proof)) => return Err(proof),
-            Err(Stop::Exhausted) => {}
+            Err(DiveEnd::Refuted(proof)) => return Err(proof),
+            Err(DiveEnd::Exhausted) => {}
         }
         match self.plan() {
-            Some(Plan::Eliminate { var }) => self.eliminate(ledger, var),
-            Some(Plan::Strip { upper, lower, .. }) => self.strip(ledger, upper, lower),
-            None => Ok(Values::default()),
+            Some(Elimination::Eliminate { var }) => self.eliminate(ledger, var),
+            Some(Elimination::Strip { upper, lower, .. }) => self.strip(ledger, upper, lower),
+            None => Ok(Assignment::default()),
         }
     }
 
-    fn plan(&self) -> Option<Plan> {
+    fn plan(&self) -> Option<Elimination> {
         let mut vars: Vec<Var> = self.facts.iter().flat_map(|fact| fact.expr.vars()).collect();
         vars.sort_unstable();
         vars.dedup();
         let priced = vars.iter().map(|var| (self.price(*var), *var));
         let ((cases, _), var) = priced.min()?;
-        let cheapest = Plan::Eliminate { var };
+        let cheapest = Elimination::Eliminate { var };
         if cases.is_zero() {
             return Some(cheapest);
         }
         match self.narrowest() {
-            Some(Plan::Strip { upper, lower, cases: width }) if width <= cases => {
-                Some(Plan::Strip { upper, lower, cases: width })
+            Some(Elimination::Strip { upper, lower, cases: width }) if width <= cases => {
+                Some(Elimination::Strip { upper, lower, cases: width })
             }
             _ => Some(cheapest),
         }
@@ -165,7 +169,7 @@ impl Problem {
         (lowers.iter().map(|lower| lower.room.clone()).sum(), lower * upper - lower - upper)
     }
 
-    fn narrowest(&self) -> Option<Plan> {
+    fn narrowest(&self) -> Option<Elimination> {
         let mut best: Option<(Int, usize, usize)> = None;
         for (upper, fact) in self.facts.iter().enumerate() {
             let turned = -fact.expr.with_constant(0i64);
@@ -179,7 +183,7 @@ impl Problem {
                 }
             }
         }
-        best.map(|(cases, upper, lower)| Plan::Strip { upper, lower, cases })
+        best.map(|(cases, upper, lower)| Elimination::Strip { upper, lower, cases })
     }
 
     /// Lower bounds (with their rooms), upper bounds and the facts without the variable.
@@ -206,7 +210,7 @@ impl Problem {
         (lowers, uppers, rest)
     }
 
-    fn eliminate(&self, ledger: &mut Ledger, var: Var) -> Result<Values, ProofId> {
+    fn eliminate(&self, ledger: &mut Ledger, var: Var) -> Result<Assignment, ProofId> {
         let (mut lowers, uppers, mut shadow) = self.sides(var);
         let originals: Vec<Fact> = lowers.iter().map(|lower| lower.fact.clone()).collect();
         let mut assumed = Vec::new();
@@ -241,7 +245,7 @@ impl Problem {
     }
 
     /// Goes through the values of a strip between two parallel facts.
-    fn strip(&self, ledger: &mut Ledger, upper: usize, lower: usize) -> Result<Values, ProofId> {
+    fn strip(&self, ledger: &mut Ledger, upper: usize, lower: usize) -> Result<Assignment, ProofId> {
         let (upper, lower) = (&self.facts[upper], &self.facts[lower]);
         let steps = -(upper.expr.constant() + lower.expr.constant());
         let id = ledger.assumption();
@@ -259,7 +263,13 @@ impl Problem {
 
     /// Tries `e = 0, 1, …, count − 1` for the fact `−e ≤ 0`; what remains,
     /// `e ≥ count`, is the assumption `id`.
-    fn cases(&self, ledger: &mut Ledger, fact: &Fact, count: &Int, id: u32) -> Result<Values, Vec<Case>> {
+    fn cases(
+        &self,
+        ledger: &mut Ledger,
+        fact: &Fact,
+        count: &Int,
+        id: u32,
+    ) -> Result<Assignment, Vec<RefutedCase>> {
         let mut cases = Vec::new();
         let mut floor = fact.clone();
         let mut value = Int::ZERO;
@@ -273,7 +283,7 @@ impl Problem {
                 Ok(values) => return Ok(values),
                 Err(proof) => proof,
             };
-            cases.push(Case { id: split, expr: self.equations.meaning_of(&expr), proof });
+            cases.push(RefutedCase { id: split, expr: self.equations.meaning_of(&expr), proof });
             if !ledger.uses(proof, split) {
                 break;
             }
@@ -283,7 +293,7 @@ impl Problem {
         Err(cases)
     }
 
-    fn with_equation(&self, ledger: &mut Ledger, equation: Fact) -> Result<Values, ProofId> {
+    fn with_equation(&self, ledger: &mut Ledger, equation: Fact) -> Result<Assignment, ProofId> {
         let mut child = Problem { equations: self.equations.clone(), facts: self.facts.clone() };
         child.equations.add(ledger, equation)?;
         child.simplify(ledger)?;
@@ -294,13 +304,13 @@ impl Problem {
 }
 
 /// A refuted case `expr ≤ 0` of a split.
-struct Case {
+struct RefutedCase {
     id: u32,
     expr: Linear,
     proof: ProofId,
 }
 
-fn join_cases(ledger: &mut Ledger, cases: Vec<Case>, last: ProofId) -> ProofId {
+fn join_cases(ledger: &mut Ledger, cases: Vec<RefutedCase>, last: ProofId) -> ProofId {
     cases.into_iter().rev().fold(last, |rest, case| ledger.split(case.id, case.expr, case.proof, rest))
 }
 
@@ -317,7 +327,7 @@ impl Lower {
 }
 
 /// A value for the variable between its bounds, the others being given.
-fn between(var: Var, lowers: &[Fact], uppers: &[Fact], values: &Values) -> Int {
+fn between(var: Var, lowers: &[Fact], uppers: &[Fact], values: &Assignment) -> Int {
     let bound = |fact: &Fact| {
         let rest = fact.expr.substitute(var, &Linear::default());
         let rest = rest.evaluate(|v| values.get(&v).unwrap_or(&Int::ZERO));

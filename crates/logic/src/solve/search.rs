@@ -6,11 +6,11 @@
 //! split they are in close the whole split at once.
 
 use super::dive;
-use super::equations::{Equations, Values};
+use super::equations::{Assignment, Equations};
 use super::ledger::{Fact, Ledger, ProofId};
 use super::omega;
 use super::simplex::{Farkas, Simplex};
-use crate::certificate::{Certificate, Combination, FactId, Step};
+use crate::certificate::{Combination, FactId, ProofStep, UnsatProof};
 use crate::int::Int;
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::linear::{Linear, Var};
@@ -22,11 +22,11 @@ struct IntegerSearch<'a> {
     facts: Vec<Fact>,
     simplex: Simplex,
     quotients: Vec<(FactId, Var, FactId)>,
-    frames: Vec<Frame>,
+    frames: Vec<OpenSplit>,
 }
 
 /// A split we are inside of.
-struct Frame {
+struct OpenSplit {
     id: FactId,
     hypothesis: FactId,
     facts: usize,
@@ -36,8 +36,8 @@ struct Frame {
 }
 
 /// What a node of the search tree came to.
-enum Node {
-    Solved(Values),
+enum SearchNode {
+    Solved(Assignment),
     Refuted(ProofId),
     /// At the disequality `e ≠ 0` with this number.
     Split(FactId),
@@ -45,7 +45,7 @@ enum Node {
 
 /// Decides the conjunction: values of all variables, or a certificate. Variables from
 /// `fresh` on are free for use in the certificate.
-pub(crate) fn solve(atoms: &[Atom], fresh: u32) -> Result<Values, Certificate> {
+pub(crate) fn solve(atoms: &[Atom], fresh: u32) -> Result<Assignment, UnsatProof> {
     let mut search = IntegerSearch {
         atoms,
         ledger: Ledger::new(atoms.len(), fresh),
@@ -94,7 +94,7 @@ impl IntegerSearch<'_> {
         (upper, lower)
     }
 
-    fn finish(self, mut proof: ProofId) -> Certificate {
+    fn finish(self, mut proof: ProofId) -> UnsatProof {
         let mut ledger = self.ledger;
         for (hypothesis, quotient, id) in self.quotients {
             proof = ledger.quotient(hypothesis, quotient, id, proof);
@@ -120,35 +120,35 @@ impl IntegerSearch<'_> {
         self.ledger.close(dive::combination(farkas, &self.facts))
     }
 
-    fn run(&mut self) -> Result<Values, ProofId> {
+    fn run(&mut self) -> Result<Assignment, ProofId> {
         let mut node = self.examine();
         loop {
             node = match node {
-                Node::Solved(values) => return Ok(values),
-                Node::Split(hypothesis) => self.descend(hypothesis),
-                Node::Refuted(proof) => self.unwind(proof)?,
+                SearchNode::Solved(values) => return Ok(values),
+                SearchNode::Split(hypothesis) => self.descend(hypothesis),
+                SearchNode::Refuted(proof) => self.unwind(proof)?,
             };
         }
     }
 
-    fn descend(&mut self, hypothesis: FactId) -> Node {
+    fn descend(&mut self, hypothesis: FactId) -> SearchNode {
         let id = self.ledger.assumption();
         let (facts, mark) = (self.facts.len(), self.simplex.mark());
         let expr = self.atoms[hypothesis as usize].expr().clone();
         let high = -expr.clone() + 1;
-        self.frames.push(Frame { id, hypothesis, facts, mark, high, low_proof: None });
+        self.frames.push(OpenSplit { id, hypothesis, facts, mark, high, low_proof: None });
         self.enter(expr + 1, id)
     }
 
-    fn enter(&mut self, expr: Linear, id: FactId) -> Node {
+    fn enter(&mut self, expr: Linear, id: FactId) -> SearchNode {
         match self.assert(Fact { expr, why: Combination::one(id) }) {
             Ok(()) => self.examine(),
-            Err(proof) => Node::Refuted(proof),
+            Err(proof) => SearchNode::Refuted(proof),
         }
     }
 
     /// Leaves refuted branches up to the next one that is still open.
-    fn unwind(&mut self, mut proof: ProofId) -> Result<Node, ProofId> {
+    fn unwind(&mut self, mut proof: ProofId) -> Result<SearchNode, ProofId> {
         while let Some(mut frame) = self.frames.pop() {
             self.facts.truncate(frame.facts);
             self.simplex.retract(frame.mark);
@@ -164,7 +164,7 @@ impl IntegerSearch<'_> {
                 }
                 Some(low) => {
                     let (id, hypothesis) = (frame.id, frame.hypothesis);
-                    let step = Step::Disequality { hypothesis, id, low, high: proof };
+                    let step = ProofStep::Disequality { hypothesis, id, low, high: proof };
                     proof = self.ledger.join(id, low, proof, step);
                 }
             }
@@ -172,14 +172,14 @@ impl IntegerSearch<'_> {
         Err(proof)
     }
 
-    fn examine(&mut self) -> Node {
+    fn examine(&mut self) -> SearchNode {
         if let Err(farkas) = self.simplex.check() {
-            return Node::Refuted(self.refute(&farkas));
+            return SearchNode::Refuted(self.refute(&farkas));
         }
         if self.simplex.fractional().is_some() {
             return match omega::solve(&mut self.ledger, &self.equations, &self.facts) {
                 Ok(values) => self.accept(values),
-                Err(proof) => Node::Refuted(proof),
+                Err(proof) => SearchNode::Refuted(proof),
             };
         }
         let value = |var: Var| Some((var, self.simplex.value(var)?.to_int()?.clone()));
@@ -188,13 +188,13 @@ impl IntegerSearch<'_> {
     }
 
     /// An integer solution of all but the disequalities: done, or split at one.
-    fn accept(&mut self, mut values: Values) -> Node {
+    fn accept(&mut self, mut values: Assignment) -> SearchNode {
         self.equations.extend(0, &mut values);
         let holds = |atom: &Atom| atom.holds(|var| values.get(&var).unwrap_or(&Int::ZERO));
         let violated = |atom: &&Atom| *atom.relation() == Relation::Ne && !holds(atom);
         match self.atoms.iter().position(|atom| violated(&atom)) {
-            Some(position) => Node::Split(position as FactId),
-            None => Node::Solved(values),
+            Some(position) => SearchNode::Split(position as FactId),
+            None => SearchNode::Solved(values),
         }
     }
 }

@@ -17,13 +17,13 @@ use super::rational::Rational;
 use crate::int::Int;
 use crate::terms::linear::{Linear, Var, merge_scaled};
 
-type Column = u32;
+type ColumnId = u32;
 
 /// What the caller calls the fact behind a bound.
-pub(crate) type Reason = u32;
+pub(crate) type BoundReason = u32;
 
 /// A non-negative combination of facts that sums up to a contradiction.
-pub(crate) type Farkas = Vec<(Reason, Int)>;
+pub(crate) type Farkas = Vec<(BoundReason, Int)>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -34,29 +34,29 @@ enum Side {
 #[derive(Clone)]
 struct Bound {
     value: Int,
-    reason: Reason,
+    reason: BoundReason,
 }
 
 /// `scale · basic = Σ terms`.
 #[derive(Clone)]
-struct Row {
-    basic: Column,
+struct TableauRow {
+    basic: ColumnId,
     scale: Int,
-    terms: Vec<(Column, Int)>,
+    terms: Vec<(ColumnId, Int)>,
 }
 
 #[derive(Clone, Default)]
 pub(crate) struct Simplex {
-    columns: HashMap<Var, Column, FxBuildHasher>,
-    slacks: HashMap<Vec<(Var, Int)>, Column, FxBuildHasher>,
+    columns: HashMap<Var, ColumnId, FxBuildHasher>,
+    slacks: HashMap<Vec<(Var, Int)>, ColumnId, FxBuildHasher>,
     vars: Vec<Option<Var>>,
     values: Vec<Rational>,
     bounds: Vec<[Option<Bound>; 2]>,
     row_of: Vec<Option<u32>>,
-    rows: Vec<Row>,
-    trail: Vec<(Column, Side, Option<Bound>)>,
-    unused: Vec<Column>,
-    scratch: Vec<(Column, Int)>,
+    rows: Vec<TableauRow>,
+    trail: Vec<(ColumnId, Side, Option<Bound>)>,
+    unused: Vec<ColumnId>,
+    scratch: Vec<(ColumnId, Int)>,
 }
 
 impl Simplex {
@@ -79,7 +79,7 @@ impl Simplex {
     }
 
     /// Asserts `expr ≤ 0` for an expression with variables and coprime coefficients.
-    pub(crate) fn assert_le(&mut self, expr: &Linear, reason: Reason) -> Result<(), Farkas> {
+    pub(crate) fn assert_le(&mut self, expr: &Linear, reason: BoundReason) -> Result<(), Farkas> {
         let (column, flipped) = self.column_for(expr);
         if flipped {
             self.assert_bound(column, Side::Lower, expr.constant().clone(), reason)
@@ -89,7 +89,7 @@ impl Simplex {
     }
 
     /// The column of an expression without its constant, and whether it stands for the negation.
-    pub(crate) fn column_for(&mut self, expr: &Linear) -> (Column, bool) {
+    pub(crate) fn column_for(&mut self, expr: &Linear) -> (ColumnId, bool) {
         let terms = expr.terms();
         let flipped = terms[0].1.signum() < 0;
         if terms.len() == 1 && terms[0].1.is_unit() {
@@ -105,7 +105,7 @@ impl Simplex {
         (column, flipped)
     }
 
-    fn column_of(&mut self, var: Var) -> Column {
+    fn column_of(&mut self, var: Var) -> ColumnId {
         if let Some(column) = self.columns.get(&var) {
             return *column;
         }
@@ -114,7 +114,7 @@ impl Simplex {
         column
     }
 
-    fn new_column(&mut self, var: Option<Var>) -> Column {
+    fn new_column(&mut self, var: Option<Var>) -> ColumnId {
         if let Some(column) = self.unused.pop() {
             self.vars[column as usize] = var;
             return column;
@@ -123,12 +123,12 @@ impl Simplex {
         self.values.push(Rational::ZERO);
         self.bounds.push([None, None]);
         self.row_of.push(None);
-        (self.vars.len() - 1) as Column
+        (self.vars.len() - 1) as ColumnId
     }
 
-    fn add_slack(&mut self, terms: &[(Var, Int)]) -> Column {
+    fn add_slack(&mut self, terms: &[(Var, Int)]) -> ColumnId {
         let mut scale = Int::ONE;
-        let mut sum: Vec<(Column, Int)> = Vec::new();
+        let mut sum: Vec<(ColumnId, Int)> = Vec::new();
         for (var, coefficient) in terms {
             let column = self.column_of(*var);
             let mut out = Vec::with_capacity(sum.len() + 4);
@@ -148,7 +148,7 @@ impl Simplex {
             sum = out;
         }
         let slack = self.new_column(None);
-        let mut row = Row { basic: slack, scale, terms: sum };
+        let mut row = TableauRow { basic: slack, scale, terms: sum };
         row.normalise();
         self.values[slack as usize] = self.value_of_row(&row);
         self.row_of[slack as usize] = Some(self.rows.len() as u32);
@@ -190,7 +190,7 @@ impl Simplex {
     }
 
     /// Moves a column that ceased to be basic back between its bounds.
-    fn clamp(&mut self, column: Column) {
+    fn clamp(&mut self, column: ColumnId) {
         let [lower, upper] = &self.bounds[column as usize];
         let value = &self.values[column as usize];
         let beyond = |bound: &&Bound, order| value.cmp_int(&bound.value) == order;
@@ -202,13 +202,19 @@ impl Simplex {
         }
     }
 
-    fn value_of_row(&self, row: &Row) -> Rational {
+    fn value_of_row(&self, row: &TableauRow) -> Rational {
         row.terms
             .iter()
             .fold(Rational::ZERO, |sum, (column, a)| sum.plus(a, &self.values[*column as usize], &row.scale))
     }
 
-    fn assert_bound(&mut self, column: Column, side: Side, value: Int, reason: Reason) -> Result<(), Farkas> {
+    fn assert_bound(
+        &mut self,
+        column: ColumnId,
+        side: Side,
+        value: Int,
+        reason: BoundReason,
+    ) -> Result<(), Farkas> {
         let at = column as usize;
         let [lower, upper] = &self.bounds[at];
         let (own, other) = if side == Side::Lower { (lower, upper) } else { (upper, lower) };
@@ -238,7 +244,7 @@ impl Simplex {
     }
 
     /// Moves a non-basic column and all basic ones that depend on it.
-    fn shift(&mut self, column: Column, delta: &Rational) {
+    fn shift(&mut self, column: ColumnId, delta: &Rational) {
         let at = column as usize;
         self.values[at] = self.values[at].plus(&Int::ONE, delta, &Int::ONE);
         for row in &self.rows {
@@ -279,8 +285,8 @@ impl Simplex {
     }
 
     /// The least non-basic column whose move would repair the row.
-    fn entering(&self, row: usize, side: Side) -> Option<Column> {
-        let movable = |(column, coefficient): &&(Column, Int)| {
+    fn entering(&self, row: usize, side: Side) -> Option<ColumnId> {
+        let movable = |(column, coefficient): &&(ColumnId, Int)| {
             let at = *column as usize;
             let up = (coefficient.signum() > 0) == (side == Side::Lower);
             match (&self.bounds[at], up) {
@@ -292,7 +298,7 @@ impl Simplex {
         self.rows[row].terms.iter().find(movable).map(|term| term.0)
     }
 
-    fn repair(&mut self, row: usize, side: Side, column: Column) {
+    fn repair(&mut self, row: usize, side: Side, column: ColumnId) {
         let basic = self.rows[row].basic as usize;
         let target = match &self.bounds[basic][side as usize] {
             Some(bound) => bound.value.clone(),
@@ -307,7 +313,7 @@ impl Simplex {
     }
 
     /// Makes `column` basic in `row` instead of the present one.
-    fn pivot(&mut self, row: usize, column: Column) {
+    fn pivot(&mut self, row: usize, column: ColumnId) {
         let Some(coefficient) = self.rows[row].find(column).cloned() else {
             return;
         };
@@ -315,8 +321,10 @@ impl Simplex {
         self.rows[row].solve_for(column, &coefficient);
         self.row_of[leaving as usize] = None;
         self.row_of[column as usize] = Some(row as u32);
-        let pivot =
-            std::mem::replace(&mut self.rows[row], Row { basic: column, scale: Int::ONE, terms: Vec::new() });
+        let pivot = std::mem::replace(
+            &mut self.rows[row],
+            TableauRow { basic: column, scale: Int::ONE, terms: Vec::new() },
+        );
         for other in &mut self.rows {
             other.substitute(&pivot, &mut self.scratch);
         }
@@ -326,7 +334,7 @@ impl Simplex {
     fn explain(&self, row: usize, side: Side) -> Farkas {
         let row = &self.rows[row];
         let mut farkas = Vec::with_capacity(row.terms.len() + 1);
-        let mut blame = |column: Column, side: Side, factor: Int| {
+        let mut blame = |column: ColumnId, side: Side, factor: Int| {
             if let Some(bound) = &self.bounds[column as usize][side as usize] {
                 farkas.push((bound.reason, factor));
             }
@@ -356,15 +364,15 @@ impl Simplex {
     }
 }
 
-fn scale_terms(terms: &mut [(Column, Int)], factor: &Int) {
+fn scale_terms(terms: &mut [(ColumnId, Int)], factor: &Int) {
     if !factor.is_one() {
         terms.iter_mut().for_each(|term| term.1 = &term.1 * factor);
     }
 }
 
-impl Row {
+impl TableauRow {
     #[inline]
-    fn find(&self, column: Column) -> Option<&Int> {
+    fn find(&self, column: ColumnId) -> Option<&Int> {
         let at = self.terms.binary_search_by_key(&column, |term| term.0).ok()?;
         Some(&self.terms[at].1)
     }
@@ -385,7 +393,7 @@ impl Row {
     }
 
     /// Turns `scale·basic = coefficient·column + rest` into a definition of the column.
-    fn solve_for(&mut self, column: Column, coefficient: &Int) {
+    fn solve_for(&mut self, column: ColumnId, coefficient: &Int) {
         let negative = coefficient.signum() < 0;
         let old = std::mem::replace(&mut self.scale, coefficient.abs());
         self.terms.retain(|term| term.0 != column);
@@ -400,7 +408,7 @@ impl Row {
     }
 
     /// Replaces the basic column of another row by its definition.
-    fn substitute(&mut self, definition: &Row, scratch: &mut Vec<(Column, Int)>) {
+    fn substitute(&mut self, definition: &TableauRow, scratch: &mut Vec<(ColumnId, Int)>) {
         let Ok(at) = self.terms.binary_search_by_key(&definition.basic, |term| term.0) else {
             return;
         };

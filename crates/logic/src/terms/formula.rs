@@ -14,7 +14,7 @@ use crate::int::Int;
 
 /// The top of a formula.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Node {
+pub enum FormulaNode {
     /// A linear atom.
     Atom(Atom),
     /// All of these; the empty conjunction is true.
@@ -38,12 +38,12 @@ pub enum Node {
 /// assert!(Formula::and([either, Formula::truth(false)]).is_false());
 /// ```
 #[derive(Clone)]
-pub struct Formula(Arc<(Node, u64)>);
+pub struct Formula(Arc<(FormulaNode, u64)>);
 
 impl Formula {
     /// The formula that always holds, or the one that never does.
     pub fn truth(value: bool) -> Formula {
-        let node = if value { Node::And(Vec::new()) } else { Node::Or(Vec::new()) };
+        let node = if value { FormulaNode::And(Vec::new()) } else { FormulaNode::Or(Vec::new()) };
         Formula::build(node)
     }
 
@@ -60,17 +60,12 @@ impl Formula {
     /// The negation of a formula.
     pub fn negate(&self) -> Formula {
         match self.node() {
-            Node::Atom(atom) => Formula::from(atom.negate()),
-            Node::Not(inner) => inner.clone(),
-            Node::And(parts) if parts.is_empty() => Formula::truth(false),
-            Node::Or(parts) if parts.is_empty() => Formula::truth(true),
-            _ => Formula::build(Node::Not(self.clone())),
+            FormulaNode::Atom(atom) => Formula::from(atom.negate()),
+            FormulaNode::Not(inner) => inner.clone(),
+            FormulaNode::And(parts) if parts.is_empty() => Formula::truth(false),
+            FormulaNode::Or(parts) if parts.is_empty() => Formula::truth(true),
+            _ => Formula::build(FormulaNode::Not(self.clone())),
         }
-    }
-
-    /// `self` implies `other`.
-    pub fn implies(&self, other: &Formula) -> Formula {
-        Formula::or([self.negate(), other.clone()])
     }
 
     /// The conjunction of atoms.
@@ -79,32 +74,32 @@ impl Formula {
     }
 
     /// The top of the formula.
-    pub fn node(&self) -> &Node {
+    pub fn node(&self) -> &FormulaNode {
         &self.0.0
     }
 
     /// Whether this is the constant true.
     pub fn is_true(&self) -> bool {
-        matches!(self.node(), Node::And(parts) if parts.is_empty())
+        matches!(self.node(), FormulaNode::And(parts) if parts.is_empty())
     }
 
     /// Whether this is the constant false.
     pub fn is_false(&self) -> bool {
-        matches!(self.node(), Node::Or(parts) if parts.is_empty())
+        matches!(self.node(), FormulaNode::Or(parts) if parts.is_empty())
     }
 
     /// The formula as a list of atoms, if it is a conjunction of atoms.
     pub fn as_conjunction(&self) -> Option<Vec<Atom>> {
         match self.node() {
-            Node::Atom(atom) => Some(vec![atom.clone()]),
-            Node::And(parts) => parts.iter().map(Formula::as_atom).collect(),
+            FormulaNode::Atom(atom) => Some(vec![atom.clone()]),
+            FormulaNode::And(parts) => parts.iter().map(Formula::as_atom).collect(),
             _ => None,
         }
     }
 
     pub(crate) fn as_atom(&self) -> Option<Atom> {
         match self.node() {
-            Node::Atom(atom) => Some(atom.clone()),
+            FormulaNode::Atom(atom) => Some(atom.clone()),
             _ => None,
         }
     }
@@ -112,20 +107,20 @@ impl Formula {
     /// Whether the formula holds under an assignment.
     pub fn holds<'a>(&self, value: &mut impl FnMut(Var) -> &'a Int) -> bool {
         match self.node() {
-            Node::Atom(atom) => atom.holds(&mut *value),
-            Node::And(parts) => parts.iter().all(|part| part.holds(value)),
-            Node::Or(parts) => parts.iter().any(|part| part.holds(value)),
-            Node::Not(inner) => !inner.holds(value),
+            FormulaNode::Atom(atom) => atom.holds(&mut *value),
+            FormulaNode::And(parts) => parts.iter().all(|part| part.holds(value)),
+            FormulaNode::Or(parts) => parts.iter().any(|part| part.holds(value)),
+            FormulaNode::Not(inner) => !inner.holds(value),
         }
     }
 
     /// Replaces all variables at once; `None` keeps a variable.
     pub fn substitute_all(&self, by: &mut impl FnMut(Var) -> Option<Linear>) -> Formula {
         match self.node() {
-            Node::Atom(atom) => Formula::from(atom.substitute_all(&mut *by)),
-            Node::And(parts) => Formula::and(parts.iter().map(|part| part.substitute_all(by))),
-            Node::Or(parts) => Formula::or(parts.iter().map(|part| part.substitute_all(by))),
-            Node::Not(inner) => inner.substitute_all(by).negate(),
+            FormulaNode::Atom(atom) => Formula::from(atom.substitute_all(&mut *by)),
+            FormulaNode::And(parts) => Formula::and(parts.iter().map(|part| part.substitute_all(by))),
+            FormulaNode::Or(parts) => Formula::or(parts.iter().map(|part| part.substitute_all(by))),
+            FormulaNode::Not(inner) => inner.substitute_all(by).negate(),
         }
     }
 
@@ -159,11 +154,11 @@ impl Formula {
 
     pub(crate) fn visit_atoms(&self, visit: &mut impl FnMut(&Atom)) {
         match self.node() {
-            Node::Atom(atom) => visit(atom),
-            Node::And(parts) | Node::Or(parts) => {
+            FormulaNode::Atom(atom) => visit(atom),
+            FormulaNode::And(parts) | FormulaNode::Or(parts) => {
                 parts.iter().for_each(|part| part.visit_atoms(visit));
             }
-            Node::Not(inner) => inner.visit_atoms(visit),
+            FormulaNode::Not(inner) => inner.visit_atoms(visit),
         }
     }
 
@@ -178,24 +173,27 @@ impl Formula {
         };
         for part in parts {
             match (part.node(), and) {
-                (Node::And(inner), true) | (Node::Or(inner), false) => {
+                (FormulaNode::And(inner), true) | (FormulaNode::Or(inner), false) => {
                     inner.iter().for_each(|part| keep(part, &mut flat));
                 }
                 _ if part.is_false() || part.is_true() => return Formula::truth(!and),
                 _ => keep(&part, &mut flat),
             }
         }
-        if flat.iter().any(|part| matches!(part.node(), Node::Atom(_)) && seen.contains(&part.negate())) {
+        if flat
+            .iter()
+            .any(|part| matches!(part.node(), FormulaNode::Atom(_)) && seen.contains(&part.negate()))
+        {
             return Formula::truth(!and);
         }
         match flat.len() {
             1 => flat.swap_remove(0),
-            _ if and => Formula::build(Node::And(flat)),
-            _ => Formula::build(Node::Or(flat)),
+            _ if and => Formula::build(FormulaNode::And(flat)),
+            _ => Formula::build(FormulaNode::Or(flat)),
         }
     }
 
-    fn build(node: Node) -> Formula {
+    fn build(node: FormulaNode) -> Formula {
         let mut hasher = rustc_hash::FxHasher::default();
         node.hash(&mut hasher);
         Formula(Arc::new((node, hasher.finish())))
@@ -207,7 +205,7 @@ impl From<Atom> for Formula {
         if atom.is_true() || atom.is_false() {
             return Formula::truth(atom.is_true());
         }
-        Formula::build(Node::Atom(atom))
+        Formula::build(FormulaNode::Atom(atom))
     }
 }
 

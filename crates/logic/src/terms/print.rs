@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::atom::{Atom, Relation};
-use super::formula::{Formula, Node};
+use super::formula::{Formula, FormulaNode};
 use super::linear::{Linear, Var};
 use super::table::Terms;
 use crate::int::Int;
@@ -29,7 +29,7 @@ impl<'a, T> Show<'a, T> {
 }
 
 /// Values that can be printed once variable names are known.
-pub trait Display {
+pub trait NamedDisplay {
     /// Writes the value, naming variables through `name`.
     fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result;
 }
@@ -46,13 +46,13 @@ impl Naming<'_> {
     }
 }
 
-impl<T: Display> fmt::Display for Show<'_, T> {
+impl<T: NamedDisplay> fmt::Display for Show<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value.write(f, &Naming(self.names))
     }
 }
 
-impl Display for Linear {
+impl NamedDisplay for Linear {
     fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
         for (position, (var, coefficient)) in self.terms().iter().enumerate() {
             write_sign(f, coefficient, position == 0)?;
@@ -81,7 +81,7 @@ fn write_sign(f: &mut fmt::Formatter<'_>, number: &Int, first: bool) -> fmt::Res
     }
 }
 
-impl Display for Atom {
+impl NamedDisplay for Atom {
     fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
         if self.is_true() || self.is_false() {
             return write!(f, "{}", self.is_true());
@@ -108,18 +108,18 @@ impl Display for Atom {
     }
 }
 
-impl Display for Formula {
+impl NamedDisplay for Formula {
     fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
         let (parts, symbol) = match self.node() {
-            Node::Atom(atom) => return atom.write(f, name),
-            Node::Not(inner) => {
+            FormulaNode::Atom(atom) => return atom.write(f, name),
+            FormulaNode::Not(inner) => {
                 f.write_str("!")?;
                 return inner.write(f, name);
             }
-            Node::And(parts) if parts.is_empty() => return f.write_str("true"),
-            Node::Or(parts) if parts.is_empty() => return f.write_str("false"),
-            Node::And(parts) => (parts, " & "),
-            Node::Or(parts) => (parts, " | "),
+            FormulaNode::And(parts) if parts.is_empty() => return f.write_str("true"),
+            FormulaNode::Or(parts) if parts.is_empty() => return f.write_str("false"),
+            FormulaNode::And(parts) => (parts, " & "),
+            FormulaNode::Or(parts) => (parts, " | "),
         };
         f.write_str("(")?;
         for (position, part) in parts.iter().enumerate() {

@@ -5,7 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::atom::Atom;
 use super::linear::Var;
-use super::print::{Display, Show};
+use super::print::{NamedDisplay, Show};
 
 /// Names of variables, and one copy of every atom shown to it.
 ///
@@ -68,7 +68,7 @@ impl Terms {
     }
 
     /// Something that prints an expression, atom or formula with names.
-    pub fn show<'a, T: Display>(&'a self, value: &'a T) -> Show<'a, T> {
+    pub fn show<'a, T: NamedDisplay>(&'a self, value: &'a T) -> Show<'a, T> {
         Show::new(Some(self), value)
     }
 }

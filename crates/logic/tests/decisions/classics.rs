@@ -1,6 +1,6 @@
 //! Conjunctions that are known to break integer solvers, with known answers.
 
-use logic::{Atom, Int, Linear, Outcome, Var, check, decide};
+use logic::{Atom, Decided, Int, Linear, Var, check, decide};
 
 fn v(n: usize) -> Linear {
     Linear::from(Var::at(n))
@@ -10,11 +10,11 @@ fn v(n: usize) -> Linear {
 #[track_caller]
 fn expect(atoms: &[Atom], sat: bool) {
     match decide(atoms) {
-        Outcome::Sat(model) => {
+        Decided::Sat(model) => {
             assert!(sat, "expected unsat: {atoms:?}");
             assert!(atoms.iter().all(|atom| model.satisfies(atom)));
         }
-        Outcome::Unsat(certificate) => {
+        Decided::Unsat(certificate) => {
             assert!(!sat, "expected sat: {atoms:?}");
             assert_eq!(check(atoms, &certificate), Ok(()), "{atoms:?} {certificate:?}");
         }

@@ -2,7 +2,7 @@
 
 use crate::common::Shape;
 use fastrand::Rng;
-use logic::{Atom, Context, Formula, Int, Linear, Outcome, Truth, Var, check, decide, minimal_core, project};
+use logic::{Atom, Context, Decided, Formula, Int, Linear, Truth, Var, check, decide, minimal_core, project};
 
 fn follows(atoms: &[Atom], goal: &Atom) -> bool {
     let all: Vec<Atom> = atoms.iter().cloned().chain([goal.negate()]).collect();
@@ -137,5 +137,5 @@ fn projection_of_contradictions_is_false() {
     let x = Linear::from(Var::at(0));
     let projection = project(&[Atom::eq(x.clone() * 2, Linear::from(Var::at(1)) * 2 + 1)], |_| false, 10);
     assert_eq!(projection.map(|p| p.formula()), Ok(Formula::truth(false)));
-    assert!(matches!(decide(&[Atom::ge(x, 0)]), Outcome::Sat(_)));
+    assert!(matches!(decide(&[Atom::ge(x, 0)]), Decided::Sat(_)));
 }

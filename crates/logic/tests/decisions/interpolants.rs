@@ -3,8 +3,8 @@
 use crate::common::{Answer, Shape};
 use fastrand::Rng;
 use logic::{
-    Atom, Failure, Formula, Linear, Style, Terms, Var, check_interpolants, interpolate, interpolate_all,
-    interpolate_as,
+    Atom, Formula, Linear, NoInterpolants, Style, Terms, Var, check_interpolants, interpolate,
+    interpolate_all, interpolate_as,
 };
 
 fn v(n: usize) -> Linear {
@@ -51,9 +51,9 @@ fn random_sequences(shape: Shape, depth: usize, rounds: usize, seed: u64) -> usi
                     questions.extend(obligations(&steps, &interpolants));
                     counts[number] += 1;
                 }
-                Err(Failure::Rejected(cut)) => panic!("{style:?} is wrong at {cut} for {steps:?}"),
-                Err(Failure::TooHard) => {}
-                Err(Failure::Satisfiable(model)) => {
+                Err(NoInterpolants::Rejected(cut)) => panic!("{style:?} is wrong at {cut} for {steps:?}"),
+                Err(NoInterpolants::TooHard) => {}
+                Err(NoInterpolants::Satisfiable(model)) => {
                     assert!(steps.iter().all(|step| model.satisfies_formula(step)));
                     break;
                 }
@@ -158,7 +158,7 @@ fn wrong_interpolants_are_rejected() {
         assert!(check_interpolants(&path, &bad).is_err());
     }
     assert!(check_interpolants(&path, &good[1..]).is_err());
-    assert!(matches!(interpolate(&path[1..]), Err(Failure::Satisfiable(_))));
+    assert!(matches!(interpolate(&path[1..]), Err(NoInterpolants::Satisfiable(_))));
 }
 
 #[test]

@@ -2,16 +2,16 @@
 
 use crate::common::{Answer, Shape};
 use fastrand::Rng;
-use logic::{Atom, Context, Formula, Int, Linear, Outcome, Var, check, decide, minimal_core};
+use logic::{Atom, Context, Decided, Formula, Int, Linear, Var, check, decide, minimal_core};
 
 /// Decides and has the answer checked; true means satisfiable.
 fn decided(atoms: &[Atom]) -> bool {
     match decide(atoms) {
-        Outcome::Sat(model) => {
+        Decided::Sat(model) => {
             assert!(atoms.iter().all(|atom| model.satisfies(atom)));
             true
         }
-        Outcome::Unsat(certificate) => {
+        Decided::Unsat(certificate) => {
             assert_eq!(check(atoms, &certificate), Ok(()), "{atoms:?}\n{certificate:?}");
             false
         }

@@ -2,10 +2,10 @@
 
 use crate::common::Shape;
 use fastrand::Rng;
-use logic::{Atom, Certificate, Combination, Int, Linear, Outcome, Step, Var, check, decide};
+use logic::{Atom, Combination, Decided, Int, Linear, ProofStep, UnsatProof, Var, check, decide};
 
 /// Small unsatisfiable conjunctions of every kind, with their certificates.
-fn proofs(seed: u64, count: usize) -> Vec<(Vec<Atom>, Certificate)> {
+fn proofs(seed: u64, count: usize) -> Vec<(Vec<Atom>, UnsatProof)> {
     let mut rng = Rng::with_seed(seed);
     let shapes = [
         Shape { vars: 2, atoms: 5, coefficient: 7, differences: 10, ..Shape::SMALL },
@@ -19,7 +19,7 @@ fn proofs(seed: u64, count: usize) -> Vec<(Vec<Atom>, Certificate)> {
         if atoms.iter().any(Atom::is_false) {
             continue;
         }
-        if let Outcome::Unsat(certificate) = decide(&atoms) {
+        if let Decided::Unsat(certificate) = decide(&atoms) {
             assert_eq!(check(&atoms, &certificate), Ok(()));
             found.push((atoms, certificate));
         }
@@ -32,10 +32,10 @@ fn bump(number: &mut Int, by: i64) {
 }
 
 /// All certificates that differ from the given one in a single number.
-fn mutants(certificate: &Certificate) -> Vec<Certificate> {
+fn mutants(certificate: &UnsatProof) -> Vec<UnsatProof> {
     let mut result = Vec::new();
     for at in 0..certificate.steps.len() {
-        let mut mutate = |change: &dyn Fn(&mut Step) -> bool| {
+        let mut mutate = |change: &dyn Fn(&mut ProofStep) -> bool| {
             let mut copy = certificate.clone();
             if change(&mut copy.steps[at]) {
                 result.push(copy);
@@ -46,7 +46,7 @@ fn mutants(certificate: &Certificate) -> Vec<Certificate> {
                 mutate(&|step| combinations(step).into_iter().any(|from| change_factor(from, which, by)));
             }
             mutate(&|step| match step {
-                Step::Split { expr, .. } => {
+                ProofStep::Split { expr, .. } => {
                     *expr = expr.clone() + by;
                     true
                 }
@@ -55,14 +55,14 @@ fn mutants(certificate: &Certificate) -> Vec<Certificate> {
         }
         mutate(&|step| combinations(step).into_iter().any(|from| from.terms.pop().is_some()));
         mutate(&|step| match step {
-            Step::Split { low, high, .. } | Step::Disequality { low, high, .. } => {
+            ProofStep::Split { low, high, .. } | ProofStep::Disequality { low, high, .. } => {
                 std::mem::swap(low, high);
                 true
             }
             _ => false,
         });
         mutate(&|step| match step {
-            Step::Quotient { quotient, .. } => {
+            ProofStep::Quotient { quotient, .. } => {
                 *quotient = Var::at(0);
                 true
             }
@@ -72,10 +72,10 @@ fn mutants(certificate: &Certificate) -> Vec<Certificate> {
     result
 }
 
-fn combinations(step: &mut Step) -> Vec<&mut Combination> {
+fn combinations(step: &mut ProofStep) -> Vec<&mut Combination> {
     match step {
-        Step::Contradiction(from) | Step::Cut { from, .. } => vec![from],
-        Step::Squeeze { upper, lower, .. } => vec![upper, lower],
+        ProofStep::Contradiction(from) | ProofStep::Cut { from, .. } => vec![from],
+        ProofStep::Squeeze { upper, lower, .. } => vec![upper, lower],
         _ => Vec::new(),
     }
 }
@@ -99,7 +99,7 @@ fn changed_factors_of_contradictions_are_rejected() {
         for at in 0..certificate.steps.len() {
             for (which, by) in (0..8).flat_map(|which| [(which, -1), (which, 1)]) {
                 let mut copy = certificate.clone();
-                let Step::Contradiction(from) = &mut copy.steps[at] else {
+                let ProofStep::Contradiction(from) = &mut copy.steps[at] else {
                     continue;
                 };
                 if change_factor(from, which, by) {
@@ -153,26 +153,26 @@ fn malformed_certificates_are_rejected() {
     let atoms = [Atom::le(x.clone(), 0), Atom::ge(x.clone(), 1), Atom::ne(x.clone(), 5)];
     let one = |id| Combination { scale: Int::ONE, terms: vec![(id, Int::ONE)] };
     let both = Combination { scale: Int::ONE, terms: vec![(0, Int::ONE), (1, Int::ONE)] };
-    let good = Certificate { steps: vec![Step::Contradiction(both.clone())] };
+    let good = UnsatProof { steps: vec![ProofStep::Contradiction(both.clone())] };
     assert_eq!(check(&atoms, &good), Ok(()));
     let negative = Combination { scale: Int::ONE, terms: vec![(0, Int::MINUS_ONE), (1, Int::MINUS_ONE)] };
     let zero = Combination { scale: Int::ZERO, ..both.clone() };
-    let leaf = Step::Contradiction(both.clone());
+    let leaf = ProofStep::Contradiction(both.clone());
     for steps in [
         vec![],
-        vec![Step::Contradiction(one(0))],
-        vec![Step::Contradiction(one(7))],
-        vec![Step::Contradiction(one(2))],
-        vec![Step::Contradiction(negative)],
-        vec![Step::Contradiction(zero.clone())],
-        vec![Step::Cut { id: 3, from: one(0), then: 0 }],
-        vec![leaf.clone(), Step::Cut { id: 1, from: one(0), then: 0 }],
-        vec![leaf.clone(), Step::Cut { id: 3, from: zero, then: 0 }],
-        vec![leaf.clone(), Step::Split { id: 3, expr: x.clone(), low: 0, high: 0 }],
-        vec![leaf.clone(), leaf.clone(), Step::Disequality { hypothesis: 0, id: 3, low: 0, high: 1 }],
-        vec![leaf.clone(), Step::Quotient { hypothesis: 0, quotient: Var::at(5), id: 3, then: 0 }],
-        vec![leaf.clone(), Step::Squeeze { id: 3, upper: one(0), lower: one(1), then: 0 }],
+        vec![ProofStep::Contradiction(one(0))],
+        vec![ProofStep::Contradiction(one(7))],
+        vec![ProofStep::Contradiction(one(2))],
+        vec![ProofStep::Contradiction(negative)],
+        vec![ProofStep::Contradiction(zero.clone())],
+        vec![ProofStep::Cut { id: 3, from: one(0), then: 0 }],
+        vec![leaf.clone(), ProofStep::Cut { id: 1, from: one(0), then: 0 }],
+        vec![leaf.clone(), ProofStep::Cut { id: 3, from: zero, then: 0 }],
+        vec![leaf.clone(), ProofStep::Split { id: 3, expr: x.clone(), low: 0, high: 0 }],
+        vec![leaf.clone(), leaf.clone(), ProofStep::Disequality { hypothesis: 0, id: 3, low: 0, high: 1 }],
+        vec![leaf.clone(), ProofStep::Quotient { hypothesis: 0, quotient: Var::at(5), id: 3, then: 0 }],
+        vec![leaf.clone(), ProofStep::Squeeze { id: 3, upper: one(0), lower: one(1), then: 0 }],
     ] {
-        assert!(check(&atoms, &Certificate { steps: steps.clone() }).is_err(), "{steps:?}");
+        assert!(check(&atoms, &UnsatProof { steps: steps.clone() }).is_err(), "{steps:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The steps of one attack and its helpers [004, Fig. 3.4].
 //!
 //! It starts in the states of SC in which the attacker can take the store of the attack, and
-//! has two phases. *Delaying*: the attacker keeps its stores back (see [`super::delaying`]), the
+//! has two phases. *Delaying*: the attacker delays its stores (see [`super::delaying`]), the
 //! others run under SC, until the attacker loads from memory. *Helping*: the attacker rests,
 //! and the others take only steps that depend on that load. Which do is known from the threads
 //! already in the chain and, for every variable, the strongest use the chain made of it: a step
@@ -45,12 +45,12 @@ pub struct AttackStep {
 /// Where the parts of the helping phase's bookkeeping lie in its bytes: whether the chain is
 /// closed, the threads in the chain, the variables' use by the chain, and by the open section.
 #[derive(Clone, Copy)]
-struct Layout {
+struct ChainLayout {
     threads: usize,
     variables: usize,
 }
 
-impl Layout {
+impl ChainLayout {
     fn thread(self, thread: ThreadId) -> usize {
         1 + thread.index()
     }
@@ -75,7 +75,7 @@ pub struct Attacking<'m, 'a> {
     accesses: &'a Accesses,
     stepper: Stepper<'m, Delaying<'a>>,
     resting: u32,
-    layout: Layout,
+    layout: ChainLayout,
 }
 
 impl<'m, 'a> Attacking<'m, 'a> {
@@ -85,7 +85,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
         let mut stepper = Stepper::new(machine);
         number_controls(&mut stepper, program);
         let resting = stepper.local_id(attack.thread, &machine.resting());
-        let layout = Layout { threads: program.threads.len(), variables: program.variables.len() };
+        let layout = ChainLayout { threads: program.threads.len(), variables: program.variables.len() };
         Attacking { program, attack, accesses, stepper, resting, layout }
     }
 

@@ -7,7 +7,7 @@
 //! chain, until one touches the variable. Control flow is followed, data are not; so where no
 //! attack is left the program is robust for whatever data.
 
-use super::reaching::{EdgeSet, Fences, loads_behind};
+use super::reaching::{EdgeSet, FencePolicy, loads_behind};
 use program::{Edge, EdgeId, Op, Program, Thread, ThreadId, VarId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ pub fn attacks_within(
     go_on: &mut GoOn<'_>,
 ) -> Option<Vec<Attack>> {
     let users = Users::of(program, accesses);
-    let fences = if cuts.fenced { Fences::Wait } else { Fences::DoNotWait };
+    let fences = if cuts.fenced { FencePolicy::Wait } else { FencePolicy::DoNotWait };
     let mut found = Vec::new();
     for thread in program.thread_ids() {
         let stores = delayable_stores(program.thread(thread));
@@ -150,7 +150,7 @@ pub fn delays(program: &Program, go_on: &mut GoOn<'_>) -> Option<usize> {
     for thread in &program.threads {
         let loads = delayable_loads(thread).collect::<EdgeSet>();
         let stores = delayable_stores(thread);
-        let counts = loads_behind(thread, &stores, |_| &loads, Fences::DoNotWait, go_on)?;
+        let counts = loads_behind(thread, &stores, |_| &loads, FencePolicy::DoNotWait, go_on)?;
         count += counts.iter().sum::<usize>();
     }
     Some(count)

@@ -1,4 +1,4 @@
-//! The machine of an attack: one thread keeps its stores back, the others run under SC.
+//! The machine of an attack: one thread delays its stores, the others run under SC.
 //!
 //! The attacker starts with the store of the attack and drains nothing any more. So nobody
 //! else sees its stores, and it sees of each variable the last it stored; the order and the

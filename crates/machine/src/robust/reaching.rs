@@ -3,7 +3,7 @@
 //! There are as many pairs as stores times loads, so they are never listed: 64 loads at a time
 //! are the bits of one word at every location, and flow back against the edges until nothing
 //! changes. In postorder, that takes two passes over a text without loops and few more with
-//! them; a hundred thousand lines need seconds, and memory for one word a location.
+//! them; a hundred thousand lines need seconds, and memory for one word per location.
 
 use super::attacks::GoOn;
 use program::{EdgeId, Loc, Thread, VarId};
@@ -42,7 +42,7 @@ impl FromIterator<EdgeId> for EdgeSet {
 
 /// Whether fences keep loads from being reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fences {
+pub(super) enum FencePolicy {
     Wait,
     DoNotWait,
 }
@@ -53,7 +53,7 @@ pub(super) fn loads_behind<'s>(
     thread: &Thread,
     stores: &[(EdgeId, VarId)],
     loads: impl Fn(VarId) -> &'s EdgeSet,
-    fences: Fences,
+    fences: FencePolicy,
     go_on: &mut GoOn<'_>,
 ) -> Option<Vec<usize>> {
     let mut reaching = Reaching::of(thread, fences);
@@ -83,8 +83,8 @@ struct Reaching {
 }
 
 impl Reaching {
-    fn of(thread: &Thread, fences: Fences) -> Reaching {
-        let passes = |op: &program::Op| fences == Fences::DoNotWait || !op.waits();
+    fn of(thread: &Thread, fences: FencePolicy) -> Reaching {
+        let passes = |op: &program::Op| fences == FencePolicy::DoNotWait || !op.waits();
         let mut edges = Vec::with_capacity(thread.edges().len());
         for loc in postorder(thread) {
             let passed = thread.outgoing(loc).filter(|(_, edge)| passes(&edge.op));

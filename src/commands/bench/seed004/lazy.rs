@@ -1,8 +1,8 @@
 //! Lazy TSO reachability: Fig. 5.1, the families of Fig. 5.6 to 5.8, and programs of our own.
 
-use super::variants::{Edit, edited, thread};
+use super::variants::{LineEdit, edited, thread};
 use super::{LAMPORT, Published};
-use crate::commands::bench::{Bench, Bencher, File, Measured, corpus};
+use crate::commands::bench::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{Abstraction, Lazy};
 use evidence::Task;
@@ -15,13 +15,13 @@ pub const LAZY: Bench = Bench {
     tables,
 };
 
-const BRANCHING: File = corpus!("dekker_branching");
-const UNWINDING: File = corpus!("dekker_unwinding");
+const BRANCHING: CorpusFile = corpus!("dekker_branching");
+const UNWINDING: CorpusFile = corpus!("dekker_unwinding");
 
 /// A row of Fig. 5.1: the program, its goal, and published milliseconds (CPU and real).
-type Row = (Published, &'static str, usize, usize);
+type PublishedLazy = (Published, &'static str, usize, usize);
 
-const FIG_5_1: &[Row] = &[
+const FIG_5_1: &[PublishedLazy] = &[
     (published("Peterson", "peterson.txt", PETERSON, [2, 14, 18, 12]), "all at enter", 21, 13),
     (published("Dekker", "dekker.txt", DEKKER, [2, 24, 30, 30]), "all at q9", 171, 70),
     (published("Lamport fast", LAMPORT_1, LAMPORT_GOAL, [3, 33, 36, 27]), "all at enter", 1839, 694),
@@ -35,14 +35,14 @@ const LAMPORT_1: &str = "lamport-fast-mutex-alg1.txt";
 const fn published(
     name: &'static str,
     file: &'static str,
-    edits: &'static [Edit],
+    edits: &'static [LineEdit],
     [threads, states, transitions, pairs]: [usize; 4],
 ) -> Published {
     Published { name, file, edits, size: [threads, states, transitions], pairs: Some(pairs) }
 }
 
 /// The permit is gone although the parker has seen the condition unmet after consuming the old one.
-const PARKER: &[Edit] = &[
+const PARKER: &[LineEdit] = &[
     ("parker", "initial q0", "initial q0\nfinal q2"),
     ("unparker", "initial q0", "initial q0\nfinal q5"),
     (
@@ -52,13 +52,13 @@ const PARKER: &[Edit] = &[
     ),
 ];
 
-const PETERSON: &[Edit] =
+const PETERSON: &[LineEdit] =
     &[("t0", "initial q0", "initial q0\nfinal enter"), ("t1", "initial q0", "initial q0\nfinal enter")];
 
-const DEKKER: &[Edit] =
+const DEKKER: &[LineEdit] =
     &[("t0", "initial q0", "initial q0\nfinal q9"), ("t1", "initial q0", "initial q0\nfinal q9")];
 
-const LAMPORT_GOAL: &[Edit] = &[
+const LAMPORT_GOAL: &[LineEdit] = &[
     ("t0", "initial start", "initial start\nfinal enter"),
     ("t1", "initial start", "initial start\nfinal enter"),
     ("t2", "initial start", "initial start\nfinal enter"),
@@ -66,7 +66,7 @@ const LAMPORT_GOAL: &[Edit] = &[
 
 /// Trencher's older version: threads that lock, and others that unlock. One that finds the lock free
 /// does not go on, and unlocking empties a cell of the queue instead of its end.
-const MCS: &[Edit] = &[
+const MCS: &[LineEdit] = &[
     ("lock1", "initial q0", "initial q0\nfinal u1"),
     ("lock1", "transition q3 u1 check == pred 0", ""),
     (
@@ -94,7 +94,7 @@ const MCS: &[Edit] = &[
 ];
 
 /// Trencher's version with a goal: its first thread starts in a state that nothing leaves.
-const CLH: &[Edit] = &[
+const CLH: &[LineEdit] = &[
     ("initialize", "initial q0", "initial q0\nfinal q5"),
     ("initialize", "transition q2 q3 write 6 2", "transition q2 q3 write 5 2"),
     ("initialize", "transition q4 q5 write 7 4", "transition q4 q5 write 6 4"),
@@ -102,7 +102,7 @@ const CLH: &[Edit] = &[
     ("lock_unlock_2", "initial q0", "initial q0\nfinal u4"),
 ];
 
-const STACK: &[Edit] = &[
+const STACK: &[LineEdit] = &[
     ("push1", "initial q0", "initial q0\nfinal q4"),
     ("push2", "initial q0", "initial q0\nfinal q4"),
     ("pop1", "initial q0", "initial q0\nfinal q5"),
@@ -116,16 +116,16 @@ const OTHERWISE: &[(Published, &str)] = &[
     (published("CLH lock", "clh-lock.txt", CLH_EXCLUDES, [3, 42, 41, 70]), "both at u0"),
 ];
 
-const MCS_EXCLUDES: &[Edit] =
+const MCS_EXCLUDES: &[LineEdit] =
     &[("lock1", "initial q0", "initial q0\nfinal u1"), ("lock2", "initial q0", "initial q0\nfinal u1")];
 
-const CLH_EXCLUDES: &[Edit] = &[
+const CLH_EXCLUDES: &[LineEdit] = &[
     ("lock_unlock_1", "initial q0", "initial q0\nfinal u0"),
     ("lock_unlock_2", "initial q0", "initial q0\nfinal u0"),
 ];
 
 /// Our own programs.
-const OWN: &[(&str, File, Option<usize>)] = &[
+const OWN: &[(&str, CorpusFile, Option<usize>)] = &[
     ("Parker", corpus!("parker"), None),
     ("Peterson", corpus!("peterson"), None),
     ("Dekker", corpus!("dekker"), None),
@@ -328,7 +328,7 @@ fn family(
 }
 
 /// What the engine said, and what it took.
-struct Asked {
+struct MeasuredAnswer {
     verdict: &'static str,
     queries: BenchCell,
     states: usize,
@@ -337,12 +337,12 @@ struct Asked {
     megabytes: usize,
 }
 
-fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<Asked, String> {
+fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<MeasuredAnswer, String> {
     let model = machine::model_named("tso").ok_or("there is no model tso")?;
     let asked = bencher.ask(&Lazy, &Task::safe(program, model), Abstraction::default())?;
     let Measured { answer, time, cpu, megabytes } = asked;
     let statistics = answer.statistics;
-    Ok(Asked {
+    Ok(MeasuredAnswer {
         verdict: answer.checked.verdict().word(),
         queries: statistics.sc_queries.into(),
         states: statistics.states,

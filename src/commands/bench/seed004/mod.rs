@@ -14,19 +14,19 @@ mod variants;
 pub use lazy::LAZY;
 pub use robust::ROBUST;
 
-use super::{Bencher, File, corpus};
+use super::{Bencher, CorpusFile, corpus};
 use crate::report::BenchTable;
 use program::Program;
-use variants::{Edit, Size, edited, size};
+use variants::{LineEdit, Size, edited, size};
 
-const LAMPORT: File = corpus!("lamport_fast");
+const LAMPORT: CorpusFile = corpus!("lamport_fast");
 
 /// A program of the thesis: what it is called, Trencher's file, what is different in it, and its
 /// threads, control states, transitions and, if the figure has them, queries.
 struct Published {
     name: &'static str,
     file: &'static str,
-    edits: &'static [Edit],
+    edits: &'static [LineEdit],
     size: [usize; 3],
     pairs: Option<usize>,
 }

@@ -17,9 +17,9 @@ pub const ROBUST: Bench = Bench {
 };
 
 /// Published milliseconds (CPU and real) depth first, then breadth first.
-type Row = (Published, [usize; 4]);
+type PublishedRobust = (Published, [usize; 4]);
 
-const FIG_5_9: &[Row] = &[
+const FIG_5_9: &[PublishedRobust] = &[
     (as_it_is("Dekker", "dekker.txt", [2, 24, 30]), [431, 165, 489, 171]),
     (as_it_is("Dekker, fenced", "dekker-correct.txt", [2, 28, 34]), [0, 0, 1, 0]),
     (as_it_is("Peterson", "peterson.txt", [2, 14, 18]), [168, 56, 161, 55]),

@@ -1,18 +1,18 @@
 //! Programs of the thesis, made from the texts of Trencher's files when the table is filled.
 //!
-//! The files say what the threads do, but most have no goal, some have other threads than the
-//! thesis measured. What differs is an [`Edit`]: a line of a thread and what stands there
+//! The files say what the threads do, but most have no goal, and some have other threads than the
+//! thesis measured. What differs is a [`LineEdit`]: a line of a thread and what stands there
 //! instead. That the outcome is the thesis' program shows in what its figures count
 //! ([`Size`]): threads, control states, transitions.
 
 use std::collections::BTreeSet;
 
 /// A line of a thread, words separated by single spaces, and the lines that stand there instead.
-pub type Edit = (&'static str, &'static str, &'static str);
+pub type LineEdit = (&'static str, &'static str, &'static str);
 
 /// The text with all edits made, words separated by single spaces. Every edit must find its line
 /// exactly once.
-pub fn edited(text: &str, edits: &[Edit]) -> Result<String, String> {
+pub fn edited(text: &str, edits: &[LineEdit]) -> Result<String, String> {
     let mut found = vec![0usize; edits.len()];
     let mut out = String::new();
     let mut thread = String::new();
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_edit_finds_its_line_once_in_its_thread() {
-        let check = |edits: &[Edit], expected: Result<&str, &str>| {
+        let check = |edits: &[LineEdit], expected: Result<&str, &str>| {
             let text = edited(TEXT, edits);
             assert_eq!(text.as_deref().map_err(String::as_str), expected);
         };

@@ -1,6 +1,6 @@
 //! What is wrong with a `fencewright.toml`, with its place and a suggestion.
 
-use frontend::Diagnostic;
+use frontend::{Diagnostic, did_you_mean};
 use program::Span;
 use toml::Spanned;
 
@@ -36,31 +36,8 @@ pub fn unknown_name(thing: &str, name: &Spanned<String>, known: &[&str]) -> Diag
 
 /// The nearest of the known names, or all of them.
 fn suggestion(unknown: &str, known: &[&str]) -> String {
-    let near = known.iter().map(|name| (distance(unknown, name), *name)).min();
-    match near {
-        Some((distance, name)) if distance <= 1 + name.len() / 4 => format!("did you mean `{name}`?"),
-        _ => format!("there are {}", known.join(", ")),
-    }
-}
-
-/// How many letters to change, add, leave out or swap with their neighbour, roughly. Long
-/// words are unlike everything: nobody mistypes those, and comparing them takes time.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(40).collect(), b.chars().take(40).collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let change = rows[i][j] + usize::from(x != y);
-            let mut best = change.min(rows[i][j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i - 1] == *y && *x == b[j - 1] {
-                best = best.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    let near = did_you_mean(unknown, known.iter().copied());
+    near.unwrap_or_else(|| format!("there are {}", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -79,6 +56,5 @@ mod tests {
             assert_eq!(suggestion(unknown, &known), expected);
         }
         assert_eq!(suggestion("x", &[]), "there are ");
-        assert_eq!(distance(&"x".repeat(100_000), "y"), 40);
     }
 }

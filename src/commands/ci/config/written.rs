@@ -1,5 +1,6 @@
 //! `fencewright.toml` as it is written. Keys that nobody knows are errors.
 
+use crate::args::FencePoints;
 use program::Int;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -10,13 +11,13 @@ use toml::Spanned;
 /// The whole file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct WrittenConfig {
     #[serde(default)]
     pub defaults: Defaults,
     #[serde(default)]
-    pub program: Vec<Program>,
+    pub program: Vec<WrittenProgram>,
     #[serde(default)]
-    pub fences: Vec<Fences>,
+    pub fences: Vec<WrittenFences>,
 }
 
 /// `[defaults]`: for entries that do not say it themselves.
@@ -35,7 +36,7 @@ pub struct Defaults {
 /// `[[program]]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Program {
+pub struct WrittenProgram {
     pub file: Spanned<Files>,
     pub except: Option<Files>,
     pub models: Option<Vec<Spanned<String>>>,
@@ -52,10 +53,10 @@ pub struct Program {
 /// `[[fences]]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fences {
+pub struct WrittenFences {
     pub file: Spanned<String>,
     pub model: Spanned<String>,
-    pub places: Vec<Spanned<FencePlace>>,
+    pub places: Vec<Spanned<WrittenFencePlace>>,
     pub points: Option<FencePoints>,
     pub cost: Option<Spanned<String>>,
     #[serde(default)]
@@ -69,7 +70,7 @@ pub struct Fences {
 /// `{ after = "x = 1", line = 9, kind = "full" }`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FencePlace {
+pub struct WrittenFencePlace {
     pub after: Option<String>,
     pub before: Option<String>,
     pub line: Option<usize>,
@@ -107,27 +108,18 @@ pub enum FenceCheck {
     Unchecked,
 }
 
-/// Where fences may go.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FencePoints {
-    #[default]
-    Stores,
-    All,
-}
-
-/// Limits, each of them perhaps.
+/// Limits; each may be missing.
 #[derive(Clone)]
-pub struct Numbers {
+pub struct WrittenLimits {
     pub timeout: Option<Spanned<f64>>,
     pub states: Option<Spanned<i64>>,
     pub buffer: Option<Spanned<i64>>,
 }
 
-impl Numbers {
+impl WrittenLimits {
     /// These, and others where these say nothing.
-    pub fn or(&self, other: &Numbers) -> Numbers {
-        Numbers {
+    pub fn or(&self, other: &WrittenLimits) -> WrittenLimits {
+        WrittenLimits {
             timeout: self.timeout.clone().or(other.timeout.clone()),
             states: self.states.clone().or(other.states.clone()),
             buffer: self.buffer.clone().or(other.buffer.clone()),
@@ -139,8 +131,8 @@ macro_rules! limits {
     ($($entry:ty),*) => {$(
         impl $entry {
             /// Its limits.
-            pub fn limits(&self) -> Numbers {
-                Numbers {
+            pub fn limits(&self) -> WrittenLimits {
+                WrittenLimits {
                     timeout: self.timeout.clone(),
                     states: self.states.clone(),
                     buffer: self.buffer.clone(),
@@ -150,7 +142,7 @@ macro_rules! limits {
     )*};
 }
 
-limits!(Defaults, Program, Fences);
+limits!(Defaults, WrittenProgram, WrittenFences);
 
 /// Values for constants of the program.
 pub type Definitions = BTreeMap<String, Integer>;

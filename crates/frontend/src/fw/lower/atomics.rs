@@ -3,13 +3,13 @@
 //! there is atomic already.
 
 use super::memory::Cells;
-use super::thread::Lowering;
-use crate::fw::ast::{Atomic, AtomicKind, Expr, Target};
-use crate::fw::sink::Checked;
-use program::{Arith, Cond, Expr as Value, Loc, Op, RegId, Relation};
+use super::thread::FwLowering;
+use crate::fw::ast::{Atomic, AtomicKind, FwExpr, Target};
+use crate::fw::sink::OrReported;
+use program::{Arith, Cond, Expr, Loc, Op, RegId, Relation};
 
 /// Where a compare-and-swap goes and what it leaves behind, by its outcome.
-struct Outcomes {
+struct SwapTargets {
     stored: Option<Loc>,
     kept: Option<Loc>,
     /// Gets 1 or 0.
@@ -24,19 +24,19 @@ struct Old {
     copy_to: Option<RegId>,
 }
 
-fn equal(register: RegId, value: &Value<RegId>) -> Cond<RegId> {
+fn equal(register: RegId, value: &Expr<RegId>) -> Cond<RegId> {
     Cond::compare(Relation::Eq, register, value.clone())
 }
 
-fn mentions(value: &Value<RegId>, register: RegId) -> bool {
+fn mentions(value: &Expr<RegId>, register: RegId) -> bool {
     let mut found = false;
     value.for_each_leaf(&mut |leaf| found |= *leaf == register);
     found
 }
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> FwLowering<'a, '_> {
     /// Waits until the variable has the old value and then stores the new one, at once.
-    pub fn arw(&mut self, (target, old, new): &'a (Target<'a>, Expr<'a>, Expr<'a>)) -> Checked<()> {
+    pub fn arw(&mut self, (target, old, new): &'a (Target<'a>, FwExpr<'a>, FwExpr<'a>)) -> OrReported<()> {
         let cells = self.cells(target)?;
         let (old, new) = (self.value(old)?, self.value(new)?);
         let read = self.temporary()?;
@@ -55,12 +55,12 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// An atomic expression; its value goes into a register or is not wanted.
-    pub fn atomic(&mut self, atomic: &'a Atomic<'a>, result: Option<RegId>) -> Checked<()> {
+    pub fn atomic(&mut self, atomic: &'a Atomic<'a>, result: Option<RegId>) -> OrReported<()> {
         let cells = self.cells(&atomic.target)?;
         match &atomic.kind {
             AtomicKind::Cas(old, new) => {
                 let next = self.location();
-                let outcomes = Outcomes { stored: Some(next), kept: Some(next), result };
+                let outcomes = SwapTargets { stored: Some(next), kept: Some(next), result };
                 self.cas(&cells, old, new, &outcomes)?;
                 self.at = next;
                 Ok(())
@@ -74,7 +74,7 @@ impl<'a> Lowering<'a, '_> {
                 let added = self.value(expr)?;
                 let result = result.map_or_else(|| self.temporary(), Ok)?;
                 let old = self.old_value(result, &added, &cells)?;
-                let read = Value::Leaf(old.register);
+                let read = Expr::Leaf(old.register);
                 let sum = self.combine(Arith::Add, (read, expr.span), (added, expr.span))?;
                 self.update(&cells, Some(old), &sum)
             }
@@ -87,11 +87,11 @@ impl<'a> Lowering<'a, '_> {
         atomic: &'a Atomic<'a>,
         yes: Option<Loc>,
         no: Option<Loc>,
-    ) -> Checked<()> {
+    ) -> OrReported<()> {
         let mark = self.registers.mark();
         if let AtomicKind::Cas(old, new) = &atomic.kind {
             let cells = self.cells(&atomic.target)?;
-            self.cas(&cells, old, new, &Outcomes { stored: yes, kept: no, result: None })?;
+            self.cas(&cells, old, new, &SwapTargets { stored: yes, kept: no, result: None })?;
         } else {
             let result = self.temporary()?;
             self.atomic(atomic, Some(result))?;
@@ -104,10 +104,10 @@ impl<'a> Lowering<'a, '_> {
     fn cas(
         &mut self,
         cells: &Cells<'a>,
-        old: &'a Expr<'a>,
-        new: &'a Expr<'a>,
-        outcomes: &Outcomes,
-    ) -> Checked<()> {
+        old: &'a FwExpr<'a>,
+        new: &'a FwExpr<'a>,
+        outcomes: &SwapTargets,
+    ) -> OrReported<()> {
         let (old, new) = (self.value(old)?, self.value(new)?);
         let read = self.temporary()?;
         if self.section.is_some() {
@@ -117,7 +117,7 @@ impl<'a> Lowering<'a, '_> {
             let succeed = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
             let fail = vec![Op::Load(read, x), Op::Assume(equal(read, &old).negate())];
             let edge = |mut parts: Vec<Op>, to: Option<Loc>, value| {
-                parts.extend(outcomes.result.map(|result| Op::Assign(result, Value::from(value))));
+                parts.extend(outcomes.result.map(|result| Op::Assign(result, Expr::from(value))));
                 to.map(|to| (Op::locked(parts), to))
             };
             edge(succeed, outcomes.stored, 1).into_iter().chain(edge(fail, outcomes.kept, 0)).collect()
@@ -129,10 +129,10 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         cells: &Cells<'a>,
         read: RegId,
-        old: &Value<RegId>,
-        new: &Value<RegId>,
-        outcomes: &Outcomes,
-    ) -> Checked<()> {
+        old: &Expr<RegId>,
+        new: &Expr<RegId>,
+        outcomes: &SwapTargets,
+    ) -> OrReported<()> {
         self.load(read, cells)?;
         let (yes, no) = (self.location(), self.location());
         self.fork(equal(read, old), outcomes.stored.map(|_| yes), outcomes.kept.map(|_| no));
@@ -142,7 +142,7 @@ impl<'a> Lowering<'a, '_> {
             let Some(to) = to else { continue };
             self.at = from;
             match outcomes.result {
-                Some(result) => self.edge(Op::Assign(result, Value::from(value)), to),
+                Some(result) => self.edge(Op::Assign(result, Expr::from(value)), to),
                 None => self.join(to),
             }
         }
@@ -151,7 +151,7 @@ impl<'a> Lowering<'a, '_> {
 
     /// Where the old value goes, when the operation also uses `used`: straight into the result,
     /// unless something still needs what is there. In a section, the store picks its cell anew.
-    fn old_value(&mut self, result: RegId, used: &Value<RegId>, cells: &Cells<'a>) -> Checked<Old> {
+    fn old_value(&mut self, result: RegId, used: &Expr<RegId>, cells: &Cells<'a>) -> OrReported<Old> {
         let chooses = match cells {
             Cells::Indexed { index, .. } => self.section.is_some() && mentions(index, result),
             Cells::One(_) => false,
@@ -163,10 +163,10 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Reads the old value, if wanted, and stores the new one, at once.
-    fn update(&mut self, cells: &Cells<'a>, old: Option<Old>, new: &Value<RegId>) -> Checked<()> {
+    fn update(&mut self, cells: &Cells<'a>, old: Option<Old>, new: &Expr<RegId>) -> OrReported<()> {
         let copy = old
             .as_ref()
-            .and_then(|old| old.copy_to.map(|result| Op::Assign(result, Value::Leaf(old.register))));
+            .and_then(|old| old.copy_to.map(|result| Op::Assign(result, Expr::Leaf(old.register))));
         if self.section.is_some() {
             if let Some(old) = &old {
                 self.load(old.register, cells)?;

@@ -6,27 +6,32 @@
 //! named like the parameter.
 
 use super::globals::{Global, Inlined};
-use super::thread::{Frame, Local, Lowering, Scope, Target};
+use super::thread::{FwLowering, JumpScope, JumpTarget, LocalName, Scope};
 use crate::Diagnostic;
-use crate::fw::ast::{Expr, ExprKind, Function, Name, Source, Stmt, StmtKind};
-use crate::fw::sink::{Checked, Reported};
+use crate::fw::ast::{ExprKind, Function, FwExpr, Ident, Rvalue, Stmt, StmtKind};
+use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
-use program::{Expr as Value, Op, RegId, Span};
+use program::{Expr, Op, RegId, Span};
 
 /// What is set aside while a function is inlined.
 struct Caller<'a> {
     scopes: Vec<Scope<'a>>,
-    frame: Frame<'a>,
+    frame: JumpScope<'a>,
     span: Span,
     unchecked: bool,
 }
 
 /// What a parameter stands for, and the register to give back after the call.
-type Parameter = (Local, Option<(u32, RegId)>);
+type Parameter = (LocalName, Option<(u32, RegId)>);
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> FwLowering<'a, '_> {
     /// Inlines a call; the value goes into `result`, if it is wanted.
-    pub fn call(&mut self, name: Name<'a>, arguments: &'a [Expr<'a>], result: Option<RegId>) -> Checked<()> {
+    pub fn call(
+        &mut self,
+        name: Ident<'a>,
+        arguments: &'a [FwExpr<'a>],
+        result: Option<RegId>,
+    ) -> OrReported<()> {
         let globals = self.globals;
         let inlined = match globals.names.get(name.text) {
             Some((Global::Function(inlined), _)) => inlined,
@@ -38,7 +43,7 @@ impl<'a> Lowering<'a, '_> {
         self.inline(name, inlined, arguments, result)
     }
 
-    fn no_function(&mut self, name: Name<'a>) -> Reported {
+    fn no_function(&mut self, name: Ident<'a>) -> Reported {
         if !self.work.sink.wants_missing() {
             return Reported;
         }
@@ -52,11 +57,11 @@ impl<'a> Lowering<'a, '_> {
 
     fn check_call(
         &mut self,
-        name: Name<'a>,
+        name: Ident<'a>,
         inlined: &Inlined<'a>,
         given: usize,
         value_wanted: bool,
-    ) -> Checked<()> {
+    ) -> OrReported<()> {
         let function = inlined.function;
         let error =
             |message| Diagnostic::error(name.span, message).related(function.name.span, "declared here");
@@ -82,15 +87,15 @@ impl<'a> Lowering<'a, '_> {
 
     fn inline(
         &mut self,
-        name: Name<'a>,
+        name: Ident<'a>,
         inlined: &Inlined<'a>,
-        arguments: &'a [Expr<'a>],
+        arguments: &'a [FwExpr<'a>],
         result: Option<RegId>,
-    ) -> Checked<()> {
+    ) -> OrReported<()> {
         let function = inlined.function;
         let parameters = self.parameters(inlined, arguments)?;
-        let exit = Target { loc: self.location(), section: self.section };
-        let frame = Frame { exit: Some((exit, result)), ..Frame::default() };
+        let exit = JumpTarget { loc: self.location(), section: self.section };
+        let frame = JumpScope { exit: Some((exit, result)), ..JumpScope::default() };
         let caller = self.enter_function(name, function, &parameters, frame);
         for (_, register) in &parameters {
             register.iter().for_each(|register| self.hold(*register));
@@ -101,7 +106,7 @@ impl<'a> Lowering<'a, '_> {
         });
         if let Some(result) = result {
             self.span = function.body.close;
-            self.step(Op::Assign(result, Value::from(0)));
+            self.step(Op::Assign(result, Expr::from(0)));
         }
         self.join(exit.loc);
         self.leave_function(caller);
@@ -113,13 +118,13 @@ impl<'a> Lowering<'a, '_> {
     /// `None` for other functions.
     pub fn as_expression<T>(
         &mut self,
-        name: Name<'a>,
-        arguments: &'a [Expr<'a>],
-        inner: impl FnOnce(&mut Self, &'a Expr<'a>) -> Checked<T>,
-    ) -> Checked<Option<T>> {
+        name: Ident<'a>,
+        arguments: &'a [FwExpr<'a>],
+        inner: impl FnOnce(&mut Self, &'a FwExpr<'a>) -> OrReported<T>,
+    ) -> OrReported<Option<T>> {
         let globals = self.globals;
         let Some((Global::Function(inlined), _)) = globals.names.get(name.text) else { return Ok(None) };
-        let [Stmt { kind: StmtKind::Return(Some(Source::Value(value))), span }] =
+        let [Stmt { kind: StmtKind::Return(Some(Rvalue::Value(value))), span }] =
             inlined.function.body.statements.as_slice()
         else {
             return Ok(None);
@@ -127,7 +132,7 @@ impl<'a> Lowering<'a, '_> {
         self.work.mentioned.insert(name.text);
         self.check_call(name, inlined, arguments.len(), true)?;
         let parameters = self.parameters(inlined, arguments)?;
-        let caller = self.enter_function(name, inlined.function, &parameters, Frame::default());
+        let caller = self.enter_function(name, inlined.function, &parameters, JumpScope::default());
         // The value may mention parameters, so they live as long as the caller's statement.
         self.pending.extend(parameters.into_iter().filter_map(|(_, register)| register));
         self.span = *span;
@@ -138,10 +143,10 @@ impl<'a> Lowering<'a, '_> {
 
     fn enter_function(
         &mut self,
-        name: Name<'a>,
+        name: Ident<'a>,
         function: &'a Function<'a>,
         parameters: &[Parameter],
-        frame: Frame<'a>,
+        frame: JumpScope<'a>,
     ) -> Caller<'a> {
         let caller = Caller {
             scopes: std::mem::replace(&mut self.scopes, vec![Scope::default()]),
@@ -166,7 +171,11 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Evaluates the arguments, left to right.
-    fn parameters(&mut self, inlined: &Inlined<'a>, arguments: &'a [Expr<'a>]) -> Checked<Vec<Parameter>> {
+    fn parameters(
+        &mut self,
+        inlined: &Inlined<'a>,
+        arguments: &'a [FwExpr<'a>],
+    ) -> OrReported<Vec<Parameter>> {
         let mut locals = Vec::new();
         for ((name, assigned), argument) in
             inlined.function.parameters.iter().zip(&inlined.assigned).zip(arguments)
@@ -174,11 +183,11 @@ impl<'a> Lowering<'a, '_> {
             let computed = matches!(argument.kind, ExprKind::Call(..)) || self.is_pure(argument, true)?;
             let value = if computed && !assigned { Some(self.value(argument)?) } else { None };
             match value {
-                Some(Value::Const(value)) => locals.push((Local::Constant(value), None)),
-                Some(Value::Leaf(register)) => locals.push((Local::Register(register), None)),
+                Some(Expr::Const(value)) => locals.push((LocalName::Constant(value), None)),
+                Some(Expr::Leaf(register)) => locals.push((LocalName::Register(register), None)),
                 value => {
                     let (register, _) = self.acquire_unscoped(*name, true)?;
-                    locals.push((Local::Register(register), Some((name.span.start, register))));
+                    locals.push((LocalName::Register(register), Some((name.span.start, register))));
                     match value {
                         Some(value) => self.step(Op::Assign(register, value)),
                         None => self.value_into(argument, register)?,

@@ -4,16 +4,16 @@
 //! negation. Where `&&` or `||` stands before a load, it decides whether the load happens at
 //! all, so it becomes a branch.
 
-use super::thread::{Lowering, Meaning};
-use crate::fw::ast::{Expr, ExprKind};
-use crate::fw::sink::Checked;
-use program::{Arith, Cond, Expr as Value, Loc, Op, RegId, Relation};
+use super::thread::{FwLowering, NameMeaning};
+use crate::fw::ast::{ExprKind, FwExpr};
+use crate::fw::sink::OrReported;
+use program::{Arith, Cond, Expr, Loc, Op, RegId, Relation};
 
 /// A part of a conjunction or disjunction.
-enum Part<'a> {
+enum ConditionPart<'a> {
     /// Neighbours over registers alone, taken together.
     Pure(Vec<Cond<RegId>>),
-    Other(&'a Expr<'a>),
+    Other(&'a FwExpr<'a>),
 }
 
 /// What it takes to evaluate an expression.
@@ -27,20 +27,20 @@ enum Purity {
     Stepped,
 }
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> FwLowering<'a, '_> {
     /// Whether an expression takes no step to evaluate.
-    pub fn is_pure(&mut self, expr: &'a Expr<'a>, as_value: bool) -> Checked<bool> {
+    pub fn is_pure(&mut self, expr: &'a FwExpr<'a>, as_value: bool) -> OrReported<bool> {
         Ok(self.purity(expr, as_value)? != Purity::Stepped)
     }
 
-    fn purity(&mut self, expr: &'a Expr<'a>, as_value: bool) -> Checked<Purity> {
+    fn purity(&mut self, expr: &'a FwExpr<'a>, as_value: bool) -> OrReported<Purity> {
         self.spend(1)?;
         let purity = match &expr.kind {
             ExprKind::Broken | ExprKind::Int(_) | ExprKind::Bool(_) => return Ok(Purity::Constant),
             ExprKind::Name(name) => {
                 return Ok(match self.meaning(name) {
-                    Meaning::Constant(_) => Purity::Constant,
-                    Meaning::Scalar(_) => Purity::Stepped,
+                    NameMeaning::Constant(_) => Purity::Constant,
+                    NameMeaning::Scalar(_) => Purity::Stepped,
                     _ => Purity::Pure,
                 });
             }
@@ -66,7 +66,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// A pure condition.
-    pub fn cond(&mut self, expr: &'a Expr<'a>) -> Checked<Cond<RegId>> {
+    pub fn cond(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Cond<RegId>> {
         self.nested(|l| match &expr.kind {
             ExprKind::Not(inner) => Ok(l.cond(inner)?.negate()),
             ExprKind::Compare(relation, a, b) => Ok(Cond::compare(*relation, l.value(a)?, l.value(b)?)),
@@ -76,14 +76,19 @@ impl<'a> Lowering<'a, '_> {
         })
     }
 
-    fn conds(&mut self, parts: &'a [Expr<'a>]) -> Checked<Vec<Cond<RegId>>> {
+    fn conds(&mut self, parts: &'a [FwExpr<'a>]) -> OrReported<Vec<Cond<RegId>>> {
         parts.iter().map(|part| self.cond(part)).collect()
     }
 
     /// Evaluates a condition and goes one of two ways; `None` is a way that cannot be gone.
     /// What "here" is afterwards is up to the caller. The result is the condition's value if
     /// constants decide it.
-    pub fn branch(&mut self, expr: &'a Expr<'a>, yes: Option<Loc>, no: Option<Loc>) -> Checked<Option<bool>> {
+    pub fn branch(
+        &mut self,
+        expr: &'a FwExpr<'a>,
+        yes: Option<Loc>,
+        no: Option<Loc>,
+    ) -> OrReported<Option<bool>> {
         if self.is_pure(expr, false)? {
             let cond = self.cond(expr)?;
             return Ok(self.fork(cond, yes, no));
@@ -113,10 +118,10 @@ impl<'a> Lowering<'a, '_> {
     /// A number as a condition.
     fn branch_on_value(
         &mut self,
-        expr: &'a Expr<'a>,
+        expr: &'a FwExpr<'a>,
         yes: Option<Loc>,
         no: Option<Loc>,
-    ) -> Checked<Option<bool>> {
+    ) -> OrReported<Option<bool>> {
         let mark = self.registers.mark();
         let value = self.value(expr)?;
         self.registers.release_temporaries(mark);
@@ -147,11 +152,11 @@ impl<'a> Lowering<'a, '_> {
 
     fn junction(
         &mut self,
-        parts: &'a [Expr<'a>],
+        parts: &'a [FwExpr<'a>],
         conjunction: bool,
         yes: Option<Loc>,
         no: Option<Loc>,
-    ) -> Checked<Option<bool>> {
+    ) -> OrReported<Option<bool>> {
         let parts = self.grouped(parts)?;
         let last = parts.len().saturating_sub(1);
         // What all parts so far come to, if that is known.
@@ -165,9 +170,9 @@ impl<'a> Lowering<'a, '_> {
             };
             let decided = known == Some(!conjunction);
             let value = self.only_if(!decided, |l| match part {
-                Part::Pure(conds) if conjunction => Ok(l.fork(Cond::and(conds), yes, no)),
-                Part::Pure(conds) => Ok(l.fork(Cond::or(conds), yes, no)),
-                Part::Other(expr) => l.branch(expr, yes, no),
+                ConditionPart::Pure(conds) if conjunction => Ok(l.fork(Cond::and(conds), yes, no)),
+                ConditionPart::Pure(conds) => Ok(l.fork(Cond::or(conds), yes, no)),
+                ConditionPart::Other(expr) => l.branch(expr, yes, no),
             });
             if !decided {
                 known = match value? {
@@ -181,30 +186,30 @@ impl<'a> Lowering<'a, '_> {
         Ok(known)
     }
 
-    fn grouped(&mut self, parts: &'a [Expr<'a>]) -> Checked<Vec<Part<'a>>> {
+    fn grouped(&mut self, parts: &'a [FwExpr<'a>]) -> OrReported<Vec<ConditionPart<'a>>> {
         let mut groups = Vec::new();
         for part in parts {
             if !self.is_pure(part, false)? {
-                groups.push(Part::Other(part));
+                groups.push(ConditionPart::Other(part));
                 continue;
             }
             let cond = self.cond(part)?;
             match groups.last_mut() {
-                Some(Part::Pure(conds)) => conds.push(cond),
-                _ => groups.push(Part::Pure(vec![cond])),
+                Some(ConditionPart::Pure(conds)) => conds.push(cond),
+                _ => groups.push(ConditionPart::Pure(vec![cond])),
             }
         }
         Ok(groups)
     }
 
     /// Gives a register 1 or 0 by a condition.
-    pub fn truth_into(&mut self, expr: &'a Expr<'a>, register: RegId) -> Checked<()> {
+    pub fn truth_into(&mut self, expr: &'a FwExpr<'a>, register: RegId) -> OrReported<()> {
         let (yes, no, end) = (self.location(), self.location(), self.location());
         self.branch(expr, Some(yes), Some(no))?;
         self.at = yes;
-        self.edge(Op::Assign(register, Value::from(1)), end);
+        self.edge(Op::Assign(register, Expr::from(1)), end);
         self.at = no;
-        self.edge(Op::Assign(register, Value::from(0)), end);
+        self.edge(Op::Assign(register, Expr::from(0)), end);
         self.at = end;
         Ok(())
     }

@@ -4,16 +4,16 @@
 //! follows in the text starts at a place that nothing leads to. Only leaving an atomic
 //! section takes a step, the `Unlock`.
 
-use super::thread::{Local, Lowering, Scope, Target};
+use super::thread::{FwLowering, JumpTarget, LocalName, Scope};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Expr, Name, Range, Source, Stmt, StmtKind};
-use crate::fw::sink::{Checked, Reported};
+use crate::fw::ast::{Block, FwExpr, Ident, IndexRange, Rvalue, Stmt, StmtKind};
+use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Op, Span};
 use std::collections::HashMap;
 
-impl<'a> Lowering<'a, '_> {
-    pub fn control(&mut self, statement: &'a Stmt<'a>) -> Checked<()> {
+impl<'a> FwLowering<'a, '_> {
+    pub fn control(&mut self, statement: &'a Stmt<'a>) -> OrReported<()> {
         match &statement.kind {
             StmtKind::Label(name) => self.label(*name),
             StmtKind::If(arms, otherwise) => return self.if_else(arms, otherwise.as_ref()),
@@ -32,12 +32,12 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    fn target(&mut self) -> Target {
-        Target { loc: self.location(), section: self.section }
+    fn target(&mut self) -> JumpTarget {
+        JumpTarget { loc: self.location(), section: self.section }
     }
 
     /// The labels of a body, each with a place; those in unrolled loops belong to the copies.
-    pub fn labels_of(&mut self, block: &'a Block<'a>) -> HashMap<&'a str, Target> {
+    pub fn labels_of(&mut self, block: &'a Block<'a>) -> HashMap<&'a str, JumpTarget> {
         let mut labels = HashMap::new();
         self.collect_labels(block, self.section, &mut labels);
         labels
@@ -47,7 +47,7 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         block: &'a Block<'a>,
         section: Option<u32>,
-        labels: &mut HashMap<&'a str, Target>,
+        labels: &mut HashMap<&'a str, JumpTarget>,
     ) {
         for statement in &block.statements {
             if self.spend(1).is_err() {
@@ -56,7 +56,7 @@ impl<'a> Lowering<'a, '_> {
             match &statement.kind {
                 StmtKind::Label(name) => {
                     let loc = self.location();
-                    labels.insert(name.text, Target { loc, section });
+                    labels.insert(name.text, JumpTarget { loc, section });
                 }
                 StmtKind::For(..) => {}
                 StmtKind::Atomic(body) => {
@@ -67,7 +67,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn label(&mut self, name: Name<'a>) {
+    fn label(&mut self, name: Ident<'a>) {
         let Some(target) = self.frame.labels.last().and_then(|labels| labels.get(name.text)) else { return };
         self.join(target.loc);
         self.builder.label(self.at, name.text);
@@ -75,7 +75,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Goes to a place outside our atomic section, or in the same one.
-    fn jump(&mut self, to: Target) {
+    fn jump(&mut self, to: JumpTarget) {
         if self.section != to.section {
             self.step(Op::Unlock);
         }
@@ -83,7 +83,7 @@ impl<'a> Lowering<'a, '_> {
         self.unreachable();
     }
 
-    fn goto(&mut self, label: Name<'a>) -> Checked<()> {
+    fn goto(&mut self, label: Ident<'a>) -> OrReported<()> {
         let found = self.frame.labels.iter().rev().find_map(|labels| labels.get(label.text)).copied();
         let Some(target) = found else { return self.unknown_label(label) };
         if target.section.is_some() && target.section != self.section {
@@ -95,7 +95,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    fn unknown_label(&mut self, label: Name<'a>) -> Checked<()> {
+    fn unknown_label(&mut self, label: Ident<'a>) -> OrReported<()> {
         if !self.work.sink.wants_missing() {
             self.unreachable();
             return Err(Reported);
@@ -110,7 +110,11 @@ impl<'a> Lowering<'a, '_> {
         Err(reported)
     }
 
-    fn leave_loop(&mut self, word: &str, which: fn((Target, Target)) -> Target) -> Checked<()> {
+    fn leave_loop(
+        &mut self,
+        word: &str,
+        which: fn((JumpTarget, JumpTarget)) -> JumpTarget,
+    ) -> OrReported<()> {
         let Some(innermost) = self.frame.loops.last().copied() else {
             let error = Diagnostic::error(self.span, format!("there is no loop around this `{word}`"));
             return Err(self.error(error.hint("`stop;` ends a thread, `return;` a function")));
@@ -119,7 +123,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    fn return_value(&mut self, value: Option<&'a Source<'a>>) -> Checked<()> {
+    fn return_value(&mut self, value: Option<&'a Rvalue<'a>>) -> OrReported<()> {
         let Some((exit, result)) = self.frame.exit else {
             let error = Diagnostic::error(self.span, "`return` outside a function");
             return Err(self.error(error.hint("`stop;` ends the thread")));
@@ -142,9 +146,9 @@ impl<'a> Lowering<'a, '_> {
 
     fn if_else(
         &mut self,
-        arms: &'a [(Expr<'a>, Block<'a>)],
+        arms: &'a [(FwExpr<'a>, Block<'a>)],
         otherwise: Option<&'a Block<'a>>,
-    ) -> Checked<()> {
+    ) -> OrReported<()> {
         let (end, dead) = (self.location(), self.dead);
         for (at, (cond, body)) in arms.iter().enumerate() {
             if at > 0 {
@@ -169,26 +173,26 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    fn while_loop(&mut self, cond: &'a Expr<'a>, body: &'a Block<'a>) -> Checked<()> {
+    fn while_loop(&mut self, cond: &'a FwExpr<'a>, body: &'a Block<'a>) -> OrReported<()> {
         let (head, yes, exit) = (self.at, self.location(), self.target());
         self.repeats += 1;
         let mark = self.registers.mark();
         let known = self.branch(cond, Some(yes), Some(exit.loc)).unwrap_or(None);
         self.registers.release_temporaries(mark);
         self.at = yes;
-        let head = Target { loc: head, section: self.section };
+        let head = JumpTarget { loc: head, section: self.section };
         self.only_if(known != Some(false), |l| l.loop_body(head, exit, body));
         Ok(())
     }
 
     fn endless_loop(&mut self, body: &'a Block<'a>) {
-        let (head, exit) = (Target { loc: self.at, section: self.section }, self.target());
+        let (head, exit) = (JumpTarget { loc: self.at, section: self.section }, self.target());
         self.repeats += 1;
         self.loop_body(head, exit, body);
     }
 
     /// A body that goes back to its head; the caller has counted the loop.
-    fn loop_body(&mut self, head: Target, exit: Target, body: &'a Block<'a>) {
+    fn loop_body(&mut self, head: JumpTarget, exit: JumpTarget, body: &'a Block<'a>) {
         self.frame.loops.push((exit, head));
         self.block(body);
         self.frame.loops.pop();
@@ -197,7 +201,7 @@ impl<'a> Lowering<'a, '_> {
         self.at = exit.loc;
     }
 
-    fn unroll(&mut self, range: &'a Range<'a>, body: &'a Block<'a>) -> Checked<()> {
+    fn unroll(&mut self, range: &'a IndexRange<'a>, body: &'a Block<'a>) -> OrReported<()> {
         let (low, high) = (self.constant(&range.low)?, self.constant(&range.high)?);
         let exit = self.target();
         let span = self.span;
@@ -206,7 +210,7 @@ impl<'a> Lowering<'a, '_> {
             self.span = span;
             self.spend(1)?;
             self.scopes.push(Scope::default());
-            self.declare(range.name, Local::Constant(value.clone()));
+            self.declare(range.name, LocalName::Constant(value.clone()));
             let labels = self.labels_of(body);
             self.frame.labels.push(labels);
             let next = self.target();

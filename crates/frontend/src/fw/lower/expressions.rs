@@ -3,26 +3,26 @@
 //! evaluated, so such an expression stays true until it is used.
 
 use super::memory::weight;
-use super::thread::{Lowering, Meaning};
+use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
-use crate::fw::ast::{Expr, ExprKind, Name};
+use crate::fw::ast::{ExprKind, FwExpr, Ident};
 use crate::fw::constants::combine;
-use crate::fw::sink::{Checked, Reported};
-use program::{Arith, Cond, Expr as Value, Failure, FailureKind, Op, RegId, Relation, Span};
+use crate::fw::sink::{OrReported, Reported};
+use program::{Arith, Cond, Expr, Failure, FailureKind, Op, RegId, Relation, Span};
 
 /// Values of functions with more operands than this go into a register.
 const LARGEST_COPIED: usize = 100;
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> FwLowering<'a, '_> {
     /// The value of an expression, after the steps it takes.
-    pub fn value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<RegId>> {
+    pub fn value(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Expr<RegId>> {
         self.nested(|l| match &expr.kind {
             ExprKind::Int(value) => Ok(value.clone().into()),
-            ExprKind::Bool(value) => Ok(Value::from(i64::from(*value))),
-            ExprKind::Name(name) => l.named_value(Name { text: name, span: expr.span }),
+            ExprKind::Bool(value) => Ok(Expr::from(i64::from(*value))),
+            ExprKind::Name(name) => l.named_value(Ident { text: name, span: expr.span }),
             ExprKind::Negative(inner) => {
                 let value = l.value(inner)?;
-                l.combine(Arith::Sub, (Value::from(0), expr.span), (value, inner.span))
+                l.combine(Arith::Sub, (Expr::from(0), expr.span), (value, inner.span))
             }
             ExprKind::Binary(op, a, b) => {
                 let (x, y) = (l.value(a)?, l.value(b)?);
@@ -41,7 +41,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Values that always end up in a register, unless they turn out constant.
-    fn stepped_value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<RegId>> {
+    fn stepped_value(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Expr<RegId>> {
         let condition = matches!(
             expr.kind,
             ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_)
@@ -50,38 +50,38 @@ impl<'a> Lowering<'a, '_> {
             && self.is_pure(expr, false)?
             && let Cond::Const(value) = self.cond(expr)?
         {
-            return Ok(Value::from(i64::from(value)));
+            return Ok(Expr::from(i64::from(value)));
         }
         let register = self.temporary()?;
         self.value_into(expr, register)?;
-        Ok(Value::Leaf(register))
+        Ok(Expr::Leaf(register))
     }
 
-    fn in_register(&mut self, value: Value<RegId>) -> Checked<Value<RegId>> {
+    fn in_register(&mut self, value: Expr<RegId>) -> OrReported<Expr<RegId>> {
         let register = self.temporary()?;
         self.step(Op::Assign(register, value));
-        Ok(Value::Leaf(register))
+        Ok(Expr::Leaf(register))
     }
 
-    fn named_value(&mut self, name: Name<'a>) -> Checked<Value<RegId>> {
+    fn named_value(&mut self, name: Ident<'a>) -> OrReported<Expr<RegId>> {
         match self.meaning(name.text) {
-            Meaning::Constant(value) => Ok(value.into()),
-            Meaning::Register(register) => Ok(Value::Leaf(register)),
+            NameMeaning::Constant(value) => Ok(value.into()),
+            NameMeaning::Register(register) => Ok(Expr::Leaf(register)),
             _ => {
                 let cells = self.named_cells(name, None, name.span)?;
                 let register = self.temporary()?;
                 self.load(register, &cells)?;
-                Ok(Value::Leaf(register))
+                Ok(Expr::Leaf(register))
             }
         }
     }
 
     /// Gives a register the value of an expression, with the last step writing it directly
     /// where possible.
-    pub fn value_into(&mut self, expr: &'a Expr<'a>, register: RegId) -> Checked<()> {
+    pub fn value_into(&mut self, expr: &'a FwExpr<'a>, register: RegId) -> OrReported<()> {
         match &expr.kind {
-            ExprKind::Name(name) if matches!(self.meaning(name), Meaning::Scalar(_)) => {
-                let name = Name { text: name, span: expr.span };
+            ExprKind::Name(name) if matches!(self.meaning(name), NameMeaning::Scalar(_)) => {
+                let name = Ident { text: name, span: expr.span };
                 let cells = self.named_cells(name, None, expr.span)?;
                 self.load(register, &cells)
             }
@@ -112,9 +112,9 @@ impl<'a> Lowering<'a, '_> {
     pub fn combine(
         &mut self,
         op: Arith,
-        a: (Value<RegId>, Span),
-        b: (Value<RegId>, Span),
-    ) -> Checked<Value<RegId>> {
+        a: (Expr<RegId>, Span),
+        b: (Expr<RegId>, Span),
+    ) -> OrReported<Expr<RegId>> {
         let divides = matches!(op, Arith::Div | Arith::Rem);
         if divides && !self.unchecked && b.0.as_const().is_none() {
             self.guard_divisor(&b.0, a.1.to(b.1));
@@ -123,7 +123,7 @@ impl<'a> Lowering<'a, '_> {
         combine(op, a, b).map_err(|fault| if dead { Reported } else { self.report(fault) })
     }
 
-    fn guard_divisor(&mut self, divisor: &Value<RegId>, span: Span) {
+    fn guard_divisor(&mut self, divisor: &Expr<RegId>, span: Span) {
         let (failed, next) = (self.location(), self.location());
         self.builder.fail(failed, Failure { kind: FailureKind::Division, span });
         self.fork(Cond::compare(Relation::Eq, divisor.clone(), 0), Some(failed), Some(next));

@@ -1,11 +1,11 @@
 //! What is declared outside threads: constants, shared variables, functions.
 
-use super::Work;
+use super::LoweringState;
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Expr, Function, Initial, Item, Name, Shared, Source, StmtKind};
-use crate::fw::constants::{Known, evaluate};
+use crate::fw::ast::{Block, Function, FwExpr, Ident, Initial, Item, Rvalue, Shared, StmtKind};
+use crate::fw::constants::{ConstantLookup, evaluate};
 use crate::fw::limits;
-use crate::fw::sink::{Checked, Reported};
+use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
 use program::{Domain, Int, Program, Span, VarId, Variable};
 use std::collections::{HashMap, HashSet};
@@ -41,7 +41,7 @@ impl<'a> Globals<'a> {
     pub fn collect(
         items: &'a [Item<'a>],
         defines: &[(String, Int)],
-        work: &mut Work<'a>,
+        work: &mut LoweringState<'a>,
         program: &mut Program,
     ) -> Globals<'a> {
         let mut globals = Globals::default();
@@ -56,7 +56,7 @@ impl<'a> Globals<'a> {
         globals
     }
 
-    fn declare(&mut self, name: Name<'a>, what: Global<'a>, work: &mut Work<'a>) {
+    fn declare(&mut self, name: Ident<'a>, what: Global<'a>, work: &mut LoweringState<'a>) {
         if let Some((_, first)) = self.names.get(name.text) {
             let error = Diagnostic::error(name.span, format!("`{}` is declared twice", name.text));
             work.sink.error(error.related(*first, "first declared here").hint("choose another name"));
@@ -65,7 +65,7 @@ impl<'a> Globals<'a> {
         self.names.insert(name.text, (what, name.span));
     }
 
-    fn constants(&mut self, items: &'a [Item<'a>], defines: &[(String, Int)], work: &mut Work<'a>) {
+    fn constants(&mut self, items: &'a [Item<'a>], defines: &[(String, Int)], work: &mut LoweringState<'a>) {
         let lists = items.iter().filter_map(|item| match item {
             Item::Constants(list) => Some(list),
             _ => None,
@@ -93,7 +93,7 @@ impl<'a> Globals<'a> {
     }
 
     /// Constants are collected first, so whatever is named now is one.
-    fn unknown_define(&self, define: &str, work: &mut Work<'a>) {
+    fn unknown_define(&self, define: &str, work: &mut LoweringState<'a>) {
         let mut names: Vec<String> = self.names.keys().map(|name| format!("`{name}`")).collect();
         names.sort();
         let hint = match names.as_slice() {
@@ -105,21 +105,21 @@ impl<'a> Globals<'a> {
     }
 
     /// What a name means where a constant is wanted.
-    pub fn known(&self, name: &str) -> Known {
+    pub fn known(&self, name: &str) -> ConstantLookup {
         match self.names.get(name).map(|(what, _)| what) {
-            Some(Global::Constant(value)) => Known::Constant(value.clone()),
-            Some(Global::Scalar(_) | Global::Array(..)) => Known::Other("a shared variable"),
-            Some(Global::Function(_)) => Known::Other("a function"),
-            Some(Global::Broken) => Known::Broken,
-            None => Known::Unknown,
+            Some(Global::Constant(value)) => ConstantLookup::Constant(value.clone()),
+            Some(Global::Scalar(_) | Global::Array(..)) => ConstantLookup::Other("a shared variable"),
+            Some(Global::Function(_)) => ConstantLookup::Other("a function"),
+            Some(Global::Broken) => ConstantLookup::Broken,
+            None => ConstantLookup::Unknown,
         }
     }
 
-    fn constant(&self, expr: &'a Expr<'a>, work: &mut Work<'a>) -> Checked<Int> {
+    fn constant(&self, expr: &'a FwExpr<'a>, work: &mut LoweringState<'a>) -> OrReported<Int> {
         evaluate(expr, &|name| self.known(name)).map_err(|fault| work.report(fault))
     }
 
-    fn shared(&mut self, shared: &'a Shared<'a>, work: &mut Work<'a>, program: &mut Program) {
+    fn shared(&mut self, shared: &'a Shared<'a>, work: &mut LoweringState<'a>, program: &mut Program) {
         let what = self.shared_cells(shared, work, program).unwrap_or(Global::Broken);
         self.declare(shared.name, what, work);
     }
@@ -127,9 +127,9 @@ impl<'a> Globals<'a> {
     fn shared_cells(
         &self,
         shared: &'a Shared<'a>,
-        work: &mut Work<'a>,
+        work: &mut LoweringState<'a>,
         program: &mut Program,
-    ) -> Checked<Global<'a>> {
+    ) -> OrReported<Global<'a>> {
         let length = match &shared.length {
             Some(expr) => Some(self.length(expr, program.variables.len(), work)?),
             None if program.variables.len() >= limits::VARIABLES => {
@@ -153,7 +153,7 @@ impl<'a> Globals<'a> {
         })
     }
 
-    fn length(&self, expr: &'a Expr<'a>, others: usize, work: &mut Work<'a>) -> Checked<usize> {
+    fn length(&self, expr: &'a FwExpr<'a>, others: usize, work: &mut LoweringState<'a>) -> OrReported<usize> {
         let value = self.constant(expr, work)?;
         if value < Int::from(1) {
             let message = format!("an array needs at least one cell, not {value}");
@@ -169,8 +169,8 @@ impl<'a> Globals<'a> {
         &self,
         shared: &'a Shared<'a>,
         length: Option<usize>,
-        work: &mut Work<'a>,
-    ) -> Checked<Vec<Domain>> {
+        work: &mut LoweringState<'a>,
+    ) -> OrReported<Vec<Domain>> {
         let cells = length.unwrap_or(1);
         match &shared.initial {
             Initial::Zero => Ok(vec![Domain::only(0); cells]),
@@ -182,27 +182,27 @@ impl<'a> Globals<'a> {
             Initial::List(list, span) if list.len() != cells => {
                 let found = list.len();
                 let message = format!("the array has {cells} cells, but {found} values are given");
-                let hint = "give one value a cell, or one value without braces for all";
+                let hint = "give one value per cell, or one value without braces for all";
                 Err(work.sink.error(Diagnostic::error(*span, message).hint(hint)))
             }
             Initial::List(list, _) => list.iter().map(|source| self.domain(source, work)).collect(),
         }
     }
 
-    fn domain(&self, source: &'a Source<'a>, work: &mut Work<'a>) -> Checked<Domain> {
+    fn domain(&self, source: &'a Rvalue<'a>, work: &mut LoweringState<'a>) -> OrReported<Domain> {
         match source {
-            Source::Any => Ok(Domain::All),
-            Source::Value(expr) => Ok(Domain::only(self.constant(expr, work)?)),
-            Source::AnyIn(bounds, span) => {
+            Rvalue::Any => Ok(Domain::All),
+            Rvalue::Value(expr) => Ok(Domain::only(self.constant(expr, work)?)),
+            Rvalue::AnyIn(bounds, span) => {
                 let (low, high) = (self.constant(&bounds.0, work)?, self.constant(&bounds.1, work)?);
                 half_open(low, high, *span, work)
             }
         }
     }
 
-    fn function(&mut self, function: &'a Function<'a>, work: &mut Work<'a>) {
+    fn function(&mut self, function: &'a Function<'a>, work: &mut LoweringState<'a>) {
         super::check_labels(&function.body, work);
-        let mut facts = Facts::default();
+        let mut facts = FunctionFacts::default();
         facts.visit(&function.body);
         if let (Some(with), Some(without)) = (facts.returns_value, facts.returns_nothing) {
             let message = format!("`{}` returns a value in one place and none here", function.name.text);
@@ -216,7 +216,7 @@ impl<'a> Globals<'a> {
 }
 
 /// The values of `any in low..high`.
-pub(super) fn half_open(low: Int, high: Int, span: Span, work: &mut Work<'_>) -> Checked<Domain> {
+pub(super) fn half_open(low: Int, high: Int, span: Span, work: &mut LoweringState<'_>) -> OrReported<Domain> {
     if low >= high {
         let error = Diagnostic::error(span, format!("the range {low}..{high} holds no value"));
         return Err(work.sink.error(error.hint("the upper bound does not belong to the range")));
@@ -224,20 +224,20 @@ pub(super) fn half_open(low: Int, high: Int, span: Span, work: &mut Work<'_>) ->
     Ok(Domain::Range(low, high - 1))
 }
 
-fn too_many_variables(span: Span, work: &mut Work<'_>) -> Reported {
+fn too_many_variables(span: Span, work: &mut LoweringState<'_>) -> Reported {
     let message = format!("there are more than {} shared variables and array cells", limits::VARIABLES);
     work.sink.error(Diagnostic::error(span, message).hint("use shorter arrays"))
 }
 
 /// What a function's body does, as far as its callers care.
 #[derive(Default)]
-struct Facts<'a> {
+struct FunctionFacts<'a> {
     assigned: HashSet<&'a str>,
     returns_value: Option<Span>,
     returns_nothing: Option<Span>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> FunctionFacts<'a> {
     fn visit(&mut self, block: &'a Block<'a>) {
         for statement in &block.statements {
             match &statement.kind {

@@ -3,12 +3,12 @@
 //! Nothing below the front end knows arrays: a computed index becomes a case split with one
 //! edge a cell, and one edge for all indices outside, which leads to a failure.
 
-use super::thread::{Lowering, Meaning};
+use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
-use crate::fw::ast::{Expr, Name, Target};
-use crate::fw::sink::Checked;
+use crate::fw::ast::{FwExpr, Ident, Target};
+use crate::fw::sink::OrReported;
 use num_traits::ToPrimitive;
-use program::{Cond, Expr as Value, Failure, FailureKind, Int, Loc, Op, RegId, Relation, Span, VarId};
+use program::{Cond, Expr, Failure, FailureKind, Int, Loc, Op, RegId, Relation, Span, VarId};
 
 /// What an access may touch.
 pub(super) enum Cells<'a> {
@@ -18,38 +18,38 @@ pub(super) enum Cells<'a> {
         array: &'a str,
         first: VarId,
         length: usize,
-        index: Value<RegId>,
+        index: Expr<RegId>,
         span: Span,
     },
 }
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> FwLowering<'a, '_> {
     /// What an assignment or an atomic expression works on; evaluates its index.
-    pub fn cells(&mut self, target: &'a Target<'a>) -> Checked<Cells<'a>> {
+    pub fn cells(&mut self, target: &'a Target<'a>) -> OrReported<Cells<'a>> {
         self.named_cells(target.name, target.index.as_deref(), target.span)
     }
 
     pub fn named_cells(
         &mut self,
-        name: Name<'a>,
-        index: Option<&'a Expr<'a>>,
+        name: Ident<'a>,
+        index: Option<&'a FwExpr<'a>>,
         span: Span,
-    ) -> Checked<Cells<'a>> {
+    ) -> OrReported<Cells<'a>> {
         let text = name.text;
         let (message, hint) = match (self.meaning(text), index) {
-            (Meaning::Scalar(variable), None) => return Ok(Cells::One(variable)),
-            (Meaning::Array(first, length), Some(index)) => {
+            (NameMeaning::Scalar(variable), None) => return Ok(Cells::One(variable)),
+            (NameMeaning::Array(first, length), Some(index)) => {
                 return self.cell(name, first, length, index, span);
             }
-            (Meaning::Unknown, _) => return Err(self.unknown(name)),
-            (Meaning::Broken, _) => return Err(crate::fw::sink::Reported),
-            (Meaning::Array(..), None) => {
+            (NameMeaning::Unknown, _) => return Err(self.unknown(name)),
+            (NameMeaning::Broken, _) => return Err(crate::fw::sink::Reported),
+            (NameMeaning::Array(..), None) => {
                 (format!("`{text}` is an array"), format!("name a cell, like `{text}[0]`"))
             }
-            (Meaning::Function, _) => {
+            (NameMeaning::Function, _) => {
                 (format!("`{text}` is a function"), format!("call it, like `{text}(…)`"))
             }
-            (Meaning::Register(_) | Meaning::Constant(_), None) => (
+            (NameMeaning::Register(_) | NameMeaning::Constant(_), None) => (
                 format!("`{text}` is not a shared variable"),
                 "atomic operations work on shared variables".to_string(),
             ),
@@ -60,12 +60,12 @@ impl<'a> Lowering<'a, '_> {
 
     fn cell(
         &mut self,
-        name: Name<'a>,
+        name: Ident<'a>,
         first: VarId,
         length: usize,
-        index: &'a Expr<'a>,
+        index: &'a FwExpr<'a>,
         span: Span,
-    ) -> Checked<Cells<'a>> {
+    ) -> OrReported<Cells<'a>> {
         let value = self.value(index)?;
         let Some(constant) = value.as_const() else {
             return Ok(Cells::Indexed { array: name.text, first, length, index: value, span });
@@ -82,9 +82,9 @@ impl<'a> Lowering<'a, '_> {
     pub fn access(
         &mut self,
         cells: &Cells<'a>,
-        values: &[&Value<RegId>],
+        values: &[&Expr<RegId>],
         edges: &dyn Fn(VarId) -> Vec<(Op, Loc)>,
-    ) -> Checked<()> {
+    ) -> OrReported<()> {
         let (array, first, length, index, span) = match cells {
             Cells::One(variable) => {
                 edges(*variable).into_iter().for_each(|(op, to)| self.edge(op, to));
@@ -113,14 +113,14 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    pub fn load(&mut self, register: RegId, cells: &Cells<'a>) -> Checked<()> {
+    pub fn load(&mut self, register: RegId, cells: &Cells<'a>) -> OrReported<()> {
         let next = self.location();
         self.access(cells, &[], &|variable| vec![(Op::Load(register, variable), next)])?;
         self.at = next;
         Ok(())
     }
 
-    pub fn store(&mut self, cells: &Cells<'a>, value: &Value<RegId>) -> Checked<()> {
+    pub fn store(&mut self, cells: &Cells<'a>, value: &Expr<RegId>) -> OrReported<()> {
         let next = self.location();
         self.access(cells, &[value], &|variable| vec![(Op::Store(variable, value.clone()), next)])?;
         self.at = next;
@@ -129,9 +129,9 @@ impl<'a> Lowering<'a, '_> {
 }
 
 /// How many nodes an expression has.
-pub(super) fn weight(value: &Value<RegId>) -> usize {
+pub(super) fn weight(value: &Expr<RegId>) -> usize {
     match value {
-        Value::Binary(_, a, b) => 1 + weight(a) + weight(b),
+        Expr::Binary(_, a, b) => 1 + weight(a) + weight(b),
         _ => 1,
     }
 }

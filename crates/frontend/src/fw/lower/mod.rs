@@ -18,19 +18,19 @@ mod statements;
 mod steps;
 mod thread;
 
-use super::ast::{Block, Item, StmtKind, Thread};
-use super::constants::{Fault, evaluate};
+use super::ast::{Block, FwThread, Item, StmtKind};
+use super::constants::{ConstantFault, evaluate};
 use super::limits;
-use super::sink::{Checked, Reported, Sink};
+use super::sink::{OrReported, Reported, Sink};
 use crate::{Diagnostic, Options};
 use globals::{Global, Globals};
 use num_traits::{Signed, ToPrimitive};
 use program::{Int, Loc, Program, Span, ThreadId};
-use registers::Named;
+use registers::SourceName;
 use std::collections::{HashMap, HashSet};
 
 /// What lowering shares across threads.
-pub(super) struct Work<'a> {
+pub(super) struct LoweringState<'a> {
     pub sink: Sink,
     /// How much may still be visited.
     fuel: usize,
@@ -40,18 +40,18 @@ pub(super) struct Work<'a> {
     mentioned: HashSet<&'a str>,
 }
 
-impl Work<'_> {
+impl LoweringState<'_> {
     /// Reports what is wrong with a constant.
-    fn report(&mut self, fault: Fault) -> Reported {
+    fn report(&mut self, fault: ConstantFault) -> Reported {
         match fault {
-            Fault::Missing(error) => self.sink.missing(*error),
-            Fault::Wrong(error) => self.sink.error(*error),
-            Fault::Reported => Reported,
+            ConstantFault::Missing(error) => self.sink.missing(*error),
+            ConstantFault::Wrong(error) => self.sink.error(*error),
+            ConstantFault::Reported => Reported,
         }
     }
 
     /// Counts something visited; an error if it is too much.
-    fn spend(&mut self, amount: usize, span: Span) -> Checked<()> {
+    fn spend(&mut self, amount: usize, span: Span) -> OrReported<()> {
         if self.sink.is_full() {
             self.fuel = 0;
         }
@@ -77,11 +77,11 @@ impl Work<'_> {
 /// What properties must know of a thread.
 struct Finished<'a> {
     labels: HashMap<String, Vec<Loc>>,
-    registers: HashMap<&'a str, Named>,
+    registers: HashMap<&'a str, SourceName>,
 }
 
 /// A thread declaration and the threads it stands for.
-struct Family {
+struct ThreadFamily {
     /// Set if it is a family: its first number.
     low: Option<Int>,
     first: ThreadId,
@@ -91,7 +91,7 @@ struct Family {
 /// All threads, for properties.
 #[derive(Default)]
 struct Threads<'a> {
-    families: HashMap<&'a str, Family>,
+    families: HashMap<&'a str, ThreadFamily>,
     by_name: HashMap<String, (ThreadId, Span)>,
     finished: Vec<Finished<'a>>,
     /// Whether one of them could not be lowered, so that nothing is known of it.
@@ -106,7 +106,7 @@ pub(super) fn lower<'a>(
     sink: Sink,
     program: &mut Program,
 ) -> Sink {
-    let mut work = Work { sink, fuel: limits::WORK, size: 0, mentioned: HashSet::new() };
+    let mut work = LoweringState { sink, fuel: limits::WORK, size: 0, mentioned: HashSet::new() };
     let globals = Globals::collect(items, &options.defines, &mut work, program);
     let mut threads = Threads::default();
     for item in items {
@@ -134,10 +134,10 @@ pub(super) fn lower<'a>(
 }
 
 fn lower_family<'a>(
-    thread: &'a Thread<'a>,
+    thread: &'a FwThread<'a>,
     globals: &Globals<'a>,
     declared: &'a HashSet<&'a str>,
-    work: &mut Work<'a>,
+    work: &mut LoweringState<'a>,
     program: &mut Program,
     threads: &mut Threads<'a>,
 ) {
@@ -176,10 +176,10 @@ fn lower_family<'a>(
         program.threads.push(lowered);
     }
     let count = program.threads.len() - first.index();
-    threads.families.insert(thread.name.text, Family { low, first, count });
+    threads.families.insert(thread.name.text, ThreadFamily { low, first, count });
 }
 
-fn duplicate_thread(name: &str, span: Span, first: Option<Span>, work: &mut Work<'_>) {
+fn duplicate_thread(name: &str, span: Span, first: Option<Span>, work: &mut LoweringState<'_>) {
     let error = Diagnostic::error(span, format!("there are two threads named `{name}`"));
     let error = error.hint("choose another name");
     work.sink.error(match first {
@@ -190,10 +190,10 @@ fn duplicate_thread(name: &str, span: Span, first: Option<Span>, work: &mut Work
 
 /// The names of a declaration's threads, with their numbers.
 fn members<'a>(
-    thread: &'a Thread<'a>,
+    thread: &'a FwThread<'a>,
     globals: &Globals<'a>,
-    work: &mut Work<'a>,
-) -> Checked<Vec<(String, Option<Int>)>> {
+    work: &mut LoweringState<'a>,
+) -> OrReported<Vec<(String, Option<Int>)>> {
     let name = thread.name.text;
     let Some(range) = &thread.range else { return Ok(vec![(name.to_string(), None)]) };
     let mut bound = |expr| evaluate(expr, &|name| globals.known(name)).map_err(|fault| work.report(fault));
@@ -213,7 +213,7 @@ fn members<'a>(
 }
 
 /// Reports labels that stand twice in one body.
-fn check_labels<'a>(body: &'a Block<'a>, work: &mut Work<'a>) {
+fn check_labels<'a>(body: &'a Block<'a>, work: &mut LoweringState<'a>) {
     fn visit<'a>(block: &'a Block<'a>, seen: &mut HashMap<&'a str, Span>, sink: &mut Sink) {
         for statement in &block.statements {
             if let StmtKind::Label(name) = &statement.kind
@@ -228,7 +228,7 @@ fn check_labels<'a>(body: &'a Block<'a>, work: &mut Work<'a>) {
     visit(body, &mut HashMap::new(), &mut work.sink);
 }
 
-fn warn_of_unused(globals: &Globals<'_>, work: &mut Work<'_>) {
+fn warn_of_unused(globals: &Globals<'_>, work: &mut LoweringState<'_>) {
     for (name, (what, span)) in &globals.names {
         if work.mentioned.contains(name) {
             continue;

@@ -3,17 +3,16 @@
 
 use super::globals::{Global, Globals};
 use super::memory::out_of_range;
-use super::{Threads, Work};
+use super::{LoweringState, Threads};
 use crate::Diagnostic;
-use crate::fw::ast::{Expr, ExprKind, Item, Name, Range, ThreadRef};
-use crate::fw::constants::{Known, combine, evaluate};
+use crate::fw::ast::{ExprKind, FwExpr, Ident, IndexRange, Item, ThreadRef};
+use crate::fw::constants::{ConstantLookup, combine, evaluate};
 use crate::fw::limits;
-use crate::fw::sink::{Checked, Reported};
+use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use num_traits::ToPrimitive;
 use program::{
-    Arith, Cond, Expr as Value, Hint, Int, Loc, Place, Program, Property, RegId, Relation, Span, ThreadId,
-    VarId,
+    Arith, Cond, Expr, Hint, Int, Loc, Place, Program, Property, RegId, Relation, Span, ThreadId, VarId,
 };
 
 /// Adds all properties and predicates to the program.
@@ -21,7 +20,7 @@ pub(super) fn lower<'a>(
     items: &'a [Item<'a>],
     globals: &Globals<'a>,
     threads: &Threads<'a>,
-    work: &mut Work<'a>,
+    work: &mut LoweringState<'a>,
     program: &mut Program,
 ) {
     let mut claims = Claims { globals, threads, work, program, counters: Vec::new() };
@@ -31,10 +30,10 @@ pub(super) fn lower<'a>(
 struct Claims<'a, 'w> {
     globals: &'w Globals<'a>,
     threads: &'w Threads<'a>,
-    work: &'w mut Work<'a>,
+    work: &'w mut LoweringState<'a>,
     program: &'w mut Program,
     /// Counters of the loops around, innermost last.
-    counters: Vec<(Name<'a>, Int)>,
+    counters: Vec<(Ident<'a>, Int)>,
 }
 
 impl<'a> Claims<'a, '_> {
@@ -75,7 +74,7 @@ impl<'a> Claims<'a, '_> {
         fits
     }
 
-    fn repeat(&mut self, range: &'a Range<'a>, items: &'a [Item<'a>]) -> Checked<()> {
+    fn repeat(&mut self, range: &'a IndexRange<'a>, items: &'a [Item<'a>]) -> OrReported<()> {
         let (low, high) = (self.constant(&range.low)?, self.constant(&range.high)?);
         self.check_counter(range.name)?;
         let mut value = low;
@@ -89,7 +88,7 @@ impl<'a> Claims<'a, '_> {
         Ok(())
     }
 
-    fn check_counter(&mut self, name: Name<'a>) -> Checked<()> {
+    fn check_counter(&mut self, name: Ident<'a>) -> OrReported<()> {
         let outer = self.counters.iter().find(|(other, _)| other.text == name.text).map(|(n, _)| n.span);
         let global = self.globals.names.get(name.text).map(|(_, span)| *span);
         let Some(first) = outer.or(global) else { return Ok(()) };
@@ -101,15 +100,15 @@ impl<'a> Claims<'a, '_> {
         self.work.sink.error(Diagnostic::error(span, message).hint(hint))
     }
 
-    fn constant(&mut self, expr: &'a Expr<'a>) -> Checked<Int> {
+    fn constant(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Int> {
         let known = |name: &str| match self.counters.iter().rev().find(|(n, _)| n.text == name) {
-            Some((_, value)) => Known::Constant(value.clone()),
+            Some((_, value)) => ConstantLookup::Constant(value.clone()),
             None => self.globals.known(name),
         };
         evaluate(expr, &known).map_err(|fault| self.work.report(fault))
     }
 
-    fn cond(&mut self, expr: &'a Expr<'a>) -> Checked<Cond<Place>> {
+    fn cond(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Cond<Place>> {
         self.work.spend(1, expr.span)?;
         match &expr.kind {
             ExprKind::Not(inner) => Ok(self.cond(inner)?.negate()),
@@ -124,23 +123,23 @@ impl<'a> Claims<'a, '_> {
         }
     }
 
-    fn conds(&mut self, parts: &'a [Expr<'a>]) -> Checked<Vec<Cond<Place>>> {
+    fn conds(&mut self, parts: &'a [FwExpr<'a>]) -> OrReported<Vec<Cond<Place>>> {
         // All of them, so that every mistake is found.
         let parts: Vec<_> = parts.iter().map(|part| self.cond(part)).collect();
         parts.into_iter().collect()
     }
 
-    fn value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<Place>> {
+    fn value(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Expr<Place>> {
         self.work.spend(1, expr.span)?;
         match &expr.kind {
             ExprKind::Broken => Err(Reported),
             ExprKind::Int(value) => Ok(value.clone().into()),
-            ExprKind::Bool(value) => Ok(Value::from(i64::from(*value))),
-            ExprKind::Name(name) => self.named(Name { text: name, span: expr.span }),
+            ExprKind::Bool(value) => Ok(Expr::from(i64::from(*value))),
+            ExprKind::Name(name) => self.named(Ident { text: name, span: expr.span }),
             ExprKind::Cell(name, index) => self.cell(*name, index),
             ExprKind::Negative(inner) => {
                 let value = self.value(inner)?;
-                self.combine(Arith::Sub, (Value::from(0), expr.span), (value, inner.span))
+                self.combine(Arith::Sub, (Expr::from(0), expr.span), (value, inner.span))
             }
             ExprKind::Binary(op, a, b) => {
                 let (x, y) = (self.value(a)?, self.value(b)?);
@@ -153,9 +152,9 @@ impl<'a> Claims<'a, '_> {
                     let hint = "use it as a condition, or compare fewer copies";
                     return Err(self.error(expr.span, message, hint));
                 }
-                let places = locs.into_iter().map(|loc| Value::Leaf(Place::At(thread, loc)));
-                let sum = places.reduce(|a, b| Value::binary(Arith::Add, a, b));
-                Ok(sum.unwrap_or_else(|| Value::from(0)))
+                let places = locs.into_iter().map(|loc| Expr::Leaf(Place::At(thread, loc)));
+                let sum = places.reduce(|a, b| Expr::binary(Arith::Add, a, b));
+                Ok(sum.unwrap_or_else(|| Expr::from(0)))
             }
             ExprKind::Register(thread, register) => self.register(thread, *register),
             ExprKind::Call(..) | ExprKind::Atomic(_) => {
@@ -164,7 +163,7 @@ impl<'a> Claims<'a, '_> {
             }
             ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_) => {
                 match self.cond(expr)? {
-                    Cond::Const(value) => Ok(Value::from(i64::from(value))),
+                    Cond::Const(value) => Ok(Expr::from(i64::from(value))),
                     _ => Err(self.error(
                         expr.span,
                         "a property cannot use a condition as a number",
@@ -178,9 +177,9 @@ impl<'a> Claims<'a, '_> {
     fn combine(
         &mut self,
         op: Arith,
-        a: (Value<Place>, Span),
-        b: (Value<Place>, Span),
-    ) -> Checked<Value<Place>> {
+        a: (Expr<Place>, Span),
+        b: (Expr<Place>, Span),
+    ) -> OrReported<Expr<Place>> {
         if matches!(op, Arith::Div | Arith::Rem) && b.0.as_const().is_none() {
             let message = "in a property, the divisor must be a constant";
             return Err(self.error(b.1, message, "multiply the other side instead"));
@@ -188,13 +187,13 @@ impl<'a> Claims<'a, '_> {
         combine(op, a, b).map_err(|fault| self.work.report(fault))
     }
 
-    fn named(&mut self, name: Name<'a>) -> Checked<Value<Place>> {
+    fn named(&mut self, name: Ident<'a>) -> OrReported<Expr<Place>> {
         if let Some((_, value)) = self.counters.iter().rev().find(|(n, _)| n.text == name.text) {
             return Ok(value.clone().into());
         }
         match self.global(name)? {
             Global::Constant(value) => Ok(value.clone().into()),
-            Global::Scalar(variable) => Ok(Value::Leaf(Place::Memory(*variable))),
+            Global::Scalar(variable) => Ok(Expr::Leaf(Place::Memory(*variable))),
             Global::Array(..) => {
                 let hint = format!("name a cell, like `{}[0]`", name.text);
                 Err(self.error(name.span, format!("`{}` is an array", name.text), hint))
@@ -203,7 +202,7 @@ impl<'a> Claims<'a, '_> {
         }
     }
 
-    fn global(&mut self, name: Name<'a>) -> Checked<&Global<'a>> {
+    fn global(&mut self, name: Ident<'a>) -> OrReported<&Global<'a>> {
         self.work.mentioned.insert(name.text);
         let globals = self.globals;
         match globals.names.get(name.text) {
@@ -213,7 +212,7 @@ impl<'a> Claims<'a, '_> {
         }
     }
 
-    fn unknown_name(&mut self, name: Name<'a>) -> Reported {
+    fn unknown_name(&mut self, name: Ident<'a>) -> Reported {
         if !self.work.sink.wants_missing() {
             return Reported;
         }
@@ -231,19 +230,19 @@ impl<'a> Claims<'a, '_> {
         self.work.sink.missing(error.hint(hint))
     }
 
-    fn cell(&mut self, name: Name<'a>, index: &'a Expr<'a>) -> Checked<Value<Place>> {
+    fn cell(&mut self, name: Ident<'a>, index: &'a FwExpr<'a>) -> OrReported<Expr<Place>> {
         let &Global::Array(first, length) = self.global(name)? else {
             let message = format!("`{}` is not an array", name.text);
             return Err(self.error(name.span, message, "leave out the index"));
         };
         let at = self.constant(index)?;
         match at.to_usize() {
-            Some(at) if at < length => Ok(Value::Leaf(Place::Memory(VarId::new(first.index() + at)))),
+            Some(at) if at < length => Ok(Expr::Leaf(Place::Memory(VarId::new(first.index() + at)))),
             _ => Err(self.work.sink.error(out_of_range(name.text, length, &at, index.span))),
         }
     }
 
-    fn thread(&mut self, thread: &'a ThreadRef<'a>) -> Checked<ThreadId> {
+    fn thread(&mut self, thread: &'a ThreadRef<'a>) -> OrReported<ThreadId> {
         let name = thread.name;
         let Some(index) = &thread.index else {
             return match self.threads.by_name.get(name.text) {
@@ -270,7 +269,7 @@ impl<'a> Claims<'a, '_> {
         }
     }
 
-    fn unknown_thread(&mut self, name: Name<'a>) -> Reported {
+    fn unknown_thread(&mut self, name: Ident<'a>) -> Reported {
         if self.threads.broken || !self.work.sink.wants_missing() {
             return Reported;
         }
@@ -287,7 +286,7 @@ impl<'a> Claims<'a, '_> {
     }
 
     /// The thread and all its places of this label.
-    fn labelled(&mut self, thread: &'a ThreadRef<'a>, label: Name<'a>) -> Checked<(ThreadId, Vec<Loc>)> {
+    fn labelled(&mut self, thread: &'a ThreadRef<'a>, label: Ident<'a>) -> OrReported<(ThreadId, Vec<Loc>)> {
         let id = self.thread(thread)?;
         let labels = &self.threads.finished[id.index()].labels;
         if let Some(locs) = labels.get(label.text) {
@@ -308,7 +307,7 @@ impl<'a> Claims<'a, '_> {
         Err(self.work.sink.missing(Diagnostic::error(label.span, message).hint(hint)))
     }
 
-    fn register(&mut self, thread: &'a ThreadRef<'a>, register: Name<'a>) -> Checked<Value<Place>> {
+    fn register(&mut self, thread: &'a ThreadRef<'a>, register: Ident<'a>) -> OrReported<Expr<Place>> {
         let id = self.thread(thread)?;
         let registers = &self.threads.finished[id.index()].registers;
         let named: Option<&[RegId]> = registers.get(register.text).map(|named| match named.own.as_slice() {
@@ -317,7 +316,7 @@ impl<'a> Claims<'a, '_> {
         });
         let owner = self.program.thread(id).name.clone();
         match named {
-            Some([only]) => Ok(Value::Leaf(Place::Register(id, *only))),
+            Some([only]) => Ok(Expr::Leaf(Place::Register(id, *only))),
             Some([_, ..]) => {
                 let message = format!("the thread `{owner}` has several registers `{}`", register.text);
                 Err(self.error(register.span, message, "give the one that is meant a name of its own"))

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Which registers carry a name of the source.
 #[derive(Debug, Default)]
-pub(in crate::fw) struct Named {
+pub(in crate::fw) struct SourceName {
     /// Declared in the thread itself.
     pub own: Vec<RegId>,
     /// Declared in functions it calls.
@@ -18,7 +18,7 @@ pub(in crate::fw) struct Named {
     copies: usize,
 }
 
-pub(super) struct Registers<'a> {
+pub(super) struct RegisterPool<'a> {
     /// Names that the text declares; made-up names keep clear of them.
     declared: &'a HashSet<&'a str>,
     taken: HashSet<String>,
@@ -29,12 +29,12 @@ pub(super) struct Registers<'a> {
     temporaries: usize,
     /// How many there are.
     pub count: usize,
-    pub named: HashMap<&'a str, Named>,
+    pub named: HashMap<&'a str, SourceName>,
 }
 
-impl<'a> Registers<'a> {
-    pub fn new(declared: &'a HashSet<&'a str>) -> Registers<'a> {
-        Registers {
+impl<'a> RegisterPool<'a> {
+    pub fn new(declared: &'a HashSet<&'a str>) -> RegisterPool<'a> {
+        RegisterPool {
             declared,
             taken: HashSet::new(),
             free: HashMap::new(),
@@ -81,7 +81,7 @@ impl<'a> Registers<'a> {
         self.free.entry(declaration).or_default().insert(register);
     }
 
-    /// A temporary, in use until [`Registers::release_temporaries`].
+    /// A temporary, in use until [`RegisterPool::release_temporaries`].
     pub fn temporary(&mut self, builder: &mut ThreadBuilder) -> RegId {
         let register = self.idle.pop_first().unwrap_or_else(|| {
             let name = loop {

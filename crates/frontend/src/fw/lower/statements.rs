@@ -1,14 +1,14 @@
 //! Statements that do not change where control goes.
 
 use super::globals::half_open;
-use super::thread::{Local, Lowering, Meaning, Scope};
+use super::thread::{FwLowering, LocalName, NameMeaning, Scope};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Expr, ExprKind, Name, Source, Stmt, StmtKind, Target};
-use crate::fw::sink::Checked;
+use crate::fw::ast::{Block, ExprKind, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target};
+use crate::fw::sink::OrReported;
 use num_traits::Zero;
-use program::{Domain, Expr as Value, Failure, FailureKind, Op, RegId, Span};
+use program::{Domain, Expr, Failure, FailureKind, Op, RegId, Span};
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> FwLowering<'a, '_> {
     /// Statements in a scope of their own.
     pub fn block(&mut self, block: &'a Block<'a>) {
         self.scopes.push(Scope::default());
@@ -20,7 +20,7 @@ impl<'a> Lowering<'a, '_> {
         self.leave_scope();
     }
 
-    fn statement(&mut self, statement: &'a Stmt<'a>) -> Checked<()> {
+    fn statement(&mut self, statement: &'a Stmt<'a>) -> OrReported<()> {
         self.span = statement.span;
         if !matches!(statement.kind, StmtKind::Label(_)) {
             self.builder.describe(self.at, statement.span);
@@ -34,7 +34,7 @@ impl<'a> Lowering<'a, '_> {
         result
     }
 
-    pub fn dispatch(&mut self, statement: &'a Stmt<'a>) -> Checked<()> {
+    pub fn dispatch(&mut self, statement: &'a Stmt<'a>) -> OrReported<()> {
         match &statement.kind {
             StmtKind::Broken => {}
             StmtKind::Skip => self.step(Op::Skip),
@@ -58,39 +58,39 @@ impl<'a> Lowering<'a, '_> {
 
     fn let_registers(
         &mut self,
-        list: &'a [(Name<'a>, Option<Source<'a>>, Span)],
+        list: &'a [(Ident<'a>, Option<Rvalue<'a>>, Span)],
         whole: Span,
-    ) -> Checked<()> {
+    ) -> OrReported<()> {
         for (name, source, span) in list {
             self.span = if list.len() == 1 { whole } else { *span };
             let (register, zero) = self.acquire(*name)?;
             let result = match source {
                 None if zero => Ok(()),
                 None => {
-                    self.step(Op::Assign(register, Value::from(0)));
+                    self.step(Op::Assign(register, Expr::from(0)));
                     Ok(())
                 }
-                Some(Source::Value(expr)) if zero && self.is_zero(expr) => Ok(()),
+                Some(Rvalue::Value(expr)) if zero && self.is_zero(expr) => Ok(()),
                 Some(source) => self.source_into(source, register),
             };
-            self.declare(*name, Local::Register(register));
+            self.declare(*name, LocalName::Register(register));
             result?;
         }
         Ok(())
     }
 
-    fn is_zero(&self, expr: &'a Expr<'a>) -> bool {
+    fn is_zero(&self, expr: &'a FwExpr<'a>) -> bool {
         matches!(&expr.kind, ExprKind::Int(value) if value.is_zero())
     }
 
-    fn assign(&mut self, target: &'a Target<'a>, source: &'a Source<'a>) -> Checked<()> {
+    fn assign(&mut self, target: &'a Target<'a>, source: &'a Rvalue<'a>) -> OrReported<()> {
         match self.meaning(target.name.text) {
-            Meaning::Register(register) if target.index.is_none() => self.source_into(source, register),
-            Meaning::Register(_) => {
+            NameMeaning::Register(register) if target.index.is_none() => self.source_into(source, register),
+            NameMeaning::Register(_) => {
                 let message = format!("`{}` is a register, not an array", target.name.text);
                 Err(self.error(Diagnostic::error(target.span, message).hint("leave out the index")))
             }
-            Meaning::Constant(_) => {
+            NameMeaning::Constant(_) => {
                 let message = format!("`{}` is a constant and cannot be assigned to", target.name.text);
                 let hint = "declare a register with `let` and assign to that";
                 Err(self.error(Diagnostic::error(target.span, message).hint(hint)))
@@ -104,14 +104,14 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Gives a register the value of a right-hand side.
-    pub fn source_into(&mut self, source: &'a Source<'a>, register: RegId) -> Checked<()> {
+    pub fn source_into(&mut self, source: &'a Rvalue<'a>, register: RegId) -> OrReported<()> {
         match source {
-            Source::Value(expr) => self.value_into(expr, register),
-            Source::Any => {
+            Rvalue::Value(expr) => self.value_into(expr, register),
+            Rvalue::Any => {
                 self.step(Op::Havoc(register, Domain::All));
                 Ok(())
             }
-            Source::AnyIn(bounds, span) => {
+            Rvalue::AnyIn(bounds, span) => {
                 let (low, high) = (self.constant(&bounds.0)?, self.constant(&bounds.1)?);
                 let domain = half_open(low, high, *span, self.work)?;
                 self.step(Op::Havoc(register, domain));
@@ -121,17 +121,17 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// The value of a right-hand side.
-    pub fn source_value(&mut self, source: &'a Source<'a>) -> Checked<Value<RegId>> {
-        if let Source::Value(expr) = source {
+    pub fn source_value(&mut self, source: &'a Rvalue<'a>) -> OrReported<Expr<RegId>> {
+        if let Rvalue::Value(expr) = source {
             return self.value(expr);
         }
         let chosen = self.temporary()?;
         self.source_into(source, chosen)?;
-        Ok(Value::Leaf(chosen))
+        Ok(Expr::Leaf(chosen))
     }
 
     /// Spins: where the condition is false, everything is evaluated again.
-    fn await_cond(&mut self, cond: &'a Expr<'a>) -> Checked<()> {
+    fn await_cond(&mut self, cond: &'a FwExpr<'a>) -> OrReported<()> {
         if self.is_pure(cond, false)? {
             let cond = self.cond(cond)?;
             self.assume(cond);
@@ -146,7 +146,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Evaluates once; where the condition is false, the thread is stuck.
-    fn assume_cond(&mut self, cond: &'a Expr<'a>) -> Checked<()> {
+    fn assume_cond(&mut self, cond: &'a FwExpr<'a>) -> OrReported<()> {
         if self.is_pure(cond, false)? {
             let cond = self.cond(cond)?;
             self.assume(cond);
@@ -158,7 +158,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    fn assert_cond(&mut self, cond: &'a Expr<'a>) -> Checked<()> {
+    fn assert_cond(&mut self, cond: &'a FwExpr<'a>) -> OrReported<()> {
         let (next, failed) = (self.location(), self.location());
         self.builder.fail(failed, Failure { kind: FailureKind::Assertion, span: self.span });
         self.branch(cond, Some(next), Some(failed))?;
@@ -166,7 +166,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    fn evaluate_only(&mut self, expr: &'a Expr<'a>) -> Checked<()> {
+    fn evaluate_only(&mut self, expr: &'a FwExpr<'a>) -> OrReported<()> {
         match &expr.kind {
             ExprKind::Call(name, arguments) => self.call(*name, arguments, None),
             ExprKind::Atomic(atomic) => self.atomic(atomic, None),

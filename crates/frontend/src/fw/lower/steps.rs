@@ -2,16 +2,16 @@
 //! language stands for.
 
 use super::memory::Cells;
-use super::thread::{Lowering, Meaning};
+use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Expr, ExprKind, Fail, Name, Source, Stmt, StmtKind, Target};
-use crate::fw::sink::{Checked, Reported};
+use crate::fw::ast::{Block, ExprKind, Fail, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target};
+use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
-use program::{Expr as Value, Failure, FailureKind, Op, RegId, Span};
+use program::{Expr, Failure, FailureKind, Op, RegId, Span};
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> FwLowering<'a, '_> {
     /// Standing here is a violation.
-    pub fn fail(&mut self, fail: &'a Fail<'a>) -> Checked<()> {
+    pub fn fail(&mut self, fail: &'a Fail<'a>) -> OrReported<()> {
         let kind = match fail {
             Fail::Assertion => FailureKind::Assertion,
             Fail::Division => FailureKind::Division,
@@ -34,7 +34,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// A statement whose divisions are not guarded.
-    pub fn without_guards(&mut self, inner: &'a Stmt<'a>) -> Checked<()> {
+    pub fn without_guards(&mut self, inner: &'a Stmt<'a>) -> OrReported<()> {
         if !matches!(inner.kind, StmtKind::Assign(..) | StmtKind::Assume(_)) {
             let error =
                 Diagnostic::error(inner.span, "`unchecked` stands before an assignment or an `assume`");
@@ -43,11 +43,11 @@ impl<'a> Lowering<'a, '_> {
         self.without_guard(|l| l.unguarded(inner))
     }
 
-    fn unguarded(&mut self, inner: &'a Stmt<'a>) -> Checked<()> {
+    fn unguarded(&mut self, inner: &'a Stmt<'a>) -> OrReported<()> {
         self.nested(|l| l.dispatch(inner))
     }
 
-    fn without_guard<T>(&mut self, inner: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+    fn without_guard<T>(&mut self, inner: impl FnOnce(&mut Self) -> OrReported<T>) -> OrReported<T> {
         let before = std::mem::replace(&mut self.unchecked, true);
         let result = inner(self);
         self.unchecked = before;
@@ -55,7 +55,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Several operations as one indivisible step.
-    pub fn together(&mut self, locked: bool, block: &'a Block<'a>) -> Checked<()> {
+    pub fn together(&mut self, locked: bool, block: &'a Block<'a>) -> OrReported<()> {
         let mut parts = Vec::new();
         for statement in &block.statements {
             self.spend(1)?;
@@ -65,9 +65,9 @@ impl<'a> Lowering<'a, '_> {
         Ok(())
     }
 
-    fn part(&mut self, locked: bool, statement: &'a Stmt<'a>) -> Checked<Op> {
+    fn part(&mut self, locked: bool, statement: &'a Stmt<'a>) -> OrReported<Op> {
         match &statement.kind {
-            StmtKind::Assign(target, Source::Value(value)) => {
+            StmtKind::Assign(target, Rvalue::Value(value)) => {
                 self.assignment_part(locked, target, value, statement.span)
             }
             StmtKind::Assume(cond) if self.is_pure(cond, false)? => Ok(Op::Assume(self.cond(cond)?)),
@@ -81,10 +81,10 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         locked: bool,
         target: &'a Target<'a>,
-        value: &'a Expr<'a>,
+        value: &'a FwExpr<'a>,
         span: Span,
-    ) -> Checked<Op> {
-        if let Meaning::Register(register) = self.meaning(target.name.text)
+    ) -> OrReported<Op> {
+        if let NameMeaning::Register(register) = self.meaning(target.name.text)
             && target.index.is_none()
         {
             return match self.plain_cell(value)? {
@@ -100,10 +100,10 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// The variable that an expression names, if it does nothing else.
-    fn plain_cell(&mut self, expr: &'a Expr<'a>) -> Checked<Option<Cells<'a>>> {
+    fn plain_cell(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Option<Cells<'a>>> {
         match &expr.kind {
-            ExprKind::Name(name) if matches!(self.meaning(name), Meaning::Scalar(_)) => {
-                self.named_cells(Name { text: name, span: expr.span }, None, expr.span).map(Some)
+            ExprKind::Name(name) if matches!(self.meaning(name), NameMeaning::Scalar(_)) => {
+                self.named_cells(Ident { text: name, span: expr.span }, None, expr.span).map(Some)
             }
             ExprKind::Cell(name, index) if self.is_pure(index, true)? => {
                 self.named_cells(*name, Some(index), expr.span).map(Some)
@@ -112,7 +112,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn pure_value(&mut self, expr: &'a Expr<'a>) -> Checked<Value<RegId>> {
+    fn pure_value(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Expr<RegId>> {
         if self.is_pure(expr, true)? { self.value(expr) } else { Err(self.no_part(expr.span)) }
     }
 

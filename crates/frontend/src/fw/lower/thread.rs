@@ -1,20 +1,20 @@
 //! The state of lowering one thread: where we are, what names mean, where jumps go.
 
 use super::globals::{Global, Globals};
-use super::registers::Registers;
-use super::{Finished, Work};
+use super::registers::RegisterPool;
+use super::{Finished, LoweringState};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Expr, Name, Thread};
-use crate::fw::constants::{Fault, Known, evaluate};
+use crate::fw::ast::{Block, FwExpr, FwThread, Ident};
+use crate::fw::constants::{ConstantFault, ConstantLookup, evaluate};
 use crate::fw::limits;
-use crate::fw::sink::{Checked, Reported};
+use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Cond, Int, Loc, Op, RegId, Span, ThreadBuilder, VarId};
 use std::collections::{HashMap, HashSet};
 
 /// What a local name stands for.
 #[derive(Clone)]
-pub(super) enum Local {
+pub(super) enum LocalName {
     Constant(Int),
     Register(RegId),
 }
@@ -22,12 +22,12 @@ pub(super) enum Local {
 /// Names declared in one block, and the registers to give back at its end.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
-    pub names: HashMap<&'a str, (Local, Span)>,
+    pub names: HashMap<&'a str, (LocalName, Span)>,
     held: Vec<(u32, RegId)>,
 }
 
 /// What a name means inside a thread.
-pub(super) enum Meaning {
+pub(super) enum NameMeaning {
     Constant(Int),
     Register(RegId),
     Scalar(VarId),
@@ -39,25 +39,25 @@ pub(super) enum Meaning {
 
 /// A place to jump to and the atomic section it lies in.
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct JumpTarget {
     pub loc: Loc,
     pub section: Option<u32>,
 }
 
 /// What jumps may refer to; a function's body starts afresh.
 #[derive(Default)]
-pub(super) struct Frame<'a> {
+pub(super) struct JumpScope<'a> {
     /// Labels, one map for the body and one for each unrolled loop around us.
-    pub labels: Vec<HashMap<&'a str, Target>>,
+    pub labels: Vec<HashMap<&'a str, JumpTarget>>,
     /// Where `break` and `continue` lead, innermost last.
-    pub loops: Vec<(Target, Target)>,
+    pub loops: Vec<(JumpTarget, JumpTarget)>,
     /// Where `return` leads and the register that takes the value, inside a function.
-    pub exit: Option<(Target, Option<RegId>)>,
+    pub exit: Option<(JumpTarget, Option<RegId>)>,
 }
 
-pub(super) struct Lowering<'a, 'w> {
+pub(super) struct FwLowering<'a, 'w> {
     pub globals: &'w Globals<'a>,
-    pub work: &'w mut Work<'a>,
+    pub work: &'w mut LoweringState<'a>,
     pub builder: ThreadBuilder,
     /// Where the next step starts.
     pub at: Loc,
@@ -65,9 +65,9 @@ pub(super) struct Lowering<'a, 'w> {
     pub span: Span,
     /// Whether divisions go without a guard.
     pub unchecked: bool,
-    pub registers: Registers<'a>,
+    pub registers: RegisterPool<'a>,
     pub scopes: Vec<Scope<'a>>,
-    pub frame: Frame<'a>,
+    pub frame: JumpScope<'a>,
     /// The atomic section we are in: where it starts in the text.
     pub section: Option<u32>,
     /// Loops around us that are not unrolled.
@@ -77,7 +77,7 @@ pub(super) struct Lowering<'a, 'w> {
     /// Whether constants rule out that control comes here; then a constant index may be wrong.
     pub dead: bool,
     /// Functions being inlined, outermost first.
-    pub calls: Vec<Name<'a>>,
+    pub calls: Vec<Ident<'a>>,
     /// Registers of parameters to give back at the end of the statement.
     pub pending: Vec<(u32, RegId)>,
     depth: usize,
@@ -88,23 +88,23 @@ pub(super) struct Lowering<'a, 'w> {
 /// Lowers a thread or one member of a family, given its counter.
 pub(super) fn lower<'a>(
     name: &str,
-    thread: &'a Thread<'a>,
-    counter: Option<(Name<'a>, Int)>,
+    thread: &'a FwThread<'a>,
+    counter: Option<(Ident<'a>, Int)>,
     globals: &Globals<'a>,
     declared: &'a HashSet<&'a str>,
-    work: &mut Work<'a>,
-) -> Checked<(program::Thread, Finished<'a>)> {
+    work: &mut LoweringState<'a>,
+) -> OrReported<(program::Thread, Finished<'a>)> {
     let builder = ThreadBuilder::new(name);
-    let mut lowering = Lowering {
+    let mut lowering = FwLowering {
         at: builder.entry(),
         builder,
         globals,
         work,
         span: thread.name.span,
         unchecked: false,
-        registers: Registers::new(declared),
+        registers: RegisterPool::new(declared),
         scopes: vec![Scope::default()],
-        frame: Frame::default(),
+        frame: JumpScope::default(),
         section: None,
         repeats: 0,
         labelled: false,
@@ -115,14 +115,14 @@ pub(super) fn lower<'a>(
         unknown: HashSet::new(),
     };
     if let Some((name, value)) = counter {
-        lowering.declare(name, Local::Constant(value));
+        lowering.declare(name, LocalName::Constant(value));
     }
     lowering.body(&thread.body);
     lowering.finish()
 }
 
-impl<'a> Lowering<'a, '_> {
-    fn finish(self) -> Checked<(program::Thread, Finished<'a>)> {
+impl<'a> FwLowering<'a, '_> {
+    fn finish(self) -> OrReported<(program::Thread, Finished<'a>)> {
         if self.work.fuel == 0 {
             return Err(Reported);
         }
@@ -146,7 +146,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Counts something visited, and checks that the automaton does not grow too large.
-    pub fn spend(&mut self, amount: usize) -> Checked<()> {
+    pub fn spend(&mut self, amount: usize) -> OrReported<()> {
         self.work.spend(amount, self.span)?;
         if self.work.size + self.builder.size() > limits::SIZE {
             return Err(self.work.too_large(self.span));
@@ -155,7 +155,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Runs `inner` one level deeper, or reports that this is too deep.
-    pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+    pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> OrReported<T>) -> OrReported<T> {
         self.spend(1)?;
         if self.depth >= limits::DEPTH {
             let message = "this is nested too deeply once functions are inlined";
@@ -181,7 +181,7 @@ impl<'a> Lowering<'a, '_> {
         result
     }
 
-    pub fn report(&mut self, fault: Fault) -> Reported {
+    pub fn report(&mut self, fault: ConstantFault) -> Reported {
         self.work.report(fault)
     }
 
@@ -211,14 +211,14 @@ impl<'a> Lowering<'a, '_> {
         self.at = self.location();
     }
 
-    pub fn temporary(&mut self) -> Checked<RegId> {
+    pub fn temporary(&mut self) -> OrReported<RegId> {
         self.check_register_count()?;
         Ok(self.registers.temporary(&mut self.builder))
     }
 
     /// A register for a declaration in the innermost scope, and whether it still holds its
     /// initial 0 for sure.
-    pub fn acquire(&mut self, name: Name<'a>) -> Checked<(RegId, bool)> {
+    pub fn acquire(&mut self, name: Ident<'a>) -> OrReported<(RegId, bool)> {
         let inlined = !self.calls.is_empty();
         let (register, new) = self.acquire_unscoped(name, inlined)?;
         self.hold((name.span.start, register));
@@ -226,7 +226,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// A register for a declaration, and whether nothing used it before.
-    pub fn acquire_unscoped(&mut self, name: Name<'a>, inlined: bool) -> Checked<(RegId, bool)> {
+    pub fn acquire_unscoped(&mut self, name: Ident<'a>, inlined: bool) -> OrReported<(RegId, bool)> {
         self.check_register_count()?;
         Ok(self.registers.acquire(&mut self.builder, name.span.start, name.text, inlined))
     }
@@ -238,7 +238,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn check_register_count(&mut self) -> Checked<()> {
+    fn check_register_count(&mut self) -> OrReported<()> {
         if self.registers.count < limits::REGISTERS {
             return Ok(());
         }
@@ -254,7 +254,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Gives a name a meaning in the innermost scope. Nothing may be hidden by it.
-    pub fn declare(&mut self, name: Name<'a>, local: Local) {
+    pub fn declare(&mut self, name: Ident<'a>, local: LocalName) {
         let outer = self.scopes.iter().find_map(|scope| scope.names.get(name.text)).map(|(_, span)| *span);
         let global = self.globals.names.get(name.text).and_then(|(what, span)| match what {
             Global::Function(_) => None,
@@ -269,40 +269,40 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// What a name means here.
-    pub fn meaning(&mut self, name: &'a str) -> Meaning {
+    pub fn meaning(&mut self, name: &'a str) -> NameMeaning {
         if let Some((local, _)) = self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             return match local {
-                Local::Constant(value) => Meaning::Constant(value.clone()),
-                Local::Register(register) => Meaning::Register(*register),
+                LocalName::Constant(value) => NameMeaning::Constant(value.clone()),
+                LocalName::Register(register) => NameMeaning::Register(*register),
             };
         }
-        let Some((what, _)) = self.globals.names.get(name) else { return Meaning::Unknown };
+        let Some((what, _)) = self.globals.names.get(name) else { return NameMeaning::Unknown };
         self.work.mentioned.insert(name);
         match what {
-            Global::Constant(value) => Meaning::Constant(value.clone()),
-            Global::Scalar(variable) => Meaning::Scalar(*variable),
-            Global::Array(first, length) => Meaning::Array(*first, *length),
-            Global::Function(_) => Meaning::Function,
-            Global::Broken => Meaning::Broken,
+            Global::Constant(value) => NameMeaning::Constant(value.clone()),
+            Global::Scalar(variable) => NameMeaning::Scalar(*variable),
+            Global::Array(first, length) => NameMeaning::Array(*first, *length),
+            Global::Function(_) => NameMeaning::Function,
+            Global::Broken => NameMeaning::Broken,
         }
     }
 
     /// The value of an expression that must be constant.
-    pub fn constant(&mut self, expr: &'a Expr<'a>) -> Checked<Int> {
+    pub fn constant(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Int> {
         self.spend(1)?;
         evaluate(expr, &|name| self.known(name)).map_err(|fault| self.work.report(fault))
     }
 
-    fn known(&self, name: &str) -> Known {
+    fn known(&self, name: &str) -> ConstantLookup {
         match self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
-            Some((Local::Constant(value), _)) => Known::Constant(value.clone()),
-            Some((Local::Register(_), _)) => Known::Other("a register"),
+            Some((LocalName::Constant(value), _)) => ConstantLookup::Constant(value.clone()),
+            Some((LocalName::Register(_), _)) => ConstantLookup::Other("a register"),
             None => self.globals.known(name),
         }
     }
 
     /// Reports a name that means nothing, once.
-    pub fn unknown(&mut self, name: Name<'a>) -> Reported {
+    pub fn unknown(&mut self, name: Ident<'a>) -> Reported {
         if !self.unknown.insert(name.text) || !self.work.sink.wants_missing() {
             return Reported;
         }

@@ -5,12 +5,12 @@
 //! of the others lean to the left, and their height is bounded because everything that walks
 //! or drops a tree recurses into it.
 
-use super::Parser;
+use super::FwParser;
 use crate::Diagnostic;
-use crate::fw::ast::{Atomic, AtomicKind, Expr, ExprKind, Name, ThreadRef};
+use crate::fw::ast::{Atomic, AtomicKind, ExprKind, FwExpr, Ident, ThreadRef};
 use crate::fw::lexer::TokenKind;
 use crate::fw::limits;
-use crate::fw::sink::Checked;
+use crate::fw::sink::OrReported;
 use program::{Arith, Int, Relation, Span};
 
 /// A binary operator that is not `&&` or `||`.
@@ -45,18 +45,18 @@ fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
     }
 }
 
-impl<'a> Parser<'a, '_> {
+impl<'a> FwParser<'a, '_> {
     /// An expression or condition.
-    pub(super) fn expression(&mut self) -> Checked<Expr<'a>> {
+    pub(super) fn expression(&mut self) -> OrReported<FwExpr<'a>> {
         self.nested(|p| p.junction(TokenKind::OrOr, ExprKind::Some, Self::conjunction))
     }
 
-    fn conjunction(&mut self) -> Checked<Expr<'a>> {
+    fn conjunction(&mut self) -> OrReported<FwExpr<'a>> {
         self.junction(TokenKind::AndAnd, ExprKind::All, |p| p.operation(COMPARISON))
     }
 
     /// `lo..hi`
-    pub(super) fn bounds(&mut self) -> Checked<(Expr<'a>, Expr<'a>)> {
+    pub(super) fn bounds(&mut self) -> OrReported<(FwExpr<'a>, FwExpr<'a>)> {
         self.nested(|p| {
             let low = p.operation(COMPARISON + 1)?;
             p.expect(TokenKind::DotDot)?;
@@ -67,9 +67,9 @@ impl<'a> Parser<'a, '_> {
     fn junction(
         &mut self,
         sign: TokenKind,
-        node: fn(Vec<Expr<'a>>) -> ExprKind<'a>,
-        part: impl Fn(&mut Self) -> Checked<Expr<'a>>,
-    ) -> Checked<Expr<'a>> {
+        node: fn(Vec<FwExpr<'a>>) -> ExprKind<'a>,
+        part: impl Fn(&mut Self) -> OrReported<FwExpr<'a>>,
+    ) -> OrReported<FwExpr<'a>> {
         let first = part(self)?;
         if self.kind() != sign {
             return Ok(first);
@@ -86,7 +86,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A node one higher than its highest child.
-    fn node(&mut self, kind: ExprKind<'a>, span: Span, height: u16) -> Checked<Expr<'a>> {
+    fn node(&mut self, kind: ExprKind<'a>, span: Span, height: u16) -> OrReported<FwExpr<'a>> {
         if height >= limits::HEIGHT {
             let message = format!("this expression is more than {} operations deep", limits::HEIGHT);
             let error = Diagnostic::error(span, message).hint("compute it in several steps");
@@ -95,10 +95,10 @@ impl<'a> Parser<'a, '_> {
             drop(kind);
             return Err(reported);
         }
-        Ok(Expr { kind, span, height: height + 1 })
+        Ok(FwExpr { kind, span, height: height + 1 })
     }
 
-    fn operation(&mut self, weakest: u8) -> Checked<Expr<'a>> {
+    fn operation(&mut self, weakest: u8) -> OrReported<FwExpr<'a>> {
         let mut left = self.operand()?;
         let mut compared = false;
         while let Some((operator, strength)) = operator(self.kind())
@@ -122,7 +122,7 @@ impl<'a> Parser<'a, '_> {
         Ok(left)
     }
 
-    fn operand(&mut self) -> Checked<Expr<'a>> {
+    fn operand(&mut self) -> OrReported<FwExpr<'a>> {
         let start = self.token().span;
         let sign = self.kind();
         if !matches!(sign, TokenKind::Minus | TokenKind::Not) {
@@ -136,7 +136,7 @@ impl<'a> Parser<'a, '_> {
         self.node(kind, span, height)
     }
 
-    fn primary(&mut self) -> Checked<Expr<'a>> {
+    fn primary(&mut self) -> OrReported<FwExpr<'a>> {
         let token = self.token();
         match token.kind {
             TokenKind::Number => {
@@ -149,7 +149,7 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 let inner = self.expression()?;
                 self.expect(TokenKind::CloseParen)?;
-                Ok(Expr { span: self.span_from(token.span), ..inner })
+                Ok(FwExpr { span: self.span_from(token.span), ..inner })
             }
             TokenKind::Name => self.named(),
             TokenKind::Keyword => self.keyword_operand(),
@@ -157,7 +157,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn keyword_operand(&mut self) -> Checked<Expr<'a>> {
+    fn keyword_operand(&mut self) -> OrReported<FwExpr<'a>> {
         let start = self.token().span;
         match self.word() {
             word @ ("true" | "false") => {
@@ -175,7 +175,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn atomic(&mut self, start: Span, word: &str) -> Checked<Expr<'a>> {
+    fn atomic(&mut self, start: Span, word: &str) -> OrReported<FwExpr<'a>> {
         self.bump();
         self.expect(TokenKind::OpenParen)?;
         let target = self.nested(Self::target)?;
@@ -198,7 +198,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// What starts with a name: a name, a cell, a call, or a place of a thread.
-    fn named(&mut self) -> Checked<Expr<'a>> {
+    fn named(&mut self) -> OrReported<FwExpr<'a>> {
         let name = self.name("a name")?;
         match self.kind() {
             TokenKind::OpenParen => self.call(name),
@@ -218,7 +218,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn place(&mut self, thread: ThreadRef<'a>, height: u16) -> Checked<Expr<'a>> {
+    fn place(&mut self, thread: ThreadRef<'a>, height: u16) -> OrReported<FwExpr<'a>> {
         let start = thread.name.span;
         let kind = if self.eat(TokenKind::At) {
             ExprKind::At(thread, self.name("a label")?)
@@ -229,7 +229,7 @@ impl<'a> Parser<'a, '_> {
         self.node(kind, self.span_from(start), height)
     }
 
-    fn call(&mut self, name: Name<'a>) -> Checked<Expr<'a>> {
+    fn call(&mut self, name: Ident<'a>) -> OrReported<FwExpr<'a>> {
         self.bump();
         let mut arguments = Vec::new();
         if self.kind() != TokenKind::CloseParen {

@@ -1,13 +1,13 @@
 //! Declarations and properties.
 
-use super::Parser;
+use super::FwParser;
 use crate::Diagnostic;
-use crate::fw::ast::{Function, Initial, Item, Range, Shared, Source, Thread};
+use crate::fw::ast::{Function, FwThread, IndexRange, Initial, Item, Rvalue, Shared};
 use crate::fw::lexer::TokenKind;
-use crate::fw::sink::Checked;
+use crate::fw::sink::OrReported;
 use program::{PropertyKind, Span};
 
-impl<'a> Parser<'a, '_> {
+impl<'a> FwParser<'a, '_> {
     /// Everything up to the end of the text.
     pub(super) fn items(&mut self) -> Vec<Item<'a>> {
         let mut items = Vec::new();
@@ -28,7 +28,7 @@ impl<'a> Parser<'a, '_> {
         items
     }
 
-    fn item(&mut self) -> Checked<Item<'a>> {
+    fn item(&mut self) -> OrReported<Item<'a>> {
         let word = if self.kind() == TokenKind::Keyword { self.word() } else { "" };
         match word {
             "const" => self.constants(),
@@ -58,7 +58,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn constants(&mut self) -> Checked<Item<'a>> {
+    fn constants(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let list = self.comma_list(|p| {
             let name = p.declare("the constant's name")?;
@@ -69,14 +69,14 @@ impl<'a> Parser<'a, '_> {
         Ok(Item::Constants(list))
     }
 
-    fn shared(&mut self) -> Checked<Item<'a>> {
+    fn shared(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let list = self.comma_list(Self::shared_variable)?;
         self.end_item();
         Ok(Item::Shared(list))
     }
 
-    fn shared_variable(&mut self) -> Checked<Shared<'a>> {
+    fn shared_variable(&mut self) -> OrReported<Shared<'a>> {
         let name = self.declare("the variable's name")?;
         let mut length = None;
         if self.eat(TokenKind::OpenBracket) {
@@ -91,7 +91,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Shared { name, length, initial })
     }
 
-    fn initial_list(&mut self) -> Checked<Initial<'a>> {
+    fn initial_list(&mut self) -> OrReported<Initial<'a>> {
         let open = self.bump().span;
         let mut list = Vec::new();
         while self.kind() != TokenKind::CloseBrace {
@@ -105,31 +105,31 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A right-hand side: a value, `any`, or `any in lo..hi`.
-    pub(super) fn source(&mut self) -> Checked<Source<'a>> {
+    pub(super) fn source(&mut self) -> OrReported<Rvalue<'a>> {
         let start = self.token().span;
         if !self.eat_word("any") {
-            return Ok(Source::Value(self.expression()?));
+            return Ok(Rvalue::Value(self.expression()?));
         }
         if !self.eat_word("in") {
             if !matches!(self.kind(), TokenKind::Semicolon | TokenKind::Comma | TokenKind::CloseBrace) {
                 let hint = "`any` stands alone; give it to a register and compute with that";
                 return Err(self.unexpected_with("`;`", |error| error.hint(hint)));
             }
-            return Ok(Source::Any);
+            return Ok(Rvalue::Any);
         }
         let bounds = Box::new(self.bounds()?);
-        Ok(Source::AnyIn(bounds, self.span_from(start)))
+        Ok(Rvalue::AnyIn(bounds, self.span_from(start)))
     }
 
     /// `i in lo..hi`
-    pub(super) fn range(&mut self) -> Checked<Range<'a>> {
+    pub(super) fn range(&mut self) -> OrReported<IndexRange<'a>> {
         let name = self.declare("a name that counts")?;
         self.expect_word("in")?;
         let (low, high) = self.bounds()?;
-        Ok(Range { name, low, high })
+        Ok(IndexRange { name, low, high })
     }
 
-    fn function(&mut self) -> Checked<Item<'a>> {
+    fn function(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let name = self.declare("the function's name")?;
         self.expect(TokenKind::OpenParen)?;
@@ -142,7 +142,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Item::Function(Function { name, parameters, body }))
     }
 
-    fn thread(&mut self) -> Checked<Item<'a>> {
+    fn thread(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let name = self.declare("the thread's name")?;
         let mut range = None;
@@ -156,10 +156,10 @@ impl<'a> Parser<'a, '_> {
             let error = Diagnostic::error(name.span, message);
             self.error(error.hint("write `skip;` if it is meant to do nothing"));
         }
-        Ok(Item::Thread(Thread { name, range, body }))
+        Ok(Item::Thread(FwThread { name, range, body }))
     }
 
-    fn property(&mut self, kind: PropertyKind) -> Checked<Item<'a>> {
+    fn property(&mut self, kind: PropertyKind) -> OrReported<Item<'a>> {
         let start = self.bump().span;
         let cond = self.expression()?;
         let span = self.span_from(start);
@@ -167,7 +167,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Item::Property { kind, cond, span })
     }
 
-    fn predicates(&mut self) -> Checked<Item<'a>> {
+    fn predicates(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let open = self.expect(TokenKind::OpenBrace)?.span;
         let mut list = Vec::new();
@@ -186,7 +186,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `for i in lo..hi { … }` around properties.
-    fn item_loop(&mut self) -> Checked<Item<'a>> {
+    fn item_loop(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let range = self.range()?;
         let open = self.expect(TokenKind::OpenBrace)?.span;
@@ -210,7 +210,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Item::For(range, items))
     }
 
-    fn looped_item(&mut self) -> Checked<Item<'a>> {
+    fn looped_item(&mut self) -> OrReported<Item<'a>> {
         let allowed = ["never", "finally", "predicates", "for"].iter().any(|word| self.is_word(word));
         if allowed {
             return self.item();
@@ -221,7 +221,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Takes the closing brace if it is here.
-    fn at_close_of_items(&mut self, open: Span) -> Checked<bool> {
+    fn at_close_of_items(&mut self, open: Span) -> OrReported<bool> {
         match self.kind() {
             TokenKind::End => Err(self.not_closed(open)),
             _ => Ok(self.eat(TokenKind::CloseBrace)),

@@ -11,10 +11,10 @@ mod items;
 mod recover;
 mod statements;
 
-use super::ast::{Item, Name};
-use super::lexer::{Token, TokenKind};
+use super::ast::{Ident, Item};
+use super::lexer::{FwToken, TokenKind};
 use super::limits;
-use super::sink::{Checked, Reported, Sink};
+use super::sink::{OrReported, Reported, Sink};
 use crate::Diagnostic;
 use program::Span;
 use std::collections::HashSet;
@@ -23,10 +23,10 @@ use std::collections::HashSet;
 /// somewhere, so that made-up names can keep clear of them.
 pub(super) fn parse<'a>(
     text: &'a str,
-    tokens: Vec<Token>,
+    tokens: Vec<FwToken>,
     sink: &mut Sink,
 ) -> (Vec<Item<'a>>, HashSet<&'a str>) {
-    let mut parser = Parser {
+    let mut parser = FwParser {
         text,
         tokens,
         at: 0,
@@ -40,9 +40,9 @@ pub(super) fn parse<'a>(
     (items, parser.declared)
 }
 
-struct Parser<'a, 's> {
+struct FwParser<'a, 's> {
     text: &'a str,
-    tokens: Vec<Token>,
+    tokens: Vec<FwToken>,
     at: usize,
     sink: &'s mut Sink,
     nesting: usize,
@@ -53,8 +53,8 @@ struct Parser<'a, 's> {
     declared: HashSet<&'a str>,
 }
 
-impl<'a> Parser<'a, '_> {
-    fn token(&self) -> Token {
+impl<'a> FwParser<'a, '_> {
+    fn token(&self) -> FwToken {
         self.tokens[self.at]
     }
 
@@ -67,7 +67,7 @@ impl<'a> Parser<'a, '_> {
         self.tokens.get(self.at + 1).map_or(TokenKind::End, |token| token.kind)
     }
 
-    fn text_of(&self, token: Token) -> &'a str {
+    fn text_of(&self, token: FwToken) -> &'a str {
         &self.text[token.span.start as usize..token.span.end as usize]
     }
 
@@ -76,7 +76,7 @@ impl<'a> Parser<'a, '_> {
         self.text_of(self.token())
     }
 
-    fn bump(&mut self) -> Token {
+    fn bump(&mut self) -> FwToken {
         let token = self.token();
         if token.kind != TokenKind::End {
             self.at += 1;
@@ -113,16 +113,16 @@ impl<'a> Parser<'a, '_> {
         found
     }
 
-    fn expect(&mut self, kind: TokenKind) -> Checked<Token> {
+    fn expect(&mut self, kind: TokenKind) -> OrReported<FwToken> {
         if self.kind() == kind { Ok(self.bump()) } else { Err(self.unexpected(kind.describe())) }
     }
 
-    fn expect_word(&mut self, word: &str) -> Checked<()> {
+    fn expect_word(&mut self, word: &str) -> OrReported<()> {
         if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(&format!("`{word}`"))) }
     }
 
     /// A name that is used.
-    fn name(&mut self, what: &str) -> Checked<Name<'a>> {
+    fn name(&mut self, what: &str) -> OrReported<Ident<'a>> {
         if self.kind() != TokenKind::Name {
             let reserved = self.kind() == TokenKind::Keyword;
             let word = self.word();
@@ -131,11 +131,11 @@ impl<'a> Parser<'a, '_> {
             }));
         }
         let token = self.bump();
-        Ok(Name { text: self.text_of(token), span: token.span })
+        Ok(Ident { text: self.text_of(token), span: token.span })
     }
 
     /// A name that is declared here.
-    fn declare(&mut self, what: &str) -> Checked<Name<'a>> {
+    fn declare(&mut self, what: &str) -> OrReported<Ident<'a>> {
         let name = self.name(what)?;
         self.declared.insert(name.text);
         Ok(name)
@@ -177,7 +177,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Runs `inner` one level deeper, or reports that this is too deep and reads no further:
     /// what follows is hardly written by hand, and closes what we did not open.
-    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> OrReported<T>) -> OrReported<T> {
         if self.nesting >= limits::NESTING {
             let message = format!("this is nested more than {} levels deep", limits::NESTING);
             let error = Diagnostic::error(self.token().span, message);
@@ -194,7 +194,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Items separated by commas: one or more.
-    fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Vec<T>> {
+    fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> OrReported<T>) -> OrReported<Vec<T>> {
         let mut list = vec![item(self)?];
         while self.eat(TokenKind::Comma) {
             list.push(item(self)?);

@@ -1,6 +1,6 @@
 //! Going on after an error.
 
-use super::Parser;
+use super::FwParser;
 use crate::fw::lexer::TokenKind;
 use program::Span;
 
@@ -10,7 +10,7 @@ const DECLARATIONS: &[&str] = &["thread", "fn", "never", "finally", "predicates"
 /// Words that declare names.
 const DECLARING: &[&str] = &["const", "shared", "thread", "fn", "let"];
 
-impl Parser<'_, '_> {
+impl FwParser<'_, '_> {
     /// Whether a declaration starts here that cannot stand inside a block.
     pub(super) fn at_declaration(&self) -> bool {
         self.kind() == TokenKind::Keyword && DECLARATIONS.contains(&self.word())
@@ -37,7 +37,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// As [`Parser::lost`], for something outside threads; nobody knows what it was meant to be.
+    /// As [`FwParser::lost`], for something outside threads; nobody knows what it was meant to be.
     pub(super) fn lost_item(&mut self, start: usize) {
         let claims = ["never", "finally", "predicates", "for"];
         if claims.contains(&self.text_of(self.tokens[start])) {

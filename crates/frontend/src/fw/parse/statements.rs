@@ -1,10 +1,10 @@
 //! Statements.
 
-use super::Parser;
+use super::FwParser;
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Expr, ExprKind, Fail, Source, Stmt, StmtKind, Target};
+use crate::fw::ast::{Block, ExprKind, Fail, FwExpr, Rvalue, Stmt, StmtKind, Target};
 use crate::fw::lexer::TokenKind;
-use crate::fw::sink::{Checked, Reported};
+use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Fence, Span};
 
@@ -14,9 +14,9 @@ const STATEMENTS: &[&str] = &[
     "await", "assume", "assert", "fence", "stop", "arw", "else",
 ];
 
-impl<'a> Parser<'a, '_> {
+impl<'a> FwParser<'a, '_> {
     /// Statements between braces.
-    pub(super) fn block(&mut self) -> Checked<Block<'a>> {
+    pub(super) fn block(&mut self) -> OrReported<Block<'a>> {
         let open = self.expect(TokenKind::OpenBrace)?.span;
         self.nested(|p| {
             let mut statements = Vec::new();
@@ -38,7 +38,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Takes the closing brace if it is here. Where a declaration or the end of the text
     /// shows that it is missing, that is reported and the blocks around this one end, too.
-    pub(super) fn at_close(&mut self, open: Span) -> Checked<bool> {
+    pub(super) fn at_close(&mut self, open: Span) -> OrReported<bool> {
         if self.eat(TokenKind::CloseBrace) {
             return Ok(true);
         }
@@ -60,7 +60,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A statement that ends with a `;`, given without it.
-    fn simple(&mut self, start: Span, kind: StmtKind<'a>) -> Checked<Stmt<'a>> {
+    fn simple(&mut self, start: Span, kind: StmtKind<'a>) -> OrReported<Stmt<'a>> {
         let span = self.span_from(start);
         if !self.semicolon() {
             let before = self.at;
@@ -70,7 +70,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Stmt { kind, span })
     }
 
-    fn statement(&mut self) -> Checked<Stmt<'a>> {
+    fn statement(&mut self) -> OrReported<Stmt<'a>> {
         match self.kind() {
             TokenKind::Keyword => self.keyword_statement(),
             TokenKind::Name => self.name_statement(),
@@ -82,7 +82,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn keyword_statement(&mut self) -> Checked<Stmt<'a>> {
+    fn keyword_statement(&mut self) -> OrReported<Stmt<'a>> {
         let start = self.token().span;
         let word = self.word();
         if matches!(word, "cas" | "swap" | "fetch_add") {
@@ -122,22 +122,26 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn conditional(&mut self, start: Span, kind: impl FnOnce(Expr<'a>) -> StmtKind<'a>) -> Checked<Stmt<'a>> {
+    fn conditional(
+        &mut self,
+        start: Span,
+        kind: impl FnOnce(FwExpr<'a>) -> StmtKind<'a>,
+    ) -> OrReported<Stmt<'a>> {
         let cond = self.expression()?;
         self.simple(start, kind(cond))
     }
 
-    fn let_register(&mut self) -> Checked<(super::Name<'a>, Option<Source<'a>>, Span)> {
+    fn let_register(&mut self) -> OrReported<(super::Ident<'a>, Option<Rvalue<'a>>, Span)> {
         let name = self.declare("the register's name")?;
         if self.kind() == TokenKind::OpenBracket {
             let error = Diagnostic::error(self.token().span, "registers cannot be arrays");
-            return Err(self.error(error.hint("declare a `shared` array, or one register a cell")));
+            return Err(self.error(error.hint("declare a `shared` array, or one register per cell")));
         }
         let value = if self.eat(TokenKind::Assign) { Some(self.source()?) } else { None };
         Ok((name, value, self.span_from(name.span)))
     }
 
-    fn arw(&mut self, start: Span) -> Checked<Stmt<'a>> {
+    fn arw(&mut self, start: Span) -> OrReported<Stmt<'a>> {
         self.expect(TokenKind::OpenParen)?;
         let target = self.target()?;
         self.expect(TokenKind::Comma)?;
@@ -149,7 +153,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Statements with a body.
-    fn compound(&mut self, start: Span, word: &str) -> Checked<Stmt<'a>> {
+    fn compound(&mut self, start: Span, word: &str) -> OrReported<Stmt<'a>> {
         let head = |p: &Self| p.span_from(start);
         match word {
             "if" => self.if_statement(start),
@@ -184,7 +188,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn if_statement(&mut self, start: Span) -> Checked<Stmt<'a>> {
+    fn if_statement(&mut self, start: Span) -> OrReported<Stmt<'a>> {
         let cond = self.head_condition()?;
         let span = self.span_from(start);
         let mut arms = vec![(cond, self.block()?)];
@@ -201,7 +205,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `(c)`. A broken one is skipped if the block it guards follows.
-    fn head_condition(&mut self) -> Checked<Expr<'a>> {
+    fn head_condition(&mut self) -> OrReported<FwExpr<'a>> {
         let start = self.token().span;
         let parsed = self.parenthesised();
         match parsed {
@@ -220,7 +224,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn parenthesised(&mut self) -> Checked<Expr<'a>> {
+    fn parenthesised(&mut self) -> OrReported<FwExpr<'a>> {
         if !self.eat(TokenKind::OpenParen) {
             let hint = "conditions of `if` and `while` stand in parentheses";
             return Err(self.unexpected_with("`(`", |error| error.hint(hint)));
@@ -232,7 +236,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Statements that start with a name: labels, assignments, calls, and the words that mean
     /// something only here.
-    fn name_statement(&mut self) -> Checked<Stmt<'a>> {
+    fn name_statement(&mut self) -> OrReported<Stmt<'a>> {
         let start = self.token().span;
         match self.next_kind() {
             TokenKind::Colon => {
@@ -251,7 +255,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn call_statement(&mut self, start: Span) -> Checked<Stmt<'a>> {
+    fn call_statement(&mut self, start: Span) -> OrReported<Stmt<'a>> {
         let word = self.word();
         let call = self.expression()?;
         let is_call = matches!(call.kind, ExprKind::Call(..));
@@ -266,7 +270,7 @@ impl<'a> Parser<'a, '_> {
         self.simple(start, StmtKind::Evaluate(call))
     }
 
-    fn contextual_statement(&mut self, start: Span) -> Checked<Stmt<'a>> {
+    fn contextual_statement(&mut self, start: Span) -> OrReported<Stmt<'a>> {
         match (self.word(), self.next_kind()) {
             ("stop", TokenKind::Semicolon) => self.bare(start, StmtKind::Stop),
             ("lock", TokenKind::Semicolon) => self.bare(start, StmtKind::Lock),
@@ -296,12 +300,12 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn bare(&mut self, start: Span, kind: StmtKind<'a>) -> Checked<Stmt<'a>> {
+    fn bare(&mut self, start: Span, kind: StmtKind<'a>) -> OrReported<Stmt<'a>> {
         self.bump();
         self.simple(start, kind)
     }
 
-    fn fail(&mut self, start: Span) -> Checked<Stmt<'a>> {
+    fn fail(&mut self, start: Span) -> OrReported<Stmt<'a>> {
         self.bump();
         let kind = if self.eat_word("division") {
             Fail::Division
@@ -319,7 +323,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `name` or `name[index]`
-    pub(super) fn target(&mut self) -> Checked<Target<'a>> {
+    pub(super) fn target(&mut self) -> OrReported<Target<'a>> {
         let name = self.name("a variable")?;
         let mut index = None;
         if self.eat(TokenKind::OpenBracket) {
@@ -330,6 +334,6 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-fn broken<'a>(span: Span) -> Expr<'a> {
-    Expr { kind: ExprKind::Broken, span, height: 0 }
+fn broken<'a>(span: Span) -> FwExpr<'a> {
+    FwExpr { kind: ExprKind::Broken, span, height: 0 }
 }
