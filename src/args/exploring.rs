@@ -1,7 +1,7 @@
 //! How to look for an answer, and how far to go.
 
-use super::{Abstracting, Extrapolating};
 use super::values::{engines, positive, seconds};
+use super::{Abstracting, Extrapolating};
 use crate::limits::Budget;
 use clap::{Args, ValueEnum};
 use engine::{ENGINES, Engine, Order, Run};

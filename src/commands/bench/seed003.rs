@@ -150,7 +150,11 @@ const SUBJECTS: &[Subject] = &[
         file: corpus!("array_queue"),
         pso: corpus!("array_queue_pso"),
         bare: corpus!("array_queue"),
-        given: "",
+        given: "item[0] == head + 1; item[1] == head + 1; item[0] == head + 2; item[1] == head + 2; head == tail; \
+                head + 1 == tail; head + 2 == tail; Producer.t == tail; Producer.t == head; Producer.t == head + 1; \
+                Consumer.h == head; Consumer.h == tail; Consumer.h + 1 == tail; Consumer.got == Consumer.h + 1; \
+                Producer.slot == 0; Producer.slot == 1; Producer.slot == 2; Consumer.slot == 0; Consumer.slot == 1; \
+                Consumer.slot == 2;",
         published: &[
             row("sc", None, 7, (20.0, 5.0), (50, 4), (1.0, 1.0)),
             row("pso", PE, 15, (5747.0, 1475.0), (412, 4), (1.0, 1.0)),
@@ -164,7 +168,12 @@ const SUBJECTS: &[Subject] = &[
         file: corpus!("bakery_fenced"),
         pso: corpus!("bakery_fenced"),
         bare: corpus!("bakery"),
-        given: "",
+        given: "choosing[0] == 0; choosing[1] == 0; number[0] == 0; number[1] == 0; number[0] == P0.mine; \
+                number[1] == P1.mine; number[1] <= P0.mine; number[0] <= P1.mine; number[0] <= number[1]; \
+                number[1] <= number[0]; P0.mine <= P1.mine; P1.mine <= P0.mine; P0.theirs == 0; P1.theirs == 0; \
+                P0.theirs <= P0.mine; P1.theirs <= P1.mine; P0.mine <= P0.theirs; P1.mine <= P1.theirs; \
+                P0.mine == 0; P1.mine == 0; P0.theirs == number[1]; P1.theirs == number[0]; P0.mine <= number[1]; \
+                P1.mine <= number[0];",
         published: &[
             unexplored(15, (1552.0, 355.0), (161, 4), 20.0),
             out_of_time("pso", 38),
@@ -178,7 +187,8 @@ const SUBJECTS: &[Subject] = &[
         file: corpus!("ticket_andrews"),
         pso: corpus!("ticket_andrews"),
         bare: corpus!("ticket_andrews"),
-        given: "",
+        given: "number == next; number == turn[0]; number == turn[1]; next == turn[0]; next == turn[1]; \
+                turn[0] == turn[1];",
         published: &[
             unexplored(11, (218.0, 51.0), (134, 4), 2.0),
             out_of_time("pso", 56),

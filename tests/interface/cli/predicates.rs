@@ -57,7 +57,10 @@ fn a_predicate_that_says_nothing_is_refused_with_its_place() {
 fn the_phases_are_told_and_the_reasons_of_an_unknown_named() {
     let folder = folder();
     let told = folder.run(&["verify", "--verbose", "--engine", "extrapolate", "tickets.fw"]).exits(0);
-    told.complains("predicates").complains("prover calls").complains("cube extrapolation, k = 1").says("at most 1");
+    told.complains("predicates")
+        .complains("prover calls")
+        .complains("cube extrapolation, k = 1")
+        .says("at most 1");
     let way = ["verify", "--verbose", "--engine", "extrapolate", "--extrapolate", "predicates", "tickets.fw"];
     folder.run(&way).exits(0).complains("predicate extrapolation, k = 1");
     let none = ["verify", "--engine", "extrapolate", "--timeout", "0", "tickets.fw"];

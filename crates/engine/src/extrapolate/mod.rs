@@ -125,6 +125,8 @@ pub(crate) enum Bounded {
     Violated(Trace),
     /// In this run a queue gets too long.
     Overflows(Taken),
+    /// As far as the predicates can tell, a queue may get too long; the path that they see is no run.
+    MayOverflow,
 }
 
 /// What was found out about a task with buffers of a bound.
@@ -226,13 +228,11 @@ impl<'a> Work<'a> {
                 Within::Violated(trace) => return Ok(Ok(Bounded::Violated(trace))),
                 Within::Overflow(events) => {
                     let task = self.task;
-                    if let Some(taken) = self.follow(&task, &events, None)? {
-                        return Ok(Ok(Bounded::Overflows(taken)));
-                    }
+                    let taken = self.follow(&task, &events, None)?;
+                    return Ok(Ok(taken.map_or(Bounded::MayOverflow, Bounded::Overflows)));
                 }
-                Within::Imprecise => {}
+                Within::Imprecise => self.doubts.push(Reason::Extrapolated { way: way.name(), k }),
             }
-            self.doubts.push(Reason::Extrapolated { way: way.name(), k });
         }
         Ok(Err(std::mem::take(&mut self.doubts)))
     }
@@ -262,13 +262,20 @@ impl<'a> Work<'a> {
             Verdict::Unsafe(trace) => return Ok(Err(Verdict::Unsafe(self.of_sc(trace)))),
             other => return Ok(Err(other)),
         };
-        Ok(Ok(self.sliced(&sc, ScProof { predicates: proof.used(), by_cases, cubes: BTreeSet::new(), proof })?))
+        Ok(Ok(
+            self.sliced(&sc, ScProof { predicates: proof.used(), by_cases, cubes: BTreeSet::new(), proof })?
+        ))
     }
 
     /// The proof with what it needs only, and the cubes that it uses.
     fn sliced(&mut self, sc: &Task<'a>, mut whole: ScProof) -> Result<ScProof, Halt> {
         self.prover.keep_reasons(true);
-        let proved = self.prove_under_sc(sc, "SC, with all predicates", whole.predicates.clone(), whole.by_cases.clone());
+        let proved = self.prove_under_sc(
+            sc,
+            "SC, with all predicates",
+            whole.predicates.clone(),
+            whole.by_cases.clone(),
+        );
         let known = Predicates::exactly(sc.program, &whole.predicates, &[], &self.vocabulary);
         let needed = self.prover.needed(&known);
         self.prover.keep_reasons(false);

@@ -3,17 +3,19 @@
 //! The source proves programs with buffers of k stores and counts an overflow as a failure, so the fences
 //! that it reports keep every queue within k as well. Usually those are more than safety needs. The
 //! search is the same, by implicit hitting sets; a run in which a queue gets too long makes a
-//! clause just as a violation does. That nothing overflows shows in the proof: none of its controls
+//! clause just as a violation does. Where predicates see no such run but cannot exclude one, exact
+//! exploration looks for it. That nothing overflows shows in the proof: none of its controls
 //! has forgotten a store.
 
 use super::clause::Violating;
 use super::{FenceOptions, FencePoint, FenceSearch, Halt};
-use crate::Engine;
-use crate::Run;
 use crate::ask::Bug;
 use crate::extrapolate::{Bounded, Extrapolate, Taken, within};
+use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
+use crate::stepping::{Stepping, chosen_initially};
+use crate::{Engine, Run};
 use evidence::{Certificate, Checked, Patience, Reason, Rejected, Stop, Task, Verdict, check, simplify};
-use machine::{Account, replay_steps};
+use machine::{Account, Stepper, TraceStep, replay_steps};
 use program::{EdgeId, Program};
 use std::collections::BTreeSet;
 
@@ -76,6 +78,12 @@ impl FenceSearch<'_> {
                     let account = self.account(&task, &taken)?;
                     self.clause(&program, &account, &edges, &chosen)
                 }
+                Bounded::MayOverflow => {
+                    let taken =
+                        overfull(&task, k, self.run).ok_or(Halt::Unknown(vec![Reason::Overflow(k)]))?;
+                    let account = self.account(&task, &taken)?;
+                    self.clause(&program, &account, &edges, &chosen)
+                }
             };
             if clause.is_empty() {
                 return Err(Halt::Unknown(vec![Reason::Overflow(k)]));
@@ -112,5 +120,73 @@ impl FenceSearch<'_> {
             }
             why => Halt::Bug(Bug { engine: Extrapolate.name(), why: Rejected::Trace(why) }),
         })
+    }
+}
+
+/// Exploration for a run in which a queue gets too long may look at this many states.
+const MOST_STATES: usize = 200_000;
+
+/// A run of the exact machine in which a queue holds more than `k` stores, if one is near.
+fn overfull(task: &Task<'_>, k: usize, run: &Run<'_>) -> Option<Taken> {
+    let machine = task.machine();
+    let mut system = Overfull { system: Stepping::wandering(Stepper::new(&machine)), most: k };
+    let limits = Limits {
+        order: Order::Breadth,
+        depth: None,
+        states: Some(MOST_STATES),
+        weight: Weight::Ignore,
+        monitor: run.monitor,
+    };
+    let found = search(&mut system, &limits);
+    let Ended::Goal(at, ()) = found.ended else { return None };
+    let (first, labels) = path(&mut system, &found.states, at);
+    let step = |(event, choice)| TraceStep::of(task.program, event, choice);
+    let initial = chosen_initially(task.program, &first);
+    Some(Taken { initial, steps: labels.into_iter().map(step).collect() })
+}
+
+/// A system in which heavy states are what we look for.
+struct Overfull<T> {
+    system: T,
+    most: usize,
+}
+
+impl<T: TransitionSystem> TransitionSystem for Overfull<T> {
+    type State = T::State;
+    type Label = T::Label;
+    type Goal = ();
+
+    const WORK: usize = T::WORK;
+
+    fn begin(&mut self) {
+        self.system.begin();
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = T::State> + '_> {
+        self.system.initial()
+    }
+
+    fn prepare(&mut self, state: &T::State) {
+        self.system.prepare(state);
+    }
+
+    fn successors(&self, state: &T::State, next: &mut T::State, visit: impl FnMut(T::Label, &T::State)) {
+        self.system.successors(state, next, visit);
+    }
+
+    fn bytes(&self) -> usize {
+        self.system.bytes()
+    }
+
+    fn goal(&self, state: &T::State) -> Option<()> {
+        (self.system.weight(state) > self.most).then_some(())
+    }
+
+    fn pack(&self, state: &T::State, out: &mut Vec<u8>) {
+        self.system.pack(state, out);
+    }
+
+    fn unpack(&self, bytes: &[u8], state: &mut T::State) {
+        self.system.unpack(bytes, state);
     }
 }
