@@ -55,6 +55,7 @@ mod html_file;
 mod input;
 mod limits;
 mod numbers;
+mod predicates_file;
 mod progress;
 mod report;
 mod session;

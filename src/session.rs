@@ -12,7 +12,7 @@ use crate::limits::{Budget, Interrupt, Watch};
 use crate::numbers::counted;
 use crate::progress::ProgressDisplay;
 use crate::report::{Answered, Ending, Failed, HTML, Look, Printed, Report, Said};
-use engine::{Engine, Run, ask};
+use engine::{Engine, Finding, Run, ask};
 use evidence::{Task, each_in_order};
 use machine::Model;
 use std::ops::ControlFlow;
@@ -169,7 +169,7 @@ impl<'a> Session<'a> {
         Watch::new(budget, &self.interrupt, &self.display, label).on_threads(threads)
     }
 
-    /// Asks, writes the evidence and says the answer.
+    /// Asks, writes the evidence, says the answer and gives it.
     pub fn answer(
         &self,
         told: &mut Told,
@@ -177,17 +177,21 @@ impl<'a> Session<'a> {
         task: &Task<'_>,
         engine: &dyn Engine,
         (run, watch): (&Run<'_>, &Watch<'_>),
-    ) {
+    ) -> Option<Finding> {
+        let trouble = |told: &mut Told, why| {
+            self.fail(told, &loaded.name, Some(task.model), why);
+            None
+        };
         let found = match ask(task, engine, run) {
             Ok(found) => found,
-            Err(bug) => return self.fail(told, &loaded.name, Some(task.model), bug.to_string()),
+            Err(bug) => return trouble(told, bug.to_string()),
         };
         let seconds = watch.elapsed().as_secs_f64();
         let name = format!("{stem}.{}", task.model.name());
         let written = self.store.as_ref().map(|store| store.write(&name, &loaded.name, task, &found.checked));
         let evidence = match written.transpose() {
             Ok(written) => written.unwrap_or_default(),
-            Err(trouble) => return self.fail(told, &loaded.name, Some(task.model), trouble),
+            Err(why) => return trouble(told, why),
         };
         let answered = Answered {
             file: &loaded.name,
@@ -200,6 +204,7 @@ impl<'a> Session<'a> {
         };
         self.say(told, &Said::Answer(&answered));
         told.ends(Exit::of(found.checked.holds()));
+        Some(found)
     }
 
     /// Calls `work` on every file, with a name for its evidence and the threads that files leave for

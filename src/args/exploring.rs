@@ -1,7 +1,7 @@
 //! How to look for an answer, and how far to go.
 
-use super::Abstracting;
 use super::values::{engines, positive, seconds};
+use super::{Abstracting, Extrapolating};
 use crate::limits::Budget;
 use clap::{Args, ValueEnum};
 use engine::{ENGINES, Engine, Order, Run};
@@ -19,12 +19,15 @@ pub struct Exploring {
     #[arg(long, value_name = "ORDER", default_value = "bfs")]
     pub search: SearchOrder,
 
-    /// The largest bound on store buffers to try; beyond it the answer is unknown
-    #[arg(long, value_name = "N", value_parser = positive(), default_value_t = engine::USUAL_BUFFER)]
-    pub buffer: usize,
+    /// The largest bound on store buffers to try; beyond it the answer is unknown [default: 64]
+    #[arg(long, value_name = "N", value_parser = positive())]
+    pub buffer: Option<usize>,
 
     #[command(flatten)]
     pub abstracting: Abstracting,
+
+    #[command(flatten)]
+    pub extrapolating: Extrapolating,
 }
 
 impl Exploring {
@@ -38,8 +41,9 @@ impl Exploring {
         Run {
             monitor,
             order: self.search.into(),
-            max_buffer: Some(self.buffer),
+            max_buffer: Some(self.buffer.unwrap_or(engine::USUAL_BUFFER)),
             abstraction: self.abstracting.abstraction(),
+            extrapolation: self.extrapolating.extrapolate.into(),
             threads: monitor.threads(),
         }
     }

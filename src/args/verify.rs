@@ -14,13 +14,14 @@ Examples:
   fencewright verify --model pso --timeout 60 --evidence proofs/ ring_buffer.fw
   fencewright verify --model all --format json programs/ | jq .verdict
   fencewright verify --report peterson.html peterson.fw    one page to step through
+  fencewright verify --model sc --engine cegar --save-predicates bakery.txt bakery.fw
   fencewright show test.fw | fencewright verify -
 
 Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.";
 
 /// `verify`
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("written").args(["evidence", "html"]).multiple(true))]
+#[command(group = ArgGroup::new("written").args(["evidence", "html", "save_predicates"]).multiple(true))]
 pub struct VerifyArgs {
     /// Programs; folders are walked, `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -53,10 +54,14 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "DIR")]
     pub evidence: Option<PathBuf>,
 
+    /// Write the predicates that a proof by cegar or extrapolate used to this file, as `predicates { … }`
+    #[arg(long, value_name = "FILE")]
+    pub save_predicates: Option<PathBuf>,
+
     #[command(flatten)]
     pub html: HtmlReport,
 
-    /// Let --evidence and --report replace files that say something else
+    /// Let --evidence, --report and --save-predicates replace files that say something else
     #[arg(long, requires = "written")]
     pub force: bool,
 }

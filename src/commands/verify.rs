@@ -5,11 +5,15 @@
 use crate::args::{Exploring, VerifyArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
-use crate::input::expand;
+use crate::input::{Loaded, expand};
+use crate::predicates_file::predicates_text;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
-use engine::{Entry, Facts, Plan, plan};
+use crate::whole_file::write_whole;
+use engine::{Entry, Facts, Finding, Plan, plan};
 use evidence::Task;
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 
 /// Runs the command.
 pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError> {
@@ -17,7 +21,14 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
         Outputs { evidence: args.evidence.as_ref(), html: args.html.html.as_ref(), force: args.force };
     let session = Session::open("verify", args.report.chosen(), outputs, console)?;
     let models = chosen_models(&args.model);
-    session.each_file(&expand(&args.files), args.threads, |told, file, stem, threads| {
+    let files = expand(&args.files);
+    if args.save_predicates.is_some() && (files.len() > 1 || models.len() > 1) {
+        let why = "--save-predicates takes one file and one model: a proof of another has others";
+        return Err(CommandError::Message(why.to_string()));
+    }
+    // What could not be written; the answer stands all the same.
+    let trouble: Mutex<Option<String>> = Mutex::default();
+    let exit = session.each_file(&files, args.threads, |told, file, stem, threads| {
         let Some(loaded) = session.load_claiming(told, file, &args.input) else { return };
         for model in &models {
             let task = Task::asked(&loaded.program, *model);
@@ -28,9 +39,24 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
             let watch = session.watch(args.limits.budget(), &loaded.name, *model, threads);
             let watch = watch.verbose(session.look().verbose);
             let run = args.exploring.run(&watch);
-            session.answer(told, (&loaded, stem), &task, args.exploring.engine(), (&run, &watch));
+            let found = session.answer(told, (&loaded, stem), &task, args.exploring.engine(), (&run, &watch));
+            if let Some(why) = found.and_then(|found| save(args, &session, &loaded, &found).err()) {
+                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+            }
         }
-    })
+    })?;
+    match trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(why) => Err(CommandError::Message(why)),
+        None => Ok(exit),
+    }
+}
+
+/// Writes the predicates that the proof used, if they are wanted.
+fn save(args: &VerifyArgs, session: &Session<'_>, loaded: &Loaded, found: &Finding) -> Result<(), String> {
+    let Some(path) = &args.save_predicates else { return Ok(()) };
+    let text = predicates_text(loaded, &found.checked)?;
+    let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
+    write_whole(path, args.force, &session.interrupt, write)
 }
 
 /// The portfolio's plan, or the one engine that was asked for.

@@ -1,7 +1,7 @@
 //! Fences as reports name them.
 
 use super::steps::statement;
-use engine::{FencePoint, FencesFound};
+use engine::{FencePoint, FencesFound, FencesWithin};
 use evidence::{Reason, Task};
 use frontend::Diagnostic;
 use program::{Fence, Program, Span, Strength};
@@ -30,6 +30,8 @@ pub struct Fenced<'a> {
     pub text: Option<&'a Result<String, String>>,
     /// What safety would need, where robustness is asked for.
     pub safety: &'a Safety,
+    /// What it takes to keep store buffers within a bound besides, where that is asked for.
+    pub within: Option<&'a Result<FencesWithin, Vec<Reason>>>,
 }
 
 /// A piece of a text and what takes its place.

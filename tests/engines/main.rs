@@ -5,6 +5,7 @@ mod cegar_limits;
 mod cegar_unbounded;
 mod corpus;
 mod every_engine;
+mod extrapolate;
 mod fences;
 mod lazy;
 mod portfolio;

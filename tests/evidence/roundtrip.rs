@@ -189,7 +189,7 @@ fn strange_program(seed: u64) -> Program {
         let [cond, hint] = [2, 1].map(|depth| cond(&mut rng, &places, depth));
         if whole(&cond) && whole(&hint) {
             program.properties.push(Property { kind, cond, span: Span::NONE, text: None });
-            program.hints.push(Hint { cond: hint, span: Span::NONE });
+            program.hints.extend(Some(Hint { cond: hint, span: Span::NONE }).filter(Hint::speaks));
         }
     }
     program

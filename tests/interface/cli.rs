@@ -10,6 +10,7 @@ mod golden;
 mod hostile;
 mod junit;
 mod limits;
+mod predicates;
 mod progress;
 mod report;
 mod robust;

@@ -8,6 +8,7 @@
 mod ask;
 mod cegar;
 mod explicit;
+mod extrapolate;
 mod fences;
 mod gaps;
 mod growth;
@@ -21,11 +22,12 @@ mod search;
 mod stepping;
 
 pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
-pub use cegar::{Abstraction, Cegar};
+pub use cegar::{Abstraction, Cegar, hinted};
 pub use explicit::Explicit;
+pub use extrapolate::{Extrapolate, Extrapolated, Extrapolation, Lifted, Lifting, Phase, extrapolate};
 pub use fences::{
-    Costs, FenceAnswer, FenceOptions, FencePoint, FencedRun, FencesFound, NeededFence, Placed, Points,
-    fence_points, place_fences, prevented_by,
+    Costs, FenceAnswer, FenceOptions, FencePoint, FencedRun, FencesFound, FencesWithin, NeededFence, Placed,
+    Points, fence_points, fences_within, place_fences, prevented_by,
 };
 pub use gaps::GapProofs;
 pub use lazy::Lazy;
@@ -52,6 +54,8 @@ pub struct Run<'a> {
     pub max_buffer: Option<usize>,
     /// How `cegar` makes its abstraction.
     pub abstraction: Abstraction,
+    /// What `extrapolate` carries over first.
+    pub extrapolation: Extrapolation,
     /// How many threads may work at once. Answers do not depend on it.
     pub threads: usize,
 }
@@ -63,6 +67,7 @@ impl Default for Run<'_> {
             order: Order::Breadth,
             max_buffer: Some(USUAL_BUFFER),
             abstraction: Abstraction::default(),
+            extrapolation: Extrapolation::default(),
             threads: 1,
         }
     }
@@ -92,7 +97,7 @@ pub trait Engine: Sync {
 }
 
 /// All engines that decide safety; the first is the default.
-pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Lazy];
+pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Extrapolate, &Lazy];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

@@ -15,6 +15,7 @@ mod happens_before;
 mod known;
 mod numbers;
 mod obligations;
+mod offers;
 mod outcomes;
 mod parallel;
 mod record;

@@ -99,6 +99,16 @@ pub enum Reason {
         /// How many stores are kept in order.
         k: usize,
     },
+    /// A store buffer may hold more stores than this, which is as many as extrapolation tries.
+    Overflow(usize),
+    /// What a proof under SC used, carried over in this way to buffers of k stores, does not tell a path
+    /// apart from a violation.
+    Extrapolated {
+        /// How it was carried over.
+        way: &'static str,
+        /// The bound on buffers.
+        k: usize,
+    },
     /// The engine answers for TSO only.
     OnlyTso,
     /// Robustness does not decide what is claimed of the program.
@@ -348,6 +358,12 @@ impl Reason {
             Reason::Indistinct { templates, k } => format!(
                 "{templates} templates of predicates over store buffers of which {k} entries are kept in \
                  order are not enough to decide, and no others were found"
+            ),
+            Reason::Overflow(k) => format!(
+                "overflow: a store buffer may hold more than {k} stores, which is as far as extrapolation goes"
+            ),
+            Reason::Extrapolated { way, k } => format!(
+                "{way} to store buffers of {k} is imprecise: what the proof under SC used is not enough there"
             ),
             Reason::OnlyTso => "the engine answers for TSO only".to_string(),
             Reason::CarriesNotOver => {

@@ -88,6 +88,15 @@ pub struct Hint {
     pub span: Span,
 }
 
+impl Hint {
+    /// Whether it says something of the program: it does not if it holds always, or never.
+    pub fn speaks(&self) -> bool {
+        let mut speaks = false;
+        self.cond.for_each_leaf(&mut |_| speaks = true);
+        speaks
+    }
+}
+
 impl Cond<Place> {
     /// "The thread stands at the location."
     pub fn at(thread: ThreadId, loc: Loc) -> Cond<Place> {
@@ -96,12 +105,12 @@ impl Cond<Place> {
 }
 
 impl Program {
-    /// All places that properties, the question and hints speak of.
+    /// All places that properties and the question speak of. Hints are not among them: a register
+    /// does not stay live, nor states apart, because a predicate was offered.
     pub fn observed(&self) -> Vec<Place> {
         let mut places = Vec::new();
-        let properties = self.properties.iter().map(|p| &p.cond);
-        for cond in properties.chain(self.hints.iter().map(|h| &h.cond)) {
-            cond.for_each_leaf(&mut |place| places.push(*place));
+        for property in &self.properties {
+            property.cond.for_each_leaf(&mut |place| places.push(*place));
         }
         places.extend(self.question.iter().flat_map(Question::places));
         places.sort_unstable();

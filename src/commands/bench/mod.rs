@@ -9,6 +9,7 @@
 
 mod portfolio;
 mod seed000;
+mod seed003;
 mod seed004;
 
 use crate::args;
@@ -50,8 +51,14 @@ pub struct Bench {
 }
 
 /// All tables.
-pub const BENCHES: &[Bench] =
-    &[seed000::SEED000, seed000::ABSTRACTIONS, seed004::LAZY, seed004::ROBUST, portfolio::PORTFOLIO];
+pub const BENCHES: &[Bench] = &[
+    seed000::SEED000,
+    seed000::ABSTRACTIONS,
+    seed003::SEED003,
+    seed004::LAZY,
+    seed004::ROBUST,
+    portfolio::PORTFOLIO,
+];
 
 /// Runs the command.
 pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandError> {

@@ -19,7 +19,9 @@ use crate::limits::Watch;
 use crate::report::{Fenced, Safety, Said, count};
 use crate::session::{Outputs, Session, Told};
 use crate::whole_file::write_whole;
-use engine::{FenceAnswer, FenceOptions, place_fences};
+use engine::{
+    Engine, Extrapolate, FenceAnswer, FenceOptions, Run, USUAL_BUFFER, fences_within, place_fences,
+};
 use evidence::{Goal, Monitor, MostStates, Task};
 use machine::Model;
 use record::Recorder;
@@ -104,11 +106,21 @@ impl Fencing<'_> {
         watch: &Watch<'_>,
     ) -> Result<FenceOutput, String> {
         let (args, engine) = (self.args, self.args.exploring.engine());
-        let run = args.exploring.run(watch);
+        let within =
+            self.bound().map(|k| (k, Run { max_buffer: Some(USUAL_BUFFER), ..args.exploring.run(watch) }));
+        // The bound is for the second question; the first is about buffers of any length.
+        let run = within.as_ref().map_or_else(|| args.exploring.run(watch), |(_, run)| *run);
         let found = place_fences(task, engine, &self.options(), &run).map_err(|bug| bug.to_string())?;
         let safety = match (&found.answer, task.goal) {
             (FenceAnswer::Placed(_), Goal::Robust) => self.safety(task, watch)?,
             _ => Safety::NotAsked,
+        };
+        let within = match (within, &found.answer) {
+            (Some((k, run)), FenceAnswer::Placed(_)) if task.goal == Goal::Safe => {
+                let options = FenceOptions { all: false, ..self.options() };
+                Some(fences_within(task, k, &options, &run).map_err(|bug| bug.to_string())?)
+            }
+            _ => None,
         };
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
         let mut recorder = Recorder { store: self.session.store.as_ref(), engine, run, files: Vec::new() };
@@ -137,6 +149,7 @@ impl Fencing<'_> {
             edits: &edits,
             text: text.as_ref(),
             safety: &safety,
+            within: within.as_ref(),
         };
         self.session.say(told, &Said::Fences(&fenced));
         // Without --out nobody asked for the text, so that there is none is no trouble.
@@ -145,6 +158,12 @@ impl Fencing<'_> {
             None
         });
         Ok(FenceOutput { fenced, trouble })
+    }
+
+    /// The bound that fences are to keep store buffers within, if that is asked for.
+    fn bound(&self) -> Option<usize> {
+        let exploring = &self.args.exploring;
+        exploring.buffer.filter(|_| exploring.engine().name() == Extrapolate.name())
     }
 
     fn options(&self) -> FenceOptions {

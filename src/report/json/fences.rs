@@ -3,8 +3,8 @@
 use super::{JsonAnswer, SCHEMA, Stats, diagnostics, initial, merge, reason, robust, steps, unsafe_with};
 use crate::report::fences::{Fenced, kind, statement_of};
 use crate::report::reason_texts;
-use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
-use evidence::{Checked, Goal, Statistics, Violated};
+use engine::{FenceAnswer, FencePoint, FencedRun, FencesWithin, NeededFence, Placed};
+use evidence::{Checked, Goal, Reason, Statistics, Violated};
 use program::Program;
 use serde_json::{Value, json};
 
@@ -70,6 +70,9 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> JsonAnswer<'a> {
             out.reason = reason(program, reasons).or(Some(String::new()));
         }
     }
+    if let Some(within) = fenced.within {
+        merge(&mut more, json!({"within": within_object(program, within)}));
+    }
     merge(&mut more, json!({"evidence_files": robust::names(fenced.evidence)}));
     out.more = more.as_object().cloned().unwrap_or_default();
     out
@@ -96,6 +99,19 @@ fn placed_object(program: &Program, placed: &Placed, without: &dyn Fn(Option<&Fe
         "alternatives": placed.alternatives.as_ref().map(|sets| alternatives(program, sets)),
         "alternatives_reason": reason_texts(program, &placed.missing).first(),
     })
+}
+
+/// Fences that keep store buffers within a bound besides.
+fn within_object(program: &Program, within: &Result<FencesWithin, Vec<Reason>>) -> Value {
+    match within {
+        Ok(FencesWithin { k, fences, cost }) => {
+            let fences = alternatives(program, std::slice::from_ref(fences)).pop();
+            json!({"buffer": k, "fences": fences, "cost": cost, "reason": null})
+        }
+        Err(reasons) => {
+            json!({"buffer": null, "fences": null, "cost": null, "reason": reason(program, reasons)})
+        }
+    }
 }
 
 /// Other sets of the same cost.

@@ -31,8 +31,31 @@ pub fn text(fenced: &Fenced<'_>, look: &Look) -> String {
             head + &unknown_reasons(&reason_texts(task.program, reasons))
         }
     };
+    out += &within_text(fenced);
     files(&mut out, fenced.evidence, look);
     out
+}
+
+/// The fences that keep store buffers within a bound besides.
+fn within_text(fenced: &Fenced<'_>) -> String {
+    let program = fenced.task.program;
+    match fenced.within {
+        None => String::new(),
+        Some(Err(reasons)) => {
+            let reasons = reason_texts(program, reasons).join("; ");
+            format!("with an overflow of store buffers counted as a violation: unknown: {reasons}\n")
+        }
+        Some(Ok(within)) => {
+            let points: Vec<&FencePoint> = within.fences.iter().collect();
+            let k = within.k;
+            let bound = format!("so that besides no store buffer holds more than {}", counted(k, "store"));
+            if points.is_empty() {
+                return format!("{bound}: no fence is needed\n");
+            }
+            let (fences, _) = counts(program, &points);
+            format!("{bound}: {fences} (cost {})\n{}", within.cost, list(program, &points))
+        }
+    }
 }
 
 /// What fences are for: `safe` and `under TSO`.

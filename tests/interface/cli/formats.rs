@@ -89,6 +89,7 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["run", "--steps", "3", "endless.fw"],
         vec!["fence", "--all", "--model", "pso", "sb.fw"],
         vec!["fence", "--points", "all", "sb.fw"],
+        vec!["fence", "--engine", "extrapolate", "--buffer", "1", "sb.fw"],
         vec!["robust", "--states", "500", "."],
         vec!["robust", "--model", "sc", "sb.fw", "no.fw"],
         vec!["fence", "--goal", "robust", "--model", "sc", "sb.fw"],

@@ -2,7 +2,7 @@
 
 /// What is known of every predicate. The first half of the words says yes, the second no.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Cube(Box<[u64]>);
+pub(crate) struct Cube(Box<[u64]>);
 
 impl Cube {
     /// Nothing is known of so many predicates.
@@ -54,7 +54,7 @@ impl Cube {
     }
 
     /// What is known, in the order of predicates.
-    pub(super) fn literals(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+    pub(crate) fn literals(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
         let half = self.half();
         let of = move |word: usize| {
             let (yes, no) = (self.0[word], self.0[half + word]);

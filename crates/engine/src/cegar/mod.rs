@@ -17,6 +17,8 @@
 //! growing constants, slots of that kind are compared with each other instead.
 
 mod cube;
+mod hints;
+mod judge;
 mod kinds;
 mod learn;
 mod loops;
@@ -26,19 +28,25 @@ mod predicates;
 mod reach;
 mod space;
 
+pub(crate) use cube::Cube as Bits;
+pub use hints::hinted;
+pub(crate) use judge::Judge;
+pub(crate) use path::{Taken, execute};
+pub(crate) use predicates::Predicates;
+pub(crate) use reach::{Effort, Ended, Round, reach};
+pub(crate) use space::Space;
+
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::{Step, Vocabulary};
 use evidence::{
     Certificate, Cube, CubeProof, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
 };
+use judge::Solver;
 use learn::{Learned, learn};
 use logic::Atom;
 use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation, WithBuffers};
-use path::execute;
-use predicates::Predicates;
 use program::{Arith, Expr, Op, Program, RegId, Span};
-use reach::{Ended, Round, reach};
-use space::{Space, Unsupported};
+use space::Unsupported;
 use std::collections::BTreeSet;
 
 /// How the abstraction is made.
@@ -71,22 +79,59 @@ impl Engine for Cegar {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let mut proof = Proof::new(*task, *run);
-        let verdict = proof.find().unwrap_or_else(|halt| {
-            Verdict::Unknown(vec![match halt {
-                Halt::Unsupported(span) => Reason::NotLinear(span),
-                Halt::Stopped(stop) => Reason::Stopped(stop),
-            }])
-        });
-        Answer { verdict, statistics: proof.statistics, engine: self.name() }
+        let Refined { verdict, statistics, .. } = refine(task, run, Vocabulary::default(), (&[], &[]));
+        Answer { verdict, statistics, engine: self.name() }
     }
 }
 
+/// How a search for a proof ended.
+pub(crate) struct Refined {
+    pub(crate) verdict: Verdict,
+    pub(crate) statistics: Statistics,
+    pub(crate) vocabulary: Vocabulary,
+    /// The predicates that were decided by cases at last.
+    pub(crate) by_cases: Vec<Atom>,
+}
+
+/// Searches for a proof, beginning with the author's predicates and these, the latter of them decided
+/// by cases.
+pub(crate) fn refine(
+    task: &Task<'_>,
+    run: &Run<'_>,
+    mut vocabulary: Vocabulary,
+    (first, by_cases): (&[Atom], &[Atom]),
+) -> Refined {
+    let offered = hinted(task.program, &mut vocabulary);
+    let mut proof = Proof::new(*task, *run, vocabulary);
+    for atom in offered.iter().chain(first) {
+        proof.predicates.learn(atom, &mut proof.vocabulary);
+    }
+    for atom in by_cases {
+        proof.predicates.split(atom, &proof.vocabulary);
+    }
+    if proof.predicates.len() > 0 {
+        let (templates, predicates) = (proof.predicates.templates(), proof.predicates.len());
+        proof.note(format!("begins with {templates} templates, {predicates} predicates"));
+    }
+    let verdict = proof.find().unwrap_or_else(|halt| Verdict::Unknown(vec![halt.into()]));
+    let by_cases = proof.predicates.by_cases().cloned().collect();
+    Refined { verdict, statistics: proof.statistics, vocabulary: proof.vocabulary, by_cases }
+}
+
 /// Why a search for a proof cannot go on.
-enum Halt {
+pub(crate) enum Halt {
     /// What is written here is not linear.
     Unsupported(Span),
     Stopped(Stop),
+}
+
+impl From<Halt> for Reason {
+    fn from(halt: Halt) -> Reason {
+        match halt {
+            Halt::Unsupported(span) => Reason::NotLinear(span),
+            Halt::Stopped(stop) => Reason::Stopped(stop),
+        }
+    }
 }
 
 impl From<Unsupported> for Halt {
@@ -102,7 +147,7 @@ impl From<Stop> for Halt {
 }
 
 /// Whether work may go on; asked in everything that may take long.
-type GoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
+pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
 
 /// The work of following a path by one step, in the unit of [`Progress::work`].
 const FOLLOWED: usize = 4;
@@ -131,13 +176,13 @@ enum Meaning {
 }
 
 impl<'a> Proof<'a> {
-    fn new(task: Task<'a>, run: Run<'a>) -> Proof<'a> {
+    fn new(task: Task<'a>, run: Run<'a>, vocabulary: Vocabulary) -> Proof<'a> {
         let abstraction = run.abstraction;
         let recall = Recall { k: 0, keep: abstraction.keep, forgotten: abstraction.forgotten };
         Proof {
             task,
             run,
-            vocabulary: Vocabulary::default(),
+            vocabulary,
             recall,
             predicates: Predicates::new(task.program, recall, task.buffers()),
             statistics: Statistics::default(),
@@ -170,8 +215,10 @@ impl<'a> Proof<'a> {
             k: self.recall.k,
             before: self.states,
             refinements: self.refinements.total(),
+            bounded: false,
         };
-        let (ended, effort) = reach(space, &self.predicates, &mut self.vocabulary, round);
+        let mut solver = Solver::default();
+        let (ended, effort) = reach(space, &self.predicates, (&mut self.vocabulary, &mut solver), round);
         self.states += effort.states;
         self.questions += effort.questions;
         self.statistics = Statistics {
@@ -185,7 +232,12 @@ impl<'a> Proof<'a> {
         let verdict = match ended {
             Ended::Unsupported(unsupported) => return Err(unsupported.into()),
             Ended::Stopped(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
-            Ended::Closed(cubes) => Verdict::Safe(Certificate::Cubes(self.certificate(space, cubes))),
+            Ended::Closed(cubes) => {
+                let known = (&self.predicates, &self.vocabulary);
+                Verdict::Safe(Certificate::Cubes(certificate(space, self.recall, known, &cubes)))
+            }
+            // Only a search that is bounded ends so.
+            Ended::Overflow(_) => Verdict::Unknown(vec![Reason::BuffersBeyond(self.recall.k)]),
             Ended::Path(path, violation, wrong) => {
                 let steps: Vec<&Step> = path.iter().map(|(step, _)| space.step(*step)).collect();
                 match self.meaning(&steps, violation, &wrong)? {
@@ -260,7 +312,8 @@ impl<'a> Proof<'a> {
         };
         let monitor = self.run.monitor;
         let go_on = || monitor.observe(&progress);
-        execute(machine, events, only, violation, (&mut self.vocabulary, &go_on))
+        let taken = execute(machine, events, only, Some(violation), (&mut self.vocabulary, &go_on))?;
+        Ok(taken.map(|taken| taken.violating(violation)))
     }
 
     fn machine(&self, k: usize) -> Buffered<'a> {
@@ -299,26 +352,30 @@ impl<'a> Proof<'a> {
     fn note(&self, text: String) {
         self.run.monitor.note(&text);
     }
+}
 
-    fn certificate(&self, space: &Space<'_>, cubes: Vec<(u32, cube::Cube)>) -> CubeProof {
-        let mut controls: Vec<u32> = cubes.iter().map(|(control, _)| *control).collect();
-        controls.sort_unstable();
-        controls.dedup();
-        let number = |control: u32| controls.binary_search(&control).unwrap_or_default() as u32;
-        let literal = |(predicate, value): (usize, bool)| (predicate as u32, value);
-        CubeProof {
-            recall: self.recall,
-            vocabulary: self.vocabulary.clone(),
-            predicates: self.predicates.atoms().to_vec(),
-            cubes: cubes
-                .iter()
-                .map(|(control, cube)| Cube {
-                    control: number(*control),
-                    literals: cube.literals().map(literal).collect(),
-                })
-                .collect(),
-            controls: controls.iter().map(|c| (space.control(*c).holder, space.shapes(*c))).collect(),
-        }
+/// The cubes reached, as a proof.
+pub(crate) fn certificate(
+    space: &Space<'_>,
+    recall: Recall,
+    (predicates, vocabulary): (&Predicates, &Vocabulary),
+    cubes: &[(u32, Bits)],
+) -> CubeProof {
+    let mut controls: Vec<u32> = cubes.iter().map(|(control, _)| *control).collect();
+    controls.sort_unstable();
+    controls.dedup();
+    let number = |control: u32| controls.binary_search(&control).unwrap_or_default() as u32;
+    let literal = |(predicate, value): (usize, bool)| (predicate as u32, value);
+    let cube = |(control, cube): &(u32, Bits)| Cube {
+        control: number(*control),
+        literals: cube.literals().map(literal).collect(),
+    };
+    CubeProof {
+        recall,
+        vocabulary: vocabulary.clone(),
+        predicates: predicates.atoms().to_vec(),
+        cubes: cubes.iter().map(cube).collect(),
+        controls: controls.iter().map(|c| (space.control(*c).holder, space.shapes(*c))).collect(),
     }
 }
 

@@ -13,15 +13,28 @@ use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
 use program::{Domain, Int, Op, Program, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
+/// A run in which events happen, with the values chosen.
+pub(crate) struct Taken {
+    pub(crate) initial: Vec<(VarId, Int)>,
+    pub(crate) steps: Vec<TraceStep>,
+}
+
+impl Taken {
+    /// The run as a trace of what it violates.
+    pub(crate) fn violating(self, violation: Violation) -> Trace {
+        Trace { initial: self.initial, steps: self.steps, violation }
+    }
+}
+
 /// Follows events on a machine, on these very steps if they are given, to what was claimed to be
-/// violated.
-pub(super) fn execute(
+/// violated, if something was.
+pub(crate) fn execute(
     machine: &impl WithBuffers,
     events: &[Event],
     only: Option<&[&Step]>,
-    violation: Violation,
+    violation: Option<Violation>,
     (vocabulary, go_on): (&mut Vocabulary, GoOn<'_>),
-) -> Result<Option<Trace>, Halt> {
+) -> Result<Option<Taken>, Halt> {
     let mut inputs = Inputs::default();
     let first = State::initial(machine, &mut inputs);
     let mut execution = Execution {
@@ -116,7 +129,7 @@ struct Execution<'a, M> {
     machine: &'a M,
     events: &'a [Event],
     only: Option<&'a [&'a Step]>,
-    violation: Violation,
+    violation: Option<Violation>,
     vocabulary: &'a mut Vocabulary,
     go_on: GoOn<'a>,
     inputs: Inputs,
@@ -125,7 +138,7 @@ struct Execution<'a, M> {
 }
 
 impl<M: WithBuffers> Execution<'_, M> {
-    fn run(&mut self, first: State) -> Result<Option<Trace>, Halt> {
+    fn run(&mut self, first: State) -> Result<Option<Taken>, Halt> {
         self.inputs.atoms.iter().for_each(|atom| self.context.assume(atom));
         self.enter(first, None)?;
         while !self.frames.is_empty() {
@@ -225,11 +238,14 @@ impl<M: WithBuffers> Execution<'_, M> {
     /// Values under which the last state violates what was claimed.
     fn violated(&mut self) -> Result<Option<Model>, Unsupported> {
         let Some(frame) = self.frames.last() else { return Ok(None) };
+        let Some(claimed) = self.violation else {
+            return Ok(if self.context.is_consistent() { self.context.model() } else { None });
+        };
         let program = self.machine.program();
         let locals: Vec<&Local> = frame.state.locals.iter().collect();
         let span = program.properties.first().map_or(program::Span::NONE, |property| property.span);
         let wrong = violations(self.vocabulary, program, &locals).map_err(|_| Unsupported(span))?;
-        for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == self.violation) {
+        for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == claimed) {
             let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
             let (state, inputs, vocabulary) = (&frame.state, &mut self.inputs, &*self.vocabulary);
             let mut replace = |var: Var| match vocabulary.name(var) {
@@ -249,17 +265,16 @@ impl<M: WithBuffers> Execution<'_, M> {
         Ok(None)
     }
 
-    fn finish(&self, model: &Model) -> Trace {
+    fn finish(&self, model: &Model) -> Taken {
         let value = |var: Var| model.value(var).to_big();
         let program = self.machine.program();
         let step = |(event, frame): (&Event, &Frame)| TraceStep {
             event: *event,
             choice: choice(program, *event, frame.chosen.map(value)),
         };
-        Trace {
+        Taken {
             initial: self.inputs.initial.iter().map(|(variable, var)| (*variable, value(*var))).collect(),
             steps: self.events.iter().zip(&self.frames[1..]).map(step).collect(),
-            violation: self.violation,
         }
     }
 }

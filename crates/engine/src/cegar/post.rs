@@ -12,11 +12,12 @@
 
 use super::GoOn;
 use super::cube::{Cube, insert, members_of, remove};
+use super::judge::Judge;
 use super::predicates::Predicates;
 use super::space::Space;
 use evidence::Stop;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
-use logic::{Atom, Context, Linear, Truth, Var};
+use logic::{Atom, Linear, Truth, Var};
 use machine::Slot;
 use program::ThreadId;
 use rustc_hash::FxHashMap;
@@ -29,18 +30,17 @@ type Answer = Rc<[Vec<(u32, bool)>]>;
 /// Computes posts for one set of predicates.
 pub(super) struct Post<'a> {
     predicates: &'a Predicates,
+    /// Who decides what bits alone do not.
+    pub(super) judge: &'a mut dyn Judge,
     /// The predicates that speak of a variable, by its index.
     about: Vec<Vec<u64>>,
     plans: FxHashMap<u32, Rc<Plan>>,
     answers: FxHashMap<(u32, Cube), Answer>,
     exists: FxHashMap<(u32, u32), Rc<[u64]>>,
-    context: Context,
     go_on: GoOn<'a>,
     /// Why nothing is computed any more.
     pub(super) stopped: Option<Stop>,
-    /// Questions put to the solver.
-    pub(super) questions: usize,
-    /// What posts and plans took so far, in the unit of [`Context::effort`].
+    /// What posts and plans took so far, in the unit of [`Judge::effort`].
     effort: u64,
     bytes: usize,
 }
@@ -48,8 +48,6 @@ pub(super) struct Post<'a> {
 /// What a post takes besides its questions, and more for every word of a cube.
 const POST: u64 = 7;
 const WORD: u64 = 3;
-/// What a question takes, whose answer is seen at once.
-const QUESTION: u64 = 4;
 /// What a plan takes, and more for every predicate that the step touches.
 const PLAN: u64 = 50;
 const TOUCHED: u64 = 40;
@@ -86,7 +84,7 @@ struct Ask {
 }
 
 impl<'a> Post<'a> {
-    pub(super) fn new(predicates: &'a Predicates, go_on: GoOn<'a>) -> Post<'a> {
+    pub(super) fn new(predicates: &'a Predicates, judge: &'a mut dyn Judge, go_on: GoOn<'a>) -> Post<'a> {
         let about = (0..predicates.vars()).map(|var| {
             let mut set = predicates.none();
             predicates.about(Var::at(var)).iter().for_each(|p| insert(&mut set, *p as usize));
@@ -94,27 +92,26 @@ impl<'a> Post<'a> {
         });
         Post {
             predicates,
+            judge,
             about: about.collect(),
             plans: FxHashMap::default(),
             answers: FxHashMap::default(),
             exists: FxHashMap::default(),
-            context: Context::new(),
             go_on,
             stopped: None,
-            questions: 0,
             effort: 0,
             bytes: 0,
         }
     }
 
-    /// What was computed so far, in the unit of [`Context::effort`].
+    /// What was computed so far, in the unit of [`Judge::effort`].
     pub(super) fn effort(&self) -> u64 {
-        self.effort + QUESTION * self.questions as u64 + self.context.effort()
+        self.effort + self.judge.effort()
     }
 
     /// About how much memory the answers take.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.judge.bytes()
     }
 
     /// The cubes at the start.
@@ -200,19 +197,18 @@ impl<'a> Post<'a> {
 
     /// Asks the solver.
     fn answer(&mut self, plan: &Plan, known: &Cube) -> Answer {
-        self.context.clear();
+        self.judge.clear();
         for (predicate, value) in known.literals() {
             let literal = self.predicates.literal((predicate, value));
-            self.context.assume(literal);
+            self.judge.know(literal);
             if let Some((pool, member)) = plan.member
                 && literal.vars().any(|var| var == pool)
             {
-                self.context.assume(&literal.substitute(pool, &Linear::from(member)));
+                self.judge.know(&literal.substitute(pool, &Linear::from(member)));
             }
         }
-        plan.guard.iter().for_each(|atom| self.context.assume(atom));
-        self.questions += 1;
-        if !self.context.is_consistent() {
+        plan.guard.iter().for_each(|atom| self.judge.require(atom));
+        if !self.judge.is_consistent() {
             return Rc::from([]);
         }
         let guarded = self.undecided(plan, known);
@@ -251,17 +247,18 @@ impl<'a> Post<'a> {
     fn decide(&mut self, asks: &[&Ask], mut literals: Vec<(u32, bool)>, found: &mut Vec<Vec<(u32, bool)>>) {
         let mut open = Vec::new();
         for ask in asks {
-            self.questions += 1 + usize::from(ask.also.is_some());
-            let first = self.context.truth(&ask.before);
+            let first = self.judge.truth(&ask.before);
             let truth = match &ask.also {
-                Some(also) if first != Truth::Open && self.context.truth(also) == first => first,
+                Some(also) if first != Truth::Open && self.judge.truth(also) == first => first,
                 Some(_) => Truth::Open,
                 None => first,
             };
             match truth {
-                Truth::Yes => literals.push((ask.predicate, true)),
-                Truth::No => literals.push((ask.predicate, false)),
                 Truth::Open => open.push(*ask),
+                known => {
+                    self.judge.decided(ask.predicate);
+                    literals.push((ask.predicate, known == Truth::Yes));
+                }
             }
         }
         let Some(at) = open.iter().position(|ask| ask.splits) else {
@@ -274,15 +271,15 @@ impl<'a> Post<'a> {
             if self.stopped.is_some() {
                 return;
             }
-            self.context.push();
+            self.judge.push();
             let atom = if value { split.before.clone() } else { split.before.negate() };
-            self.context.assume(&atom);
-            if self.context.is_consistent() {
+            self.judge.know(&atom);
+            if self.judge.is_consistent() {
                 let mut more = literals.clone();
                 more.push((split.predicate, value));
                 self.decide(&open, more, found);
             }
-            self.context.pop();
+            self.judge.pop();
         }
     }
 
@@ -328,6 +325,7 @@ impl<'a> Post<'a> {
         }
         let plan = Rc::new(Planning::new(self.predicates, space.step(number), vocabulary).plan());
         self.effort += PLAN + TOUCHED * plan.touched as u64;
+        plan.copies.iter().for_each(|(predicate, from, _)| self.judge.copied(*predicate, *from));
         self.plans.insert(number, plan.clone());
         plan
     }

@@ -12,7 +12,7 @@ use super::kinds::{Kinds, Together};
 use super::loops::suggested;
 use evidence::symbolic::{Name, Step, Vocabulary};
 use logic::{Atom, Int, Linear, Relation, Template, Var};
-use machine::{Recall, Slot};
+use machine::{Forgotten, Keep, Recall, Slot};
 use program::Program;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(super) struct Shape {
 }
 
 /// All predicates of a round.
-pub(super) struct Predicates {
+pub(crate) struct Predicates {
     kinds: Kinds,
     together: Together,
     shapes: Vec<Shape>,
@@ -67,6 +67,30 @@ impl Predicates {
         }
     }
 
+    /// Exactly these predicates, about the slots that they name and no others, some of them decided
+    /// by cases.
+    pub(crate) fn exactly(
+        program: &Program,
+        atoms: &[Atom],
+        by_cases: &[Atom],
+        vocabulary: &Vocabulary,
+    ) -> Predicates {
+        let recall = Recall { k: 0, keep: Keep::Oldest, forgotten: Forgotten::Pools };
+        let mut all = Predicates::new(program, recall, false);
+        for half in atoms.iter().flat_map(halves) {
+            all.single += usize::from(all.add_atom(canonical(half).0, vocabulary));
+        }
+        for atom in by_cases {
+            all.split(atom, vocabulary);
+        }
+        all
+    }
+
+    /// The predicates that are decided by cases.
+    pub(crate) fn by_cases(&self) -> impl Iterator<Item = &Atom> {
+        self.split.iter()
+    }
+
     /// The same shapes over the slots of another abstraction.
     pub(super) fn over(
         &self,
@@ -94,7 +118,7 @@ impl Predicates {
     }
 
     /// How many predicates there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.atoms.len()
     }
 
@@ -104,12 +128,12 @@ impl Predicates {
     }
 
     /// A predicate as it stands, or negated.
-    pub(super) fn literal(&self, (number, positive): (usize, bool)) -> &Atom {
+    pub(crate) fn literal(&self, (number, positive): (usize, bool)) -> &Atom {
         if positive { &self.atoms[number] } else { &self.negated[number] }
     }
 
     /// All of them.
-    pub(super) fn atoms(&self) -> &[Atom] {
+    pub(crate) fn atoms(&self) -> &[Atom] {
         &self.atoms
     }
 
@@ -129,7 +153,7 @@ impl Predicates {
     }
 
     /// The predicate that an atom is, and whether as it stands or negated.
-    pub(super) fn find(&self, atom: &Atom) -> Option<(u32, bool)> {
+    pub(crate) fn find(&self, atom: &Atom) -> Option<(u32, bool)> {
         let (atom, positive) = canonical(atom.clone());
         self.numbers.get(&atom).map(|number| (*number, positive))
     }
@@ -209,7 +233,7 @@ impl Predicates {
 
     /// Decides an atom by cases from now on, where it is open; whether that is new. Never one about
     /// a pool: it need neither hold for all members nor fail for all.
-    pub(super) fn split(&mut self, atom: &Atom, vocabulary: &Vocabulary) -> bool {
+    pub(crate) fn split(&mut self, atom: &Atom, vocabulary: &Vocabulary) -> bool {
         let pool = |var| matches!(vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))));
         if atom.vars().any(pool) {
             return false;

@@ -4,13 +4,14 @@
 //! from it can happen from the other. What is left when nothing new comes is inductive.
 
 use super::cube::Cube;
+use super::judge::Judge;
 use super::post::Post;
 use super::predicates::Predicates;
 use super::space::{Space, Unsupported};
 use crate::growth::Doubling;
 use evidence::symbolic::Vocabulary;
 use evidence::{Monitor, Progress, Stop};
-use logic::{Atom, Context};
+use logic::Atom;
 use machine::Violation;
 use std::collections::VecDeque;
 
@@ -18,31 +19,35 @@ use std::collections::VecDeque;
 const PATIENCE: usize = 16;
 
 /// How a search ended.
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// Nothing violating is reachable: the cubes left, by control.
     Closed(Vec<(u32, Cube)>),
     /// A path of steps, each with the control it leads to, to a violation under constraints.
     Path(Vec<(u32, u32)>, Violation, Vec<Atom>),
+    /// A path to where a store is forgotten, if that is to be told.
+    Overflow(Vec<(u32, u32)>),
     Stopped(Stop),
     Unsupported(Unsupported),
 }
 
 /// What a search took.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Effort {
-    pub(super) states: usize,
-    pub(super) questions: usize,
+pub(crate) struct Effort {
+    pub(crate) states: usize,
+    pub(crate) questions: usize,
 }
 
 /// What the monitor is told besides the size of the search.
 #[derive(Clone, Copy)]
-pub(super) struct Round<'a> {
-    pub(super) monitor: &'a dyn Monitor,
-    pub(super) k: usize,
+pub(crate) struct Round<'a> {
+    pub(crate) monitor: &'a dyn Monitor,
+    pub(crate) k: usize,
     /// States of earlier rounds.
-    pub(super) before: usize,
+    pub(crate) before: usize,
     /// How many rounds there were.
-    pub(super) refinements: usize,
+    pub(crate) refinements: usize,
+    /// Whether the search ends where a store is forgotten.
+    pub(crate) bounded: bool,
 }
 
 impl Round<'_> {
@@ -68,31 +73,35 @@ struct Node {
 }
 
 /// Explores the abstraction.
-pub(super) fn reach(
+pub(crate) fn reach(
     space: &mut Space<'_>,
     predicates: &Predicates,
-    vocabulary: &mut Vocabulary,
+    (vocabulary, judge): (&mut Vocabulary, &mut dyn Judge),
     round: Round<'_>,
 ) -> (Ended, Effort) {
     let go_on = || round.monitor.observe(&round.progress(predicates));
+    let (asked, before) = (judge.questions(), judge.effort());
     let mut search = CubeSearch {
         predicates,
-        post: Post::new(predicates, &go_on),
+        post: Post::new(predicates, judge, &go_on),
+        asked,
         nodes: Vec::new(),
         kept: Vec::new(),
         waiting: VecDeque::new(),
         bytes: 0,
-        reported: 0,
+        reported: before,
         controls: space.len(),
-        context: Context::new(),
+        bounded: round.bounded,
     };
     let ended = search.run(space, vocabulary, round).unwrap_or_else(Ended::Unsupported);
-    (ended, Effort { states: search.nodes.len(), questions: search.post.questions })
+    (ended, Effort { states: search.nodes.len(), questions: search.questions() })
 }
 
 struct CubeSearch<'a> {
     predicates: &'a Predicates,
     post: Post<'a>,
+    /// The questions of earlier searches.
+    asked: usize,
     nodes: Vec<Node>,
     /// The nodes that nothing covers, by control.
     kept: Vec<Vec<u32>>,
@@ -102,11 +111,11 @@ struct CubeSearch<'a> {
     reported: u64,
     /// Controls that were known before.
     controls: usize,
-    context: Context,
+    bounded: bool,
 }
 
 /// What a cube takes that nothing covers, and a control met for the first time, in the unit of
-/// [`Context::effort`].
+/// [`Judge::effort`](super::Judge::effort).
 const CUBE: u64 = 20;
 const CONTROL: u64 = 50;
 /// So much effort is a unit of [`Progress::work`].
@@ -156,6 +165,10 @@ impl CubeSearch<'_> {
         Ok(Ended::Closed(left.map(|node| (node.control, node.cube.clone())).collect()))
     }
 
+    fn questions(&self) -> usize {
+        self.post.judge.questions() - self.asked
+    }
+
     fn progress(&mut self, space: &Space<'_>, round: Round<'_>) -> Progress {
         let more = 8 * PATIENCE;
         let lists = self.nodes.growth(more) + self.kept.growth(more) + self.waiting.growth(more);
@@ -174,8 +187,7 @@ impl CubeSearch<'_> {
     /// What was computed so far, counted: what one thing takes was measured once, for all machines.
     fn effort(&self, space: &Space<'_>) -> u64 {
         let controls = (space.len() - self.controls) as u64;
-        let questions = self.post.effort() + self.context.effort();
-        CUBE * self.nodes.len() as u64 + CONTROL * controls + questions
+        CUBE * self.nodes.len() as u64 + CONTROL * controls + self.post.effort()
     }
 
     /// Adds a cube unless it is covered; the path to it if it violates something.
@@ -209,6 +221,9 @@ impl CubeSearch<'_> {
         self.bytes += cube.bytes() + size_of::<Node>();
         self.nodes.push(Node { cube, control, parent, covered: false });
         self.waiting.push_back(number);
+        if self.bounded && space.forgets(control) {
+            return Ok(Some(Ended::Overflow(self.path(number))));
+        }
         for (violation, atoms) in space.wrong(control, vocabulary)?.iter() {
             if self.allows(number, atoms) {
                 return Ok(Some(Ended::Path(self.path(number), *violation, atoms.clone())));
@@ -222,13 +237,13 @@ impl CubeSearch<'_> {
         if atoms.is_empty() {
             return true;
         }
-        self.context.clear();
+        let judge = &mut *self.post.judge;
+        judge.clear();
         for literal in self.nodes[number as usize].cube.literals() {
-            self.context.assume(self.predicates.literal(literal));
+            judge.know(self.predicates.literal(literal));
         }
-        atoms.iter().for_each(|atom| self.context.assume(atom));
-        self.post.questions += 1;
-        self.context.is_consistent()
+        atoms.iter().for_each(|atom| judge.require(atom));
+        judge.is_consistent()
     }
 
     fn path(&self, number: u32) -> Vec<(u32, u32)> {

@@ -14,8 +14,8 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// The abstract machine's control as numbers.
-pub(super) struct Space<'p> {
-    pub(super) program: &'p Program,
+pub(crate) struct Space<'p> {
+    pub(crate) program: &'p Program,
     machine: Buffered<'p>,
     first: LocalFirst,
     locals: Vec<Locals>,
@@ -28,9 +28,9 @@ pub(super) struct Space<'p> {
 }
 
 /// Steps by number, with the control each leads to.
-pub(super) type Successors = Rc<[(u32, u32)]>;
+pub(crate) type Successors = Rc<[(u32, u32)]>;
 /// What is violated in a control, and under which constraints.
-pub(super) type Wrong = Rc<[(Violation, Vec<Atom>)]>;
+pub(crate) type Wrong = Rc<[(Violation, Vec<Atom>)]>;
 
 #[derive(Default)]
 struct Locals {
@@ -39,9 +39,9 @@ struct Locals {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Control {
-    pub(super) holder: Option<ThreadId>,
-    pub(super) locals: SmallVec<[u32; 4]>,
+pub(crate) struct Control {
+    pub(crate) holder: Option<ThreadId>,
+    pub(crate) locals: SmallVec<[u32; 4]>,
 }
 
 struct Numbered {
@@ -51,10 +51,10 @@ struct Numbered {
 
 /// What is written here is not linear.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unsupported(pub(super) Span);
+pub(crate) struct Unsupported(pub(crate) Span);
 
 impl<'p> Space<'p> {
-    pub(super) fn new(program: &'p Program, model: Model, recall: Recall, reduce: bool) -> Space<'p> {
+    pub(crate) fn new(program: &'p Program, model: Model, recall: Recall, reduce: bool) -> Space<'p> {
         let machine = Buffered::recalling(program, model, recall);
         let first = if reduce { LocalFirst::new(program, model) } else { LocalFirst::nobody(program) };
         let locals = program.threads.iter().map(|_| Locals::default()).collect();
@@ -78,7 +78,7 @@ impl<'p> Space<'p> {
     }
 
     /// Bytes that numbering so many more controls may take at once.
-    pub(super) fn growth(&self, more: usize) -> usize {
+    pub(crate) fn growth(&self, more: usize) -> usize {
         self.controls.growth(more)
             + self.successors.growth(more)
             + self.wrong.growth(more)
@@ -102,28 +102,34 @@ impl<'p> Space<'p> {
         number
     }
 
-    pub(super) fn control(&self, number: u32) -> &Control {
+    pub(crate) fn control(&self, number: u32) -> &Control {
         &self.controls[number as usize]
     }
 
-    pub(super) fn shapes(&self, number: u32) -> Vec<Local> {
+    pub(crate) fn shapes(&self, number: u32) -> Vec<Local> {
         let locals = &self.control(number).locals;
         locals.iter().zip(&self.locals).map(|(local, all)| all.shapes[*local as usize].clone()).collect()
     }
 
-    pub(super) fn step(&self, number: u32) -> &Step {
+    /// Whether some store of a control was forgotten.
+    pub(crate) fn forgets(&self, number: u32) -> bool {
+        let shapes = self.control(number).locals.iter().zip(&self.locals);
+        shapes.into_iter().any(|(local, all)| !all.shapes[*local as usize].forgotten.is_empty())
+    }
+
+    pub(crate) fn step(&self, number: u32) -> &Step {
         &self.steps[number as usize].step
     }
 
     /// The slots of a thread in one of its controls.
-    pub(super) fn slots(&self, thread: ThreadId, local: u32) -> Vec<Slot> {
+    pub(crate) fn slots(&self, thread: ThreadId, local: u32) -> Vec<Slot> {
         let mut slots = Vec::new();
         self.machine.slots(thread, &self.locals[thread.index()].shapes[local as usize], &mut slots);
         slots
     }
 
     /// What is violated in a control.
-    pub(super) fn wrong(&mut self, number: u32, vocabulary: &mut Vocabulary) -> Result<Wrong, Unsupported> {
+    pub(crate) fn wrong(&mut self, number: u32, vocabulary: &mut Vocabulary) -> Result<Wrong, Unsupported> {
         if let Some(wrong) = &self.wrong[number as usize] {
             return Ok(wrong.clone());
         }
@@ -138,7 +144,7 @@ impl<'p> Space<'p> {
     }
 
     /// The steps from a control.
-    pub(super) fn successors(
+    pub(crate) fn successors(
         &mut self,
         number: u32,
         vocabulary: &mut Vocabulary,
@@ -208,7 +214,7 @@ impl Locals {
 }
 
 /// Where an event stands in the source.
-pub(super) fn span_of(program: &Program, event: Event) -> Span {
+pub(crate) fn span_of(program: &Program, event: Event) -> Span {
     match event {
         Event::Step { thread, edge } => program.thread(thread).edge(edge).span,
         Event::Drain { .. } => Span::NONE,

@@ -14,9 +14,11 @@ pub(crate) mod candidates;
 mod clause;
 mod hitting;
 mod prevent;
+mod within;
 
 pub use candidates::{FencePoint, candidates as fence_points};
 pub use prevent::prevented_by;
+pub use within::{FencesWithin, fences_within};
 
 use crate::ask::{Bug, decide};
 use crate::{Engine, Run};

@@ -189,10 +189,11 @@ fn add_hints(file: &RmmFile, program: &mut Program, warnings: &mut Vec<Diagnosti
             let Some(found) = found else { continue };
             let cond =
                 predicate.cond.map(&mut |r: &RegId| Expr::Leaf(Place::Register(thread, found[r.index()])));
-            program.hints.push(Hint { cond, span: predicate.span });
+            let hint = Hint { cond, span: predicate.span };
+            program.hints.extend(Some(hint).filter(Hint::speaks));
         }
         if program.hints.len() == before {
-            let message = "no process has all registers of this predicate; it is ignored";
+            let message = "no process has all registers of this predicate, or it names none; it is ignored";
             warnings.push(Diagnostic::warning(predicate.span, message));
         }
     }

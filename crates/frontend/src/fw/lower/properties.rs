@@ -53,13 +53,23 @@ impl<'a> Claims<'a, '_> {
                         if let Ok(cond) = self.cond(expr)
                             && self.counted(expr.span)
                         {
-                            self.program.hints.push(Hint { cond, span: expr.span });
+                            self.offer(Hint { cond, span: expr.span });
                         }
                     }
                 }
                 Item::For(range, items) => drop(self.repeat(range, items)),
                 _ => {}
             }
+        }
+    }
+
+    /// Adds a predicate for proof engines.
+    fn offer(&mut self, hint: Hint) {
+        if hint.speaks() {
+            self.program.hints.push(hint);
+        } else {
+            let message = "this predicate says nothing of the program";
+            self.error(hint.span, message, "name a shared variable, a register `P.r` or a place `P@label`");
         }
     }
 

@@ -1,0 +1,308 @@
+//! The Boolean program, made as it is needed.
+//!
+//! The source computes, for every step and predicate, all cubes of up to four predicates from which
+//! the predicate follows after the step, before anything is explored. Here exploration asks what it
+//! needs: does this follow from what is known of the slots that it is connected with? A *yes* comes
+//! with the part of the known that the proof used, and that is a cube of the Boolean program.
+//!
+//! A question is about atoms, not about steps, and what its slots are called is of no importance.
+//! So the answer is kept under names in an order that depends on the atoms alone. Most of what is asked
+//! with store buffers was asked under SC already, of other slots: there it needs no prover.
+//!
+//! *Cube extrapolation* [003, sec. 4.3] asks less: whether something follows from a single literal, or
+//! from one of the cubes that the proof under SC used (lifted), together with what the step requires.
+
+use super::names::{Renamed, renamed};
+use super::needed::Reasons;
+use crate::cegar::{Judge, Predicates};
+use logic::{Atom, Truth, Var, quick_core};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The number of an atom.
+type Id = u32;
+
+/// What a question takes that the solver is asked, and an atom that might be connected with one, in the
+/// unit of [`Judge::effort`].
+const PROVED: u64 = 200;
+const LOOKED_AT: u64 = 2;
+
+/// Answers questions, and keeps the answers.
+#[derive(Default)]
+pub(super) struct Prover {
+    list: Vec<Atom>,
+    ids: FxHashMap<Atom, Id>,
+    /// The conjunction; whether each is required by the step.
+    conjunction: Vec<(Id, bool)>,
+    levels: Vec<usize>,
+    /// Answers by the atoms themselves: what is known, and the goal.
+    answers: FxHashMap<(Box<[Id]>, Option<Id>), Answered>,
+    /// Answers by the atoms under other names.
+    shapes: FxHashMap<(Vec<Atom>, Option<Atom>), Answered>,
+    /// The cubes that questions may begin from; all that is known if there are none.
+    pub(super) cubes: Option<Vec<Box<[Id]>>>,
+    /// The cubes of two or more literals from which something followed.
+    used: FxHashSet<Box<[Id]>>,
+    /// Why predicates were decided as they were, if somebody wants to know.
+    reasons: Option<Reasons>,
+    questions: usize,
+    /// What was computed so far, in the unit of [`Judge::effort`].
+    effort: u64,
+    bytes: usize,
+}
+
+/// An answer, with the atoms that the proof used: of a question under other names their positions, of one
+/// about the atoms themselves those that are known.
+#[derive(Clone)]
+struct Answered {
+    truth: Truth,
+    core: Rc<[u32]>,
+}
+
+impl Prover {
+    /// Begins another Boolean program. With cubes, questions begin from those and from single literals.
+    pub(super) fn begin(&mut self, cubes: Option<&BTreeSet<Vec<Atom>>>) {
+        self.used.clear();
+        self.answers.clear();
+        self.bytes = 256 * self.list.len() + 1024 * self.shapes.len();
+        self.cubes = cubes.map(|cubes| {
+            let several = cubes.iter().filter(|cube| cube.len() > 1);
+            several.map(|cube| sorted(cube.iter().map(|atom| self.id(atom)).collect())).collect()
+        });
+    }
+
+    /// The cubes of two or more literals that were used.
+    pub(super) fn used(&self) -> BTreeSet<Vec<Atom>> {
+        let atoms = |cube: &[Id]| {
+            let mut atoms: Vec<Atom> = cube.iter().map(|id| self.list[*id as usize].clone()).collect();
+            atoms.sort();
+            atoms
+        };
+        self.used.iter().map(|cube| atoms(cube)).collect()
+    }
+
+    /// Keeps in mind from now on why predicates were decided as they were, or not any more.
+    pub(super) fn keep_reasons(&mut self, keep: bool) {
+        self.reasons = keep.then(Reasons::default);
+    }
+
+    /// The predicates without which some step or violation would no longer be seen to be impossible.
+    pub(super) fn needed(&self, predicates: &Predicates) -> BTreeSet<u32> {
+        let number = |id: Id| predicates.find(self.atom(id)).map(|(predicate, _)| predicate);
+        self.reasons.as_ref().map(|reasons| reasons.needed(&number)).unwrap_or_default()
+    }
+
+    fn id(&mut self, atom: &Atom) -> Id {
+        if let Some(id) = self.ids.get(atom) {
+            return *id;
+        }
+        let id = self.list.len() as Id;
+        self.list.push(atom.clone());
+        self.ids.insert(atom.clone(), id);
+        self.bytes += 256;
+        id
+    }
+
+    fn atom(&self, id: Id) -> &Atom {
+        &self.list[id as usize]
+    }
+
+    /// What follows for the goal, or whether there is a contradiction (which is *no*), from these
+    /// members of the conjunction as far as they are connected with it.
+    fn ask(&mut self, from: &[(Id, bool)], goal: Option<Id>) -> Truth {
+        let start: Vec<Var> = match goal {
+            Some(goal) => self.atom(goal).vars().collect(),
+            None => {
+                from.iter().filter(|(_, needed)| *needed).flat_map(|(id, _)| self.atom(*id).vars()).collect()
+            }
+        };
+        self.effort += LOOKED_AT * from.len() as u64;
+        let near = self.connected(from, start);
+        if near.is_empty() {
+            return Truth::Open;
+        }
+        let key = (sorted(near.iter().map(|(id, _)| *id).collect()), goal);
+        if let Some(known) = self.answers.get(&key) {
+            if let Some(reasons) = &mut self.reasons {
+                reasons.proved(known.core.iter().copied());
+            }
+            return known.truth;
+        }
+        let shaped = self.shaped(&key.0, goal);
+        let needed = |id: &Id| near.contains(&(*id, true));
+        let core: Rc<[Id]> =
+            shaped.core.iter().map(|at| key.0[*at as usize]).filter(|id| !needed(id)).collect();
+        if core.len() > 1 {
+            self.used.insert(sorted(core.to_vec()));
+        }
+        if let Some(reasons) = &mut self.reasons {
+            reasons.proved(core.iter().copied());
+        }
+        self.bytes += 96 + 4 * key.0.len();
+        self.answers.insert(key, Answered { truth: shaped.truth, core });
+        shaped.truth
+    }
+
+    /// The answer, from an equal question about other slots if there was one.
+    fn shaped(&mut self, known: &[Id], goal: Option<Id>) -> Answered {
+        let atoms: Vec<&Atom> = known.iter().map(|id| self.atom(*id)).collect();
+        let Renamed { atoms, goal, order } = renamed(&atoms, goal.map(|goal| self.atom(goal)));
+        let key = (atoms, goal);
+        let answered = match self.shapes.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let answered = self.prove(&key.0, key.1.as_ref());
+                self.bytes += 1024;
+                self.shapes.insert(key, answered.clone());
+                answered
+            }
+        };
+        let core = answered.core.iter().map(|at| order[*at as usize]).collect();
+        Answered { core, ..answered }
+    }
+
+    /// Asks the solver.
+    fn prove(&mut self, known: &[Atom], goal: Option<&Atom>) -> Answered {
+        let wrong: Vec<(Truth, Option<Atom>)> = match goal {
+            Some(goal) => vec![(Truth::Yes, Some(goal.negate())), (Truth::No, Some(goal.clone()))],
+            None => vec![(Truth::No, None)],
+        };
+        for (truth, extra) in wrong {
+            self.questions += 1;
+            self.effort += PROVED;
+            let atoms: Vec<Atom> = known.iter().cloned().chain(extra).collect();
+            if let Some(core) = quick_core(&atoms) {
+                let core = core.into_iter().filter(|at| *at < known.len()).map(|at| at as u32).collect();
+                return Answered { truth, core };
+            }
+        }
+        Answered { truth: Truth::Open, core: Rc::from([]) }
+    }
+
+    /// Those that a chain of common slots connects with these.
+    fn connected(&self, from: &[(Id, bool)], start: Vec<Var>) -> Vec<(Id, bool)> {
+        let mut vars: FxHashSet<Var> = start.into_iter().collect();
+        let (mut near, mut far): (Vec<_>, Vec<_>) = (Vec::new(), from.to_vec());
+        loop {
+            let before = near.len();
+            far.retain(|member| {
+                let atom = self.atom(member.0);
+                let touches = atom.vars().any(|var| vars.contains(&var));
+                if touches {
+                    vars.extend(atom.vars());
+                    near.push(*member);
+                }
+                !touches
+            });
+            if near.len() == before {
+                return near;
+            }
+        }
+    }
+
+    /// Asks from all that is known, or from one literal or cube after the other.
+    fn from_parts(&mut self, goal: Option<Id>) -> Truth {
+        let conjunction = self.conjunction.clone();
+        let Some(cubes) = self.cubes.take() else { return self.ask(&conjunction, goal) };
+        let required: Vec<(Id, bool)> = conjunction.iter().copied().filter(|(_, needed)| *needed).collect();
+        let is_known: FxHashSet<Id> =
+            conjunction.iter().filter(|(_, needed)| !needed).map(|(id, _)| *id).collect();
+        let mut truth = if required.is_empty() { Truth::Open } else { self.ask(&required, goal) };
+        let singles = conjunction.iter().filter(|(_, needed)| !needed).map(std::slice::from_ref);
+        for single in singles {
+            if truth == Truth::Open {
+                truth = self.ask(&[single, &required].concat(), goal);
+            }
+        }
+        for cube in &cubes {
+            if truth == Truth::Open && cube.iter().all(|id| is_known.contains(id)) {
+                let members = cube.iter().map(|id| (*id, false));
+                truth = self.ask(&members.chain(required.iter().copied()).collect::<Vec<_>>(), goal);
+            }
+        }
+        self.cubes = Some(cubes);
+        truth
+    }
+}
+
+fn sorted(mut ids: Vec<Id>) -> Box<[Id]> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into()
+}
+
+impl Judge for Prover {
+    fn clear(&mut self) {
+        self.conjunction.clear();
+        self.levels.clear();
+    }
+
+    fn know(&mut self, atom: &Atom) {
+        let id = self.id(atom);
+        self.conjunction.push((id, false));
+    }
+
+    fn require(&mut self, atom: &Atom) {
+        let id = self.id(atom);
+        self.conjunction.push((id, true));
+    }
+
+    fn is_consistent(&mut self) -> bool {
+        // What is known is known of something, so only what a step adds can contradict it.
+        let nothing_new = !self.conjunction.iter().any(|(_, needed)| *needed);
+        let consistent = nothing_new || self.from_parts(None) == Truth::Open;
+        if let Some(reasons) = self.reasons.as_mut().filter(|_| !consistent) {
+            reasons.impossible();
+        }
+        consistent
+    }
+
+    fn truth(&mut self, atom: &Atom) -> Truth {
+        let negated = atom.negate();
+        for (id, _) in &self.conjunction {
+            let found = &self.list[*id as usize];
+            if *found == *atom || *found == negated {
+                if let Some(reasons) = &mut self.reasons {
+                    reasons.proved([*id]);
+                }
+                return if *found == *atom { Truth::Yes } else { Truth::No };
+            }
+        }
+        let goal = self.id(atom);
+        self.from_parts(Some(goal))
+    }
+
+    fn push(&mut self) {
+        self.levels.push(self.conjunction.len());
+    }
+
+    fn pop(&mut self) {
+        let length = self.levels.pop().unwrap_or(0);
+        self.conjunction.truncate(length);
+    }
+
+    fn questions(&self) -> usize {
+        self.questions
+    }
+
+    fn effort(&self) -> u64 {
+        self.effort
+    }
+
+    fn decided(&mut self, predicate: u32) {
+        if let Some(reasons) = &mut self.reasons {
+            reasons.decided(predicate);
+        }
+    }
+
+    fn copied(&mut self, predicate: u32, from: u32) {
+        if let Some(reasons) = &mut self.reasons {
+            reasons.copied(predicate, from);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}

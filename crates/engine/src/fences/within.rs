@@ -1,0 +1,192 @@
+//! Fences that also keep store buffers short [003, sec. 6.2].
+//!
+//! The source proves programs with buffers of k stores and counts an overflow as a failure, so the fences
+//! that it reports keep every queue within k as well. Usually those are more than safety needs. The
+//! search is the same, by implicit hitting sets; a run in which a queue gets too long makes a
+//! clause just as a violation does. Where predicates see no such run but cannot exclude one, exact
+//! exploration looks for it. That nothing overflows shows in the proof: none of its controls
+//! has forgotten a store.
+
+use super::clause::Violating;
+use super::{FenceOptions, FencePoint, FenceSearch, Halt};
+use crate::ask::Bug;
+use crate::extrapolate::{Bounded, Extrapolate, Taken, within};
+use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
+use crate::stepping::{Stepping, chosen_initially};
+use crate::{Engine, Run};
+use evidence::{Certificate, Checked, Patience, Reason, Rejected, Stop, Task, Verdict, check, simplify};
+use machine::{Account, Stepper, TraceStep, replay_steps};
+use program::{EdgeId, Program};
+use std::collections::BTreeSet;
+
+/// Fences with which the program is safe and no queue ever holds more than `k` stores.
+#[derive(Debug)]
+pub struct FencesWithin {
+    /// The bound.
+    pub k: usize,
+    /// The fences, in the order of the source.
+    pub fences: Vec<FencePoint>,
+    /// What they cost together.
+    pub cost: u64,
+}
+
+/// The cheapest fences at a bound; the reasons if they were not found.
+pub fn fences_within(
+    task: &Task<'_>,
+    k: usize,
+    options: &FenceOptions,
+    run: &Run<'_>,
+) -> Result<Result<FencesWithin, Vec<Reason>>, Bug> {
+    match FenceSearch::new(task, &Extrapolate, options, run).solve_within(k) {
+        Ok(found) => Ok(Ok(found)),
+        Err(Halt::Unknown(reasons)) => Ok(Err(reasons)),
+        Err(Halt::NoCandidate(_)) => Ok(Err(vec![Reason::Overflow(k)])),
+        Err(Halt::Bug(bug)) => Err(bug),
+    }
+}
+
+impl FenceSearch<'_> {
+    fn solve_within(&mut self, k: usize) -> Result<FencesWithin, Halt> {
+        loop {
+            let Some(chosen) = self.problem.solve() else {
+                return Err(Halt::Unknown(vec![Reason::Overflow(k)]));
+            };
+            let (program, edges) = self.fence_set(&chosen).apply_with_map(self.task.program);
+            let task = Task { program: &program, ..self.task };
+            let (answer, _) = within(&task, self.run, k);
+            let clause = match answer.map_err(Halt::Unknown)? {
+                Bounded::Safe(proof) => {
+                    let forgets = proof
+                        .controls
+                        .iter()
+                        .any(|(_, shapes)| shapes.iter().any(|shape| !shape.forgotten.is_empty()));
+                    self.checked(&task, Verdict::Safe(Certificate::Cubes(proof)))?;
+                    if forgets {
+                        return Err(Halt::Unknown(vec![Reason::Overflow(k)]));
+                    }
+                    let fences = chosen.iter().map(|at| self.candidates[*at].clone()).collect();
+                    return Ok(FencesWithin { k, fences, cost: self.problem.cost(&chosen) });
+                }
+                Bounded::Violated(trace) => {
+                    let checked = self.checked(&task, Verdict::Unsafe(trace))?;
+                    let checked = simplify(&task, checked, self.run.monitor);
+                    let account = checked.account();
+                    account
+                        .map_or_else(BTreeSet::new, |account| self.clause(&program, account, &edges, &chosen))
+                }
+                Bounded::Overflows(taken) => {
+                    let account = self.account(&task, &taken)?;
+                    self.clause(&program, &account, &edges, &chosen)
+                }
+                Bounded::MayOverflow => {
+                    let taken =
+                        overfull(&task, k, self.run).ok_or(Halt::Unknown(vec![Reason::Overflow(k)]))?;
+                    let account = self.account(&task, &taken)?;
+                    self.clause(&program, &account, &edges, &chosen)
+                }
+            };
+            if clause.is_empty() {
+                return Err(Halt::Unknown(vec![Reason::Overflow(k)]));
+            }
+            self.problem.clauses.push(clause);
+        }
+    }
+
+    fn clause(
+        &self,
+        program: &Program,
+        account: &Account,
+        edges: &[Vec<EdgeId>],
+        chosen: &BTreeSet<usize>,
+    ) -> BTreeSet<usize> {
+        Violating::new(program, account, edges).clause(&self.candidates, chosen)
+    }
+
+    fn checked(&self, task: &Task<'_>, verdict: Verdict) -> Result<Checked, Halt> {
+        check(task, verdict, self.run.monitor).map_err(|why| match why {
+            Rejected::Stopped(stop) => Halt::Unknown(vec![Reason::Stopped(stop)]),
+            why => Halt::Bug(Bug { engine: Extrapolate.name(), why }),
+        })
+    }
+
+    fn account(&self, task: &Task<'_>, taken: &Taken) -> Result<Account, Halt> {
+        let mut patience = Patience::new(self.run.monitor, "replaying");
+        let replayed =
+            replay_steps(task.program, task.model, &taken.initial, &taken.steps, &mut || patience.lasts());
+        replayed.map_err(|why| match why {
+            machine::TraceRejected::Stopped => {
+                let stop = patience.found::<()>(None).err().unwrap_or(Stop::Interrupt);
+                Halt::Unknown(vec![Reason::Stopped(stop)])
+            }
+            why => Halt::Bug(Bug { engine: Extrapolate.name(), why: Rejected::Trace(why) }),
+        })
+    }
+}
+
+/// Exploration for a run in which a queue gets too long may look at this many states.
+const MOST_STATES: usize = 200_000;
+
+/// A run of the exact machine in which a queue holds more than `k` stores, if one is near.
+fn overfull(task: &Task<'_>, k: usize, run: &Run<'_>) -> Option<Taken> {
+    let machine = task.machine();
+    let mut system = Overfull { system: Stepping::wandering(Stepper::new(&machine)), most: k };
+    let limits = Limits {
+        order: Order::Breadth,
+        depth: None,
+        states: Some(MOST_STATES),
+        weight: Weight::Ignore,
+        monitor: run.monitor,
+    };
+    let found = search(&mut system, &limits);
+    let Ended::Goal(at, ()) = found.ended else { return None };
+    let (first, labels) = path(&mut system, &found.states, at);
+    let step = |(event, choice)| TraceStep::of(task.program, event, choice);
+    let initial = chosen_initially(task.program, &first);
+    Some(Taken { initial, steps: labels.into_iter().map(step).collect() })
+}
+
+/// A system in which heavy states are what we look for.
+struct Overfull<T> {
+    system: T,
+    most: usize,
+}
+
+impl<T: TransitionSystem> TransitionSystem for Overfull<T> {
+    type State = T::State;
+    type Label = T::Label;
+    type Goal = ();
+
+    const WORK: usize = T::WORK;
+
+    fn begin(&mut self) {
+        self.system.begin();
+    }
+
+    fn initial(&self) -> Box<dyn Iterator<Item = T::State> + '_> {
+        self.system.initial()
+    }
+
+    fn prepare(&mut self, state: &T::State) {
+        self.system.prepare(state);
+    }
+
+    fn successors(&self, state: &T::State, next: &mut T::State, visit: impl FnMut(T::Label, &T::State)) {
+        self.system.successors(state, next, visit);
+    }
+
+    fn bytes(&self) -> usize {
+        self.system.bytes()
+    }
+
+    fn goal(&self, state: &T::State) -> Option<()> {
+        (self.system.weight(state) > self.most).then_some(())
+    }
+
+    fn pack(&self, state: &T::State, out: &mut Vec<u8>) {
+        self.system.pack(state, out);
+    }
+
+    fn unpack(&self, bytes: &[u8], state: &mut T::State) {
+        self.system.unpack(bytes, state);
+    }
+}
