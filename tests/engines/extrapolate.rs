@@ -154,7 +154,7 @@ fn it_never_contradicts_the_data_of_the_corpus() {
         }
     }
     println!("{decided} of {cases} were decided");
-    assert!(decided * 2 > cases, "{decided} of {cases} were decided");
+    assert!(decided * 5 > cases * 2, "{decided} of {cases} were decided");
 }
 
 /// Programs with unbounded numbers, and what they are proved by.

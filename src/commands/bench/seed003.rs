@@ -234,18 +234,22 @@ fn proofs(bencher: &Bencher<'_>, given: bool) -> Result<BenchTable, String> {
     };
     let mut table =
         BenchTable { title: title.to_string(), columns: COLUMNS.to_vec(), ..BenchTable::default() };
-    let (mut total, mut published_total) = (0.0, 0.0);
+    let (mut total, mut on_cores, mut published_total) = (0.0, 0.0, 0.0);
     for subject in SUBJECTS {
         for published in subject.published {
-            let (cells, milliseconds) = proof(bencher, subject, published, given)?;
+            let (cells, [milliseconds, cpu]) = proof(bencher, subject, published, given)?;
             total += milliseconds;
+            on_cores += cpu;
             let seconds = published.4.unwrap_or_default() + published.8.unwrap_or_default();
             published_total += seconds;
             table.rows.push(cells);
         }
     }
     table.notes = vec![
-        format!("All rows together: {total:.0} ms; published: {published_total:.0} s, and four rows out of 10 h."),
+        format!(
+            "All rows together: {total:.0} ms, {on_cores:.0} ms of processors; published: {published_total:.0} s, \
+             and four rows out of 10 h."
+        ),
         "Predicates are counted as in the source, with those for the length and the content of buffers. Prover calls, \
          cubes, size and states: of all attempts on this model, without the proof under SC; ms to find: with it."
             .to_string(),
@@ -270,7 +274,7 @@ fn proof(
     subject: &Subject,
     published: &Published,
     given: bool,
-) -> Result<(Vec<BenchCell>, f64), String> {
+) -> Result<(Vec<BenchCell>, [f64; 2]), String> {
     let &Published(name, method, predicates, calls, build, cubes, size, states, explore) = published;
     let model = model(name)?;
     let file = if name == "pso" { subject.pso } else { subject.file };
@@ -288,7 +292,8 @@ fn proof(
     let last = phases.last();
     let thousands = |value: Option<f64>| value.map(|value| (value * 1000.0) as usize);
     let spent = build.map(|build| 1000.0 * (build + explore.unwrap_or_default()));
-    let milliseconds = [&found.time, &checked.time].iter().map(|cell| median(cell)).sum();
+    let together = |cells: [&BenchCell; 2]| cells.map(median).iter().sum();
+    let spent_here = [together([&found.time, &checked.time]), together([&found.cpu, &checked.cpu])];
     let cells = vec![
         subject.name.into(),
         name.into(),
@@ -309,7 +314,7 @@ fn proof(
         checked.time,
         spent.map_or(BenchCell::Text("> 10 h".to_string()), BenchCell::Milliseconds),
     ];
-    Ok((cells, milliseconds))
+    Ok((cells, spent_here))
 }
 
 fn median(cell: &BenchCell) -> f64 {

@@ -36,9 +36,9 @@ fn what_is_saved_can_be_pasted() {
 fn what_cannot_be_saved_is_said() {
     let folder = folder();
     let save = |args: &[&str]| {
-        folder.run(&[&["verify", "--model", "sc", "--save-predicates", "p.txt"], args].concat()).exits(2)
+        folder.run(&[&["verify", "--save-predicates", "p.txt"], args].concat()).exits(2)
     };
-    save(&["--engine", "explicit", "sb.fw"]).complains("no predicates to save").says("safe under SC");
+    save(&["--model", "sc", "--engine", "explicit", "sb.fw"]).complains("no predicates to save").says("safe under SC");
     save(&["--engine", "cegar", "--model", "all", "sb.fw"]).complains("one file and one model");
     save(&["--engine", "cegar", "sb.fw", "tickets.fw"]).complains("one file and one model");
     folder.write("p.txt", "mine");

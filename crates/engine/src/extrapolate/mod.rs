@@ -234,7 +234,11 @@ impl<'a> Work<'a> {
                 Within::Imprecise => self.doubts.push(Reason::Extrapolated { way: way.name(), k }),
             }
         }
-        Ok(Err(std::mem::take(&mut self.doubts)))
+        Ok(match self.refine(&sc) {
+            Verdict::Unsafe(trace) => Ok(Bounded::Violated(trace)),
+            Verdict::Unknown(reasons) => Err(reasons),
+            _ => Ok(Bounded::MayOverflow),
+        })
     }
 
     /// The proof under SC; otherwise the verdict.

@@ -35,13 +35,17 @@ pub(super) struct Prover {
     ids: FxHashMap<Atom, Id>,
     /// The conjunction; whether each is required by the step.
     conjunction: Vec<(Id, bool)>,
+    /// What of it is known, as a set.
+    known: Vec<u64>,
     levels: Vec<usize>,
     /// Answers by the atoms themselves: what is known, and the goal.
     answers: FxHashMap<(Box<[Id]>, Option<Id>), Answered>,
     /// Answers by the atoms under other names.
     shapes: FxHashMap<(Vec<Atom>, Option<Atom>), Answered>,
     /// The cubes that questions may begin from; all that is known if there are none.
-    pub(super) cubes: Option<Vec<Box<[Id]>>>,
+    cubes: Option<Vec<Box<[Id]>>>,
+    /// By goal and what is required: what follows from parts.
+    parts: FxHashMap<(Option<Id>, Box<[Id]>), Parts>,
     /// The cubes of two or more literals from which something followed.
     used: FxHashSet<Box<[Id]>>,
     /// Why predicates were decided as they were, if somebody wants to know.
@@ -65,6 +69,7 @@ impl Prover {
     pub(super) fn begin(&mut self, cubes: Option<&BTreeSet<Vec<Atom>>>) {
         self.used.clear();
         self.answers.clear();
+        self.parts.clear();
         self.bytes = 256 * self.list.len() + 1024 * self.shapes.len();
         self.cubes = cubes.map(|cubes| {
             let several = cubes.iter().filter(|cube| cube.len() > 1);
@@ -202,28 +207,101 @@ impl Prover {
     }
 
     /// Asks from all that is known, or from one literal or cube after the other.
-    fn from_parts(&mut self, goal: Option<Id>) -> Truth {
-        let conjunction = self.conjunction.clone();
-        let Some(cubes) = self.cubes.take() else { return self.ask(&conjunction, goal) };
-        let required: Vec<(Id, bool)> = conjunction.iter().copied().filter(|(_, needed)| *needed).collect();
-        let is_known: FxHashSet<Id> =
-            conjunction.iter().filter(|(_, needed)| !needed).map(|(id, _)| *id).collect();
-        let mut truth = if required.is_empty() { Truth::Open } else { self.ask(&required, goal) };
-        let singles = conjunction.iter().filter(|(_, needed)| !needed).map(std::slice::from_ref);
-        for single in singles {
-            if truth == Truth::Open {
-                truth = self.ask(&[single, &required].concat(), goal);
-            }
-        }
-        for cube in &cubes {
-            if truth == Truth::Open && cube.iter().all(|id| is_known.contains(id)) {
-                let members = cube.iter().map(|id| (*id, false));
-                truth = self.ask(&members.chain(required.iter().copied()).collect::<Vec<_>>(), goal);
-            }
-        }
+    fn conclude(&mut self, goal: Option<Id>) -> Truth {
+        let Some(cubes) = self.cubes.take() else {
+            let conjunction = std::mem::take(&mut self.conjunction);
+            let truth = self.ask(&conjunction, goal);
+            self.conjunction = conjunction;
+            return truth;
+        };
+        let required: Vec<(Id, bool)> =
+            self.conjunction.iter().copied().filter(|(_, needed)| *needed).collect();
+        let key = (goal, sorted(required.iter().map(|(id, _)| *id).collect()));
+        let mut parts = self.parts.remove(&key).unwrap_or_else(|| self.untried(&cubes, &key, &required));
+        let truth = self.part_by_part(&cubes, &mut parts, goal, &required);
+        self.parts.insert(key, parts);
         self.cubes = Some(cubes);
         truth
     }
+
+    /// What is known at the outset of what follows from single literals and cubes.
+    fn untried(
+        &mut self,
+        cubes: &[Box<[Id]>],
+        key: &(Option<Id>, Box<[Id]>),
+        required: &[(Id, bool)],
+    ) -> Parts {
+        let about: FxHashSet<Var> =
+            key.0.iter().chain(&key.1).flat_map(|id| self.atom(*id).vars().collect::<Vec<_>>()).collect();
+        let near = |cube: &[Id]| cube.iter().any(|id| self.atom(*id).vars().any(|var| about.contains(&var)));
+        let untried = (0..cubes.len() as u32).filter(|at| near(&cubes[*at as usize])).collect();
+        let alone = if required.is_empty() { Truth::Open } else { self.ask(required, key.0) };
+        Parts { alone, tried: Vec::new(), singles: Vec::new(), untried, cubes: Vec::new() }
+    }
+
+    /// What follows from a part of what is known, together with what is required.
+    fn part_by_part(
+        &mut self,
+        cubes: &[Box<[Id]>],
+        parts: &mut Parts,
+        goal: Option<Id>,
+        required: &[(Id, bool)],
+    ) -> Truth {
+        if parts.alone != Truth::Open {
+            return parts.alone;
+        }
+        for at in 0..self.conjunction.len() {
+            let (id, needed) = self.conjunction[at];
+            if !needed && !contains(&parts.tried, id) {
+                include(&mut parts.tried, id);
+                let truth = self.ask(&[&[(id, false)], required].concat(), goal);
+                parts.singles.extend((truth != Truth::Open).then_some((id, truth)));
+            }
+        }
+        let known = std::mem::take(&mut self.known);
+        let single = parts.singles.iter().find(|(id, _)| contains(&known, *id)).map(|(_, truth)| *truth);
+        let holds = |cube: &u32| cubes[*cube as usize].iter().all(|id| contains(&known, *id));
+        let cube = || parts.cubes.iter().find(|(cube, _)| holds(cube)).map(|(_, truth)| *truth);
+        let mut found = single.or_else(cube);
+        if found.is_none() {
+            let now: Vec<u32> = parts.untried.iter().copied().filter(holds).collect();
+            parts.untried.retain(|cube| !now.contains(cube));
+            for cube in now {
+                let members = cubes[cube as usize].iter().map(|id| (*id, false));
+                let from: Vec<(Id, bool)> = members.chain(required.iter().copied()).collect();
+                let truth = self.ask(&from, goal);
+                parts.cubes.extend((truth != Truth::Open).then_some((cube, truth)));
+                found = found.or((truth != Truth::Open).then_some(truth));
+            }
+        }
+        self.known = known;
+        found.unwrap_or(Truth::Open)
+    }
+}
+
+/// What follows for a goal from single literals and cubes, each together with what a step requires:
+/// the answers do not depend on what else is known.
+struct Parts {
+    /// From what is required alone.
+    alone: Truth,
+    /// The literals that were tried, as a set, and those that decide.
+    tried: Vec<u64>,
+    singles: Vec<(Id, Truth)>,
+    /// The cubes that were not tried yet, and those that decide.
+    untried: Vec<u32>,
+    cubes: Vec<(u32, Truth)>,
+}
+
+fn contains(set: &[u64], id: Id) -> bool {
+    set.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
+}
+
+fn include(set: &mut Vec<u64>, id: Id) {
+    let word = id as usize / 64;
+    if set.len() <= word {
+        set.resize(word + 1, 0);
+    }
+    set[word] |= 1 << (id % 64);
 }
 
 fn sorted(mut ids: Vec<Id>) -> Box<[Id]> {
@@ -235,11 +313,13 @@ fn sorted(mut ids: Vec<Id>) -> Box<[Id]> {
 impl Judge for Prover {
     fn clear(&mut self) {
         self.conjunction.clear();
+        self.known.clear();
         self.levels.clear();
     }
 
     fn know(&mut self, atom: &Atom) {
         let id = self.id(atom);
+        include(&mut self.known, id);
         self.conjunction.push((id, false));
     }
 
@@ -251,7 +331,7 @@ impl Judge for Prover {
     fn is_consistent(&mut self) -> bool {
         // What is known is known of something, so only what a step adds can contradict it.
         let nothing_new = !self.conjunction.iter().any(|(_, needed)| *needed);
-        let consistent = nothing_new || self.from_parts(None) == Truth::Open;
+        let consistent = nothing_new || self.conclude(None) == Truth::Open;
         if let Some(reasons) = self.reasons.as_mut().filter(|_| !consistent) {
             reasons.impossible();
         }
@@ -270,7 +350,7 @@ impl Judge for Prover {
             }
         }
         let goal = self.id(atom);
-        self.from_parts(Some(goal))
+        self.conclude(Some(goal))
     }
 
     fn push(&mut self) {
@@ -280,6 +360,9 @@ impl Judge for Prover {
     fn pop(&mut self) {
         let length = self.levels.pop().unwrap_or(0);
         self.conjunction.truncate(length);
+        self.known.clear();
+        let left = self.conjunction.iter().filter(|(_, needed)| !needed);
+        left.for_each(|(id, _)| include(&mut self.known, *id));
     }
 
     fn questions(&self) -> usize {
