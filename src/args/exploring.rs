@@ -40,6 +40,7 @@ impl Exploring {
             order: self.search.into(),
             max_buffer: Some(self.buffer),
             abstraction: self.abstracting.abstraction(),
+            buffers: self.abstracting.buffer_abstraction,
             threads: monitor.threads(),
         }
     }

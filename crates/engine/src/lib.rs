@@ -6,7 +6,9 @@
 //! engine and gives a [`Finding`], whose evidence was checked.
 
 mod ask;
+mod buffers;
 mod cegar;
+mod complete;
 mod explicit;
 mod fences;
 mod gaps;
@@ -21,7 +23,9 @@ mod search;
 mod stepping;
 
 pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
+pub use buffers::{BufferAbstraction, Buffers};
 pub use cegar::{Abstraction, Cegar};
+pub use complete::Complete;
 pub use explicit::Explicit;
 pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencedRun, FencesFound, NeededFence, Placed, Points,
@@ -52,6 +56,8 @@ pub struct Run<'a> {
     pub max_buffer: Option<usize>,
     /// How `cegar` makes its abstraction.
     pub abstraction: Abstraction,
+    /// What `buffers` knows of store buffers.
+    pub buffers: BufferAbstraction,
     /// How many threads may work at once. Answers do not depend on it.
     pub threads: usize,
 }
@@ -63,6 +69,7 @@ impl Default for Run<'_> {
             order: Order::Breadth,
             max_buffer: Some(USUAL_BUFFER),
             abstraction: Abstraction::default(),
+            buffers: BufferAbstraction::default(),
             threads: 1,
         }
     }
@@ -92,7 +99,7 @@ pub trait Engine: Sync {
 }
 
 /// All engines that decide safety; the first is the default.
-pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Lazy];
+pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Lazy, &Buffers, &Complete];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

@@ -7,6 +7,7 @@
 //! A published figure stands beside ours only for the same program, the same question and the
 //! same number of threads. Everything else is in a table of its own.
 
+mod complete;
 mod portfolio;
 mod seed000;
 mod seed004;
@@ -50,8 +51,14 @@ pub struct Bench {
 }
 
 /// All tables.
-pub const BENCHES: &[Bench] =
-    &[seed000::SEED000, seed000::ABSTRACTIONS, seed004::LAZY, seed004::ROBUST, portfolio::PORTFOLIO];
+pub const BENCHES: &[Bench] = &[
+    seed000::SEED000,
+    seed000::ABSTRACTIONS,
+    seed004::LAZY,
+    seed004::ROBUST,
+    portfolio::PORTFOLIO,
+    complete::COMPLETE,
+];
 
 /// Runs the command.
 pub fn bench(args: &args::Bench, console: &Console) -> Result<Exit, Failure> {
