@@ -10,9 +10,7 @@
 //! Elements that demand little are taken first: they cover most.
 
 use crate::{Answer, Engine, Run};
-use evidence::{
-    BasisProof, Certificate, Progress, Reason, Statistics, Stop, Stores, Task, Verdict, carries_over,
-};
+use evidence::{BasisProof, Certificate, Progress, Reason, Statistics, Stop, Stores, Task, Verdict};
 use machine::{Backward, Basis, Before, ElementId, Trace, Violation, replay};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,9 +46,6 @@ fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
         Ok(view) => view,
         Err(unbounded) => return (unknown(Reason::NotFinite(unbounded.span)), 0),
     };
-    if view.retimes() && !carries_over(task.program) {
-        return (unknown(Reason::CarriesNotOver), 0);
-    }
     let (ending, elements) = go_back(&view, Stores::InOrder, run);
     let verdict = match ending {
         Ending::Proved(certificate) => Verdict::Safe(certificate),

@@ -6,7 +6,7 @@
 //! violates, what leads there and where runs start are found anew from the program; of the certificate
 //! only the elements are believed to be there.
 
-use crate::{Monitor, Progress, Rejected, Stop, Stores, Task, carries_over};
+use crate::{Monitor, Progress, Rejected, Stop, Stores, Task};
 use machine::{Backward, Basis, Element};
 use std::fmt;
 
@@ -52,11 +52,7 @@ pub(crate) fn backward<'p>(task: &Task<'p>, stores: Stores) -> Result<Backward<'
         Stores::InOrder => Backward::new(task.program, task.model),
         Stores::Counted => Backward::multisets(task.program),
     };
-    let view = view.map_err(|_| BasisFlaw::NotFinite)?;
-    if view.retimes() && !carries_over(task.program) {
-        return Err(Rejected::CarriesNotOver);
-    }
-    Ok(view)
+    view.map_err(|_| BasisFlaw::NotFinite.into())
 }
 
 /// Checks a basis.

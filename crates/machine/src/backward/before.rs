@@ -130,12 +130,18 @@ impl Backward<'_> {
                 Some(view) => self.before_finding(thread, view, from, &rest, &demand, out),
                 None => {
                     let mut before = demand;
-                    let free = self.behaviours.values.free();
+                    let free = self.free_for(reads);
                     let done = rest.iter().chain(&free).try_for_each(|fact| before.memory_is(*fact));
                     out.extend(done.map(|()| before));
                 }
             }
         }
+    }
+
+    /// Loads wait for others' atomic sections, but what observers say can be seen at any time.
+    fn free_for(&self, facts: &[Fact]) -> Option<Fact> {
+        let watching = facts.iter().any(|(variable, _)| self.behaviours.values.is_watch(*variable));
+        self.behaviours.values.free().filter(|_| !watching)
     }
 
     /// What the view must be so that a thread finds these values at once.
@@ -309,7 +315,7 @@ impl Backward<'_> {
         let Some(facts) = self.letters.seen(letter) else { return };
         let mut before = now.clone();
         before.channels[view].pop();
-        let free = self.behaviours.values.free();
+        let free = self.free_for(facts);
         let done = facts.iter().chain(&free).try_for_each(|fact| before.memory_is(*fact));
         if let Some(element) = done.and_then(|()| self.sensible(&mut before)) {
             visit(Before::Glimpse { thread: ThreadId::new(thread), letter }, element);

@@ -17,7 +17,7 @@ use program::{Edge, EdgeId, Fence, Liveness, Loc, Op, Place, Program, RegId, Thr
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// More states of a thread than this are not taken to be finite data.
-const MOST_STATES: usize = 50_000;
+const MOST_STATES: usize = 40_000;
 
 /// A variable or the lock, by number, and the number of one of its values (from 1).
 pub type Fact = (u16, u16);
@@ -58,7 +58,8 @@ pub(super) enum ActKind {
 pub(super) struct Act {
     pub(super) from: u16,
     pub(super) to: u16,
-    pub(super) edge: EdgeId,
+    /// The edge of the program that it takes; an observer takes none.
+    pub(super) edge: Option<EdgeId>,
     pub(super) choice: Option<i64>,
     pub(super) kind: ActKind,
 }
@@ -66,6 +67,8 @@ pub(super) struct Act {
 /// A thread as an automaton. States are numbered from 1; 0 stands for any.
 pub(super) struct Behaviour {
     states: IndexSet<LocalState, FxBuildHasher>,
+    /// How many of them are states of the program.
+    real: u16,
     /// The acts between named states.
     pub(super) acts: Vec<Act>,
     /// The acts that lead to a state, and those that leave it.
@@ -78,9 +81,47 @@ pub(super) struct Behaviour {
 }
 
 impl Behaviour {
+    /// With one state and nothing to do.
+    pub(super) fn new(first: LocalState) -> Behaviour {
+        Behaviour {
+            states: std::iter::once(first).collect(),
+            real: 0,
+            acts: Vec::new(),
+            into: vec![Vec::new(); 2],
+            out_of: vec![Vec::new(); 2],
+            silent: FxHashMap::default(),
+            in_section: vec![false; 2],
+            first: 1,
+        }
+    }
+
+    /// How many states there are.
+    pub(super) fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Adds a state that is none of the program; its location has this number.
+    pub(super) fn add(&mut self, loc: usize, in_section: bool) -> u16 {
+        let state = LocalState { loc: Loc::new(loc), registers: Box::default() };
+        let number = self.states.insert_full(state).0 as u16 + 1;
+        self.into.push(Vec::new());
+        self.out_of.push(Vec::new());
+        self.in_section.push(in_section);
+        number
+    }
+
+    /// Adds an act.
+    pub(super) fn connect(&mut self, act: Act) {
+        let number = self.acts.len() as u32;
+        let name = self.silently(act.to, |_, _| {});
+        self.into[usize::from(name)].push(number);
+        self.out_of[usize::from(act.from)].push(number);
+        self.acts.push(act);
+    }
+
     /// The states that have names.
     pub(super) fn named(&self) -> impl Iterator<Item = u16> {
-        (1..=self.states.len() as u16).filter(|state| !self.silent.contains_key(state))
+        (1..=self.real).filter(|state| !self.silent.contains_key(state))
     }
 
     /// What a number stands for.
@@ -195,7 +236,7 @@ impl<'p> Draft<'p> {
             if self.states.len() > MOST_STATES {
                 return Err(Unbounded { span: edge.span });
             }
-            let act = Act { from, to: to as u16 + 1, edge: id, choice: step.choice, kind };
+            let act = Act { from, to: to as u16 + 1, edge: Some(id), choice: step.choice, kind };
             if !acts.iter().any(|other: &Act| other.to == act.to && other.kind == act.kind) {
                 acts.push(act);
             }
@@ -249,13 +290,14 @@ impl<'p> Draft<'p> {
             let alone = leaving[from] == 1 && act.kind == ActKind::Silent;
             // Nothing that goes round and round is passed over.
             if alone && observed[from - 1] == observed[to - 1] && !reaches(&silent, act.to, act.from) {
-                silent.insert(act.from, (act.edge, act.choice, act.to));
+                silent.extend(act.edge.map(|edge| (act.from, (edge, act.choice, act.to))));
             }
         }
         let in_section = std::iter::once(false)
             .chain(self.states.iter().map(|state| self.thread.in_atomic(state.loc)))
             .collect();
         let mut behaviour = Behaviour {
+            real: count as u16,
             states: self.states,
             acts: Vec::new(),
             into: vec![Vec::new(); count + 1],
@@ -269,11 +311,7 @@ impl<'p> Draft<'p> {
             if behaviour.silent.contains_key(&act.from) {
                 continue;
             }
-            let number = behaviour.acts.len() as u32;
-            let name = behaviour.silently(act.to, |_, _| {});
-            behaviour.into[usize::from(name)].push(number);
-            behaviour.out_of[usize::from(act.from)].push(number);
-            behaviour.acts.push(act);
+            behaviour.connect(act);
         }
         behaviour
     }

@@ -19,6 +19,8 @@ pub(super) struct Values {
     /// How many operations were performed to find them.
     work: Cell<usize>,
     variables: Vec<IndexSet<i64, FxBuildHasher>>,
+    /// Variables of observers.
+    watches: usize,
     /// Who may hold the lock; nobody may if there are no atomic sections.
     holders: usize,
 }
@@ -41,7 +43,12 @@ impl Values {
         let locks = |op: &Op| matches!(op, Op::Lock);
         let sections = program.threads.iter().any(|thread| thread.edges().iter().any(|edge| locks(&edge.op)));
         let holders = if sections { program.threads.len() } else { 0 };
-        Ok(Values { work: Cell::new(0), variables: variables.collect::<Result<_, _>>()?, holders })
+        Ok(Values {
+            work: Cell::new(0),
+            watches: 0,
+            variables: variables.collect::<Result<_, _>>()?,
+            holders,
+        })
     }
 
     /// How many values there are in all.
@@ -51,7 +58,18 @@ impl Values {
 
     /// How many variables there are, the lock included.
     pub(super) fn width(&self) -> usize {
-        self.variables.len() + usize::from(self.holders > 0)
+        self.variables.len() + usize::from(self.holders > 0) + self.watches
+    }
+
+    /// Adds a variable for an observer.
+    pub(super) fn watched(&mut self) -> u16 {
+        self.watches += 1;
+        self.width() as u16 - 1
+    }
+
+    /// Whether a variable is an observer's.
+    pub(super) fn is_watch(&self, variable: u16) -> bool {
+        (self.width() - self.watches..self.width()).contains(&usize::from(variable))
     }
 
     /// How many values an operation may load, plus one.
@@ -67,12 +85,19 @@ impl Values {
 
     /// The value that a fact speaks of; the lock has none.
     pub(super) fn value(&self, (variable, value): Fact) -> Option<i64> {
+        if self.is_watch(variable) && (1..=2).contains(&value) {
+            return Some(i64::from(value) - 1);
+        }
         let values = self.variables.get(usize::from(variable))?;
         values.get_index(usize::from(value).checked_sub(1)?).copied()
     }
 
     /// The fact that a variable has a value, if it can have it.
     pub(super) fn fact(&self, variable: VarId, value: i64) -> Option<Fact> {
+        let number = u16::try_from(variable.index()).ok()?;
+        if self.is_watch(number) {
+            return (0..=1).contains(&value).then_some((number, value as u16 + 1));
+        }
         let at = self.variables.get(variable.index())?.get_index_of(&value)?;
         Some((variable.index() as u16, at as u16 + 1))
     }

@@ -16,8 +16,8 @@
 //!   the queues are empty, and loads lag.
 //!
 //! States that the view reaches are, with what is on its way drained, states that the model reaches, and
-//! all of those. So it answers for failures, final states and properties that do not see what is
-//! on its way; where loads lag that leaves out some that look at memory and threads at once.
+//! all of those. So it answers for failures, final states and properties that do not see what is on its way;
+//! for those that look at memory and threads at once there are observers ([`watching`]).
 //!
 //! [`Element`]s say what is demanded of a state; [`Backward::predecessors`] lists what must be demanded
 //! one step before. Nothing here searches.
@@ -32,6 +32,7 @@ mod letters;
 mod pending;
 mod retime;
 mod violating;
+mod watching;
 
 pub use basis::{Basis, ElementId};
 pub use behaviour::{Fact, LocalState};
@@ -43,7 +44,8 @@ use behaviour::{Act, ActKind, Behaviour, Behaviours};
 use element::{Channel, Demand, Layout};
 use letters::Letters;
 use pending::Pending;
-use program::{Liveness, Op, Program, Span, ThreadId};
+use program::{Fence, Op, Program, Span, Thread, ThreadId};
+use watching::Watch;
 
 /// Data are not finite, as far as can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +99,6 @@ pub struct Backward<'p> {
     behaviours: Behaviours,
     letters: Letters,
     flow: Flow,
-    liveness: Liveness,
     /// By thread: the variables that it has queues for.
     queues: Vec<Vec<u16>>,
     /// By thread: whether its loads lag.
@@ -109,6 +110,8 @@ pub struct Backward<'p> {
     queue_channels: Vec<Vec<usize>>,
     view_channels: Vec<Option<usize>>,
     pending: Vec<Pending>,
+    /// How properties are watched that look at memory and threads at once.
+    watches: Vec<Watch>,
 }
 
 impl<'p> Backward<'p> {
@@ -130,7 +133,14 @@ impl<'p> Backward<'p> {
     }
 
     fn with(program: &'p Program, flow: Flow, ordered: bool) -> Result<Backward<'p>, Unbounded> {
-        let behaviours = Behaviours::of(program)?;
+        let mut behaviours = Behaviours::of(program)?;
+        let retimes = ordered
+            && match flow {
+                Flow::Direct => false,
+                Flow::InOrder => true,
+                Flow::PerVariable => program.threads.iter().any(has_store_fence),
+            };
+        let watches = if retimes { watching::watch(program, &mut behaviours)? } else { Vec::new() };
         let span = program.variables.first().map_or(Span::NONE, |variable| variable.span);
         let letters = Letters::of(&behaviours).ok_or(Unbounded { span })?;
         let (mut lags, queues) = channels(program, &behaviours, flow);
@@ -138,19 +148,17 @@ impl<'p> Backward<'p> {
             lags.fill(false);
         }
         let layout = Layout {
-            threads: program.threads.len(),
+            threads: behaviours.threads.len(),
             variables: behaviours.values.width(),
             channels: Vec::new(),
             own_from: letters.own_from(),
         };
         let (queue_channels, view_channels, pending) = Default::default();
-        let liveness = Liveness::of(program);
         let mut view = Backward {
             program,
             behaviours,
             letters,
             flow,
-            liveness,
             queues,
             lags,
             ordered,
@@ -158,9 +166,10 @@ impl<'p> Backward<'p> {
             queue_channels,
             view_channels,
             pending,
+            watches,
         };
         view.number_channels();
-        let threads = 0..program.threads.len();
+        let threads = 0..view.layout.threads;
         let pending: Option<Vec<Pending>> = threads.map(|thread| Pending::of(&view, thread)).collect();
         view.pending = pending.ok_or(Unbounded { span })?;
         Ok(view)
@@ -188,12 +197,6 @@ impl<'p> Backward<'p> {
         self.program
     }
 
-    /// Whether stores may reach memory sooner, and loads later, than under the model. Then a property must not
-    /// look at memory and at threads at once.
-    pub fn retimes(&self) -> bool {
-        self.flow == Flow::InOrder || self.lags.contains(&true)
-    }
-
     /// How many states threads have in all.
     pub fn local_states(&self) -> usize {
         self.behaviours.threads.iter().map(|thread| thread.named().count()).sum()
@@ -217,7 +220,10 @@ impl<'p> Backward<'p> {
                     let value = self.behaviours.values.value(fact);
                     value.is_some_and(|value| variable.initial.contains(&value.into()))
                 }
-                None => self.behaviours.values.free() == Some(fact),
+                None => {
+                    self.behaviours.values.free() == Some(fact)
+                        || self.behaviours.values.value(fact) == Some(0)
+                }
             }
         };
         at_entry
@@ -281,12 +287,10 @@ pub(crate) fn stored_values(program: &Program) -> Result<Vec<Vec<i64>>, Unbounde
 
 /// By thread: whether its loads lag, and the variables that it has queues for.
 fn channels(program: &Program, behaviours: &Behaviours, flow: Flow) -> (Vec<bool>, Vec<Vec<u16>>) {
-    let store_fence = |op: &Op| matches!(op, Op::Fence(program::Fence::Store));
-    let threads = program.threads.iter().zip(&behaviours.threads);
-    let lags = threads.map(|(thread, behaviour)| match flow {
+    let lags = behaviours.threads.iter().enumerate().map(|(at, behaviour)| match flow {
         Flow::Direct => false,
         Flow::InOrder => loads_behind_stores(behaviour),
-        Flow::PerVariable => thread.edges().iter().any(|edge| store_fence(&edge.op)),
+        Flow::PerVariable => program.threads.get(at).is_some_and(has_store_fence),
     });
     let queues = behaviours.threads.iter().map(|thread| {
         let written = thread.acts.iter().filter_map(|act| match act.kind {
@@ -299,6 +303,10 @@ fn channels(program: &Program, behaviours: &Behaviours, flow: Flow) -> (Vec<bool
         written
     });
     (lags.collect(), queues.collect())
+}
+
+fn has_store_fence(thread: &Thread) -> bool {
+    thread.edges().iter().any(|edge| matches!(edge.op, Op::Fence(Fence::Store)))
 }
 
 /// Whether a thread may load while a store of its own is buffered. If it never does, its stores may as well

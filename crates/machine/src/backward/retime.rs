@@ -18,7 +18,8 @@ type Time = (usize, bool);
 
 /// A step of a thread that waits for its time.
 struct Timed {
-    step: TraceStep,
+    /// None for what is no step of the program.
+    step: Option<TraceStep>,
     time: Option<Time>,
     /// It happens before the drains of these stores, by number.
     stores: Vec<usize>,
@@ -36,6 +37,8 @@ struct Following<'a, 'p> {
     /// By number of a store: when it drains.
     drained: Vec<Option<usize>>,
     drains: Vec<(Time, TraceStep)>,
+    /// When an observer looked: what happens later does not count.
+    looked: Option<Time>,
 }
 
 impl Backward<'_> {
@@ -51,8 +54,9 @@ impl Backward<'_> {
             steps: (0..threads).map(|_| Vec::new()).collect(),
             drained: Vec::new(),
             drains: Vec::new(),
+            looked: None,
         };
-        for thread in self.program.thread_ids() {
+        for thread in (0..threads).map(ThreadId::new) {
             let entry = self.behaviours.threads[thread.index()].entry();
             let state = following.pass_silently(thread, entry, 0);
             following.states.push(state);
@@ -82,13 +86,12 @@ impl Backward<'_> {
 
 impl Following<'_, '_> {
     /// Notes a step of a thread. Where loads do not lag it happens when it stands in the view's run.
-    fn note(&mut self, thread: ThreadId, edge: EdgeId, choice: Option<i64>, at: usize) -> &mut Timed {
-        let step = TraceStep::of(self.view.program, Event::Step { thread, edge }, choice);
+    fn note(&mut self, thread: ThreadId, edge: Option<EdgeId>, choice: Option<i64>, at: usize) {
+        let event = edge.map(|edge| Event::Step { thread, edge });
+        let step = event.map(|event| TraceStep::of(self.view.program, event, choice));
         let time = (!self.view.lags[thread.index()]).then_some((at, true));
         let steps = &mut self.steps[thread.index()];
         steps.push(Timed { step, time, stores: Vec::new() });
-        let last = steps.len() - 1;
-        &mut steps[last]
     }
 
     fn pass_silently(&mut self, thread: ThreadId, state: u16, at: usize) -> u16 {
@@ -96,7 +99,7 @@ impl Following<'_, '_> {
         let behaviour = &self.view.behaviours.threads[thread.index()];
         let state = behaviour.silently(state, |edge, choice| passed.push((edge, choice)));
         for (edge, choice) in passed {
-            self.note(thread, edge, choice, at);
+            self.note(thread, Some(edge), choice, at);
         }
         state
     }
@@ -113,6 +116,9 @@ impl Following<'_, '_> {
                 }
                 self.note(thread, act.edge, act.choice, at);
                 self.act(at, thread, &act.kind)?;
+                if thread.index() >= self.view.program.threads.len() {
+                    self.looked = Some((at, true));
+                }
                 self.states[thread.index()] = self.pass_silently(thread, act.to, at);
             }
         }
@@ -239,12 +245,15 @@ impl Following<'_, '_> {
                 let drains = stores.iter().filter_map(|number| self.drained[*number]);
                 let latest = drains.map(|at| (at, false)).fold(next, Time::min);
                 next = time.unwrap_or(latest);
-                timed.push((next, thread, step));
+                timed.extend(step.map(|step| (next, thread, step)));
             }
             all.extend(timed.into_iter().rev());
         }
         let last = self.drained.len() + all.len();
         all.extend(self.drains.drain(..).map(|(time, step)| (time, last, step)));
+        if let Some(looked) = self.looked {
+            all.retain(|(time, ..)| *time < looked);
+        }
         // What happens at one time keeps the order of its thread; drains come behind.
         all.sort_by_key(|(time, thread, _)| (*time, *thread));
         all.into_iter().map(|(_, _, step)| step).collect()
