@@ -1,9 +1,9 @@
-//! How `cegar` abstracts store buffers: for comparing the ways, and for hard cases.
+//! How `cegar` and `buffers` abstract store buffers: for comparing the ways, and for hard cases.
 
 use clap::{Args, ValueEnum};
-use engine::Abstraction;
+use engine::{Abstraction, BufferAbstraction};
 
-/// How `cegar` makes its abstraction.
+/// How abstractions are made.
 #[derive(Debug, Args)]
 pub struct Abstracting {
     /// cegar: which stores of a buffer are kept in order
@@ -17,6 +17,26 @@ pub struct Abstracting {
     /// cegar: explore all interleavings of steps that touch only registers
     #[arg(long)]
     pub no_reduction: bool,
+
+    /// buffers: what is known of stores on their way: set, multiset, k=N (the oldest N in order, the others
+    /// as a set) or auto (multiset, then as many in order as needed)
+    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = buffer_abstraction)]
+    pub buffer_abstraction: BufferAbstraction,
+}
+
+/// More stores in order than this are a mistake.
+const MOST_IN_ORDER: usize = 1 << 16;
+
+fn buffer_abstraction(text: &str) -> Result<BufferAbstraction, String> {
+    match text {
+        "set" => Ok(BufferAbstraction::Set),
+        "multiset" => Ok(BufferAbstraction::Multiset),
+        "auto" => Ok(BufferAbstraction::Auto),
+        other => {
+            let k = other.strip_prefix("k=").and_then(|k| k.parse().ok()).filter(|k| *k <= MOST_IN_ORDER);
+            k.map(BufferAbstraction::Oldest).ok_or_else(|| "expected set, multiset, k=N or auto".to_string())
+        }
+    }
 }
 
 impl Abstracting {

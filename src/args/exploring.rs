@@ -44,6 +44,7 @@ impl Exploring {
             max_buffer: Some(self.buffer.unwrap_or(engine::USUAL_BUFFER)),
             abstraction: self.abstracting.abstraction(),
             extrapolation: self.extrapolating.extrapolate.into(),
+            buffers: self.abstracting.buffer_abstraction,
             threads: monitor.threads(),
         }
     }

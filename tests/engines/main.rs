@@ -1,8 +1,10 @@
 //! What engines answer: verdicts, fences, robustness, limits.
 
+mod buffers;
 mod cegar;
 mod cegar_limits;
 mod cegar_unbounded;
+mod complete;
 mod corpus;
 mod every_engine;
 mod extrapolate;

@@ -170,13 +170,13 @@ fn engines(text: &str) -> (Vec<&'static str>, Vec<&'static str>, bool) {
 #[test]
 fn plans_fit_the_program() {
     let counts = "shared x; thread P { loop { x = x + 1; } } never x == 0 - 1;";
-    assert_eq!(engines(counts), (vec!["explicit", "lazy", "cegar", "gaps"], vec![], true));
+    assert_eq!(engines(counts), (vec!["explicit", "lazy", "cegar", "gaps"], vec!["complete"], true));
     let multiplies = "shared x; thread P { let a; a = any; x = a; } never x * x == 2;";
-    assert_eq!(engines(multiplies), (vec!["explicit", "lazy", "cegar"], vec!["gaps"], true));
+    assert_eq!(engines(multiplies), (vec!["explicit", "lazy", "cegar"], vec!["gaps", "complete"], true));
     // A sum outside of loops, and one modulo a constant inside.
     let finite = "shared x; thread P { x = x + 1; loop { x = (x + 1) % 3; } } never x == 5;";
     assert!(!engines(finite).2);
-    assert_eq!(engines(finite).0, ["explicit", "lazy", "cegar"]);
+    assert_eq!(engines(finite).0, ["explicit", "lazy", "cegar", "complete"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! answer from the text file, from the JSON file and in memory, with a large budget of memory
 //! and with a tiny one.
 
+mod basis;
 mod cubes;
 mod facts;
 mod final_states;

@@ -6,7 +6,9 @@
 //! engine and gives a [`Finding`], whose evidence was checked.
 
 mod ask;
+mod buffers;
 mod cegar;
+mod complete;
 mod explicit;
 mod extrapolate;
 mod fences;
@@ -22,7 +24,9 @@ mod search;
 mod stepping;
 
 pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
+pub use buffers::{BufferAbstraction, Buffers};
 pub use cegar::{Abstraction, Cegar, hinted};
+pub use complete::Complete;
 pub use explicit::Explicit;
 pub use extrapolate::{Extrapolate, Extrapolated, Extrapolation, Lifted, Lifting, Phase, extrapolate};
 pub use fences::{
@@ -56,6 +60,8 @@ pub struct Run<'a> {
     pub abstraction: Abstraction,
     /// What `extrapolate` carries over first.
     pub extrapolation: Extrapolation,
+    /// What `buffers` knows of store buffers.
+    pub buffers: BufferAbstraction,
     /// How many threads may work at once. Answers do not depend on it.
     pub threads: usize,
 }
@@ -68,6 +74,7 @@ impl Default for Run<'_> {
             max_buffer: Some(USUAL_BUFFER),
             abstraction: Abstraction::default(),
             extrapolation: Extrapolation::default(),
+            buffers: BufferAbstraction::default(),
             threads: 1,
         }
     }
@@ -97,7 +104,8 @@ pub trait Engine: Sync {
 }
 
 /// All engines that decide safety; the first is the default.
-pub const ENGINES: &[&dyn Engine] = &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Extrapolate, &Lazy];
+pub const ENGINES: &[&dyn Engine] =
+    &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Extrapolate, &Lazy, &Buffers, &Complete];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

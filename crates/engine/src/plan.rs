@@ -7,7 +7,7 @@
 
 use crate::fences::candidates::components;
 use crate::ranges::growing;
-use crate::{Cegar, Engine, Explicit, GapProofs, Lazy};
+use crate::{Cegar, Complete, Engine, Explicit, GapProofs, Lazy};
 use evidence::Task;
 use machine::{GapStepper, TSO};
 use program::{Edge, Loc, Program, Span};
@@ -25,6 +25,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &Lazy, fits: robustness },
     Candidate { engine: &Cegar, fits: predicates },
     Candidate { engine: &GapProofs, fits: order_and_gaps },
+    Candidate { engine: &Complete, fits: backwards },
 ];
 
 /// What a plan is made from.
@@ -127,6 +128,21 @@ fn order_and_gaps(facts: &Facts<'_>) -> Result<(usize, String), String> {
         (None, None) => {
             Err("no number can be seen to grow, so it would explore as many states as `explicit`".to_string())
         }
+    }
+}
+
+fn backwards(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    let place = |span| place(facts.task.program, span);
+    match (facts.growing, facts.piling_up) {
+        (Some(span), _) => Err(format!("numbers may grow without end, by {}", place(span))),
+        (None, None) => Err("store buffers cannot be seen to grow, so exploring ends too".to_string()),
+        (None, Some(span)) => Ok((
+            2,
+            format!(
+                "store buffers may grow without end, by {}; it ends whatever they do, if data are finite",
+                place(span)
+            ),
+        )),
     }
 }
 

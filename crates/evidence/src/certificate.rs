@@ -4,14 +4,18 @@
 //! written, read, told and put before other solvers; and one variant of [`Certificate`]. Its file
 //! form is one line in the list of [`crate::file::KINDS`].
 
+mod basis;
 mod cubes;
 mod listed;
+mod pools;
 mod via;
 
 pub use via::{Pass, Via};
 
+pub(crate) use basis::{BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET};
+pub(crate) use pools::POOL_SET;
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
 use crate::file::{EvidenceKind, RecordWriter};
@@ -19,7 +23,7 @@ use crate::known::KnownFacts;
 use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, Statistics, Stop, Task};
 use logic::Atom;
-use machine::{Gaps, Local, Recall, State, StateSet, Stepper, WithBuffers};
+use machine::{Element, Gaps, Local, Recall, State, StateSet, Stepper, WithBuffers};
 use program::ThreadId;
 use std::io::{self, Write};
 
@@ -53,6 +57,10 @@ pub enum Certificate {
     Cubes(CubeProof),
     /// A proof about a program that stands for this one.
     Via(Via),
+    /// What leads to violations, for finite data and buffers of any length.
+    Basis(BasisProof),
+    /// All reachable states, with sets of values for stores whose order is forgotten.
+    Pools(PoolProof),
 }
 
 impl Certificate {
@@ -61,14 +69,17 @@ impl Certificate {
             Certificate::Listed(listed) => listed,
             Certificate::Cubes(cubes) => cubes,
             Certificate::Via(via) => via,
+            Certificate::Basis(basis) => basis,
+            Certificate::Pools(pools) => pools,
         }
     }
 
-    /// The states it lists; a proof by cubes lists none.
+    /// The states it lists; a proof by cubes and one that goes backwards list none.
     pub fn set(&self) -> Option<&ClosedSet> {
         match self {
             Certificate::Listed(Listed { set, .. }) | Certificate::Via(Via { set, .. }) => Some(set),
-            Certificate::Cubes(_) => None,
+            Certificate::Pools(PoolProof { set, .. }) => Some(set),
+            Certificate::Cubes(_) | Certificate::Basis(_) => None,
         }
     }
 
@@ -119,6 +130,35 @@ pub struct Cube {
     pub control: u32,
     /// Predicates by number, each as it stands (true) or negated, in increasing order.
     pub literals: Vec<(u32, bool)>,
+}
+
+/// A finite basis of an upward-closed set of states ([`machine::Backward`]). The obligations: every
+/// violation is in the set; whoever can step into it is in it already; no run starts in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BasisProof {
+    /// What is known of stores on their way.
+    pub stores: Stores,
+    /// Its elements.
+    pub elements: Vec<Element>,
+}
+
+/// What a basis knows of the stores on their way to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stores {
+    /// All that the memory model does.
+    InOrder,
+    /// How many of each there are, and the newest per variable.
+    Counted,
+}
+
+/// All reachable states of a machine that keeps the k oldest stores of every queue in order and of the
+/// others the set of their values ([`machine::Pooled`]). The obligations are those of a closed set.
+#[derive(Debug)]
+pub struct PoolProof {
+    /// How many stores of a queue are kept in order.
+    pub k: usize,
+    /// The states.
+    pub set: ClosedSet,
 }
 
 /// A dictionary: what the numbers of controls mean.

@@ -5,6 +5,7 @@
 //! certificate, which may come from a file: a dictionary entry may be nonsense and a state
 //! may have too few values; that must end in a rejection, never in a panic.
 
+use crate::basis::BasisFlaw;
 use crate::cause::{Cause, cause};
 use crate::cubes::CubeFlaw;
 use crate::obligations::{Looking, Obligations};
@@ -146,6 +147,8 @@ pub enum Rejected {
     Window,
     /// A proof by cubes does not hold.
     Cubes(CubeFlaw),
+    /// A basis of what leads to violations is none.
+    Basis(BasisFlaw),
     /// Some attack has a witness, or could have one for all that is shown: not robust.
     Attack,
     /// Stores cannot be delayed as the certificate says.
@@ -181,6 +184,7 @@ impl fmt::Display for Rejected {
             Rejected::Doubt(at, _) => write!(f, "not all successors of state {} can be known", at + 1),
             Rejected::Window => write!(f, "the window or the precision is too small for the program"),
             Rejected::Cubes(flaw) => flaw.fmt(f),
+            Rejected::Basis(flaw) => flaw.fmt(f),
             Rejected::Attack => write!(f, "the program is not shown to be robust"),
             Rejected::Delay => write!(f, "stores cannot be delayed along the path given"),
             Rejected::NotForModel => write!(f, "robustness says nothing about this memory model"),
@@ -264,7 +268,8 @@ pub(crate) fn check_set(
     }
 }
 
-fn check_closed<'m>(
+/// As [`check_set`], as a domain knows the states.
+pub(crate) fn check_closed<'m>(
     domain: impl DataDomain<'m, Machine: WithBuffers>,
     looking: Looking,
     set: &ClosedSet,

@@ -44,6 +44,29 @@ pub struct KnownFacts {
 }
 
 impl KnownFacts {
+    /// What a proof that goes backwards knows: nothing of single places.
+    pub(crate) fn of_basis(elements: usize) -> KnownFacts {
+        let about = format!(
+            "The proof goes backwards from the violations, for store buffers of any length: {} say what a \
+             state must have so that a violation can be reached from it, and no run starts in such a state. \
+             It says nothing about single places.",
+            counted(elements, "element")
+        );
+        KnownFacts { about, ..KnownFacts::default() }
+    }
+
+    /// What a proof with sets of buffered values knows: nothing of single places.
+    pub(crate) fn of_pools(k: usize, states: usize) -> KnownFacts {
+        let about = format!(
+            "The proof lists {} of a machine that keeps the oldest {} of every buffer in order and forgets the \
+             order of the others, so it holds for store buffers of any length. It says nothing about single \
+             places.",
+            counted(states, "state"),
+            counted(k, "store"),
+        );
+        KnownFacts { about, ..KnownFacts::default() }
+    }
+
     /// What kind of proof this is and how to read it.
     pub fn about(&self) -> &str {
         &self.about

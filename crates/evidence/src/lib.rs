@@ -6,6 +6,7 @@
 //! file ([`write_evidence`]) and checked from there by anyone ([`check_file`]), in bounded
 //! memory.
 
+mod basis;
 mod cause;
 mod certificate;
 mod check;
@@ -27,8 +28,11 @@ mod task;
 mod verdict;
 mod witness;
 
+pub use basis::BasisFlaw;
 pub use cause::{Cause, Missed};
-pub use certificate::{Certificate, ClosedSet, Controls, Cube, CubeProof, Listed, Pass, Via};
+pub use certificate::{
+    BasisProof, Certificate, ClosedSet, Controls, Cube, CubeProof, Listed, Pass, PoolProof, Stores, Via,
+};
 pub use check::{Checked, Rejected, Violated, check};
 pub use cubes::CubeFlaw;
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};

@@ -6,6 +6,7 @@
 //! may hold anything.
 
 mod cubes;
+mod demand;
 
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -43,6 +44,17 @@ pub(crate) enum Record {
     Control { holder: Option<usize>, shapes: Vec<usize> },
     /// What holds and what fails in a control, by numbers of predicates.
     Cube { control: u32, holds: Vec<u32>, fails: Vec<u32> },
+    /// What an element of a basis demands: of every thread a location and the values of its live
+    /// registers, of variables their values, who is inside an atomic section (0: nobody, 1: the first
+    /// thread), of queues (thread, variable) their stores, and of threads what they find next, each their
+    /// own store (true) or what memory held.
+    Demand {
+        states: Vec<Option<(usize, Vec<i64>)>>,
+        memory: Vec<(usize, i64)>,
+        holder: Option<usize>,
+        queues: Vec<(usize, usize, Vec<i64>)>,
+        views: Vec<DemandedLetters>,
+    },
     /// What a variable starts with.
     Initial { variable: usize, value: String },
     /// A thread takes an edge, perhaps choosing a value.
@@ -62,6 +74,9 @@ pub(crate) enum Record {
     /// The last line: how many lines came before it.
     End(usize),
 }
+
+/// A thread, and what it finds next.
+type DemandedLetters = (usize, Vec<(bool, Vec<(usize, i64)>)>);
 
 impl Record {
     pub(crate) fn to_json(&self, remark: &str) -> String {
@@ -107,6 +122,7 @@ impl Record {
             | Record::Shape { .. }
             | Record::Control { .. }
             | Record::Cube { .. } => cubes::words(self),
+            Record::Demand { .. } => demand::words(self),
             Record::Initial { variable, value } => format!("initial {variable} {value}"),
             Record::Step { thread, edge, choice: None } => format!("step {thread} {edge}"),
             Record::Step { thread, edge, choice: Some(value) } => format!("step {thread} {edge} {value}"),
@@ -183,6 +199,7 @@ impl Record {
                 model: word(&mut words)?.to_string(),
                 program: word(&mut words)?.to_string(),
             },
+            "demand" => demand::read(&mut words)?,
             "recall" | "predicate" | "shape" | "control" | "cube" => cubes::read(kind, &mut words)?,
             other => return Err(format!("unknown line `{other}`")),
         };
@@ -260,6 +277,20 @@ mod tests {
             Record::Control { holder: Some(1), shapes: vec![0, 2] },
             Record::Cube { control: 7, holds: vec![], fails: vec![] },
             Record::Cube { control: 7, holds: vec![1, 4], fails: vec![0] },
+            Record::Demand {
+                states: vec![None, Some((3, vec![])), Some((0, vec![1, -2]))],
+                memory: vec![(0, -1)],
+                holder: Some(2),
+                queues: vec![(0, 1, vec![]), (2, 0, vec![7, -7])],
+                views: vec![(1, vec![(false, vec![(0, 1), (1, -1)]), (true, vec![(0, 2)]), (false, vec![])])],
+            },
+            Record::Demand {
+                states: vec![None],
+                memory: vec![],
+                holder: None,
+                queues: vec![],
+                views: vec![],
+            },
             Record::Initial { variable: 2, value: "-7".into() },
             Record::Step { thread: 1, edge: 2, choice: None },
             Record::Step { thread: 1, edge: 2, choice: Some("99999999999999999999".into()) },
@@ -305,8 +336,18 @@ mod tests {
             "first -1 : 0 : 1",
             "{",
         ];
-        let cubes =
-            ["recall 1 newest", "predicate le 0 1", "shape 0 0 x", "shape 0 0 : 1*", "cube 0 !", "control"];
+        let cubes = [
+            "recall 1 newest",
+            "demand x",
+            "demand 0 m1",
+            "demand 0 q1=2",
+            "demand 0 v0=x1=1",
+            "predicate le 0 1",
+            "shape 0 0 x",
+            "shape 0 0 : 1*",
+            "cube 0 !",
+            "control",
+        ];
         for line in [version].into_iter().chain(plain).chain(cubes) {
             assert!(Record::from_text(line).is_err(), "{line}");
             assert!(Record::from_json(line).is_err(), "{line}");

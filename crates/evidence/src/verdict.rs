@@ -115,6 +115,13 @@ pub enum Reason {
     CarriesNotOver,
     /// This many delays of stores were added, and there is still one that matters.
     Delays(usize),
+    /// By what is written here, values become too many to be taken for finitely many.
+    NotFinite(Span),
+    /// A violation was found that the exact machine does not take.
+    NotReplayed,
+    /// Which of the stores on their way come first is forgotten, and it matters: so many are kept in order,
+    /// or they are only counted.
+    OrderMatters(Option<usize>),
     /// There is no room for more or larger states in the data structures.
     Full,
 }
@@ -371,6 +378,21 @@ impl Reason {
             }
             Reason::Delays(count) => {
                 format!("after {count} delays of stores there are still others that matter")
+            }
+            Reason::NotFinite(span) => {
+                format!(
+                    "the engine is for finitely many values, and {} makes too many",
+                    quoted(program, *span)
+                )
+            }
+            Reason::NotReplayed => {
+                "a violation was found that cannot be replayed; please report this".to_string()
+            }
+            Reason::OrderMatters(None) => {
+                "counting the stores in buffers and forgetting their order is too coarse".to_string()
+            }
+            Reason::OrderMatters(Some(k)) => {
+                format!("forgetting the order of all but the oldest {k} stores of a buffer is too coarse")
             }
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(doubt) => doubt_text(doubt, program),

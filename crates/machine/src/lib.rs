@@ -6,6 +6,7 @@
 //! checks, for exploring.
 
 mod account;
+mod backward;
 mod buffered;
 mod code;
 mod compiled;
@@ -22,6 +23,7 @@ mod model;
 mod moves;
 mod pack;
 mod persistent;
+mod pooled;
 mod pso;
 mod robust;
 mod sc;
@@ -34,6 +36,9 @@ mod tso;
 mod violation;
 
 pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
+pub use backward::{
+    Backward, Basis, Before, Demanded, DemandedView, Element, ElementId, LocalState, Unbounded,
+};
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
 pub use domain::DataDomain;
@@ -46,6 +51,7 @@ pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
 pub use persistent::{Agents, Persistent};
+pub use pooled::Pooled;
 pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,

@@ -7,6 +7,7 @@
 //! A published figure stands beside ours only for the same program, the same question and the
 //! same number of threads. Everything else is in a table of its own.
 
+mod complete;
 mod portfolio;
 mod seed000;
 mod seed003;
@@ -58,6 +59,7 @@ pub const BENCHES: &[Bench] = &[
     seed004::LAZY,
     seed004::ROBUST,
     portfolio::PORTFOLIO,
+    complete::COMPLETE,
 ];
 
 /// Runs the command.

@@ -67,7 +67,7 @@ pub(crate) fn write_cubes(
     Ok(())
 }
 
-fn shape_record(thread: usize, shape: &Local) -> Record {
+pub(super) fn shape_record(thread: usize, shape: &Local) -> Record {
     let forgotten = shape.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
     Record::Shape { thread, location: shape.loc.index(), kept: kept_numbers(shape), forgotten }
 }

@@ -3,9 +3,9 @@
 //! `fencewright-evidence 1 KIND MODEL PROGRAM` opens a file; PROGRAM is a [`fingerprint`], so
 //! that evidence for another program is refused with a clear word (it would not pass anyway).
 //! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
-//! closed set as its dictionary (`global`, `local`) and its `state`s, perhaps after `gaps` and,
+//! closed set as its dictionary (`global`, `local` or `shape`) and its `state`s, perhaps after `gaps` or `recall` and,
 //! where robustness is the reason, `extend` lines that say which program it is about; a proof by
-//! cubes as `predicate`s, `shape`s, `control`s and `cube`s; a witness that a program is not robust
+//! cubes as `predicate`s, `shape`s, `control`s and `cube`s; one that goes backwards as `demand`s; a witness that a program is not robust
 //! as the steps of its run and one `delay`; all final states of a litmus test as `final` values, the
 //! agents whose steps go `first`, and states like those of a closed set. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
@@ -25,10 +25,14 @@ pub use write::write_evidence;
 
 pub(crate) use cubes::{check_cube_file, read_cubes, write_cubes};
 pub(crate) use read::Reading;
-pub(crate) use states::{check_states, fails_every_attack, read_states, read_states_of, write_closed};
+pub(crate) use states::{
+    check_states, check_states_on, fails_every_attack, read_states, read_states_of, write_closed,
+};
 pub(crate) use write::RecordWriter;
 
-use crate::certificate::{CLOSED_SET, CUBE_SET, FLAT_SET, GAP_SET, ROBUST_SET};
+use crate::certificate::{
+    BASIS, CLOSED_SET, CUBE_SET, FLAT_SET, GAP_SET, MULTISET_BASIS, POOL_SET, ROBUST_SET,
+};
 use crate::{Certificate, Checked, CheckedOutcomes, CheckedWitness, Rejected};
 use machine::Model;
 use program::Program;
@@ -123,6 +127,9 @@ pub(crate) const KINDS: &[EvidenceKind] = &[
     CUBE_SET,
     ROBUST_SET,
     FLAT_SET,
+    BASIS,
+    MULTISET_BASIS,
+    POOL_SET,
 ];
 
 /// A number that tells programs apart: 64-bit FNV-1a of the printed program.

@@ -4,13 +4,14 @@
 //! states that fit the budget.
 
 use super::FileError;
+use super::cubes::shape_record;
 use super::read::{Reading, RecordSource, Records};
 use super::write::RecordWriter;
 use crate::obligations::{Looking, check_stream};
 use crate::record::Record;
 use crate::robust::Attacks;
 use crate::{ClosedSet, Controls, Rejected, Task};
-use machine::{Entry, GapStepper, Gaps, Local, State, StateSet, Stepper};
+use machine::{DataDomain, Entry, GapStepper, Gaps, Local, Machine, State, StateSet, Stepper, WithBuffers};
 use program::{Loc, Program, ThreadId, VarId};
 use std::io;
 
@@ -21,18 +22,28 @@ pub(crate) fn check_states(
     gaps: Option<Gaps>,
     looking: Looking,
 ) -> Result<Dictionary, FileError> {
-    let threads = task.program.threads.len();
-    let states = dictionary(task.program, &mut reading.records)?;
-    let (open, budget) = (&reading.open, reading.budget);
-    let (machine, controls) = (task.machine(), &states.controls);
-    let scan = |visit: &mut dyn FnMut(usize, &State) -> _| scan(threads, open, visit);
+    let machine = task.machine();
     match gaps {
-        None => check_stream(Stepper::new(&machine), looking, controls, budget, scan)?,
+        None => check_states_on(reading, Stepper::new(&machine), looking),
         Some(gaps) => {
             let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
-            check_stream(domain, looking, controls, budget, scan)?;
+            check_states_on(reading, domain, looking)
         }
     }
+}
+
+/// As [`check_states`], as a domain knows them.
+pub(crate) fn check_states_on<'m>(
+    reading: &mut Reading<'_>,
+    domain: impl DataDomain<'m, Machine: WithBuffers>,
+    looking: Looking,
+) -> Result<Dictionary, FileError> {
+    let program = domain.stepper().machine().program();
+    let threads = program.threads.len();
+    let states = dictionary(program, &mut reading.records)?;
+    let (open, budget) = (&reading.open, reading.budget);
+    let scan = |visit: &mut dyn FnMut(usize, &State) -> _| scan(threads, open, visit);
+    check_stream(domain, looking, &states.controls, budget, scan)?;
     Ok(states)
 }
 
@@ -117,6 +128,12 @@ impl Dictionary {
                     None => return Err(records.wrong("this control does not exist in the program")),
                 }
             }
+            Record::Shape { thread, location, kept, forgotten } => {
+                match local(program, thread, location, &kept, &forgotten) {
+                    Some(local) => locals[thread].push(local),
+                    None => return Err(records.wrong("this control does not exist in the program")),
+                }
+            }
             _ => return Err(records.wrong("this does not fit states of the program")),
         }
         Ok(())
@@ -193,11 +210,14 @@ pub(crate) fn write_closed(program: &Program, set: &ClosedSet, out: &mut RecordW
     }
     for (thread, locals) in set.controls.locals.iter().enumerate() {
         for local in locals {
-            if !local.forgotten.is_empty() {
-                return Err(io::Error::other("a closed set forgets no stores"));
-            }
-            let buffer = kept_numbers(local);
-            out.put(&Record::Local { thread, location: local.loc.index(), buffer }, "")?;
+            let (location, buffer) = (local.loc.index(), kept_numbers(local));
+            out.put(
+                &match local.forgotten.is_empty() {
+                    true => Record::Local { thread, location, buffer },
+                    false => shape_record(thread, local),
+                },
+                "",
+            )?;
         }
     }
     let mut state = State::default();

@@ -1,0 +1,197 @@
+//! A decision that always ends where data are finite: backwards from the violations.
+//!
+//! Every element ([`machine::Backward`]) stands for all states that have what it demands, with anything
+//! more on its way to memory. The search starts with what violates something and adds what is demanded one
+//! step before, unless an element that is there already demands no more. Orders on elements are
+//! well-quasi-orders, so it ends [Abdulla, Čerāns, Jonsson, Tsay, LICS 1996]: with elements that no run
+//! starts in, which are the proof; or with one that a run starts in, and the steps from there are a run
+//! to a violation.
+//!
+//! Elements that demand little are taken first: they cover most.
+
+use crate::{Answer, Engine, Run};
+use evidence::{BasisProof, Certificate, Progress, Reason, Statistics, Stop, Stores, Task, Verdict};
+use machine::{Backward, Basis, Before, ElementId, Trace, Violation, replay};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How many elements pass between two looks at the monitor.
+const PATIENCE: usize = 64;
+
+/// What going back from an element costs, compared with exploring a state.
+const WORK: usize = 16;
+
+/// The engine.
+pub struct Complete;
+
+impl Engine for Complete {
+    fn name(&self) -> &'static str {
+        "complete"
+    }
+
+    fn about(&self) -> &'static str {
+        "goes backwards from violations; decides every program with finite data, for buffers of any length"
+    }
+
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        let (verdict, states) = decide(task, run);
+        let statistics = Statistics { states, ..Statistics::default() };
+        Answer { verdict, statistics, engine: self.name() }
+    }
+}
+
+fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
+    let unknown = |reason| Verdict::Unknown(vec![reason]);
+    let view = match Backward::new(task.program, task.model) {
+        Ok(view) => view,
+        Err(unbounded) => return (unknown(Reason::NotFinite(unbounded.span)), 0),
+    };
+    let (ending, elements) = go_back(&view, Stores::InOrder, run);
+    let verdict = match ending {
+        Ending::Proved(certificate) => Verdict::Safe(certificate),
+        Ending::Open(reason) => unknown(reason),
+        Ending::Reached(trace) => match trace {
+            Some(trace) if replay(task.program, task.model, &trace).is_ok() => Verdict::Unsafe(trace),
+            _ => unknown(Reason::NotReplayed),
+        },
+    };
+    (verdict, elements)
+}
+
+/// How going backwards ended.
+pub(crate) enum Ending {
+    /// No run starts in what leads to violations.
+    Proved(Certificate),
+    /// A run of the view leads to a violation; `None` if its steps do not follow each other.
+    Reached(Option<Trace>),
+    /// It did not end by itself.
+    Open(Reason),
+}
+
+/// Goes backwards from the violations; how that ended, and with how many elements.
+pub(crate) fn go_back(view: &Backward<'_>, stores: Stores, run: &Run<'_>) -> (Ending, usize) {
+    let mut search = Backwards::new(view, run);
+    let ended = search.start().and_then(|start| match start {
+        Some(found) => Ok(Some(found)),
+        None => search.go_back(),
+    });
+    let ending = match ended {
+        Ok(None) => {
+            let elements = search.basis.iter().cloned().collect();
+            Ending::Proved(Certificate::Basis(BasisProof { stores, elements }))
+        }
+        Ok(Some(first)) => Ending::Reached(search.trace(first)),
+        Err(reason) => Ending::Open(reason),
+    };
+    (ending, search.basis.len())
+}
+
+/// Where an element came from.
+#[derive(Clone, Copy)]
+enum Origin {
+    Violation(Violation),
+    /// This step leads to that element.
+    Before(Before, ElementId),
+}
+
+struct Backwards<'a, 'p> {
+    view: &'a Backward<'p>,
+    run: &'a Run<'a>,
+    basis: Basis,
+    /// By element.
+    origins: Vec<Origin>,
+    /// The least first; of equals the one that was found first.
+    waiting: BinaryHeap<Reverse<(usize, ElementId)>>,
+    taken: usize,
+    reported: usize,
+}
+
+impl<'a, 'p> Backwards<'a, 'p> {
+    fn new(view: &'a Backward<'p>, run: &'a Run<'a>) -> Backwards<'a, 'p> {
+        Backwards {
+            view,
+            run,
+            basis: Basis::new(),
+            origins: Vec::new(),
+            waiting: BinaryHeap::new(),
+            taken: 0,
+            reported: 0,
+        }
+    }
+
+    /// Adds what violates something; an element that a run starts in ends the search.
+    fn start(&mut self) -> Result<Option<ElementId>, Reason> {
+        let violations = self.view.violations().map_err(|unbounded| Reason::NotFinite(unbounded.span))?;
+        for (element, violation) in violations {
+            let found = self.add(element, Origin::Violation(violation));
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds an element unless it is covered; says if a run starts in it.
+    fn add(&mut self, element: machine::Element, origin: Origin) -> Option<ElementId> {
+        if self.basis.covering(self.view, &element).is_some() {
+            return None;
+        }
+        let starts = self.view.may_start(&element);
+        let weight = element.weight();
+        let id = self.basis.add(self.view, element);
+        self.origins.push(origin);
+        self.waiting.push(Reverse((weight, id)));
+        starts.then_some(id)
+    }
+
+    /// Goes back until nothing is left or a run starts in an element.
+    fn go_back(&mut self) -> Result<Option<ElementId>, Reason> {
+        let mut found = Vec::new();
+        while let Some(Reverse((_, id))) = self.waiting.pop() {
+            if self.basis.is_covered(id) {
+                continue;
+            }
+            if self.taken.is_multiple_of(PATIENCE) {
+                self.observe().map_err(Reason::Stopped)?;
+            }
+            self.taken += 1;
+            self.view.predecessors(self.basis.get(id), &mut |step, element| found.push((step, element)));
+            for (step, element) in found.drain(..) {
+                let starts = self.add(element, Origin::Before(step, id));
+                if starts.is_some() {
+                    return Ok(starts);
+                }
+            }
+        }
+        let _ = self.observe();
+        Ok(None)
+    }
+
+    fn observe(&mut self) -> Result<(), Stop> {
+        let new = self.taken - std::mem::replace(&mut self.reported, self.taken);
+        self.run.monitor.observe(&Progress {
+            phase: "going backwards",
+            states: self.basis.len(),
+            work: new * WORK,
+            waiting: self.waiting.len(),
+            bytes: 2 * self.basis.bytes() + self.origins.len() * size_of::<(Origin, usize, ElementId)>(),
+            ..Progress::default()
+        })
+    }
+
+    /// The run from an element that a run starts in.
+    fn trace(&self, first: ElementId) -> Option<Trace> {
+        let mut steps = Vec::new();
+        let mut at = first;
+        let violation = loop {
+            match self.origins[at.0 as usize] {
+                Origin::Violation(violation) => break violation,
+                Origin::Before(step, next) => {
+                    steps.push(step);
+                    at = next;
+                }
+            }
+        };
+        self.view.trace(self.basis.get(first), &steps, violation)
+    }
+}

@@ -1,0 +1,104 @@
+//! Checks a proof that goes backwards: a finite basis of a set that holds every violation.
+//!
+//! The set consists of all states that have what some element of the basis demands
+//! ([`machine::Backward`]). The obligations: every violation is in it; whoever can step into it is in it
+//! already, as far as a state can be reached at all; no run starts in it. Then no run ever enters it. What
+//! violates, what leads there and where runs start are found anew from the program; of the certificate
+//! only the elements are believed to be there.
+
+use crate::{Monitor, Progress, Rejected, Stop, Stores, Task};
+use machine::{Backward, Basis, Element};
+use std::fmt;
+
+/// How many elements pass between two looks at the monitor.
+const PATIENCE: usize = 256;
+
+/// Why a basis proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BasisFlaw {
+    /// The program's data cannot be seen to be finite.
+    NotFinite,
+    /// This element does not fit the program.
+    Malformed(usize),
+    /// A violation is missing.
+    ViolationMissing,
+    /// What can step into what this element demands is missing.
+    PredecessorMissing(usize),
+    /// A run may start with what this element demands.
+    Starts(usize),
+}
+
+impl fmt::Display for BasisFlaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BasisFlaw::NotFinite => write!(f, "the program's data are not seen to be finite"),
+            BasisFlaw::Malformed(at) => write!(f, "element {} does not fit the program", at + 1),
+            BasisFlaw::ViolationMissing => write!(f, "a violation is in none of the elements"),
+            BasisFlaw::PredecessorMissing(at) => write!(f, "a step to element {} comes from outside", at + 1),
+            BasisFlaw::Starts(at) => write!(f, "a run may start in element {}", at + 1),
+        }
+    }
+}
+
+impl From<BasisFlaw> for Rejected {
+    fn from(flaw: BasisFlaw) -> Rejected {
+        Rejected::Basis(flaw)
+    }
+}
+
+/// The program as the proof sees it, if it can be seen so.
+pub(crate) fn backward<'p>(task: &Task<'p>, stores: Stores) -> Result<Backward<'p>, Rejected> {
+    let view = match stores {
+        Stores::InOrder => Backward::new(task.program, task.model),
+        Stores::Counted => Backward::multisets(task.program),
+    };
+    view.map_err(|_| BasisFlaw::NotFinite.into())
+}
+
+/// Checks a basis.
+pub(crate) fn check_basis(
+    task: &Task<'_>,
+    stores: Stores,
+    elements: &[Element],
+    monitor: &dyn Monitor,
+) -> Result<(), Rejected> {
+    let view = backward(task, stores)?;
+    let mut basis = Basis::new();
+    for (at, element) in elements.iter().enumerate() {
+        if !view.has(element) {
+            return Err(BasisFlaw::Malformed(at).into());
+        }
+        if view.may_start(element) {
+            return Err(BasisFlaw::Starts(at).into());
+        }
+        observe(at, &basis, monitor).map_err(Rejected::Stopped)?;
+        if basis.covering(&view, element).is_none() {
+            basis.add(&view, element.clone());
+        }
+    }
+    for (element, _) in view.violations().map_err(|_| BasisFlaw::NotFinite)? {
+        if basis.covering(&view, &element).is_none() {
+            return Err(BasisFlaw::ViolationMissing.into());
+        }
+    }
+    for (at, element) in elements.iter().enumerate() {
+        observe(at, &basis, monitor).map_err(Rejected::Stopped)?;
+        let mut missing = false;
+        view.predecessors(element, &mut |_, before| {
+            missing = missing || (!view.covers(element, &before) && basis.covering(&view, &before).is_none());
+        });
+        if missing {
+            return Err(BasisFlaw::PredecessorMissing(at).into());
+        }
+    }
+    Ok(())
+}
+
+fn observe(at: usize, basis: &Basis, monitor: &dyn Monitor) -> Result<(), Stop> {
+    if at.is_multiple_of(PATIENCE) {
+        let progress =
+            Progress { phase: "checking", states: at, bytes: 2 * basis.bytes(), ..Progress::default() };
+        monitor.observe(&progress)?;
+    }
+    Ok(())
+}

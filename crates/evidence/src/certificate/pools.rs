@@ -1,0 +1,79 @@
+//! All reachable states of a machine that forgets the order of stores, with sets of values, as a proof.
+
+use super::{PoolProof, Proof};
+use crate::basis::BasisFlaw;
+use crate::check::check_closed;
+use crate::file::{
+    EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states, write_closed,
+};
+use crate::known::KnownFacts;
+use crate::numbers::counted;
+use crate::obligations::Looking;
+use crate::record::Record;
+use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
+use machine::{Pooled, Stepper};
+use std::io::{self, Write};
+
+pub(crate) const POOL_SET: EvidenceKind = EvidenceKind {
+    name: "pool-set",
+    ending: "pools",
+    only_tso: false,
+    check: |reading| {
+        let k = read_k(reading)?;
+        let task = reading.task;
+        let machine = machine(&task, k)?;
+        let states = check_states_on(reading, Stepper::new(&machine), Looking::ForViolations)?;
+        Ok(Claim::Safe(task.model, states.count()))
+    },
+    read: Some(|reading| {
+        let k = read_k(reading)?;
+        Ok(Certificate::Pools(PoolProof { k, set: read_states(reading)? }))
+    }),
+};
+
+fn machine<'p>(task: &Task<'p>, k: usize) -> Result<Pooled<'p>, Rejected> {
+    Pooled::new(task.program, task.model, k).map_err(|_| BasisFlaw::NotFinite.into())
+}
+
+fn read_k(reading: &mut Reading<'_>) -> Result<usize, FileError> {
+    match reading.records.next_record()? {
+        Some(Record::Recall { k, keep, forgotten }) if keep == "oldest" && forgotten == "pools" => Ok(k),
+        _ => Err(reading.records.wrong("it is missing how many stores are kept in order")),
+    }
+}
+
+impl Proof for PoolProof {
+    fn kind(&self) -> &'static EvidenceKind {
+        &POOL_SET
+    }
+
+    fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
+        let machine = machine(task, self.k)?;
+        check_closed(Stepper::new(&machine), Looking::ForViolations, &self.set, monitor)
+    }
+
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
+        let (keep, forgotten) = ("oldest".to_string(), "pools".to_string());
+        out.put(&Record::Recall { k: self.k, keep, forgotten }, "")?;
+        write_closed(task.program, &self.set, out)
+    }
+
+    fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
+        let message = "sets of buffered values have no form in SMT-LIB's linear arithmetic; \
+                       a closed set and a proof by cubes have one";
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+
+    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
+        Ok(KnownFacts::of_pools(self.k, self.set.states.len()))
+    }
+
+    fn how(&self, _: &Statistics) -> String {
+        let states = counted(self.set.states.len(), "state");
+        let kept = match self.k {
+            0 => "store buffers as sets".to_string(),
+            k => format!("the oldest {k} of every store buffer in order and the others as sets"),
+        };
+        format!("proved for store buffers of any length, with {kept}: {states}")
+    }
+}

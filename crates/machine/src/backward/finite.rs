@@ -1,0 +1,259 @@
+//! The values of variables, and what an edge can do with them.
+
+use super::Unbounded;
+use super::behaviour::Fact;
+use indexmap::IndexSet;
+use num_traits::ToPrimitive;
+use program::{Cond, Domain, Edge, Expr, Int, Op, Program, RegId, Span, ThreadId, VarId};
+use rustc_hash::FxBuildHasher;
+use std::cell::Cell;
+
+/// More values of a variable than this are not taken to be finite data.
+const MOST_VALUES: usize = 256;
+
+/// Who takes more operations than this to find all values is not taken to have finitely many.
+const MOST_WORK: usize = 1_000_000;
+
+/// The values that variables may have, as far as they are known.
+pub(super) struct Values {
+    /// How many operations were performed to find them.
+    work: Cell<usize>,
+    variables: Vec<IndexSet<i64, FxBuildHasher>>,
+    /// Variables of observers.
+    watches: usize,
+    /// Who may hold the lock; nobody may if there are no atomic sections.
+    holders: usize,
+}
+
+/// An edge taken with certain values of what it loads.
+pub(super) struct LoadedStep {
+    pub(super) registers: Vec<i64>,
+    pub(super) reads: Vec<(VarId, i64)>,
+    pub(super) writes: Vec<(VarId, i64)>,
+    pub(super) choice: Option<i64>,
+}
+
+impl Values {
+    /// The initial values.
+    pub(super) fn of(program: &Program) -> Result<Values, Unbounded> {
+        let listed = |domain: &Domain, span: Span| -> Result<IndexSet<i64, FxBuildHasher>, Unbounded> {
+            Ok(list(domain).ok_or(Unbounded { span })?.into_iter().collect())
+        };
+        let variables = program.variables.iter().map(|variable| listed(&variable.initial, variable.span));
+        let locks = |op: &Op| matches!(op, Op::Lock);
+        let sections = program.threads.iter().any(|thread| thread.edges().iter().any(|edge| locks(&edge.op)));
+        let holders = if sections { program.threads.len() } else { 0 };
+        Ok(Values {
+            work: Cell::new(0),
+            watches: 0,
+            variables: variables.collect::<Result<_, _>>()?,
+            holders,
+        })
+    }
+
+    /// How many values there are in all.
+    pub(super) fn count(&self) -> usize {
+        self.variables.iter().map(IndexSet::len).sum()
+    }
+
+    /// How many variables there are, the lock included.
+    pub(super) fn width(&self) -> usize {
+        self.variables.len() + usize::from(self.holders > 0) + self.watches
+    }
+
+    /// Adds a variable for an observer.
+    pub(super) fn watched(&mut self) -> u16 {
+        self.watches += 1;
+        self.width() as u16 - 1
+    }
+
+    /// Whether a variable is an observer's.
+    pub(super) fn is_watch(&self, variable: u16) -> bool {
+        (self.width() - self.watches..self.width()).contains(&usize::from(variable))
+    }
+
+    /// How many values an operation may load, plus one.
+    pub(super) fn known_to(&self, op: &Op) -> usize {
+        let mut known = 1;
+        op.for_each_part(&mut |part| {
+            if let Op::Load(_, variable) = part {
+                known += self.variables[variable.index()].len();
+            }
+        });
+        known
+    }
+
+    /// The value that a fact speaks of; the lock has none.
+    pub(super) fn value(&self, (variable, value): Fact) -> Option<i64> {
+        if self.is_watch(variable) && (1..=2).contains(&value) {
+            return Some(i64::from(value) - 1);
+        }
+        let values = self.variables.get(usize::from(variable))?;
+        values.get_index(usize::from(value).checked_sub(1)?).copied()
+    }
+
+    /// The fact that a variable has a value, if it can have it.
+    pub(super) fn fact(&self, variable: VarId, value: i64) -> Option<Fact> {
+        let number = u16::try_from(variable.index()).ok()?;
+        if self.is_watch(number) {
+            return (0..=1).contains(&value).then_some((number, value as u16 + 1));
+        }
+        let at = self.variables.get(variable.index())?.get_index_of(&value)?;
+        Some((variable.index() as u16, at as u16 + 1))
+    }
+
+    /// The numbers of the values of a variable.
+    pub(super) fn numbers(&self, variable: u16) -> std::ops::RangeInclusive<u16> {
+        1..=self.variables.get(usize::from(variable)).map_or(0, |values| values.len() as u16)
+    }
+
+    /// Nobody is inside an atomic section; nothing to say where there are none.
+    pub(super) fn free(&self) -> Option<Fact> {
+        (self.holders > 0).then_some((self.variables.len() as u16, 1))
+    }
+
+    /// A thread is inside an atomic section.
+    pub(super) fn held_by(&self, thread: ThreadId) -> Option<Fact> {
+        (self.holders > 0).then_some((self.variables.len() as u16, thread.index() as u16 + 2))
+    }
+
+    /// The facts that variables have these values, which are new perhaps.
+    pub(super) fn facts(&mut self, pairs: &[(VarId, i64)], span: Span) -> Result<Vec<Fact>, Unbounded> {
+        let mut facts = Vec::new();
+        for (variable, value) in pairs {
+            let values = &mut self.variables[variable.index()];
+            let at = values.insert_full(*value).0;
+            if values.len() > MOST_VALUES {
+                return Err(Unbounded { span });
+            }
+            facts.push((variable.index() as u16, at as u16 + 1));
+        }
+        facts.sort_unstable();
+        Ok(facts)
+    }
+
+    /// Everything that an edge can do with these registers. What is loaded into a register that nobody
+    /// reads (`unread`) is any value.
+    pub(super) fn perform(
+        &self,
+        edge: &Edge,
+        registers: Vec<i64>,
+        unread: &dyn Fn(RegId) -> bool,
+    ) -> Result<Vec<LoadedStep>, Unbounded> {
+        let mut parts = Vec::new();
+        edge.op.for_each_part(&mut |part| parts.push(part));
+        let start = LoadedStep { registers, reads: Vec::new(), writes: Vec::new(), choice: None };
+        let mut out = Vec::new();
+        let work = Work { values: self, span: edge.span, unread, alone: parts.len() == 1 };
+        work.perform(&parts, start, &mut out)?;
+        Ok(out)
+    }
+}
+
+/// An edge while it is taken.
+struct Work<'a> {
+    values: &'a Values,
+    span: Span,
+    unread: &'a dyn Fn(RegId) -> bool,
+    /// Whether there is one operation only.
+    alone: bool,
+}
+
+impl Work<'_> {
+    fn unbounded(&self) -> Unbounded {
+        Unbounded { span: self.span }
+    }
+
+    /// Performs the parts one after the other; every value that is loaded or chosen is a case.
+    fn perform(
+        &self,
+        parts: &[&Op],
+        mut step: LoadedStep,
+        out: &mut Vec<LoadedStep>,
+    ) -> Result<(), Unbounded> {
+        let work = &self.values.work;
+        work.set(work.get() + 1);
+        if work.get() > MOST_WORK {
+            return Err(self.unbounded());
+        }
+        let Some((part, rest)) = parts.split_first() else {
+            out.push(step);
+            return Ok(());
+        };
+        match part {
+            Op::Assign(register, value) => {
+                step.registers[register.index()] = self.eval(value, &step.registers)?;
+            }
+            Op::Assume(cond) => {
+                if !self.holds(cond, &step.registers)? {
+                    return Ok(());
+                }
+            }
+            Op::Havoc(register, domain) => {
+                let dead = (self.unread)(*register);
+                let values = if dead { None } else { Some(list(domain).ok_or_else(|| self.unbounded())?) };
+                for value in values.iter().flatten() {
+                    let mut case = step.with(*register, *value);
+                    case.choice = Some(*value);
+                    self.perform(rest, case, out)?;
+                }
+                return if dead { self.perform(rest, step.with(*register, 0), out) } else { Ok(()) };
+            }
+            Op::Load(register, variable) => return self.load(*register, *variable, rest, step, out),
+            Op::Store(variable, value) => {
+                let value = self.eval(value, &step.registers)?;
+                step.writes.retain(|(written, _)| written != variable);
+                step.writes.push((*variable, value));
+            }
+            Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock | Op::Block { .. } => {}
+        }
+        self.perform(rest, step, out)
+    }
+
+    fn load(
+        &self,
+        register: RegId,
+        variable: VarId,
+        rest: &[&Op],
+        step: LoadedStep,
+        out: &mut Vec<LoadedStep>,
+    ) -> Result<(), Unbounded> {
+        let known = step.writes.iter().chain(&step.reads).find(|(v, _)| *v == variable);
+        if let Some((_, value)) = known.copied() {
+            return self.perform(rest, step.with(register, value), out);
+        }
+        if self.alone && (self.unread)(register) {
+            return self.perform(rest, step.with(register, 0), out);
+        }
+        for value in &self.values.variables[variable.index()] {
+            let mut case = step.with(register, *value);
+            case.reads.push((variable, *value));
+            self.perform(rest, case, out)?;
+        }
+        Ok(())
+    }
+
+    fn eval(&self, value: &Expr<RegId>, registers: &[i64]) -> Result<i64, Unbounded> {
+        let value = value.eval(&|register| Int::from(registers[register.index()]));
+        value.ok().and_then(|value| value.to_i64()).ok_or_else(|| self.unbounded())
+    }
+
+    fn holds(&self, cond: &Cond<RegId>, registers: &[i64]) -> Result<bool, Unbounded> {
+        cond.eval(&|register| Int::from(registers[register.index()])).map_err(|_| self.unbounded())
+    }
+}
+
+impl LoadedStep {
+    fn with(&self, register: RegId, value: i64) -> LoadedStep {
+        let mut registers = self.registers.clone();
+        registers[register.index()] = value;
+        LoadedStep { registers, reads: self.reads.clone(), writes: self.writes.clone(), choice: self.choice }
+    }
+}
+
+/// The values of a domain, if there are few.
+fn list(domain: &Domain) -> Option<Vec<i64>> {
+    let Domain::Range(low, high) = domain else { return None };
+    let (low, high) = (low.to_i64()?, high.to_i64()?);
+    (high.checked_sub(low)? < MOST_VALUES as i64).then(|| (low..=high).collect())
+}

@@ -1,0 +1,333 @@
+//! Finite data and unbounded buffers, backwards: a well-structured view of the memory models.
+//!
+//! Data are finite, so the only thing without bound is what is on its way between threads and memory. If
+//! having more there never takes anything away, the states from which a violation can be reached form
+//! an upward-closed set, and such a set has finitely many least elements: going back from the violations
+//! ends, and decides [decidability of TSO and PSO: Atig, Bouajjani, Burckhardt, Musuvathi, POPL 2010].
+//! So each model is seen in a way in which more never hurts:
+//!
+//! * **PSO as it is.** A store that is not the newest of its queue may leave right before the next one of
+//!   the same queue, and nobody notices it: a queue with more older stores can do all that one with fewer
+//!   can. Only the newest store and whether there is one matter to the thread itself.
+//! * **TSO with lagging loads.** Stores of one queue leave in order, so none can be passed over. But a store
+//!   may reach memory at once if loads are allowed to find what memory held some time ago
+//!   ([`letters`]); a thread that has more to find can pass it over.
+//! * **Store fences under PSO** need both: between them stores wait in queues, a store fence waits until
+//!   the queues are empty, and loads lag.
+//!
+//! States that the view reaches are, with what is on its way drained, states that the model reaches, and
+//! all of those. So it answers for failures, final states and properties that do not see what is on its way;
+//! for those that look at memory and threads at once there are observers ([`watching`]).
+//!
+//! [`Element`]s say what is demanded of a state; [`Backward::predecessors`] lists what must be demanded
+//! one step before. Nothing here searches.
+
+mod basis;
+mod before;
+mod behaviour;
+mod described;
+mod element;
+mod finite;
+mod letters;
+mod pending;
+mod retime;
+mod violating;
+mod watching;
+
+pub use basis::{Basis, ElementId};
+pub use behaviour::{Fact, LocalState};
+pub use described::{Demanded, DemandedView};
+pub use element::Element;
+
+use crate::Model;
+use behaviour::{Act, ActKind, Behaviour, Behaviours};
+use element::{Channel, Demand, Layout};
+use letters::Letters;
+use pending::Pending;
+use program::{Fence, Op, Program, Span, Thread, ThreadId};
+use watching::Watch;
+
+/// Data are not finite, as far as can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unbounded {
+    /// A statement by which values become too many.
+    pub span: Span,
+}
+
+/// How stores reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    /// At once.
+    Direct,
+    /// A thread's in order.
+    InOrder,
+    /// A thread's to one variable in order.
+    PerVariable,
+}
+
+/// A step of the view, seen from behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Before {
+    /// A thread acts; by number.
+    Act {
+        /// The thread.
+        thread: ThreadId,
+        /// The act.
+        act: u32,
+    },
+    /// A thread takes in what memory holds.
+    Glimpse {
+        /// The thread.
+        thread: ThreadId,
+        /// The letter.
+        letter: u16,
+    },
+    /// A store of a thread's queue reaches memory, and the older ones of the queue right before it.
+    Drain {
+        /// The thread.
+        thread: ThreadId,
+        /// The variable and the value.
+        fact: Fact,
+        /// Whether the queue is empty afterwards.
+        last: bool,
+    },
+}
+
+/// A program with finite data under a model, backwards.
+pub struct Backward<'p> {
+    program: &'p Program,
+    behaviours: Behaviours,
+    letters: Letters,
+    flow: Flow,
+    /// By thread: the variables that it has queues for.
+    queues: Vec<Vec<u16>>,
+    /// By thread: whether its loads lag.
+    lags: Vec<bool>,
+    /// Whether the order of the older stores of a queue counts.
+    ordered: bool,
+    layout: Layout,
+    /// By thread: where its queues and its view stand among the channels.
+    queue_channels: Vec<Vec<usize>>,
+    view_channels: Vec<Option<usize>>,
+    pending: Vec<Pending>,
+    /// How properties are watched that look at memory and threads at once.
+    watches: Vec<Watch>,
+}
+
+impl<'p> Backward<'p> {
+    /// Sees a program under a model this way.
+    pub fn new(program: &'p Program, model: Model) -> Result<Backward<'p>, Unbounded> {
+        let flow = match (model.buffers(), model.one_queue()) {
+            (false, _) => Flow::Direct,
+            (true, true) => Flow::InOrder,
+            (true, false) => Flow::PerVariable,
+        };
+        Backward::with(program, flow, true)
+    }
+
+    /// Forgets the order of the stores on their way, but counts them: per thread and variable a multiset
+    /// beside the newest [004, sec. 3.2.2 and app. B]. Whatever a model that buffers stores does is
+    /// possible here, and more: a run need not be one of the model.
+    pub fn multisets(program: &'p Program) -> Result<Backward<'p>, Unbounded> {
+        Backward::with(program, Flow::PerVariable, false)
+    }
+
+    fn with(program: &'p Program, flow: Flow, ordered: bool) -> Result<Backward<'p>, Unbounded> {
+        let mut behaviours = Behaviours::of(program)?;
+        let retimes = ordered
+            && match flow {
+                Flow::Direct => false,
+                Flow::InOrder => true,
+                Flow::PerVariable => program.threads.iter().any(has_store_fence),
+            };
+        let watches = if retimes { watching::watch(program, &mut behaviours)? } else { Vec::new() };
+        let span = program.variables.first().map_or(Span::NONE, |variable| variable.span);
+        let letters = Letters::of(&behaviours).ok_or(Unbounded { span })?;
+        let (mut lags, queues) = channels(program, &behaviours, flow);
+        if !ordered {
+            lags.fill(false);
+        }
+        let layout = Layout {
+            threads: behaviours.threads.len(),
+            variables: behaviours.values.width(),
+            channels: Vec::new(),
+            own_from: letters.own_from(),
+        };
+        let (queue_channels, view_channels, pending) = Default::default();
+        let mut view = Backward {
+            program,
+            behaviours,
+            letters,
+            flow,
+            queues,
+            lags,
+            ordered,
+            layout,
+            queue_channels,
+            view_channels,
+            pending,
+            watches,
+        };
+        view.number_channels();
+        let threads = 0..view.layout.threads;
+        let pending: Option<Vec<Pending>> = threads.map(|thread| Pending::of(&view, thread)).collect();
+        view.pending = pending.ok_or(Unbounded { span })?;
+        Ok(view)
+    }
+
+    fn number_channels(&mut self) {
+        for thread in 0..self.queues.len() {
+            let of = thread as u16;
+            let first = self.layout.channels.len();
+            let queues = self.queues[thread].iter();
+            self.layout
+                .channels
+                .extend(queues.map(|variable| Channel::Queue { thread: of, variable: *variable }));
+            self.queue_channels.push((first..self.layout.channels.len()).collect());
+            let view = self.lags[thread].then(|| {
+                self.layout.channels.push(Channel::View { thread: of });
+                self.layout.channels.len() - 1
+            });
+            self.view_channels.push(view);
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// How many states threads have in all.
+    pub fn local_states(&self) -> usize {
+        self.behaviours.threads.iter().map(|thread| thread.named().count()).sum()
+    }
+
+    /// Whether whatever has all that `more` demands has all that `less` demands.
+    pub fn covers(&self, less: &Element, more: &Element) -> bool {
+        self.layout.covers(less, more)
+    }
+
+    /// Whether a run may start in a state that has what is demanded.
+    pub fn may_start(&self, element: &Element) -> bool {
+        let demand = self.layout.open(element);
+        let threads = demand.states.iter().zip(&self.behaviours.threads);
+        let at_entry = threads.into_iter().all(|(state, thread)| *state == 0 || *state == thread.first);
+        let is_initial = |(variable, value): (usize, &u16)| {
+            let fact = (variable as u16, *value);
+            match self.program.variables.get(variable) {
+                _ if *value == 0 => true,
+                Some(variable) => {
+                    let value = self.behaviours.values.value(fact);
+                    value.is_some_and(|value| variable.initial.contains(&value.into()))
+                }
+                None => {
+                    self.behaviours.values.free() == Some(fact)
+                        || self.behaviours.values.value(fact) == Some(0)
+                }
+            }
+        };
+        at_entry
+            && demand.memory.iter().enumerate().all(is_initial)
+            && demand.channels.iter().all(|word| word.is_empty() || **word == [0])
+    }
+
+    /// Closes what is demanded, unless no reachable state has it: a thread is inside an atomic section if
+    /// its location is, and what is on its way must be possible for the thread alone.
+    fn sensible(&self, demand: &mut Demand) -> Option<Element> {
+        for thread in self.program.thread_ids() {
+            let state = demand.states[thread.index()];
+            if state == 0 {
+                continue;
+            }
+            if let Some((lock, mine)) = self.behaviours.values.held_by(thread) {
+                if self.behaviours.threads[thread.index()].in_section[usize::from(state)] {
+                    demand.memory_is((lock, mine))?;
+                } else if demand.memory[usize::from(lock)] == mine {
+                    return None;
+                }
+            }
+            self.possible(thread.index(), state, demand).then_some(())?;
+        }
+        if !self.ordered {
+            for queue in self.queue_channels.iter().flatten() {
+                if let Some((_, older)) = demand.channels[*queue].split_last_mut() {
+                    older.sort_unstable();
+                }
+            }
+        }
+        Some(self.layout.close(demand))
+    }
+
+    /// Whether a thread in a state can have this on its way.
+    fn possible(&self, thread: usize, state: u16, demand: &Demand) -> bool {
+        let queues = &self.queue_channels[thread];
+        let own = self.view_channels[thread].map(|view| self.letters.stores(&demand.channels[view]));
+        let own = own.unwrap_or_default();
+        if own.is_empty() && queues.iter().all(|queue| demand.channels[*queue].is_empty()) {
+            return true;
+        }
+        self.pending[thread].at(state).iter().any(|pending| {
+            let newest = pending.newest.iter().zip(queues);
+            let fits = |(value, queue): (&u16, &usize)| {
+                demand.channels[*queue].last().is_none_or(|demanded| demanded == value)
+            };
+            pending.own[..] == own[..] && newest.into_iter().all(fits)
+        })
+    }
+}
+
+/// By variable: every value that any run under any model may store to it, and its initial values.
+pub(crate) fn stored_values(program: &Program) -> Result<Vec<Vec<i64>>, Unbounded> {
+    let values = Behaviours::of(program)?.values;
+    let of = |variable: u16| {
+        values.numbers(variable).filter_map(|number| values.value((variable, number))).collect()
+    };
+    Ok((0..program.variables.len() as u16).map(of).collect())
+}
+
+/// By thread: whether its loads lag, and the variables that it has queues for.
+fn channels(program: &Program, behaviours: &Behaviours, flow: Flow) -> (Vec<bool>, Vec<Vec<u16>>) {
+    let lags = behaviours.threads.iter().enumerate().map(|(at, behaviour)| match flow {
+        Flow::Direct => false,
+        Flow::InOrder => loads_behind_stores(behaviour),
+        Flow::PerVariable => program.threads.get(at).is_some_and(has_store_fence),
+    });
+    let queues = behaviours.threads.iter().map(|thread| {
+        let written = thread.acts.iter().filter_map(|act| match act.kind {
+            ActKind::Write((variable, _)) if flow == Flow::PerVariable => Some(variable),
+            _ => None,
+        });
+        let mut written: Vec<u16> = written.collect();
+        written.sort_unstable();
+        written.dedup();
+        written
+    });
+    (lags.collect(), queues.collect())
+}
+
+fn has_store_fence(thread: &Thread) -> bool {
+    thread.edges().iter().any(|edge| matches!(edge.op, Op::Fence(Fence::Store)))
+}
+
+/// Whether a thread may load while a store of its own is buffered. If it never does, its stores may as well
+/// drain at once: nobody can tell when they were issued.
+fn loads_behind_stores(behaviour: &Behaviour) -> bool {
+    let mut buffering = vec![false; behaviour.into.len()];
+    let mut work: Vec<u16> = Vec::new();
+    let stores = |act: &&Act| matches!(act.kind, ActKind::Write(_));
+    work.extend(behaviour.acts.iter().filter(stores).map(|act| behaviour.silently(act.to, |_, _| {})));
+    while let Some(state) = work.pop() {
+        if std::mem::replace(&mut buffering[usize::from(state)], true) {
+            continue;
+        }
+        for act in &behaviour.out_of[usize::from(state)] {
+            let act = &behaviour.acts[*act as usize];
+            match act.kind {
+                ActKind::Read(_) => return true,
+                ActKind::Fence | ActKind::Atomic { .. } => {}
+                _ => work.push(behaviour.silently(act.to, |_, _| {})),
+            }
+        }
+    }
+    false
+}

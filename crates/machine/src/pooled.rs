@@ -1,0 +1,135 @@
+//! Pools as finite sets of values: the set abstraction of store buffers, and partial coherence.
+//!
+//! Of every queue the k oldest stores are kept in order and the others are a set, per variable, beside
+//! the newest of them [004, sec. 3.2.1 and 3.2.3; k = 0 is the set abstraction]. The machine that forgets so is
+//! [`Buffered`]; here the pool of what it forgets is a number whose bits say which of the variable's values
+//! are in it. The values of a variable are those that [`Backward`](crate::Backward) finds: whatever any run
+//! stores is among them. A store that joins a pool, and a drain that takes one of it, become one move for
+//! each value; so moves are exact over numbers, and whatever walks concrete states walks these.
+//!
+//! A pool keeps what was drained from it (it stands for a set of which any part may have left): the states
+//! with smaller pools that destructive drains add [WM-D] allow nothing new.
+
+use crate::backward::stored_values;
+use crate::{
+    Buffered, Forgotten, Keep, Local, Machine, Model, MoveOf, Moves, Recall, Slot, Source, Unbounded,
+};
+use program::{Arith, Cond, Expr, Int, Loc, Program, Relation, ThreadId};
+
+/// A set has a bit for each value, and one bit is the sign.
+const MOST_VALUES: usize = 62;
+
+/// The machine of a memory model that forgets the order of all but the oldest stores of a queue.
+pub struct Pooled<'p> {
+    inner: Buffered<'p>,
+    /// By variable.
+    values: Vec<Vec<i64>>,
+}
+
+impl<'p> Pooled<'p> {
+    /// Keeps the k oldest stores of a queue in order.
+    pub fn new(program: &'p Program, model: Model, k: usize) -> Result<Pooled<'p>, Unbounded> {
+        let values = stored_values(program)?;
+        let large = program.variables.iter().zip(&values).find(|(_, values)| values.len() > MOST_VALUES);
+        if let Some((variable, _)) = large {
+            return Err(Unbounded { span: variable.span });
+        }
+        let recall = Recall { k, keep: Keep::Oldest, forgotten: Forgotten::Pools };
+        Ok(Pooled { inner: Buffered::recalling(program, model, recall), values })
+    }
+
+    /// The members of a pool of a variable.
+    pub fn members(&self, variable: usize, pool: i64) -> impl Iterator<Item = i64> + '_ {
+        let values = self.values.get(variable).into_iter().flatten().enumerate();
+        values.filter(move |(bit, _)| pool >> bit & 1 == 1).map(|(_, value)| *value)
+    }
+
+    /// A move that touches a pool as one move for each value; others as they are.
+    fn split(&self, step: MoveOf<Buffered<'p>>, out: &mut Vec<MoveOf<Buffered<'p>>>) {
+        let touches = |(slot, source): &(Slot, Source)| {
+            matches!(slot, Slot::Pool(..)) || matches!(source, Source::OneOf(_))
+        };
+        let Some(at) = step.set.iter().position(touches) else { return out.push(step) };
+        let (slot, source) = step.set[at].clone();
+        let mut push = |cond: Cond<Slot>, value: Expr<Slot>| {
+            let mut step = step.clone();
+            step.guard = Cond::and([step.guard, cond]);
+            step.set[at].1 = Source::Is(value);
+            out.push(step);
+        };
+        let values = |slot: Slot| {
+            let values = slot.buffered().and_then(|variable| self.values.get(variable.index()));
+            values.into_iter().flatten().enumerate().map(|(bit, value)| (Int::from(1_i64 << bit), *value))
+        };
+        match source {
+            Source::OneOf(pool) => {
+                for (bit, value) in values(pool) {
+                    let member = Expr::binary(Arith::And, pool, bit);
+                    push(Cond::compare(Relation::Ne, member, 0), Expr::from(value));
+                }
+            }
+            Source::Is(new) | Source::Joins(new) => {
+                let joins = matches!(step.set[at].1, Source::Joins(_));
+                let mut other = Vec::new();
+                for (bit, value) in values(slot) {
+                    let before = if joins { Expr::from(slot) } else { Expr::from(0) };
+                    let is = |relation| Cond::compare(relation, new.clone(), value);
+                    push(is(Relation::Eq), Expr::binary(Arith::Or, before, bit));
+                    other.push(is(Relation::Ne));
+                }
+                // There is no other value. If there were, no number would be large enough, and whoever
+                // takes the step would say so.
+                push(Cond::and(other), Expr::from(Int::from(1) << 80_u32));
+            }
+            Source::Any(_) => out.push(step),
+        }
+    }
+}
+
+impl Machine for Pooled<'_> {
+    type Global = Option<ThreadId>;
+    type Local = Local;
+
+    fn program(&self) -> &Program {
+        self.inner.program()
+    }
+
+    fn initial(&self) -> (Option<ThreadId>, Vec<Local>) {
+        self.inner.initial()
+    }
+
+    fn slots(&self, thread: ThreadId, local: &Local, out: &mut Vec<Slot>) {
+        self.inner.slots(thread, local, out);
+    }
+
+    fn location(&self, local: &Local) -> Loc {
+        self.inner.location(local)
+    }
+
+    fn drained(&self, local: &Local) -> bool {
+        self.inner.drained(local)
+    }
+
+    fn longest_queue(&self, local: &Local) -> usize {
+        self.inner.longest_queue(local)
+    }
+
+    fn may_have(&self, thread: ThreadId, local: &Local) -> bool {
+        self.inner.may_have(thread, local)
+    }
+
+    fn moves(
+        &self,
+        thread: ThreadId,
+        global: &Option<ThreadId>,
+        local: &Local,
+        out: &mut Vec<MoveOf<Self>>,
+    ) -> Moves {
+        let mut moves = Vec::new();
+        let complete = self.inner.moves(thread, global, local, &mut moves);
+        for step in moves {
+            self.split(step, out);
+        }
+        complete
+    }
+}

@@ -1,0 +1,178 @@
+//! Who decides programs with finite data: every engine and every abstraction of buffers beside each other,
+//! and the predecessor's own programs beside its published times.
+
+use super::{Bench, Bencher, Measured};
+use crate::report::{BenchCell, BenchTable};
+use engine::{
+    BufferAbstraction, Buffers, Cegar, Complete, Engine, Explicit, Finding, Lazy, Portfolio, Run, decide,
+};
+use evidence::Task;
+use machine::{Backward, MODELS, model_named};
+
+/// The decision that always ends, and the others.
+pub const COMPLETE: Bench = Bench {
+    name: "complete",
+    about: "programs with finite data: every engine and abstraction of buffers; Memorax' programs and times",
+    tables,
+};
+
+/// The part of a published time that ours should be at most.
+const WANTED: f64 = 0.1;
+
+fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
+    let memorax = memorax(bencher)?;
+    let own = own(bencher)?;
+    Ok(memorax.into_iter().chain([own]).collect())
+}
+
+/// What somebody says, and how long that took.
+fn asked(
+    bencher: &Bencher<'_>,
+    engine: &dyn Engine,
+    buffers: BufferAbstraction,
+    task: &Task<'_>,
+) -> Result<Measured<Finding>, String> {
+    let measured = bencher.measure(&task.program.name, |monitor| {
+        decide(task, engine, &Run { monitor, buffers, threads: monitor.threads(), ..Run::default() })
+    });
+    let Measured { answer, time, cpu, megabytes } = measured;
+    Ok(Measured { answer: answer.map_err(|bug| bug.to_string())?, time, cpu, megabytes })
+}
+
+fn word(measured: &Measured<Finding>) -> &'static str {
+    measured.answer.checked.verdict().word()
+}
+
+fn median(measured: &Measured<Finding>) -> Option<f64> {
+    match &measured.time {
+        BenchCell::Measured(times) => Some(times.median),
+        _ => None,
+    }
+}
+
+/// Memorax' programs: its verdict and its time, ours.
+fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
+    let Some(list) = bencher.foreign("memorax/expected.tsv") else { return Ok(None) };
+    let mut table = BenchTable {
+        title: "Memorax' programs".to_string(),
+        columns: vec![
+            "program",
+            "model",
+            "Memorax",
+            "its ms",
+            "complete",
+            "complete ms",
+            "elements",
+            "portfolio",
+            "portfolio ms",
+            "a tenth",
+        ],
+        ..BenchTable::default()
+    };
+    let (mut due, mut held) = (0, 0);
+    for row in list.lines().skip(1) {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let (Some(name), Some(times)) = (fields.first(), fields.get(5)) else { continue };
+        let Some(text) = bencher.foreign(&format!("memorax/{name}")) else { continue };
+        let program = bencher.parse(name, &text, Vec::new())?;
+        let seconds: Vec<Option<f64>> = times.split('/').map(|time| time.parse().ok()).collect();
+        for (at, model) in ["tso", "pso"].into_iter().enumerate() {
+            let Some(model) = model_named(model) else { continue };
+            let task = Task::safe(&program, model);
+            let backwards = asked(bencher, &Complete, BufferAbstraction::Auto, &task)?;
+            let best = asked(bencher, &Portfolio, BufferAbstraction::Auto, &task)?;
+            let theirs = seconds.get(at).copied().flatten().map(|seconds| 1000.0 * seconds);
+            let known = fields.get(at + 1).copied().unwrap_or_default();
+            let quick = |ours: &Measured<Finding>| {
+                theirs.zip(median(ours)).is_some_and(|(theirs, ours)| ours <= WANTED * theirs)
+                    && ours.answer.checked.holds().is_some()
+            };
+            // What took less than they print has no tenth.
+            let comparable = theirs.is_some_and(|theirs| theirs >= 100.0);
+            let holds = match (comparable, quick(&backwards), quick(&best)) {
+                (false, ..) => "",
+                (true, true, _) => "yes",
+                (true, false, true) => "portfolio",
+                (true, false, false) => "no",
+            };
+            due += usize::from(comparable);
+            held += usize::from(holds == "yes" || holds == "portfolio");
+            table.rows.push(vec![
+                (*name).into(),
+                model.name().to_uppercase().as_str().into(),
+                known.into(),
+                theirs.map_or(BenchCell::Missing, BenchCell::Milliseconds),
+                word(&backwards).into(),
+                backwards.time.clone(),
+                backwards.answer.statistics.states.into(),
+                word(&best).into(),
+                best.time.clone(),
+                holds.into(),
+            ]);
+        }
+    }
+    table.notes.push(format!(
+        "Memorax' times are those that came with its programs. At most a tenth of its time in {held} of {due} rows \
+         where it took 0.1 s or more."
+    ));
+    Ok(Some(table))
+}
+
+/// Our own programs with finite data.
+fn own(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Our programs with finite data".to_string(),
+        columns: vec![
+            "program", "model", "explicit", "cegar", "lazy", "set", "multiset", "auto", "complete",
+            "elements",
+        ],
+        ..BenchTable::default()
+    };
+    let (mut asked_of, mut decided) = (0, 0);
+    for (name, text) in bencher.corpus()? {
+        let program = bencher.own(&name, &text, None)?;
+        for model in MODELS {
+            let task = Task::safe(&program, *model);
+            if Backward::new(&program, *model).is_err() {
+                continue;
+            }
+            let (row, known) = compared(bencher, &name, &task)?;
+            table.rows.push(row);
+            asked_of += 1;
+            decided += usize::from(known);
+            if bencher.interrupt.is_raised() {
+                return Ok(table);
+            }
+        }
+    }
+    table.notes.push(format!("{decided} of {asked_of} questions were decided, by one or another."));
+    Ok(table)
+}
+
+/// A row, and whether anybody has an answer.
+fn compared(bencher: &Bencher<'_>, name: &str, task: &Task<'_>) -> Result<(Vec<BenchCell>, bool), String> {
+    let set = BufferAbstraction::Set;
+    let auto = BufferAbstraction::Auto;
+    let engines: [(&dyn Engine, BufferAbstraction); 7] = [
+        (&Explicit, auto),
+        (&Cegar, auto),
+        (&Lazy, auto),
+        (&Buffers, set),
+        (&Buffers, BufferAbstraction::Multiset),
+        (&Buffers, auto),
+        (&Complete, auto),
+    ];
+    let mut row: Vec<BenchCell> = vec![name.into(), task.model.name().to_uppercase().as_str().into()];
+    let (mut known, mut elements) = (false, BenchCell::Missing);
+    for (engine, buffers) in engines {
+        let measured = asked(bencher, engine, buffers, task)?;
+        let answered = measured.answer.checked.holds().is_some();
+        known |= answered;
+        let time = median(&measured).map_or(String::new(), |time| format!(" {time:.1} ms"));
+        let text = if answered { format!("{}{time}", word(&measured)) } else { "unknown".to_string() };
+        row.push(text.as_str().into());
+        elements = measured.answer.statistics.states.into();
+    }
+    row.push(elements);
+    Ok((row, known))
+}

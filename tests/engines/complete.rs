@@ -1,0 +1,168 @@
+//! The decision that always ends: it agrees with exploration wherever that ends, decides what no
+//! exploration does, and its evidence is accepted from memory and from files.
+
+use crate::support::corpus::{Case, corpus, expected, read};
+use crate::support::models::models;
+use crate::support::{random, texts};
+
+use engine::{Complete, Engine, Explicit, Run, engine_named};
+use evidence::{Ignore, MostStates, Reason, Task, Verdict, check};
+use machine::model_named;
+use program::Program;
+use std::collections::BTreeMap;
+
+fn seeds() -> u64 {
+    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000)
+}
+
+/// What an engine answers, with its evidence checked; the reasons of an unknown.
+fn asked(engine: &dyn Engine, task: &Task<'_>, most: usize) -> (&'static str, Vec<Reason>) {
+    let answer = engine.verify(task, &Run { monitor: &MostStates(most), ..Run::default() });
+    let checked = check(task, answer.verdict, &Ignore)
+        .unwrap_or_else(|why| panic!("evidence rejected: {why}\n{}", program::print(task.program)));
+    match checked.verdict() {
+        Verdict::Unknown(reasons) => ("unknown", reasons.clone()),
+        other => (other.word(), Vec::new()),
+    }
+}
+
+/// Compares one program under all models; what was found.
+fn compare(program: &Program, tally: &mut BTreeMap<String, usize>) {
+    for (model, _) in models() {
+        let task = Task::safe(program, model);
+        let (exact, _) = asked(&Explicit, &task, 20_000);
+        let (found, reasons) = asked(&Complete, &task, 4_000);
+        let told =
+            || format!("{}: {found}, explicit says {exact}\n{}", model.name(), program::print(program));
+        assert!(found == exact || found == "unknown" || exact == "unknown", "{}", told());
+        let allowed = |reason: &Reason| {
+            matches!(reason, Reason::Stopped(_) | Reason::CarriesNotOver | Reason::NotFinite(_))
+        };
+        assert!(reasons.iter().all(allowed), "{reasons:?}\n{}", told());
+        *tally.entry(format!("{} {found}", model.name())).or_default() += 1;
+        if exact == "unknown" && found != "unknown" {
+            *tally.entry(format!("{} new", model.name())).or_default() += 1;
+        }
+    }
+}
+
+#[test]
+fn random_programs_get_the_answer_of_exploration() {
+    let mut tally = BTreeMap::new();
+    for seed in 0..seeds() {
+        compare(&random::generate(seed), &mut tally);
+    }
+    println!("{tally:#?}");
+    let at_least = |what: &str, percent: u64| {
+        let found = tally.get(what).copied().unwrap_or(0) as u64;
+        assert!(found * 100 >= seeds() * percent, "{what}: only {found} of {}\n{tally:#?}", seeds());
+    };
+    for model in ["sc", "tso", "pso"] {
+        at_least(&format!("{model} safe"), 10);
+        at_least(&format!("{model} unsafe"), 10);
+    }
+    at_least("tso new", 1);
+    at_least("pso new", 1);
+}
+
+#[test]
+fn random_texts_get_the_answer_of_exploration() {
+    let mut tally = BTreeMap::new();
+    for seed in 0..seeds() / 2 {
+        if let Ok(program) = texts::read(&texts::generate(seed).text()) {
+            compare(&program, &mut tally);
+        }
+    }
+    println!("{tally:#?}");
+}
+
+#[test]
+fn corpus_programs_get_the_verdict_that_is_right() {
+    let (mut decided, mut cases, mut open) = (0, 0, Vec::new());
+    for path in corpus() {
+        let wanted = |case: &&Case| case.engine == "explicit";
+        for case in expected(&path).case.iter().filter(wanted) {
+            let program = read(&path, &case.define);
+            let task = Task::safe(&program, model_named(&case.model).expect("known"));
+            let (found, reasons) = asked(&Complete, &task, 3_000);
+            cases += 1;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            if found == "unknown" {
+                open.push(format!("{name} {} {:?}: {reasons:?}", case.model, case.define));
+                continue;
+            }
+            decided += 1;
+            assert_eq!(found, case.truth(), "{name} {} {:?}", case.model, case.define);
+        }
+    }
+    println!("{decided} of {cases} were decided; open:\n{}", open.join("\n"));
+    assert!(decided * 2 > cases, "{decided} of {cases} were decided; open:\n{}", open.join("\n"));
+}
+
+/// Programs whose buffers grow without end, so that no exploration ends.
+const ENDLESS: &[(&str, &str, &str)] = &[
+    (
+        "tso",
+        "safe",
+        "shared x, y; thread P { loop { x = 1; y = 1; x = 0; y = 0; } } \
+      thread Q { let a; loop { a = y; a = x; } } never Q.a > 1;",
+    ),
+    // Stores of a thread stay in order under TSO, however many there are.
+    (
+        "tso",
+        "safe",
+        "shared x, y; thread P { loop { x = 1; y = 1; x = 2; y = 2; x = 0; y = 0; } } \
+      thread Q { let a, b; await y == 1; a = x; assert a == 1 || a == 2 || a == 0; await y == 2; b = x; assert b != 3; }",
+    ),
+    (
+        "pso",
+        "unsafe",
+        "shared x, y; thread P { loop { x = 1; y = 1; } } \
+      thread Q { await y == 1; assert x == 1; }",
+    ),
+    (
+        "tso",
+        "safe",
+        "shared x, y; thread P { loop { x = 1; y = 1; } } \
+      thread Q { await y == 1; assert x == 1; }",
+    ),
+    (
+        "pso",
+        "safe",
+        "shared x, y; thread P { loop { x = 1; fence store; y = 1; } } \
+      thread Q { await y == 1; assert x == 1; }",
+    ),
+    // Peterson's flags without fences, the loser storing on and on.
+    (
+        "tso",
+        "unsafe",
+        "shared x, y; thread P { x = 1; assume y == 0; cs: skip; } \
+      thread Q { y = 1; assume x == 0; cs: loop { y = 1; } } never P@cs && Q@cs;",
+    ),
+];
+
+#[test]
+fn what_no_exploration_ends_on_is_decided() {
+    for (model, expected, text) in ENDLESS {
+        let program = texts::read(text).expect("a program");
+        let task = Task::safe(&program, model_named(model).expect("known"));
+        let (found, reasons) = asked(&Complete, &task, 1_000_000);
+        assert_eq!(found, *expected, "{model}: {reasons:?}\n{text}");
+    }
+    let path = corpus().into_iter().find(|path| path.ends_with("thesis_3_3.fw")).expect("in the corpus");
+    let program = read(&path, &BTreeMap::new());
+    for model in ["sc", "tso", "pso"] {
+        let task = Task::safe(&program, model_named(model).expect("known"));
+        assert_eq!(asked(&Complete, &task, 1_000_000).0, "safe", "{model}");
+    }
+}
+
+#[test]
+fn data_without_end_are_no_question_for_it() {
+    let program = texts::read("shared x; thread P { loop { x = x + 1; } } never x == 7;").expect("a program");
+    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let (found, reasons) = asked(engine_named("complete").expect("an engine"), &task, 1_000_000);
+    assert_eq!(found, "unknown");
+    assert!(matches!(reasons[..], [Reason::NotFinite(_)]), "{reasons:?}");
+    assert!(reasons[0].text(&program).contains("x + 1"), "{}", reasons[0].text(&program));
+}
