@@ -48,6 +48,18 @@ pub(crate) fn write_listed(
     Ok(script.count)
 }
 
+/// Writes one question about constants of these names, to be answered `unsat`.
+pub(crate) fn write_question(out: &mut dyn Write, names: &[String], asserts: &[String]) -> io::Result<()> {
+    writeln!(out, "(push 1)")?;
+    for name in names {
+        writeln!(out, "(declare-const {name} Int)")?;
+    }
+    for assert in asserts {
+        writeln!(out, "(assert {assert})")?;
+    }
+    writeln!(out, "(check-sat)\n(pop 1)")
+}
+
 /// Why there is no script.
 fn unwritten(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
@@ -139,13 +151,8 @@ impl<M: WithBuffers> ListedScript<'_, M> {
     }
 
     fn ask(&mut self, asserts: &[String]) -> io::Result<()> {
-        writeln!(self.out, "(push 1)")?;
-        for assert in asserts {
-            writeln!(self.out, "(assert {assert})")?;
-        }
-        writeln!(self.out, "(check-sat)\n(pop 1)")?;
         self.count += 1;
-        Ok(())
+        write_question(self.out, &[], asserts)
     }
 
     fn initial(&mut self) -> io::Result<()> {

@@ -90,6 +90,15 @@ impl Op {
         Op::Block { locked: true, parts }
     }
 
+    /// Operations that store nothing, as one step.
+    pub fn together(mut parts: Vec<Op>) -> Op {
+        match parts.len() {
+            0 => Op::Skip,
+            1 => parts.swap_remove(0),
+            _ => Op::Block { locked: false, parts },
+        }
+    }
+
     /// Calls `visit` on every operation that is not itself a `Block`: this one, or its parts.
     pub fn for_each_part<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
         match self {

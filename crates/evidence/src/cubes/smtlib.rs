@@ -12,7 +12,7 @@ use super::atoms::AtomId;
 use super::steps::{CubeStep, Image};
 use super::valid::validate;
 use super::{CubeChecker, CubeObligations};
-use crate::smtlib::{junction, name_of};
+use crate::smtlib::{junction, name_of, write_question};
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
 use logic::{Atom, Formula, Linear, Terms, Var, smtlib_formula};
@@ -128,16 +128,8 @@ impl CubeScript<'_, '_> {
     }
 
     fn ask(&mut self, declared: &[String], asserts: &[String]) -> io::Result<()> {
-        writeln!(self.out, "(push 1)")?;
-        for name in declared {
-            writeln!(self.out, "(declare-const {name} Int)")?;
-        }
-        for assert in asserts {
-            writeln!(self.out, "(assert {assert})")?;
-        }
-        writeln!(self.out, "(check-sat)\n(pop 1)")?;
         self.count += 1;
-        Ok(())
+        write_question(self.out, declared, asserts)
     }
 
     fn initial(&mut self, covered: bool, control: Option<u32>) -> io::Result<()> {

@@ -113,7 +113,7 @@ impl LitmusLowering<'_> {
         };
         let parts: Vec<Op> = numbers.filter_map(extend).collect();
         if !parts.is_empty() {
-            self.builder.step(end, together(parts), Span::NONE);
+            self.builder.step(end, Op::together(parts), Span::NONE);
         }
     }
 
@@ -291,7 +291,7 @@ impl LitmusLowering<'_> {
         };
         match self.place(at, instruction, to)? {
             Destination::Register(to) => {
-                way.push(together([flags, vec![Op::Assign(to, result)]].concat()));
+                way.push(Op::together([flags, vec![Op::Assign(to, result)]].concat()));
             }
             Destination::Memory(variable) if instruction.locked => {
                 let parts = [way, flags, vec![Op::Store(variable, result)]].concat();
@@ -299,7 +299,7 @@ impl LitmusLowering<'_> {
             }
             Destination::Memory(variable) => {
                 if !flags.is_empty() {
-                    way.push(together(flags));
+                    way.push(Op::together(flags));
                 }
                 way.push(Op::Store(variable, result));
             }
@@ -324,7 +324,7 @@ impl LitmusLowering<'_> {
         }
         let (a, b) = compared(instruction.kind, values.swap_remove(0), values.swap_remove(0));
         parts.extend(self.set_flags(at, a, b));
-        Ok(vec![together(parts)])
+        Ok(vec![Op::together(parts)])
     }
 
     fn exchange_add(
@@ -357,7 +357,7 @@ impl LitmusLowering<'_> {
             }
             (Destination::Memory(variable), _) => {
                 let parts = [flags, vec![give_back]].concat();
-                vec![Op::Load(scratch, variable), Op::Store(variable, sum), together(parts)]
+                vec![Op::Load(scratch, variable), Op::Store(variable, sum), Op::together(parts)]
             }
             _ => return Err(self.bad_operands(instruction)),
         })
@@ -393,14 +393,5 @@ impl LitmusLowering<'_> {
             vec![Op::Block { locked: instruction.locked, parts }]
         };
         Ok(vec![way(equal.clone(), write), way(equal.negate(), Op::Assign(accumulator, scratch.into()))])
-    }
-}
-
-/// Local operations as one step.
-fn together(mut parts: Vec<Op>) -> Op {
-    match parts.len() {
-        0 => Op::Skip,
-        1 => parts.swap_remove(0),
-        _ => Op::Block { locked: false, parts },
     }
 }

@@ -39,26 +39,19 @@ impl LitmusLowering<'_> {
         instruction: &Instruction,
         operand: &Operand,
     ) -> Result<Read, Diagnostic> {
+        let unsupported = |what: &str| {
+            let message = format!("`{}` computes with {what}, which is not supported", instruction.name);
+            Err(Diagnostic::error(instruction.span, message))
+        };
         match operand {
             Operand::Register(family) => match self.known(at, *family) {
                 RegValue::Int(_) | RegValue::Number => Ok(Read::Value(self.register(*family).into())),
                 RegValue::Address(..) | RegValue::Mixed => {
-                    let register = family.name(self.context.arch);
-                    let message = format!(
-                        "`{}` computes with an address in `{register}`, which is not supported",
-                        instruction.name
-                    );
-                    Err(Diagnostic::error(instruction.span, message))
+                    unsupported(&format!("an address in `{}`", family.name(self.context.arch)))
                 }
             },
             Operand::Immediate(value) => Ok(Read::Value(Expr::Const(self.context.sizes.word(value)))),
-            Operand::AddressOf(name) => {
-                let message = format!(
-                    "`{}` computes with the address of `{name}`, which is not supported",
-                    instruction.name
-                );
-                Err(Diagnostic::error(instruction.span, message))
-            }
+            Operand::AddressOf(name) => unsupported(&format!("the address of `{name}`")),
             Operand::Memory(address) => self.variable(at, instruction, address).map(Read::Memory),
             Operand::Label(name) => Err(bare_word(instruction, name)),
         }

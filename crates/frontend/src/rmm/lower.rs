@@ -252,8 +252,8 @@ impl RmmLowering<'_> {
     /// What an instruction does with the variable it means.
     fn access(&mut self, statement: &RmmStatement, variable: VarId) -> Vec<Op> {
         match statement {
-            RmmStatement::Read(register, _) => vec![together(self.read(*register, variable))],
-            RmmStatement::Await(_, value) => vec![together(wait(self.seen(), variable, value))],
+            RmmStatement::Read(register, _) => vec![Op::together(self.read(*register, variable))],
+            RmmStatement::Await(_, value) => vec![Op::together(wait(self.seen(), variable, value))],
             RmmStatement::Write(_, value, WriteStrength::Plain) => self.write(variable, value),
             RmmStatement::Write(_, value, WriteStrength::Locked) => {
                 vec![Op::locked(self.write(variable, value))]
@@ -310,7 +310,7 @@ impl RmmLowering<'_> {
         let locked = ways.iter().flatten().any(|op| matches!(op, Op::Store(..)));
         let after = self.builder.location(Span::NONE);
         for parts in ways {
-            let op = if locked { Op::locked(parts) } else { together(parts) };
+            let op = if locked { Op::locked(parts) } else { Op::together(parts) };
             self.builder.edge(from, op, after, span);
         }
         after
@@ -412,13 +412,4 @@ impl RmmLowering<'_> {
 /// Loads a variable and passes only if it has the value.
 fn wait(seen: RegId, variable: VarId, value: &Expr<RegId>) -> Vec<Op> {
     vec![Op::Load(seen, variable), Op::Assume(Cond::compare(Relation::Eq, seen, value.clone()))]
-}
-
-/// Operations that store nothing as one step.
-fn together(mut parts: Vec<Op>) -> Op {
-    match parts.len() {
-        0 => Op::Skip,
-        1 => parts.swap_remove(0),
-        _ => Op::Block { locked: false, parts },
-    }
 }

@@ -130,11 +130,19 @@ impl<'a> FwLowering<'a, '_> {
         Ok(Expr::Leaf(chosen))
     }
 
-    /// Spins: where the condition is false, everything is evaluated again.
-    fn await_cond(&mut self, cond: &'a FwExpr<'a>) -> OrReported<()> {
-        if self.is_pure(cond, false)? {
+    /// Passes only if the condition holds, in one step, if that is enough to evaluate it; whether it is.
+    fn assumed_at_once(&mut self, cond: &'a FwExpr<'a>) -> OrReported<bool> {
+        let pure = self.is_pure(cond, false)?;
+        if pure {
             let cond = self.cond(cond)?;
             self.assume(cond);
+        }
+        Ok(pure)
+    }
+
+    /// Spins: where the condition is false, everything is evaluated again.
+    fn await_cond(&mut self, cond: &'a FwExpr<'a>) -> OrReported<()> {
+        if self.assumed_at_once(cond)? {
             return Ok(());
         }
         let (start, next) = (self.at, self.location());
@@ -147,9 +155,7 @@ impl<'a> FwLowering<'a, '_> {
 
     /// Evaluates once; where the condition is false, the thread is stuck.
     fn assume_cond(&mut self, cond: &'a FwExpr<'a>) -> OrReported<()> {
-        if self.is_pure(cond, false)? {
-            let cond = self.cond(cond)?;
-            self.assume(cond);
+        if self.assumed_at_once(cond)? {
             return Ok(());
         }
         let next = self.location();
