@@ -5,6 +5,7 @@
 
 mod abstracting;
 mod bench;
+mod c;
 mod check;
 mod ci;
 mod exploring;
@@ -23,6 +24,7 @@ mod verify;
 
 pub use abstracting::Abstracting;
 pub use bench::Bench;
+pub use c::{CInput, OnOverflow};
 pub use check::Check;
 pub use ci::Ci;
 pub use exploring::{Exploring, Limits, Resources, bytes};

@@ -3,7 +3,7 @@
 
 use super::header;
 use super::lexer::{self, Token};
-use crate::Diagnostic;
+use crate::{Diagnostic, Options};
 use crate::edit::{Edits, Insertion, cannot_write, line_end};
 use program::{Fence, Span, Strength};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ struct Row {
 }
 
 /// The text with the fences in it.
-pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Diagnostic> {
+pub(super) fn insert(text: &str, insertions: &[Insertion], _: &Options) -> Result<String, Diagnostic> {
     let (.., start) = header::header(text)?;
     let tokens = lexer::tokens(text, start)?;
     let mut added: BTreeMap<u32, (Row, Vec<Vec<&str>>)> = BTreeMap::new();
