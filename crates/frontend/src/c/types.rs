@@ -46,7 +46,6 @@ pub(super) struct Field {
 /// A structure or union.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    pub name: Rc<str>,
     pub union: bool,
     /// Its members, once they are known.
     pub fields: Option<Vec<Field>>,

@@ -48,25 +48,54 @@ pub(super) fn analyse(
         return Analysis { registers, variables, skipped: true };
     }
     let thresholds = thresholds(subjects, types);
+    let reads: Vec<BTreeSet<VarId>> = subjects.iter().map(read_by).collect();
     let mut variables = initial.to_vec();
+    let mut changed: BTreeSet<VarId> = (0..initial.len()).map(VarId::new).collect();
+    let mut registers: Vec<Vec<Option<Known>>> = subjects.iter().map(|_| Vec::new()).collect();
     let mut round = 0;
     loop {
         let mut stored = variables.clone();
-        let registers: Vec<_> = subjects
-            .iter()
-            .map(|subject| Walk { subject, variables: &variables, stored: &mut stored, arguments, thresholds: &thresholds }.run())
-            .collect();
-        if stored == variables {
+        for (at, subject) in subjects.iter().enumerate() {
+            // What a thread does depends on the variables it reads.
+            if round == 0 || !reads[at].is_disjoint(&changed) {
+                let walk =
+                    Walk { subject, variables: &variables, stored: &mut stored, arguments, thresholds: &thresholds };
+                registers[at] = walk.run();
+            }
+        }
+        changed = (0..stored.len()).filter(|at| stored[*at] != variables[*at]).map(VarId::new).collect();
+        if changed.is_empty() {
             return Analysis { registers, variables, skipped: false };
         }
         round += 1;
         for (at, new) in stored.into_iter().enumerate() {
+            // What still grows after a while may be anything.
+            let steps: &[i128] = if round > 3 * PATIENCE { &[] } else { &thresholds };
             variables[at] = match round > PATIENCE {
-                true => variables[at].widen(&new, &thresholds),
+                true => variables[at].widen(&new, steps),
                 false => new,
             };
         }
     }
+}
+
+/// The variables that a thread reads.
+fn read_by(subject: &Subject<'_>) -> BTreeSet<VarId> {
+    let mut found = BTreeSet::new();
+    let mut note = |op: &Op| {
+        if let Op::Load(_, variable) = op {
+            found.insert(*variable);
+        }
+    };
+    for arrow in &subject.graph.arrows {
+        match &arrow.step {
+            Step::Op(op) => op.for_each_part(&mut note),
+            Step::Checked(parts, ..) => parts.iter().for_each(&mut note),
+            Step::Begin(Some(_)) => note(&Op::Load(RegId::new(0), subject.argument)),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Constants of the program and their neighbours, in order.
@@ -138,24 +167,28 @@ impl Walk<'_, '_> {
         let mut at: Vec<Option<Known>> = vec![None; graph.places()];
         let mut visits = vec![0usize; graph.places()];
         at[self.subject.entry] = Some(vec![Values::only(0); graph.registers.len()]);
-        let mut waiting = BTreeSet::from([self.subject.entry]);
-        while let Some(place) = waiting.pop_first() {
+        let order = order(graph, &leaving, self.subject.entry);
+        let mut waiting = BTreeSet::from([(order[self.subject.entry], self.subject.entry)]);
+        while let Some((_, place)) = waiting.pop_first() {
             let Some(known) = at[place].clone() else { continue };
             for &index in &leaving[place] {
                 let arrow = &graph.arrows[index];
                 let Some(after) = self.step(&known, &arrow.step) else { continue };
-                visits[arrow.to] += 1;
+                // Only loops make values grow without end.
+                let back = order[arrow.to] <= order[place];
+                visits[arrow.to] += usize::from(back);
                 let next = match &at[arrow.to] {
                     None => after,
                     Some(before) => {
-                        let wide = visits[arrow.to] > PATIENCE * 3;
+                        let wide = back && visits[arrow.to] > PATIENCE;
+                        let steps = if visits[arrow.to] > PATIENCE * 6 { &[] } else { self.thresholds };
                         let pairs = before.iter().zip(&after);
-                        pairs.map(|(a, b)| if wide { a.widen(b, self.thresholds) } else { a.join(b) }).collect()
+                        pairs.map(|(a, b)| if wide { a.widen(b, steps) } else { a.join(b) }).collect()
                     }
                 };
                 if at[arrow.to].as_ref() != Some(&next) {
                     at[arrow.to] = Some(next);
-                    waiting.insert(arrow.to);
+                    waiting.insert((order[arrow.to], arrow.to));
                 }
             }
         }
@@ -210,6 +243,30 @@ impl Walk<'_, '_> {
         }
         Some(after)
     }
+}
+
+/// Numbers for places so that, loops aside, a step leads to a larger one.
+fn order(graph: &Graph, leaving: &[Vec<usize>], entry: At) -> Vec<usize> {
+    let mut order = vec![usize::MAX; graph.places()];
+    let mut next = graph.places();
+    let (mut seen, mut stack) = (vec![false; graph.places()], vec![(entry, 0usize)]);
+    seen[entry] = true;
+    while let Some((at, done)) = stack.pop() {
+        match leaving[at].get(done) {
+            Some(&arrow) => {
+                stack.push((at, done + 1));
+                let to = graph.arrows[arrow].to;
+                if !std::mem::replace(&mut seen[to], true) {
+                    stack.push((to, 0));
+                }
+            }
+            None => {
+                next -= 1;
+                order[at] = next;
+            }
+        }
+    }
+    order
 }
 
 fn domain_values(domain: &Domain) -> Values {

@@ -18,6 +18,30 @@ pub(super) fn of(world: &mut World<'_>, function: &Rc<Function>) -> Rc<HashSet<R
     names
 }
 
+/// The names that a statement may change, itself or in functions that it calls.
+pub(super) fn by(world: &mut World<'_>, statement: &Stmt) -> HashSet<Rc<str>> {
+    let mut names = HashSet::new();
+    in_statement(statement, &mut names);
+    let unit = world.unit;
+    let (mut seen, mut waiting): (HashSet<Rc<str>>, Vec<Rc<str>>) = (HashSet::new(), Vec::new());
+    walk(statement, &mut |expr| mentioned(expr, &mut waiting));
+    while let Some(name) = waiting.pop() {
+        if seen.insert(Rc::clone(&name))
+            && let Some(function) = unit.functions.get(&name)
+        {
+            names.extend(of(world, function).iter().cloned());
+            function.body.iter().for_each(|inner| walk(inner, &mut |expr| mentioned(expr, &mut waiting)));
+        }
+    }
+    names
+}
+
+fn mentioned(expr: &Expr, names: &mut Vec<Rc<str>>) {
+    if let ExprKind::Name(name) = &expr.kind {
+        names.push(Rc::clone(name));
+    }
+}
+
 pub(super) fn in_statement(statement: &Stmt, names: &mut HashSet<Rc<str>>) {
     walk(statement, &mut |expr| {
         let changed = match &expr.kind {
@@ -25,27 +49,13 @@ pub(super) fn in_statement(statement: &Stmt, names: &mut HashSet<Rc<str>>) {
             ExprKind::Unary(Unary::Address, target) => target,
             // An array that is passed on may be changed through the pointer.
             ExprKind::Call(_, arguments) => {
-                arguments.iter().filter_map(root).for_each(|name| drop(names.insert(name)));
+                names.extend(arguments.iter().filter_map(root));
                 return;
             }
             _ => return,
         };
         names.extend(root(changed));
     });
-}
-
-pub(super) fn in_expression(expr: &Expr, names: &mut HashSet<Rc<str>>) {
-    let mut visit = |expr: &Expr| {
-        if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, _, target) | ExprKind::Unary(Unary::Address, target) =
-            &expr.kind
-        {
-            names.extend(root(target));
-        }
-        if let ExprKind::Call(_, arguments) = &expr.kind {
-            arguments.iter().filter_map(root).for_each(|name| drop(names.insert(name)));
-        }
-    };
-    walk_expression(expr, &mut visit);
 }
 
 /// The object that an expression is a part of.
@@ -69,15 +79,6 @@ fn walk(statement: &Stmt, visit: &mut dyn FnMut(&Expr)) {
             return;
         }
     }
-}
-
-fn walk_expression(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
-    let (mut statements, mut expressions) = (Vec::new(), vec![expr]);
-    while let Some(expr) = expressions.pop() {
-        visit(expr);
-        expr.for_each_part(&mut |part| expressions.push(part), &mut |inner| statements.push(inner));
-    }
-    statements.into_iter().for_each(|statement| walk(statement, visit));
 }
 
 /// Whether a statement starts or awaits threads, itself or in functions that it calls.

@@ -5,7 +5,7 @@
 //! | load, any order | load |
 //! | store, relaxed | store |
 //! | store, release | `fence store`, store |
-//! | store, seq_cst | store, `fence` |
+//! | store, seq_cst | `fence store`, store, `fence` |
 //! | read-modify-write, also a compare-exchange that fails | one locked step |
 //! | fence, seq_cst; `__sync_synchronize` | `fence` |
 //! | fence, release or acq_rel | `fence store` |
@@ -108,12 +108,7 @@ impl Lowerer<'_, '_> {
                 Ok(Some(Typed::nothing()))
             }
             ("atomic_thread_fence", 1) => {
-                let order = self.order(arguments.first())?;
-                let weak = match self.value(&arguments[0])?.as_constant() {
-                    Some(4) => Order::Release,
-                    _ => order,
-                };
-                match weak {
+                match self.order(arguments.first())? {
                     Order::SeqCst => self.fence(Fence::Full),
                     Order::Release if !self.world.options.plain_release => self.fence(Fence::Store),
                     _ => {}
@@ -158,6 +153,11 @@ impl Lowerer<'_, '_> {
                 }
             },
         };
+        if let ("max" | "umax" | "min" | "umin", true, [pointer, value, ..]) = (word, old, arguments) {
+            let place = self.operand(pointer)?;
+            let value = self.operand_value(value, &place.ty)?;
+            return self.keep_extreme(&place, &value, word.ends_with("max")).map(Some);
+        }
         let update = match word {
             "swap" => Update::Swap,
             "add" => Update::With(Binary::Add),

@@ -270,7 +270,7 @@ impl Lowerer<'_, '_> {
         let unit = self.world.unit;
         let declared = &unit.globals[declared];
         let key = (self.thread as u64 + 1, declared.token, 2);
-        let fresh = !self.world.by_key.contains_key(&key);
+        let fresh = self.world.initialised.insert(key);
         let full = format!("{}.{name}", self.thread_name());
         let own = self.world.memory_object(key, &full, &ty, declared.span, declared.token)?;
         if fresh {

@@ -349,7 +349,7 @@ impl Lowerer<'_, '_> {
         }
         let old = self.load(&place)?;
         // The variable's register changes now.
-        let old = if before { old } else { self.keep_typed(old)? };
+        let old = if before || self.is_memory(&place) { old } else { self.keep_typed(old)? };
         let new = self.binary(op, old.clone(), one, token)?;
         let new = self.assign_value(&place, new, token)?;
         Ok(if before { new } else { old })

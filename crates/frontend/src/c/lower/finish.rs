@@ -117,9 +117,10 @@ fn touched(graph: &Graph) -> BTreeSet<VarId> {
     let mut found = BTreeSet::new();
     for arrow in &graph.arrows {
         if let Step::Op(op) = &arrow.step {
-            op.for_each_part(&mut |part| match part {
-                Op::Load(_, variable) | Op::Store(variable, _) => drop(found.insert(*variable)),
-                _ => {}
+            op.for_each_part(&mut |part| {
+                if let Op::Load(_, variable) | Op::Store(variable, _) = part {
+                    found.insert(*variable);
+                }
             });
         }
     }

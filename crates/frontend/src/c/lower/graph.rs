@@ -188,7 +188,9 @@ impl Graph {
     /// The thread, if every step is one that threads have.
     pub fn finish(&self, name: &str, entry: At) -> Result<Thread, Invalid> {
         let mut builder = ThreadBuilder::new(name);
-        self.registers.iter().for_each(|register| drop(builder.register(register.clone())));
+        for register in &self.registers {
+            builder.register(register.clone());
+        }
         let mut locations: HashMap<At, Loc> = HashMap::from([(entry, builder.entry())]);
         let mut order: Vec<At> = self.arrows.iter().flat_map(|arrow| [arrow.from, arrow.to]).collect();
         order.sort_unstable();

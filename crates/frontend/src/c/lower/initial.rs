@@ -188,7 +188,10 @@ impl World<'_> {
                 Some(object) => {
                     let ty = self.global_types[name].clone();
                     match *ty.kind {
-                        TypeKind::Array(..) => address(self.objects[object].base.unwrap_or(0), ty.decayed()),
+                        TypeKind::Array(..) => {
+                            self.objects[object].pointed = true;
+                            address(self.objects[object].base.unwrap_or(0), ty.decayed())
+                        }
                         // The initial value of a constant object.
                         _ => match self.objects[object].cells.first() {
                             Some(Cell::Memory(variable)) if ty.is_scalar() => {
@@ -234,7 +237,10 @@ impl World<'_> {
         let token = expr.token;
         match &expr.kind {
             ExprKind::Name(name) => match self.globals.get(name).copied() {
-                Some(object) => Ok((self.objects[object].base.unwrap_or(0), self.global_types[name].clone())),
+                Some(object) => {
+                    self.objects[object].pointed = true;
+                    Ok((self.objects[object].base.unwrap_or(0), self.global_types[name].clone()))
+                }
                 None if self.unit.declared.contains_key(name) => {
                     Ok((self.function_address(name), self.unit.declared[name].clone()))
                 }

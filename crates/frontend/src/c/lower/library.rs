@@ -41,7 +41,7 @@ impl Lowerer<'_, '_> {
                 self.assertion(&arguments[0])?;
                 Typed::nothing()
             }
-            ("__VERIFIER_assume" | "__CPROVER_assume" | "__ESBMC_assume" | "__builtin_assume", 1) => {
+            ("__VERIFIER_assume" | "__CPROVER_assume" | "__ESBMC_assume" | "__builtin_assume" | "assume", 1) => {
                 self.assumption(&arguments[0])?;
                 Typed::nothing()
             }
@@ -230,7 +230,7 @@ impl Lowerer<'_, '_> {
         let (started, ended) = (hidden("started"), hidden("ended"));
         let (given, result) = (hidden("argument"), hidden("result"));
         let argument = shareable.then_some(value);
-        self.world.instances.push(Instance { function, argument, span, token, started, ended, given, result });
+        self.world.instances.push(Instance { function, argument, token, started, ended, given, result });
         if let Some(handle) = handle {
             self.store_handle(handle, count as i128, token)?;
         }

@@ -35,7 +35,7 @@ use crate::Diagnostic;
 use analysis::{Analysis, Subject, analyse};
 use graph::Step;
 use program::{Program, VarId};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use values::Values;
 use world::{Facts, Lowered, Threaded, World};
 
@@ -71,10 +71,10 @@ pub(super) fn lower(
             again: false,
             functions: Vec::new(),
             assigned: HashMap::new(),
+            initialised: HashSet::new(),
             union_members: HashMap::new(),
             size: 0,
             warnings: Vec::new(),
-            warned: BTreeSet::new(),
         };
         let threads = world.threads().map_err(|error| *error)?;
         let found = world.learn(&threads, round);
@@ -93,6 +93,7 @@ impl World<'_> {
     /// Lowers all threads, main first.
     fn threads(&mut self) -> Lowered<Vec<Threaded>> {
         self.declare_globals()?;
+        self.objects_of_earlier_rounds()?;
         let unit = self.unit;
         let Some(main) = unit.functions.get("main") else {
             let error = Diagnostic::error(program::Span::NONE, "there is no function `main`");
@@ -155,6 +156,7 @@ impl World<'_> {
 
     /// What this round found out; says whether it is new.
     fn learn(&mut self, threads: &[Threaded], round: usize) -> Analysis {
+        self.keep_initial_values();
         let dummy = VarId::new(0);
         let arguments: Vec<VarId> = self.instances.iter().map(|instance| instance.given).collect();
         let subject = |(at, threaded): (usize, &'_ Threaded)| {
@@ -181,12 +183,12 @@ impl World<'_> {
                 self.facts.variables.insert(address, joined);
             }
         }
-        self.learn_targets(threads, &found);
+        self.learn_targets(threads, &found, round);
         self.learn_unfit(threads, &found);
         found
     }
 
-    fn learn_targets(&mut self, threads: &[Threaded], found: &Analysis) {
+    fn learn_targets(&mut self, threads: &[Threaded], found: &Analysis, round: usize) {
         for probe in &self.probes {
             let mut graph_at = probe.at;
             let threaded = &threads[probe.thread];
@@ -202,6 +204,7 @@ impl World<'_> {
             let joined = before.join(&values);
             if joined != before {
                 self.again = true;
+                let joined = if round > PATIENCE { Values::ALL } else { joined };
                 self.facts.targets.insert(probe.site, joined);
             }
         }

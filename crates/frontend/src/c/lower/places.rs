@@ -26,7 +26,6 @@ pub(super) struct Target {
     pub cells: Vec<(i128, Cell)>,
     /// Whether other values of the key are a violation.
     pub open: bool,
-    pub ty: Type,
 }
 
 impl Target {
@@ -56,7 +55,7 @@ impl Lowerer<'_, '_> {
                 if cells.len() < inside.table.len() {
                     return Err(self.error(place.token, format!("this is outside the object `{}`", object.name)));
                 }
-                Ok(Target { key: inside.key.clone(), cells, open: false, ty: place.ty.clone() })
+                Ok(Target { key: inside.key.clone(), cells, open: false })
             }
             Spot::At(address) => self.pointed(address.clone(), place),
         }
@@ -69,7 +68,7 @@ impl Lowerer<'_, '_> {
                 Some((object, at)) => vec![(known, self.world.objects[object].cells[at])],
                 None => Vec::new(),
             };
-            return Ok(Target { key: address, open: cells.is_empty(), cells, ty: place.ty.clone() });
+            return Ok(Target { key: address, open: cells.is_empty(), cells });
         }
         let site = (self.path, place.token);
         let values = self.world.facts.targets.get(&site).cloned().unwrap_or(Values::NONE);
@@ -84,7 +83,7 @@ impl Lowerer<'_, '_> {
             }
         }
         cells.sort_by_key(|(address, _)| *address);
-        Ok(Target { key: address, cells, open: true, ty: place.ty.clone() })
+        Ok(Target { key: address, cells, open: true })
     }
 
     /// From here, the steps that `steps` gives for the cell touched, whichever it is.
@@ -182,10 +181,11 @@ impl Lowerer<'_, '_> {
     pub fn store_to(&mut self, target: &Target, value: &Expr<RegId>, order: Order) {
         let in_memory = target.cells.iter().any(|(_, cell)| matches!(cell, Cell::Memory(_)));
         let ordered = in_memory && self.section == 0;
-        if order == Order::Release && ordered && !self.world.options.plain_release {
+        let exchange = order == Order::SeqCst && ordered && self.world.options.exchange_stores;
+        let release = order == Order::Release && !self.world.options.plain_release;
+        if ordered && (release || order == Order::SeqCst && !exchange) {
             self.step(Op::Fence(Fence::Store));
         }
-        let exchange = order == Order::SeqCst && ordered && self.world.options.exchange_stores;
         let next = self.place();
         let write = |cell| {
             let op = write(cell, value.clone());

@@ -294,8 +294,7 @@ impl Lowerer<'_, '_> {
 
     /// Forgets what a loop may change: what it assigns to by name, and what pointers lead to.
     fn forget_assigned(&mut self, whole: &Stmt) {
-        let mut names = HashSet::new();
-        assigned::in_statement(whole, &mut names);
+        let names = assigned::by(self.world, whole);
         let mut changed: HashSet<Cell> = HashSet::new();
         for object in self.world.objects.iter().filter(|object| object.pointed) {
             changed.extend(object.cells.iter().copied());
@@ -304,8 +303,16 @@ impl Lowerer<'_, '_> {
             if let Some(Local::Object(object, _)) = self.local(name) {
                 changed.extend(self.world.objects[object].cells.iter().copied());
             }
+            if let Some(object) = self.world.globals.get(name) {
+                changed.extend(self.world.objects[*object].cells.iter().copied());
+            }
         }
-        self.known.retain(|cell, _| matches!(cell, Cell::Register(_)) && !changed.contains(cell));
+        let local = |cell: &Cell| match cell {
+            Cell::Register(_) => true,
+            // Statics of functions are not known by name here.
+            Cell::Memory(variable) => !self.world.variables[variable.index()].name.contains('.'),
+        };
+        self.known.retain(|cell, _| !changed.contains(cell) && local(cell));
     }
 
     fn switch(&mut self, value: &Expr, body: &Stmt) -> Lowered<()> {
@@ -396,7 +403,7 @@ impl Lowerer<'_, '_> {
             Storage::Static | Storage::PerThread => {
                 let owner = if declared.storage == Storage::PerThread { self.thread as u64 + 1 } else { 0 };
                 let full = format!("{}.{name}", self.frame.function.name);
-                let fresh = !self.world.by_key.contains_key(&(owner, token, 2));
+                let fresh = self.world.initialised.insert((owner, token, 2));
                 let object = self.world.memory_object((owner, token, 2), &full, ty, self.span, token)?;
                 if fresh {
                     self.world.initial_memory(object, ty, declared.init.as_ref(), token)?;

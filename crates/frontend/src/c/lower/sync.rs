@@ -95,6 +95,20 @@ impl Lowerer<'_, '_> {
         self.changed(target, None);
     }
 
+    /// The larger or smaller of the old value and another is kept; gives the old one.
+    pub fn keep_extreme(&mut self, place: &Place, by: &Over<RegId>, larger: bool) -> Lowered<Typed> {
+        let (target, old, next) = (self.target(place)?, self.temporary()?, self.place());
+        let relation = if larger { Relation::Lt } else { Relation::Gt };
+        let changes = Cond::compare(relation, old, by.clone());
+        let ways = [
+            Way { cond: changes.clone(), new: Some(by.clone()), to: next },
+            Way { cond: changes.negate(), new: None, to: next },
+        ];
+        self.locked(&target, old, &ways);
+        self.at = next;
+        Ok(Typed::number(Over::Leaf(old), place.ty.plain()))
+    }
+
     fn lock(&mut self, argument: &Expr) -> Lowered<()> {
         let place = self.synchroniser(argument)?;
         let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());

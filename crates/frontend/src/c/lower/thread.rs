@@ -317,9 +317,9 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     /// Notes what a cell holds now.
     pub fn note(&mut self, cell: Cell, value: Option<i128>) {
         match value {
-            Some(value) if matches!(cell, Cell::Register(_)) || !self.shared => drop(self.known.insert(cell, value)),
-            _ => drop(self.known.remove(&cell)),
-        }
+            Some(value) if matches!(cell, Cell::Register(_)) || !self.shared => self.known.insert(cell, value),
+            _ => self.known.remove(&cell),
+        };
     }
 
     /// What a register holds, if that is known.
@@ -349,7 +349,9 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             Some(registers) => registers,
             None => names.iter().map(|name| self.register(name)).collect::<Lowered<Vec<_>>>()?,
         };
-        registers.iter().for_each(|register| drop(self.known.remove(&Cell::Register(*register))));
+        for register in &registers {
+            self.known.remove(&Cell::Register(*register));
+        }
         let cells = registers.into_iter().map(Cell::Register).collect();
         let object = Object { key, name: name.to_string(), cells, types, base: None, pointed: false };
         Ok(self.world.object(object))

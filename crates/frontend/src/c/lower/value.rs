@@ -130,14 +130,6 @@ pub(super) fn combine(op: Arith, a: Expr<RegId>, b: Expr<RegId>) -> Expr<RegId> 
     }
 }
 
-/// How many nodes an expression has.
-pub(super) fn weight(expr: &Expr<RegId>) -> usize {
-    match expr {
-        Expr::Binary(_, a, b) => 1 + weight(a) + weight(b),
-        _ => 1,
-    }
-}
-
 impl World<'_> {
     /// Whether a value is a constant that every thread understands.
     pub fn is_shareable(&self, value: &Value) -> bool {

@@ -1,6 +1,7 @@
 //! What is known of an integer before the program runs: a few values, or a range.
 
 use program::{Arith, Cond, Expr, Int, RegId, Relation};
+use std::rc::Rc;
 
 /// Most values that are listed.
 const LISTED: usize = 24;
@@ -8,8 +9,10 @@ const LISTED: usize = 24;
 /// Values that an integer may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// These, in order; none if nothing gets here.
-    List(Vec<i128>),
+    /// Nothing gets here.
+    None,
+    /// These, in order; at least one.
+    List(Rc<[i128]>),
     /// From the first to the second; the largest numbers stand for infinity.
     Range(i128, i128),
 }
@@ -18,23 +21,28 @@ const LEAST: i128 = i128::MIN;
 const MOST: i128 = i128::MAX;
 
 impl Values {
-    pub const NONE: Values = Values::List(Vec::new());
+    pub const NONE: Values = Values::None;
     pub const ALL: Values = Values::Range(LEAST, MOST);
 
     pub fn only(value: i128) -> Values {
-        Values::List(vec![value])
+        Values::List(Rc::from([value]))
+    }
+
+    fn list(list: Vec<i128>) -> Values {
+        if list.is_empty() { Values::None } else { Values::List(list.into()) }
     }
 
     pub fn range(low: i128, high: i128) -> Values {
         match high.checked_sub(low) {
             Some(width) if width < 0 => Values::NONE,
-            Some(width) if (width as usize) < 4 => Values::List((low..=high).collect()),
+            Some(width) if (width as usize) < 4 => Values::list((low..=high).collect()),
             _ => Values::Range(low, high),
         }
     }
 
     pub fn bounds(&self) -> Option<(i128, i128)> {
         match self {
+            Values::None => None,
             Values::List(list) => Some((*list.first()?, *list.last()?)),
             Values::Range(low, high) => Some((*low, *high)),
         }
@@ -48,11 +56,12 @@ impl Values {
     }
 
     pub fn is_none(&self) -> bool {
-        matches!(self, Values::List(list) if list.is_empty())
+        *self == Values::None
     }
 
     pub fn contains(&self, value: i128) -> bool {
         match self {
+            Values::None => false,
             Values::List(list) => list.binary_search(&value).is_ok(),
             Values::Range(low, high) => *low <= value && value <= *high,
         }
@@ -67,13 +76,14 @@ impl Values {
         list.dedup();
         match (list.len() > LISTED, list.first(), list.last()) {
             (true, Some(low), Some(high)) => Values::Range(*low, *high),
-            _ => Values::List(list),
+            _ => Values::list(list),
         }
     }
 
     pub fn join(&self, other: &Values) -> Values {
         match (self, other) {
-            (Values::List(a), Values::List(b)) => Values::listed(a.iter().chain(b).copied().collect()),
+            (Values::List(a), Values::List(b)) if Rc::ptr_eq(a, b) || a == b => self.clone(),
+            (Values::List(a), Values::List(b)) => Values::listed(a.iter().chain(b.iter()).copied().collect()),
             _ => match (self.bounds(), other.bounds()) {
                 (Some((a, b)), Some((c, d))) => Values::Range(a.min(c), b.max(d)),
                 (None, _) => other.clone(),
@@ -96,14 +106,15 @@ impl Values {
 
     fn keep(&self, low: i128, high: i128) -> Values {
         match self {
-            Values::List(list) => Values::List(list.iter().copied().filter(|v| low <= *v && *v <= high).collect()),
+            Values::None => Values::None,
+            Values::List(list) => Values::list(list.iter().copied().filter(|v| low <= *v && *v <= high).collect()),
             Values::Range(a, b) => Values::range((*a).max(low), (*b).min(high)),
         }
     }
 
     fn without(&self, value: i128) -> Values {
         match self {
-            Values::List(list) => Values::List(list.iter().copied().filter(|v| *v != value).collect()),
+            Values::List(list) => Values::list(list.iter().copied().filter(|v| *v != value).collect()),
             Values::Range(a, b) if *a == value => Values::range(a.saturating_add(1), *b),
             Values::Range(a, b) if *b == value => Values::range(*a, b.saturating_sub(1)),
             other => other.clone(),
@@ -238,11 +249,9 @@ fn narrow(known: &mut Known, side: &Expr<RegId>, relation: Relation, other: &Val
     let (low, high) = (less(low), less(high));
     let after = match relation {
         Relation::Eq => match other {
-            Values::List(list) if shift == 0 => match before {
-                Values::List(_) | Values::Range(..) => {
-                    Values::List(list.iter().copied().filter(|value| before.contains(*value)).collect())
-                }
-            },
+            Values::List(list) if shift == 0 => {
+                Values::list(list.iter().copied().filter(|value| before.contains(*value)).collect())
+            }
             _ => before.keep(low, high),
         },
         Relation::Ne => match other.single() {
@@ -269,7 +278,7 @@ mod tests {
 
     #[test]
     fn ranges_cover_what_operations_give() {
-        let sets = [Values::range(-3, 9), Values::only(4), Values::range(2, 30), Values::List(vec![-7, 0, 5])];
+        let sets = [Values::range(-3, 9), Values::only(4), Values::range(2, 30), Values::list(vec![-7, 0, 5])];
         let ops = [Arith::Add, Arith::Sub, Arith::Mul, Arith::Div, Arith::Rem, Arith::And, Arith::Or, Arith::Xor];
         for a in &sets {
             for b in &sets {

@@ -12,7 +12,7 @@ use crate::c::limits;
 use crate::c::pre::Files;
 use crate::c::types::{Type, TypeKind};
 use program::{Expr, RegId, Span, VarId};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The outcome of something that ends with the first error.
@@ -57,7 +57,6 @@ pub(super) struct Instance {
     pub function: Rc<Function>,
     /// What it is called with, if that is known.
     pub argument: Option<Value>,
-    pub span: Span,
     pub token: u32,
     pub started: VarId,
     pub ended: VarId,
@@ -93,9 +92,23 @@ pub(super) struct Facts {
     pub targets: HashMap<(u64, u32), Values>,
     /// Operations that may leave their type, where results wrap around.
     pub unfit: HashSet<u32>,
+    /// Objects in memory, so that every round has all of them from the start.
+    layouts: Vec<Layout>,
+    /// What variables start with, by address.
+    initial: HashMap<i128, i128>,
     /// Where objects are.
     addresses: HashMap<Key, i128>,
     next: i128,
+}
+
+/// An object in memory that some round has made.
+#[derive(Clone)]
+struct Layout {
+    key: Key,
+    name: String,
+    ty: Type,
+    span: Span,
+    token: u32,
 }
 
 impl Facts {
@@ -133,12 +146,13 @@ pub(super) struct World<'u> {
     pub functions: Vec<Rc<str>>,
     /// Names that functions assign to or take the address of.
     pub assigned: HashMap<Rc<str>, Rc<HashSet<Rc<str>>>>,
+    /// Static objects of functions that have got their initial value.
+    pub initialised: HashSet<Key>,
     /// Members of unions that were used, by union.
     pub union_members: HashMap<usize, Rc<str>>,
     pub size: usize,
     /// What is worth saying once.
     pub warnings: Vec<Diagnostic>,
-    pub warned: BTreeSet<&'static str>,
 }
 
 impl World<'_> {
@@ -161,16 +175,39 @@ impl World<'_> {
         if let Some(known) = self.by_key.get(&key) {
             return Ok(*known);
         }
+        if !self.facts.layouts.iter().any(|layout| layout.key == key) {
+            self.again = true;
+            self.facts.layouts.push(Layout { key, name: name.to_string(), ty: ty.clone(), span, token });
+        }
         let (types, names) = self.layout(ty, name, token)?;
         let base = self.facts.address(key, types.len());
         let mut cells = Vec::new();
         for (at, (ty, name)) in types.iter().zip(names).enumerate() {
             let range = ty.range().unwrap_or((0, 0));
-            let address = Some(base + at as i128);
-            self.variables.push(Shared { name, initial: 0, range, span, address });
+            let address = base + at as i128;
+            let initial = self.facts.initial.get(&address).copied().unwrap_or(0);
+            self.variables.push(Shared { name, initial, range, span, address: Some(address) });
             cells.push(Cell::Memory(VarId::new(self.variables.len() - 1)));
         }
         Ok(self.object(Object { key, name: name.to_string(), cells, types, base: Some(base), pointed: false }))
+    }
+
+    /// Makes all objects that earlier rounds have made.
+    pub fn objects_of_earlier_rounds(&mut self) -> Lowered<()> {
+        for Layout { key, name, ty, span, token } in self.facts.layouts.clone() {
+            self.memory_object(key, &name, &ty, span, token)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what variables start with, for the next round.
+    pub fn keep_initial_values(&mut self) {
+        for variable in &self.variables {
+            let Some(address) = variable.address else { continue };
+            if self.facts.initial.insert(address, variable.initial).unwrap_or(0) != variable.initial {
+                self.again = true;
+            }
+        }
     }
 
     pub fn object(&mut self, object: Object) -> usize {

@@ -65,7 +65,7 @@ pub(super) fn parse(tokens: &[Token], files: &Files, text_end: usize) -> Result<
         files,
         at: 0,
         depth: 0,
-        scopes: vec![Scope::default()],
+        scopes: vec![builtin_types()],
         unit: Unit::default(),
         function: "".into(),
         end,
@@ -216,6 +216,13 @@ impl<'t> Parser<'t> {
         }
         self.skip_attributes()
     }
+}
+
+/// Types that compilers know without a header.
+fn builtin_types() -> Scope {
+    let mut scope = Scope::default();
+    scope.names.insert("__builtin_va_list".into(), Meaning::Type(Type::void().pointer()));
+    scope
 }
 
 /// Words that cannot name anything.

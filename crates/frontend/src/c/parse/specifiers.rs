@@ -190,8 +190,7 @@ impl Parser<'_> {
         });
         let ty = known.unwrap_or_else(|| {
             let id = self.unit.records.list.len();
-            let name = tag.clone().unwrap_or_else(|| "(no name)".into());
-            self.unit.records.list.push(Record { name, union, fields: None });
+            self.unit.records.list.push(Record { union, fields: None });
             Type::new(TypeKind::Record(id))
         });
         if let (Some(tag), Some(scope)) = (tag, self.scopes.last_mut()) {

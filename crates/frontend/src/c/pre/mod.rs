@@ -34,7 +34,6 @@ pub(super) struct Preprocessed {
 struct Reading {
     tokens: Rc<Vec<Token>>,
     at: usize,
-    file: u16,
     /// The conditional sections around us.
     sections: Vec<Section>,
 }
@@ -137,7 +136,7 @@ impl Preprocessor<'_> {
         }
         // File 0 is the main text; this one goes nowhere.
         let list = tokens(&text, 0, Some(Span::NONE)).map_err(|(span, why)| Diagnostic::error(span, why))?;
-        self.reading.push(Reading { tokens: Rc::new(list), at: 0, file: 0, sections: Vec::new() });
+        self.reading.push(Reading { tokens: Rc::new(list), at: 0, sections: Vec::new() });
         let rest = self.all().map_err(|error| {
             Diagnostic::error(Span::NONE, format!("a definition of the command line cannot be read: {}", error.message))
         })?;
@@ -165,7 +164,7 @@ impl Preprocessor<'_> {
                 None => Diagnostic::error(span, why),
             }
         })?;
-        self.reading.push(Reading { tokens: Rc::new(list), at: 0, file, sections: Vec::new() });
+        self.reading.push(Reading { tokens: Rc::new(list), at: 0, sections: Vec::new() });
         Ok(())
     }
 
