@@ -24,7 +24,7 @@ mod verify;
 
 pub use abstracting::Abstracting;
 pub use bench::Bench;
-pub use c::{CInput, OnOverflow};
+pub use c::CInput;
 pub use check::Check;
 pub use ci::Ci;
 pub use exploring::{Exploring, Limits, Resources, bytes};

@@ -41,8 +41,6 @@ pub struct CInput {
 pub enum OnOverflow {
     /// It is assumed that there are none; the verdict says where
     Assume,
-    /// As `assume`, but what is only safe under assumptions is unknown
-    Strict,
     /// They wrap around
     Wrap,
     /// They are violations
@@ -78,7 +76,7 @@ impl CInput {
             overflow: match self.overflow {
                 Some(OnOverflow::Wrap) => Overflow::Wrap,
                 Some(OnOverflow::Error) => Overflow::Error,
-                Some(OnOverflow::Assume | OnOverflow::Strict) | None => Overflow::Assume,
+                Some(OnOverflow::Assume) | None => Overflow::Assume,
             },
             plain_release: self.pso_release == Some(ReleaseStore::Plain),
             exchange_stores: self.seq_cst_store == Some(SeqCstStore::Xchg),

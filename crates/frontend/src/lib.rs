@@ -76,7 +76,8 @@ pub struct Writing {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND, litmus::FRONTEND, rmm::FRONTEND, trencher::FRONTEND, c::FRONTEND];
+pub const FRONTENDS: &[Frontend] =
+    &[fw::FRONTEND, litmus::FRONTEND, rmm::FRONTEND, trencher::FRONTEND, c::FRONTEND];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {

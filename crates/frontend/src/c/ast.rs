@@ -178,7 +178,10 @@ impl Expr {
     pub fn for_each_part<'t>(&'t self, visit: &mut dyn FnMut(&'t Expr), block: &mut dyn FnMut(&'t Stmt)) {
         match &self.kind {
             ExprKind::Int(..) | ExprKind::Float | ExprKind::Text(_) | ExprKind::Name(_) => {}
-            ExprKind::Unary(_, a) | ExprKind::Step(_, _, a) | ExprKind::Member(a, _) | ExprKind::Cast(_, a) => visit(a),
+            ExprKind::Unary(_, a)
+            | ExprKind::Step(_, _, a)
+            | ExprKind::Member(a, _)
+            | ExprKind::Cast(_, a) => visit(a),
             ExprKind::Binary(_, a, b)
             | ExprKind::Lazy(_, a, b)
             | ExprKind::Assign(_, a, b)
@@ -232,12 +235,15 @@ impl Stmt {
                 parts.cond.iter().chain(&parts.step).for_each(visit);
                 block(&parts.body);
             }
-            StmtKind::Case(_, _, inner) | StmtKind::Default(inner) | StmtKind::Label(_, inner) => block(inner),
+            StmtKind::Case(_, _, inner) | StmtKind::Default(inner) | StmtKind::Label(_, inner) => {
+                block(inner)
+            }
             StmtKind::Declare(list) => {
-                list.iter().filter_map(|declared| declared.init.as_ref()).for_each(|init| init.for_each_value(visit));
+                list.iter()
+                    .filter_map(|declared| declared.init.as_ref())
+                    .for_each(|init| init.for_each_value(visit));
             }
             _ => {}
         }
     }
 }
-

@@ -4,9 +4,30 @@
 
 /// Names of the headers.
 pub(super) const NAMES: &[&str] = &[
-    "assert.h", "pthread.h", "stdatomic.h", "stdint.h", "inttypes.h", "stdbool.h", "stddef.h", "stdlib.h", "stdio.h",
-    "string.h", "limits.h", "errno.h", "unistd.h", "sched.h", "time.h", "threads.h", "semaphore.h", "stdarg.h",
-    "sys/types.h", "malloc.h", "memory.h", "genmc.h", "dat3m.h", "smack.h",
+    "assert.h",
+    "pthread.h",
+    "stdatomic.h",
+    "stdint.h",
+    "inttypes.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdlib.h",
+    "stdio.h",
+    "string.h",
+    "limits.h",
+    "errno.h",
+    "unistd.h",
+    "sched.h",
+    "time.h",
+    "threads.h",
+    "semaphore.h",
+    "stdarg.h",
+    "sys/types.h",
+    "malloc.h",
+    "memory.h",
+    "genmc.h",
+    "dat3m.h",
+    "smack.h",
 ];
 
 /// The text of a header.

@@ -45,7 +45,9 @@ fn statement(
     for insertion in group {
         let call = match insertion.strength {
             Strength::Fence(fence) => fence_call(text, fence, options),
-            Strength::Exchange => return Err(cannot_write(insertion, "a store cannot become an exchange in C here")),
+            Strength::Exchange => {
+                return Err(cannot_write(insertion, "a store cannot become an exchange in C here"));
+            }
         };
         if insertion.before {
             before += &format!("{call} ");
@@ -126,7 +128,12 @@ mod tests {
     fn fences_stand_behind_semicolons_and_bodies_get_braces() {
         check("f() { x = 1; }", "x = 1", false, "f() { x = 1; __sync_synchronize(); }");
         check("f() { if (a) x = 1; }", "x = 1", false, "f() { if (a) { x = 1; __sync_synchronize(); } }");
-        check("f() { if (a) y; else x = 1; }", "x = 1", true, "f() { if (a) y; else { __sync_synchronize(); x = 1; } }");
+        check(
+            "f() { if (a) y; else x = 1; }",
+            "x = 1",
+            true,
+            "f() { if (a) y; else { __sync_synchronize(); x = 1; } }",
+        );
         check(
             "#include <stdatomic.h>\nf() { x = 1; }",
             "x = 1",

@@ -83,14 +83,18 @@ impl Token {
 
 /// Signs, longest first.
 const SIGNS: &[&str] = &[
-    "%:%:", "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=", "/=",
-    "%=", "+=", "-=", "&=", "^=", "|=", "##", "<:", ":>", "<%", "%>", "%:",
+    "%:%:", "...", "<<=", ">>=", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=",
+    "/=", "%=", "+=", "-=", "&=", "^=", "|=", "##", "<:", ":>", "<%", "%>", "%:",
 ];
 const SINGLE: &str = "[](){}.&*+-~!/%<>^|?:;=,#";
 
 /// The tokens of a file. `inside` is what they stand for in the main text; the main text's own
 /// stand for themselves.
-pub(super) fn tokens(text: &str, file: u16, inside: Option<Span>) -> Result<Vec<Token>, (Span, &'static str)> {
+pub(super) fn tokens(
+    text: &str,
+    file: u16,
+    inside: Option<Span>,
+) -> Result<Vec<Token>, (Span, &'static str)> {
     Lexer { text, at: 0, file, inside }.all()
 }
 

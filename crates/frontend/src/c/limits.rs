@@ -2,7 +2,7 @@
 //! memory it needs or how deep our recursion goes. The page on C lists these.
 
 /// Tokens after preprocessing, and tokens that macros make on the way.
-pub(super) const TOKENS: usize = 2_000_000;
+pub(super) const TOKENS: usize = 1_000_000;
 /// Files included inside each other.
 pub(super) const INCLUDES: usize = 100;
 /// Macro calls inside arguments of macro calls.

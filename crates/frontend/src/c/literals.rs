@@ -47,7 +47,9 @@ pub(super) fn character(text: &str) -> Option<i64> {
     let values = characters(inside)?;
     match values.as_slice() {
         [] => None,
-        [one] if start == 0 => Some(i64::from(*one as u8 as i8).max(if *one > 255 { i64::from(*one) } else { i64::MIN })),
+        [one] if start == 0 => {
+            Some(i64::from(*one as u8 as i8).max(if *one > 255 { i64::from(*one) } else { i64::MIN }))
+        }
         [one] => Some(i64::from(*one)),
         more => Some(i64::from(more.iter().fold(0u32, |sum, c| (sum << 8) | (c & 255)) as i32)),
     }
@@ -118,7 +120,9 @@ mod tests {
         assert_eq!(value("0"), Ok(0));
         assert_eq!(value("18446744073709551615u"), Ok(u64::MAX));
         assert!(value("18446744073709551616").is_err());
-        assert!(value("1.5").is_err() && value("1e3").is_err() && value("09").is_err() && value("1x").is_err());
+        assert!(
+            value("1.5").is_err() && value("1e3").is_err() && value("09").is_err() && value("1x").is_err()
+        );
         assert!(number("5UL").is_ok_and(|n| n.unsigned && n.long));
     }
 

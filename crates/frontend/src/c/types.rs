@@ -17,7 +17,10 @@ pub(super) struct Type {
 pub(super) enum TypeKind {
     Void,
     Bool,
-    Int { bits: u8, signed: bool },
+    Int {
+        bits: u8,
+        signed: bool,
+    },
     Float(u8),
     Pointer(Type),
     /// With its length, if that is known.

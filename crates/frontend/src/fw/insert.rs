@@ -3,8 +3,8 @@
 
 use super::lexer::{self, Token, TokenKind};
 use super::sink::Sink;
-use crate::{Diagnostic, Options};
 use crate::edit::{Edits, Insertion, cannot_write};
+use crate::{Diagnostic, Options};
 use program::{Fence, Span, Strength};
 
 /// The text with the fences in it.

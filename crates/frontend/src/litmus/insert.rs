@@ -3,8 +3,8 @@
 
 use super::header;
 use super::lexer::{self, Token};
-use crate::{Diagnostic, Options};
 use crate::edit::{Edits, Insertion, cannot_write, line_end};
+use crate::{Diagnostic, Options};
 use program::{Fence, Span, Strength};
 use std::collections::BTreeMap;
 

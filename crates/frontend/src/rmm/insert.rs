@@ -4,8 +4,8 @@
 
 use super::lexer::{self, RmmTokenKind, Token};
 use super::parser::is_keyword;
-use crate::{Diagnostic, Options};
 use crate::edit::{Edits, Insertion, cannot_write};
+use crate::{Diagnostic, Options};
 use program::{Fence, Span, Strength};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 //! from there to where it led.
 
 use super::parser::words;
-use crate::{Diagnostic, Options};
 use crate::edit::{Edits, Insertion, cannot_write, indentation, line_end};
+use crate::{Diagnostic, Options};
 use program::{Fence, Strength};
 use std::collections::HashSet;
 

@@ -58,8 +58,13 @@ pub(super) fn analyse(
         for (at, subject) in subjects.iter().enumerate() {
             // What a thread does depends on the variables it reads.
             if round == 0 || !reads[at].is_disjoint(&changed) {
-                let walk =
-                    Walk { subject, variables: &variables, stored: &mut stored, arguments, thresholds: &thresholds };
+                let walk = Walk {
+                    subject,
+                    variables: &variables,
+                    stored: &mut stored,
+                    arguments,
+                    thresholds: &thresholds,
+                };
                 registers[at] = walk.run();
             }
         }
@@ -231,7 +236,9 @@ impl Walk<'_, '_> {
         match op {
             Op::Assign(register, expr) => after[register.index()] = value(known, expr),
             Op::Havoc(register, domain) => after[register.index()] = domain_values(domain),
-            Op::Load(register, variable) => after[register.index()] = self.variables[variable.index()].clone(),
+            Op::Load(register, variable) => {
+                after[register.index()] = self.variables[variable.index()].clone()
+            }
             Op::Store(variable, expr) => self.store(*variable, &value(known, expr)),
             Op::Assume(cond) => return refine(known, cond),
             Op::Block { parts, .. } => {
@@ -293,7 +300,9 @@ pub(super) fn passes(known: Option<&Known>, step: &Step, variables: &[Values]) -
             let mut after = known.clone();
             for part in &parts[..*at] {
                 match part {
-                    Op::Load(register, variable) => after[register.index()] = variables[variable.index()].clone(),
+                    Op::Load(register, variable) => {
+                        after[register.index()] = variables[variable.index()].clone()
+                    }
                     Op::Assign(register, expr) => after[register.index()] = value(&after, expr),
                     Op::Assume(cond) => match refine(&after, cond) {
                         Some(refined) => after = refined,

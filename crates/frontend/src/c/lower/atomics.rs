@@ -173,18 +173,30 @@ impl Lowerer<'_, '_> {
             self.order(Some(order))?;
         }
         let place = self.operand(pointer)?;
-        let ty = if place.ty.is_pointer() && update != Update::Swap { Type::integer(64, true) } else { place.ty.clone() };
+        let ty = if place.ty.is_pointer() && update != Update::Swap {
+            Type::integer(64, true)
+        } else {
+            place.ty.clone()
+        };
         let value = self.operand_value(value, &ty)?;
         self.read_modify_write(&place, update, value, old, token).map(Some)
     }
 
     /// `x += e` and `x++` of an atomic object.
-    pub fn atomic_update(&mut self, place: &Place, op: Binary, by: Typed, old: bool, token: u32) -> Lowered<Typed> {
+    pub fn atomic_update(
+        &mut self,
+        place: &Place,
+        op: Binary,
+        by: Typed,
+        old: bool,
+        token: u32,
+    ) -> Lowered<Typed> {
         let plain = Place { ty: place.ty.plain(), ..place.clone() };
         let by = self.convert(by, &plain.ty, token)?;
         let by = self.as_number(&by.value, token)?;
         let by = self.kept(by)?;
-        let simple = matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor | Binary::Mul);
+        let simple =
+            matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor | Binary::Mul);
         if !simple {
             return Err(self.error(token, "this operation on an atomic object is not read"));
         }
@@ -264,7 +276,9 @@ impl Lowerer<'_, '_> {
         };
         let value = combine(arith, leaf, by);
         let grows = matches!(arith, Arith::Add | Arith::Sub | Arith::Mul);
-        let (Some((low, high)), true) = (ty.range(), grows && !ty.is_pointer()) else { return Ok((value, None)) };
+        let (Some((low, high)), true) = (ty.range(), grows && !ty.is_pointer()) else {
+            return Ok((value, None));
+        };
         if self.world.options.overflow == Overflow::Wrap && self.world.facts.unfit.contains(&token) {
             let shifted = combine(Arith::Sub, value, number(low));
             let rest = Over::binary(Arith::And, shifted, number(high - low));
@@ -294,7 +308,8 @@ impl Lowerer<'_, '_> {
             return;
         }
         // Inside an atomic section: a choice first, then the operations in a row.
-        let cells: Vec<(Cell, At)> = target.cells.iter().map(|(_, cell)| (*cell, self.graph.place())).collect();
+        let cells: Vec<(Cell, At)> =
+            target.cells.iter().map(|(_, cell)| (*cell, self.graph.place())).collect();
         let start = |cell: Cell| cells.iter().find(|(known, _)| *known == cell).map_or(next, |(_, at)| *at);
         self.access(target, &|cell| vec![(Step::Op(Op::Skip), start(cell))]);
         for (cell, at) in &cells {
@@ -311,7 +326,12 @@ impl Lowerer<'_, '_> {
     }
 
     /// The operands of a compare-exchange, if the name is one's.
-    pub fn compare_exchange(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Swapping>> {
+    pub fn compare_exchange(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        token: u32,
+    ) -> Lowered<Option<Swapping>> {
         let sync = matches!(name, "__sync_bool_compare_and_swap" | "__sync_val_compare_and_swap");
         let known = sync
             || name.starts_with("atomic_compare_exchange_")
@@ -363,7 +383,8 @@ impl Lowerer<'_, '_> {
         let locked = self.section == 0;
         if locked {
             self.access(&target, &|cell| {
-                let succeed = vec![read(cell, old), Op::Assume(equal.clone()), write(cell, cas.desired.clone())];
+                let succeed =
+                    vec![read(cell, old), Op::Assume(equal.clone()), write(cell, cas.desired.clone())];
                 let fail = vec![read(cell, old), Op::Assume(equal.clone().negate())];
                 vec![(Step::Op(Op::locked(succeed)), yes), (Step::Op(Op::locked(fail)), failed)]
             });

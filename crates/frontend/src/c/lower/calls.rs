@@ -68,7 +68,13 @@ impl Lowerer<'_, '_> {
     }
 
     /// A call through a pointer: one way per function it may point to.
-    fn call_pointer(&mut self, address: Over<RegId>, ty: &Type, values: Vec<Typed>, token: u32) -> Lowered<Typed> {
+    fn call_pointer(
+        &mut self,
+        address: Over<RegId>,
+        ty: &Type,
+        values: Vec<Typed>,
+        token: u32,
+    ) -> Lowered<Typed> {
         if let Some(known) = constant(&address) {
             let Some(name) = self.world.function_at(known).cloned() else {
                 self.fail(FailureKind::Error("a pointer is called that points to no function".to_string()));
@@ -183,7 +189,12 @@ impl Lowerer<'_, '_> {
     }
 
     /// Binds parameters: constants that are not assigned to stay what they are.
-    fn parameters(&mut self, function: &Function, values: Vec<Typed>, token: u32) -> Lowered<HashMap<Rc<str>, Local>> {
+    fn parameters(
+        &mut self,
+        function: &Function,
+        values: Vec<Typed>,
+        token: u32,
+    ) -> Lowered<HashMap<Rc<str>, Local>> {
         let unit = self.world.unit;
         let assigned = super::assigned::of(self.world, &unit.functions[&function.name]);
         let mut scope = HashMap::new();
@@ -199,7 +210,10 @@ impl Lowerer<'_, '_> {
                 // Which element it is must not change with the index.
                 let key = self.kept_for_call(inside.key.clone(), name, function.token + 1 + at as u32)?;
                 let value = Value::Address(Inside { key, ..inside.clone() });
-                scope.insert(Rc::clone(name), Local::Same(Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) }));
+                scope.insert(
+                    Rc::clone(name),
+                    Local::Same(Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) }),
+                );
                 continue;
             }
             let declared = function.token + 1 + at as u32;

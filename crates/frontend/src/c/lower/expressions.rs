@@ -160,7 +160,9 @@ impl Lowerer<'_, '_> {
 
     /// The place that a pointer points to.
     pub fn pointee(&mut self, pointer: Typed, token: u32) -> Lowered<Place> {
-        let Some(ty) = pointer.ty.inner().cloned() else { return Err(self.error(token, "this is no pointer")) };
+        let Some(ty) = pointer.ty.inner().cloned() else {
+            return Err(self.error(token, "this is no pointer"));
+        };
         let spot = match pointer.value {
             Value::Address(inside) => Spot::Inside(inside),
             Value::Number(address) => Spot::At(address),
@@ -320,9 +322,11 @@ impl Lowerer<'_, '_> {
             let part = |place: &Place| {
                 let spot = match &place.spot {
                     Spot::Inside(inside) => Spot::Inside(inside.plus(at)),
-                    Spot::At(address) => {
-                        Spot::At(super::value::combine(program::Arith::Add, address.clone(), number(at as i128)))
-                    }
+                    Spot::At(address) => Spot::At(super::value::combine(
+                        program::Arith::Add,
+                        address.clone(),
+                        number(at as i128),
+                    )),
                 };
                 Place { spot, ty: ty.clone(), token }
             };
@@ -360,7 +364,12 @@ impl Lowerer<'_, '_> {
             let value = self.value(cond)?;
             let value = self.keep_typed(value)?;
             let number = self.as_number(&value.value, token)?;
-            return self.choose(Cond::compare(Relation::Ne, number, 0), |_| Ok(value), |l| l.value(no), token);
+            return self.choose(
+                Cond::compare(Relation::Ne, number, 0),
+                |_| Ok(value),
+                |l| l.value(no),
+                token,
+            );
         };
         let (then, otherwise) = (self.place(), self.place());
         let decided = self.branch(cond, then, otherwise)?;

@@ -10,8 +10,8 @@ use super::world::{Lowered, Threaded, World};
 use crate::Diagnostic;
 use crate::c::Overflow;
 use program::{
-    Assumption, Cond, Domain, Expr, Failure, FailureKind, Int, Op, Place, Program, Property, PropertyKind, RegId,
-    Relation, Span, VarId, Variable,
+    Assumption, Cond, Domain, Expr, Failure, FailureKind, Int, Op, Place, Program, Property, PropertyKind,
+    RegId, Relation, Span, VarId, Variable,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -50,7 +50,8 @@ pub(super) fn finish(
     let others: BTreeSet<VarId> = threads[1..].iter().flat_map(|threaded| touched(&threaded.graph)).collect();
     let initial: Vec<i128> = world.variables.iter().map(|variable| variable.initial).collect();
     let begun = begin(&threads[0].graph, threads[0].entry, &initial, &others);
-    let mut finishing = Finishing { world, threads, kept: BTreeSet::new(), begun, claimed: Vec::new(), program };
+    let mut finishing =
+        Finishing { world, threads, kept: BTreeSet::new(), begun, claimed: Vec::new(), program };
     finishing.choose_threads(&others);
     finishing.write_out();
     finishing.build()
@@ -180,7 +181,8 @@ impl Finishing<'_, '_> {
             .flat_map(|graph| &graph.arrows)
             .filter_map(|arrow| if let Step::Join(instance) = arrow.step { Some(instance) } else { None })
             .collect();
-        let read: BTreeSet<VarId> = graphs().flat_map(touched).collect();
+        let mut read: BTreeSet<VarId> = graphs().flat_map(touched).collect();
+        self.claimed.iter().for_each(|claimed| spoken_of(&claimed.when, &mut read));
         for at in self.kept.clone() {
             let mine = at.checked_sub(1);
             let running = mine.and_then(|instance| self.begun.running.get(&instance).cloned());
@@ -188,7 +190,8 @@ impl Finishing<'_, '_> {
             let variables = instance.map(|i| (i.started, i.ended, i.given, i.result));
             let awaited = mine.is_some_and(|instance| joined.contains(&instance));
             let ends: Vec<VarId> = self.world.instances.iter().map(|i| i.ended).collect();
-            let starts: Vec<(VarId, VarId)> = self.world.instances.iter().map(|i| (i.started, i.given)).collect();
+            let starts: Vec<(VarId, VarId)> =
+                self.world.instances.iter().map(|i| (i.started, i.given)).collect();
             let graph = &mut self.threads[at].graph;
             let mut helper = None;
             for index in 0..graph.arrows.len() {
@@ -206,7 +209,9 @@ impl Finishing<'_, '_> {
                         wait_for(ends[instance], register, true)
                     }
                     (Step::Begin(argument), Some((started, _, given, _))) => match (&running, argument) {
-                        (Some(Some(value)), Some(register)) => Op::Assign(register, Expr::Const(value.clone())),
+                        (Some(Some(value)), Some(register)) => {
+                            Op::Assign(register, Expr::Const(value.clone()))
+                        }
                         (Some(_), _) => Op::Skip,
                         (None, argument) => {
                             let register = *helper.get_or_insert_with(|| new_register(graph));
@@ -217,9 +222,10 @@ impl Finishing<'_, '_> {
                             op
                         }
                     },
-                    (Step::End(result), Some((_, ended, _, kept))) if awaited => {
+                    (Step::End(result), Some((_, ended, _, kept))) if awaited || read.contains(&kept) => {
                         let result = Some(Op::Store(kept, result)).filter(|_| read.contains(&kept));
-                        Op::locked(result.into_iter().chain([Op::Store(ended, Expr::from(1))]).collect())
+                        let ended = Some(Op::Store(ended, Expr::from(1))).filter(|_| awaited);
+                        Op::locked(result.into_iter().chain(ended).collect())
                     }
                     _ => Op::Skip,
                 };
@@ -244,11 +250,7 @@ impl Finishing<'_, '_> {
             used.extend(touched(&threaded.graph));
         }
         for claimed in &self.claimed {
-            claimed.when.for_each_leaf(&mut |place| {
-                if let Place::Memory(variable) = place {
-                    used.insert(*variable);
-                }
-            });
+            spoken_of(&claimed.when, &mut used);
         }
         let numbers = self.variables(&used);
         for at in self.kept.clone() {
@@ -292,7 +294,8 @@ impl Finishing<'_, '_> {
     }
 
     fn thread(&mut self, at: usize, numbers: &HashMap<VarId, VarId>) -> Lowered<()> {
-        let mut taken: HashSet<String> = self.program.threads.iter().map(|thread| thread.name.clone()).collect();
+        let mut taken: HashSet<String> =
+            self.program.threads.iter().map(|thread| thread.name.clone()).collect();
         let name = match at.checked_sub(1) {
             None => "main".to_string(),
             Some(instance) => self.world.instance_name(instance),
@@ -319,8 +322,22 @@ impl Finishing<'_, '_> {
             _ => Some(self.program.source.snippet(claimed.failure.span)).filter(|text| !text.is_empty()),
         };
         let span = claimed.failure.span;
-        self.program.properties.push(Property { kind: PropertyKind::Finally, cond: when.negate(), span, text });
+        self.program.properties.push(Property {
+            kind: PropertyKind::Finally,
+            cond: when.negate(),
+            span,
+            text,
+        });
     }
+}
+
+/// The variables that a claim speaks of.
+fn spoken_of(claim: &Cond<Place>, variables: &mut BTreeSet<VarId>) {
+    claim.for_each_leaf(&mut |place| {
+        if let Place::Memory(variable) = place {
+            variables.insert(*variable);
+        }
+    });
 }
 
 fn new_register(graph: &mut Graph) -> RegId {
@@ -336,7 +353,9 @@ fn wait_for(variable: VarId, register: RegId, locked: bool) -> Op {
 
 fn renumber(op: &mut Op, numbers: &HashMap<VarId, VarId>) {
     match op {
-        Op::Load(_, variable) | Op::Store(variable, _) => *variable = numbers.get(variable).copied().unwrap_or(*variable),
+        Op::Load(_, variable) | Op::Store(variable, _) => {
+            *variable = numbers.get(variable).copied().unwrap_or(*variable)
+        }
         Op::Block { parts, .. } => parts.iter_mut().for_each(|part| renumber(part, numbers)),
         _ => {}
     }

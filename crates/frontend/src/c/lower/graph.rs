@@ -199,7 +199,9 @@ impl Graph {
             locations.entry(at).or_insert_with(|| builder.location(Span::NONE));
         }
         for arrow in &self.arrows {
-            let (Some(from), Some(to)) = (locations.get(&arrow.from), locations.get(&arrow.to)) else { continue };
+            let (Some(from), Some(to)) = (locations.get(&arrow.from), locations.get(&arrow.to)) else {
+                continue;
+            };
             if let Step::Op(op) = &arrow.step {
                 builder.edge(*from, op.clone(), *to, arrow.span);
                 builder.describe(*from, arrow.span);

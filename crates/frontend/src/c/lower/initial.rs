@@ -119,7 +119,12 @@ fn parts(world: &World<'_>, ty: &Type, start: usize) -> Vec<Part> {
     }
 }
 
-fn designated(parts: &[Part], world: &World<'_>, ty: &Type, designator: &Designator) -> Option<(usize, usize)> {
+fn designated(
+    parts: &[Part],
+    world: &World<'_>,
+    ty: &Type,
+    designator: &Designator,
+) -> Option<(usize, usize)> {
     match designator {
         Designator::Index(low, high) => {
             let high = usize::try_from(*high).ok().filter(|high| *high < parts.len())?;
@@ -135,7 +140,13 @@ fn designated(parts: &[Part], world: &World<'_>, ty: &Type, designator: &Designa
 
 impl World<'_> {
     /// What an object of static lifetime starts with.
-    pub fn initial_memory(&mut self, object: usize, ty: &Type, init: Option<&Init>, token: u32) -> Lowered<()> {
+    pub fn initial_memory(
+        &mut self,
+        object: usize,
+        ty: &Type,
+        init: Option<&Init>,
+        token: u32,
+    ) -> Lowered<()> {
         let Some(init) = init else { return Ok(()) };
         let mut given = Vec::new();
         flatten(self, ty, init, 0, token, &mut given)?;
@@ -163,7 +174,9 @@ impl World<'_> {
     fn static_value(&mut self, expr: &Expr) -> Lowered<i128> {
         let value = self.static_typed(expr)?;
         match &value.value {
-            Value::Number(over) => constant(over).ok_or_else(|| self.error(expr.token, "this is no constant")),
+            Value::Number(over) => {
+                constant(over).ok_or_else(|| self.error(expr.token, "this is no constant"))
+            }
             Value::Function(name) => Ok(self.function_address(&name.clone())),
             Value::Address(inside) => {
                 let base = self.objects[inside.object].base.unwrap_or(0);

@@ -12,15 +12,62 @@ use program::{Cond, Domain, Expr as Over, FailureKind, Int, Op, RegId, Relation}
 
 /// Functions without any effect that matters here; they give any value of their type, or 0.
 const IGNORED: &[&str] = &[
-    "printf", "fprintf", "puts", "putchar", "fflush", "perror", "putc", "fputs", "fputc", "sched_yield", "usleep",
-    "sleep", "nanosleep", "pthread_yield", "thrd_yield", "srand", "srandom", "free", "pthread_detach", "thrd_detach",
-    "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setdetachstate", "pthread_setconcurrency",
-    "pthread_mutexattr_init", "pthread_mutexattr_destroy", "pthread_condattr_init", "pthread_condattr_destroy",
-    "pthread_mutex_destroy", "pthread_cond_init", "pthread_cond_destroy", "pthread_cond_signal",
-    "pthread_cond_broadcast", "pthread_rwlock_destroy", "pthread_spin_destroy", "pthread_barrier_destroy",
-    "sem_destroy", "cnd_init", "cnd_destroy", "cnd_signal", "cnd_broadcast", "mtx_destroy", "__ESBMC_yield",
-    "__VERIFIER_loop_bound", "__VERIFIER_make_interleaving", "__builtin_ia32_pause", "_mm_pause", "__builtin_prefetch",
-    "setbuf", "setvbuf", "fclose", "alarm", "signal", "__CPROVER_loop_bound", "thrd_sleep", "pthread_setname_np",
+    "printf",
+    "fprintf",
+    "puts",
+    "putchar",
+    "fflush",
+    "perror",
+    "putc",
+    "fputs",
+    "fputc",
+    "sched_yield",
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "pthread_yield",
+    "thrd_yield",
+    "srand",
+    "srandom",
+    "free",
+    "pthread_detach",
+    "thrd_detach",
+    "pthread_attr_init",
+    "pthread_attr_destroy",
+    "pthread_attr_setdetachstate",
+    "pthread_setconcurrency",
+    "pthread_mutexattr_init",
+    "pthread_mutexattr_destroy",
+    "pthread_condattr_init",
+    "pthread_condattr_destroy",
+    "pthread_mutex_destroy",
+    "pthread_cond_init",
+    "pthread_cond_destroy",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_rwlock_destroy",
+    "pthread_spin_destroy",
+    "pthread_barrier_destroy",
+    "sem_destroy",
+    "cnd_init",
+    "cnd_destroy",
+    "cnd_signal",
+    "cnd_broadcast",
+    "mtx_destroy",
+    "__ESBMC_yield",
+    "__VERIFIER_loop_bound",
+    "__VERIFIER_make_interleaving",
+    "__builtin_ia32_pause",
+    "_mm_pause",
+    "__builtin_prefetch",
+    "setbuf",
+    "setvbuf",
+    "fclose",
+    "alarm",
+    "signal",
+    "__CPROVER_loop_bound",
+    "thrd_sleep",
+    "pthread_setname_np",
 ];
 
 impl Lowerer<'_, '_> {
@@ -32,7 +79,9 @@ impl Lowerer<'_, '_> {
         if let Some(value) = self.synchronise(name, arguments, token)? {
             return Ok(Some(value));
         }
-        if name.starts_with("__VERIFIER_nondet_") || matches!(name, "nondet_int" | "nondet_uint" | "nondet_bool") {
+        if name.starts_with("__VERIFIER_nondet_")
+            || matches!(name, "nondet_int" | "nondet_uint" | "nondet_bool")
+        {
             return self.any_value(name, token).map(Some);
         }
         let zero = || Typed::constant(0, Type::int());
@@ -41,7 +90,10 @@ impl Lowerer<'_, '_> {
                 self.assertion(&arguments[0])?;
                 Typed::nothing()
             }
-            ("__VERIFIER_assume" | "__CPROVER_assume" | "__ESBMC_assume" | "__builtin_assume" | "assume", 1) => {
+            (
+                "__VERIFIER_assume" | "__CPROVER_assume" | "__ESBMC_assume" | "__builtin_assume" | "assume",
+                1,
+            ) => {
                 self.assumption(&arguments[0])?;
                 Typed::nothing()
             }
@@ -49,7 +101,16 @@ impl Lowerer<'_, '_> {
                 self.fail(FailureKind::Assertion);
                 Typed::nothing()
             }
-            ("abort" | "exit" | "_Exit" | "_exit" | "quick_exit" | "__builtin_unreachable" | "__builtin_trap", _) => {
+            (
+                "abort"
+                | "exit"
+                | "_Exit"
+                | "_exit"
+                | "quick_exit"
+                | "__builtin_unreachable"
+                | "__builtin_trap",
+                _,
+            ) => {
                 arguments.iter().try_for_each(|argument| self.value(argument).map(|_| ()))?;
                 self.block_here();
                 Typed::nothing()
@@ -78,7 +139,9 @@ impl Lowerer<'_, '_> {
                 self.exit_thread(&arguments[0], token)?;
                 Typed::nothing()
             }
-            ("pthread_self" | "thrd_current", 0) => Typed::constant(self.thread as i128, Type::integer(64, false)),
+            ("pthread_self" | "thrd_current", 0) => {
+                Typed::constant(self.thread as i128, Type::integer(64, false))
+            }
             ("pthread_equal" | "thrd_equal", 2) => {
                 let (a, b) = self.operands(&arguments[0], &arguments[1])?;
                 let cond = self.comparison(Relation::Eq, a, b, token)?;
@@ -329,7 +392,8 @@ impl Lowerer<'_, '_> {
             };
             size = size.saturating_mul(value);
         }
-        let element = self.wanted.clone().filter(|ty| !ty.is_void()).unwrap_or_else(|| Type::integer(64, true));
+        let element =
+            self.wanted.clone().filter(|ty| !ty.is_void()).unwrap_or_else(|| Type::integer(64, true));
         let bytes = self.world.unit.records.size(&element).map_or(8, |(bytes, _)| bytes.max(1));
         let count = (size.max(1) as u64).div_ceil(bytes);
         let ty = Type::new(TypeKind::Array(element, Some(count)));
@@ -346,7 +410,8 @@ impl Lowerer<'_, '_> {
             let error = self.error(token, "memory that is allocated in a loop is not read yet");
             return Err(Box::new(error.hint("loops that start threads are unrolled; others are not")));
         }
-        let name = format!("heap_{}", self.world.objects.iter().filter(|o| o.name.starts_with("heap_")).count() + 1);
+        let name =
+            format!("heap_{}", self.world.objects.iter().filter(|o| o.name.starts_with("heap_")).count() + 1);
         self.world.memory_object((self.path, token, 3), &name, ty, self.span, token)
     }
 
@@ -355,7 +420,8 @@ impl Lowerer<'_, '_> {
         let pointer = self.value(&arguments[0])?;
         let value = self.value(&arguments[1])?;
         let size = self.value(&arguments[2])?;
-        let (Value::Address(inside), Some(0), Some(size)) = (&pointer.value, value.as_constant(), size.as_constant())
+        let (Value::Address(inside), Some(0), Some(size)) =
+            (&pointer.value, value.as_constant(), size.as_constant())
         else {
             return Err(self.error(token, "only `memset` of a known object with 0 is read"));
         };

@@ -167,14 +167,20 @@ impl World<'_> {
         let subjects: Vec<Subject<'_>> = threads
             .iter()
             .zip(kept)
-            .map(|(threaded, (argument, result, entry))| Subject { graph: &threaded.graph, entry, argument, result })
+            .map(|(threaded, (argument, result, entry))| Subject {
+                graph: &threaded.graph,
+                entry,
+                argument,
+                result,
+            })
             .collect();
         let initial: Vec<Values> = self.variables.iter().map(|v| Values::only(v.initial)).collect();
         let types: Vec<(i128, i128)> = self.variables.iter().map(|v| v.range).collect();
         let found = analyse(&subjects, &arguments, &initial, &types);
         for (variable, values) in self.variables.iter().zip(&found.variables) {
             let Some(address) = variable.address else { continue };
-            let before = self.facts.variables.get(&address).cloned().unwrap_or(Values::only(variable.initial));
+            let before =
+                self.facts.variables.get(&address).cloned().unwrap_or(Values::only(variable.initial));
             let joined = before.join(values);
             if joined != before {
                 self.again = true;

@@ -50,10 +50,15 @@ impl Lowerer<'_, '_> {
         match &place.spot {
             Spot::Inside(inside) => {
                 let object = &self.world.objects[inside.object];
-                let cells: Vec<(i128, Cell)> =
-                    inside.table.iter().filter_map(|(key, at)| Some((*key, *object.cells.get(*at)?))).collect();
+                let cells: Vec<(i128, Cell)> = inside
+                    .table
+                    .iter()
+                    .filter_map(|(key, at)| Some((*key, *object.cells.get(*at)?)))
+                    .collect();
                 if cells.len() < inside.table.len() {
-                    return Err(self.error(place.token, format!("this is outside the object `{}`", object.name)));
+                    return Err(
+                        self.error(place.token, format!("this is outside the object `{}`", object.name))
+                    );
                 }
                 Ok(Target { key: inside.key.clone(), cells, open: false })
             }
@@ -96,7 +101,10 @@ impl Lowerer<'_, '_> {
         for (value, cell) in &target.cells {
             let here = self.place();
             self.at = from;
-            self.arrow(Step::Op(Op::Assume(Cond::compare(Relation::Eq, target.key.clone(), number(*value)))), here);
+            self.arrow(
+                Step::Op(Op::Assume(Cond::compare(Relation::Eq, target.key.clone(), number(*value)))),
+                here,
+            );
             self.at = here;
             steps(*cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
         }
@@ -104,10 +112,14 @@ impl Lowerer<'_, '_> {
         if target.open {
             let bad = self.place();
             let null = constant(&target.key) == Some(0);
-            let what = if null { "a null pointer is used" } else { "a pointer is used that points to no object" };
-            self.graph.failures.insert(bad, Failure { kind: FailureKind::Error(what.to_string()), span: self.span });
+            let what =
+                if null { "a null pointer is used" } else { "a pointer is used that points to no object" };
+            self.graph
+                .failures
+                .insert(bad, Failure { kind: FailureKind::Error(what.to_string()), span: self.span });
             let others = target.cells.iter();
-            let others = others.map(|(value, _)| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
+            let others =
+                others.map(|(value, _)| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
             self.arrow(Step::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
         }
     }
@@ -189,7 +201,10 @@ impl Lowerer<'_, '_> {
         let next = self.place();
         let write = |cell| {
             let op = write(cell, value.clone());
-            vec![(Step::Op(if exchange && matches!(op, Op::Store(..)) { Op::locked(vec![op]) } else { op }), next)]
+            vec![(
+                Step::Op(if exchange && matches!(op, Op::Store(..)) { Op::locked(vec![op]) } else { op }),
+                next,
+            )]
         };
         self.access(target, &write);
         self.at = next;
@@ -243,7 +258,10 @@ impl Lowerer<'_, '_> {
         for (key, at) in &inside.table {
             let here = self.place();
             self.at = from;
-            self.arrow(Step::Op(Op::Assume(Cond::compare(Relation::Eq, inside.key.clone(), number(*key)))), here);
+            self.arrow(
+                Step::Op(Op::Assume(Cond::compare(Relation::Eq, inside.key.clone(), number(*key)))),
+                here,
+            );
             self.at = here;
             self.arrow(Step::Op(Op::Assign(register, number(base + *at as i128))), next);
         }
@@ -253,7 +271,9 @@ impl Lowerer<'_, '_> {
 
     /// The place `index` elements behind the start of an array, or of what a pointer points to.
     pub fn element(&mut self, base: &Typed, index: &Typed, token: u32) -> Lowered<Place> {
-        let Some(ty) = base.ty.inner().cloned() else { return Err(self.error(token, "this is no array or pointer")) };
+        let Some(ty) = base.ty.inner().cloned() else {
+            return Err(self.error(token, "this is no array or pointer"));
+        };
         let stride = self.cells_of(&ty, token)?;
         let by = self.as_number(&index.value, token)?;
         match &base.value {
@@ -271,7 +291,9 @@ impl Lowerer<'_, '_> {
 
     pub fn cells_of(&self, ty: &Type, token: u32) -> Lowered<usize> {
         let cells = self.world.unit.records.cells(ty);
-        cells.map(|cells| cells as usize).ok_or_else(|| self.error(token, "the size of this type is not known"))
+        cells
+            .map(|cells| cells as usize)
+            .ok_or_else(|| self.error(token, "the size of this type is not known"))
     }
 
     /// Some elements further inside an object; outside of it is a violation.

@@ -133,7 +133,8 @@ fn apply(next: &mut Begun, op: &Op) -> bool {
             None => return false,
         },
         Op::Assume(cond) => {
-            let value = cond.eval(&|register: &RegId| next.registers.get(register).cloned().unwrap_or_default());
+            let value =
+                cond.eval(&|register: &RegId| next.registers.get(register).cloned().unwrap_or_default());
             return value == Ok(true);
         }
         Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}

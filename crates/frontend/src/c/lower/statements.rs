@@ -129,7 +129,9 @@ impl Lowerer<'_, '_> {
             }
             _ => {
                 let error = self.error(token, "this `asm` is not read");
-                Err(Box::new(error.hint("empty ones, `mfence`, `sfence`, `lfence` and `lock; addl $0,0(%%rsp)` are")))
+                Err(Box::new(
+                    error.hint("empty ones, `mfence`, `sfence`, `lfence` and `lock; addl $0,0(%%rsp)` are"),
+                ))
             }
         }
     }
@@ -268,7 +270,10 @@ impl Lowerer<'_, '_> {
             }
             let ran = self.world.instances.len() > starts;
             if round >= limits::ROUNDS || decided.is_none() && (ran || round > limits::RECURSION) {
-                let error = self.error(parts.whole.token, "threads are started or awaited in a loop whose rounds are not known");
+                let error = self.error(
+                    parts.whole.token,
+                    "threads are started or awaited in a loop whose rounds are not known",
+                );
                 return Err(Box::new(error.hint("a loop like `for (i = 0; i < 3; i++)` is unrolled")));
             }
             let next = self.new_exit();
@@ -457,7 +462,13 @@ impl Lowerer<'_, '_> {
     }
 
     /// Gives an object its initial value; what a list leaves out is 0.
-    pub fn initialise(&mut self, object: usize, ty: &crate::c::types::Type, init: Option<&Init>, token: u32) -> Lowered<()> {
+    pub fn initialise(
+        &mut self,
+        object: usize,
+        ty: &crate::c::types::Type,
+        init: Option<&Init>,
+        token: u32,
+    ) -> Lowered<()> {
         let whole = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
         if let Some(Init::Value(value)) = init
             && !matches!(*ty.kind, crate::c::types::TypeKind::Array(..))
@@ -483,7 +494,6 @@ impl Lowerer<'_, '_> {
         }
         Ok(())
     }
-
 }
 
 /// The cases of a `switch`, without those of inner ones.

@@ -93,7 +93,8 @@ fn follow(path: &mut Path, step: &Step, mine: &dyn Fn(VarId) -> bool) -> Option<
 }
 
 fn apply(path: &mut Path, op: &Op, mine: &dyn Fn(VarId) -> bool) -> Option<bool> {
-    let register = |path: &Path, r: &RegId| path.registers.get(r).cloned().unwrap_or(Expr::Const(Int::zero()));
+    let register =
+        |path: &Path, r: &RegId| path.registers.get(r).cloned().unwrap_or(Expr::Const(Int::zero()));
     match op {
         Op::Assign(to, expr) => {
             let value = expr.map(&mut |r| register(path, r));

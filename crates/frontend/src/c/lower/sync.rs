@@ -40,7 +40,9 @@ impl Lowerer<'_, '_> {
                 self.lock(&arguments[1])?;
                 return self.either(0, 110).map(Some);
             }
-            "pthread_rwlock_rdlock" | "pthread_rwlock_wrlock" => self.read_write_lock(first, name.ends_with("wrlock"))?,
+            "pthread_rwlock_rdlock" | "pthread_rwlock_wrlock" => {
+                self.read_write_lock(first, name.ends_with("wrlock"))?
+            }
             "pthread_rwlock_unlock" => self.read_write_unlock(first)?,
             "sem_init" if arguments.len() == 3 => {
                 let place = self.synchroniser(first)?;
@@ -51,7 +53,9 @@ impl Lowerer<'_, '_> {
             }
             "sem_wait" => self.semaphore(first, -1)?,
             "sem_post" => self.semaphore(first, 1)?,
-            "pthread_barrier_init" if arguments.len() == 3 => self.barrier_init(first, &arguments[2], token)?,
+            "pthread_barrier_init" if arguments.len() == 3 => {
+                self.barrier_init(first, &arguments[2], token)?
+            }
             "pthread_barrier_wait" => return self.barrier_wait(first, token).map(Some),
             _ => return Ok(None),
         }
@@ -78,7 +82,9 @@ impl Lowerer<'_, '_> {
                 self.arrow(Step::Op(Op::Assume(way.cond.clone())), chosen);
                 self.at = chosen;
                 match &way.new {
-                    Some(new) => self.access(target, &|cell| vec![(Step::Op(write(cell, new.clone())), way.to)]),
+                    Some(new) => {
+                        self.access(target, &|cell| vec![(Step::Op(write(cell, new.clone())), way.to)])
+                    }
                     None => self.arrow(Step::Op(Op::Skip), way.to),
                 }
             }
@@ -146,8 +152,10 @@ impl Lowerer<'_, '_> {
         let (got, not, result) = (self.place(), self.place(), self.temporary()?);
         let free = Cond::compare(Relation::Eq, old, 0);
         let mine = number(self.thread as i128 + 1);
-        let ways =
-            [Way { cond: free.clone(), new: Some(mine), to: got }, Way { cond: free.negate(), new: None, to: not }];
+        let ways = [
+            Way { cond: free.clone(), new: Some(mine), to: got },
+            Way { cond: free.negate(), new: None, to: not },
+        ];
         self.locked(&target, old, &ways);
         self.either_of(&[(got, 0), (not, busy)], result);
         Ok(Typed::bounded(Over::Leaf(result), Type::int(), (0, busy)))
@@ -252,7 +260,9 @@ impl Lowerer<'_, '_> {
                 _ => return Err(self.error(token, "this barrier must be known, and in memory")),
             }
         }
-        let [waiting, size, round] = variables[..] else { return Err(self.error(token, "this is no barrier")) };
+        let [waiting, size, round] = variables[..] else {
+            return Err(self.error(token, "this is no barrier"));
+        };
         let (w, s, r) = (self.temporary()?, self.temporary()?, self.temporary()?);
         let result = self.temporary()?;
         let plus = |register| combine(Arith::Add, Over::Leaf(register), number(1));

@@ -176,7 +176,8 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             return Err(self.error(token, "this is nested too deeply once functions are inlined"));
         }
         if self.world.size + self.graph.size() > limits::SIZE {
-            let error = self.error(token, "the program is too large once loops and functions are written out");
+            let error =
+                self.error(token, "the program is too large once loops and functions are written out");
             return Err(Box::new(error.hint("use fewer threads or smaller arrays")));
         }
         self.depth += 1;
@@ -317,7 +318,9 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     /// Notes what a cell holds now.
     pub fn note(&mut self, cell: Cell, value: Option<i128>) {
         match value {
-            Some(value) if matches!(cell, Cell::Register(_)) || !self.shared => self.known.insert(cell, value),
+            Some(value) if matches!(cell, Cell::Register(_)) || !self.shared => {
+                self.known.insert(cell, value)
+            }
             _ => self.known.remove(&cell),
         };
     }

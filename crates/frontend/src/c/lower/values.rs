@@ -3,8 +3,11 @@
 use program::{Arith, Cond, Expr, Int, RegId, Relation};
 use std::rc::Rc;
 
-/// Most values that are listed.
+/// Most values that are listed, and most addresses: what a pointer may point to is worth knowing exactly.
 const LISTED: usize = 24;
+const ADDRESSES: usize = 400;
+/// Addresses start here.
+const FIRST_ADDRESS: i128 = 1000;
 
 /// Values that an integer may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +77,9 @@ impl Values {
     fn listed(mut list: Vec<i128>) -> Values {
         list.sort_unstable();
         list.dedup();
-        match (list.len() > LISTED, list.first(), list.last()) {
+        let addresses = list.iter().all(|value| *value == 0 || *value >= FIRST_ADDRESS);
+        let most = if addresses { ADDRESSES } else { LISTED };
+        match (list.len() > most, list.first(), list.last()) {
             (true, Some(low), Some(high)) => Values::Range(*low, *high),
             _ => Values::list(list),
         }
@@ -107,7 +112,9 @@ impl Values {
     fn keep(&self, low: i128, high: i128) -> Values {
         match self {
             Values::None => Values::None,
-            Values::List(list) => Values::list(list.iter().copied().filter(|v| low <= *v && *v <= high).collect()),
+            Values::List(list) => {
+                Values::list(list.iter().copied().filter(|v| low <= *v && *v <= high).collect())
+            }
             Values::Range(a, b) => Values::range((*a).max(low), (*b).min(high)),
         }
     }
@@ -135,7 +142,15 @@ impl Values {
         }
         let (Some((a, b)), Some((c, d))) = (a.bounds(), b.bounds()) else { return Values::NONE };
         let infinite = |value: i128| value == LEAST || value == MOST;
-        let add = |x: i128, y: i128| if infinite(x) { x } else if infinite(y) { y } else { x.saturating_add(y) };
+        let add = |x: i128, y: i128| {
+            if infinite(x) {
+                x
+            } else if infinite(y) {
+                y
+            } else {
+                x.saturating_add(y)
+            }
+        };
         let (low, high) = match op {
             Arith::Add => (add(a, c), add(b, d)),
             Arith::Sub => (add(a, d.checked_neg().unwrap_or(MOST)), add(b, c.checked_neg().unwrap_or(MOST))),
@@ -166,7 +181,9 @@ impl Values {
         match expr {
             Expr::Const(value) => i128::try_from(value).map_or(Values::ALL, Values::only),
             Expr::Leaf(r) => register(*r),
-            Expr::Binary(op, a, b) => Values::combine(*op, &Values::of(a, register), &Values::of(b, register)),
+            Expr::Binary(op, a, b) => {
+                Values::combine(*op, &Values::of(a, register), &Values::of(b, register))
+            }
         }
     }
 }
@@ -245,7 +262,8 @@ fn narrow(known: &mut Known, side: &Expr<RegId>, relation: Relation, other: &Val
         _ => return Some(()),
     };
     let before = &known[register.index()];
-    let less = |value: i128| if value == LEAST || value == MOST { value } else { value.saturating_sub(shift) };
+    let less =
+        |value: i128| if value == LEAST || value == MOST { value } else { value.saturating_sub(shift) };
     let (low, high) = (less(low), less(high));
     let after = match relation {
         Relation::Eq => match other {
@@ -278,8 +296,10 @@ mod tests {
 
     #[test]
     fn ranges_cover_what_operations_give() {
-        let sets = [Values::range(-3, 9), Values::only(4), Values::range(2, 30), Values::list(vec![-7, 0, 5])];
-        let ops = [Arith::Add, Arith::Sub, Arith::Mul, Arith::Div, Arith::Rem, Arith::And, Arith::Or, Arith::Xor];
+        let sets =
+            [Values::range(-3, 9), Values::only(4), Values::range(2, 30), Values::list(vec![-7, 0, 5])];
+        let ops =
+            [Arith::Add, Arith::Sub, Arith::Mul, Arith::Div, Arith::Rem, Arith::And, Arith::Or, Arith::Xor];
         for a in &sets {
             for b in &sets {
                 for op in ops {

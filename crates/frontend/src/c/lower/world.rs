@@ -2,8 +2,8 @@
 //! rounds found out.
 
 use super::graph::{At, Graph};
-use super::values::Values;
 use super::value::Value;
+use super::values::Values;
 use crate::Diagnostic;
 use crate::c::COptions;
 use crate::c::ast::{Function, Unit};
@@ -171,7 +171,14 @@ impl World<'_> {
     }
 
     /// An object in memory, with zeros in it.
-    pub fn memory_object(&mut self, key: Key, name: &str, ty: &Type, span: Span, token: u32) -> Lowered<usize> {
+    pub fn memory_object(
+        &mut self,
+        key: Key,
+        name: &str,
+        ty: &Type,
+        span: Span,
+        token: u32,
+    ) -> Lowered<usize> {
         if let Some(known) = self.by_key.get(&key) {
             return Ok(*known);
         }
@@ -189,7 +196,14 @@ impl World<'_> {
             self.variables.push(Shared { name, initial, range, span, address: Some(address) });
             cells.push(Cell::Memory(VarId::new(self.variables.len() - 1)));
         }
-        Ok(self.object(Object { key, name: name.to_string(), cells, types, base: Some(base), pointed: false }))
+        Ok(self.object(Object {
+            key,
+            name: name.to_string(),
+            cells,
+            types,
+            base: Some(base),
+            pointed: false,
+        }))
     }
 
     /// Makes all objects that earlier rounds have made.
@@ -219,9 +233,14 @@ impl World<'_> {
     /// The types and names of an object's cells.
     pub fn layout(&self, ty: &Type, name: &str, token: u32) -> Lowered<(Vec<Type>, Vec<String>)> {
         let records = &self.unit.records;
-        let count = records.cells(ty).ok_or_else(|| self.error(token, format!("the type of `{name}` is not complete")))?;
+        let count = records
+            .cells(ty)
+            .ok_or_else(|| self.error(token, format!("the type of `{name}` is not complete")))?;
         if count > limits::CELLS as u64 || self.variables.len() as u64 + count > limits::CELLS as u64 {
-            return Err(self.error(token, format!("`{name}` is too large: all objects together may have {} cells", limits::CELLS)));
+            return Err(self.error(
+                token,
+                format!("`{name}` is too large: all objects together may have {} cells", limits::CELLS),
+            ));
         }
         let mut types = Vec::new();
         records.scalars(ty, &mut types);

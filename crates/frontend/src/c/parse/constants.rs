@@ -38,7 +38,9 @@ impl Parser<'_> {
             ExprKind::Binary(op, a, b) => {
                 let (a, b) = (self.type_of(a)?.decayed(), self.type_of(b)?.decayed());
                 match op {
-                    Binary::Lt | Binary::Gt | Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne => Type::int(),
+                    Binary::Lt | Binary::Gt | Binary::Le | Binary::Ge | Binary::Eq | Binary::Ne => {
+                        Type::int()
+                    }
                     Binary::Sub if a.is_pointer() && b.is_pointer() => Type::integer(64, true),
                     Binary::Add | Binary::Sub if a.is_pointer() => a,
                     Binary::Add if b.is_pointer() => b,
@@ -48,7 +50,8 @@ impl Parser<'_> {
             }
             ExprKind::Assign(_, a, _) | ExprKind::Step(_, _, a) => self.type_of(a)?.plain(),
             ExprKind::Conditional(cond, yes, no) => {
-                let (a, b) = (self.type_of(yes.as_deref().unwrap_or(cond))?.decayed(), self.type_of(no)?.decayed());
+                let (a, b) =
+                    (self.type_of(yes.as_deref().unwrap_or(cond))?.decayed(), self.type_of(no)?.decayed());
                 if a.is_integer() && b.is_integer() { Type::common(&a, &b) } else { a }
             }
             ExprKind::Call(function, _) => {

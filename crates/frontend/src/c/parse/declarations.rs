@@ -50,7 +50,8 @@ impl Parser<'_> {
                     match &*p.peek().text {
                         "volatile" | "__volatile__" | "__volatile" => volatile = true,
                         "_Atomic" => atomic = true,
-                        "const" | "restrict" | "__restrict" | "__restrict__" | "__const" | "__extension__" => {}
+                        "const" | "restrict" | "__restrict" | "__restrict__" | "__const"
+                        | "__extension__" => {}
                         "__attribute__" | "__attribute" => {
                             p.skip_attributes()?;
                             continue;
@@ -62,7 +63,9 @@ impl Parser<'_> {
                 steps.push(Derived::Pointer { volatile, atomic });
             }
             let (mut inner, mut name) = (Vec::new(), None);
-            let nested = p.is("(") && !p.peek_at(1).is(")") && (!p.starts_type(1) || p.peek_at(1).is_name("__attribute__"));
+            let nested = p.is("(")
+                && !p.peek_at(1).is(")")
+                && (!p.starts_type(1) || p.peek_at(1).is_name("__attribute__"));
             if nested {
                 p.at += 1;
                 name = p.derived(&mut inner)?;
@@ -83,7 +86,10 @@ impl Parser<'_> {
         loop {
             self.skip_attributes()?;
             if self.eat("[") {
-                while matches!(&*self.peek().text, "static" | "const" | "restrict" | "volatile" | "__restrict") {
+                while matches!(
+                    &*self.peek().text,
+                    "static" | "const" | "restrict" | "volatile" | "__restrict"
+                ) {
                     self.at += 1;
                 }
                 let start = self.at;
@@ -301,7 +307,8 @@ impl Parser<'_> {
         self.declare(Rc::clone(&name), Meaning::Object(ty.clone()));
         while !self.is("{") {
             for declared in self.declaration()? {
-                let wanted = |(known, _): &&mut (Option<Rc<str>>, Type)| known.as_ref() == Some(&declared.name);
+                let wanted =
+                    |(known, _): &&mut (Option<Rc<str>>, Type)| known.as_ref() == Some(&declared.name);
                 match parameters.iter_mut().find(wanted) {
                     Some((_, ty)) => *ty = adjusted(declared.ty),
                     None => return Err(self.error_at(declared.token as usize, "this is no parameter")),
@@ -321,8 +328,13 @@ impl Parser<'_> {
         self.function = Rc::clone(&name);
         let body = self.block();
         self.scopes.pop();
-        let function =
-            Function { name: Rc::clone(&name), result: signature.result.clone(), parameters, body: body?, token: token as u32 };
+        let function = Function {
+            name: Rc::clone(&name),
+            result: signature.result.clone(),
+            parameters,
+            body: body?,
+            token: token as u32,
+        };
         self.unit.declared.insert(Rc::clone(&name), ty.clone());
         self.unit.functions.insert(name, Rc::new(function));
         Ok(())
@@ -341,7 +353,9 @@ fn adjusted(ty: Type) -> Type {
 fn listed(init: &Init) -> u64 {
     match init {
         Init::Value(value) => match &value.kind {
-            crate::c::ast::ExprKind::Text(text) => literals::string(text).map_or(1, |chars| chars.len() as u64 + 1),
+            crate::c::ast::ExprKind::Text(text) => {
+                literals::string(text).map_or(1, |chars| chars.len() as u64 + 1)
+            }
             _ => 1,
         },
         Init::List(list) => {

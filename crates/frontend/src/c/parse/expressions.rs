@@ -206,7 +206,8 @@ impl Parser<'_> {
             }
             Kind::Char => {
                 self.at += 1;
-                let value = literals::character(&text).ok_or_else(|| self.error_at(start, "this is no character"))?;
+                let value =
+                    literals::character(&text).ok_or_else(|| self.error_at(start, "this is no character"))?;
                 self.expr(ExprKind::Int(i128::from(value), Type::int()), start, start)
             }
             Kind::Text => {

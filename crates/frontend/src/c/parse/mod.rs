@@ -55,7 +55,9 @@ pub(super) fn parse(tokens: &[Token], files: &Files, text_end: usize) -> Result<
     let span = Span::new(text_end, text_end);
     let mut end = match tokens.last() {
         Some(token) => token.clone(),
-        None => return Err(Diagnostic::error(Span::NONE, "the text is empty").hint("a program needs a `main`")),
+        None => {
+            return Err(Diagnostic::error(Span::NONE, "the text is empty").hint("a program needs a `main`"));
+        }
     };
     (end.kind, end.text, end.span, end.trail) = (Kind::Other, "".into(), span, None);
     end.written.span = span;
@@ -228,11 +230,50 @@ fn builtin_types() -> Scope {
 /// Words that cannot name anything.
 fn is_keyword(word: &str) -> bool {
     const WORDS: &[&str] = &[
-        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
-        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
-        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
-        "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
-        "_Static_assert", "_Thread_local",
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "_Alignas",
+        "_Alignof",
+        "_Atomic",
+        "_Bool",
+        "_Complex",
+        "_Generic",
+        "_Imaginary",
+        "_Noreturn",
+        "_Static_assert",
+        "_Thread_local",
     ];
     WORDS.contains(&word)
 }

@@ -73,11 +73,38 @@ impl Parser<'_> {
         words.take(&token.text)
             || matches!(
                 &*token.text,
-                "struct" | "union" | "enum" | "const" | "volatile" | "restrict" | "_Atomic" | "typeof"
-                    | "__typeof__" | "__typeof" | "__const" | "__volatile__" | "__volatile" | "__restrict"
-                    | "__restrict__" | "__const__" | "static" | "extern" | "typedef" | "register" | "auto" | "inline"
-                    | "__inline" | "__inline__" | "_Noreturn" | "_Thread_local" | "__thread" | "__attribute__"
-                    | "__extension__" | "_Alignas" | "__auto_type" | "_Static_assert"
+                "struct"
+                    | "union"
+                    | "enum"
+                    | "const"
+                    | "volatile"
+                    | "restrict"
+                    | "_Atomic"
+                    | "typeof"
+                    | "__typeof__"
+                    | "__typeof"
+                    | "__const"
+                    | "__volatile__"
+                    | "__volatile"
+                    | "__restrict"
+                    | "__restrict__"
+                    | "__const__"
+                    | "static"
+                    | "extern"
+                    | "typedef"
+                    | "register"
+                    | "auto"
+                    | "inline"
+                    | "__inline"
+                    | "__inline__"
+                    | "_Noreturn"
+                    | "_Thread_local"
+                    | "__thread"
+                    | "__attribute__"
+                    | "__extension__"
+                    | "_Alignas"
+                    | "__auto_type"
+                    | "_Static_assert"
             )
             || matches!(self.meaning(&token.text), Some(Meaning::Type(_)))
     }
@@ -99,8 +126,8 @@ impl Parser<'_> {
                 "extern" => storage = Storage::Extern,
                 "static" => storage = Storage::Static,
                 "_Thread_local" | "__thread" => per_thread = true,
-                "register" | "auto" | "inline" | "__inline" | "__inline__" | "_Noreturn" | "restrict" | "__restrict"
-                | "__restrict__" | "const" | "__const" | "__const__" | "__extension__" => {}
+                "register" | "auto" | "inline" | "__inline" | "__inline__" | "_Noreturn" | "restrict"
+                | "__restrict" | "__restrict__" | "const" | "__const" | "__const__" | "__extension__" => {}
                 "volatile" | "__volatile__" | "__volatile" => volatile = true,
                 "__attribute__" | "__attribute" | "_Alignas" => {
                     self.at += 1;

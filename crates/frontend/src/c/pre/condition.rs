@@ -112,7 +112,11 @@ impl<'t> Reader<'t> {
     }
 
     fn expect(&mut self, sign: &str) -> Result<(), Fault<'t>> {
-        if self.eat(sign) { Ok(()) } else { Err((self.here(), format!("`{sign}` is missing in this condition"))) }
+        if self.eat(sign) {
+            Ok(())
+        } else {
+            Err((self.here(), format!("`{sign}` is missing in this condition")))
+        }
     }
 
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Fault<'t>>) -> Result<T, Fault<'t>> {

@@ -165,7 +165,8 @@ impl Preprocessor<'_> {
         let whole = |token: &mut Token, last: &Token| token.span = token.span.to(last.span);
         // The place in the main text is the whole directive.
         if word.written.file == 0 {
-            let line = self.reading.last().and_then(|reading| reading.tokens.get(reading.at.saturating_sub(1)));
+            let line =
+                self.reading.last().and_then(|reading| reading.tokens.get(reading.at.saturating_sub(1)));
             line.cloned().iter().for_each(|last| whole(&mut token, last));
         }
         match self.find(word, name, quoted)? {

@@ -160,7 +160,9 @@ impl Preprocessor<'_> {
         let mut open = 0usize;
         loop {
             let Some(token) = self.next_raw()? else {
-                return Err(self.files.error(name, format!("the call of the macro `{}` does not end", name.text)));
+                return Err(self
+                    .files
+                    .error(name, format!("the call of the macro `{}` does not end", name.text)));
             };
             let last = arguments.len();
             match &*token.text {
@@ -311,7 +313,8 @@ impl Preprocessor<'_> {
                 && span.start <= token.written.span.start
                 && token.written.span.end <= span.end
                 && call.trail.is_none();
-            let argument = inside && token.span == token.written.span && token.written.span != call.written.span;
+            let argument =
+                inside && token.span == token.written.span && token.written.span != call.written.span;
             if !argument {
                 token.span = span;
             }
@@ -327,7 +330,9 @@ impl Preprocessor<'_> {
     /// Makes one token of the last so far and the first of `right`.
     fn paste(&mut self, out: &mut Vec<Token>, right: Vec<Token>, call: &Token) -> Result<(), Diagnostic> {
         let mut right = right.into_iter();
-        let (Some(left), Some(first)) = (out.pop(), right.next()) else {
+        let Some(first) = right.next() else { return Ok(()) };
+        let Some(left) = out.pop() else {
+            out.push(first);
             out.extend(right);
             return Ok(());
         };

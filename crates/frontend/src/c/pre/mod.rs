@@ -8,6 +8,8 @@
 mod condition;
 mod directives;
 mod macros;
+#[cfg(test)]
+mod tests;
 
 use super::lexer::{Kind, Token, Written, tokens};
 use super::{COptions, headers, limits};
@@ -138,7 +140,10 @@ impl Preprocessor<'_> {
         let list = tokens(&text, 0, Some(Span::NONE)).map_err(|(span, why)| Diagnostic::error(span, why))?;
         self.reading.push(Reading { tokens: Rc::new(list), at: 0, sections: Vec::new() });
         let rest = self.all().map_err(|error| {
-            Diagnostic::error(Span::NONE, format!("a definition of the command line cannot be read: {}", error.message))
+            Diagnostic::error(
+                Span::NONE,
+                format!("a definition of the command line cannot be read: {}", error.message),
+            )
         })?;
         match rest.first() {
             None => Ok(()),
@@ -150,7 +155,8 @@ impl Preprocessor<'_> {
     fn open(&mut self, source: Rc<Source>, included: Option<&Token>) -> Result<(), Diagnostic> {
         let file = u16::try_from(self.files.list.len());
         let (Ok(file), true) = (file, self.reading.len() < limits::INCLUDES) else {
-            let message = format!("files are included more than {} deep, or too many of them", limits::INCLUDES);
+            let message =
+                format!("files are included more than {} deep, or too many of them", limits::INCLUDES);
             let hint = "does a file include itself? `#pragma once` or an include guard helps";
             return Err(match included {
                 Some(token) => self.files.error(token, message).hint(hint),
@@ -189,7 +195,7 @@ impl Preprocessor<'_> {
     /// Counts a token that was looked at.
     fn spend(&mut self, token: &Token) -> Result<(), Diagnostic> {
         self.spent += 1;
-        if self.spent > 4 * limits::TOKENS { Err(self.too_much(token)) } else { Ok(()) }
+        if self.spent > 2 * limits::TOKENS { Err(self.too_much(token)) } else { Ok(()) }
     }
 
     /// The next token, macros not yet expanded; directives on the way are obeyed.
