@@ -5,6 +5,7 @@
 
 mod abstracting;
 mod bench;
+mod c;
 mod check;
 mod ci;
 mod exploring;
@@ -24,6 +25,7 @@ mod verify;
 
 pub use abstracting::Abstracting;
 pub use bench::BenchArgs;
+pub use c::CInput;
 pub use check::CheckArgs;
 pub use ci::CiArgs;
 pub use exploring::{Exploring, LimitArgs, Resources, bytes};

@@ -1,6 +1,6 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
-use crate::args::InputArgs;
+use crate::args::{InputArgs, definition};
 use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
 use program::{Program, Source};
 use std::ffi::OsStr;
@@ -67,7 +67,7 @@ pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
         let reason = format!("the language is not clear; name it with --input-format ({})", known.join(", "));
         return Err(Unreadable::new(path, reason));
     };
-    let options = Options { defines: input.define.clone(), observe_all: input.observe_all };
+    let options = options(frontend, input).map_err(|reason| Unreadable::new(path, reason))?;
     match (frontend.read)(Source::new(name.clone(), text.clone()), &options) {
         Ok(Parsed { program, warnings }) => Ok(Loaded { name, program, warnings, frontend, options }),
         Err(diagnostics) => {
@@ -79,6 +79,25 @@ pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
             Err(Box::new(Unreadable { name, reason, diagnostics, source }))
         }
     }
+}
+
+/// How a text is to be read. A macro of C may be anything, a constant is a number.
+fn options(frontend: &Frontend, input: &InputArgs) -> Result<Options, String> {
+    let observe_all = input.observe_all;
+    if frontend.name == "c" {
+        return Ok(Options { observe_all, c: input.c.options(&input.define), ..Options::default() });
+    }
+    let number = |(name, value): &(String, String)| {
+        definition(&format!("{name}={value}")).map_err(|why| format!("-D {name}={value}: {why}"))
+    };
+    let defines = input.define.iter().map(number).collect::<Result<_, _>>()?;
+    Ok(Options { defines, observe_all, ..Options::default() })
+}
+
+/// The text of a header, why it cannot be read, or nothing if there is none.
+pub fn header(path: &str) -> Option<Result<String, String>> {
+    let path = Path::new(path);
+    path.is_file().then(|| read(path))
 }
 
 /// The text of a file or of standard input.

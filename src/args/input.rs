@@ -1,8 +1,8 @@
 //! How inputs are read, the same for all commands.
 
-use super::values::{definition, formats};
+use super::CInput;
+use super::values::{formats, named_text};
 use clap::Args;
-use program::Int;
 
 /// How inputs are read.
 #[derive(Debug, Args)]
@@ -11,11 +11,14 @@ pub struct InputArgs {
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub input_format: Option<String>,
 
-    /// Give a constant of the program another value
-    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = definition)]
-    pub define: Vec<(String, Int)>,
+    /// Give a constant of the program another value; in C, define a macro
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = named_text)]
+    pub define: Vec<(String, String)>,
 
     /// Litmus tests: list every register and variable, not only those the test names
     #[arg(long)]
     pub observe_all: bool,
+
+    #[command(flatten)]
+    pub c: CInput,
 }

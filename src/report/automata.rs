@@ -71,6 +71,7 @@ fn location(program: &Program, names: &Names, id: ThreadId, loc: Loc) -> Value {
         let line = program.source.line(failure.span);
         match &failure.kind {
             FailureKind::Assertion => json!({"kind": "assertion", "line": line}),
+            FailureKind::Error(what) => json!({"kind": "error", "what": what, "line": line}),
             FailureKind::Division => json!({"kind": "division", "line": line}),
             FailureKind::Bounds { array, length, index } => json!({
                 "kind": "bounds",

@@ -48,6 +48,9 @@ struct JsonAnswer<'a> {
     prevented_by: Option<Vec<Value>>,
     evidence: Option<String>,
     diagnostics: Vec<Value>,
+    /// What a proof takes for granted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    assumptions: Vec<Value>,
     /// What only some answers have.
     #[serde(flatten)]
     more: Map<String, Value>,
@@ -117,6 +120,12 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
     }
 }
 
+/// What is taken for granted about the program, and where.
+fn assumptions(program: &Program) -> Vec<Value> {
+    let assumed = program.assumptions.iter();
+    assumed.map(|assumed| json!({"line": program.source.line(assumed.span), "text": assumed.text})).collect()
+}
+
 fn answer<'a>(answer: &Answered<'a>) -> JsonAnswer<'a> {
     let (program, found) = (answer.task.program, answer.found);
     let mut out = JsonAnswer {
@@ -130,6 +139,7 @@ fn answer<'a>(answer: &Answered<'a>) -> JsonAnswer<'a> {
         stats: Some(Stats::new(answer.seconds, &found.statistics, answer.peak)),
         evidence: answer.evidence.first().map(|path| path.display().to_string()),
         diagnostics: diagnostics(&program.source, answer.warnings),
+        assumptions: assumptions(program),
         reason: reason(program, found.checked.reasons()),
         ..JsonAnswer::default()
     };

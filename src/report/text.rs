@@ -226,7 +226,25 @@ fn safe(answer: &Answered<'_>, certificate: &Certificate) -> String {
     let (file, found) = (answer.file, answer.found);
     let how = proof(certificate, &found.statistics);
     let model = upper(answer.task.model);
-    format!("{file}: {SAFE}safe{SAFE:#} under {model}: {how} (engine: {})\n", found.engine)
+    let assuming = assumptions(answer.task.program);
+    format!("{file}: {SAFE}safe{SAFE:#} under {model}{assuming}: {how} (engine: {})\n", found.engine)
+}
+
+/// What a proof takes for granted, with the lines; nothing for most programs.
+fn assumptions(program: &Program) -> String {
+    let mut out = String::new();
+    let mut texts: Vec<&str> = program.assumptions.iter().map(|assumed| assumed.text.as_str()).collect();
+    texts.dedup();
+    for text in texts {
+        let with_text = program.assumptions.iter().filter(|assumed| assumed.text == text);
+        let mut lines: Vec<usize> =
+            with_text.filter_map(|assumed| program.source.line(assumed.span)).collect();
+        lines.dedup();
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        let _ = write!(out, ", assuming {text} in {word} {}", lines.join(", "));
+    }
+    out
 }
 
 /// How a program was proved safe.

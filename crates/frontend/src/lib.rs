@@ -6,6 +6,7 @@
 //! Reading never panics and never prints; what is wrong comes back as [`Diagnostic`]s with
 //! spans, as many as can be found in one go. Front ends know no memory model.
 
+mod c;
 mod diagnostic;
 mod edit;
 mod fw;
@@ -15,6 +16,7 @@ mod refusals;
 pub mod rmm;
 pub mod trencher;
 
+pub use c::{COptions, Loader, Overflow};
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::Insertion;
 pub use fw::index::{Index, Symbol, SymbolKind, index};
@@ -42,6 +44,8 @@ pub struct Options {
     /// Litmus tests: observe every register that is written and every location, instead of
     /// only those that the test names.
     pub observe_all: bool,
+    /// How C is read.
+    pub c: COptions,
 }
 
 /// A language we read.
@@ -58,7 +62,7 @@ pub struct Frontend {
     pub read: fn(Source, &Options) -> Result<Parsed, Vec<Diagnostic>>,
     /// Writes fences into a text that it has read, leaving all else as it is. The result may
     /// still not be what is wanted; reading it tells.
-    pub insert: fn(&str, &[Insertion]) -> Result<String, Diagnostic>,
+    pub insert: fn(&str, &[Insertion], &Options) -> Result<String, Diagnostic>,
     /// Writes programs, if it can.
     pub write: Option<Writing>,
     /// Lists the names of a text, if it can.
@@ -74,7 +78,8 @@ pub struct Writing {
 }
 
 /// All languages, the first that recognises a text wins.
-pub const FRONTENDS: &[Frontend] = &[fw::FRONTEND, litmus::FRONTEND, rmm::FRONTEND, trencher::FRONTEND];
+pub const FRONTENDS: &[Frontend] =
+    &[fw::FRONTEND, litmus::FRONTEND, rmm::FRONTEND, trencher::FRONTEND, c::FRONTEND];
 
 /// The front end for a file: by name if given, else by the file's ending, else by content.
 pub fn choose(name: Option<&str>, file: &str, text: &str) -> Option<&'static Frontend> {

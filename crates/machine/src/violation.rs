@@ -28,6 +28,7 @@ impl Violation {
                 match &failure.kind {
                     FailureKind::Assertion if snippet.is_empty() => "assertion".to_string(),
                     FailureKind::Assertion => snippet,
+                    FailureKind::Error(what) => format!("{what} in `{snippet}`"),
                     FailureKind::Division => format!("division by zero in `{snippet}`"),
                     FailureKind::Bounds { array, length, .. } => {
                         format!("index out of bounds of {array}[{length}]")

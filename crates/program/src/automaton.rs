@@ -151,6 +151,8 @@ pub enum FailureKind {
     },
     /// A divisor was zero.
     Division,
+    /// Something else that must not happen, in words.
+    Error(String),
 }
 
 /// A violation inside a thread.

@@ -78,6 +78,15 @@ impl Variable {
     }
 }
 
+/// Something that is taken for granted about a place in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// The place.
+    pub span: Span,
+    /// What is assumed of it, in a few words ("no overflow").
+    pub text: String,
+}
+
 /// A concurrent program and what is claimed of it.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -93,6 +102,8 @@ pub struct Program {
     pub properties: Vec<Property>,
     /// What a litmus test asks of its final configurations.
     pub question: Option<Question>,
+    /// What the text was read with but may not hold; whatever is proved holds only if it does.
+    pub assumptions: Vec<Assumption>,
     /// Predicates the author offers to proof engines; they never change a verdict.
     pub hints: Vec<Hint>,
 }
@@ -107,6 +118,7 @@ impl Program {
             threads: Vec::new(),
             properties: Vec::new(),
             question: None,
+            assumptions: Vec::new(),
             hints: Vec::new(),
         }
     }

@@ -235,7 +235,7 @@ fn statement(thread: &Thread, id: ThreadId, loc: Loc, names: &Names) -> String {
 
 fn failure_statement(id: ThreadId, kind: &FailureKind, names: &Names) -> String {
     match kind {
-        FailureKind::Assertion => "fail;".to_string(),
+        FailureKind::Assertion | FailureKind::Error(_) => "fail;".to_string(),
         FailureKind::Division => "fail division;".to_string(),
         FailureKind::Bounds { array, length, index } => {
             format!("fail bounds {array}[{length}] at {};", names.expr(id, index))

@@ -220,7 +220,7 @@ impl Bencher<'_> {
     /// The program that a text says.
     pub fn parse(&self, name: &str, text: &str, defines: Vec<(String, Int)>) -> Result<Program, String> {
         let frontend = frontend::choose(None, name, text).ok_or(format!("{name}: in which language?"))?;
-        let options = frontend::Options { defines, observe_all: false };
+        let options = frontend::Options { defines, ..frontend::Options::default() };
         let parsed = (frontend.read)(Source::new(name, text), &options);
         parsed.map(|parsed| parsed.program).map_err(|errors| format!("{name}: {} errors", errors.len()))
     }

@@ -7,14 +7,14 @@
 mod error;
 pub mod written;
 
-use crate::args::{Exploring, InputArgs, LimitArgs, Resources};
+use crate::args::{CInput, Exploring, InputArgs, LimitArgs, Resources};
 use crate::input::{name, read_file};
 use crate::limits::Budget;
 use clap::Parser;
 use engine::{Costs, ENGINES, Points, USUAL_BUFFER};
 use frontend::Diagnostic;
 use machine::{MODELS, Model, TSO, model_named};
-use program::{Int, Source, Span};
+use program::{Source, Span};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -258,8 +258,8 @@ impl Resolver<'_> {
         }
         let engine = engine.map_or(ENGINES[0].name(), |name| name.get_ref());
         let either = limits.or(&defaults.limits());
-        let define: Vec<(String, Int)> =
-            define.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
+        let define: Vec<(String, String)> =
+            define.iter().map(|(name, value)| (name.clone(), value.0.to_string())).collect();
         let limits = LimitArgs {
             resources: Resources {
                 timeout: either.timeout.as_ref().map(seconds).transpose()?,
@@ -270,7 +270,7 @@ impl Resolver<'_> {
         let buffer = positive(&either.buffer)?;
         let options = DefaultOptions::new(engine, buffer.unwrap_or(USUAL_BUFFER as u64))?;
         Ok(How {
-            input: InputArgs { input_format: None, define, observe_all: false },
+            input: InputArgs { input_format: None, define, observe_all: false, c: CInput::default() },
             exploring: options.exploring,
             budget: limits.budget(),
         })

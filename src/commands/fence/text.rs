@@ -17,7 +17,8 @@ pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
         let line = source.line(error.span).map(|line| format!(", line {line}")).unwrap_or_default();
         format!("{}{line}: {}", loaded.name, error.message)
     };
-    let text = (loaded.frontend.insert)(source.text(), &insertions).map_err(|error| refused(&error))?;
+    let text = (loaded.frontend.insert)(source.text(), &insertions, &loaded.options)
+        .map_err(|error| refused(&error))?;
     let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
     match read.map(|parsed| parsed.program.with_question_as_property()) {
         Ok(program) if same(&program, &placed.program) => Ok(text),
@@ -34,7 +35,9 @@ pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<SpanEdit> {
         return Vec::new();
     }
     let old = loaded.program.source.text();
-    let alone = |point| (loaded.frontend.insert)(old, &[insertion(point)]).map(|new| edit(old, &new));
+    let alone = |point| {
+        (loaded.frontend.insert)(old, &[insertion(point)], &loaded.options).map(|new| edit(old, &new))
+    };
     placed.fences.iter().map(|fence| alone(&fence.point)).collect::<Result<_, _>>().unwrap_or_default()
 }
 

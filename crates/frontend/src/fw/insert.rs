@@ -3,12 +3,12 @@
 
 use super::lexer::{self, FwToken, TokenKind};
 use super::sink::Sink;
-use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write};
+use crate::{Diagnostic, Options};
 use program::{Fence, Span, Strength};
 
 /// The text with the fences in it.
-pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Diagnostic> {
+pub(super) fn insert(text: &str, insertions: &[Insertion], _: &Options) -> Result<String, Diagnostic> {
     let tokens = lexer::tokens(text, &mut Sink::default());
     let mut edits = Edits::default();
     for insertion in insertions {

@@ -3,8 +3,8 @@
 
 use super::header;
 use super::lexer::{self, LitmusToken};
-use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write, line_end};
+use crate::{Diagnostic, Options};
 use program::{Fence, Span, Strength};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ struct TableRow {
 }
 
 /// The text with the fences in it.
-pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Diagnostic> {
+pub(super) fn insert(text: &str, insertions: &[Insertion], _: &Options) -> Result<String, Diagnostic> {
     let (.., start) = header::header(text)?;
     let tokens = lexer::tokens(text, start)?;
     let mut added: BTreeMap<u32, (TableRow, Vec<Vec<&str>>)> = BTreeMap::new();

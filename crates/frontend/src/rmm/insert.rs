@@ -4,8 +4,8 @@
 
 use super::lexer::{self, RmmToken, RmmTokenKind};
 use super::parser::is_keyword;
-use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write};
+use crate::{Diagnostic, Options};
 use program::{Fence, Span, Strength};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ struct Around {
 }
 
 /// The text with the fences in it.
-pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Diagnostic> {
+pub(super) fn insert(text: &str, insertions: &[Insertion], _: &Options) -> Result<String, Diagnostic> {
     let tokens = lexer::scan(text)?;
     let mut statements: BTreeMap<Span, Around> = BTreeMap::new();
     for insertion in insertions {

@@ -2,13 +2,13 @@
 //! from there to where it led.
 
 use super::parser::words;
-use crate::Diagnostic;
 use crate::edit::{Edits, Insertion, cannot_write, indentation, line_end};
+use crate::{Diagnostic, Options};
 use program::{Fence, Strength};
 use std::collections::HashSet;
 
 /// The text with the fences in it.
-pub(super) fn insert(text: &str, insertions: &[Insertion]) -> Result<String, Diagnostic> {
+pub(super) fn insert(text: &str, insertions: &[Insertion], _: &Options) -> Result<String, Diagnostic> {
     let words = words(text);
     let mut used: HashSet<String> = words.iter().map(|(word, _)| word.to_string()).collect();
     let mut edits = Edits::default();

@@ -37,7 +37,7 @@ fn is_written_well(
     let insertion =
         |(span, _): &(&Span, &Vec<Placement>)| Insertion { span: **span, before: false, strength };
     let insertions: Vec<Insertion> = fences.iter().map(insertion).collect();
-    let Ok(written) = (frontend.insert)(text, &insertions) else { return false };
+    let Ok(written) = (frontend.insert)(text, &insertions, &Options::default()) else { return false };
     let mut set = FenceSet::new();
     for placement in fences.iter().flat_map(|(_, placements)| placements.iter()) {
         set.insert(*placement);

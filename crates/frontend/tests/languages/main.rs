@@ -1,5 +1,6 @@
 //! What the four languages mean, how errors look, and what no text may do.
 
+mod c_language;
 mod common;
 mod explore;
 mod fuzz;

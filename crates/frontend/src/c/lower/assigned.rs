@@ -1,0 +1,119 @@
+//! What can be seen in the text without lowering it: which names a function or loop assigns to or
+//! takes the address of, and whether something starts or awaits threads.
+
+use super::world::World;
+use crate::c::ast::{Expr, ExprKind, Function, Stmt, StmtKind, Unary, Unit};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// The names that a function assigns to or takes the address of.
+pub(super) fn of(world: &mut World<'_>, function: &Rc<Function>) -> Rc<HashSet<Rc<str>>> {
+    if let Some(known) = world.assigned.get(&function.name) {
+        return Rc::clone(known);
+    }
+    let mut names = HashSet::new();
+    function.body.iter().for_each(|statement| in_statement(statement, &mut names));
+    let names = Rc::new(names);
+    world.assigned.insert(Rc::clone(&function.name), Rc::clone(&names));
+    names
+}
+
+/// The names that a statement may change, itself or in functions that it calls.
+pub(super) fn by(world: &mut World<'_>, statement: &Stmt) -> HashSet<Rc<str>> {
+    let mut names = HashSet::new();
+    in_statement(statement, &mut names);
+    let unit = world.unit;
+    let (mut seen, mut waiting): (HashSet<Rc<str>>, Vec<Rc<str>>) = (HashSet::new(), Vec::new());
+    walk(statement, &mut |expr| mentioned(expr, &mut waiting));
+    while let Some(name) = waiting.pop() {
+        if seen.insert(Rc::clone(&name))
+            && let Some(function) = unit.functions.get(&name)
+        {
+            names.extend(of(world, function).iter().cloned());
+            function.body.iter().for_each(|inner| walk(inner, &mut |expr| mentioned(expr, &mut waiting)));
+        }
+    }
+    names
+}
+
+fn mentioned(expr: &Expr, names: &mut Vec<Rc<str>>) {
+    if let ExprKind::Name(name) = &expr.kind {
+        names.push(Rc::clone(name));
+    }
+}
+
+pub(super) fn in_statement(statement: &Stmt, names: &mut HashSet<Rc<str>>) {
+    walk(statement, &mut |expr| {
+        let changed = match &expr.kind {
+            ExprKind::Assign(_, target, _) | ExprKind::Step(_, _, target) => target,
+            ExprKind::Unary(Unary::Address, target) => target,
+            // An array that is passed on may be changed through the pointer.
+            ExprKind::Call(_, arguments) => {
+                names.extend(arguments.iter().filter_map(root));
+                return;
+            }
+            _ => return,
+        };
+        names.extend(root(changed));
+    });
+}
+
+/// The object that an expression is a part of.
+fn root(expr: &Expr) -> Option<Rc<str>> {
+    match &expr.kind {
+        ExprKind::Name(name) => Some(Rc::clone(name)),
+        ExprKind::Index(inner, _) | ExprKind::Member(inner, _) | ExprKind::Cast(_, inner) => root(inner),
+        _ => None,
+    }
+}
+
+fn walk(statement: &Stmt, visit: &mut dyn FnMut(&Expr)) {
+    let (mut statements, mut expressions) = (vec![statement], Vec::new());
+    loop {
+        if let Some(expr) = expressions.pop() {
+            visit(expr);
+            expr.for_each_part(&mut |part| expressions.push(part), &mut |inner| statements.push(inner));
+        } else if let Some(statement) = statements.pop() {
+            statement.for_each_part(&mut |part| expressions.push(part), &mut |inner| statements.push(inner));
+        } else {
+            return;
+        }
+    }
+}
+
+/// Whether a statement starts or awaits threads, itself or in functions that it calls.
+pub(super) fn handles_threads(unit: &Unit, statement: &Stmt) -> bool {
+    let (mut seen, mut waiting): (HashSet<Rc<str>>, Vec<Rc<str>>) = (HashSet::new(), Vec::new());
+    let mut found = false;
+    let mut visit = |expr: &Expr, waiting: &mut Vec<Rc<str>>| {
+        if let ExprKind::Call(function, _) = &expr.kind
+            && let ExprKind::Name(name) = &function.kind
+        {
+            found |= matches!(&**name, "pthread_create" | "pthread_join" | "thrd_create" | "thrd_join");
+            waiting.push(Rc::clone(name));
+        }
+    };
+    walk(statement, &mut |expr| visit(expr, &mut waiting));
+    while let Some(name) = waiting.pop() {
+        if seen.insert(Rc::clone(&name))
+            && let Some(function) = unit.functions.get(&name)
+        {
+            let mut more = Vec::new();
+            function.body.iter().for_each(|inner| walk(inner, &mut |expr| visit(expr, &mut more)));
+            waiting.extend(more);
+        }
+    }
+    found
+}
+
+/// Whether a statement holds a label, so that something may jump into it.
+pub(super) fn holds_label(statement: &Stmt) -> bool {
+    let mut stack = vec![statement];
+    while let Some(statement) = stack.pop() {
+        if matches!(statement.kind, StmtKind::Label(..) | StmtKind::Case(..) | StmtKind::Default(_)) {
+            return true;
+        }
+        statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));
+    }
+    false
+}

@@ -1,0 +1,409 @@
+//! Atomic operations: which instruction each is, in one table.
+//!
+//! | operation | steps |
+//! |---|---|
+//! | load, any order | load |
+//! | store, relaxed | store |
+//! | store, release | `fence store`, store |
+//! | store, seq_cst | `fence store`, store, `fence` |
+//! | read-modify-write, also a compare-exchange that fails | one locked step |
+//! | fence, seq_cst; `__sync_synchronize` | `fence` |
+//! | fence, release or acq_rel | `fence store` |
+//! | fence, acquire or relaxed; signal fence | nothing |
+
+use super::graph::{At, Fits, Step};
+use super::places::{Order, Target, read, write};
+use super::thread::Lowerer;
+use super::value::{Place, Typed, combine, constant, number};
+use super::world::{Cell, Lowered};
+use crate::c::Overflow;
+use crate::c::ast::{Binary, Expr};
+use crate::c::types::{Type, TypeKind};
+use program::{Arith, Cond, Expr as Over, Fence, Op, RegId, Relation};
+
+/// A compare-exchange with its operands evaluated.
+pub(super) struct Swapping {
+    place: Place,
+    /// What is expected, and where that is kept, if the old value goes there.
+    expected: Over<RegId>,
+    kept: Option<Place>,
+    desired: Over<RegId>,
+    /// Whether the old value is the result, instead of whether it stored.
+    old_wanted: bool,
+}
+
+/// What a read-modify-write makes of the old value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Update {
+    Swap,
+    With(Binary),
+    Nand,
+}
+
+impl Lowerer<'_, '_> {
+    /// The order that an argument names; those that are not known are the strongest.
+    pub fn order(&mut self, argument: Option<&Expr>) -> Lowered<Order> {
+        let Some(argument) = argument else { return Ok(Order::SeqCst) };
+        let value = self.value(argument)?;
+        Ok(match value.as_constant() {
+            Some(0..=2) => Order::Plain,
+            Some(3 | 4) => Order::Release,
+            Some(5) => Order::SeqCst,
+            _ => return Err(self.error(argument.token, "the memory order must be known here")),
+        })
+    }
+
+    /// What the first argument of an atomic operation points to, with an order that is said besides.
+    fn operand(&mut self, argument: &Expr) -> Lowered<Place> {
+        let pointer = self.value(argument)?;
+        let place = self.pointee(pointer, argument.token)?;
+        let place = Place { ty: place.ty.plain(), ..place };
+        // `pthread_mutex_t` and the like are structures; the first cell is meant.
+        if place.ty.is_scalar() { Ok(place) } else { self.first_cell(place, argument.token) }
+    }
+
+    /// The first scalar of an object.
+    pub fn first_cell(&mut self, place: Place, token: u32) -> Lowered<Place> {
+        let mut types = Vec::new();
+        self.world.unit.records.scalars(&place.ty, &mut types);
+        match types.first() {
+            Some(ty) => Ok(Place { ty: ty.plain(), ..place }),
+            None => Err(self.error(token, "this object has no parts")),
+        }
+    }
+
+    fn operand_value(&mut self, argument: &Expr, ty: &Type) -> Lowered<Over<RegId>> {
+        let value = self.value(argument)?;
+        let value = self.convert(value, ty, argument.token)?;
+        let over = self.as_number(&value.value, argument.token)?;
+        self.kept(over)
+    }
+
+    /// An atomic operation of C11, of GCC's `__atomic` or of its `__sync`; nothing for other names.
+    pub fn atomic(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+        if let Some(cas) = self.compare_exchange(name, arguments, token)? {
+            return self.compare_and_swap_value(cas, token).map(Some);
+        }
+        let plain = name.trim_start_matches("__c11_").trim_start_matches("__").trim_end_matches("_n");
+        let short = plain.trim_end_matches("_explicit");
+        let explicit = short != plain || name.starts_with("__");
+        let last = |wanted: usize| arguments.get(wanted).filter(|_| explicit);
+        match (short, arguments.len()) {
+            ("atomic_load", 1 | 2) => {
+                self.order(last(1))?;
+                let place = self.operand(&arguments[0])?;
+                self.load(&place).map(Some)
+            }
+            ("atomic_store", 2 | 3) => {
+                let order = self.order(last(2))?;
+                let place = self.operand(&arguments[0])?;
+                let value = self.operand_value(&arguments[1], &place.ty)?;
+                self.store(&place, &value, order)?;
+                Ok(Some(Typed::nothing()))
+            }
+            ("atomic_init", 2) => {
+                let place = self.operand(&arguments[0])?;
+                let value = self.operand_value(&arguments[1], &place.ty)?;
+                self.store(&place, &value, Order::Plain)?;
+                Ok(Some(Typed::nothing()))
+            }
+            ("atomic_thread_fence", 1) => {
+                match self.order(arguments.first())? {
+                    Order::SeqCst => self.fence(Fence::Full),
+                    Order::Release if !self.world.options.plain_release => self.fence(Fence::Store),
+                    _ => {}
+                }
+                Ok(Some(Typed::nothing()))
+            }
+            ("atomic_signal_fence" | "atomic_compiler_fence", 1) => Ok(Some(Typed::nothing())),
+            ("sync_synchronize", 0) => {
+                self.fence(Fence::Full);
+                Ok(Some(Typed::nothing()))
+            }
+            ("sync_lock_release", _) | ("atomic_flag_clear" | "atomic_clear", 1..) => {
+                let order = match short {
+                    "sync_lock_release" => Order::Release,
+                    _ => self.order(last(1))?,
+                };
+                let place = self.operand(&arguments[0])?;
+                self.store(&place, &number(0), order)?;
+                Ok(Some(Typed::nothing()))
+            }
+            ("atomic_flag_test_and_set" | "atomic_test_and_set", 1..) => {
+                let place = self.operand(&arguments[0])?;
+                self.read_modify_write(&place, Update::Swap, number(1), true, token).map(Some)
+            }
+            _ => self.fetching(short, arguments, token),
+        }
+    }
+
+    /// `fetch_add` and its kin.
+    fn fetching(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+        let (word, old) = match name {
+            "atomic_exchange" | "sync_lock_test_and_set" | "sync_swap" => ("swap", true),
+            _ => match name.strip_prefix("atomic_fetch_").or_else(|| name.strip_prefix("sync_fetch_and_")) {
+                Some(word) => (word, true),
+                None => {
+                    let rest = name.strip_prefix("atomic_").or_else(|| name.strip_prefix("sync_"));
+                    let word = rest.and_then(|rest| rest.strip_suffix("_fetch"));
+                    match word {
+                        Some(word) => (word.trim_end_matches("_and"), false),
+                        None => return Ok(None),
+                    }
+                }
+            },
+        };
+        if let ("max" | "umax" | "min" | "umin", true, [pointer, value, ..]) = (word, old, arguments) {
+            let place = self.operand(pointer)?;
+            let value = self.operand_value(value, &place.ty)?;
+            return self.keep_extreme(&place, &value, word.ends_with("max")).map(Some);
+        }
+        let update = match word {
+            "swap" => Update::Swap,
+            "add" => Update::With(Binary::Add),
+            "sub" => Update::With(Binary::Sub),
+            "and" => Update::With(Binary::And),
+            "or" => Update::With(Binary::Or),
+            "xor" => Update::With(Binary::Xor),
+            "nand" => Update::Nand,
+            _ => return Ok(None),
+        };
+        let [pointer, value, ..] = arguments else { return Ok(None) };
+        if let Some(order) = arguments.get(2).filter(|_| name.starts_with("atomic")) {
+            self.order(Some(order))?;
+        }
+        let place = self.operand(pointer)?;
+        let ty = if place.ty.is_pointer() && update != Update::Swap {
+            Type::integer(64, true)
+        } else {
+            place.ty.clone()
+        };
+        let value = self.operand_value(value, &ty)?;
+        self.read_modify_write(&place, update, value, old, token).map(Some)
+    }
+
+    /// `x += e` and `x++` of an atomic object.
+    pub fn atomic_update(
+        &mut self,
+        place: &Place,
+        op: Binary,
+        by: Typed,
+        old: bool,
+        token: u32,
+    ) -> Lowered<Typed> {
+        let plain = Place { ty: place.ty.plain(), ..place.clone() };
+        let by = self.convert(by, &plain.ty, token)?;
+        let by = self.as_number(&by.value, token)?;
+        let by = self.kept(by)?;
+        let simple =
+            matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor | Binary::Mul);
+        if !simple {
+            return Err(self.error(token, "this operation on an atomic object is not read"));
+        }
+        self.read_modify_write(&plain, Update::With(op), by, old, token)
+    }
+
+    /// One locked step that reads, computes and writes.
+    fn read_modify_write(
+        &mut self,
+        place: &Place,
+        update: Update,
+        by: Over<RegId>,
+        old_wanted: bool,
+        token: u32,
+    ) -> Lowered<Typed> {
+        let target = self.target(place)?;
+        let ty = place.ty.plain();
+        let old = self.temporary()?;
+        let stride = match ty.inner() {
+            Some(inner) if update != Update::Swap => self.cells_of(inner, token)? as i128,
+            _ => 1,
+        };
+        let by = combine(Arith::Mul, by, number(stride));
+        let (value, fits) = self.updated(update, old, by, &ty, token)?;
+        let result = if old_wanted || update == Update::Swap { Over::Leaf(old) } else { self.later(&value)? };
+        let new = match &result {
+            Over::Leaf(register) if *register != old => Some(*register),
+            _ => None,
+        };
+        let next = self.place();
+        let free = self.section > 0;
+        self.access_parts(&target, next, free, &|cell| {
+            let mut parts = vec![read(cell, old), write(cell, value.clone())];
+            parts.extend(new.map(|new| Op::Assign(new, value.clone())));
+            (parts, fits.clone())
+        });
+        self.at = next;
+        self.changed(&target, None);
+        Ok(Typed::number(result, ty))
+    }
+
+    /// A register for a value that is computed inside the step.
+    fn later(&mut self, value: &Over<RegId>) -> Lowered<Over<RegId>> {
+        if constant(value).is_some() {
+            return Ok(value.clone());
+        }
+        Ok(Over::Leaf(self.temporary()?))
+    }
+
+    /// The new value, and the check that it fits if that is not clear.
+    fn updated(
+        &mut self,
+        update: Update,
+        old: RegId,
+        by: Over<RegId>,
+        ty: &Type,
+        token: u32,
+    ) -> Lowered<(Over<RegId>, Option<Fits>)> {
+        let leaf = Over::Leaf(old);
+        let arith = match update {
+            Update::Swap => return Ok((by, None)),
+            Update::With(Binary::Add) => Arith::Add,
+            Update::With(Binary::Sub) => Arith::Sub,
+            Update::With(Binary::Mul) => Arith::Mul,
+            Update::With(Binary::And) => Arith::And,
+            Update::With(Binary::Or) => Arith::Or,
+            Update::With(_) => Arith::Xor,
+            Update::Nand => {
+                let both = Over::binary(Arith::And, leaf, by);
+                return match *ty.kind {
+                    TypeKind::Int { bits, signed: false } => {
+                        Ok((combine(Arith::Sub, number((1i128 << bits) - 1), both), None))
+                    }
+                    _ => Ok((combine(Arith::Sub, number(-1), both), None)),
+                };
+            }
+        };
+        let value = combine(arith, leaf, by);
+        let grows = matches!(arith, Arith::Add | Arith::Sub | Arith::Mul);
+        let (Some((low, high)), true) = (ty.range(), grows && !ty.is_pointer()) else {
+            return Ok((value, None));
+        };
+        if self.world.options.overflow == Overflow::Wrap && self.world.facts.unfit.contains(&token) {
+            let shifted = combine(Arith::Sub, value, number(low));
+            let rest = Over::binary(Arith::And, shifted, number(high - low));
+            return Ok((combine(Arith::Add, rest, number(low)), None));
+        }
+        let fits = Fits { value: value.clone(), low, high, site: token };
+        Ok((value, Some(fits)))
+    }
+
+    /// Several operations on one cell as one locked step, or one by one where nothing can come between.
+    fn access_parts(
+        &mut self,
+        target: &Target,
+        next: At,
+        free: bool,
+        parts: &dyn Fn(Cell) -> (Vec<Op>, Option<Fits>),
+    ) {
+        if !free {
+            self.access(target, &|cell| {
+                let (parts, fits) = parts(cell);
+                let step = match fits {
+                    Some(fits) => Step::Checked(parts, 1, fits),
+                    None => Step::Op(Op::locked(parts)),
+                };
+                vec![(step, next)]
+            });
+            return;
+        }
+        // Inside an atomic section: a choice first, then the operations in a row.
+        let cells: Vec<(Cell, At)> =
+            target.cells.iter().map(|(_, cell)| (*cell, self.graph.place())).collect();
+        let start = |cell: Cell| cells.iter().find(|(known, _)| *known == cell).map_or(next, |(_, at)| *at);
+        self.access(target, &|cell| vec![(Step::Op(Op::Skip), start(cell))]);
+        for (cell, at) in &cells {
+            self.at = *at;
+            let (parts, fits) = parts(*cell);
+            for (index, part) in parts.into_iter().enumerate() {
+                if let (1, Some(fits)) = (index, &fits) {
+                    self.step_raw(Step::Fits(fits.clone()));
+                }
+                self.step(part);
+            }
+            self.join(next);
+        }
+    }
+
+    /// The operands of a compare-exchange, if the name is one's.
+    pub fn compare_exchange(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        token: u32,
+    ) -> Lowered<Option<Swapping>> {
+        let sync = matches!(name, "__sync_bool_compare_and_swap" | "__sync_val_compare_and_swap");
+        let known = sync
+            || name.starts_with("atomic_compare_exchange_")
+            || name.starts_with("__atomic_compare_exchange")
+            || name.starts_with("__c11_atomic_compare_exchange_");
+        let ([pointer, expected, desired, ..], true) = (arguments, known) else { return Ok(None) };
+        let place = self.operand(pointer)?;
+        let mut kept = None;
+        let expected = if sync {
+            self.operand_value(expected, &place.ty)?
+        } else {
+            let at = self.operand(expected)?;
+            let value = self.load(&at)?;
+            kept = Some(at);
+            let value = self.as_number(&value.value, token)?;
+            self.kept(value)?
+        };
+        let desired = if name == "__atomic_compare_exchange" {
+            let at = self.operand(desired)?;
+            let value = self.load(&at)?;
+            self.as_number(&value.value, token)?
+        } else {
+            self.operand_value(desired, &place.ty)?
+        };
+        let old_wanted = name == "__sync_val_compare_and_swap";
+        Ok(Some(Swapping { place, expected, kept, desired, old_wanted }))
+    }
+
+    fn compare_and_swap_value(&mut self, cas: Swapping, token: u32) -> Lowered<Typed> {
+        let (yes, no, end) = (self.place(), self.place(), self.place());
+        let (old_wanted, ty) = (cas.old_wanted, cas.place.ty.plain());
+        let result = self.temporary()?;
+        let old = self.compare_and_swap(cas, (yes, no), token)?;
+        for (from, value) in [(yes, 1), (no, 0)] {
+            self.at = from;
+            let value = if old_wanted { Over::Leaf(old) } else { number(value) };
+            self.arrow(Step::Op(Op::Assign(result, value)), end);
+        }
+        self.at = end;
+        Ok(if old_wanted { Typed::number(Over::Leaf(result), ty) } else { Typed::truth(Over::Leaf(result)) })
+    }
+
+    /// Compares and swaps, going one of two ways. Gives the register with the old value.
+    pub fn compare_and_swap(&mut self, cas: Swapping, (yes, no): (At, At), _token: u32) -> Lowered<RegId> {
+        let target = self.target(&cas.place)?;
+        let old = self.temporary()?;
+        let equal = Cond::compare(Relation::Eq, old, cas.expected.clone());
+        let failed = self.place();
+        let locked = self.section == 0;
+        if locked {
+            self.access(&target, &|cell| {
+                let succeed =
+                    vec![read(cell, old), Op::Assume(equal.clone()), write(cell, cas.desired.clone())];
+                let fail = vec![read(cell, old), Op::Assume(equal.clone().negate())];
+                vec![(Step::Op(Op::locked(succeed)), yes), (Step::Op(Op::locked(fail)), failed)]
+            });
+        } else {
+            let (next, stored) = (self.place(), self.place());
+            self.access(&target, &|cell| vec![(Step::Op(read(cell, old)), next)]);
+            self.at = next;
+            self.fork(equal, stored, failed);
+            self.at = stored;
+            self.access(&target, &|cell| vec![(Step::Op(write(cell, cas.desired.clone())), yes)]);
+        }
+        self.changed(&target, None);
+        self.at = failed;
+        if let Some(kept) = &cas.kept {
+            self.store(kept, &Over::Leaf(old), Order::Plain)?;
+            let changed = self.target(kept)?;
+            self.changed(&changed, None);
+        }
+        self.join(no);
+        Ok(old)
+    }
+}

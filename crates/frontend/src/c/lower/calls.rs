@@ -1,0 +1,334 @@
+//! Calls: functions of the program are inlined, those of the library are known by name.
+
+use super::graph::{At, Step};
+use super::places::Order;
+use super::thread::{Frame, Local, Lowerer, further};
+use super::value::{Inside, Place, Spot, Typed, Value, constant, number};
+use super::values::Values;
+use super::world::{Lowered, Probe};
+use crate::c::ast::{Expr, ExprKind, Function};
+use crate::c::limits;
+use crate::c::types::Type;
+use program::{Cond, Expr as Over, FailureKind, Op, RegId, Relation};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+impl Lowerer<'_, '_> {
+    /// A call; its value.
+    pub fn call(&mut self, function: &Expr, arguments: &[Expr], token: u32) -> Lowered<Typed> {
+        if let ExprKind::Name(name) = &function.kind
+            && self.local(name).is_none()
+            && !self.world.globals.contains_key(name)
+        {
+            if self.world.unit.functions.contains_key(name) {
+                let values = self.arguments(arguments)?;
+                return self.inline(name, values, token);
+            }
+            return match self.library(name, arguments, token)? {
+                Some(value) => Ok(value),
+                None => Err(self.unknown_function(name, token)),
+            };
+        }
+        let called = self.value(function)?;
+        match called.value {
+            Value::Function(name) => {
+                let values = self.arguments(arguments)?;
+                self.call_named(&name, values, token)
+            }
+            other => {
+                let address = self.as_number(&other, token)?;
+                let values = self.arguments(arguments)?;
+                self.call_pointer(address, &called.ty, values, token)
+            }
+        }
+    }
+
+    fn unknown_function(&self, name: &str, token: u32) -> Box<crate::Diagnostic> {
+        let error = self.error(token, format!("the function `{name}` has no body and is not known"));
+        Box::new(error.hint(format!(
+            "--pure {name} takes it for one that does nothing and gives any value; --havoc is the same by another name"
+        )))
+    }
+
+    fn call_named(&mut self, name: &Rc<str>, values: Vec<Typed>, token: u32) -> Lowered<Typed> {
+        if !self.world.unit.functions.contains_key(name) {
+            return Err(self.error(token, format!("`{name}` cannot be called through a pointer here")));
+        }
+        self.inline(name, values, token)
+    }
+
+    fn arguments(&mut self, arguments: &[Expr]) -> Lowered<Vec<Typed>> {
+        let mut values = Vec::new();
+        for (at, argument) in arguments.iter().enumerate() {
+            let value = self.value(argument)?;
+            let later = arguments[at + 1..].iter().any(super::expressions::has_effects);
+            values.push(if later { self.keep_typed(value)? } else { value });
+        }
+        Ok(values)
+    }
+
+    /// A call through a pointer: one way per function it may point to.
+    fn call_pointer(
+        &mut self,
+        address: Over<RegId>,
+        ty: &Type,
+        values: Vec<Typed>,
+        token: u32,
+    ) -> Lowered<Typed> {
+        if let Some(known) = constant(&address) {
+            let Some(name) = self.world.function_at(known).cloned() else {
+                self.fail(FailureKind::Error("a pointer is called that points to no function".to_string()));
+                return Ok(Typed::number(number(0), Type::int()));
+            };
+            return self.call_named(&name, values, token);
+        }
+        let site = (self.path, token);
+        let targets = self.world.facts.targets.get(&site).cloned().unwrap_or(Values::NONE);
+        self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
+        let address = self.kept(address)?;
+        let names: Vec<(i128, Rc<str>)> = (0..self.world.functions.len())
+            .map(|at| 900_000_000 + at as i128)
+            .filter(|at| targets.contains(*at))
+            .filter_map(|at| Some((at, Rc::clone(self.world.function_at(at)?))))
+            .collect();
+        let result = self.temporary()?;
+        let (from, end) = (self.at, self.place());
+        let mut others = Vec::new();
+        for (at, name) in names {
+            others.push(Cond::compare(Relation::Ne, address.clone(), number(at)));
+            let here = self.place();
+            self.at = from;
+            self.arrow(Step::Op(Op::Assume(Cond::compare(Relation::Eq, address.clone(), number(at)))), here);
+            self.at = here;
+            let value = self.call_named(&name, values.clone(), token)?;
+            if !value.ty.is_void() {
+                let over = self.as_number(&value.value, token)?;
+                self.step(Op::Assign(result, over));
+            }
+            self.join(end);
+            self.known.clear();
+        }
+        self.at = from;
+        let bad = self.place();
+        let kind = FailureKind::Error("a pointer is called that points to no function".to_string());
+        self.graph.failures.insert(bad, program::Failure { kind, span: self.span });
+        self.arrow(Step::Op(Op::Assume(Cond::and(others))), bad);
+        self.at = end;
+        let ty = ty.inner().cloned().unwrap_or_else(|| ty.clone());
+        let ty = match &*ty.kind {
+            crate::c::types::TypeKind::Function(signature) => signature.result.clone(),
+            _ => Type::int(),
+        };
+        Ok(if ty.is_void() { Typed::nothing() } else { Typed::number(Over::Leaf(result), ty) })
+    }
+
+    /// Inlines a function of the program.
+    pub fn inline(&mut self, name: &Rc<str>, values: Vec<Typed>, token: u32) -> Lowered<Typed> {
+        let function = Rc::clone(&self.world.unit.functions[name]);
+        if self.calls.iter().filter(|call| *call == name).count() >= limits::RECURSION {
+            let message = format!("`{name}` calls itself more than {} deep", limits::RECURSION);
+            let error = self.error(token, message);
+            return Err(Box::new(error.hint("functions are inlined; use a loop")));
+        }
+        if values.len() < function.parameters.len() {
+            return Err(self.error(token, format!("`{name}` takes {} arguments", function.parameters.len())));
+        }
+        let ty = function.result.clone();
+        let atomic = name.starts_with("__VERIFIER_atomic");
+        let span = self.span;
+        let path = self.path;
+        self.path = further(path, ("call", token));
+        let result = match ty.is_void() {
+            true => None,
+            false => Some(self.result_object(&function, token)?),
+        };
+        let scope = self.parameters(&function, values, token)?;
+        if atomic {
+            self.enter_section();
+        }
+        let exit = self.new_exit();
+        let assigned = super::assigned::of(self.world, &function);
+        let frame = Frame {
+            function: Rc::clone(&function),
+            exit,
+            result,
+            labels: HashMap::new(),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            cases: Vec::new(),
+            assigned,
+        };
+        let outer = std::mem::replace(&mut self.frame, frame);
+        let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
+        self.calls.push(Rc::clone(name));
+        let done = self.nested(token, |l| l.body(&function.body));
+        self.leave_to(exit);
+        self.arrive(exit);
+        self.leave_scope();
+        self.calls.pop();
+        self.scopes = scopes;
+        self.frame = outer;
+        self.path = path;
+        self.span = span;
+        done?;
+        if atomic {
+            self.leave_section();
+        }
+        let Some(object) = result else { return Ok(Typed::nothing()) };
+        let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token };
+        let value = self.load(&place)?;
+        // The result's registers are used again by the next call.
+        self.keep_typed(value)
+    }
+
+    /// Where the result of a call goes.
+    fn result_object(&mut self, function: &Function, token: u32) -> Lowered<usize> {
+        let object = self.local_object(&format!("{}.result", function.name), &function.result, token)?;
+        self.leave_open(object);
+        Ok(object)
+    }
+
+    /// Binds parameters: constants that are not assigned to stay what they are.
+    fn parameters(
+        &mut self,
+        function: &Function,
+        values: Vec<Typed>,
+        token: u32,
+    ) -> Lowered<HashMap<Rc<str>, Local>> {
+        let unit = self.world.unit;
+        let assigned = super::assigned::of(self.world, &unit.functions[&function.name]);
+        let mut scope = HashMap::new();
+        for (at, ((name, ty), value)) in function.parameters.iter().zip(values).enumerate() {
+            let Some(name) = name else { continue };
+            let value = self.convert(value, ty, token)?;
+            let stays = !assigned.contains(name);
+            if stays && self.is_fixed(&value.value) {
+                scope.insert(Rc::clone(name), Local::Same(value));
+                continue;
+            }
+            if let (true, Value::Address(inside)) = (stays, &value.value) {
+                // Which element it is must not change with the index.
+                let key = self.kept_for_call(inside.key.clone(), name, function.token + 1 + at as u32)?;
+                let value = Value::Address(Inside { key, ..inside.clone() });
+                scope.insert(
+                    Rc::clone(name),
+                    Local::Same(Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) }),
+                );
+                continue;
+            }
+            let declared = function.token + 1 + at as u32;
+            let object = self.local_object(name, ty, declared)?;
+            let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
+            self.assign_value(&place, value, token)?;
+            scope.insert(Rc::clone(name), Local::Object(object, ty.clone()));
+        }
+        Ok(scope)
+    }
+
+    /// Keeps a value in a register of its own for as long as a call takes.
+    fn kept_for_call(&mut self, key: Over<RegId>, name: &str, token: u32) -> Lowered<Over<RegId>> {
+        let object = self.local_object(&format!("{name}.index"), &Type::integer(64, true), token)?;
+        let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token };
+        self.store(&place, &key, Order::Plain)?;
+        match self.world.objects[object].cells[0] {
+            super::world::Cell::Register(register) => Ok(Over::Leaf(register)),
+            super::world::Cell::Memory(_) => Ok(key),
+        }
+    }
+
+    /// The argument of a thread.
+    pub fn thread_parameters(&mut self, function: &Rc<Function>) -> Lowered<()> {
+        if self.thread == 0 {
+            // `argc` and `argv` are anything.
+            for (at, (name, ty)) in function.parameters.iter().enumerate() {
+                let Some(name) = name else { continue };
+                let object = self.local_object(name, ty, function.token + 1 + at as u32)?;
+                self.leave_open(object);
+                self.bind(name, Local::Object(object, ty.clone()));
+            }
+            return Ok(());
+        }
+        let argument = self.world.instances[self.thread - 1].argument.clone();
+        let Some((Some(name), ty)) = function.parameters.first().cloned() else {
+            self.step_raw(Step::Begin(None));
+            return Ok(());
+        };
+        let token = function.token + 1;
+        let value = match argument {
+            Some(value) => {
+                self.step_raw(Step::Begin(None));
+                Typed { value, ty: Type::void().pointer(), bounds: (0, i128::MAX) }
+            }
+            None => {
+                let register = self.temporary()?;
+                self.step_raw(Step::Begin(Some(register)));
+                Typed::number(Over::Leaf(register), Type::void().pointer())
+            }
+        };
+        let value = self.convert(value, &ty, token)?;
+        if !self.frame.assigned.contains(&name) && self.is_fixed(&value.value) {
+            self.bind(&name, Local::Same(value));
+            return Ok(());
+        }
+        let object = self.local_object(&name, &ty, token)?;
+        let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
+        self.assign_value(&place, value, token)?;
+        self.bind(&name, Local::Object(object, ty));
+        Ok(())
+    }
+
+    /// The object of a global; every thread has its own of those that are per thread.
+    pub fn global_place(&mut self, object: usize, name: &Rc<str>) -> Lowered<(usize, Type)> {
+        let ty = self.world.global_types[name].clone();
+        let Some(declared) = self.world.per_thread.get(name).copied() else { return Ok((object, ty)) };
+        let unit = self.world.unit;
+        let declared = &unit.globals[declared];
+        let key = (self.thread as u64 + 1, declared.token, 2);
+        let fresh = self.world.initialised.insert(key);
+        let full = format!("{}.{name}", self.thread_name());
+        let own = self.world.memory_object(key, &full, &ty, declared.span, declared.token)?;
+        if fresh {
+            self.world.initial_memory(own, &ty, declared.init.as_ref(), declared.token)?;
+        }
+        Ok((own, ty))
+    }
+
+    pub fn enter_section(&mut self) {
+        if self.section == 0 {
+            self.step(Op::Lock);
+        }
+        self.section += 1;
+    }
+
+    pub fn leave_section(&mut self) {
+        self.section = self.section.saturating_sub(1);
+        if self.section == 0 {
+            self.step(Op::Unlock);
+        }
+    }
+
+    /// A call as a condition, where that is simpler than its value.
+    pub fn call_branch(
+        &mut self,
+        name: &Rc<str>,
+        arguments: &[Expr],
+        token: u32,
+        yes: At,
+        no: At,
+    ) -> Lowered<Option<Option<bool>>> {
+        if self.local(name).is_some() || self.world.unit.functions.contains_key(name) {
+            return Ok(None);
+        }
+        if name.contains("nondet") && name.starts_with("__VERIFIER") || &**name == "nondet_int" {
+            self.arrow(Step::Op(Op::Skip), yes);
+            self.arrow(Step::Op(Op::Skip), no);
+            return Ok(Some(None));
+        }
+        if &**name == "__builtin_expect" && arguments.len() == 2 {
+            return self.branch(&arguments[0], yes, no).map(Some);
+        }
+        let Some(cas) = self.compare_exchange(name, arguments, token)? else { return Ok(None) };
+        self.compare_and_swap(cas, (yes, no), token)?;
+        Ok(Some(None))
+    }
+}

@@ -1,0 +1,545 @@
+//! Expressions: their steps, and what remains as a value over registers.
+
+use super::graph::At;
+use super::numbers::relation;
+use super::places::Order;
+use super::thread::{Local, Lowerer, agree};
+use super::value::{Inside, Place, Spot, Typed, Value, constant, number};
+use super::world::{Cell, Lowered};
+use crate::c::ast::{Binary, Expr, ExprKind, Stmt, StmtKind, Unary};
+use crate::c::types::{Type, TypeKind};
+use program::{Cond, Expr as Over, Op, RegId, Relation};
+use std::rc::Rc;
+
+impl Lowerer<'_, '_> {
+    /// The value of an expression.
+    pub fn value(&mut self, expr: &Expr) -> Lowered<Typed> {
+        self.nested(expr.token, |l| l.value_inside(expr))
+    }
+
+    /// As [`Lowerer::value`], for something of a type: allocated memory then knows what it is for.
+    pub fn value_for(&mut self, expr: &Expr, ty: &Type) -> Lowered<Typed> {
+        let inner = ty.inner().filter(|_| ty.is_pointer()).filter(|inner| !inner.is_void()).cloned();
+        let before = self.wanted.clone();
+        self.wanted = inner.or(before.clone());
+        let value = self.value(expr);
+        self.wanted = before;
+        value
+    }
+
+    fn value_inside(&mut self, expr: &Expr) -> Lowered<Typed> {
+        let token = expr.token;
+        match &expr.kind {
+            ExprKind::Int(value, ty) => {
+                Ok(Typed::constant(crate::c::constant::wrapped(*value, ty), ty.clone()))
+            }
+            ExprKind::Float => Err(self.error(token, "floating-point numbers are not read")),
+            ExprKind::Text(text) => self.text(text, token),
+            ExprKind::Name(name) if self.function_named(name) => {
+                let ty = self.world.unit.declared[name].decayed();
+                Ok(Typed { value: Value::Function(Rc::clone(name)), bounds: (1, i128::MAX), ty })
+            }
+            ExprKind::Name(name) => match self.local(name) {
+                Some(Local::Same(value)) => Ok(value),
+                _ => self.load_from(expr),
+            },
+            ExprKind::Index(..) | ExprKind::Member(..) | ExprKind::Compound(..) => self.load_from(expr),
+            ExprKind::Unary(op, inner) => self.unary(*op, inner, expr),
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = self.operands(a, b)?;
+                self.binary(*op, a, b, token)
+            }
+            ExprKind::Lazy(..) => {
+                let truth = self.truth_of(expr)?;
+                Ok(Typed::truth(truth))
+            }
+            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, token),
+            ExprKind::Step(by, before, target) => self.increment(*by, *before, target, token),
+            ExprKind::Conditional(cond, yes, no) => self.conditional(cond, yes.as_deref(), no, token),
+            ExprKind::Call(function, arguments) => self.call(function, arguments, token),
+            ExprKind::Cast(ty, inner) => {
+                let value = self.value_for(inner, ty)?;
+                if ty.is_void() { Ok(Typed::nothing()) } else { self.convert(value, ty, token) }
+            }
+            ExprKind::Comma(a, b) => {
+                self.value(a)?;
+                self.value(b)
+            }
+            ExprKind::Block(statements) => self.block_value(statements),
+        }
+    }
+
+    pub fn function_named(&self, name: &Rc<str>) -> bool {
+        self.local(name).is_none()
+            && !self.world.globals.contains_key(name)
+            && self.world.unit.declared.contains_key(name)
+    }
+
+    pub fn local(&self, name: &str) -> Option<Local> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name)).cloned()
+    }
+
+    fn load_from(&mut self, expr: &Expr) -> Lowered<Typed> {
+        let place = self.place_of(expr)?;
+        self.load(&place)
+    }
+
+    fn text(&mut self, text: &str, token: u32) -> Lowered<Typed> {
+        let characters = crate::c::literals::string(text).unwrap_or_default();
+        let ty = Type::new(TypeKind::Array(Type::integer(8, true), Some(characters.len() as u64 + 1)));
+        let object = self.world.memory_object((0, token, 1), "text", &ty, self.span, token)?;
+        let cells = self.world.objects[object].cells.clone();
+        for (cell, character) in cells.iter().zip(characters) {
+            if let Cell::Memory(variable) = cell {
+                self.world.variables[variable.index()].initial = i128::from(character as u8 as i8);
+            }
+        }
+        let ty = Type::integer(8, true).pointer();
+        Ok(Typed { value: Value::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty })
+    }
+
+    /// Both operands; the left one is kept if the right one may change what it was made of.
+    pub fn operands(&mut self, a: &Expr, b: &Expr) -> Lowered<(Typed, Typed)> {
+        let mut left = self.value(a)?;
+        if has_effects(b)
+            && let Value::Number(expr) = &left.value
+        {
+            left.value = Value::Number(self.kept(expr.clone())?);
+        }
+        let right = self.value(b)?;
+        Ok((left, right))
+    }
+
+    fn unary(&mut self, op: Unary, inner: &Expr, expr: &Expr) -> Lowered<Typed> {
+        let token = expr.token;
+        match op {
+            Unary::Address => {
+                if let ExprKind::Name(name) = &inner.kind
+                    && self.function_named(name)
+                {
+                    return self.value(inner);
+                }
+                let place = self.place_of(inner)?;
+                Ok(self.address_of(place))
+            }
+            Unary::Deref => {
+                let pointer = self.value(inner)?;
+                if let Value::Function(_) = pointer.value {
+                    return Ok(pointer);
+                }
+                let place = self.pointee(pointer, token)?;
+                self.load(&place)
+            }
+            Unary::Not => {
+                let truth = self.truth_of(expr)?;
+                Ok(Typed::truth(truth))
+            }
+            Unary::Plus => {
+                let value = self.value(inner)?;
+                let ty = value.ty.promoted();
+                self.convert(value, &ty, token)
+            }
+            Unary::Negative | Unary::Complement => {
+                let value = self.value(inner)?;
+                self.negated(value, op == Unary::Complement, token)
+            }
+        }
+    }
+
+    pub fn address_of(&mut self, place: Place) -> Typed {
+        let ty = place.ty.pointer();
+        let value = match place.spot {
+            Spot::Inside(inside) => {
+                self.world.objects[inside.object].pointed = true;
+                Value::Address(inside)
+            }
+            Spot::At(address) => Value::Number(address),
+        };
+        Typed { value, bounds: (0, (1i128 << 64) - 1), ty }
+    }
+
+    /// The place that a pointer points to.
+    pub fn pointee(&mut self, pointer: Typed, token: u32) -> Lowered<Place> {
+        let Some(ty) = pointer.ty.inner().cloned() else {
+            return Err(self.error(token, "this is no pointer"));
+        };
+        let spot = match pointer.value {
+            Value::Address(inside) => Spot::Inside(inside),
+            Value::Number(address) => Spot::At(address),
+            _ => return Err(self.error(token, "this is no pointer to an object")),
+        };
+        Ok(Place { spot, ty, token })
+    }
+
+    /// The place that an expression names.
+    pub fn place_of(&mut self, expr: &Expr) -> Lowered<Place> {
+        self.nested(expr.token, |l| l.place_inside(expr))
+    }
+
+    fn place_inside(&mut self, expr: &Expr) -> Lowered<Place> {
+        let token = expr.token;
+        match &expr.kind {
+            ExprKind::Name(name) => self.named_place(name, token),
+            ExprKind::Unary(Unary::Deref, inner) => {
+                let pointer = self.value(inner)?;
+                self.pointee(pointer, token)
+            }
+            ExprKind::Index(a, b) => {
+                let (a, b) = self.operands(a, b)?;
+                let (base, index) = if a.ty.inner().is_some() { (a, b) } else { (b, a) };
+                self.element(&base, &index, token)
+            }
+            ExprKind::Member(object, name) => {
+                let place = match &object.kind {
+                    ExprKind::Call(..) | ExprKind::Assign(..) | ExprKind::Conditional(..) => {
+                        match self.value(object)?.value {
+                            Value::Object(place) => *place,
+                            _ => return Err(self.error(token, "this is no structure")),
+                        }
+                    }
+                    _ => self.place_of(object)?,
+                };
+                self.member(place, name, token)
+            }
+            ExprKind::Compound(ty, init) => {
+                let object = self.local_object("literal", ty, token)?;
+                self.initialise(object, ty, Some(init), token)?;
+                Ok(Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token })
+            }
+            ExprKind::Cast(ty, inner) => {
+                let place = self.place_of(inner)?;
+                Ok(Place { ty: ty.clone(), ..place })
+            }
+            ExprKind::Comma(a, b) => {
+                self.value(a)?;
+                self.place_of(b)
+            }
+            _ => Err(self.error(token, "this is no place that holds a value")),
+        }
+    }
+
+    fn named_place(&mut self, name: &Rc<str>, token: u32) -> Lowered<Place> {
+        if let Some(Local::Object(object, ty)) = self.local(name) {
+            return Ok(Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token });
+        }
+        if let Some(Local::Same(value)) = self.local(name) {
+            // Its address is not taken and nothing is assigned to it, so it is only read.
+            let object = self.local_object(name, &value.ty, token)?;
+            let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: value.ty.clone(), token };
+            let expr = self.as_number(&value.value, token)?;
+            self.store(&place, &expr, Order::Plain)?;
+            return Ok(place);
+        }
+        let Some(object) = self.world.globals.get(name).copied() else {
+            let error = self.error(token, format!("`{name}` is not declared"));
+            return Err(error);
+        };
+        let (object, ty) = self.global_place(object, name)?;
+        Ok(Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token })
+    }
+
+    fn member(&mut self, place: Place, name: &Rc<str>, token: u32) -> Lowered<Place> {
+        let Some((offset, ty)) = self.world.unit.records.member(&place.ty, name) else {
+            return Err(self.error(token, format!("there is no member `{name}`")));
+        };
+        self.check_union(&place.ty, name, token)?;
+        let ty = Type { volatile: ty.volatile || place.ty.volatile, ..ty };
+        let spot = match place.spot {
+            Spot::Inside(inside) => Spot::Inside(inside.plus(offset as usize)),
+            Spot::At(address) => {
+                Spot::At(super::value::combine(program::Arith::Add, address, number(i128::from(offset))))
+            }
+        };
+        Ok(Place { spot, ty, token })
+    }
+
+    /// Cells are not bytes, so a union may only be used by one of its members.
+    fn check_union(&mut self, ty: &Type, name: &Rc<str>, token: u32) -> Lowered<()> {
+        let TypeKind::Record(id) = *ty.kind else { return Ok(()) };
+        if !self.world.unit.records.list[id].union {
+            return Ok(());
+        }
+        let first = self.world.union_members.entry(id).or_insert_with(|| Rc::clone(name));
+        if first == name {
+            return Ok(());
+        }
+        let message = format!("a union that is used as `{first}` and as `{name}` is not read");
+        Err(self.error(token, message))
+    }
+
+    fn assign(&mut self, op: Option<Binary>, target: &Expr, value: &Expr, token: u32) -> Lowered<Typed> {
+        let Some(op) = op else {
+            let place = self.place_of(target)?;
+            let value = self.value_for(value, &place.ty)?;
+            return self.assign_value(&place, value, token);
+        };
+        let place = self.place_of(target)?;
+        if place.ty.atomic && self.is_memory(&place) {
+            let by = self.value(value)?;
+            return self.atomic_update(&place, op, by, false, token);
+        }
+        let old = self.load(&place)?;
+        let old = if has_effects(value) { self.keep_typed(old)? } else { old };
+        let by = self.value(value)?;
+        let result = self.binary(op, old, by, token)?;
+        self.assign_value(&place, result, token)
+    }
+
+    pub fn keep_typed(&mut self, value: Typed) -> Lowered<Typed> {
+        match &value.value {
+            Value::Number(expr) => {
+                let kept = self.kept(expr.clone())?;
+                Ok(Typed { value: Value::Number(kept), ..value })
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// Assigns a value and gives it back as the place's type.
+    pub fn assign_value(&mut self, place: &Place, value: Typed, token: u32) -> Lowered<Typed> {
+        if let Value::Object(from) = &value.value {
+            return self.copy(place, &from.clone(), token);
+        }
+        let value = self.convert(value, &place.ty, token)?;
+        let order = if place.ty.atomic { Order::SeqCst } else { Order::Plain };
+        let number = self.as_number(&value.value, token)?;
+        let target = self.target(place)?;
+        self.store_to(&target, &number, order);
+        // What was stored may be made of the register that has just changed.
+        match (target.only(), &value.value) {
+            (Some(Cell::Register(register)), Value::Number(_)) => {
+                Ok(Typed { value: Value::Number(self.read_register(register)), ..value })
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// Copies a structure, cell by cell.
+    fn copy(&mut self, to: &Place, from: &Place, token: u32) -> Lowered<Typed> {
+        let mut types = Vec::new();
+        self.world.unit.records.scalars(&from.ty, &mut types);
+        for (at, ty) in types.into_iter().enumerate() {
+            let part = |place: &Place| {
+                let spot = match &place.spot {
+                    Spot::Inside(inside) => Spot::Inside(inside.plus(at)),
+                    Spot::At(address) => Spot::At(super::value::combine(
+                        program::Arith::Add,
+                        address.clone(),
+                        number(at as i128),
+                    )),
+                };
+                Place { spot, ty: ty.clone(), token }
+            };
+            let value = self.load(&part(from))?;
+            let value = self.as_number(&value.value, token)?;
+            self.store(&part(to), &value, Order::Plain)?;
+        }
+        Ok(Typed { value: Value::Object(Box::new(to.clone())), ty: to.ty.plain(), bounds: (0, 0) })
+    }
+
+    pub fn is_memory(&self, place: &Place) -> bool {
+        match &place.spot {
+            Spot::Inside(inside) => self.world.objects[inside.object].base.is_some(),
+            Spot::At(_) => true,
+        }
+    }
+
+    fn increment(&mut self, by: i8, before: bool, target: &Expr, token: u32) -> Lowered<Typed> {
+        let place = self.place_of(target)?;
+        let one = Typed::constant(1, Type::int());
+        let op = if by > 0 { Binary::Add } else { Binary::Sub };
+        if place.ty.atomic && self.is_memory(&place) {
+            return self.atomic_update(&place, op, one, !before, token);
+        }
+        let old = self.load(&place)?;
+        // The variable's register changes now.
+        let old = if before || self.is_memory(&place) { old } else { self.keep_typed(old)? };
+        let new = self.binary(op, old.clone(), one, token)?;
+        let new = self.assign_value(&place, new, token)?;
+        Ok(if before { new } else { old })
+    }
+
+    fn conditional(&mut self, cond: &Expr, yes: Option<&Expr>, no: &Expr, token: u32) -> Lowered<Typed> {
+        let Some(yes) = yes else {
+            let value = self.value(cond)?;
+            let value = self.keep_typed(value)?;
+            let number = self.as_number(&value.value, token)?;
+            return self.choose(
+                Cond::compare(Relation::Ne, number, 0),
+                |_| Ok(value),
+                |l| l.value(no),
+                token,
+            );
+        };
+        let (then, otherwise) = (self.place(), self.place());
+        let decided = self.branch(cond, then, otherwise)?;
+        self.choose_from(decided, then, otherwise, |l| l.value(yes), |l| l.value(no), token)
+    }
+
+    fn choose(
+        &mut self,
+        cond: Cond<RegId>,
+        yes: impl FnOnce(&mut Self) -> Lowered<Typed>,
+        no: impl FnOnce(&mut Self) -> Lowered<Typed>,
+        token: u32,
+    ) -> Lowered<Typed> {
+        let (then, otherwise) = (self.place(), self.place());
+        let decided = self.fork(cond, then, otherwise);
+        self.choose_from(decided, then, otherwise, yes, no, token)
+    }
+
+    fn choose_from(
+        &mut self,
+        decided: Option<bool>,
+        then: At,
+        otherwise: At,
+        yes: impl FnOnce(&mut Self) -> Lowered<Typed>,
+        no: impl FnOnce(&mut Self) -> Lowered<Typed>,
+        token: u32,
+    ) -> Lowered<Typed> {
+        if let Some(decided) = decided {
+            self.at = if decided { then } else { otherwise };
+            return if decided { yes(self) } else { no(self) };
+        }
+        let result = self.temporary()?;
+        let known = self.known.clone();
+        self.at = then;
+        let a = yes(self)?;
+        let (a_end, a_known) = (self.at, std::mem::replace(&mut self.known, known));
+        self.at = otherwise;
+        let b = no(self)?;
+        if a.ty.is_void() || b.ty.is_void() {
+            self.graph.merge(a_end, self.at, self.span);
+            self.known = agree(&a_known, &self.known);
+            return Ok(Typed::nothing());
+        }
+        if let (Value::Object(_), _) | (_, Value::Object(_)) = (&a.value, &b.value) {
+            return Err(self.error(token, "a structure chosen by a condition is not read"));
+        }
+        let ty = match (a.ty.is_integer(), b.ty.is_integer()) {
+            (true, true) => Type::common(&a.ty, &b.ty),
+            (false, _) => a.ty.clone(),
+            (_, false) => b.ty.clone(),
+        };
+        let b = self.convert(b, &ty, token)?;
+        let number_b = self.as_number(&b.value, token)?;
+        self.step(Op::Assign(result, number_b));
+        let (b_end, b_known) = (self.at, std::mem::replace(&mut self.known, a_known));
+        self.at = a_end;
+        let a = self.convert(a, &ty, token)?;
+        let number_a = self.as_number(&a.value, token)?;
+        self.step(Op::Assign(result, number_a));
+        self.graph.merge(self.at, b_end, self.span);
+        self.known = agree(&self.known, &b_known);
+        let bounds = (a.bounds.0.min(b.bounds.0), a.bounds.1.max(b.bounds.1));
+        Ok(Typed::bounded(Over::Leaf(result), ty, bounds))
+    }
+
+    /// `({ … })`: the value of the last statement.
+    fn block_value(&mut self, statements: &[Stmt]) -> Lowered<Typed> {
+        self.scopes.push(std::collections::HashMap::new());
+        let span = self.span;
+        let mut result = Typed::nothing();
+        for (at, statement) in statements.iter().enumerate() {
+            match &statement.kind {
+                StmtKind::Expr(expr) if at + 1 == statements.len() => {
+                    self.span = expr.span;
+                    result = self.value(expr)?;
+                    result = self.keep_typed(result)?;
+                }
+                _ => self.statement(statement)?,
+            }
+        }
+        self.span = span;
+        self.leave_scope();
+        Ok(result)
+    }
+
+    /// 1 or 0.
+    fn truth_of(&mut self, expr: &Expr) -> Lowered<Over<RegId>> {
+        let (yes, no) = (self.place(), self.place());
+        if let Some(value) = self.branch(expr, yes, no)? {
+            self.at = if value { yes } else { no };
+            return Ok(number(i128::from(value)));
+        }
+        let register = self.temporary()?;
+        let end = self.place();
+        for (from, value) in [(yes, 1), (no, 0)] {
+            self.at = from;
+            self.arrow(super::graph::Step::Op(Op::Assign(register, number(value))), end);
+        }
+        self.at = end;
+        Ok(Over::Leaf(register))
+    }
+
+    /// Evaluates a condition and goes one of two ways; which, if that is clear. What is known
+    /// afterwards holds on both.
+    pub fn branch(&mut self, expr: &Expr, yes: At, no: At) -> Lowered<Option<bool>> {
+        self.nested(expr.token, |l| l.branch_inside(expr, yes, no))
+    }
+
+    fn branch_inside(&mut self, expr: &Expr, yes: At, no: At) -> Lowered<Option<bool>> {
+        match &expr.kind {
+            ExprKind::Unary(Unary::Not, inner) => Ok(self.branch(inner, no, yes)?.map(|value| !value)),
+            ExprKind::Lazy(and, a, b) => {
+                let next = self.place();
+                let (first_yes, first_no) = if *and { (next, no) } else { (yes, next) };
+                match self.branch(a, first_yes, first_no)? {
+                    Some(value) if value != *and => return Ok(Some(value)),
+                    decided => {
+                        self.at = next;
+                        let before = self.known.clone();
+                        let second = self.branch(b, yes, no)?;
+                        self.known = agree(&before, &self.known);
+                        Ok(decided.and(second))
+                    }
+                }
+            }
+            ExprKind::Binary(op, a, b) if relation(*op).is_some() => {
+                let (a, b) = self.operands(a, b)?;
+                let relation = relation(*op).unwrap_or(Relation::Eq);
+                let cond = self.comparison(relation, a, b, expr.token)?;
+                Ok(self.fork(cond, yes, no))
+            }
+            ExprKind::Cast(ty, inner) if ty.is_integer() && *ty.kind != TypeKind::Bool => match &inner.kind {
+                ExprKind::Call(..) | ExprKind::Cast(..) => self.branch(inner, yes, no),
+                _ => self.branch_on_value(expr, yes, no),
+            },
+            ExprKind::Call(function, arguments) => {
+                if let ExprKind::Name(name) = &function.kind
+                    && let Some(done) = self.call_branch(name, arguments, expr.token, yes, no)?
+                {
+                    return Ok(done);
+                }
+                self.branch_on_value(expr, yes, no)
+            }
+            _ => self.branch_on_value(expr, yes, no),
+        }
+    }
+
+    fn branch_on_value(&mut self, expr: &Expr, yes: At, no: At) -> Lowered<Option<bool>> {
+        let value = self.value(expr)?;
+        let cond = match &value.value {
+            Value::Address(_) | Value::Function(_) => Cond::TRUE,
+            Value::Number(over) => match constant(over) {
+                Some(known) => Cond::Const(known != 0),
+                None => Cond::compare(Relation::Ne, over.clone(), 0),
+            },
+            _ => return Err(self.error(expr.token, "this is no condition")),
+        };
+        Ok(self.fork(cond, yes, no))
+    }
+}
+
+/// Whether evaluating an expression may change something.
+pub(super) fn has_effects(expr: &Expr) -> bool {
+    let (mut found, mut stack) = (false, vec![expr]);
+    while let Some(expr) = stack.pop() {
+        found |= matches!(
+            expr.kind,
+            ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..) | ExprKind::Block(_)
+        );
+        expr.for_each_part(&mut |part| stack.push(part), &mut |_| {});
+    }
+    found
+}

@@ -1,0 +1,372 @@
+//! From graphs to the program: checks that always pass go, main is split, and what waited for all
+//! threads to be known is written out.
+
+use super::analysis::{Analysis, passes};
+use super::clean;
+use super::graph::{At, Fits, Graph, Step};
+use super::split::{Begun, begin};
+use super::suffix::{Claimed, claims};
+use super::world::{Lowered, Threaded, World};
+use crate::Diagnostic;
+use crate::c::Overflow;
+use program::{
+    Assumption, Cond, Domain, Expr, Failure, FailureKind, Int, Op, Place, Program, Property, PropertyKind,
+    RegId, Relation, Span, VarId, Variable,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Everything that is left of the program.
+struct Finishing<'w, 'u> {
+    world: World<'u>,
+    threads: Vec<Threaded>,
+    /// Which threads are kept, main being 0.
+    kept: BTreeSet<usize>,
+    begun: Begun,
+    claimed: Vec<Claimed>,
+    program: &'w mut Program,
+}
+
+/// Writes the program; gives the warnings.
+pub(super) fn finish(
+    world: World<'_>,
+    mut threads: Vec<Threaded>,
+    found: &Analysis,
+    program: &mut Program,
+) -> Lowered<Vec<Diagnostic>> {
+    let mut assumed: BTreeMap<Span, &'static str> = BTreeMap::new();
+    for (at, threaded) in threads.iter_mut().enumerate() {
+        let fit = |from: At, step: &Step| {
+            !found.skipped && passes(found.registers[at][from].as_ref(), step, &found.variables)
+        };
+        settle_checks(threaded, &fit, world.options.overflow, &mut assumed);
+        threaded.graph.keep_reachable(threaded.entry);
+        clean::drop_dead(&mut threaded.graph);
+        threaded.entry = threaded.graph.find(threaded.entry);
+        let entry = threaded.entry;
+        threaded.graph.keep_reachable(entry);
+    }
+    program.assumptions =
+        assumed.into_iter().map(|(span, what)| Assumption { span, text: what.to_string() }).collect();
+    let others: BTreeSet<VarId> = threads[1..].iter().flat_map(|threaded| touched(&threaded.graph)).collect();
+    let initial: Vec<i128> = world.variables.iter().map(|variable| variable.initial).collect();
+    let begun = begin(&threads[0].graph, threads[0].entry, &initial, &others);
+    let mut finishing =
+        Finishing { world, threads, kept: BTreeSet::new(), begun, claimed: Vec::new(), program };
+    finishing.choose_threads(&others);
+    finishing.write_out();
+    finishing.build()
+}
+
+/// Takes out checks that always pass; the others are assumed, or are violations.
+fn settle_checks(
+    threaded: &mut Threaded,
+    fit: &dyn Fn(At, &Step) -> bool,
+    overflow: Overflow,
+    assumed: &mut BTreeMap<Span, &'static str>,
+) {
+    let graph = &mut threaded.graph;
+    let mut broken = Vec::new();
+    for index in 0..graph.arrows.len() {
+        let arrow = &graph.arrows[index];
+        let (fits, span, from) = match &arrow.step {
+            Step::Fits(fits) | Step::Checked(_, _, fits) => (fits.clone(), arrow.span, arrow.from),
+            _ => continue,
+        };
+        let needless = fit(arrow.from, &arrow.step);
+        let step = match (&arrow.step, needless) {
+            (Step::Checked(parts, at, _), false) => {
+                let mut parts = parts.clone();
+                parts.insert(*at, Op::Assume(fits.cond()));
+                if overflow == Overflow::Error {
+                    broken.push((from, prefix(&parts[..*at], &fits), span));
+                }
+                Step::Op(Op::locked(parts))
+            }
+            (Step::Checked(parts, ..), true) => Step::Op(Op::locked(parts.clone())),
+            (_, true) => Step::Op(Op::Skip),
+            (_, false) => {
+                if overflow == Overflow::Error {
+                    broken.push((from, Op::Assume(fits.cond().negate()), span));
+                }
+                Step::Op(Op::Assume(fits.cond()))
+            }
+        };
+        if !needless && overflow != Overflow::Error {
+            assumed.insert(span, "no overflow");
+        }
+        graph.arrows[index].step = step;
+    }
+    for (from, op, span) in broken {
+        let bad = graph.place();
+        let kind = FailureKind::Error("a result does not fit into its type".to_string());
+        graph.failures.insert(bad, Failure { kind, span });
+        graph.arrow(from, Step::Op(op), bad, span);
+    }
+    graph.contract(&|_| false);
+    threaded.entry = threaded.graph.find(threaded.entry);
+}
+
+/// What leads to a violation inside a locked step.
+fn prefix(parts: &[Op], fits: &Fits) -> Op {
+    let mut parts = parts.to_vec();
+    parts.push(Op::Assume(fits.cond().negate()));
+    Op::locked(parts)
+}
+
+/// The variables that a thread loads or stores.
+fn touched(graph: &Graph) -> BTreeSet<VarId> {
+    let mut found = BTreeSet::new();
+    for arrow in &graph.arrows {
+        if let Step::Op(op) = &arrow.step {
+            op.for_each_part(&mut |part| {
+                if let Op::Load(_, variable) | Op::Store(variable, _) = part {
+                    found.insert(*variable);
+                }
+            });
+        }
+    }
+    found
+}
+
+impl Finishing<'_, '_> {
+    /// Which threads there are, and whether main is one of them.
+    fn choose_threads(&mut self, others: &BTreeSet<VarId>) {
+        let running: BTreeSet<usize> = self.begun.running.keys().copied().collect();
+        self.kept = running.iter().map(|instance| instance + 1).collect();
+        let at = self.begun.at;
+        if !running.is_empty() {
+            self.add_started();
+            let graph = &self.threads[0].graph;
+            if graph.leaving()[at].is_empty() && !graph.failures.contains_key(&at) {
+                return;
+            }
+            let everybody: BTreeSet<usize> = self.kept.iter().filter_map(|at| at.checked_sub(1)).collect();
+            if everybody == running
+                && let Some(claimed) = claims(graph, at, &self.begun.registers, &running, others)
+            {
+                self.claimed = claimed;
+                return;
+            }
+        }
+        self.kept.insert(0);
+        let main = &mut self.threads[0];
+        main.entry = at;
+        main.graph.keep_reachable(at);
+        self.add_started();
+    }
+
+    /// Threads that kept threads start are kept.
+    fn add_started(&mut self) {
+        loop {
+            let started: BTreeSet<usize> = self
+                .kept
+                .iter()
+                .flat_map(|at| &self.threads[*at].graph.arrows)
+                .filter_map(|arrow| match arrow.step {
+                    Step::Start(instance, _) => Some(instance + 1),
+                    _ => None,
+                })
+                .collect();
+            if started.is_subset(&self.kept) {
+                return;
+            }
+            self.kept.extend(started);
+        }
+    }
+
+    /// Writes out starting, ending and waiting.
+    fn write_out(&mut self) {
+        let graphs = || self.kept.iter().map(|at| &self.threads[*at].graph);
+        let joined: HashSet<usize> = graphs()
+            .flat_map(|graph| &graph.arrows)
+            .filter_map(|arrow| if let Step::Join(instance) = arrow.step { Some(instance) } else { None })
+            .collect();
+        let mut read: BTreeSet<VarId> = graphs().flat_map(touched).collect();
+        self.claimed.iter().for_each(|claimed| spoken_of(&claimed.when, &mut read));
+        for at in self.kept.clone() {
+            let mine = at.checked_sub(1);
+            let running = mine.and_then(|instance| self.begun.running.get(&instance).cloned());
+            let instance = mine.map(|instance| &self.world.instances[instance]);
+            let variables = instance.map(|i| (i.started, i.ended, i.given, i.result));
+            let awaited = mine.is_some_and(|instance| joined.contains(&instance));
+            let ends: Vec<VarId> = self.world.instances.iter().map(|i| i.ended).collect();
+            let starts: Vec<(VarId, VarId)> =
+                self.world.instances.iter().map(|i| (i.started, i.given)).collect();
+            let graph = &mut self.threads[at].graph;
+            let mut helper = None;
+            for index in 0..graph.arrows.len() {
+                let step = graph.arrows[index].step.clone();
+                let op = match (step, variables) {
+                    (Step::Op(_), _) => continue,
+                    (Step::Start(instance, argument), _) => {
+                        let (started, given) = starts[instance];
+                        let argument = argument.map(|argument| Op::Store(given, argument));
+                        let parts = argument.into_iter().chain([Op::Store(started, Expr::from(1))]);
+                        Op::locked(parts.collect())
+                    }
+                    (Step::Join(instance), _) => {
+                        let register = *helper.get_or_insert_with(|| new_register(graph));
+                        wait_for(ends[instance], register, true)
+                    }
+                    (Step::Begin(argument), Some((started, _, given, _))) => match (&running, argument) {
+                        (Some(Some(value)), Some(register)) => {
+                            Op::Assign(register, Expr::Const(value.clone()))
+                        }
+                        (Some(_), _) => Op::Skip,
+                        (None, argument) => {
+                            let register = *helper.get_or_insert_with(|| new_register(graph));
+                            let mut op = wait_for(started, register, false);
+                            if let (Op::Block { parts, .. }, Some(register)) = (&mut op, argument) {
+                                parts.push(Op::Load(register, given));
+                            }
+                            op
+                        }
+                    },
+                    (Step::End(result), Some((_, ended, _, kept))) if awaited || read.contains(&kept) => {
+                        let result = Some(Op::Store(kept, result)).filter(|_| read.contains(&kept));
+                        let ended = Some(Op::Store(ended, Expr::from(1))).filter(|_| awaited);
+                        Op::locked(result.into_iter().chain(ended).collect())
+                    }
+                    _ => Op::Skip,
+                };
+                graph.arrows[index].step = Step::Op(op);
+            }
+        }
+    }
+
+    fn build(mut self) -> Lowered<Vec<Diagnostic>> {
+        let mut used: BTreeSet<VarId> = BTreeSet::new();
+        if self.kept.contains(&0) {
+            self.restore_registers();
+        }
+        for at in self.kept.clone() {
+            let threaded = &mut self.threads[at];
+            threaded.graph.contract(&|_| false);
+            threaded.entry = threaded.graph.find(threaded.entry);
+            clean::drop_dead(&mut threaded.graph);
+            threaded.entry = threaded.graph.find(threaded.entry);
+            let entry = threaded.entry;
+            threaded.graph.keep_reachable(entry);
+            used.extend(touched(&threaded.graph));
+        }
+        for claimed in &self.claimed {
+            spoken_of(&claimed.when, &mut used);
+        }
+        let numbers = self.variables(&used);
+        for at in self.kept.clone() {
+            self.thread(at, &numbers)?;
+        }
+        for claimed in std::mem::take(&mut self.claimed) {
+            self.claim(&claimed, &numbers);
+        }
+        Ok(self.world.warnings)
+    }
+
+    /// Main goes on with what it had computed.
+    fn restore_registers(&mut self) {
+        let main = &mut self.threads[0];
+        let live = clean::liveness(&main.graph);
+        let mut values: Vec<(RegId, Int)> =
+            self.begun.registers.iter().map(|(register, value)| (*register, value.clone())).collect();
+        values.sort_by_key(|(register, _)| *register);
+        let zero = Int::from(0);
+        let wanted = |(register, value): &(RegId, Int)| live[main.entry][register.index()] && *value != zero;
+        let mut at = main.entry;
+        for (register, value) in values.into_iter().filter(wanted).collect::<Vec<_>>() {
+            let before = main.graph.place();
+            main.graph.arrow(before, Step::Op(Op::Assign(register, Expr::Const(value))), at, Span::NONE);
+            at = before;
+        }
+        main.entry = at;
+    }
+
+    /// The variables that somebody uses, with their values after main's beginning.
+    fn variables(&mut self, used: &BTreeSet<VarId>) -> HashMap<VarId, VarId> {
+        let (mut numbers, mut taken) = (HashMap::new(), HashSet::new());
+        for old in used {
+            let shared = &self.world.variables[old.index()];
+            let value = self.begun.memory.get(old).cloned().unwrap_or_else(|| Int::from(shared.initial));
+            let name = unique(&shared.name, &mut taken);
+            let variable = Variable { name, initial: Domain::only(value), span: shared.span };
+            numbers.insert(*old, self.program.add_variable(variable));
+        }
+        numbers
+    }
+
+    fn thread(&mut self, at: usize, numbers: &HashMap<VarId, VarId>) -> Lowered<()> {
+        let mut taken: HashSet<String> =
+            self.program.threads.iter().map(|thread| thread.name.clone()).collect();
+        let name = match at.checked_sub(1) {
+            None => "main".to_string(),
+            Some(instance) => self.world.instance_name(instance),
+        };
+        let name = unique(&name, &mut taken);
+        let threaded = &mut self.threads[at];
+        for arrow in &mut threaded.graph.arrows {
+            if let Step::Op(op) = &mut arrow.step {
+                renumber(op, numbers);
+            }
+        }
+        let thread = threaded.graph.finish(&name, threaded.entry);
+        self.program.threads.push(thread.map_err(|invalid| Box::new(Diagnostic::from(invalid)))?);
+        Ok(())
+    }
+
+    fn claim(&mut self, claimed: &Claimed, numbers: &HashMap<VarId, VarId>) {
+        let when = claimed.when.map(&mut |place| match place {
+            Place::Memory(variable) => Expr::Leaf(Place::Memory(numbers[variable])),
+            other => Expr::Leaf(*other),
+        });
+        let text = match &claimed.failure.kind {
+            FailureKind::Error(what) => Some(what.clone()),
+            _ => Some(self.program.source.snippet(claimed.failure.span)).filter(|text| !text.is_empty()),
+        };
+        let span = claimed.failure.span;
+        self.program.properties.push(Property {
+            kind: PropertyKind::Finally,
+            cond: when.negate(),
+            span,
+            text,
+        });
+    }
+}
+
+/// The variables that a claim speaks of.
+fn spoken_of(claim: &Cond<Place>, variables: &mut BTreeSet<VarId>) {
+    claim.for_each_leaf(&mut |place| {
+        if let Place::Memory(variable) = place {
+            variables.insert(*variable);
+        }
+    });
+}
+
+fn new_register(graph: &mut Graph) -> RegId {
+    graph.registers.push("awaited".to_string());
+    RegId::new(graph.registers.len() - 1)
+}
+
+/// Waits until a variable is 1.
+fn wait_for(variable: VarId, register: RegId, locked: bool) -> Op {
+    let parts = vec![Op::Load(register, variable), Op::Assume(Cond::compare(Relation::Eq, register, 1))];
+    Op::Block { locked, parts }
+}
+
+fn renumber(op: &mut Op, numbers: &HashMap<VarId, VarId>) {
+    match op {
+        Op::Load(_, variable) | Op::Store(variable, _) => {
+            *variable = numbers.get(variable).copied().unwrap_or(*variable)
+        }
+        Op::Block { parts, .. } => parts.iter_mut().for_each(|part| renumber(part, numbers)),
+        _ => {}
+    }
+}
+
+fn unique(wanted: &str, taken: &mut HashSet<String>) -> String {
+    let mut name = wanted.to_string();
+    let mut count = 1;
+    while !taken.insert(name.clone()) {
+        count += 1;
+        name = format!("{wanted}_{count}");
+    }
+    name
+}

@@ -1,0 +1,222 @@
+//! A thread while it is being lowered: steps between places.
+//!
+//! What is not known before all threads are lowered (does somebody wait for this thread, can this
+//! sum leave its type) stays a step of its own until then; [`Graph::finish`] writes the rest with the
+//! builder that all front ends use.
+
+use program::{Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
+use std::collections::HashMap;
+
+/// A place in a thread.
+pub(super) type At = usize;
+
+/// "This value fits into its type", which may have to be assumed.
+#[derive(Clone, Debug)]
+pub(super) struct Fits {
+    pub value: Expr<RegId>,
+    pub low: i128,
+    pub high: i128,
+    /// The operation, by its token.
+    pub site: u32,
+}
+
+impl Fits {
+    pub fn cond(&self) -> Cond<RegId> {
+        let (low, high) = (Expr::Const(self.low.into()), Expr::Const(self.high.into()));
+        Cond::and([
+            Cond::compare(Relation::Ge, self.value.clone(), low),
+            Cond::compare(Relation::Le, self.value.clone(), high),
+        ])
+    }
+}
+
+/// A step.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Op(Op),
+    Fits(Fits),
+    /// A locked step whose part at this index must be preceded by a check.
+    Checked(Vec<Op>, usize, Fits),
+    /// Lets an instance begin; its argument, if that is not known.
+    Start(usize, Option<Expr<RegId>>),
+    /// Waits until an instance has ended.
+    Join(usize),
+    /// The beginning of this thread; the register takes the argument.
+    Begin(Option<RegId>),
+    /// The end of this thread, with its result.
+    End(Expr<RegId>),
+}
+
+/// A step between places.
+#[derive(Clone, Debug)]
+pub(super) struct Arrow {
+    pub from: At,
+    pub to: At,
+    pub step: Step,
+    pub span: Span,
+}
+
+/// A thread's steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    pub registers: Vec<String>,
+    pub arrows: Vec<Arrow>,
+    parent: Vec<At>,
+    pub failures: HashMap<At, Failure>,
+    pub labels: Vec<(At, String)>,
+}
+
+impl Graph {
+    /// A new place.
+    pub fn place(&mut self) -> At {
+        self.parent.push(self.parent.len());
+        self.parent.len() - 1
+    }
+
+    pub fn places(&self) -> usize {
+        self.parent.len()
+    }
+
+    pub fn size(&self) -> usize {
+        self.parent.len() + self.arrows.len()
+    }
+
+    pub fn arrow(&mut self, from: At, step: Step, to: At, span: Span) {
+        self.arrows.push(Arrow { from, to, step, span });
+    }
+
+    /// The place that a place was made one with.
+    pub fn find(&mut self, mut at: At) -> At {
+        while self.parent[at] != at {
+            self.parent[at] = self.parent[self.parent[at]];
+            at = self.parent[at];
+        }
+        at
+    }
+
+    /// Makes two places one. An empty loop gets a step, so that it does not look like an end.
+    pub fn merge(&mut self, a: At, b: At, span: Span) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a == b {
+            self.arrow(a, Step::Op(Op::Skip), a, span);
+            return;
+        }
+        let (kept, gone) = (a.min(b), a.max(b));
+        self.parent[gone] = kept;
+        if let Some(failure) = self.failures.remove(&gone) {
+            self.failures.entry(kept).or_insert(failure);
+        }
+    }
+
+    /// Writes the final places into all arrows.
+    pub fn settle(&mut self) {
+        for index in 0..self.arrows.len() {
+            let (from, to) = (self.arrows[index].from, self.arrows[index].to);
+            (self.arrows[index].from, self.arrows[index].to) = (self.find(from), self.find(to));
+        }
+        let failures = std::mem::take(&mut self.failures);
+        for (at, failure) in failures {
+            let at = self.find(at);
+            self.failures.insert(at, failure);
+        }
+    }
+
+    /// The arrows that leave each place; the graph is settled.
+    pub fn leaving(&self) -> Vec<Vec<usize>> {
+        let mut leaving = vec![Vec::new(); self.places()];
+        for (index, arrow) in self.arrows.iter().enumerate() {
+            leaving[arrow.from].push(index);
+        }
+        leaving
+    }
+
+    /// Whether a place is reachable from another.
+    pub fn leads(&self, from: At, to: At) -> bool {
+        let leaving = self.leaving();
+        let (mut seen, mut stack) = (vec![false; self.places()], vec![from]);
+        while let Some(at) = stack.pop() {
+            if at == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[at], true) {
+                stack.extend(leaving[at].iter().map(|&arrow| self.arrows[arrow].to));
+            }
+        }
+        false
+    }
+
+    /// Drops what cannot be reached from a place.
+    pub fn keep_reachable(&mut self, entry: At) {
+        let leaving = self.leaving();
+        let (mut seen, mut stack) = (vec![false; self.places()], vec![entry]);
+        while let Some(at) = stack.pop() {
+            if !std::mem::replace(&mut seen[at], true) {
+                stack.extend(leaving[at].iter().map(|&arrow| self.arrows[arrow].to));
+            }
+        }
+        self.arrows.retain(|arrow| seen[arrow.from]);
+    }
+
+    /// Takes out arrows that do nothing more: their ends become one place. Where another arrow
+    /// leaves the same place, that would change what can be chosen there, so a step stays.
+    pub fn contract(&mut self, gone: &dyn Fn(&Arrow) -> bool) {
+        self.settle();
+        let mut leaving = vec![0usize; self.places()];
+        for arrow in &self.arrows {
+            leaving[arrow.from] += 1;
+        }
+        let mut merged = Vec::new();
+        for arrow in &mut self.arrows {
+            if gone(arrow) {
+                arrow.step = Step::Op(Op::Skip);
+            }
+            let skips = matches!(arrow.step, Step::Op(Op::Skip));
+            if skips && leaving[arrow.from] == 1 && arrow.from != arrow.to {
+                merged.push((arrow.from, arrow.to));
+            }
+        }
+        let alone = |arrow: &Arrow| {
+            matches!(arrow.step, Step::Op(Op::Skip)) && leaving[arrow.from] == 1 && arrow.from != arrow.to
+        };
+        self.arrows.retain(|arrow| !alone(arrow));
+        for (from, to) in merged {
+            self.merge(from, to, Span::NONE);
+        }
+        self.settle();
+    }
+
+    /// The thread, if every step is one that threads have.
+    pub fn finish(&self, name: &str, entry: At) -> Result<Thread, Invalid> {
+        let mut builder = ThreadBuilder::new(name);
+        for register in &self.registers {
+            builder.register(register.clone());
+        }
+        let mut locations: HashMap<At, Loc> = HashMap::from([(entry, builder.entry())]);
+        let mut order: Vec<At> = self.arrows.iter().flat_map(|arrow| [arrow.from, arrow.to]).collect();
+        order.sort_unstable();
+        order.dedup();
+        for at in order {
+            locations.entry(at).or_insert_with(|| builder.location(Span::NONE));
+        }
+        for arrow in &self.arrows {
+            let (Some(from), Some(to)) = (locations.get(&arrow.from), locations.get(&arrow.to)) else {
+                continue;
+            };
+            if let Step::Op(op) = &arrow.step {
+                builder.edge(*from, op.clone(), *to, arrow.span);
+                builder.describe(*from, arrow.span);
+            }
+        }
+        for (at, failure) in &self.failures {
+            if let Some(loc) = locations.get(at) {
+                builder.fail(*loc, failure.clone());
+            }
+        }
+        for (at, label) in &self.labels {
+            if let Some(loc) = locations.get(at) {
+                builder.label(*loc, label.clone());
+            }
+        }
+        builder.finish()
+    }
+}

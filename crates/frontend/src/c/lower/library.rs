@@ -1,0 +1,442 @@
+//! Functions of the library, known by name: claims, choices, threads, and what does nothing here.
+
+use super::graph::Step;
+use super::places::Order;
+use super::thread::Lowerer;
+use super::value::{Inside, Place, Spot, Typed, Value, constant, number};
+use super::world::{Instance, Lowered};
+use crate::c::ast::Expr;
+use crate::c::limits;
+use crate::c::types::{Type, TypeKind};
+use program::{Cond, Domain, Expr as Over, FailureKind, Int, Op, RegId, Relation};
+
+/// Functions without any effect that matters here; they give any value of their type, or 0.
+const IGNORED: &[&str] = &[
+    "printf",
+    "fprintf",
+    "puts",
+    "putchar",
+    "fflush",
+    "perror",
+    "putc",
+    "fputs",
+    "fputc",
+    "sched_yield",
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "pthread_yield",
+    "thrd_yield",
+    "srand",
+    "srandom",
+    "free",
+    "pthread_detach",
+    "thrd_detach",
+    "pthread_attr_init",
+    "pthread_attr_destroy",
+    "pthread_attr_setdetachstate",
+    "pthread_setconcurrency",
+    "pthread_mutexattr_init",
+    "pthread_mutexattr_destroy",
+    "pthread_condattr_init",
+    "pthread_condattr_destroy",
+    "pthread_mutex_destroy",
+    "pthread_cond_init",
+    "pthread_cond_destroy",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_rwlock_destroy",
+    "pthread_spin_destroy",
+    "pthread_barrier_destroy",
+    "sem_destroy",
+    "cnd_init",
+    "cnd_destroy",
+    "cnd_signal",
+    "cnd_broadcast",
+    "mtx_destroy",
+    "__ESBMC_yield",
+    "__VERIFIER_loop_bound",
+    "__VERIFIER_make_interleaving",
+    "__builtin_ia32_pause",
+    "_mm_pause",
+    "__builtin_prefetch",
+    "setbuf",
+    "setvbuf",
+    "fclose",
+    "alarm",
+    "signal",
+    "__CPROVER_loop_bound",
+    "thrd_sleep",
+    "pthread_setname_np",
+];
+
+impl Lowerer<'_, '_> {
+    /// A call of a library function; nothing if it is none.
+    pub fn library(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+        if let Some(value) = self.atomic(name, arguments, token)? {
+            return Ok(Some(value));
+        }
+        if let Some(value) = self.synchronise(name, arguments, token)? {
+            return Ok(Some(value));
+        }
+        if name.starts_with("__VERIFIER_nondet_")
+            || matches!(name, "nondet_int" | "nondet_uint" | "nondet_bool")
+        {
+            return self.any_value(name, token).map(Some);
+        }
+        let zero = || Typed::constant(0, Type::int());
+        Ok(Some(match (name, arguments.len()) {
+            ("assert" | "__VERIFIER_assert" | "__CPROVER_assert" | "__ESBMC_assert", 1..) => {
+                self.assertion(&arguments[0])?;
+                Typed::nothing()
+            }
+            (
+                "__VERIFIER_assume" | "__CPROVER_assume" | "__ESBMC_assume" | "__builtin_assume" | "assume",
+                1,
+            ) => {
+                self.assumption(&arguments[0])?;
+                Typed::nothing()
+            }
+            ("__VERIFIER_error" | "reach_error" | "__assert_fail" | "__assert" | "__VERIFIER_fail", _) => {
+                self.fail(FailureKind::Assertion);
+                Typed::nothing()
+            }
+            (
+                "abort"
+                | "exit"
+                | "_Exit"
+                | "_exit"
+                | "quick_exit"
+                | "__builtin_unreachable"
+                | "__builtin_trap",
+                _,
+            ) => {
+                arguments.iter().try_for_each(|argument| self.value(argument).map(|_| ()))?;
+                self.block_here();
+                Typed::nothing()
+            }
+            ("__VERIFIER_atomic_begin" | "__ESBMC_atomic_begin" | "__CPROVER_atomic_begin", 0) => {
+                self.enter_section();
+                Typed::nothing()
+            }
+            ("__VERIFIER_atomic_end" | "__ESBMC_atomic_end" | "__CPROVER_atomic_end", 0) => {
+                self.leave_section();
+                Typed::nothing()
+            }
+            ("pthread_create", 4) => {
+                self.create(Some(&arguments[0]), &arguments[2], &arguments[3], token)?;
+                zero()
+            }
+            ("thrd_create", 3) => {
+                self.create(Some(&arguments[0]), &arguments[1], &arguments[2], token)?;
+                zero()
+            }
+            ("pthread_join" | "thrd_join", 2) => {
+                self.await_end(&arguments[0], &arguments[1], token)?;
+                zero()
+            }
+            ("pthread_exit" | "thrd_exit", 1) => {
+                self.exit_thread(&arguments[0], token)?;
+                Typed::nothing()
+            }
+            ("pthread_self" | "thrd_current", 0) => {
+                Typed::constant(self.thread as i128, Type::integer(64, false))
+            }
+            ("pthread_equal" | "thrd_equal", 2) => {
+                let (a, b) = self.operands(&arguments[0], &arguments[1])?;
+                let cond = self.comparison(Relation::Eq, a, b, token)?;
+                Typed::truth(self.truth(cond)?)
+            }
+            ("__builtin_expect", 2) => {
+                let value = self.value(&arguments[0])?;
+                self.value(&arguments[1])?;
+                value
+            }
+            ("abs" | "labs", 1) => {
+                let value = self.value(&arguments[0])?;
+                return self.absolute(value, token).map(Some);
+            }
+            ("rand" | "random", 0) => self.any_in(Type::int(), 0, i128::from(i32::MAX))?,
+            ("malloc" | "calloc" | "__VERIFIER_malloc", 1 | 2) => self.allocate(name, arguments, token)?,
+            ("memset", 3) => self.set_memory(arguments, token)?,
+            _ if IGNORED.contains(&name) => {
+                for argument in arguments {
+                    if !matches!(argument.kind, crate::c::ast::ExprKind::Text(_)) {
+                        self.ignored_argument(argument)?;
+                    }
+                }
+                zero()
+            }
+            _ if self.world.options.pure.iter().any(|pure| pure == name) => {
+                arguments.iter().try_for_each(|argument| self.ignored_argument(argument))?;
+                self.any_result(name)?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// An argument of a function that does nothing: only its effects matter.
+    fn ignored_argument(&mut self, argument: &Expr) -> Lowered<()> {
+        if super::expressions::has_effects(argument) { self.value(argument).map(|_| ()) } else { Ok(()) }
+    }
+
+    fn any_result(&mut self, name: &str) -> Lowered<Typed> {
+        let ty = match self.world.unit.declared.get(name).map(|ty| &*ty.kind) {
+            Some(TypeKind::Function(signature)) => signature.result.plain(),
+            _ => Type::int(),
+        };
+        match ty.range() {
+            Some((low, high)) => self.any_in(ty, low, high),
+            None => Ok(Typed::nothing()),
+        }
+    }
+
+    fn any_value(&mut self, name: &str, token: u32) -> Lowered<Typed> {
+        let word = name.rsplit_once("nondet_").map_or("int", |(_, word)| word);
+        let ty = match word {
+            "bool" | "_Bool" => Type::new(TypeKind::Bool),
+            "char" => Type::integer(8, true),
+            "uchar" | "u8" => Type::integer(8, false),
+            "short" => Type::integer(16, true),
+            "ushort" => Type::integer(16, false),
+            "int" => Type::int(),
+            "uint" | "unsigned" | "unsigned_int" | "u32" => Type::integer(32, false),
+            "long" | "longlong" | "loff_t" => Type::integer(64, true),
+            "ulong" | "ulonglong" | "size_t" => Type::integer(64, false),
+            _ => return Err(self.error(token, format!("`{name}` is not known"))),
+        };
+        let (low, high) = ty.range().unwrap_or((0, 0));
+        self.any_in(ty, low, high)
+    }
+
+    fn any_in(&mut self, ty: Type, low: i128, high: i128) -> Lowered<Typed> {
+        let register = self.temporary()?;
+        self.step(Op::Havoc(register, Domain::Range(Int::from(low), Int::from(high))));
+        Ok(Typed::bounded(Over::Leaf(register), ty, (low, high)))
+    }
+
+    fn absolute(&mut self, value: Typed, token: u32) -> Lowered<Typed> {
+        let value = self.keep_typed(value)?;
+        let over = self.as_number(&value.value, token)?;
+        let negative = self.negated(value.clone(), false, token)?;
+        let negative = self.as_number(&negative.value, token)?;
+        let register = self.temporary()?;
+        let (yes, no, end) = (self.place(), self.place(), self.place());
+        self.fork(Cond::compare(Relation::Lt, over.clone(), 0), yes, no);
+        for (from, value) in [(yes, negative), (no, over)] {
+            self.at = from;
+            self.arrow(Step::Op(Op::Assign(register, value)), end);
+        }
+        self.at = end;
+        Ok(Typed::number(Over::Leaf(register), value.ty.promoted()))
+    }
+
+    fn assertion(&mut self, cond: &Expr) -> Lowered<()> {
+        let (good, bad) = (self.place(), self.place());
+        let failure = program::Failure { kind: FailureKind::Assertion, span: self.span };
+        let decided = self.branch(cond, good, bad)?;
+        if decided == Some(false) {
+            self.at = bad;
+            self.fail(FailureKind::Assertion);
+            return Ok(());
+        }
+        if decided.is_none() {
+            self.graph.failures.insert(bad, failure);
+        }
+        self.at = good;
+        Ok(())
+    }
+
+    fn assumption(&mut self, cond: &Expr) -> Lowered<()> {
+        let (good, bad) = (self.place(), self.place());
+        let decided = self.branch(cond, good, bad)?;
+        if decided != Some(true) {
+            self.at = bad;
+            self.block_here();
+        }
+        self.at = good;
+        Ok(())
+    }
+
+    /// Starts a thread.
+    fn create(&mut self, handle: Option<&Expr>, function: &Expr, argument: &Expr, token: u32) -> Lowered<()> {
+        if self.section > 0 {
+            return Err(self.error(token, "threads cannot be started in an atomic section here"));
+        }
+        let started = self.value(function)?;
+        let name = match &started.value {
+            Value::Function(name) => name.clone(),
+            Value::Number(over) => match constant(over).and_then(|at| self.world.function_at(at)) {
+                Some(name) => name.clone(),
+                None => return Err(self.error(token, "the function of a thread must be known")),
+            },
+            _ => return Err(self.error(token, "a thread needs a function")),
+        };
+        let Some(function) = self.world.unit.functions.get(&name).cloned() else {
+            return Err(self.error(token, format!("`{name}` has no body")));
+        };
+        if self.world.instances.len() >= limits::THREADS {
+            return Err(self.error(token, format!("there are more than {} threads", limits::THREADS)));
+        }
+        let given = self.value(argument)?;
+        let mut value = given.value;
+        if let Value::Address(_) = value
+            && !self.world.is_shareable(&value)
+        {
+            value = Value::Number(self.as_number(&value, token)?);
+        }
+        let shareable = self.world.is_shareable(&value);
+        let runtime = if shareable { None } else { Some(self.as_number(&value, token)?) };
+        let count = self.world.instances.len() + 1;
+        let span = self.span;
+        let mut hidden = |what: &str| self.world.hidden(format!("{what}_{count}"), span);
+        let (started, ended) = (hidden("started"), hidden("ended"));
+        let (given, result) = (hidden("argument"), hidden("result"));
+        let argument = shareable.then_some(value);
+        self.world.instances.push(Instance { function, argument, token, started, ended, given, result });
+        if let Some(handle) = handle {
+            self.store_handle(handle, count as i128, token)?;
+        }
+        self.becomes_shared();
+        self.step_raw(Step::Start(count - 1, runtime));
+        Ok(())
+    }
+
+    /// Keeps the number of a thread where the program wants it.
+    fn store_handle(&mut self, handle: &Expr, value: i128, token: u32) -> Lowered<()> {
+        let pointer = self.value(handle)?;
+        if pointer.as_constant() == Some(0) {
+            return Ok(());
+        }
+        let place = self.pointee(pointer, token)?;
+        let place = if place.ty.is_scalar() { place } else { self.first_cell(place, token)? };
+        let plain = Place { ty: Type::integer(64, false), ..place };
+        self.store(&plain, &number(value), Order::Plain)
+    }
+
+    /// Waits until a thread has ended.
+    fn await_end(&mut self, handle: &Expr, result: &Expr, token: u32) -> Lowered<()> {
+        if self.section > 0 {
+            return Err(self.error(token, "threads cannot be awaited in an atomic section here"));
+        }
+        let value = self.value(handle)?;
+        let over = self.as_number(&value.value, token)?;
+        let target = self.value(result)?;
+        let wanted = target.as_constant() != Some(0);
+        let known = constant(&over);
+        let over = self.kept(over)?;
+        let (from, end) = (self.at, self.place());
+        let mut others = Vec::new();
+        for instance in 0..self.world.instances.len() {
+            let number_of = number(instance as i128 + 1);
+            if known.is_some_and(|known| known != instance as i128 + 1) {
+                continue;
+            }
+            let here = self.place();
+            self.at = from;
+            let cond = Cond::compare(Relation::Eq, over.clone(), number_of.clone());
+            match cond {
+                Cond::Const(_) => self.join(here),
+                cond => self.arrow(Step::Op(Op::Assume(cond)), here),
+            }
+            others.push(Cond::compare(Relation::Ne, over.clone(), number_of));
+            self.at = here;
+            self.step_raw(Step::Join(instance));
+            if wanted {
+                let register = self.temporary()?;
+                let variable = self.world.instances[instance].result;
+                self.step(Op::Load(register, variable));
+                self.store_result(target.clone(), register, token)?;
+            }
+            self.join(end);
+        }
+        if known.is_none() || others.is_empty() {
+            // No such thread: the call fails at once.
+            self.graph.arrow(from, Step::Op(Op::Assume(Cond::and(others))), end, self.span);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    fn store_result(&mut self, target: Typed, register: RegId, token: u32) -> Lowered<()> {
+        let place = self.pointee(target, token)?;
+        let place = if place.ty.is_scalar() { place } else { Place { ty: Type::void().pointer(), ..place } };
+        self.store(&place, &Over::Leaf(register), Order::Plain)
+    }
+
+    /// Ends this thread from wherever we are.
+    fn exit_thread(&mut self, value: &Expr, token: u32) -> Lowered<()> {
+        let value = self.value(value)?;
+        if self.thread > 0 {
+            let over = self.as_number(&value.value, token)?;
+            let place = self.thread_result(token);
+            self.store(&place, &over, Order::Plain)?;
+        }
+        self.leave_to(0);
+        Ok(())
+    }
+
+    fn thread_result(&self, token: u32) -> Place {
+        let key = super::thread::further(super::thread::further(self.thread as u64, "thread"), "result");
+        let object = self.world.by_key.get(&(key, 0, 0)).copied().unwrap_or(0);
+        Place { spot: Spot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token }
+    }
+
+    /// Memory from the heap: an object of its own per call that is written.
+    fn allocate(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Typed> {
+        let mut size = 1i128;
+        for argument in arguments {
+            let value = self.value(argument)?;
+            let Some(value) = value.as_constant() else {
+                return Err(self.error(token, "the size of allocated memory must be known"));
+            };
+            size = size.saturating_mul(value);
+        }
+        let element =
+            self.wanted.clone().filter(|ty| !ty.is_void()).unwrap_or_else(|| Type::integer(64, true));
+        let bytes = self.world.unit.records.size(&element).map_or(8, |(bytes, _)| bytes.max(1));
+        let count = (size.max(1) as u64).div_ceil(bytes);
+        let ty = Type::new(TypeKind::Array(element, Some(count)));
+        let object = self.heap_object(&ty, token)?;
+        if name == "calloc" {
+            self.initialise(object, &ty, None, token)?;
+        }
+        let pointer = ty.inner().cloned().unwrap_or_else(Type::void).pointer();
+        Ok(Typed { value: Value::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty: pointer })
+    }
+
+    fn heap_object(&mut self, ty: &Type, token: u32) -> Lowered<usize> {
+        if self.loops > 0 {
+            let error = self.error(token, "memory that is allocated in a loop is not read yet");
+            return Err(Box::new(error.hint("loops that start threads are unrolled; others are not")));
+        }
+        let name =
+            format!("heap_{}", self.world.objects.iter().filter(|o| o.name.starts_with("heap_")).count() + 1);
+        self.world.memory_object((self.path, token, 3), &name, ty, self.span, token)
+    }
+
+    /// `memset` of a whole object with 0.
+    fn set_memory(&mut self, arguments: &[Expr], token: u32) -> Lowered<Typed> {
+        let pointer = self.value(&arguments[0])?;
+        let value = self.value(&arguments[1])?;
+        let size = self.value(&arguments[2])?;
+        let (Value::Address(inside), Some(0), Some(size)) =
+            (&pointer.value, value.as_constant(), size.as_constant())
+        else {
+            return Err(self.error(token, "only `memset` of a known object with 0 is read"));
+        };
+        let Some(start) = inside.only() else { return Err(self.error(token, "this object is not known")) };
+        let types = self.world.objects[inside.object].types.clone();
+        let mut left = size;
+        for (at, ty) in types.iter().enumerate().skip(start) {
+            let bytes = self.world.unit.records.size(ty).map_or(1, |(bytes, _)| i128::from(bytes));
+            if left < bytes {
+                break;
+            }
+            left -= bytes;
+            let place = Place { spot: Spot::Inside(Inside::at(inside.object, at)), ty: ty.plain(), token };
+            self.store(&place, &number(0), Order::Plain)?;
+        }
+        Ok(pointer)
+    }
+}

@@ -1,0 +1,235 @@
+//! A tree to a program.
+//!
+//! Functions are inlined and objects become rows of cells ([`places`]); a thread is a [`graph`]. What
+//! a pointer may point to, which locals need an address and which variables never change is found in
+//! *rounds*: the first assumes the best, every further one knows what the last one found, and the
+//! program is that of the round which finds nothing new. At the end main is [`split`]: what it does
+//! before it starts threads is computed, what it claims after all have ended is claimed of the end.
+
+mod analysis;
+mod assigned;
+mod atomics;
+mod calls;
+mod clean;
+mod expressions;
+mod finish;
+mod graph;
+mod initial;
+mod library;
+mod numbers;
+mod places;
+mod split;
+mod statements;
+mod suffix;
+mod sync;
+mod thread;
+mod value;
+mod values;
+mod world;
+
+use super::ast::{Storage, Unit};
+use super::lexer::Token;
+use super::pre::Files;
+use super::{COptions, Overflow};
+use crate::Diagnostic;
+use analysis::{Analysis, Subject, analyse};
+use graph::Step;
+use program::{Program, VarId};
+use std::collections::{HashMap, HashSet};
+use values::Values;
+use world::{Facts, Lowered, Threaded, World};
+
+/// Rounds after which the program is too involved.
+const ROUNDS: usize = 60;
+/// Rounds after which variables that still get new values may have any.
+const PATIENCE: usize = 12;
+
+/// Lowers a text into a program that has only a name and a source so far.
+pub(super) fn lower(
+    unit: &Unit,
+    tokens: &[Token],
+    files: &Files,
+    options: &COptions,
+    program: &mut Program,
+) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let mut facts = Facts::default();
+    for round in 0..ROUNDS {
+        let mut world = World {
+            unit,
+            tokens,
+            files,
+            options,
+            facts: &mut facts,
+            objects: Vec::new(),
+            variables: Vec::new(),
+            globals: HashMap::new(),
+            global_types: HashMap::new(),
+            per_thread: HashMap::new(),
+            by_key: HashMap::new(),
+            instances: Vec::new(),
+            probes: Vec::new(),
+            again: false,
+            functions: Vec::new(),
+            assigned: HashMap::new(),
+            initialised: HashSet::new(),
+            union_members: HashMap::new(),
+            size: 0,
+            warnings: Vec::new(),
+        };
+        let threads = world.threads().map_err(|error| *error)?;
+        let found = world.learn(&threads, round);
+        if !world.again {
+            return finish::finish(world, threads, &found, program).map_err(|error| *error);
+        }
+    }
+    let token = unit.functions.get("main").map_or(0, |main| main.token);
+    Err(match tokens.get(token as usize) {
+        Some(token) => files.error(token, "the pointers of this program are too involved to be read"),
+        None => Diagnostic::error(program::Span::NONE, "this program is too involved to be read"),
+    })
+}
+
+impl World<'_> {
+    /// Lowers all threads, main first.
+    fn threads(&mut self) -> Lowered<Vec<Threaded>> {
+        self.declare_globals()?;
+        self.objects_of_earlier_rounds()?;
+        let unit = self.unit;
+        let Some(main) = unit.functions.get("main") else {
+            let error = Diagnostic::error(program::Span::NONE, "there is no function `main`");
+            return Err(Box::new(error.hint("a program starts in `int main(void) { … }`")));
+        };
+        let lowered = thread::Lowerer::new(self, 0, main.clone(), false).whole()?;
+        self.size += lowered.graph.size();
+        let mut threads = vec![lowered];
+        let mut next = 0;
+        while next < self.instances.len() {
+            let function = self.instances[next].function.clone();
+            let lowered = thread::Lowerer::new(self, next + 1, function, true).whole()?;
+            self.size += lowered.graph.size();
+            threads.push(lowered);
+            next += 1;
+        }
+        for threaded in &threads {
+            for arrow in &threaded.graph.arrows {
+                if let Step::Start(instance, _) = arrow.step
+                    && threaded.graph.leads(arrow.to, arrow.from)
+                {
+                    let token = self.instances[instance].token;
+                    let error = self.error(token, "a thread is started in a loop whose rounds are not known");
+                    return Err(Box::new(error.hint("a loop like `for (i = 0; i < 3; i++)` is unrolled")));
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    fn declare_globals(&mut self) -> Lowered<()> {
+        let unit = self.unit;
+        let complete = |index: &usize| unit.records.cells(&unit.globals[*index].ty).is_some();
+        for (index, declared) in unit.globals.iter().enumerate() {
+            if self.globals.contains_key(&declared.name) {
+                continue;
+            }
+            // Of several declarations the one with a value counts, or the first that is complete.
+            let all = (index..unit.globals.len()).filter(|at| unit.globals[*at].name == declared.name);
+            let all: Vec<usize> = all.collect();
+            let with_value = all.iter().copied().find(|at| unit.globals[*at].init.is_some());
+            let Some(chosen) = with_value.or_else(|| all.iter().copied().find(complete)) else { continue };
+            let chosen_declaration = &unit.globals[chosen];
+            let (name, ty, token) = (&declared.name, &chosen_declaration.ty, chosen_declaration.token);
+            let object = self.memory_object((0, token, 2), name, ty, chosen_declaration.span, token)?;
+            self.globals.insert(name.clone(), object);
+            self.global_types.insert(name.clone(), ty.clone());
+            if all.iter().any(|at| unit.globals[*at].storage == Storage::PerThread) {
+                self.per_thread.insert(name.clone(), chosen);
+            }
+        }
+        for declared in &unit.globals {
+            if let (Some(object), Some(_)) = (self.globals.get(&declared.name).copied(), &declared.init) {
+                let ty = self.global_types[&declared.name].clone();
+                self.initial_memory(object, &ty, declared.init.as_ref(), declared.token)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What this round found out; says whether it is new.
+    fn learn(&mut self, threads: &[Threaded], round: usize) -> Analysis {
+        self.keep_initial_values();
+        let dummy = VarId::new(0);
+        let arguments: Vec<VarId> = self.instances.iter().map(|instance| instance.given).collect();
+        let subject = |(at, threaded): (usize, &'_ Threaded)| {
+            let instance = at.checked_sub(1).map(|at| &self.instances[at]);
+            (instance.map_or(dummy, |i| i.given), instance.map_or(dummy, |i| i.result), threaded.entry)
+        };
+        let kept: Vec<_> = threads.iter().enumerate().map(subject).collect();
+        let subjects: Vec<Subject<'_>> = threads
+            .iter()
+            .zip(kept)
+            .map(|(threaded, (argument, result, entry))| Subject {
+                graph: &threaded.graph,
+                entry,
+                argument,
+                result,
+            })
+            .collect();
+        let initial: Vec<Values> = self.variables.iter().map(|v| Values::only(v.initial)).collect();
+        let types: Vec<(i128, i128)> = self.variables.iter().map(|v| v.range).collect();
+        let found = analyse(&subjects, &arguments, &initial, &types);
+        for (variable, values) in self.variables.iter().zip(&found.variables) {
+            let Some(address) = variable.address else { continue };
+            let before =
+                self.facts.variables.get(&address).cloned().unwrap_or(Values::only(variable.initial));
+            let joined = before.join(values);
+            if joined != before {
+                self.again = true;
+                let open = round > PATIENCE;
+                let joined = if open { Values::Range(variable.range.0, variable.range.1) } else { joined };
+                self.facts.variables.insert(address, joined);
+            }
+        }
+        self.learn_targets(threads, &found, round);
+        self.learn_unfit(threads, &found);
+        found
+    }
+
+    fn learn_targets(&mut self, threads: &[Threaded], found: &Analysis, round: usize) {
+        for probe in &self.probes {
+            let mut graph_at = probe.at;
+            let threaded = &threads[probe.thread];
+            if let Some(settled) = threaded.settled.get(graph_at) {
+                graph_at = *settled;
+            }
+            let values = match (found.skipped, &found.registers[probe.thread][graph_at]) {
+                (true, _) => Values::ALL,
+                (false, Some(known)) => analysis::value(known, &probe.expr),
+                (false, None) => continue,
+            };
+            let before = self.facts.targets.get(&probe.site).cloned().unwrap_or(Values::NONE);
+            let joined = before.join(&values);
+            if joined != before {
+                self.again = true;
+                let joined = if round > PATIENCE { Values::ALL } else { joined };
+                self.facts.targets.insert(probe.site, joined);
+            }
+        }
+    }
+
+    /// Operations that may leave their type wrap around from the next round on, if they are to.
+    fn learn_unfit(&mut self, threads: &[Threaded], found: &Analysis) {
+        if self.options.overflow != Overflow::Wrap {
+            return;
+        }
+        for (at, threaded) in threads.iter().enumerate() {
+            for arrow in &threaded.graph.arrows {
+                let (Step::Fits(fits) | Step::Checked(_, _, fits)) = &arrow.step else { continue };
+                let known = found.registers[at][arrow.from].as_ref();
+                let passes = !found.skipped && analysis::passes(known, &arrow.step, &found.variables);
+                if !passes && self.facts.unfit.insert(fits.site) {
+                    self.again = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Integers of C on mathematical ones.
+//!
+//! Every operation is computed exactly; then its result must fit into its type. Where its operands'
+//! types already show that it does, nothing is added; else a check is put there, which goes if the
+//! analysis of all threads shows that it always passes. What remains is an assumption, a property, or
+//! wraps around, as the options say.
+
+use super::graph::{Fits, Step};
+use super::thread::Lowerer;
+use super::value::{Typed, Value, combine, constant, number};
+use super::world::Lowered;
+use crate::c::Overflow;
+use crate::c::ast::Binary;
+use crate::c::constant::wrapped;
+use crate::c::types::{Type, TypeKind};
+use program::{Arith, Cond, Expr, FailureKind, Op, RegId, Relation};
+
+impl Lowerer<'_, '_> {
+    /// A result that must fit into its type.
+    pub fn fitted(&mut self, expr: Expr<RegId>, ty: &Type, bounds: (i128, i128), token: u32) -> Typed {
+        let Some((low, high)) = ty.range() else { return Typed::number(expr, ty.clone()) };
+        if let Some(value) = constant(&expr) {
+            return Typed::constant(wrapped(value, ty), ty.clone());
+        }
+        if low <= bounds.0 && bounds.1 <= high {
+            return Typed::bounded(expr, ty.clone(), bounds);
+        }
+        let expr = self.checked(expr, ty, token);
+        Typed::bounded(expr, ty.clone(), (bounds.0.max(low), bounds.1.min(high)))
+    }
+
+    /// A value with a check that it fits before it, or wrapped around.
+    fn checked(&mut self, value: Expr<RegId>, ty: &Type, token: u32) -> Expr<RegId> {
+        let Some((low, high)) = ty.range() else { return value };
+        if self.world.options.overflow == Overflow::Wrap && self.world.facts.unfit.contains(&token) {
+            return wrap(value, low, high);
+        }
+        self.step_raw(Step::Fits(Fits { value: value.clone(), low, high, site: token }));
+        value
+    }
+
+    /// A value as another type's.
+    pub fn convert(&mut self, value: Typed, ty: &Type, token: u32) -> Lowered<Typed> {
+        let to = ty.plain();
+        match (&*to.kind, &value.value) {
+            (TypeKind::Void, _) => Ok(Typed::nothing()),
+            (TypeKind::Float(_), _) => Err(self.error(token, "floating-point numbers are not read")),
+            (TypeKind::Record(_), Value::Object(_)) => Ok(Typed { ty: to, ..value }),
+            (_, Value::Object(_)) => Err(self.error(token, "a structure cannot be used as this type")),
+            (_, Value::Nothing) => Err(self.error(token, "this has no value")),
+            (TypeKind::Bool, Value::Address(_) | Value::Function(_)) => Ok(Typed::constant(1, to)),
+            (TypeKind::Bool, Value::Number(_)) if value.bounds.0 >= 0 && value.bounds.1 <= 1 => {
+                Ok(Typed { ty: to, ..value })
+            }
+            (TypeKind::Bool, Value::Number(expr)) => {
+                let truth = self.truth(Cond::compare(Relation::Ne, expr.clone(), 0))?;
+                Ok(Typed::bounded(truth, to, (0, 1)))
+            }
+            (TypeKind::Pointer(_), Value::Number(expr)) => {
+                // Through integers of another size, pointers and numbers keep their value.
+                let expr = match constant(expr) {
+                    Some(known) if known < 0 => number(known + (1i128 << 64)),
+                    _ => expr.clone(),
+                };
+                Ok(Typed::bounded(expr, to, value.bounds))
+            }
+            (_, Value::Address(_) | Value::Function(_)) => Ok(Typed { ty: to, ..value }),
+            (_, Value::Number(expr)) => {
+                let expr = expr.clone();
+                Ok(self.fitted(expr, &to, value.bounds, token))
+            }
+        }
+    }
+
+    /// 1 or 0 by a condition.
+    pub fn truth(&mut self, cond: Cond<RegId>) -> Lowered<Expr<RegId>> {
+        if let Cond::Const(value) = cond {
+            return Ok(number(i128::from(value)));
+        }
+        let register = self.temporary()?;
+        let (yes, no, end) = (self.place(), self.place(), self.place());
+        self.fork(cond, yes, no);
+        self.at = yes;
+        self.arrow(Step::Op(Op::Assign(register, number(1))), end);
+        self.at = no;
+        self.arrow(Step::Op(Op::Assign(register, number(0))), end);
+        self.at = end;
+        Ok(Expr::Leaf(register))
+    }
+
+    /// An operation on two values that are evaluated already.
+    pub fn binary(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> Lowered<Typed> {
+        if let Some(relation) = relation(op) {
+            let cond = self.comparison(relation, a, b, token)?;
+            let truth = self.truth(cond)?;
+            return Ok(Typed::truth(truth));
+        }
+        if a.ty.is_pointer() || b.ty.is_pointer() {
+            return self.pointer_arithmetic(op, a, b, token);
+        }
+        if matches!(op, Binary::Shl | Binary::Shr) {
+            return self.shift(op, a, b, token);
+        }
+        let ty = Type::common(&a.ty, &b.ty);
+        if !ty.is_integer() {
+            return Err(self.error(token, "this operation needs integers"));
+        }
+        let (a, b) = (self.convert(a, &ty, token)?, self.convert(b, &ty, token)?);
+        let (x, y) = (self.as_number(&a.value, token)?, self.as_number(&b.value, token)?);
+        let arith = match op {
+            Binary::Add => Arith::Add,
+            Binary::Sub => Arith::Sub,
+            Binary::Mul => Arith::Mul,
+            Binary::Div => Arith::Div,
+            Binary::Rem => Arith::Rem,
+            Binary::And => Arith::And,
+            Binary::Or => Arith::Or,
+            _ => Arith::Xor,
+        };
+        if matches!(arith, Arith::Div | Arith::Rem) && constant(&y).is_none_or(|y| y == 0) {
+            self.claim(Cond::compare(Relation::Ne, y.clone(), 0), FailureKind::Division);
+            if constant(&y) == Some(0) {
+                return Ok(Typed::constant(0, ty));
+            }
+        }
+        let bounds = result_bounds(arith, a.bounds, b.bounds, &ty);
+        Ok(self.fitted(combine(arith, x, y), &ty, bounds, token))
+    }
+
+    /// The condition that a comparison is.
+    pub fn comparison(&mut self, relation: Relation, a: Typed, b: Typed, token: u32) -> Lowered<Cond<RegId>> {
+        let pointers = a.ty.is_pointer() || b.ty.is_pointer();
+        if let (true, Some(equal)) = (pointers, same_place(&a.value, &b.value)) {
+            match relation {
+                Relation::Eq | Relation::Le | Relation::Ge if equal => return Ok(Cond::TRUE),
+                Relation::Ne | Relation::Lt | Relation::Gt if equal => return Ok(Cond::FALSE),
+                Relation::Eq => return Ok(Cond::FALSE),
+                Relation::Ne => return Ok(Cond::TRUE),
+                _ => {}
+            }
+        }
+        let (a, b) = if pointers {
+            (a, b)
+        } else {
+            let ty = Type::common(&a.ty, &b.ty);
+            // Only where a negative number would become a large one does the type matter.
+            let negative = a.bounds.0 < 0 || b.bounds.0 < 0;
+            match *ty.kind {
+                TypeKind::Int { signed: false, .. } if negative => {
+                    (self.convert(a, &ty, token)?, self.convert(b, &ty, token)?)
+                }
+                TypeKind::Int { .. } => (a, b),
+                _ => return Err(self.error(token, "only integers and pointers can be compared here")),
+            }
+        };
+        let (x, y) = (self.as_number(&a.value, token)?, self.as_number(&b.value, token)?);
+        if a.bounds.1 < b.bounds.0 || b.bounds.1 < a.bounds.0 {
+            return Ok(Cond::Const(relation.holds(&a.bounds.0, &b.bounds.0)));
+        }
+        Ok(Cond::compare(relation, x, y))
+    }
+
+    fn pointer_arithmetic(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> Lowered<Typed> {
+        match (op, a.ty.is_pointer(), b.ty.is_pointer()) {
+            (Binary::Add, false, true) => self.pointer_arithmetic(op, b, a, token),
+            (Binary::Add | Binary::Sub, true, false) => {
+                let mut by = b;
+                if op == Binary::Sub {
+                    let expr = self.as_number(&by.value, token)?.negative();
+                    by = Typed::number(expr, Type::integer(64, true));
+                }
+                self.moved(&a, &by, token)
+            }
+            (Binary::Sub, true, true) => {
+                let size = a.ty.inner().map_or(Ok(1), |ty| self.cells_of(ty, token))?;
+                let (x, y) = (self.as_number(&a.value, token)?, self.as_number(&b.value, token)?);
+                let cells = combine(Arith::Sub, x, y);
+                let count = combine(Arith::Div, cells, number(size.max(1) as i128));
+                Ok(Typed::number(count, Type::integer(64, true)))
+            }
+            (Binary::And | Binary::Or | Binary::Xor, ..) => {
+                Err(self.error(token, "bits of pointers are not read"))
+            }
+            _ => Err(self.error(token, "this operation on pointers is not read")),
+        }
+    }
+
+    /// A pointer some elements further; inside a known object if that is where it certainly stays.
+    fn moved(&mut self, pointer: &Typed, by: &Typed, token: u32) -> Lowered<Typed> {
+        let ty = pointer.ty.clone();
+        let stride = ty.inner().map_or(Ok(1), |inner| self.cells_of(inner, token))?;
+        let by = self.as_number(&by.value, token)?;
+        if let (Value::Address(inside), Some(count)) = (&pointer.value, constant(&by))
+            && let Some(start) = inside.only()
+        {
+            let object = &self.world.objects[inside.object];
+            let high = inside.within.1.min(object.cells.len());
+            let to = start as i128 + count * stride as i128;
+            if let Some(to) = usize::try_from(to).ok().filter(|to| inside.within.0 <= *to && *to < high) {
+                let table = vec![(0, to)];
+                let moved = super::value::Inside { table, key: number(0), ..inside.clone() };
+                return Ok(Typed { value: Value::Address(moved), ..pointer.clone() });
+            }
+        }
+        let address = self.as_number(&pointer.value, token)?;
+        let offset = combine(Arith::Mul, by, number(stride as i128));
+        Ok(Typed::number(combine(Arith::Add, address, offset), ty))
+    }
+
+    fn shift(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> Lowered<Typed> {
+        let ty = a.ty.promoted();
+        let bits = match *ty.kind {
+            TypeKind::Int { bits, .. } => i128::from(bits),
+            _ => return Err(self.error(token, "only integers can be shifted")),
+        };
+        let a = self.convert(a, &ty, token)?;
+        let (x, y) = (self.as_number(&a.value, token)?, self.as_number(&b.value, token)?);
+        if let Some(by) = constant(&y) {
+            if !(0..bits).contains(&by) {
+                self.fail(FailureKind::Error(format!("a shift by {by} places has no meaning")));
+                return Ok(Typed::constant(0, ty));
+            }
+            return Ok(self.shifted_by(op, x, a.bounds, by, &ty, token));
+        }
+        let (from, next, register) = (self.at, self.place(), self.temporary()?);
+        let (x, y) = (self.kept(x)?, self.kept(y)?);
+        let from = if self.at == from { from } else { self.at };
+        for by in 0..bits {
+            let here = self.place();
+            self.at = from;
+            self.arrow(Step::Op(Op::Assume(Cond::compare(Relation::Eq, y.clone(), number(by)))), here);
+            self.at = here;
+            let result = self.shifted_by(op, x.clone(), a.bounds, by, &ty, token);
+            let result = self.as_number(&result.value, token)?;
+            self.arrow(Step::Op(Op::Assign(register, result)), next);
+        }
+        self.at = from;
+        let bad = self.place();
+        let kind = FailureKind::Error("a shift by this many places has no meaning".to_string());
+        self.graph.failures.insert(bad, program::Failure { kind, span: self.span });
+        let outside = Cond::or([
+            Cond::compare(Relation::Lt, y.clone(), 0),
+            Cond::compare(Relation::Ge, y, number(bits)),
+        ]);
+        self.arrow(Step::Op(Op::Assume(outside)), bad);
+        self.at = next;
+        Ok(Typed::number(Expr::Leaf(register), ty))
+    }
+
+    fn shifted_by(
+        &mut self,
+        op: Binary,
+        x: Expr<RegId>,
+        bounds: (i128, i128),
+        by: i128,
+        ty: &Type,
+        token: u32,
+    ) -> Typed {
+        let power = 1i128 << by;
+        if op == Binary::Shl {
+            let product = combine(Arith::Mul, x, number(power));
+            let bounds = (bounds.0.saturating_mul(power), bounds.1.saturating_mul(power));
+            return self.fitted(product, ty, bounds, token);
+        }
+        // Division truncates; a shift goes down, also for negative numbers.
+        let low = if bounds.0 < 0 {
+            let rest = Expr::binary(Arith::And, x.clone(), number(power - 1));
+            combine(Arith::Sub, x, rest)
+        } else {
+            x
+        };
+        Typed::bounded(combine(Arith::Div, low, number(power)), ty.clone(), (bounds.0 >> by, bounds.1 >> by))
+    }
+
+    /// `-a` and `~a`.
+    pub fn negated(&mut self, a: Typed, complement: bool, token: u32) -> Lowered<Typed> {
+        let ty = a.ty.promoted();
+        let a = self.convert(a, &ty, token)?;
+        let x = self.as_number(&a.value, token)?;
+        let (low, high) = a.bounds;
+        match (&*ty.kind, complement) {
+            (TypeKind::Int { bits, signed: false }, true) => {
+                let all = (1i128 << bits) - 1;
+                Ok(Typed::bounded(combine(Arith::Sub, number(all), x), ty, (all - high, all - low)))
+            }
+            (TypeKind::Int { .. }, true) => {
+                Ok(Typed::bounded(combine(Arith::Sub, number(-1), x), ty, (-1 - high, -1 - low)))
+            }
+            (TypeKind::Int { .. }, false) => {
+                let bounds = (high.saturating_neg(), low.saturating_neg());
+                Ok(self.fitted(combine(Arith::Sub, number(0), x), &ty, bounds, token))
+            }
+            _ => Err(self.error(token, "this operation needs an integer")),
+        }
+    }
+}
+
+/// A number brought into a range modulo its size.
+fn wrap(value: Expr<RegId>, low: i128, high: i128) -> Expr<RegId> {
+    let shifted = combine(Arith::Sub, value, number(low));
+    let rest = Expr::binary(Arith::And, shifted, number(high - low));
+    combine(Arith::Add, rest, number(low))
+}
+
+/// The relation that an operator is.
+pub(super) fn relation(op: Binary) -> Option<Relation> {
+    Some(match op {
+        Binary::Lt => Relation::Lt,
+        Binary::Gt => Relation::Gt,
+        Binary::Le => Relation::Le,
+        Binary::Ge => Relation::Ge,
+        Binary::Eq => Relation::Eq,
+        Binary::Ne => Relation::Ne,
+        _ => return None,
+    })
+}
+
+/// Whether two pointers are equal, if that is clear.
+fn same_place(a: &Value, b: &Value) -> Option<bool> {
+    match (a, b) {
+        (Value::Address(a), Value::Address(b)) => match (a.only(), b.only()) {
+            (Some(x), Some(y)) => Some(a.object == b.object && x == y),
+            _ if a.object != b.object => Some(false),
+            _ => None,
+        },
+        (Value::Function(a), Value::Function(b)) => Some(a == b),
+        (Value::Address(_) | Value::Function(_), Value::Number(expr))
+        | (Value::Number(expr), Value::Address(_) | Value::Function(_)) => {
+            (constant(expr) == Some(0)).then_some(false)
+        }
+        _ => None,
+    }
+}
+
+/// Bounds of a result, from those of the operands.
+fn result_bounds(op: Arith, a: (i128, i128), b: (i128, i128), ty: &Type) -> (i128, i128) {
+    let corners = |f: fn(i128, i128) -> i128| {
+        let all = [f(a.0, b.0), f(a.0, b.1), f(a.1, b.0), f(a.1, b.1)];
+        (all.into_iter().min().unwrap_or(0), all.into_iter().max().unwrap_or(0))
+    };
+    match op {
+        Arith::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
+        Arith::Sub => (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0)),
+        Arith::Mul => corners(i128::saturating_mul),
+        Arith::Div => {
+            let most = a.0.saturating_abs().max(a.1.saturating_abs());
+            // Only the least number divided by -1 leaves the type.
+            let least = if b.0 <= -1 && b.1 >= -1 { most } else { most.min(a.1.max(a.0.saturating_neg())) };
+            if a.0 >= 0 && b.0 >= 0 { (0, a.1) } else { (-most, least) }
+        }
+        Arith::Rem if b.0 > 0 => (if a.0 < 0 { 1 - b.1 } else { 0 }, (b.1 - 1).min(a.1.max(0))),
+        Arith::And if b.0 >= 0 => (0, if a.0 >= 0 { a.1.min(b.1) } else { b.1 }),
+        Arith::And if a.0 >= 0 => (0, a.1),
+        // Bits of numbers in a type are a number in that type.
+        _ => ty.range().unwrap_or((i128::MIN, i128::MAX)),
+    }
+}

@@ -1,0 +1,376 @@
+//! Places in memory and registers: which cells an access may touch, loads and stores.
+//!
+//! Nothing below a front end knows arrays or pointers. An access whose cell is chosen by a value becomes
+//! one way per cell, and where the value may be none of those, a way to a violation.
+
+use super::graph::{At, Step};
+use super::thread::Lowerer;
+use super::value::{Inside, Place, Spot, Typed, Value, combine, constant, number};
+use super::values::Values;
+use super::world::{Cell, Lowered, Probe};
+use crate::c::types::{Type, TypeKind};
+use program::{Arith, Cond, Expr, Failure, FailureKind, Fence, Op, RegId, Relation};
+
+/// Memory orders, as far as they differ here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Plain, volatile, relaxed, consume, acquire.
+    Plain,
+    Release,
+    SeqCst,
+}
+
+/// The cells that an access may touch, by the value of a key.
+pub(super) struct Target {
+    pub key: Expr<RegId>,
+    pub cells: Vec<(i128, Cell)>,
+    /// Whether other values of the key are a violation.
+    pub open: bool,
+}
+
+impl Target {
+    /// The cell, if there is no choice.
+    pub fn only(&self) -> Option<Cell> {
+        match (self.cells.as_slice(), self.open) {
+            ([(_, cell)], false) => Some(*cell),
+            _ => None,
+        }
+    }
+}
+
+impl Lowerer<'_, '_> {
+    /// The cells of a scalar place.
+    pub fn target(&mut self, place: &Place) -> Lowered<Target> {
+        if !place.ty.is_scalar() {
+            return Err(self.error(place.token, "a scalar is expected here"));
+        }
+        if let TypeKind::Float(_) = *place.ty.kind {
+            return Err(self.error(place.token, "floating-point numbers are not read"));
+        }
+        match &place.spot {
+            Spot::Inside(inside) => {
+                let object = &self.world.objects[inside.object];
+                let cells: Vec<(i128, Cell)> = inside
+                    .table
+                    .iter()
+                    .filter_map(|(key, at)| Some((*key, *object.cells.get(*at)?)))
+                    .collect();
+                if cells.len() < inside.table.len() {
+                    return Err(
+                        self.error(place.token, format!("this is outside the object `{}`", object.name))
+                    );
+                }
+                Ok(Target { key: inside.key.clone(), cells, open: false })
+            }
+            Spot::At(address) => self.pointed(address.clone(), place),
+        }
+    }
+
+    /// What an address points to: one cell if it is known, else those found in earlier rounds.
+    fn pointed(&mut self, address: Expr<RegId>, place: &Place) -> Lowered<Target> {
+        if let Some(known) = constant(&address) {
+            let cells: Vec<(i128, Cell)> = match self.world.at_address(known) {
+                Some((object, at)) => vec![(known, self.world.objects[object].cells[at])],
+                None => Vec::new(),
+            };
+            return Ok(Target { key: address, open: cells.is_empty(), cells });
+        }
+        let site = (self.path, place.token);
+        let values = self.world.facts.targets.get(&site).cloned().unwrap_or(Values::NONE);
+        self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
+        let mut cells = Vec::new();
+        for object in &self.world.objects {
+            let Some(base) = object.base else { continue };
+            for (at, cell) in object.cells.iter().enumerate() {
+                if values.contains(base + at as i128) {
+                    cells.push((base + at as i128, *cell));
+                }
+            }
+        }
+        cells.sort_by_key(|(address, _)| *address);
+        Ok(Target { key: address, cells, open: true })
+    }
+
+    /// From here, the steps that `steps` gives for the cell touched, whichever it is.
+    pub fn access(&mut self, target: &Target, steps: &dyn Fn(Cell) -> Vec<(Step, At)>) {
+        if let Some(cell) = target.only() {
+            steps(cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
+            return;
+        }
+        let from = self.at;
+        for (value, cell) in &target.cells {
+            let here = self.place();
+            self.at = from;
+            self.arrow(
+                Step::Op(Op::Assume(Cond::compare(Relation::Eq, target.key.clone(), number(*value)))),
+                here,
+            );
+            self.at = here;
+            steps(*cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
+        }
+        self.at = from;
+        if target.open {
+            let bad = self.place();
+            let null = constant(&target.key) == Some(0);
+            let what =
+                if null { "a null pointer is used" } else { "a pointer is used that points to no object" };
+            self.graph
+                .failures
+                .insert(bad, Failure { kind: FailureKind::Error(what.to_string()), span: self.span });
+            let others = target.cells.iter();
+            let others =
+                others.map(|(value, _)| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
+            self.arrow(Step::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
+        }
+    }
+
+    /// The value at a place. Arrays and functions become pointers, structures stay where they are.
+    pub fn load(&mut self, place: &Place) -> Lowered<Typed> {
+        match &*place.ty.kind {
+            TypeKind::Array(inner, _) => {
+                let ty = inner.clone().pointer();
+                let value = match &place.spot {
+                    Spot::Inside(inside) => {
+                        self.world.objects[inside.object].pointed = true;
+                        let cells = self.cells_of(&place.ty, place.token)?;
+                        let within = inside.only().map_or((0, usize::MAX), |start| (start, start + cells));
+                        Value::Address(Inside { within, ..inside.clone() })
+                    }
+                    Spot::At(address) => Value::Number(address.clone()),
+                };
+                return Ok(Typed { value, bounds: ty.range().unwrap_or((0, 0)), ty });
+            }
+            TypeKind::Record(_) => {
+                let value = Value::Object(Box::new(place.clone()));
+                return Ok(Typed { value, ty: place.ty.plain(), bounds: (0, 0) });
+            }
+            TypeKind::Function(_) => {
+                return match &place.spot {
+                    Spot::At(address) => Ok(Typed::number(address.clone(), place.ty.decayed())),
+                    Spot::Inside(_) => Err(self.error(place.token, "this is no function")),
+                };
+            }
+            TypeKind::Void => return Ok(Typed::nothing()),
+            _ => {}
+        }
+        let target = self.target(place)?;
+        let ty = place.ty.plain();
+        if let Some(cell) = target.only() {
+            if let Some(value) = self.constant_cell(cell) {
+                return Ok(Typed::constant(value, ty));
+            }
+            if let Cell::Register(register) = cell {
+                return Ok(Typed::number(Expr::Leaf(register), ty));
+            }
+        }
+        let register = self.temporary()?;
+        let next = self.place();
+        self.access(&target, &|cell| vec![(Step::Op(read(cell, register)), next)]);
+        self.at = next;
+        Ok(Typed::number(Expr::Leaf(register), ty))
+    }
+
+    /// What a cell holds, if that is known: here, or everywhere and always.
+    fn constant_cell(&self, cell: Cell) -> Option<i128> {
+        if let Some(value) = self.known.get(&cell) {
+            return Some(*value);
+        }
+        let Cell::Memory(variable) = cell else { return None };
+        let shared = &self.world.variables[variable.index()];
+        match self.world.facts.variables.get(&shared.address?) {
+            Some(values) => values.single(),
+            None => Some(shared.initial),
+        }
+    }
+
+    /// Stores a value that fits.
+    pub fn store(&mut self, place: &Place, value: &Expr<RegId>, order: Order) -> Lowered<()> {
+        let target = self.target(place)?;
+        self.store_to(&target, value, order);
+        Ok(())
+    }
+
+    pub fn store_to(&mut self, target: &Target, value: &Expr<RegId>, order: Order) {
+        let in_memory = target.cells.iter().any(|(_, cell)| matches!(cell, Cell::Memory(_)));
+        let ordered = in_memory && self.section == 0;
+        let exchange = order == Order::SeqCst && ordered && self.world.options.exchange_stores;
+        let release = order == Order::Release && !self.world.options.plain_release;
+        if ordered && (release || order == Order::SeqCst && !exchange) {
+            self.step(Op::Fence(Fence::Store));
+        }
+        let next = self.place();
+        let write = |cell| {
+            let op = write(cell, value.clone());
+            vec![(
+                Step::Op(if exchange && matches!(op, Op::Store(..)) { Op::locked(vec![op]) } else { op }),
+                next,
+            )]
+        };
+        self.access(target, &write);
+        self.at = next;
+        if order == Order::SeqCst && ordered && !exchange {
+            self.step(Op::Fence(Fence::Full));
+        }
+        self.changed(target, constant(value));
+    }
+
+    /// Notes that one of the cells holds something else now.
+    pub fn changed(&mut self, target: &Target, value: Option<i128>) {
+        match target.only() {
+            Some(cell) => self.note(cell, value),
+            None => target.cells.iter().for_each(|(_, cell)| self.note(*cell, None)),
+        }
+    }
+
+    /// A number for an address, so that it can be kept. Its object must be in memory for that.
+    pub fn as_number(&mut self, value: &Value, token: u32) -> Lowered<Expr<RegId>> {
+        match value {
+            Value::Number(expr) => Ok(expr.clone()),
+            Value::Function(name) => Ok(number(self.world.function_address(name))),
+            Value::Address(inside) => {
+                let object = &self.world.objects[inside.object];
+                let Some(base) = object.base else {
+                    self.world.facts.in_memory.insert(object.key);
+                    self.world.again = true;
+                    return Ok(number(0));
+                };
+                if let Some(at) = inside.only() {
+                    return Ok(number(base + at as i128));
+                }
+                self.chosen_address(inside, base)
+            }
+            Value::Object(_) => Err(self.error(token, "a structure is no number")),
+            Value::Nothing => Err(self.error(token, "this has no value")),
+        }
+    }
+
+    /// The address of a cell that a key chooses.
+    fn chosen_address(&mut self, inside: &Inside, base: i128) -> Lowered<Expr<RegId>> {
+        let first = inside.table[0];
+        let step = inside.table.get(1).map_or(1, |second| second.1 as i128 - first.1 as i128);
+        let even = |(key, at): &(i128, usize)| *at as i128 == first.1 as i128 + (key - first.0) * step;
+        if inside.table.iter().all(even) {
+            let offset = combine(Arith::Mul, inside.key.clone(), number(step));
+            return Ok(combine(Arith::Add, offset, number(base + first.1 as i128 - first.0 * step)));
+        }
+        let register = self.temporary()?;
+        let (from, next) = (self.at, self.place());
+        for (key, at) in &inside.table {
+            let here = self.place();
+            self.at = from;
+            self.arrow(
+                Step::Op(Op::Assume(Cond::compare(Relation::Eq, inside.key.clone(), number(*key)))),
+                here,
+            );
+            self.at = here;
+            self.arrow(Step::Op(Op::Assign(register, number(base + *at as i128))), next);
+        }
+        self.at = next;
+        Ok(Expr::Leaf(register))
+    }
+
+    /// The place `index` elements behind the start of an array, or of what a pointer points to.
+    pub fn element(&mut self, base: &Typed, index: &Typed, token: u32) -> Lowered<Place> {
+        let Some(ty) = base.ty.inner().cloned() else {
+            return Err(self.error(token, "this is no array or pointer"));
+        };
+        let stride = self.cells_of(&ty, token)?;
+        let by = self.as_number(&index.value, token)?;
+        match &base.value {
+            Value::Address(inside) => {
+                let inside = self.shifted(inside, stride, &by, token)?;
+                Ok(Place { spot: Spot::Inside(inside), ty, token })
+            }
+            other => {
+                let address = self.as_number(other, token)?;
+                let offset = combine(Arith::Mul, by, number(stride as i128));
+                Ok(Place { spot: Spot::At(combine(Arith::Add, address, offset)), ty, token })
+            }
+        }
+    }
+
+    pub fn cells_of(&self, ty: &Type, token: u32) -> Lowered<usize> {
+        let cells = self.world.unit.records.cells(ty);
+        cells
+            .map(|cells| cells as usize)
+            .ok_or_else(|| self.error(token, "the size of this type is not known"))
+    }
+
+    /// Some elements further inside an object; outside of it is a violation.
+    fn shifted(&mut self, inside: &Inside, stride: usize, by: &Expr<RegId>, token: u32) -> Lowered<Inside> {
+        let object = &self.world.objects[inside.object];
+        let name = object.name.clone();
+        let (low, high) = (inside.within.0, inside.within.1.min(object.cells.len()));
+        let Some(start) = inside.only() else {
+            if constant(by) == Some(0) {
+                return Ok(inside.clone());
+            }
+            return self.product(inside, stride, by, token);
+        };
+        let (stride, from) = (stride.max(1), start - low.min(start));
+        let (first, rest) = (from / stride, low + from % stride);
+        let length = high.saturating_sub(rest).div_ceil(stride);
+        let within = |found: Inside| Inside { within: inside.within, ..found };
+        if let Some(by) = constant(by) {
+            let at = first as i128 + by;
+            return match usize::try_from(at) {
+                Ok(at) if at < length => Ok(within(Inside::at(inside.object, at * stride + rest))),
+                _ => {
+                    let kind = FailureKind::Bounds { array: name, length, index: number(at) };
+                    self.fail(kind);
+                    Ok(Inside::at(inside.object, start))
+                }
+            };
+        }
+        let by = self.kept(by.clone())?;
+        let index = combine(Arith::Add, by.clone(), number(first as i128));
+        let inside_bounds = Cond::and([
+            Cond::compare(Relation::Ge, index.clone(), 0),
+            Cond::compare(Relation::Lt, index.clone(), number(length as i128)),
+        ]);
+        self.claim(inside_bounds, FailureKind::Bounds { array: name, length, index });
+        let key = |at: usize| at as i128 - first as i128;
+        let table: Vec<(i128, usize)> = (0..length).map(|at| (key(at), at * stride + rest)).collect();
+        Ok(Inside { object: inside.object, key: by, table, within: inside.within })
+    }
+
+    /// A second index: rows of an array of arrays.
+    fn product(&mut self, inside: &Inside, stride: usize, by: &Expr<RegId>, token: u32) -> Lowered<Inside> {
+        let offsets: Vec<usize> = inside.table.iter().map(|(_, at)| *at).collect();
+        let row = offsets.windows(2).map(|pair| pair[1].abs_diff(pair[0])).min().unwrap_or(0);
+        let count = row / stride.max(1);
+        if count == 0 {
+            return Err(self.error(token, "this index is too involved; use one that is known"));
+        }
+        let name = self.world.objects[inside.object].name.clone();
+        let by = self.kept(by.clone())?;
+        let bounds = Cond::and([
+            Cond::compare(Relation::Ge, by.clone(), 0),
+            Cond::compare(Relation::Lt, by.clone(), number(count as i128)),
+        ]);
+        self.claim(bounds, FailureKind::Bounds { array: name, length: count, index: by.clone() });
+        let key = combine(Arith::Mul, inside.key.clone(), number(count as i128));
+        let key = combine(Arith::Add, key, by);
+        let rows = inside.table.iter();
+        let table = rows.flat_map(|(key, at)| {
+            (0..count).map(move |inner| (key * count as i128 + inner as i128, at + inner * stride))
+        });
+        Ok(Inside { object: inside.object, key, table: table.collect(), within: (0, usize::MAX) })
+    }
+}
+
+/// Reads a cell into a register.
+pub(super) fn read(cell: Cell, register: RegId) -> Op {
+    match cell {
+        Cell::Register(from) => Op::Assign(register, Expr::Leaf(from)),
+        Cell::Memory(variable) => Op::Load(register, variable),
+    }
+}
+
+/// Writes a cell.
+pub(super) fn write(cell: Cell, value: Expr<RegId>) -> Op {
+    match cell {
+        Cell::Register(to) => Op::Assign(to, value),
+        Cell::Memory(variable) => Op::Store(variable, value),
+    }
+}

@@ -1,0 +1,513 @@
+//! Statements: control flow and declarations.
+//!
+//! A jump adds no step: the place we are at *is* the place we jump to. Loops are loops, unless they
+//! start or await threads: those are unrolled while their condition is known.
+
+use super::assigned;
+use super::graph::{At, Step};
+use super::thread::{KnownCells, Local, Lowerer, agree, further};
+use super::value::{Inside, Place, Spot, Typed, number};
+use super::world::{Cell, Lowered};
+use crate::c::ast::{Declaration, Expr, For, Init, Stmt, StmtKind, Storage};
+use crate::c::limits;
+use program::{Cond, Fence, Op, Relation};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// A loop: its parts, where the condition is tested.
+struct Loop<'t> {
+    cond: Option<&'t Expr>,
+    step: Option<&'t Expr>,
+    body: &'t Stmt,
+    /// `do … while`.
+    last: bool,
+    whole: &'t Stmt,
+}
+
+impl Lowerer<'_, '_> {
+    /// The statements of a function.
+    pub fn body(&mut self, statements: &[Stmt]) -> Lowered<()> {
+        self.scopes.push(HashMap::new());
+        let done = statements.iter().try_for_each(|statement| self.statement(statement));
+        self.leave_scope();
+        done
+    }
+
+    pub fn statement(&mut self, statement: &Stmt) -> Lowered<()> {
+        let mark = self.in_use;
+        self.span = statement.span;
+        let done = self.nested(statement.token, |l| l.dispatch(statement));
+        self.in_use = mark;
+        done
+    }
+
+    fn dispatch(&mut self, statement: &Stmt) -> Lowered<()> {
+        match &statement.kind {
+            StmtKind::Expr(expr) => {
+                self.span = expr.span;
+                self.value(expr).map(|_| ())
+            }
+            StmtKind::Empty => Ok(()),
+            StmtKind::Block(statements) => self.body(statements),
+            StmtKind::If(cond, yes, no) => self.if_else(cond, yes, no.as_deref()),
+            StmtKind::While(cond, body) => {
+                let parts = Loop { cond: Some(cond), step: None, body, last: false, whole: statement };
+                self.any_loop(&parts)
+            }
+            StmtKind::DoWhile(body, cond) => {
+                let parts = Loop { cond: Some(cond), step: None, body, last: true, whole: statement };
+                self.any_loop(&parts)
+            }
+            StmtKind::For(parts) => self.for_loop(parts, statement),
+            StmtKind::Switch(value, body) => self.switch(value, body),
+            StmtKind::Case(_, _, inner) | StmtKind::Default(inner) => {
+                let key = std::ptr::from_ref(statement) as usize;
+                let Some(place) = self.frame.cases.last().and_then(|cases| cases.get(&key)).copied() else {
+                    return Err(self.error(statement.token, "this `case` is in no `switch`"));
+                };
+                self.join(place);
+                self.known = KnownCells::new();
+                self.statement(inner)
+            }
+            StmtKind::Label(name, inner) => {
+                let place = self.label(name);
+                self.join(place);
+                self.graph.labels.push((place, name.to_string()));
+                self.known = KnownCells::new();
+                self.statement(inner)
+            }
+            StmtKind::Goto(name) => {
+                if self.section > 0 {
+                    return Err(self.error(statement.token, "`goto` in an atomic section is not read"));
+                }
+                let place = self.label(name);
+                self.join(place);
+                self.unreachable();
+                Ok(())
+            }
+            StmtKind::Break | StmtKind::Continue => {
+                let leaves = matches!(statement.kind, StmtKind::Break);
+                let exits = if leaves { &self.frame.breaks } else { &self.frame.continues };
+                let Some(exit) = exits.last().copied() else {
+                    return Err(self.error(statement.token, "there is no loop around this"));
+                };
+                self.leave_to(exit);
+                Ok(())
+            }
+            StmtKind::Return(value) => self.return_value(value.as_ref(), statement.token),
+            StmtKind::Declare(list) => list.iter().try_for_each(|declared| self.declaration(declared)),
+            StmtKind::Asm(text) => self.asm(text, statement.token),
+        }
+    }
+
+    fn label(&mut self, name: &Rc<str>) -> At {
+        if let Some(place) = self.frame.labels.get(name) {
+            return *place;
+        }
+        let place = self.place();
+        self.frame.labels.insert(Rc::clone(name), place);
+        place
+    }
+
+    /// `asm` that does nothing, or that is a fence.
+    fn asm(&mut self, text: &str, token: u32) -> Lowered<()> {
+        let words: String = text.replace("\\n", " ").replace("\\t", " ").to_ascii_lowercase();
+        let words = words.split([' ', ';']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        match words.as_str() {
+            "" | "nop" | "pause" | "rep nop" | "lfence" => Ok(()),
+            "mfence" => {
+                self.fence(Fence::Full);
+                Ok(())
+            }
+            "sfence" => {
+                self.fence(Fence::Store);
+                Ok(())
+            }
+            locked if locked.starts_with("lock add") || locked.starts_with("lock or") => {
+                self.fence(Fence::Full);
+                Ok(())
+            }
+            _ => {
+                let error = self.error(token, "this `asm` is not read");
+                Err(Box::new(
+                    error.hint("empty ones, `mfence`, `sfence`, `lfence` and `lock; addl $0,0(%%rsp)` are"),
+                ))
+            }
+        }
+    }
+
+    /// A fence; inside an atomic section all buffers are empty anyway.
+    pub fn fence(&mut self, fence: Fence) {
+        if self.section == 0 {
+            self.step(Op::Fence(fence));
+        }
+    }
+
+    fn if_else(&mut self, cond: &Expr, yes: &Stmt, no: Option<&Stmt>) -> Lowered<()> {
+        self.span = cond.span;
+        let mark = self.in_use;
+        let (then, otherwise) = (self.place(), self.place());
+        let decided = self.branch(cond, then, otherwise)?;
+        self.in_use = mark;
+        let before = self.known.clone();
+        let skip = |wanted: bool, branch: &Stmt| decided == Some(!wanted) && !assigned::holds_label(branch);
+        self.at = then;
+        if !skip(true, yes) {
+            self.statement(yes)?;
+        }
+        let (then_end, then_known) = (self.at, std::mem::replace(&mut self.known, before));
+        self.at = otherwise;
+        if let Some(no) = no.filter(|no| !skip(false, no)) {
+            self.statement(no)?;
+        }
+        self.span = cond.span;
+        match decided {
+            Some(true) => (self.at, self.known) = (then_end, then_known),
+            Some(false) => {}
+            None => {
+                self.join(then_end);
+                self.known = agree(&self.known, &then_known);
+            }
+        }
+        Ok(())
+    }
+
+    fn for_loop(&mut self, parts: &For, whole: &Stmt) -> Lowered<()> {
+        self.scopes.push(HashMap::new());
+        let done = (|| {
+            if let Some(init) = &parts.init {
+                self.statement(init)?;
+            }
+            let (cond, step, body) = (parts.cond.as_ref(), parts.step.as_ref(), &parts.body);
+            self.any_loop(&Loop { cond, step, body, last: false, whole })
+        })();
+        self.leave_scope();
+        done
+    }
+
+    fn any_loop(&mut self, parts: &Loop<'_>) -> Lowered<()> {
+        if self.section == 0 && assigned::handles_threads(self.world.unit, parts.whole) {
+            return self.unrolled(parts);
+        }
+        self.loops += 1;
+        let done = self.repeated(parts);
+        self.loops -= 1;
+        done
+    }
+
+    fn repeated(&mut self, parts: &Loop<'_>) -> Lowered<()> {
+        self.forget_assigned(parts.whole);
+        let head = self.place();
+        self.join(head);
+        let known = self.known.clone();
+        let (exit, next) = (self.new_exit(), self.new_exit());
+        let body = self.place();
+        if !parts.last {
+            self.test(parts, body, exit)?;
+            self.at = body;
+            self.known.clone_from(&known);
+        }
+        self.frame.breaks.push(exit);
+        self.frame.continues.push(next);
+        let done = self.statement(parts.body);
+        self.frame.breaks.pop();
+        self.frame.continues.pop();
+        done?;
+        self.leave_to(next);
+        self.arrive(next);
+        self.known.clone_from(&known);
+        if let Some(step) = parts.step {
+            self.span = step.span;
+            let mark = self.in_use;
+            self.value(step)?;
+            self.in_use = mark;
+        }
+        if parts.last {
+            let again = self.place();
+            self.test(parts, again, exit)?;
+            self.at = again;
+        }
+        self.span = parts.cond.map_or(parts.whole.span, |cond| cond.span);
+        self.graph.merge(self.at, head, self.span);
+        self.arrive(exit);
+        self.known = known;
+        Ok(())
+    }
+
+    /// Tests a loop's condition: on to `body`, or to the exit.
+    fn test(&mut self, parts: &Loop<'_>, body: At, exit: usize) -> Lowered<Option<bool>> {
+        let Some(cond) = parts.cond else {
+            self.join(body);
+            return Ok(Some(true));
+        };
+        self.span = cond.span;
+        let mark = self.in_use;
+        let out = self.place();
+        let decided = self.branch(cond, body, out)?;
+        self.in_use = mark;
+        if decided != Some(true) {
+            self.at = out;
+            self.leave_to(exit);
+        }
+        Ok(decided)
+    }
+
+    /// A loop that starts or awaits threads, round by round.
+    fn unrolled(&mut self, parts: &Loop<'_>) -> Lowered<()> {
+        let exit = self.new_exit();
+        let path = self.path;
+        let starts = self.world.instances.len();
+        for round in 0usize.. {
+            self.path = further(path, ("round", round));
+            let mut decided = Some(true);
+            if !(parts.last && round == 0) {
+                let body = self.place();
+                decided = self.test(parts, body, exit)?;
+                if decided == Some(false) {
+                    break;
+                }
+                self.at = body;
+            }
+            let ran = self.world.instances.len() > starts;
+            if round >= limits::ROUNDS || decided.is_none() && (ran || round > limits::RECURSION) {
+                let error = self.error(
+                    parts.whole.token,
+                    "threads are started or awaited in a loop whose rounds are not known",
+                );
+                return Err(Box::new(error.hint("a loop like `for (i = 0; i < 3; i++)` is unrolled")));
+            }
+            let next = self.new_exit();
+            self.frame.breaks.push(exit);
+            self.frame.continues.push(next);
+            let done = self.statement(parts.body);
+            self.frame.breaks.pop();
+            self.frame.continues.pop();
+            done?;
+            self.leave_to(next);
+            self.arrive(next);
+            if let Some(step) = parts.step {
+                self.span = step.span;
+                let mark = self.in_use;
+                self.value(step)?;
+                self.in_use = mark;
+            }
+        }
+        self.path = path;
+        self.arrive(exit);
+        Ok(())
+    }
+
+    /// Forgets what a loop may change: what it assigns to by name, and what pointers lead to.
+    fn forget_assigned(&mut self, whole: &Stmt) {
+        let names = assigned::by(self.world, whole);
+        let mut changed: HashSet<Cell> = HashSet::new();
+        for object in self.world.objects.iter().filter(|object| object.pointed) {
+            changed.extend(object.cells.iter().copied());
+        }
+        for name in &names {
+            if let Some(Local::Object(object, _)) = self.local(name) {
+                changed.extend(self.world.objects[object].cells.iter().copied());
+            }
+            if let Some(object) = self.world.globals.get(name) {
+                changed.extend(self.world.objects[*object].cells.iter().copied());
+            }
+        }
+        let local = |cell: &Cell| match cell {
+            Cell::Register(_) => true,
+            // Statics of functions are not known by name here.
+            Cell::Memory(variable) => !self.world.variables[variable.index()].name.contains('.'),
+        };
+        self.known.retain(|cell, _| !changed.contains(cell) && local(cell));
+    }
+
+    fn switch(&mut self, value: &Expr, body: &Stmt) -> Lowered<()> {
+        self.span = value.span;
+        let chosen = self.value(value)?;
+        let chosen = self.as_number(&chosen.value, value.token)?;
+        let chosen = self.kept(chosen)?;
+        let (mut cases, mut default) = (Vec::new(), None);
+        collect_cases(body, &mut cases, &mut default);
+        let exit = self.new_exit();
+        let from = self.at;
+        let (mut places, mut others) = (HashMap::new(), Vec::new());
+        for (key, low, high) in cases {
+            let place = self.place();
+            places.insert(key, place);
+            let within = Cond::and([
+                Cond::compare(Relation::Ge, chosen.clone(), number(low)),
+                Cond::compare(Relation::Le, chosen.clone(), number(high)),
+            ]);
+            let within =
+                if low == high { Cond::compare(Relation::Eq, chosen.clone(), number(low)) } else { within };
+            others.push(within.clone().negate());
+            if within != Cond::FALSE {
+                self.graph.arrow(from, Step::Op(Op::Assume(within)), place, self.span);
+            }
+        }
+        let others = Cond::and(others);
+        let otherwise = self.place();
+        if others != Cond::FALSE {
+            self.graph.arrow(from, Step::Op(Op::Assume(others)), otherwise, self.span);
+        }
+        match default {
+            Some(key) => drop(places.insert(key, otherwise)),
+            None => {
+                self.at = otherwise;
+                self.leave_to(exit);
+            }
+        }
+        self.frame.cases.push(places);
+        self.frame.breaks.push(exit);
+        self.unreachable();
+        let done = self.statement(body);
+        self.frame.breaks.pop();
+        self.frame.cases.pop();
+        done?;
+        self.leave_to(exit);
+        self.arrive(exit);
+        self.known = KnownCells::new();
+        Ok(())
+    }
+
+    fn return_value(&mut self, value: Option<&Expr>, token: u32) -> Lowered<()> {
+        if let Some(expr) = value {
+            self.span = expr.span;
+            let value = self.value(expr)?;
+            let result = self.frame.result;
+            match result {
+                Some(object) if !value.ty.is_void() => {
+                    let ty = if self.calls.len() > 1 || self.thread == 0 {
+                        self.frame.function.result.clone()
+                    } else {
+                        self.world.objects[object].types[0].clone()
+                    };
+                    let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token };
+                    let value = match &value.value {
+                        super::value::Value::Object(_) => value,
+                        other => {
+                            let number = self.as_number(other, token)?;
+                            Typed { value: super::value::Value::Number(number), ..value }
+                        }
+                    };
+                    self.assign_value(&place, value, token)?;
+                }
+                _ => {}
+            }
+        }
+        let exit = self.frame.exit;
+        self.leave_to(exit);
+        Ok(())
+    }
+
+    fn declaration(&mut self, declared: &Declaration) -> Lowered<()> {
+        self.span = declared.span;
+        let mark = self.in_use;
+        let (name, ty, token) = (&declared.name, &declared.ty, declared.token);
+        match declared.storage {
+            Storage::Extern | Storage::Typedef => return Ok(()),
+            Storage::Static | Storage::PerThread => {
+                let owner = if declared.storage == Storage::PerThread { self.thread as u64 + 1 } else { 0 };
+                let full = format!("{}.{name}", self.frame.function.name);
+                let fresh = self.world.initialised.insert((owner, token, 2));
+                let object = self.world.memory_object((owner, token, 2), &full, ty, self.span, token)?;
+                if fresh {
+                    self.world.initial_memory(object, ty, declared.init.as_ref(), token)?;
+                }
+                self.bind(name, Local::Object(object, ty.clone()));
+                return Ok(());
+            }
+            Storage::Auto => {}
+        }
+        // A pointer that always points to the same needs no register.
+        let fixed = ty.is_pointer() && !self.frame.assigned.contains(name);
+        if let (true, Some(Init::Value(init))) = (fixed, &declared.init) {
+            let value = self.value_for(init, ty)?;
+            let value = self.convert(value, ty, token)?;
+            if self.is_fixed(&value.value) {
+                self.bind(name, Local::Same(value));
+                self.in_use = mark;
+                return Ok(());
+            }
+            let object = self.local_object(name, ty, token)?;
+            let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
+            self.bind(name, Local::Object(object, ty.clone()));
+            self.assign_value(&place, value, token)?;
+            self.in_use = mark;
+            return Ok(());
+        }
+        let object = self.local_object(name, ty, token)?;
+        self.bind(name, Local::Object(object, ty.clone()));
+        match &declared.init {
+            Some(init) => self.initialise(object, ty, Some(init), token)?,
+            None => self.leave_open(object),
+        }
+        self.in_use = mark;
+        Ok(())
+    }
+
+    /// Whether a value stays the same whatever happens to registers.
+    pub fn is_fixed(&self, value: &super::value::Value) -> bool {
+        match value {
+            super::value::Value::Number(expr) => super::value::constant(expr).is_some(),
+            super::value::Value::Address(inside) => inside.only().is_some(),
+            super::value::Value::Function(_) => true,
+            _ => false,
+        }
+    }
+
+    pub fn bind(&mut self, name: &Rc<str>, local: Local) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(Rc::clone(name), local);
+        }
+    }
+
+    /// Gives an object its initial value; what a list leaves out is 0.
+    pub fn initialise(
+        &mut self,
+        object: usize,
+        ty: &crate::c::types::Type,
+        init: Option<&Init>,
+        token: u32,
+    ) -> Lowered<()> {
+        let whole = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
+        if let Some(Init::Value(value)) = init
+            && !matches!(*ty.kind, crate::c::types::TypeKind::Array(..))
+        {
+            let value = self.value_for(value, ty)?;
+            return self.assign_value(&whole, value, token).map(|_| ());
+        }
+        let mut values = Vec::new();
+        if let Some(init) = init {
+            super::initial::flatten(self.world, ty, init, 0, token, &mut values)?;
+        }
+        let types = self.world.objects[object].types.clone();
+        for (at, ty) in types.into_iter().enumerate() {
+            let place = Place { spot: Spot::Inside(Inside::at(object, at)), ty: ty.clone(), token };
+            let given = values.iter().rev().find(|(cell, _)| *cell == at);
+            let value = match given.map(|(_, given)| given) {
+                Some(super::initial::Given::Expr(expr)) => self.value(expr)?,
+                Some(super::initial::Given::Number(value)) => Typed::constant(*value, ty.clone()),
+                None => Typed::constant(0, ty.clone()),
+            };
+            let plain = Place { ty: ty.plain(), ..place };
+            self.assign_value(&plain, value, token)?;
+        }
+        Ok(())
+    }
+}
+
+/// The cases of a `switch`, without those of inner ones.
+fn collect_cases(statement: &Stmt, cases: &mut Vec<(usize, i128, i128)>, default: &mut Option<usize>) {
+    let mut stack = vec![statement];
+    while let Some(statement) = stack.pop() {
+        let key = std::ptr::from_ref(statement) as usize;
+        match &statement.kind {
+            StmtKind::Switch(..) => continue,
+            StmtKind::Case(low, high, _) => cases.push((key, *low, *high)),
+            StmtKind::Default(_) => *default = Some(key),
+            _ => {}
+        }
+        statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));
+    }
+    cases.sort_by_key(|(_, low, _)| *low);
+}

@@ -1,0 +1,287 @@
+//! Mutexes, condition variables, read-write locks, barriers, semaphores: each operation is a locked
+//! step or waits for one. A condition variable may wake up at any time, so waiting for one only lets go
+//! of the mutex and takes it again, and signals do nothing.
+
+use super::graph::{At, Step};
+use super::places::{Target, read, write};
+use super::thread::Lowerer;
+use super::value::{Inside, Place, Spot, Typed, combine, number};
+use super::world::{Cell, Lowered};
+use crate::c::ast::Expr;
+use crate::c::types::Type;
+use program::{Arith, Cond, Expr as Over, Failure, FailureKind, Op, RegId, Relation};
+
+/// One way through an operation: what the old value must be, what is written, where it leads.
+struct Way {
+    cond: Cond<RegId>,
+    new: Option<Over<RegId>>,
+    to: At,
+}
+
+impl Lowerer<'_, '_> {
+    /// An operation on something that threads synchronise by; nothing for other names.
+    pub fn synchronise(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+        let Some(first) = arguments.first() else { return Ok(None) };
+        match name {
+            "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => self.lock(first)?,
+            "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" => self.unlock(first)?,
+            "pthread_mutex_trylock" | "pthread_spin_trylock" => return self.try_lock(first, 16).map(Some),
+            "mtx_trylock" => return self.try_lock(first, 1).map(Some),
+            "pthread_mutex_init" | "pthread_spin_init" | "pthread_rwlock_init" | "mtx_init" => {
+                let place = self.synchroniser(first)?;
+                self.store(&place, &number(0), super::places::Order::Plain)?;
+            }
+            "pthread_cond_wait" | "cnd_wait" if arguments.len() == 2 => {
+                self.unlock(&arguments[1])?;
+                self.lock(&arguments[1])?;
+            }
+            "pthread_cond_timedwait" | "cnd_timedwait" if arguments.len() == 3 => {
+                self.unlock(&arguments[1])?;
+                self.lock(&arguments[1])?;
+                return self.either(0, 110).map(Some);
+            }
+            "pthread_rwlock_rdlock" | "pthread_rwlock_wrlock" => {
+                self.read_write_lock(first, name.ends_with("wrlock"))?
+            }
+            "pthread_rwlock_unlock" => self.read_write_unlock(first)?,
+            "sem_init" if arguments.len() == 3 => {
+                let place = self.synchroniser(first)?;
+                let value = self.value(&arguments[2])?;
+                let value = self.convert(value, &Type::int(), token)?;
+                let value = self.as_number(&value.value, token)?;
+                self.store(&place, &value, super::places::Order::Plain)?;
+            }
+            "sem_wait" => self.semaphore(first, -1)?,
+            "sem_post" => self.semaphore(first, 1)?,
+            "pthread_barrier_init" if arguments.len() == 3 => {
+                self.barrier_init(first, &arguments[2], token)?
+            }
+            "pthread_barrier_wait" => return self.barrier_wait(first, token).map(Some),
+            _ => return Ok(None),
+        }
+        Ok(Some(Typed::constant(0, Type::int())))
+    }
+
+    fn synchroniser(&mut self, argument: &Expr) -> Lowered<Place> {
+        let pointer = self.value(argument)?;
+        let place = self.pointee(pointer, argument.token)?;
+        let place = if place.ty.is_scalar() { place } else { self.first_cell(place, argument.token)? };
+        // Whatever its declared type, it holds what we put there.
+        Ok(Place { ty: Type::integer(64, true), ..place })
+    }
+
+    /// Reads the old value and goes one of the ways that it allows, all in one locked step.
+    fn locked(&mut self, target: &Target, old: RegId, ways: &[Way]) {
+        let plain = self.section > 0;
+        if plain {
+            let next = self.place();
+            self.access(target, &|cell| vec![(Step::Op(read(cell, old)), next)]);
+            for way in ways {
+                let chosen = self.place();
+                self.at = next;
+                self.arrow(Step::Op(Op::Assume(way.cond.clone())), chosen);
+                self.at = chosen;
+                match &way.new {
+                    Some(new) => {
+                        self.access(target, &|cell| vec![(Step::Op(write(cell, new.clone())), way.to)])
+                    }
+                    None => self.arrow(Step::Op(Op::Skip), way.to),
+                }
+            }
+        } else {
+            self.access(target, &|cell: Cell| {
+                let step = |way: &Way| {
+                    let mut parts = vec![read(cell, old), Op::Assume(way.cond.clone())];
+                    parts.extend(way.new.clone().map(|new| write(cell, new)));
+                    (Step::Op(Op::locked(parts)), way.to)
+                };
+                ways.iter().map(step).collect()
+            });
+        }
+        self.changed(target, None);
+    }
+
+    /// The larger or smaller of the old value and another is kept; gives the old one.
+    pub fn keep_extreme(&mut self, place: &Place, by: &Over<RegId>, larger: bool) -> Lowered<Typed> {
+        let (target, old, next) = (self.target(place)?, self.temporary()?, self.place());
+        let relation = if larger { Relation::Lt } else { Relation::Gt };
+        let changes = Cond::compare(relation, old, by.clone());
+        let ways = [
+            Way { cond: changes.clone(), new: Some(by.clone()), to: next },
+            Way { cond: changes.negate(), new: None, to: next },
+        ];
+        self.locked(&target, old, &ways);
+        self.at = next;
+        Ok(Typed::number(Over::Leaf(old), place.ty.plain()))
+    }
+
+    fn lock(&mut self, argument: &Expr) -> Lowered<()> {
+        let place = self.synchroniser(argument)?;
+        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
+        let free = Cond::compare(Relation::Eq, old, 0);
+        let mine = number(self.thread as i128 + 1);
+        self.locked(&target, old, &[Way { cond: free, new: Some(mine), to: next }]);
+        self.at = next;
+        Ok(())
+    }
+
+    fn bad(&mut self, what: &str) -> At {
+        let bad = self.place();
+        let kind = FailureKind::Error(what.to_string());
+        self.graph.failures.insert(bad, Failure { kind, span: self.span });
+        bad
+    }
+
+    fn unlock(&mut self, argument: &Expr) -> Lowered<()> {
+        let place = self.synchroniser(argument)?;
+        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
+        let mine = Cond::compare(Relation::Eq, old, number(self.thread as i128 + 1));
+        let bad = self.bad("a lock is released that this thread does not hold");
+        let ways = [
+            Way { cond: mine.clone(), new: Some(number(0)), to: next },
+            Way { cond: mine.negate(), new: None, to: bad },
+        ];
+        self.locked(&target, old, &ways);
+        self.at = next;
+        Ok(())
+    }
+
+    fn try_lock(&mut self, argument: &Expr, busy: i128) -> Lowered<Typed> {
+        let place = self.synchroniser(argument)?;
+        let (target, old) = (self.target(&place)?, self.temporary()?);
+        let (got, not, result) = (self.place(), self.place(), self.temporary()?);
+        let free = Cond::compare(Relation::Eq, old, 0);
+        let mine = number(self.thread as i128 + 1);
+        let ways = [
+            Way { cond: free.clone(), new: Some(mine), to: got },
+            Way { cond: free.negate(), new: None, to: not },
+        ];
+        self.locked(&target, old, &ways);
+        self.either_of(&[(got, 0), (not, busy)], result);
+        Ok(Typed::bounded(Over::Leaf(result), Type::int(), (0, busy)))
+    }
+
+    fn either_of(&mut self, ways: &[(At, i128)], result: RegId) {
+        let end = self.place();
+        for (from, value) in ways {
+            self.at = *from;
+            self.arrow(Step::Op(Op::Assign(result, number(*value))), end);
+        }
+        self.at = end;
+    }
+
+    fn either(&mut self, a: i128, b: i128) -> Lowered<Typed> {
+        let (x, y, result) = (self.place(), self.place(), self.temporary()?);
+        self.arrow(Step::Op(Op::Skip), x);
+        self.arrow(Step::Op(Op::Skip), y);
+        self.either_of(&[(x, a), (y, b)], result);
+        Ok(Typed::bounded(Over::Leaf(result), Type::int(), (a.min(b), a.max(b))))
+    }
+
+    /// Readers are counted, a writer is -1.
+    fn read_write_lock(&mut self, argument: &Expr, writes: bool) -> Lowered<()> {
+        let place = self.synchroniser(argument)?;
+        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
+        let way = match writes {
+            true => Way { cond: Cond::compare(Relation::Eq, old, 0), new: Some(number(-1)), to: next },
+            false => {
+                let more = combine(Arith::Add, Over::Leaf(old), number(1));
+                Way { cond: Cond::compare(Relation::Ge, old, 0), new: Some(more), to: next }
+            }
+        };
+        self.locked(&target, old, &[way]);
+        self.at = next;
+        Ok(())
+    }
+
+    fn read_write_unlock(&mut self, argument: &Expr) -> Lowered<()> {
+        let place = self.synchroniser(argument)?;
+        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
+        let bad = self.bad("a lock is released that nobody holds");
+        let less = combine(Arith::Sub, Over::Leaf(old), number(1));
+        let ways = [
+            Way { cond: Cond::compare(Relation::Eq, old, number(-1)), new: Some(number(0)), to: next },
+            Way { cond: Cond::compare(Relation::Gt, old, 0), new: Some(less), to: next },
+            Way { cond: Cond::compare(Relation::Eq, old, 0), new: None, to: bad },
+        ];
+        self.locked(&target, old, &ways);
+        self.at = next;
+        Ok(())
+    }
+
+    fn semaphore(&mut self, argument: &Expr, by: i128) -> Lowered<()> {
+        let place = self.synchroniser(argument)?;
+        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
+        let new = combine(Arith::Add, Over::Leaf(old), number(by));
+        let cond = if by < 0 { Cond::compare(Relation::Gt, old, 0) } else { Cond::TRUE };
+        self.locked(&target, old, &[Way { cond, new: Some(new), to: next }]);
+        self.at = next;
+        Ok(())
+    }
+
+    /// How many wait, how many there must be, and which round it is.
+    fn barrier_cells(&mut self, argument: &Expr) -> Lowered<[Place; 3]> {
+        let pointer = self.value(argument)?;
+        let place = self.pointee(pointer, argument.token)?;
+        let Spot::Inside(inside) = place.spot else {
+            return Err(self.error(argument.token, "this barrier must be known"));
+        };
+        if self.world.objects[inside.object].cells.len() < 3 {
+            return Err(self.error(argument.token, "this is no barrier of <pthread.h>"));
+        }
+        let part = |at: usize, inside: &Inside| Place {
+            spot: Spot::Inside(inside.plus(at)),
+            ty: Type::integer(64, true),
+            token: argument.token,
+        };
+        Ok([part(0, &inside), part(1, &inside), part(2, &inside)])
+    }
+
+    fn barrier_init(&mut self, barrier: &Expr, count: &Expr, token: u32) -> Lowered<()> {
+        let cells = self.barrier_cells(barrier)?;
+        let count = self.value(count)?;
+        let count = self.as_number(&count.value, token)?;
+        for (cell, value) in cells.iter().zip([number(0), count, number(0)]) {
+            self.store(cell, &value, super::places::Order::Plain)?;
+        }
+        Ok(())
+    }
+
+    /// The last one to come opens the barrier by starting the next round.
+    fn barrier_wait(&mut self, barrier: &Expr, token: u32) -> Lowered<Typed> {
+        if self.section > 0 {
+            return Err(self.error(token, "a barrier cannot be waited for in an atomic section"));
+        }
+        let cells = self.barrier_cells(barrier)?;
+        let mut variables = Vec::new();
+        for cell in &cells {
+            match self.target(cell)?.only() {
+                Some(Cell::Memory(variable)) => variables.push(variable),
+                _ => return Err(self.error(token, "this barrier must be known, and in memory")),
+            }
+        }
+        let [waiting, size, round] = variables[..] else {
+            return Err(self.error(token, "this is no barrier"));
+        };
+        let (w, s, r) = (self.temporary()?, self.temporary()?, self.temporary()?);
+        let result = self.temporary()?;
+        let plus = |register| combine(Arith::Add, Over::Leaf(register), number(1));
+        let start = || vec![Op::Load(w, waiting), Op::Load(s, size), Op::Load(r, round)];
+        let (last, others, open) = (self.place(), self.place(), self.place());
+        let mut opens = start();
+        opens.extend([
+            Op::Assume(Cond::compare(Relation::Ge, plus(w), s)),
+            Op::Store(waiting, number(0)),
+            Op::Store(round, plus(r)),
+        ]);
+        self.arrow(Step::Op(Op::locked(opens)), last);
+        let mut waits = start();
+        waits.extend([Op::Assume(Cond::compare(Relation::Lt, plus(w), s)), Op::Store(waiting, plus(w))]);
+        self.arrow(Step::Op(Op::locked(waits)), others);
+        self.at = others;
+        let opened = vec![Op::Load(w, round), Op::Assume(Cond::compare(Relation::Ne, w, r))];
+        self.arrow(Step::Op(Op::locked(opened)), open);
+        self.either_of(&[(last, -1), (open, 0)], result);
+        Ok(Typed::bounded(Over::Leaf(result), Type::int(), (-1, 0)))
+    }
+}

@@ -1,0 +1,406 @@
+//! The state of lowering one thread: where we are, what names mean, what is known.
+
+use super::graph::{At, Graph, Step};
+use super::value::{Typed, number};
+use super::world::{Cell, Key, Lowered, Object, Threaded, World};
+use crate::Diagnostic;
+use crate::c::ast::Function;
+use crate::c::limits;
+use crate::c::types::Type;
+use program::{Cond, Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+/// What a local name stands for.
+#[derive(Clone)]
+pub(super) enum Local {
+    Object(usize, Type),
+    /// A value that does not change while the name is seen.
+    Same(Typed),
+}
+
+/// What is known of cells at a place.
+pub(super) type KnownCells = HashMap<Cell, i128>;
+
+/// A place that jumps lead to; what is known there is what all of them agree on.
+pub(super) struct Exit {
+    pub at: At,
+    known: Option<KnownCells>,
+    pub section: usize,
+}
+
+/// The function we are in.
+pub(super) struct Frame {
+    pub function: Rc<Function>,
+    /// Where `return` leads and the cells that take the value.
+    pub exit: usize,
+    pub result: Option<usize>,
+    pub labels: HashMap<Rc<str>, At>,
+    /// Where `break` and `continue` lead, innermost last.
+    pub breaks: Vec<usize>,
+    pub continues: Vec<usize>,
+    /// The cases of the innermost `switch`.
+    pub cases: Vec<HashMap<usize, At>>,
+    pub assigned: Rc<HashSet<Rc<str>>>,
+}
+
+pub(super) struct Lowerer<'w, 'u> {
+    pub world: &'w mut World<'u>,
+    pub graph: Graph,
+    pub at: At,
+    pub span: Span,
+    pub thread: usize,
+    pub known: KnownCells,
+    pub scopes: Vec<HashMap<Rc<str>, Local>>,
+    pub frame: Frame,
+    pub exits: Vec<Exit>,
+    /// How many atomic sections we are in.
+    pub section: usize,
+    /// The calls and rounds of unrolled loops that lead here.
+    pub path: u64,
+    pub calls: Vec<Rc<str>>,
+    /// Whether other threads may run already, so that memory may change under us.
+    pub shared: bool,
+    pub depth: usize,
+    /// Loops around us that are not unrolled.
+    pub loops: usize,
+    /// What allocated memory is for, if that is known.
+    pub wanted: Option<Type>,
+    temporaries: Vec<RegId>,
+    pub in_use: usize,
+    names: HashMap<String, usize>,
+    /// Registers of local objects that are free again.
+    pub free: HashMap<u32, Vec<Vec<RegId>>>,
+}
+
+/// A path with one more step.
+pub(super) fn further(path: u64, by: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (path, by).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl<'w, 'u> Lowerer<'w, 'u> {
+    pub fn new(world: &'w mut World<'u>, thread: usize, function: Rc<Function>, shared: bool) -> Self {
+        let mut graph = Graph::default();
+        let (at, end) = (graph.place(), graph.place());
+        let assigned = super::assigned::of(world, &function);
+        let exits = vec![Exit { at: end, known: None, section: 0 }];
+        let frame = Frame {
+            function,
+            exit: 0,
+            result: None,
+            labels: HashMap::new(),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            cases: Vec::new(),
+            assigned,
+        };
+        Lowerer {
+            world,
+            graph,
+            at,
+            span: Span::NONE,
+            thread,
+            known: HashMap::new(),
+            scopes: vec![HashMap::new()],
+            frame,
+            exits,
+            section: 0,
+            path: further(thread as u64, "thread"),
+            calls: Vec::new(),
+            shared,
+            depth: 0,
+            loops: 0,
+            wanted: None,
+            temporaries: Vec::new(),
+            in_use: 0,
+            names: HashMap::new(),
+            free: HashMap::new(),
+        }
+    }
+
+    /// Lowers the whole thread.
+    pub fn whole(mut self) -> Lowered<Threaded> {
+        let function = Rc::clone(&self.frame.function);
+        let entry = self.at;
+        let result = self.temporary()?;
+        let kind = Type::integer(64, true);
+        let key = further(self.path, "result");
+        let object = Object {
+            key: (key, 0, 0),
+            name: "result".to_string(),
+            cells: vec![Cell::Register(result)],
+            types: vec![kind],
+            base: None,
+            pointed: false,
+        };
+        self.frame.result = Some(self.world.object(object)).filter(|_| self.thread > 0);
+        self.calls.push(Rc::clone(&function.name));
+        self.thread_parameters(&function)?;
+        if self.thread == 0 {
+            self.initialise_memory();
+        }
+        self.body(&function.body)?;
+        let exit = self.frame.exit;
+        self.leave_to(exit);
+        self.arrive(exit);
+        if self.thread > 0 {
+            self.step_raw(Step::End(Expr::Leaf(result)));
+        }
+        self.graph.settle();
+        let settled = (0..self.graph.places()).map(|at| self.graph.find(at)).collect();
+        let entry = self.graph.find(entry);
+        Ok(Threaded { graph: self.graph, entry, settled })
+    }
+
+    /// Before other threads run, main knows what is in memory.
+    fn initialise_memory(&mut self) {
+        for object in &self.world.objects {
+            for cell in &object.cells {
+                if let Cell::Memory(variable) = cell {
+                    self.known.insert(*cell, self.world.variables[variable.index()].initial);
+                }
+            }
+        }
+    }
+
+    pub fn error(&self, token: u32, message: impl Into<String>) -> Box<Diagnostic> {
+        self.world.error(token, message)
+    }
+
+    /// Runs `inner` one level deeper, or says that this is too deep or too much.
+    pub fn nested<T>(&mut self, token: u32, inner: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+        if self.depth >= limits::DEPTH {
+            return Err(self.error(token, "this is nested too deeply once functions are inlined"));
+        }
+        if self.world.size + self.graph.size() > limits::SIZE {
+            let error =
+                self.error(token, "the program is too large once loops and functions are written out");
+            return Err(Box::new(error.hint("use fewer threads or smaller arrays")));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    pub fn place(&mut self) -> At {
+        self.graph.place()
+    }
+
+    pub fn arrow(&mut self, step: Step, to: At) {
+        self.graph.arrow(self.at, step, to, self.span);
+    }
+
+    pub fn step_raw(&mut self, step: Step) {
+        let to = self.place();
+        self.arrow(step, to);
+        self.at = to;
+    }
+
+    pub fn step(&mut self, op: Op) {
+        self.step_raw(Step::Op(op));
+    }
+
+    /// Says that here is that place.
+    pub fn join(&mut self, place: At) {
+        self.graph.merge(self.at, place, self.span);
+        self.at = place;
+    }
+
+    /// Goes on where nothing leads to.
+    pub fn unreachable(&mut self) {
+        self.at = self.place();
+    }
+
+    /// Never goes on: blocked, which is not the same as having ended.
+    pub fn block_here(&mut self) {
+        self.arrow(Step::Op(Op::Assume(Cond::FALSE)), self.at);
+        self.unreachable();
+    }
+
+    pub fn new_exit(&mut self) -> usize {
+        let at = self.place();
+        self.exits.push(Exit { at, known: None, section: self.section });
+        self.exits.len() - 1
+    }
+
+    /// Jumps to an exit; what follows in the text is not reached from here.
+    pub fn leave_to(&mut self, exit: usize) {
+        if self.section > self.exits[exit].section && self.exits[exit].section == 0 {
+            self.step(Op::Unlock);
+        }
+        let known = std::mem::take(&mut self.known);
+        let at = self.exits[exit].at;
+        self.join(at);
+        let merged = match self.exits[exit].known.take() {
+            None => known.clone(),
+            Some(before) => agree(&before, &known),
+        };
+        self.exits[exit].known = Some(merged);
+        self.known = known;
+        self.unreachable();
+    }
+
+    /// Goes on at an exit, once all jumps to it are there.
+    pub fn arrive(&mut self, exit: usize) {
+        self.at = self.exits[exit].at;
+        self.section = self.exits[exit].section;
+        self.known = self.exits[exit].known.take().unwrap_or_default();
+    }
+
+    /// Goes one of two ways by a condition over registers; the way it goes if that is clear.
+    pub fn fork(&mut self, cond: Cond<RegId>, yes: At, no: At) -> Option<bool> {
+        if let Cond::Const(value) = cond {
+            self.join(if value { yes } else { no });
+            return Some(value);
+        }
+        let negated = cond.clone().negate();
+        self.arrow(Step::Op(Op::Assume(cond)), yes);
+        self.arrow(Step::Op(Op::Assume(negated)), no);
+        None
+    }
+
+    /// A violation unless the condition holds.
+    pub fn claim(&mut self, cond: Cond<RegId>, kind: FailureKind) {
+        if cond == Cond::TRUE {
+            return;
+        }
+        let (good, bad) = (self.place(), self.place());
+        self.graph.failures.insert(bad, Failure { kind, span: self.span });
+        self.fork(cond, good, bad);
+        self.at = good;
+    }
+
+    /// A violation here.
+    pub fn fail(&mut self, kind: FailureKind) {
+        let bad = self.place();
+        self.graph.failures.insert(bad, Failure { kind, span: self.span });
+        self.arrow(Step::Op(Op::Skip), bad);
+        self.unreachable();
+    }
+
+    fn register(&mut self, name: &str) -> Lowered<RegId> {
+        if self.graph.registers.len() >= limits::REGISTERS {
+            return Err(self.error(self.frame.function.token, "a thread needs too many registers"));
+        }
+        let count = self.names.entry(name.to_string()).or_default();
+        *count += 1;
+        let name = if *count == 1 { name.to_string() } else { format!("{name}_{count}") };
+        self.graph.registers.push(name);
+        Ok(RegId::new(self.graph.registers.len() - 1))
+    }
+
+    /// A register until the end of the statement.
+    pub fn temporary(&mut self) -> Lowered<RegId> {
+        if self.in_use == self.temporaries.len() {
+            let register = self.register("tmp")?;
+            self.temporaries.push(register);
+        }
+        let register = self.temporaries[self.in_use];
+        self.in_use += 1;
+        self.known.remove(&Cell::Register(register));
+        Ok(register)
+    }
+
+    /// Puts a value into a register that keeps it until the end of the statement.
+    pub fn kept(&mut self, expr: Expr<RegId>) -> Lowered<Expr<RegId>> {
+        if expr.as_const().is_some() {
+            return Ok(expr);
+        }
+        let register = self.temporary()?;
+        self.step(Op::Assign(register, expr));
+        Ok(Expr::Leaf(register))
+    }
+
+    /// Notes what a cell holds now.
+    pub fn note(&mut self, cell: Cell, value: Option<i128>) {
+        match value {
+            Some(value) if matches!(cell, Cell::Register(_)) || !self.shared => {
+                self.known.insert(cell, value)
+            }
+            _ => self.known.remove(&cell),
+        };
+    }
+
+    /// What a register holds, if that is known.
+    pub fn read_register(&self, register: RegId) -> Expr<RegId> {
+        match self.known.get(&Cell::Register(register)) {
+            Some(value) => number(*value),
+            None => Expr::Leaf(register),
+        }
+    }
+
+    /// Other threads may run from now on.
+    pub fn becomes_shared(&mut self) {
+        self.shared = true;
+        self.known.retain(|cell, _| matches!(cell, Cell::Register(_)));
+    }
+
+    /// A local object: in registers, or in memory if somebody needs its address.
+    pub fn local_object(&mut self, name: &str, ty: &Type, token: u32) -> Lowered<usize> {
+        let key: Key = (self.path, token, 0);
+        if self.world.facts.in_memory.contains(&key) {
+            let full = format!("{}.{name}", self.thread_name());
+            return self.world.memory_object(key, &full, ty, self.span, token);
+        }
+        let (types, names) = self.world.layout(ty, name, token)?;
+        let reused = self.free.get_mut(&token).and_then(Vec::pop).filter(|free| free.len() == types.len());
+        let registers = match reused {
+            Some(registers) => registers,
+            None => names.iter().map(|name| self.register(name)).collect::<Lowered<Vec<_>>>()?,
+        };
+        for register in &registers {
+            self.known.remove(&Cell::Register(*register));
+        }
+        let cells = registers.into_iter().map(Cell::Register).collect();
+        let object = Object { key, name: name.to_string(), cells, types, base: None, pointed: false };
+        Ok(self.world.object(object))
+    }
+
+    /// An object that was just declared without a value may hold anything.
+    pub fn leave_open(&mut self, object: usize) {
+        let object = &self.world.objects[object];
+        let cells: Vec<(Cell, Option<(i128, i128)>)> =
+            object.cells.iter().copied().zip(object.types.iter().map(Type::range)).collect();
+        for (cell, range) in cells {
+            if let (Cell::Register(register), Some((low, high))) = (cell, range) {
+                self.step(Op::Havoc(register, Domain::Range(Int::from(low), Int::from(high))));
+            }
+            self.note(cell, None);
+        }
+    }
+
+    pub fn thread_name(&self) -> String {
+        match self.thread {
+            0 => "main".to_string(),
+            thread => self.world.instance_name(thread - 1),
+        }
+    }
+
+    pub fn leave_scope(&mut self) {
+        let Some(scope) = self.scopes.pop() else { return };
+        for local in scope.into_values() {
+            let Local::Object(object, _) = local else { continue };
+            let object = &self.world.objects[object];
+            let registers: Vec<RegId> = object
+                .cells
+                .iter()
+                .filter_map(|cell| match cell {
+                    Cell::Register(register) => Some(*register),
+                    Cell::Memory(_) => None,
+                })
+                .collect();
+            if !registers.is_empty() && object.key.1 > 0 {
+                self.free.entry(object.key.1).or_default().push(registers);
+            }
+        }
+    }
+}
+
+/// What two places agree on.
+pub(super) fn agree(a: &KnownCells, b: &KnownCells) -> KnownCells {
+    a.iter().filter(|(cell, value)| b.get(cell) == Some(value)).map(|(cell, value)| (*cell, *value)).collect()
+}

@@ -1,0 +1,329 @@
+//! What is known of an integer before the program runs: a few values, or a range.
+
+use program::{Arith, Cond, Expr, Int, RegId, Relation};
+use std::rc::Rc;
+
+/// Most values that are listed, and most addresses: what a pointer may point to is worth knowing exactly.
+const LISTED: usize = 24;
+const ADDRESSES: usize = 400;
+/// Addresses start here.
+const FIRST_ADDRESS: i128 = 1000;
+
+/// Values that an integer may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Nothing gets here.
+    None,
+    /// These, in order; at least one.
+    List(Rc<[i128]>),
+    /// From the first to the second; the largest numbers stand for infinity.
+    Range(i128, i128),
+}
+
+const LEAST: i128 = i128::MIN;
+const MOST: i128 = i128::MAX;
+
+impl Values {
+    pub const NONE: Values = Values::None;
+    pub const ALL: Values = Values::Range(LEAST, MOST);
+
+    pub fn only(value: i128) -> Values {
+        Values::List(Rc::from([value]))
+    }
+
+    fn list(list: Vec<i128>) -> Values {
+        if list.is_empty() { Values::None } else { Values::List(list.into()) }
+    }
+
+    pub fn range(low: i128, high: i128) -> Values {
+        match high.checked_sub(low) {
+            Some(width) if width < 0 => Values::NONE,
+            Some(width) if (width as usize) < 4 => Values::list((low..=high).collect()),
+            _ => Values::Range(low, high),
+        }
+    }
+
+    pub fn bounds(&self) -> Option<(i128, i128)> {
+        match self {
+            Values::None => None,
+            Values::List(list) => Some((*list.first()?, *list.last()?)),
+            Values::Range(low, high) => Some((*low, *high)),
+        }
+    }
+
+    pub fn single(&self) -> Option<i128> {
+        match self {
+            Values::List(list) if list.len() == 1 => list.first().copied(),
+            _ => None,
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == Values::None
+    }
+
+    pub fn contains(&self, value: i128) -> bool {
+        match self {
+            Values::None => false,
+            Values::List(list) => list.binary_search(&value).is_ok(),
+            Values::Range(low, high) => *low <= value && value <= *high,
+        }
+    }
+
+    pub fn within(&self, low: i128, high: i128) -> bool {
+        self.bounds().is_none_or(|(least, most)| low <= least && most <= high)
+    }
+
+    fn listed(mut list: Vec<i128>) -> Values {
+        list.sort_unstable();
+        list.dedup();
+        let addresses = list.iter().all(|value| *value == 0 || *value >= FIRST_ADDRESS);
+        let most = if addresses { ADDRESSES } else { LISTED };
+        match (list.len() > most, list.first(), list.last()) {
+            (true, Some(low), Some(high)) => Values::Range(*low, *high),
+            _ => Values::list(list),
+        }
+    }
+
+    pub fn join(&self, other: &Values) -> Values {
+        match (self, other) {
+            (Values::List(a), Values::List(b)) if Rc::ptr_eq(a, b) || a == b => self.clone(),
+            (Values::List(a), Values::List(b)) => Values::listed(a.iter().chain(b.iter()).copied().collect()),
+            _ => match (self.bounds(), other.bounds()) {
+                (Some((a, b)), Some((c, d))) => Values::Range(a.min(c), b.max(d)),
+                (None, _) => other.clone(),
+                (_, None) => self.clone(),
+            },
+        }
+    }
+
+    /// As [`Values::join`]; bounds that grew go on to the next threshold.
+    pub fn widen(&self, other: &Values, thresholds: &[i128]) -> Values {
+        let joined = self.join(other);
+        let (Some((a, b)), Some((c, d))) = (self.bounds(), joined.bounds()) else { return joined };
+        if joined == *self {
+            return joined;
+        }
+        let below = || thresholds.iter().rev().find(|t| **t <= c).copied().unwrap_or(LEAST);
+        let above = || thresholds.iter().find(|t| **t >= d).copied().unwrap_or(MOST);
+        Values::Range(if c < a { below() } else { a }, if d > b { above() } else { b })
+    }
+
+    fn keep(&self, low: i128, high: i128) -> Values {
+        match self {
+            Values::None => Values::None,
+            Values::List(list) => {
+                Values::list(list.iter().copied().filter(|v| low <= *v && *v <= high).collect())
+            }
+            Values::Range(a, b) => Values::range((*a).max(low), (*b).min(high)),
+        }
+    }
+
+    fn without(&self, value: i128) -> Values {
+        match self {
+            Values::List(list) => Values::list(list.iter().copied().filter(|v| *v != value).collect()),
+            Values::Range(a, b) if *a == value => Values::range(a.saturating_add(1), *b),
+            Values::Range(a, b) if *b == value => Values::range(*a, b.saturating_sub(1)),
+            other => other.clone(),
+        }
+    }
+
+    fn combine(op: Arith, a: &Values, b: &Values) -> Values {
+        if a.is_none() || b.is_none() {
+            return Values::NONE;
+        }
+        if let (Values::List(x), Values::List(y)) = (a, b)
+            && x.len() * y.len() <= 4 * LISTED
+        {
+            let pairs = x.iter().flat_map(|a| y.iter().map(move |b| exact(op, *a, *b)));
+            if let Some(list) = pairs.collect::<Option<Vec<Option<i128>>>>() {
+                return Values::listed(list.into_iter().flatten().collect());
+            }
+        }
+        let (Some((a, b)), Some((c, d))) = (a.bounds(), b.bounds()) else { return Values::NONE };
+        let infinite = |value: i128| value == LEAST || value == MOST;
+        let add = |x: i128, y: i128| {
+            if infinite(x) {
+                x
+            } else if infinite(y) {
+                y
+            } else {
+                x.saturating_add(y)
+            }
+        };
+        let (low, high) = match op {
+            Arith::Add => (add(a, c), add(b, d)),
+            Arith::Sub => (add(a, d.checked_neg().unwrap_or(MOST)), add(b, c.checked_neg().unwrap_or(MOST))),
+            Arith::Mul => {
+                let all = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y)| x.saturating_mul(y));
+                (all.into_iter().min().unwrap_or(LEAST), all.into_iter().max().unwrap_or(MOST))
+            }
+            Arith::Div if c > 0 => {
+                let all = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y)| if infinite(x) { x } else { x / y });
+                (all.into_iter().min().unwrap_or(LEAST), all.into_iter().max().unwrap_or(MOST))
+            }
+            Arith::Rem if c > 0 => {
+                let most = d.saturating_sub(1);
+                (if a < 0 { most.saturating_neg().max(a) } else { 0 }, if b > 0 { most.min(b) } else { 0 })
+            }
+            Arith::And if c >= 0 => (0, d),
+            Arith::And if a >= 0 => (0, b),
+            Arith::Or | Arith::Xor if a >= 0 && c >= 0 && b < MOST / 4 && d < MOST / 4 => {
+                (0, (b.max(d) as u128 + 1).next_power_of_two() as i128 - 1)
+            }
+            _ => (LEAST, MOST),
+        };
+        Values::Range(low, high)
+    }
+
+    /// What an expression may be, when registers have these values.
+    pub fn of(expr: &Expr<RegId>, register: &dyn Fn(RegId) -> Values) -> Values {
+        match expr {
+            Expr::Const(value) => i128::try_from(value).map_or(Values::ALL, Values::only),
+            Expr::Leaf(r) => register(*r),
+            Expr::Binary(op, a, b) => {
+                Values::combine(*op, &Values::of(a, register), &Values::of(b, register))
+            }
+        }
+    }
+}
+
+/// The result on two numbers: `None` if it is too large, `Some(None)` if there is none.
+fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
+    Some(match op {
+        Arith::Add => Some(a.checked_add(b)?),
+        Arith::Sub => Some(a.checked_sub(b)?),
+        Arith::Mul => Some(a.checked_mul(b)?),
+        Arith::Div => a.checked_div(b),
+        Arith::Rem => a.checked_rem(b),
+        Arith::And => Some(a & b),
+        Arith::Or => Some(a | b),
+        Arith::Xor => Some(a ^ b),
+    })
+}
+
+/// Registers' values.
+pub(super) type Known = Vec<Values>;
+
+/// What is known once a condition holds; `None` if it cannot.
+pub(super) fn refine(known: &Known, cond: &Cond<RegId>) -> Option<Known> {
+    match cond {
+        Cond::Const(value) => value.then(|| known.clone()),
+        Cond::And(parts) => parts.iter().try_fold(known.clone(), |known, part| refine(&known, part)),
+        Cond::Or(parts) => {
+            let branches = parts.iter().filter_map(|part| refine(known, part));
+            branches.reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a.join(b)).collect())
+        }
+        Cond::Compare(relation, a, b) => {
+            let value = |expr: &Expr<RegId>| Values::of(expr, &|r| known[r.index()].clone());
+            let (left, right) = (value(a), value(b));
+            let mut known = known.clone();
+            narrow(&mut known, a, *relation, &right)?;
+            narrow(&mut known, b, mirrored(*relation), &left)?;
+            Some(known)
+        }
+    }
+}
+
+fn mirrored(relation: Relation) -> Relation {
+    match relation {
+        Relation::Lt => Relation::Gt,
+        Relation::Le => Relation::Ge,
+        Relation::Gt => Relation::Lt,
+        Relation::Ge => Relation::Le,
+        same => same,
+    }
+}
+
+/// Narrows a register that is compared, perhaps with a constant added; `None` if no value is left.
+fn narrow(known: &mut Known, side: &Expr<RegId>, relation: Relation, other: &Values) -> Option<()> {
+    let (low, high) = other.bounds()?;
+    let (register, shift) = match side {
+        Expr::Leaf(register) => (*register, 0),
+        Expr::Binary(op @ (Arith::Add | Arith::Sub), a, b) => match (&**a, &**b) {
+            (Expr::Leaf(register), Expr::Const(by)) => {
+                let by = small(by)?;
+                (*register, if *op == Arith::Add { by } else { -by })
+            }
+            _ => return Some(()),
+        },
+        Expr::Const(value) => {
+            let value = small(value);
+            let possible = |value: i128| match relation {
+                Relation::Eq => other.contains(value),
+                Relation::Ne => other.single() != Some(value),
+                Relation::Lt => value < high,
+                Relation::Le => value <= high,
+                Relation::Gt => value > low,
+                Relation::Ge => value >= low,
+            };
+            return value.is_none_or(possible).then_some(());
+        }
+        _ => return Some(()),
+    };
+    let before = &known[register.index()];
+    let less =
+        |value: i128| if value == LEAST || value == MOST { value } else { value.saturating_sub(shift) };
+    let (low, high) = (less(low), less(high));
+    let after = match relation {
+        Relation::Eq => match other {
+            Values::List(list) if shift == 0 => {
+                Values::list(list.iter().copied().filter(|value| before.contains(*value)).collect())
+            }
+            _ => before.keep(low, high),
+        },
+        Relation::Ne => match other.single() {
+            Some(value) => before.without(less(value)),
+            None => before.clone(),
+        },
+        Relation::Lt => before.keep(LEAST, if high == MOST { MOST } else { high.saturating_sub(1) }),
+        Relation::Le => before.keep(LEAST, high),
+        Relation::Gt => before.keep(if low == LEAST { LEAST } else { low.saturating_add(1) }, MOST),
+        Relation::Ge => before.keep(low, MOST),
+    };
+    let possible = !after.is_none();
+    known[register.index()] = after;
+    possible.then_some(())
+}
+
+fn small(value: &Int) -> Option<i128> {
+    i128::try_from(value).ok().filter(|value| value.unsigned_abs() < 1 << 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_cover_what_operations_give() {
+        let sets =
+            [Values::range(-3, 9), Values::only(4), Values::range(2, 30), Values::list(vec![-7, 0, 5])];
+        let ops =
+            [Arith::Add, Arith::Sub, Arith::Mul, Arith::Div, Arith::Rem, Arith::And, Arith::Or, Arith::Xor];
+        for a in &sets {
+            for b in &sets {
+                for op in ops {
+                    let all = Values::combine(op, a, b);
+                    for x in (-10..40).filter(|x| a.contains(*x)) {
+                        for y in (-10..40).filter(|y| b.contains(*y)) {
+                            let value = exact(op, x, y).flatten();
+                            assert!(value.is_none_or(|v| all.contains(v)), "{op:?} {x} {y} not in {all:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn conditions_narrow() {
+        let r = RegId::new(0);
+        let known = vec![Values::range(0, 100)];
+        let below = refine(&known, &Cond::compare(Relation::Lt, r, 10)).expect("possible");
+        assert_eq!(below[0].bounds(), Some((0, 9)));
+        let sum = Expr::binary(Arith::Add, r, 5);
+        let above = refine(&known, &Cond::compare(Relation::Ge, sum, 50)).expect("possible");
+        assert_eq!(above[0].bounds(), Some((45, 100)));
+        assert!(refine(&known, &Cond::compare(Relation::Gt, r, 100)).is_none());
+    }
+}

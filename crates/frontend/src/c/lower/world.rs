@@ -1,0 +1,311 @@
+//! What all threads of a round share: objects, variables, instances of threads, and what earlier
+//! rounds found out.
+
+use super::graph::{At, Graph};
+use super::value::Value;
+use super::values::Values;
+use crate::Diagnostic;
+use crate::c::COptions;
+use crate::c::ast::{Function, Unit};
+use crate::c::lexer::Token;
+use crate::c::limits;
+use crate::c::pre::Files;
+use crate::c::types::{Type, TypeKind};
+use program::{Expr, RegId, Span, VarId};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// The outcome of something that ends with the first error.
+pub(super) type Lowered<T> = Result<T, Box<Diagnostic>>;
+
+/// Where one scalar is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Cell {
+    Register(RegId),
+    Memory(VarId),
+}
+
+/// Which object it is, the same in every round: the call path, the declaration, and a count.
+pub(super) type Key = (u64, u32, u32);
+
+/// An object of the program.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub key: Key,
+    pub name: String,
+    pub cells: Vec<Cell>,
+    pub types: Vec<Type>,
+    /// The address of its first cell, if it is in memory.
+    pub base: Option<i128>,
+    /// Whether a pointer to it was made, so that stores through pointers may change it.
+    pub pointed: bool,
+}
+
+/// A shared variable.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    pub name: String,
+    pub initial: i128,
+    pub range: (i128, i128),
+    pub span: Span,
+    /// Its address, or nothing for what we keep besides.
+    pub address: Option<i128>,
+}
+
+/// A thread that is started somewhere.
+pub(super) struct Instance {
+    pub function: Rc<Function>,
+    /// What it is called with, if that is known.
+    pub argument: Option<Value>,
+    pub token: u32,
+    pub started: VarId,
+    pub ended: VarId,
+    pub given: VarId,
+    pub result: VarId,
+}
+
+/// A thread that was lowered.
+pub(super) struct Threaded {
+    pub graph: Graph,
+    pub entry: At,
+    /// Which place every place has become.
+    pub settled: Vec<At>,
+}
+
+/// A pointer whose values are wanted: thread, place, expression and where to keep them.
+pub(super) struct Probe {
+    pub thread: usize,
+    pub at: At,
+    pub expr: Expr<RegId>,
+    pub site: (u64, u32),
+}
+
+/// What is found out round by round. It only grows, and a program is only used once it has
+/// stopped to.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// Values of variables, by address.
+    pub variables: HashMap<i128, Values>,
+    /// Local objects that must be in memory.
+    pub in_memory: HashSet<Key>,
+    /// What pointers may point to.
+    pub targets: HashMap<(u64, u32), Values>,
+    /// Operations that may leave their type, where results wrap around.
+    pub unfit: HashSet<u32>,
+    /// Objects in memory, so that every round has all of them from the start.
+    layouts: Vec<Layout>,
+    /// What variables start with, by address.
+    initial: HashMap<i128, i128>,
+    /// Where objects are.
+    addresses: HashMap<Key, i128>,
+    next: i128,
+}
+
+/// An object in memory that some round has made.
+#[derive(Clone)]
+struct Layout {
+    key: Key,
+    name: String,
+    ty: Type,
+    span: Span,
+    token: u32,
+}
+
+impl Facts {
+    /// The address of an object, the same in every round.
+    pub fn address(&mut self, key: Key, cells: usize) -> i128 {
+        // Small numbers are easily mistaken for addresses, by people.
+        let next = self.next.max(1000);
+        let known = self.addresses.get(&key).copied();
+        known.unwrap_or_else(|| {
+            self.addresses.insert(key, next);
+            self.next = next + cells as i128 + 1;
+            next
+        })
+    }
+}
+
+pub(super) struct World<'u> {
+    pub unit: &'u Unit,
+    pub tokens: &'u [Token],
+    pub files: &'u Files,
+    pub options: &'u COptions,
+    pub facts: &'u mut Facts,
+    pub objects: Vec<Object>,
+    pub variables: Vec<Shared>,
+    pub globals: HashMap<Rc<str>, usize>,
+    pub global_types: HashMap<Rc<str>, Type>,
+    /// Globals of which every thread has its own, with their declaration.
+    pub per_thread: HashMap<Rc<str>, usize>,
+    /// Objects by key: static ones, and those of calls.
+    pub by_key: HashMap<Key, usize>,
+    pub instances: Vec<Instance>,
+    pub probes: Vec<Probe>,
+    /// Whether something was learned that needs another round.
+    pub again: bool,
+    pub functions: Vec<Rc<str>>,
+    /// Names that functions assign to or take the address of.
+    pub assigned: HashMap<Rc<str>, Rc<HashSet<Rc<str>>>>,
+    /// Static objects of functions that have got their initial value.
+    pub initialised: HashSet<Key>,
+    /// Members of unions that were used, by union.
+    pub union_members: HashMap<usize, Rc<str>>,
+    pub size: usize,
+    /// What is worth saying once.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl World<'_> {
+    pub fn error(&self, token: u32, message: impl Into<String>) -> Box<Diagnostic> {
+        Box::new(match self.tokens.get(token as usize) {
+            Some(token) => self.files.error(token, message),
+            None => Diagnostic::error(Span::NONE, message),
+        })
+    }
+
+    /// A variable that is not part of the program.
+    pub fn hidden(&mut self, name: String, span: Span) -> VarId {
+        let range = (0, (1i128 << 64) - 1);
+        self.variables.push(Shared { name, initial: 0, range, span, address: None });
+        VarId::new(self.variables.len() - 1)
+    }
+
+    /// An object in memory, with zeros in it.
+    pub fn memory_object(
+        &mut self,
+        key: Key,
+        name: &str,
+        ty: &Type,
+        span: Span,
+        token: u32,
+    ) -> Lowered<usize> {
+        if let Some(known) = self.by_key.get(&key) {
+            return Ok(*known);
+        }
+        if !self.facts.layouts.iter().any(|layout| layout.key == key) {
+            self.again = true;
+            self.facts.layouts.push(Layout { key, name: name.to_string(), ty: ty.clone(), span, token });
+        }
+        let (types, names) = self.layout(ty, name, token)?;
+        let base = self.facts.address(key, types.len());
+        let mut cells = Vec::new();
+        for (at, (ty, name)) in types.iter().zip(names).enumerate() {
+            let range = ty.range().unwrap_or((0, 0));
+            let address = base + at as i128;
+            let initial = self.facts.initial.get(&address).copied().unwrap_or(0);
+            self.variables.push(Shared { name, initial, range, span, address: Some(address) });
+            cells.push(Cell::Memory(VarId::new(self.variables.len() - 1)));
+        }
+        Ok(self.object(Object {
+            key,
+            name: name.to_string(),
+            cells,
+            types,
+            base: Some(base),
+            pointed: false,
+        }))
+    }
+
+    /// Makes all objects that earlier rounds have made.
+    pub fn objects_of_earlier_rounds(&mut self) -> Lowered<()> {
+        for Layout { key, name, ty, span, token } in self.facts.layouts.clone() {
+            self.memory_object(key, &name, &ty, span, token)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what variables start with, for the next round.
+    pub fn keep_initial_values(&mut self) {
+        for variable in &self.variables {
+            let Some(address) = variable.address else { continue };
+            if self.facts.initial.insert(address, variable.initial).unwrap_or(0) != variable.initial {
+                self.again = true;
+            }
+        }
+    }
+
+    pub fn object(&mut self, object: Object) -> usize {
+        self.by_key.insert(object.key, self.objects.len());
+        self.objects.push(object);
+        self.objects.len() - 1
+    }
+
+    /// The types and names of an object's cells.
+    pub fn layout(&self, ty: &Type, name: &str, token: u32) -> Lowered<(Vec<Type>, Vec<String>)> {
+        let records = &self.unit.records;
+        let count = records
+            .cells(ty)
+            .ok_or_else(|| self.error(token, format!("the type of `{name}` is not complete")))?;
+        if count > limits::CELLS as u64 || self.variables.len() as u64 + count > limits::CELLS as u64 {
+            return Err(self.error(
+                token,
+                format!("`{name}` is too large: all objects together may have {} cells", limits::CELLS),
+            ));
+        }
+        let mut types = Vec::new();
+        records.scalars(ty, &mut types);
+        if let Some(inherited) = Some(ty.volatile).filter(|volatile| *volatile) {
+            types.iter_mut().for_each(|ty| ty.volatile |= inherited);
+        }
+        let mut names = Vec::new();
+        self.names(ty, name.to_string(), &mut names);
+        names.resize(types.len(), name.to_string());
+        Ok((types, names))
+    }
+
+    fn names(&self, ty: &Type, name: String, out: &mut Vec<String>) {
+        match &*ty.kind {
+            TypeKind::Array(inner, length) => {
+                (0..length.unwrap_or(0)).for_each(|at| self.names(inner, format!("{name}[{at}]"), out));
+            }
+            TypeKind::Record(id) => {
+                let record = &self.unit.records.list[*id];
+                let fields = record.fields.as_deref().unwrap_or_default();
+                if record.union {
+                    let widest = fields.iter().rev().max_by_key(|field| self.unit.records.cells(&field.ty));
+                    widest.into_iter().for_each(|field| self.names(&field.ty, name.clone(), out));
+                    return;
+                }
+                for field in fields {
+                    // Our own headers' members say nothing to a reader.
+                    let inner = match field.name.as_deref() {
+                        Some(field) if !field.starts_with("__fw_") || fields.len() > 1 => {
+                            format!("{name}.{}", field.trim_start_matches("__fw_"))
+                        }
+                        _ => name.clone(),
+                    };
+                    self.names(&field.ty, inner, out);
+                }
+            }
+            _ => out.push(name),
+        }
+    }
+
+    /// The object and cell at an address.
+    pub fn at_address(&self, address: i128) -> Option<(usize, usize)> {
+        self.objects.iter().enumerate().find_map(|(index, object)| {
+            let offset = usize::try_from(address - object.base?).ok()?;
+            (offset < object.cells.len()).then_some((index, offset))
+        })
+    }
+
+    /// What an instance is called: its function, and a number from the second on.
+    pub fn instance_name(&self, instance: usize) -> String {
+        let name = &self.instances[instance].function.name;
+        let before = self.instances[..instance].iter().filter(|other| other.function.name == *name).count();
+        if before == 0 && &**name != "main" { name.to_string() } else { format!("{name}_{}", before + 1) }
+    }
+
+    /// Addresses stand for functions, too.
+    pub fn function_address(&mut self, name: &Rc<str>) -> i128 {
+        let at = self.functions.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.functions.push(Rc::clone(name));
+            self.functions.len() - 1
+        });
+        900_000_000 + at as i128
+    }
+
+    pub fn function_at(&self, address: i128) -> Option<&Rc<str>> {
+        self.functions.get(usize::try_from(address - 900_000_000).ok()?)
+    }
+}

@@ -1,0 +1,387 @@
+//! Expressions, by climbing precedences.
+
+use super::{Meaning, Parsed, Parser};
+use crate::c::ast::{Binary, Expr, ExprKind, Init, Unary};
+use crate::c::lexer::Kind;
+use crate::c::literals;
+use crate::c::types::{Type, TypeKind};
+use std::rc::Rc;
+
+/// How strongly an operator binds, and what it is; `None` for the lazy ones.
+fn operator(sign: &str) -> Option<(u8, Option<Binary>)> {
+    Some(match sign {
+        "||" => (1, None),
+        "&&" => (2, None),
+        "|" => (3, Some(Binary::Or)),
+        "^" => (4, Some(Binary::Xor)),
+        "&" => (5, Some(Binary::And)),
+        "==" => (6, Some(Binary::Eq)),
+        "!=" => (6, Some(Binary::Ne)),
+        "<" => (7, Some(Binary::Lt)),
+        ">" => (7, Some(Binary::Gt)),
+        "<=" => (7, Some(Binary::Le)),
+        ">=" => (7, Some(Binary::Ge)),
+        "<<" => (8, Some(Binary::Shl)),
+        ">>" => (8, Some(Binary::Shr)),
+        "+" => (9, Some(Binary::Add)),
+        "-" => (9, Some(Binary::Sub)),
+        "*" => (10, Some(Binary::Mul)),
+        "/" => (10, Some(Binary::Div)),
+        "%" => (10, Some(Binary::Rem)),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// An expression, with commas.
+    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let mut left = self.assignment()?;
+        while self.is(",") {
+            let token = self.at;
+            self.at += 1;
+            let right = self.assignment()?;
+            left = self.expr(ExprKind::Comma(Box::new(left), Box::new(right)), start, token)?;
+        }
+        Ok(left)
+    }
+
+    /// An expression without commas.
+    pub(super) fn assignment(&mut self) -> Parsed<Expr> {
+        self.deeper(|p| {
+            let start = p.at;
+            let left = p.conditional()?;
+            let token = p.at;
+            if p.peek().kind != Kind::Sign {
+                return Ok(left);
+            }
+            let sign = Rc::clone(&p.peek().text);
+            let op = match &*sign {
+                "=" => None,
+                "*=" | "/=" | "%=" | "+=" | "-=" | "<<=" | ">>=" | "&=" | "^=" | "|=" => {
+                    operator(&sign[..sign.len() - 1]).and_then(|(_, op)| op)
+                }
+                _ => return Ok(left),
+            };
+            p.at += 1;
+            let right = p.assignment()?;
+            p.expr(ExprKind::Assign(op, Box::new(left), Box::new(right)), start, token)
+        })
+    }
+
+    pub(super) fn conditional(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let cond = self.binary(1)?;
+        if !self.is("?") {
+            return Ok(cond);
+        }
+        let token = self.at;
+        self.at += 1;
+        let yes = if self.is(":") { None } else { Some(Box::new(self.deeper(Self::expression)?)) };
+        self.expect(":")?;
+        let no = self.deeper(Self::conditional)?;
+        self.expr(ExprKind::Conditional(Box::new(cond), yes, Box::new(no)), start, token)
+    }
+
+    fn binary(&mut self, least: u8) -> Parsed<Expr> {
+        let start = self.at;
+        let mut left = self.cast()?;
+        while self.peek().kind == Kind::Sign {
+            let sign = Rc::clone(&self.peek().text);
+            let Some((binding, op)) = operator(&sign).filter(|(binding, _)| *binding >= least) else { break };
+            let token = self.at;
+            self.at += 1;
+            let right = Box::new(self.deeper(|p| p.binary(binding + 1))?);
+            let left_box = Box::new(left);
+            let kind = match op {
+                Some(op) => ExprKind::Binary(op, left_box, right),
+                None => ExprKind::Lazy(&*sign == "&&", left_box, right),
+            };
+            left = self.expr(kind, start, token)?;
+        }
+        Ok(left)
+    }
+
+    fn cast(&mut self) -> Parsed<Expr> {
+        self.deeper(|p| {
+            let start = p.at;
+            if !(p.is("(") && p.starts_type(1)) {
+                return p.unary();
+            }
+            p.at += 1;
+            let ty = p.type_name()?;
+            p.expect(")")?;
+            if p.is("{") {
+                let literal = p.compound_literal(ty, start)?;
+                return p.postfix(literal, start);
+            }
+            let inner = p.cast()?;
+            p.expr(ExprKind::Cast(ty, Box::new(inner)), start, start)
+        })
+    }
+
+    fn compound_literal(&mut self, mut ty: Type, start: usize) -> Parsed<Expr> {
+        let init = self.initial()?;
+        if let (TypeKind::Array(inner, None), Init::List(list)) = (&*ty.kind, &init) {
+            ty = Type::new(TypeKind::Array(inner.clone(), Some(list.len() as u64)));
+        }
+        self.expr(ExprKind::Compound(ty, Box::new(init)), start, start)
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let token = self.peek();
+        let text = Rc::clone(&token.text);
+        if token.kind == Kind::Name {
+            match &*text {
+                "sizeof" | "_Alignof" | "__alignof__" | "__alignof" => return self.size_of(&text),
+                "__extension__" => {
+                    self.at += 1;
+                    return self.cast();
+                }
+                _ => return self.primary_and_postfix(),
+            }
+        }
+        let op = match &*text {
+            "-" => Unary::Negative,
+            "+" => Unary::Plus,
+            "~" => Unary::Complement,
+            "!" => Unary::Not,
+            "&" => Unary::Address,
+            "*" => Unary::Deref,
+            "++" | "--" if token.kind == Kind::Sign => {
+                self.at += 1;
+                let inner = self.deeper(Self::unary)?;
+                let by = if &*text == "++" { 1 } else { -1 };
+                return self.expr(ExprKind::Step(by, true, Box::new(inner)), start, start);
+            }
+            "&&" => return Err(self.error_at(start, "addresses of labels are not read")),
+            _ => return self.primary_and_postfix(),
+        };
+        if token.kind != Kind::Sign {
+            return self.primary_and_postfix();
+        }
+        self.at += 1;
+        let inner = self.cast()?;
+        self.expr(ExprKind::Unary(op, Box::new(inner)), start, start)
+    }
+
+    fn size_of(&mut self, word: &str) -> Parsed<Expr> {
+        let start = self.at;
+        self.at += 1;
+        let ty = if self.is("(") && self.starts_type(1) {
+            self.at += 1;
+            let ty = self.type_name()?;
+            self.expect(")")?;
+            ty
+        } else {
+            let inner = self.deeper(Self::unary)?;
+            self.type_of(&inner)?
+        };
+        let Some((size, align)) = self.unit.records.size(&ty) else {
+            return Err(self.error_at(start, "the size of this type is not known"));
+        };
+        let value = if word == "sizeof" { size } else { align };
+        self.expr(ExprKind::Int(i128::from(value), Type::integer(64, false)), start, start)
+    }
+
+    fn primary_and_postfix(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let primary = self.primary()?;
+        self.postfix(primary, start)
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let token = self.peek();
+        let text = Rc::clone(&token.text);
+        match token.kind {
+            Kind::Number => {
+                self.at += 1;
+                match literals::number(&text) {
+                    Ok(number) => self.expr(integer(number), start, start),
+                    Err(why) if why.contains("floating") => self.expr(ExprKind::Float, start, start),
+                    Err(why) => Err(self.error_at(start, why)),
+                }
+            }
+            Kind::Char => {
+                self.at += 1;
+                let value =
+                    literals::character(&text).ok_or_else(|| self.error_at(start, "this is no character"))?;
+                self.expr(ExprKind::Int(i128::from(value), Type::int()), start, start)
+            }
+            Kind::Text => {
+                let mut whole = String::from("\"");
+                while self.peek().kind == Kind::Text {
+                    let piece = Rc::clone(&self.peek().text);
+                    let inside = piece.find('"').and_then(|at| piece.get(at + 1..piece.len() - 1));
+                    whole += inside.unwrap_or_default();
+                    self.at += 1;
+                }
+                whole.push('"');
+                self.expr(ExprKind::Text(whole.into()), start, start)
+            }
+            Kind::Sign if &*text == "(" => self.parenthesised(),
+            Kind::Name if !super::is_keyword(&text) => self.named(&text),
+            Kind::Name if &*text == "_Generic" => self.generic(),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn parenthesised(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        self.at += 1;
+        if self.is("{") {
+            let block = self.deeper(Self::block)?;
+            self.expect(")")?;
+            return self.expr(ExprKind::Block(block), start, start);
+        }
+        let mut inner = self.deeper(Self::expression)?;
+        self.expect(")")?;
+        inner.span = self.span_from(start);
+        Ok(inner)
+    }
+
+    fn named(&mut self, name: &Rc<str>) -> Parsed<Expr> {
+        let start = self.at;
+        self.at += 1;
+        let kind = match &**name {
+            "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
+                ExprKind::Text(format!("\"{}\"", self.function).into())
+            }
+            "__builtin_offsetof" => return self.offset_of(start),
+            "__builtin_types_compatible_p" => {
+                self.expect("(")?;
+                let a = self.type_name()?;
+                self.expect(",")?;
+                let b = self.type_name()?;
+                self.expect(")")?;
+                ExprKind::Int(i128::from(a.plain() == b.plain()), Type::int())
+            }
+            "__builtin_va_arg" => return Err(self.error_at(start, "variable argument lists are not read")),
+            _ => match self.meaning(name) {
+                Some(Meaning::Constant(value)) => ExprKind::Int(*value, Type::int()),
+                Some(Meaning::Type(_)) => return Err(self.error_at(start, format!("`{name}` is a type"))),
+                _ => ExprKind::Name(Rc::clone(name)),
+            },
+        };
+        self.expr(kind, start, start)
+    }
+
+    fn offset_of(&mut self, start: usize) -> Parsed<Expr> {
+        self.expect("(")?;
+        let ty = self.type_name()?;
+        self.expect(",")?;
+        let name = self.name()?;
+        self.expect(")")?;
+        let mut at = 0u64;
+        for field in self.unit.records.fields(&ty).unwrap_or_default() {
+            let Some((size, align)) = self.unit.records.size(&field.ty) else { break };
+            at = at.next_multiple_of(align.max(1));
+            if field.name.as_ref() == Some(&name) {
+                return self.expr(ExprKind::Int(i128::from(at), Type::integer(64, false)), start, start);
+            }
+            at += size;
+        }
+        Err(self.error_at(start, format!("the type has no member `{name}`")))
+    }
+
+    /// `_Generic(e, type: a, …)` is the alternative of the type of `e`.
+    fn generic(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        self.at += 1;
+        self.expect("(")?;
+        let selector = self.assignment()?;
+        let ty = self.type_of(&selector)?.decayed();
+        let (mut chosen, mut otherwise) = (None, None);
+        while self.eat(",") {
+            let named = if self.eat_word("default") { None } else { Some(self.type_name()?) };
+            self.expect(":")?;
+            let value = self.assignment()?;
+            match named {
+                Some(named) if named.plain() == ty => chosen = chosen.or(Some(value)),
+                None => otherwise = Some(value),
+                _ => {}
+            }
+        }
+        self.expect(")")?;
+        chosen.or(otherwise).ok_or_else(|| self.error_at(start, "no alternative has this type"))
+    }
+
+    fn postfix(&mut self, mut left: Expr, start: usize) -> Parsed<Expr> {
+        loop {
+            let token = self.at;
+            if self.peek().kind != Kind::Sign {
+                return Ok(left);
+            }
+            let sign = Rc::clone(&self.peek().text);
+            let kind = match &*sign {
+                "[" => {
+                    self.at += 1;
+                    let index = self.deeper(Self::expression)?;
+                    self.expect("]")?;
+                    ExprKind::Index(Box::new(left), Box::new(index))
+                }
+                "(" => {
+                    self.at += 1;
+                    let arguments = self.call_arguments()?;
+                    ExprKind::Call(Box::new(left), arguments)
+                }
+                "." | "->" => {
+                    self.at += 1;
+                    let name = self.name()?;
+                    let object = match &*sign {
+                        "." => left,
+                        _ => self.expr(ExprKind::Unary(Unary::Deref, Box::new(left)), start, token)?,
+                    };
+                    ExprKind::Member(Box::new(object), name)
+                }
+                "++" | "--" => {
+                    self.at += 1;
+                    ExprKind::Step(if &*sign == "++" { 1 } else { -1 }, false, Box::new(left))
+                }
+                _ => return Ok(left),
+            };
+            left = self.expr(kind, start, token)?;
+        }
+    }
+
+    fn call_arguments(&mut self) -> Parsed<Vec<Expr>> {
+        let mut arguments = Vec::new();
+        if self.eat(")") {
+            return Ok(arguments);
+        }
+        loop {
+            // A type is an argument of some builtins; as a value it is its size.
+            if self.starts_type(0) && !self.is_word("__extension__") {
+                let start = self.at;
+                let ty = self.type_name()?;
+                let size = self.unit.records.size(&ty).map_or(0, |(size, _)| size);
+                arguments.push(self.expr(ExprKind::Int(i128::from(size), Type::int()), start, start)?);
+            } else {
+                arguments.push(self.assignment()?);
+            }
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(")")?;
+        Ok(arguments)
+    }
+}
+
+/// The type of an integer is the first that holds it.
+fn integer(number: literals::Literal) -> ExprKind {
+    let fits = |ty: &Type| ty.range().is_some_and(|(_, high)| i128::from(number.value) <= high);
+    let mut ty = Type::integer(if number.long { 64 } else { 32 }, !number.unsigned);
+    if !fits(&ty) && !number.long && !number.decimal && !number.unsigned {
+        ty = Type::integer(32, false);
+    }
+    if !fits(&ty) {
+        ty = Type::integer(64, !number.unsigned);
+    }
+    if !fits(&ty) {
+        ty = Type::integer(64, false);
+    }
+    ExprKind::Int(i128::from(number.value), ty)
+}

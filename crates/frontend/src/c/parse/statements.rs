@@ -1,0 +1,226 @@
+//! Statements.
+
+use super::{Parsed, Parser, Scope};
+use crate::c::ast::{For, Stmt, StmtKind};
+use crate::c::lexer::Kind;
+
+impl Parser<'_> {
+    /// Statements between braces.
+    pub(super) fn block(&mut self) -> Parsed<Vec<Stmt>> {
+        self.expect("{")?;
+        self.scopes.push(Scope::default());
+        let mut list = Vec::new();
+        let done = loop {
+            if self.eat("}") {
+                break Ok(list);
+            }
+            if self.peek().text.is_empty() {
+                break Err(self.unexpected("`}`"));
+            }
+            match self.statement() {
+                Ok(statement) => list.push(statement),
+                Err(error) => break Err(error),
+            }
+        };
+        self.scopes.pop();
+        done
+    }
+
+    pub(super) fn statement(&mut self) -> Parsed<Stmt> {
+        self.deeper(|p| {
+            let start = p.at;
+            let kind = p.statement_kind()?;
+            Ok(Stmt { kind, span: p.span_from(start), token: start as u32 })
+        })
+    }
+
+    fn boxed(&mut self) -> Parsed<Box<Stmt>> {
+        self.statement().map(Box::new)
+    }
+
+    fn statement_kind(&mut self) -> Parsed<StmtKind> {
+        if self.is("{") {
+            return self.block().map(StmtKind::Block);
+        }
+        if self.eat(";") {
+            return Ok(StmtKind::Empty);
+        }
+        let token = self.peek();
+        if token.kind != Kind::Name {
+            return self.expression_statement();
+        }
+        let word = token.text.clone();
+        if self.peek_at(1).is(":") && !matches!(&*word, "default" | "case") {
+            let name = self.name()?;
+            self.at += 1;
+            self.skip_attributes()?;
+            // A label may stand at the end of a block.
+            if self.is("}") {
+                let span = self.peek().span.before();
+                let empty = Stmt { kind: StmtKind::Empty, span, token: self.at as u32 };
+                return Ok(StmtKind::Label(name, Box::new(empty)));
+            }
+            return Ok(StmtKind::Label(name, self.boxed()?));
+        }
+        match &*word {
+            "if" | "while" | "do" | "for" | "switch" => self.compound(&word),
+            "case" | "default" => self.case(&word),
+            "goto" => {
+                self.at += 1;
+                if self.is("*") {
+                    return Err(self.error_at(self.at, "`goto` to a computed place is not read"));
+                }
+                let name = self.name()?;
+                self.expect(";")?;
+                Ok(StmtKind::Goto(name))
+            }
+            "break" | "continue" => {
+                self.at += 1;
+                self.expect(";")?;
+                Ok(if &*word == "break" { StmtKind::Break } else { StmtKind::Continue })
+            }
+            "return" => {
+                self.at += 1;
+                let value = if self.is(";") { None } else { Some(self.expression()?) };
+                self.expect(";")?;
+                Ok(StmtKind::Return(value))
+            }
+            "asm" | "__asm__" | "__asm" => self.asm(),
+            "__label__" => {
+                while !self.eat(";") {
+                    self.at += 1;
+                    if self.peek().text.is_empty() {
+                        return Err(self.unexpected("`;`"));
+                    }
+                }
+                Ok(StmtKind::Empty)
+            }
+            "__attribute__" if self.peek_at(1).is("(") => {
+                self.skip_attributes()?;
+                self.statement_kind()
+            }
+            _ if self.starts_type(0) => self.declaration().map(StmtKind::Declare),
+            _ => self.expression_statement(),
+        }
+    }
+
+    fn expression_statement(&mut self) -> Parsed<StmtKind> {
+        let expr = self.expression()?;
+        self.expect(";")?;
+        Ok(StmtKind::Expr(expr))
+    }
+
+    fn compound(&mut self, word: &str) -> Parsed<StmtKind> {
+        self.at += 1;
+        match word {
+            "do" => {
+                let body = self.boxed()?;
+                if !self.eat_word("while") {
+                    return Err(self.unexpected("`while`"));
+                }
+                self.expect("(")?;
+                let cond = self.expression()?;
+                self.expect(")")?;
+                self.expect(";")?;
+                Ok(StmtKind::DoWhile(body, cond))
+            }
+            "for" => {
+                self.scopes.push(Scope::default());
+                let done = self.for_loop();
+                self.scopes.pop();
+                done
+            }
+            _ => {
+                self.expect("(")?;
+                let cond = self.expression()?;
+                self.expect(")")?;
+                let body = self.boxed()?;
+                match word {
+                    "while" => Ok(StmtKind::While(cond, body)),
+                    "switch" => Ok(StmtKind::Switch(cond, body)),
+                    _ => {
+                        let otherwise = if self.eat_word("else") { Some(self.boxed()?) } else { None };
+                        Ok(StmtKind::If(cond, body, otherwise))
+                    }
+                }
+            }
+        }
+    }
+
+    fn for_loop(&mut self) -> Parsed<StmtKind> {
+        self.expect("(")?;
+        let start = self.at;
+        let init = if self.eat(";") {
+            None
+        } else if self.starts_type(0) {
+            let kind = StmtKind::Declare(self.declaration()?);
+            Some(Stmt { kind, span: self.span_from(start), token: start as u32 })
+        } else {
+            let kind = self.expression_statement()?;
+            Some(Stmt { kind, span: self.span_from(start), token: start as u32 })
+        };
+        let cond = if self.is(";") { None } else { Some(self.expression()?) };
+        self.expect(";")?;
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
+        self.expect(")")?;
+        let body = self.statement()?;
+        Ok(StmtKind::For(Box::new(For { init, cond, step, body })))
+    }
+
+    fn case(&mut self, word: &str) -> Parsed<StmtKind> {
+        self.at += 1;
+        if word == "default" {
+            self.expect(":")?;
+            return self.labelled().map(StmtKind::Default);
+        }
+        let low = self.constant_expression()?;
+        let high = if self.eat("...") { self.constant_expression()? } else { low };
+        self.expect(":")?;
+        Ok(StmtKind::Case(low, high, self.labelled()?))
+    }
+
+    /// The statement behind a `case`; there may be none at the end of the block.
+    fn labelled(&mut self) -> Parsed<Box<Stmt>> {
+        if self.is("}") {
+            let span = self.peek().span.before();
+            return Ok(Box::new(Stmt { kind: StmtKind::Empty, span, token: self.at as u32 }));
+        }
+        self.boxed()
+    }
+
+    /// `asm("…" : … : … : …);` as its text; operands are only allowed where they do nothing.
+    fn asm(&mut self) -> Parsed<StmtKind> {
+        self.at += 1;
+        while matches!(&*self.peek().text, "volatile" | "__volatile__" | "__volatile" | "goto" | "inline") {
+            self.at += 1;
+        }
+        self.expect("(")?;
+        let mut text = String::new();
+        while self.peek().kind == Kind::Text {
+            text += self.peek().text.trim_matches('"');
+            self.at += 1;
+        }
+        self.at -= 1;
+        let back = self.at;
+        // What is between the text and the closing parenthesis: clobbers and operands.
+        let mut open = 1usize;
+        self.at += 1;
+        let mut operands = false;
+        while open > 0 {
+            let token = self.peek();
+            if token.text.is_empty() {
+                self.at = back;
+                return Err(self.unexpected("`)`"));
+            }
+            operands |= token.is("(");
+            open += usize::from(token.is("("));
+            open -= usize::from(token.is(")"));
+            self.at += 1;
+        }
+        self.expect(";")?;
+        if operands {
+            text += " with operands";
+        }
+        Ok(StmtKind::Asm(text))
+    }
+}

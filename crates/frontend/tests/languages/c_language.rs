@@ -1,0 +1,338 @@
+//! What C means: every row of the table of instructions, and what the rest of the language computes.
+
+use crate::explore::{Explorer, Limits, Model, truth};
+use frontend::{COptions, Diagnostic, FRONTENDS, Options, Overflow, Parsed};
+use program::{Cond, Place, Program, PropertyKind, Source};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+pub fn read_c(text: &str, c: COptions) -> Result<Parsed, Vec<Diagnostic>> {
+    let frontend = FRONTENDS.iter().find(|f| f.name == "c").expect("registered");
+    (frontend.read)(Source::new("t.c", text), &Options { c, ..Options::default() })
+}
+
+fn program(text: &str, c: COptions) -> Program {
+    read_c(text, c).unwrap_or_else(|errors| panic!("{text}\n{errors:#?}")).program
+}
+
+/// Whether some run violates something.
+fn violated(program: &Program, model: Model) -> bool {
+    let explorer = Explorer::new(program, model, Limits { states: 200_000, queue: 8, eager: false });
+    let mut bad = Vec::new();
+    for id in program.thread_ids() {
+        let thread = program.thread(id);
+        bad.extend(thread.locs().filter(|l| thread.location(*l).failure.is_some()).map(|l| Cond::at(id, l)));
+    }
+    let failing = Cond::or(bad);
+    let explored = explorer.run(&|state| truth(&failing, &|place: &Place| explorer.place(state, place)));
+    assert!(!explored.out_of_budget && !explored.capped, "too large:\n{}", program::print(program));
+    let wrong = |state: &crate::explore::State| {
+        let claims = program.properties.iter().filter(|p| p.kind == PropertyKind::Finally);
+        claims.into_iter().any(|p| !truth(&p.cond, &|place: &Place| explorer.place(state, place)))
+    };
+    explored.found || explored.finals.iter().any(wrong)
+}
+
+fn verdicts(text: &str, c: &COptions) -> [bool; 3] {
+    let program = program(text, c.clone());
+    Model::ALL.map(|model| violated(&program, model))
+}
+
+fn two_threads(declared: &str, first: &str, second: &str, claim: &str) -> String {
+    format!(
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <assert.h>\n{declared}\nint a, b;\n\
+         void *one(void *u) {{ {first} return 0; }}\nvoid *two(void *u) {{ {second} return 0; }}\n\
+         int main(void) {{ pthread_t s, t; pthread_create(&s, 0, one, 0); pthread_create(&t, 0, two, 0);\n\
+         pthread_join(s, 0); pthread_join(t, 0); assert({claim}); return 0; }}\n"
+    )
+}
+
+/// Store buffering with a store and what stands behind it; allowed under SC, TSO, PSO?
+fn buffering(store: &str, expected: [bool; 3], c: &COptions) {
+    let declared = "atomic_int x, y; int p, q; pthread_mutex_t m;";
+    let side = |own: &str, other: &str, into: &str| {
+        format!(
+            "{} {into} = {};",
+            store.replace('X', own),
+            format_args!("atomic_load_explicit(&{other}, memory_order_relaxed)")
+        )
+    };
+    let text = two_threads(declared, &side("x", "y", "a"), &side("y", "x", "b"), "a == 1 || b == 1");
+    assert_eq!(verdicts(&text, c), expected, "{store}\n{text}");
+}
+
+/// A message and a flag; can the flag be seen without the message?
+fn message(store: &str, expected: [bool; 3], c: &COptions) {
+    let declared = "atomic_int f; int d;";
+    let send = format!("d = 1; {store}");
+    let receive = "a = atomic_load_explicit(&f, memory_order_acquire); b = d;";
+    let text = two_threads(declared, &send, receive, "a == 0 || b == 1");
+    assert_eq!(verdicts(&text, c), expected, "{store}\n{text}");
+}
+
+const WEAK: [bool; 3] = [false, true, true];
+const NEVER: [bool; 3] = [false; 3];
+const ONLY_PSO: [bool; 3] = [false, false, true];
+
+#[test]
+fn every_row_of_the_table_buffers_as_it_says() {
+    let c = COptions::default();
+    for store in [
+        "atomic_store_explicit(&X, 1, memory_order_relaxed);",
+        "atomic_store_explicit(&X, 1, memory_order_release);",
+        "__atomic_store_n(&X, 1, __ATOMIC_RELEASE);",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); atomic_thread_fence(memory_order_acquire);",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); atomic_thread_fence(memory_order_acq_rel);",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); atomic_signal_fence(memory_order_seq_cst);",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); __asm__ volatile (\"\" ::: \"memory\");",
+        "atomic_init(&X, 1);",
+    ] {
+        buffering(store, WEAK, &c);
+    }
+    for store in [
+        "X = 1;",
+        "atomic_store(&X, 1);",
+        "__atomic_store_n(&X, 1, __ATOMIC_SEQ_CST);",
+        "X++;",
+        "X |= 1;",
+        "atomic_exchange(&X, 1);",
+        "atomic_fetch_add_explicit(&X, 1, memory_order_relaxed);",
+        "__sync_fetch_and_or(&X, 1);",
+        "__sync_lock_test_and_set(&X, 1);",
+        "__sync_val_compare_and_swap(&X, 0, 1);",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); atomic_thread_fence(memory_order_seq_cst);",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); __sync_synchronize();",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); __asm__ volatile (\"mfence\" ::: \"memory\");",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); __asm__ volatile (\"lock; addl $0,0(%%rsp)\" ::: \"memory\", \"cc\");",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); { int e = 7; atomic_compare_exchange_strong(&X, &e, 9); }",
+        "atomic_store_explicit(&X, 1, memory_order_relaxed); pthread_mutex_lock(&m); pthread_mutex_unlock(&m);",
+    ] {
+        buffering(store, NEVER, &c);
+    }
+    buffering("X = 1;", NEVER, &COptions { exchange_stores: true, ..c });
+}
+
+#[test]
+fn releases_order_stores_under_pso_unless_told_otherwise() {
+    let c = COptions::default();
+    let plain = COptions { plain_release: true, ..c.clone() };
+    for store in ["atomic_store_explicit(&f, 1, memory_order_release);", "__sync_lock_release(&f); f = 1;"] {
+        message(store, NEVER, &c);
+    }
+    message(
+        "atomic_thread_fence(memory_order_release); atomic_store_explicit(&f, 1, memory_order_relaxed);",
+        NEVER,
+        &c,
+    );
+    message("atomic_store_explicit(&f, 1, memory_order_release);", ONLY_PSO, &plain);
+    message("atomic_store_explicit(&f, 1, memory_order_relaxed);", ONLY_PSO, &c);
+    for store in ["f = 1;", "atomic_store(&f, 1);", "atomic_fetch_add(&f, 1);"] {
+        message(store, NEVER, &c);
+        message(store, NEVER, &plain);
+    }
+}
+
+/// Programs whose assertions all hold; they say so themselves when compiled and run.
+const HOLD: &[&str] = &[
+    "int i, s = 0; for (i = 0; i < 5; i++) { if (i == 1) continue; if (i == 4) break; s += i; } assert(s == 5 && i == 4);",
+    "int i = 0; do i += 2; while (i < 5); assert(i == 6); while (i --> 3) ; assert(i == 2);",
+    "int r = 0; for (int k = 0; k < 5; k++) switch (k) { case 0: r += 1; case 1: r += 10; break; case 3 : r += 100; break; default: r += 1000; } assert(r == 2121);",
+    "int a[4] = { 1, 2, [3] = 7 }; int *p = a + 1; assert(*p == 2 && p[2] == 7 && a[2] == 0 && &a[3] - p == 2); *p++ = 9; assert(a[1] == 9 && *p == 0);",
+    "struct s { int x; struct { int y, z[2]; } in; } v = { 1, { 2, { 3, 4 } } }, w; w = v; w.in.z[1]++; struct s *p = &w; assert(p->in.z[1] == 5 && v.in.z[1] == 4 && p->x + p->in.y == 3);",
+    "int m[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } }; int s = 0; for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++) s += m[i][j] * (i + 1); assert(s == 36);",
+    "unsigned char c = 250; c += 10; assert(c == 4); signed char d = (signed char)200; assert(d == -56);",
+    "unsigned u = 0; u--; assert(u == 4294967295u); u = 1u << 31; assert(u >> 31 == 1 && (int)(u >> 30) == 2);",
+    "int x = -7; assert(x / 2 == -3 && x % 2 == -1 && (x & 7) == 1 && (x | 1) == -7 && (x ^ 1) == -8 && ~x == 6 && x >> 1 == -4);",
+    "int i = 3; int j = i++ + 10; assert(j == 13 && i == 4); j = ++i * 2; assert(j == 10); i -= 1; i += i; assert(i == 8);",
+    "int i = 0; (void)(i && ++i); assert(i == 0); (void)(i || ++i); assert(i == 1); assert((i ? 5 : 6) == 5); assert((0 ?: 4) == 4);",
+    "int i = 0; again: if (i < 3) { i++; goto again; } assert(i == 3);",
+    "int v = ({ int t = 4; t * t; }); assert(v == 16); __typeof__(v) w = v + 1; assert(w == 17 && sizeof(w) == 4 && sizeof(long) == 8);",
+    "assert(fact(5) == 120); assert(twice(square, 3) == 81); int x = 1, y = 2; swap(&x, &y); assert(x == 2 && y == 1);",
+    "enum e { A, B = 5, C }; enum e v = C; assert(v == 6 && A == 0); _Bool b = 7; assert(b == 1); b = !b; assert(!b);",
+    "const char *s = \"ab\\n\"; assert(s[0] == 'a' && s[2] == 10 && s[3] == 0); assert(sizeof(\"abc\") == 4);",
+    "static int n = 3; n++; assert(n == 4); assert(next() == 1 && next() == 2);",
+    "int *p = &g; *p = 5; assert(g == 5); int **q = &p; **q += 1; assert(g == 6); p = 0; assert(!p && p == NULL);",
+    "long n = 0; for (long i = 0; i < 10; i++) n += i & 1 ? i : -i; assert(n == 5); int k = 3; k <<= 2; k ^= 5; assert(k == 9);",
+    "union u { int i; } v; v.i = 3; assert(v.i == 3); struct { unsigned b : 3; } f = { 5 }; f.b += 2; assert(f.b == 7);",
+];
+
+fn whole(body: &str) -> String {
+    format!(
+        "#include <assert.h>\n#include <stddef.h>\nint g;\nstatic int fact(int n) {{ return n <= 1 ? 1 : n * fact(n - 1); }}\n\
+         static int square(int n) {{ return n * n; }}\nstatic int twice(int (*f)(int), int n) {{ return f(f(n)); }}\n\
+         static void swap(int *a, int *b) {{ int t = *a; *a = *b; *b = t; }}\n\
+         static int next(void) {{ static int count; return ++count; }}\nint main(void) {{ {body} return 0; }}\n"
+    )
+}
+
+#[test]
+fn what_c_computes_is_what_we_compute() {
+    let wrap = COptions { overflow: Overflow::Wrap, ..COptions::default() };
+    for body in HOLD {
+        assert_eq!(verdicts(&whole(body), &wrap), NEVER, "{body}");
+        let broken = body.replacen("assert(", "assert(!", 1).replacen("assert(!", "assert(0 && ", 1);
+        assert_eq!(verdicts(&whole(&broken), &wrap), [true; 3], "{broken}");
+    }
+}
+
+#[test]
+fn the_machine_agrees() {
+    for body in HOLD {
+        let program =
+            std::env::temp_dir().join(format!("fencewright-c-{}-{}", std::process::id(), body.len()));
+        let mut command = Command::new("cc");
+        command.args(["-xc", "-w", "-fwrapv", "-", "-o"]).arg(&program).stdin(Stdio::piped());
+        let Ok(mut child) = command.spawn() else {
+            eprintln!("skipped: there is no cc");
+            return;
+        };
+        child.stdin.take().expect("piped").write_all(whole(body).as_bytes()).expect("written");
+        assert!(child.wait().expect("it ends").success(), "{body} does not compile");
+        assert!(Command::new(&program).status().expect("it runs").success(), "{body} does not hold");
+        let _ = std::fs::remove_file(&program);
+    }
+}
+
+#[test]
+fn results_that_may_not_fit_are_assumed_wrapped_or_violations() {
+    let text = two_threads("unsigned char n;", "n++;", "n += 200; n += 60;", "1");
+    let read = |overflow| program(&text, COptions { overflow, ..COptions::default() });
+    let assumed = read(Overflow::Assume);
+    assert!(!assumed.assumptions.is_empty());
+    assert!(!violated(&assumed, Model::Sc));
+    assert!(read(Overflow::Wrap).assumptions.is_empty());
+    assert!(!violated(&read(Overflow::Wrap), Model::Sc));
+    assert!(violated(&read(Overflow::Error), Model::Sc));
+    let small = two_threads("", "for (int i = 0; i < 9; i++) ;", "int n = 3; n = n + a; b = n + 1;", "1");
+    assert!(program(&small, COptions::default()).assumptions.is_empty(), "intervals show that these fit");
+}
+
+#[test]
+fn threads_locks_and_conditions() {
+    let c = COptions::default();
+    let check = |declared: &str, first: &str, second: &str, claim: &str, expected: [bool; 3]| {
+        let text = two_threads(declared, first, second, claim);
+        assert_eq!(verdicts(&text, &c), expected, "{text}");
+    };
+    let locked = "pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m);";
+    check("pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; int n;", locked, locked, "n == 2", NEVER);
+    check("int n;", "n++;", "n++;", "n == 2", [true; 3]);
+    check("atomic_int n;", "n++;", "n++;", "n == 2", NEVER);
+    check("pthread_mutex_t m;", "pthread_mutex_unlock(&m);", "", "1", [true; 3]);
+    let wait =
+        "pthread_mutex_lock(&m); while (!n) pthread_cond_wait(&c, &m); a = n; pthread_mutex_unlock(&m);";
+    let signal = "pthread_mutex_lock(&m); n = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m);";
+    check("pthread_mutex_t m; pthread_cond_t c; int n;", wait, signal, "a == 1", NEVER);
+    check(
+        "int n;",
+        "__VERIFIER_atomic_begin(); n++; __VERIFIER_atomic_end();",
+        "n = 5;",
+        "n == 5 || n == 6",
+        NEVER,
+    );
+    check("int n;", "if (__VERIFIER_nondet_int()) abort(); n = 1;", "", "n == 1", NEVER);
+    check("int v[2];", "int i = a; v[i + 2] = 1;", "", "1", [true; 3]);
+    check("int *p;", "*p = 1;", "", "1", [true; 3]);
+    check("_Thread_local int n;", "n = 1; a = n;", "b = n;", "a == 1 && b == 0", NEVER);
+}
+
+#[test]
+fn main_may_start_threads_late_and_take_results() {
+    let text = "#include <pthread.h>\n#include <assert.h>\n#include <stdlib.h>\nint n;\n\
+        void *f(void *p) { int *q = p; *q += 1; return (void *)7; }\n\
+        int main(void) { pthread_t t[2]; int v[2] = { 1, 2 }; void *r;\n\
+        for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, f, &v[i]);\n\
+        for (int i = 0; i < 2; i++) { pthread_join(t[i], &r); assert((long)r == 7); }\n\
+        assert(v[0] == 2 && v[1] == 3);\n\
+        int *h = malloc(sizeof(int)); *h = 4; pthread_create(&t[0], 0, f, h); pthread_join(t[0], 0);\n\
+        assert(*h == 5); return 0; }\n";
+    assert_eq!(verdicts(text, &COptions::default()), NEVER);
+}
+
+#[test]
+fn what_is_not_read_is_an_error_with_a_place() {
+    let errors = |text: &str| read_c(text, COptions::default()).expect_err(text).remove(0);
+    for (text, words) in [
+        ("int main(void) { double d = 1.5; return 0; }", "floating"),
+        ("int main(void) { int n = 3; int a[n]; return 0; }", "constant"),
+        ("int main(void) { foo(); return 0; }", "`foo`"),
+        ("int main(void) { asm(\"hlt\"); return 0; }", "asm"),
+        ("union u { int i; char c; } v; int main(void) { v.i = 1; return v.c; }", "union"),
+        (
+            "#include <pthread.h>\nint n; void *f(void *p) { return 0; } int main(void) { pthread_t t; while (n < 3) { pthread_create(&t, 0, f, 0); n = rand(); } }",
+            "thread",
+        ),
+        ("#include <nothing.h>\n", "nothing.h"),
+        ("#error stop\n", "stop"),
+        ("int f(void) { return 1; }", "main"),
+        ("int main(void) { return x; }", "`x`"),
+        ("#define M(a) a +\nint main(void) { return M(1); }", "in the macro `M`"),
+    ] {
+        let error = errors(text);
+        assert!(error.message.contains(words), "{text}: {error:?}");
+    }
+}
+
+#[test]
+fn hostile_texts_are_refused() {
+    let deep = format!("int main(void) {{ return {}1{}; }}", "(".repeat(20_000), ")".repeat(20_000));
+    let blocks = format!("int main(void) {{ {} {} }}", "{".repeat(20_000), "}".repeat(20_000));
+    let pointers = format!("int {}p; int main(void) {{ return 0; }}", "(*".repeat(20_000));
+    let sums = format!("int main(void) {{ return 1{}; }}", "+x".repeat(50_000));
+    let ifs = format!("int main(void) {{ {} ; }}", "if (1) ; else ".repeat(20_000));
+    let calls = "int f(int n) { return f(n + 1); } int main(void) { return f(0); }".to_string();
+    let large = "int a[1000000000]; int main(void) { return a[0]; }".to_string();
+    for text in [deep, blocks, pointers, sums, ifs, calls, large] {
+        assert!(read_c(&text, COptions::default()).is_err(), "{}", &text[..text.len().min(60)]);
+    }
+}
+
+#[test]
+fn truncated_and_mutated_texts_never_panic() {
+    let mut seeds: Vec<String> = vec![whole(HOLD[3]), whole(HOLD[4])];
+    seeds.push(two_threads(
+        "atomic_int x; pthread_mutex_t m;",
+        "pthread_mutex_lock(&m); x++;",
+        "int e = 0; atomic_compare_exchange_weak(&x, &e, 1);",
+        "a < 3",
+    ));
+    let mut random = fastrand::Rng::with_seed(5);
+    let pieces = [
+        "(",
+        ")",
+        "{",
+        "}",
+        ";",
+        "*",
+        "&",
+        "=",
+        "#",
+        "\"",
+        "int ",
+        "x",
+        "1",
+        ",",
+        "\\\n",
+        "if (",
+        "struct s ",
+        "[",
+        "/*",
+        "'",
+    ];
+    for seed in &seeds {
+        for cut in (0..seed.len()).step_by(3).filter(|at| seed.is_char_boundary(*at)) {
+            let _ = read_c(&seed[..cut], COptions::default());
+        }
+        for _ in 0..300 {
+            let mut text = seed.clone();
+            for _ in 0..random.usize(1..4) {
+                let at = random.usize(0..text.len());
+                let end = (at + random.usize(0..6)).min(text.len());
+                text.replace_range(at..end, pieces[random.usize(0..pieces.len())]);
+            }
+            if let Err(errors) = read_c(&text, COptions::default()) {
+                assert!(!errors.is_empty());
+            }
+        }
+    }
+}

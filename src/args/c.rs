@@ -1,0 +1,87 @@
+//! How C is read.
+
+use clap::{Args, ValueEnum};
+use frontend::{COptions, Loader, Overflow};
+
+/// How C is read.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "C")]
+pub struct CInput {
+    /// A folder for headers
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include: Vec<String>,
+
+    /// A macro that is not defined
+    #[arg(short = 'U', long = "undefine", value_name = "NAME")]
+    pub undefine: Vec<String>,
+
+    /// What happens to results that do not fit into their type [default: assume]
+    #[arg(long, value_name = "HOW")]
+    pub overflow: Option<OnOverflow>,
+
+    /// What a release store orders under PSO [default: fence]
+    #[arg(long, value_name = "HOW")]
+    pub pso_release: Option<ReleaseStore>,
+
+    /// What a seq_cst store is [default: fence]
+    #[arg(long, value_name = "HOW")]
+    pub seq_cst_store: Option<SeqCstStore>,
+
+    /// A function without a body does nothing and gives any value
+    #[arg(long, visible_alias = "havoc", value_name = "FUNCTION")]
+    pub pure: Vec<String>,
+
+    /// How `fence` writes a full fence [default: as the file does]
+    #[arg(long, value_name = "TEXT")]
+    pub fence_text: Option<String>,
+}
+
+/// What happens to results that do not fit into their type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnOverflow {
+    /// It is assumed that there are none; the verdict says where
+    Assume,
+    /// They wrap around
+    Wrap,
+    /// They are violations
+    Error,
+}
+
+/// What a release store is under PSO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReleaseStore {
+    /// A store with a store fence before it
+    Fence,
+    /// A store
+    Plain,
+}
+
+/// What a seq_cst store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SeqCstStore {
+    /// A store with a fence behind it
+    Fence,
+    /// A locked exchange
+    Xchg,
+}
+
+impl CInput {
+    /// The same for the front end.
+    pub fn options(&self, defines: &[(String, String)]) -> COptions {
+        COptions {
+            folders: self.include.clone(),
+            defines: defines.to_vec(),
+            undefines: self.undefine.clone(),
+            loader: Loader::new(crate::input::header),
+            overflow: match self.overflow {
+                Some(OnOverflow::Wrap) => Overflow::Wrap,
+                Some(OnOverflow::Error) => Overflow::Error,
+                Some(OnOverflow::Assume) | None => Overflow::Assume,
+            },
+            plain_release: self.pso_release == Some(ReleaseStore::Plain),
+            exchange_stores: self.seq_cst_store == Some(SeqCstStore::Xchg),
+            pure: self.pure.clone(),
+            fence_text: self.fence_text.clone(),
+        }
+    }
+}
