@@ -33,7 +33,8 @@ pub(super) fn finish(
     found: &Analysis,
     program: &mut Program,
 ) -> Lowered<Vec<Diagnostic>> {
-    let mut assumed: BTreeMap<Span, &'static str> = BTreeMap::new();
+    let freed = world.freed.iter().map(|span| (*span, "nothing is used or freed after it was freed"));
+    let mut assumed: BTreeMap<Span, &'static str> = freed.collect();
     for (at, threaded) in threads.iter_mut().enumerate() {
         let fit = |from: At, step: &Step| {
             !found.skipped && passes(found.registers[at][from].as_ref(), step, &found.variables)

@@ -158,6 +158,11 @@ impl Lowerer<'_, '_> {
             }
             ("rand" | "random", 0) => self.any_in(Type::int(), 0, i128::from(i32::MAX))?,
             ("malloc" | "calloc" | "__VERIFIER_malloc", 1 | 2) => self.allocate(name, arguments, token)?,
+            ("free", 1) => {
+                self.ignored_argument(&arguments[0])?;
+                self.world.freed.insert(self.span);
+                Typed::nothing()
+            }
             ("memset", 3) => self.set_memory(arguments, token)?,
             _ if IGNORED.contains(&name) => {
                 for argument in arguments {

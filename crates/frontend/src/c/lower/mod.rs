@@ -75,6 +75,7 @@ pub(super) fn lower(
             union_members: HashMap::new(),
             size: 0,
             warnings: Vec::new(),
+            freed: std::collections::BTreeSet::new(),
         };
         let threads = world.threads().map_err(|error| *error)?;
         let found = world.learn(&threads, round);

@@ -12,7 +12,7 @@ use crate::c::limits;
 use crate::c::pre::Files;
 use crate::c::types::{Type, TypeKind};
 use program::{Expr, RegId, Span, VarId};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// The outcome of something that ends with the first error.
@@ -153,6 +153,8 @@ pub(super) struct World<'u> {
     pub size: usize,
     /// What is worth saying once.
     pub warnings: Vec<Diagnostic>,
+    /// Where memory is freed: it is not watched whether it is used afterwards.
+    pub freed: BTreeSet<Span>,
 }
 
 impl World<'_> {
