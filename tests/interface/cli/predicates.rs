@@ -35,10 +35,11 @@ fn what_is_saved_can_be_pasted() {
 #[test]
 fn what_cannot_be_saved_is_said() {
     let folder = folder();
-    let save = |args: &[&str]| {
-        folder.run(&[&["verify", "--save-predicates", "p.txt"], args].concat()).exits(2)
-    };
-    save(&["--model", "sc", "--engine", "explicit", "sb.fw"]).complains("no predicates to save").says("safe under SC");
+    let save =
+        |args: &[&str]| folder.run(&[&["verify", "--save-predicates", "p.txt"], args].concat()).exits(2);
+    save(&["--model", "sc", "--engine", "explicit", "sb.fw"])
+        .complains("no predicates to save")
+        .says("safe under SC");
     save(&["--engine", "cegar", "--model", "all", "sb.fw"]).complains("one file and one model");
     save(&["--engine", "cegar", "sb.fw", "tickets.fw"]).complains("one file and one model");
     folder.write("p.txt", "mine");
