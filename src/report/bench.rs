@@ -100,6 +100,14 @@ impl<T: Into<BenchCell>> From<Option<T>> for BenchCell {
 }
 
 impl BenchCell {
+    /// The median of times that we measured, in milliseconds.
+    pub fn median(&self) -> f64 {
+        match self {
+            BenchCell::Measured(times) => times.median,
+            _ => 0.0,
+        }
+    }
+
     fn text(&self) -> String {
         match self {
             BenchCell::Text(text) => text.clone(),

@@ -31,7 +31,7 @@ const MOST_EXACT: usize = 20_000;
 const CAP: usize = 3;
 
 fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(500)
+    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
 }
 
 /// The program that a text says.

@@ -111,14 +111,7 @@ fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<EngineC
 
 fn asked(engine: &'static str, measured: &Measured<Finding>) -> MeasuredEngine {
     let answered = measured.answer.checked.holds().is_some();
-    MeasuredEngine { engine, answered, wall: median(&measured.time), cpu: median(&measured.cpu) }
-}
-
-fn median(cell: &BenchCell) -> f64 {
-    match cell {
-        BenchCell::Measured(times) => times.median,
-        _ => 0.0,
-    }
+    MeasuredEngine { engine, answered, wall: measured.time.median(), cpu: measured.cpu.median() }
 }
 
 /// How often the portfolio is as good as it should be.

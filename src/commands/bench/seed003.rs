@@ -286,13 +286,13 @@ fn proof(
     });
     let checked = bencher.measure(&program.name, |monitor| checked(&task, &found.answer.verdict, monitor));
     checked.answer?;
-    let on_model = |phase: &&Phase| phase.k.is_some() == !model.is_sc();
+    let on_model = |phase: &&Phase| phase.k.is_some() != model.is_sc();
     let phases: Vec<&Phase> = found.answer.phases.iter().filter(on_model).collect();
     let sum = |of: fn(&Phase) -> usize| phases.iter().map(|phase| of(phase)).sum::<usize>();
     let last = phases.last();
     let thousands = |value: Option<f64>| value.map(|value| (value * 1000.0) as usize);
     let spent = build.map(|build| 1000.0 * (build + explore.unwrap_or_default()));
-    let together = |cells: [&BenchCell; 2]| cells.map(median).iter().sum();
+    let together = |cells: [&BenchCell; 2]| cells.map(BenchCell::median).iter().sum();
     let spent_here = [together([&found.time, &checked.time]), together([&found.cpu, &checked.cpu])];
     let cells = vec![
         subject.name.into(),
@@ -315,13 +315,6 @@ fn proof(
         spent.map_or(BenchCell::Text("> 10 h".to_string()), BenchCell::Milliseconds),
     ];
     Ok((cells, spent_here))
-}
-
-fn median(cell: &BenchCell) -> f64 {
-    match cell {
-        BenchCell::Measured(times) => times.median,
-        _ => 0.0,
-    }
 }
 
 /// Checks evidence.

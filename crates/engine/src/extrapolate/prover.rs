@@ -235,6 +235,7 @@ impl Prover {
             key.0.iter().chain(&key.1).flat_map(|id| self.atom(*id).vars().collect::<Vec<_>>()).collect();
         let near = |cube: &[Id]| cube.iter().any(|id| self.atom(*id).vars().any(|var| about.contains(&var)));
         let untried = (0..cubes.len() as u32).filter(|at| near(&cubes[*at as usize])).collect();
+        self.bytes += 256 + 4 * cubes.len();
         let alone = if required.is_empty() { Truth::Open } else { self.ask(required, key.0) };
         Parts { alone, tried: Vec::new(), singles: Vec::new(), untried, cubes: Vec::new() }
     }
