@@ -30,6 +30,8 @@ fn with_proof<T>(
         Certificate::Listed(Listed { gaps: Some(_), .. }) => "gaps",
         Certificate::Cubes(_) => "cegar",
         Certificate::Via(_) => "lazy",
+        Certificate::Pools(_) => "buffers",
+        Certificate::Basis(_) => "complete",
     };
     assert_eq!(kind, engine);
     then(&task, certificate)

@@ -15,8 +15,8 @@ use crate::complete::{Ending, go_back};
 use crate::search::{Ended, Limits, Order, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Run};
-use evidence::{Certificate, PoolProof, Reason, Statistics, Stores, Task, Verdict};
-use machine::{Backward, Pooled, State, Stepper, Trace, replay};
+use evidence::{Certificate, PoolProof, Progress, Reason, Statistics, Stores, Task, Verdict};
+use machine::{Backward, Machine, Pooled, State, Stepper, Trace, replay};
 
 /// What is known of buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +47,8 @@ impl Engine for Buffers {
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut statistics = Statistics::default();
         let verdict = match run.buffers {
-            BufferAbstraction::Set => decided(forwards(task, run, 0, &mut statistics), Some(0)),
-            BufferAbstraction::Oldest(k) => decided(forwards(task, run, k, &mut statistics), Some(k)),
+            BufferAbstraction::Set => in_order(task, run, 0, &mut statistics),
+            BufferAbstraction::Oldest(k) => in_order(task, run, k, &mut statistics),
             BufferAbstraction::Multiset => decided(multisets(task, run, &mut statistics), None),
             BufferAbstraction::Auto => refined(task, run, &mut statistics),
         };
@@ -74,8 +74,20 @@ fn decided(found: Found, k: Option<usize>) -> Verdict {
     }
 }
 
+/// With the k oldest stores in order.
+fn in_order(task: &Task<'_>, run: &Run<'_>, k: usize, statistics: &mut Statistics) -> Verdict {
+    match Pooled::new(task.program, task.model, k) {
+        Ok(machine) => decided(forwards(task, run, k, &machine, statistics), Some(k)),
+        Err(unbounded) => Verdict::Unknown(vec![Reason::NotFinite(unbounded.span)]),
+    }
+}
+
 /// From multisets to ever longer queues in order.
 fn refined(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdict {
+    let machine = match Pooled::new(task.program, task.model, 0) {
+        Ok(machine) => machine,
+        Err(unbounded) => return Verdict::Unknown(vec![Reason::NotFinite(unbounded.span)]),
+    };
     let mut found = multisets(task, run, statistics);
     let mut next = 0;
     loop {
@@ -84,7 +96,7 @@ fn refined(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdi
             Found::Spurious(spurious) => spurious,
         };
         let k = match spurious {
-            Some(trace) => match finer(task, run, next, &trace) {
+            Some(trace) => match finer(&machine, run, next, &trace) {
                 Ok(k) => k,
                 Err(reason) => return Verdict::Unknown(vec![reason]),
             },
@@ -93,19 +105,24 @@ fn refined(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdi
         if run.max_buffer.is_some_and(|most| k > most) {
             return Verdict::Unknown(vec![Reason::OrderMatters(k.checked_sub(1))]);
         }
-        found = forwards(task, run, k, statistics);
+        found = forwards(task, run, k, &machine.keeping(k), statistics);
         next = k + 1;
     }
 }
 
 /// Decides with multisets, backwards.
 fn multisets(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Found {
-    let view = match Backward::multisets(task.program) {
+    // Where nothing is buffered there is nothing to forget.
+    let (view, stores) = match task.model.buffers() {
+        true => (Backward::multisets(task.program), Stores::Counted),
+        false => (Backward::new(task.program, task.model), Stores::InOrder),
+    };
+    let view = match view {
         Ok(view) => view,
         Err(unbounded) => return unknown(Reason::NotFinite(unbounded.span)),
     };
     statistics.method = Some("multiset");
-    let (ending, elements) = go_back(&view, Stores::Counted, run);
+    let (ending, elements) = go_back(&view, stores, run);
     statistics.states = elements;
     match ending {
         Ending::Proved(certificate) => Found::Verdict(Verdict::Safe(certificate)),
@@ -120,12 +137,14 @@ fn multisets(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Fou
 }
 
 /// Explores the machine that keeps the k oldest stores in order.
-fn forwards(task: &Task<'_>, run: &Run<'_>, k: usize, statistics: &mut Statistics) -> Found {
-    let machine = match Pooled::new(task.program, task.model, k) {
-        Ok(machine) => machine,
-        Err(unbounded) => return unknown(Reason::NotFinite(unbounded.span)),
-    };
-    let mut system = Stepping::hunting(Stepper::new(&machine));
+fn forwards(
+    task: &Task<'_>,
+    run: &Run<'_>,
+    k: usize,
+    machine: &Pooled<'_>,
+    statistics: &mut Statistics,
+) -> Found {
+    let mut system = Stepping::hunting(Stepper::new(machine));
     let limits = Limits {
         order: Order::Breadth,
         depth: None,
@@ -161,14 +180,12 @@ fn forwards(task: &Task<'_>, run: &Run<'_>, k: usize, statistics: &mut Statistic
 }
 
 /// The least k from `from` on whose machine cannot follow a run.
-fn finer(task: &Task<'_>, run: &Run<'_>, from: usize, trace: &Trace) -> Result<usize, Reason> {
-    let stores = trace.steps.iter().filter(|step| step.event.drain(task.program).is_some()).count();
+fn finer(machine: &Pooled<'_>, run: &Run<'_>, from: usize, trace: &Trace) -> Result<usize, Reason> {
+    let stores = trace.steps.iter().filter(|step| step.event.drain(machine.program()).is_some()).count();
     for k in from..=stores {
-        let progress = evidence::Progress { phase: "refining", bound: Some(k), ..Default::default() };
+        let progress = Progress { phase: "refining", bound: Some(k), ..Progress::default() };
         run.monitor.observe(&progress).map_err(Reason::Stopped)?;
-        let machine = Pooled::new(task.program, task.model, k);
-        let machine = machine.map_err(|unbounded| Reason::NotFinite(unbounded.span))?;
-        if !follows(&machine, trace) {
+        if !follows(&machine.keeping(k), trace) {
             return Ok(k);
         }
     }

@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 const PATIENCE: usize = 64;
 
 /// What going back from an element costs, compared with exploring a state.
-const WORK: usize = 16;
+const WORK: usize = 24;
 
 /// The engine.
 pub struct Complete;

@@ -21,6 +21,7 @@ const MOST_VALUES: usize = 62;
 
 /// The machine of a memory model that forgets the order of all but the oldest stores of a queue.
 pub struct Pooled<'p> {
+    program: &'p Program,
     inner: Buffered<'p>,
     /// By variable.
     values: Vec<Vec<i64>>,
@@ -34,8 +35,13 @@ impl<'p> Pooled<'p> {
         if let Some((variable, _)) = large {
             return Err(Unbounded { span: variable.span });
         }
-        let recall = Recall { k, keep: Keep::Oldest, forgotten: Forgotten::Pools };
-        Ok(Pooled { inner: Buffered::recalling(program, model, recall), values })
+        Ok(Pooled { program, inner: forgetful(program, model, k), values })
+    }
+
+    /// The same with another k; values need not be found again.
+    pub fn keeping(&self, k: usize) -> Pooled<'p> {
+        let inner = forgetful(self.program, self.inner.model(), k);
+        Pooled { program: self.program, inner, values: self.values.clone() }
     }
 
     /// The members of a pool of a variable.
@@ -84,6 +90,10 @@ impl<'p> Pooled<'p> {
             Source::Any(_) => out.push(step),
         }
     }
+}
+
+fn forgetful(program: &Program, model: Model, k: usize) -> Buffered<'_> {
+    Buffered::recalling(program, model, Recall { k, keep: Keep::Oldest, forgotten: Forgotten::Pools })
 }
 
 impl Machine for Pooled<'_> {

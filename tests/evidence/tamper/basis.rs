@@ -2,7 +2,7 @@
 
 use engine::{Complete, Engine, Run};
 use evidence::{
-    BasisFlaw, BasisProof, Certificate, Form, Ignore, Rejected, Task, Verdict, check, check_file,
+    BasisFlaw, BasisProof, Certificate, Form, Ignore, Rejected, Stores, Task, Verdict, check, check_file,
     write_evidence,
 };
 use fastrand::Rng;
@@ -96,7 +96,7 @@ fn no_element_of_a_basis_can_be_left_out() {
                 other => panic!("{other:?}"),
             }
         }
-        let nothing = BasisProof { elements: Vec::new() };
+        let nothing = BasisProof { stores: Stores::InOrder, elements: Vec::new() };
         assert_eq!(accepted(&task, &nothing), Err(Rejected::Basis(BasisFlaw::ViolationMissing)));
     }
     assert!(flaws.contains(&BasisFlaw::ViolationMissing));
@@ -127,7 +127,7 @@ fn an_unsafe_program_has_no_basis() {
         }
         at += 1;
     }
-    let all = BasisProof { elements };
+    let all = BasisProof { stores: Stores::InOrder, elements };
     assert!(matches!(accepted(&other, &all), Err(Rejected::Basis(BasisFlaw::Starts(_)))));
     let mut without = all;
     without.elements.retain(|element| !view.may_start(element));

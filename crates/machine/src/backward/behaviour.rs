@@ -11,7 +11,7 @@
 //! are named by the last of such a chain, unless a property tells the two apart.
 
 use super::Unbounded;
-use super::finite::{LoadedStep, Values};
+use super::finite::{LoadedStep, Part, Values};
 use indexmap::IndexSet;
 use program::{Edge, EdgeId, Fence, Liveness, Loc, Op, Place, Program, RegId, Thread, ThreadId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -183,6 +183,8 @@ struct Draft<'p> {
     thread: &'p Thread,
     liveness: &'p Liveness,
     states: IndexSet<LocalState, FxBuildHasher>,
+    /// The operations of edges, compiled.
+    parts: FxHashMap<EdgeId, Box<[Part]>>,
     /// By state and edge: how many values its loads had when it was taken last, and what came of it.
     taken: FxHashMap<(u16, EdgeId), (usize, Vec<Act>)>,
 }
@@ -193,7 +195,7 @@ impl<'p> Draft<'p> {
         let mut states = IndexSet::default();
         let registers = liveness.at(id, thread.entry()).iter().map(|_| 0).collect();
         states.insert(LocalState { loc: thread.entry(), registers });
-        Draft { id, thread, liveness, states, taken: FxHashMap::default() }
+        Draft { id, thread, liveness, states, parts: FxHashMap::default(), taken: FxHashMap::default() }
     }
 
     /// Takes every edge that may lead to something new; whether anything was taken.
@@ -227,7 +229,8 @@ impl<'p> Draft<'p> {
         }
         let live = self.liveness.at(self.id, edge.to);
         let unread = |register: RegId| live.binary_search(&register).is_err();
-        let steps = values.perform(edge, registers, &unread)?;
+        let parts = self.parts.entry(id).or_insert_with(|| Part::of(edge));
+        let steps = values.perform(edge, parts, registers, &unread)?;
         let mut acts = Vec::new();
         for step in steps {
             let kind = self.kind(edge, &step, values)?;

@@ -2,9 +2,10 @@
 
 use super::Unbounded;
 use super::behaviour::Fact;
+use crate::code::{Code, Test};
 use indexmap::IndexSet;
 use num_traits::ToPrimitive;
-use program::{Cond, Domain, Edge, Expr, Int, Op, Program, RegId, Span, ThreadId, VarId};
+use program::{Domain, Edge, Op, Program, RegId, Span, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
 use std::cell::Cell;
 
@@ -12,7 +13,7 @@ use std::cell::Cell;
 const MOST_VALUES: usize = 256;
 
 /// Who takes more operations than this to find all values is not taken to have finitely many.
-const MOST_WORK: usize = 1_000_000;
+const MOST_WORK: usize = 200_000;
 
 /// The values that variables may have, as far as they are known.
 pub(super) struct Values {
@@ -137,16 +138,43 @@ impl Values {
     pub(super) fn perform(
         &self,
         edge: &Edge,
+        parts: &[Part],
         registers: Vec<i64>,
         unread: &dyn Fn(RegId) -> bool,
     ) -> Result<Vec<LoadedStep>, Unbounded> {
-        let mut parts = Vec::new();
-        edge.op.for_each_part(&mut |part| parts.push(part));
         let start = LoadedStep { registers, reads: Vec::new(), writes: Vec::new(), choice: None };
         let mut out = Vec::new();
         let work = Work { values: self, span: edge.span, unread, alone: parts.len() == 1 };
-        work.perform(&parts, start, &mut out)?;
+        work.perform(parts, start, &mut out)?;
         Ok(out)
+    }
+}
+
+/// An operation, compiled to 64-bit values.
+pub(super) enum Part {
+    Nothing,
+    Assign(RegId, Code<RegId>),
+    Assume(Test<RegId>),
+    Havoc(RegId, Domain),
+    Load(RegId, VarId),
+    Store(VarId, Code<RegId>),
+}
+
+impl Part {
+    /// The operations of an edge, one after the other.
+    pub(super) fn of(edge: &Edge) -> Box<[Part]> {
+        let mut parts = Vec::new();
+        edge.op.for_each_part(&mut |part| {
+            parts.push(match part {
+                Op::Assign(register, value) => Part::Assign(*register, Code::compile(value, &|r| *r)),
+                Op::Assume(cond) => Part::Assume(Test::compile(cond, &|r| *r)),
+                Op::Havoc(register, domain) => Part::Havoc(*register, domain.clone()),
+                Op::Load(register, variable) => Part::Load(*register, *variable),
+                Op::Store(variable, value) => Part::Store(*variable, Code::compile(value, &|r| *r)),
+                Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock | Op::Block { .. } => Part::Nothing,
+            });
+        });
+        parts.into()
     }
 }
 
@@ -167,7 +195,7 @@ impl Work<'_> {
     /// Performs the parts one after the other; every value that is loaded or chosen is a case.
     fn perform(
         &self,
-        parts: &[&Op],
+        parts: &[Part],
         mut step: LoadedStep,
         out: &mut Vec<LoadedStep>,
     ) -> Result<(), Unbounded> {
@@ -181,15 +209,15 @@ impl Work<'_> {
             return Ok(());
         };
         match part {
-            Op::Assign(register, value) => {
+            Part::Assign(register, value) => {
                 step.registers[register.index()] = self.eval(value, &step.registers)?;
             }
-            Op::Assume(cond) => {
+            Part::Assume(cond) => {
                 if !self.holds(cond, &step.registers)? {
                     return Ok(());
                 }
             }
-            Op::Havoc(register, domain) => {
+            Part::Havoc(register, domain) => {
                 let dead = (self.unread)(*register);
                 let values = if dead { None } else { Some(list(domain).ok_or_else(|| self.unbounded())?) };
                 for value in values.iter().flatten() {
@@ -199,13 +227,13 @@ impl Work<'_> {
                 }
                 return if dead { self.perform(rest, step.with(*register, 0), out) } else { Ok(()) };
             }
-            Op::Load(register, variable) => return self.load(*register, *variable, rest, step, out),
-            Op::Store(variable, value) => {
+            Part::Load(register, variable) => return self.load(*register, *variable, rest, step, out),
+            Part::Store(variable, value) => {
                 let value = self.eval(value, &step.registers)?;
                 step.writes.retain(|(written, _)| written != variable);
                 step.writes.push((*variable, value));
             }
-            Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock | Op::Block { .. } => {}
+            Part::Nothing => {}
         }
         self.perform(rest, step, out)
     }
@@ -214,7 +242,7 @@ impl Work<'_> {
         &self,
         register: RegId,
         variable: VarId,
-        rest: &[&Op],
+        rest: &[Part],
         step: LoadedStep,
         out: &mut Vec<LoadedStep>,
     ) -> Result<(), Unbounded> {
@@ -233,13 +261,12 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn eval(&self, value: &Expr<RegId>, registers: &[i64]) -> Result<i64, Unbounded> {
-        let value = value.eval(&|register| Int::from(registers[register.index()]));
-        value.ok().and_then(|value| value.to_i64()).ok_or_else(|| self.unbounded())
+    fn eval(&self, value: &Code<RegId>, registers: &[i64]) -> Result<i64, Unbounded> {
+        value.eval(&|register| registers[register.index()]).ok_or_else(|| self.unbounded())
     }
 
-    fn holds(&self, cond: &Cond<RegId>, registers: &[i64]) -> Result<bool, Unbounded> {
-        cond.eval(&|register| Int::from(registers[register.index()])).map_err(|_| self.unbounded())
+    fn holds(&self, cond: &Test<RegId>, registers: &[i64]) -> Result<bool, Unbounded> {
+        cond.eval(&|register| registers[register.index()]).ok_or_else(|| self.unbounded())
     }
 }
 
