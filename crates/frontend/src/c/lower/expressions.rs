@@ -485,7 +485,7 @@ impl Lowerer<'_, '_> {
                 let next = self.place();
                 let (first_yes, first_no) = if *and { (next, no) } else { (yes, next) };
                 match self.branch(a, first_yes, first_no)? {
-                    Some(value) if value != *and => return Ok(Some(value)),
+                    Some(value) if value != *and => Ok(Some(value)),
                     decided => {
                         self.at = next;
                         let before = self.known.clone();
