@@ -1,5 +1,6 @@
 //! What engines answer: verdicts, fences, robustness, limits.
 
+mod c_programs;
 mod cegar;
 mod cegar_limits;
 mod cegar_unbounded;
