@@ -1,6 +1,7 @@
 //! What engines answer: verdicts, fences, robustness, limits.
 
 mod buffers;
+mod c_programs;
 mod cegar;
 mod cegar_limits;
 mod cegar_unbounded;

@@ -152,7 +152,7 @@ const HOLD: &[&str] = &[
     "const char *s = \"ab\\n\"; assert(s[0] == 'a' && s[2] == 10 && s[3] == 0); assert(sizeof(\"abc\") == 4);",
     "static int n = 3; n++; assert(n == 4); assert(next() == 1 && next() == 2);",
     "int *p = &g; *p = 5; assert(g == 5); int **q = &p; **q += 1; assert(g == 6); p = 0; assert(!p && p == NULL);",
-    "long n = 0; for (long i = 0; i < 10; i++) n += i & 1 ? i : -i; assert(n == 5); int k = 3; k <<= 2; k ^= 5; assert(k == 9);",
+    "int n = 0; for (short i = 0; i < 10; i++) n += i & 1 ? i : -i; assert(n == 5); int k = 3; k <<= 2; k ^= 5; assert(k == 9);",
     "union u { int i; } v; v.i = 3; assert(v.i == 3); struct { unsigned b : 3; } f = { 5 }; f.b += 2; assert(f.b == 7);",
 ];
 
@@ -266,7 +266,7 @@ fn what_is_not_read_is_an_error_with_a_place() {
         ("#error stop\n", "stop"),
         ("int f(void) { return 1; }", "main"),
         ("int main(void) { return x; }", "`x`"),
-        ("#define M(a) a +\nint main(void) { return M(1); }", "in the macro `M`"),
+        ("#define M(a) (a + )\nint main(void) { return M(1); }", "in the macro `M`"),
     ] {
         let error = errors(text);
         assert!(error.message.contains(words), "{text}: {error:?}");

@@ -2,7 +2,7 @@
 
 use super::Unbounded;
 use super::behaviour::Fact;
-use crate::code::{Code, Test};
+use crate::code::{CompiledCond, CompiledExpr};
 use indexmap::IndexSet;
 use num_traits::ToPrimitive;
 use program::{Domain, Edge, Op, Program, RegId, Span, ThreadId, VarId};
@@ -153,11 +153,11 @@ impl Values {
 /// An operation, compiled to 64-bit values.
 pub(super) enum Part {
     Nothing,
-    Assign(RegId, Code<RegId>),
-    Assume(Test<RegId>),
+    Assign(RegId, CompiledExpr<RegId>),
+    Assume(CompiledCond<RegId>),
     Havoc(RegId, Domain),
     Load(RegId, VarId),
-    Store(VarId, Code<RegId>),
+    Store(VarId, CompiledExpr<RegId>),
 }
 
 impl Part {
@@ -166,11 +166,11 @@ impl Part {
         let mut parts = Vec::new();
         edge.op.for_each_part(&mut |part| {
             parts.push(match part {
-                Op::Assign(register, value) => Part::Assign(*register, Code::compile(value, &|r| *r)),
-                Op::Assume(cond) => Part::Assume(Test::compile(cond, &|r| *r)),
+                Op::Assign(register, value) => Part::Assign(*register, CompiledExpr::compile(value, &|r| *r)),
+                Op::Assume(cond) => Part::Assume(CompiledCond::compile(cond, &|r| *r)),
                 Op::Havoc(register, domain) => Part::Havoc(*register, domain.clone()),
                 Op::Load(register, variable) => Part::Load(*register, *variable),
-                Op::Store(variable, value) => Part::Store(*variable, Code::compile(value, &|r| *r)),
+                Op::Store(variable, value) => Part::Store(*variable, CompiledExpr::compile(value, &|r| *r)),
                 Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock | Op::Block { .. } => Part::Nothing,
             });
         });
@@ -261,11 +261,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn eval(&self, value: &Code<RegId>, registers: &[i64]) -> Result<i64, Unbounded> {
+    fn eval(&self, value: &CompiledExpr<RegId>, registers: &[i64]) -> Result<i64, Unbounded> {
         value.eval(&|register| registers[register.index()]).ok_or_else(|| self.unbounded())
     }
 
-    fn holds(&self, cond: &Test<RegId>, registers: &[i64]) -> Result<bool, Unbounded> {
+    fn holds(&self, cond: &CompiledCond<RegId>, registers: &[i64]) -> Result<bool, Unbounded> {
         cond.eval(&|register| registers[register.index()]).ok_or_else(|| self.unbounded())
     }
 }

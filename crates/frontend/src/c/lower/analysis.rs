@@ -11,7 +11,7 @@ use program::{Cond, Domain, Expr, Op, RegId, VarId};
 use std::collections::BTreeSet;
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
-const PATIENCE: usize = 4;
+const PATIENCE: usize = 2;
 /// Places times registers beyond which nothing is computed.
 const LARGEST: usize = 4_000_000;
 

@@ -18,8 +18,9 @@ pub(super) fn of(world: &mut World<'_>, function: &Rc<Function>) -> Rc<HashSet<R
     names
 }
 
-/// The names that a statement may change, itself or in functions that it calls.
-pub(super) fn by(world: &mut World<'_>, statement: &Stmt) -> HashSet<Rc<str>> {
+/// The names that a statement may change, itself or in functions that it calls, and all names that it
+/// mentions there.
+pub(super) fn by(world: &mut World<'_>, statement: &Stmt) -> (HashSet<Rc<str>>, HashSet<Rc<str>>) {
     let mut names = HashSet::new();
     in_statement(statement, &mut names);
     let unit = world.unit;
@@ -33,7 +34,7 @@ pub(super) fn by(world: &mut World<'_>, statement: &Stmt) -> HashSet<Rc<str>> {
             function.body.iter().for_each(|inner| walk(inner, &mut |expr| mentioned(expr, &mut waiting)));
         }
     }
-    names
+    (names, seen)
 }
 
 fn mentioned(expr: &Expr, names: &mut Vec<Rc<str>>) {

@@ -164,11 +164,30 @@ impl Lowerer<'_, '_> {
             return Err(self.error(token, "this is no pointer"));
         };
         let spot = match pointer.value {
-            Value::Address(inside) => Spot::Inside(inside),
+            Value::Address(inside) => {
+                self.check_size(&inside, &ty, token)?;
+                Spot::Inside(inside)
+            }
             Value::Number(address) => Spot::At(address),
             _ => return Err(self.error(token, "this is no pointer to an object")),
         };
         Ok(Place { spot, ty, token })
+    }
+
+    /// Cells are not bytes, so a pointer to another type must be to one of the same size.
+    fn check_size(&self, inside: &Inside, ty: &Type, token: u32) -> Lowered<()> {
+        let types = &self.world.objects[inside.object].types;
+        let fits = |cell: &Type| self.same_size(cell, ty);
+        if !ty.is_scalar() || inside.table.iter().all(|(_, at)| types.get(*at).is_none_or(fits)) {
+            return Ok(());
+        }
+        Err(self.error(token, "this is a part of an object, or more than one; only whole ones are read"))
+    }
+
+    /// Whether two scalars take as many bytes.
+    pub fn same_size(&self, a: &Type, b: &Type) -> bool {
+        let records = &self.world.unit.records;
+        records.size(a).map(|(size, _)| size) == records.size(b).map(|(size, _)| size)
     }
 
     /// The place that an expression names.
@@ -485,7 +504,7 @@ impl Lowerer<'_, '_> {
                 let next = self.place();
                 let (first_yes, first_no) = if *and { (next, no) } else { (yes, next) };
                 match self.branch(a, first_yes, first_no)? {
-                    Some(value) if value != *and => return Ok(Some(value)),
+                    Some(value) if value != *and => Ok(Some(value)),
                     decided => {
                         self.at = next;
                         let before = self.known.clone();

@@ -41,7 +41,7 @@ use world::{Facts, Lowered, Threaded, World};
 
 /// Rounds after which the program is too involved.
 const ROUNDS: usize = 60;
-/// Rounds after which variables that still get new values may have any.
+/// Rounds after which pointers that still get new targets may point anywhere.
 const PATIENCE: usize = 12;
 
 /// Lowers a text into a program that has only a name and a source so far.
@@ -178,16 +178,13 @@ impl World<'_> {
         let initial: Vec<Values> = self.variables.iter().map(|v| Values::only(v.initial)).collect();
         let types: Vec<(i128, i128)> = self.variables.iter().map(|v| v.range).collect();
         let found = analyse(&subjects, &arguments, &initial, &types);
+        // All that matters of a variable is whether it ever changes.
         for (variable, values) in self.variables.iter().zip(&found.variables) {
             let Some(address) = variable.address else { continue };
-            let before =
-                self.facts.variables.get(&address).cloned().unwrap_or(Values::only(variable.initial));
-            let joined = before.join(values);
-            if joined != before {
+            let constant = Values::only(variable.initial);
+            let changes = values.join(&constant) != constant;
+            if changes && self.facts.variables.insert(address, Values::ALL).is_none() {
                 self.again = true;
-                let open = round > PATIENCE;
-                let joined = if open { Values::Range(variable.range.0, variable.range.1) } else { joined };
-                self.facts.variables.insert(address, joined);
             }
         }
         self.learn_targets(threads, &found, round);

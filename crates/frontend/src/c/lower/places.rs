@@ -69,9 +69,12 @@ impl Lowerer<'_, '_> {
     /// What an address points to: one cell if it is known, else those found in earlier rounds.
     fn pointed(&mut self, address: Expr<RegId>, place: &Place) -> Lowered<Target> {
         if let Some(known) = constant(&address) {
-            let cells: Vec<(i128, Cell)> = match self.world.at_address(known) {
-                Some((object, at)) => vec![(known, self.world.objects[object].cells[at])],
-                None => Vec::new(),
+            let found = self.world.at_address(known).map(|(object, at)| (&self.world.objects[object], at));
+            let cells: Vec<(i128, Cell)> = match found {
+                Some((object, at)) if self.same_size(&object.types[at], &place.ty) => {
+                    vec![(known, object.cells[at])]
+                }
+                _ => Vec::new(),
             };
             return Ok(Target { key: address, open: cells.is_empty(), cells });
         }
@@ -82,7 +85,8 @@ impl Lowerer<'_, '_> {
         for object in &self.world.objects {
             let Some(base) = object.base else { continue };
             for (at, cell) in object.cells.iter().enumerate() {
-                if values.contains(base + at as i128) {
+                // A part of a cell, or more than one, is no object that we know.
+                if values.contains(base + at as i128) && self.same_size(&object.types[at], &place.ty) {
                     cells.push((base + at as i128, *cell));
                 }
             }

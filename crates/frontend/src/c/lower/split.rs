@@ -10,7 +10,7 @@ use program::{Expr, Int, Op, RegId, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Steps that are computed at most.
-const FUEL: usize = 20_000;
+const FUEL: usize = 100_000;
 
 /// Where main stands after its beginning.
 pub(super) struct Begun {
@@ -23,44 +23,43 @@ pub(super) struct Begun {
 
 /// Computes main's beginning. `initial` are the variables' values, `others` what other threads touch.
 pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], others: &BTreeSet<VarId>) -> Begun {
-    let memory = initial.iter().enumerate().map(|(at, value)| (VarId::new(at), Int::from(*value))).collect();
-    let start = Begun { at: entry, registers: HashMap::new(), memory, running: BTreeMap::new() };
+    let start = || Begun {
+        at: entry,
+        registers: HashMap::new(),
+        memory: initial.iter().enumerate().map(|(at, value)| (VarId::new(at), Int::from(*value))).collect(),
+        running: BTreeMap::new(),
+    };
     let leaving = graph.leaving();
-    let mut now = Running { begun: start, others };
-    let first = now.begun.copy();
+    let mut now = Running { begun: start(), others };
     for _ in 0..FUEL {
         let place = now.begun.at;
         if graph.failures.contains_key(&place) || leaving[place].is_empty() {
             break;
         }
-        let enabled: Vec<(usize, Begun)> = leaving[place]
-            .iter()
-            .filter_map(|&arrow| Some((arrow, now.after(&graph.arrows[arrow].step)?)))
-            .collect();
-        let all_known = leaving[place].iter().all(|&arrow| now.decides(&graph.arrows[arrow].step));
-        let ([(arrow, _)], true) = (enabled.as_slice(), all_known) else { break };
-        let to = graph.arrows[*arrow].to;
-        for (_, next) in enabled {
-            now.begun = Begun { at: to, ..next };
+        if !leaving[place].iter().all(|&arrow| now.decides(&graph.arrows[arrow].step)) {
+            break;
         }
+        let enabled = leaving[place].iter().filter_map(|&arrow| {
+            let arrow = &graph.arrows[arrow];
+            Some((arrow.to, now.after(&arrow.step)?))
+        });
+        let mut enabled: Vec<(At, Change)> = enabled.collect();
+        let (Some((to, change)), true) = (enabled.pop(), enabled.is_empty()) else { break };
+        now.begun.at = to;
+        now.begun.registers.extend(change.registers);
+        now.begun.memory.extend(change.memory);
+        now.begun.running.extend(change.started);
     }
     // Nothing was started: main is all there is, and keeps its beginning.
-    if now.begun.running.is_empty() { first } else { now.begun }
+    if now.begun.running.is_empty() { start() } else { now.begun }
 }
 
-impl Begun {
-    fn copy(&self) -> Begun {
-        Begun {
-            at: self.at,
-            registers: self.registers.clone(),
-            memory: self.memory.clone(),
-            running: self.running.clone(),
-        }
-    }
-
-    fn value(&self, expr: &Expr<RegId>) -> Option<Int> {
-        expr.eval(&|register| self.registers.get(register).cloned().unwrap_or_default()).ok()
-    }
+/// What a step changes.
+#[derive(Default)]
+struct Change {
+    registers: HashMap<RegId, Int>,
+    memory: HashMap<VarId, Int>,
+    started: Option<(usize, Option<Int>)>,
 }
 
 /// Main, and what others touch.
@@ -95,50 +94,59 @@ impl Running<'_> {
         self.begun.running.is_empty() || !self.others.contains(&variable)
     }
 
-    /// What a step leads to; nothing if it cannot be taken, or if that is not certain.
-    fn after(&self, step: &Step) -> Option<Begun> {
-        let mut next = self.begun.copy();
+    /// What a step that is decided changes; nothing if it cannot be taken.
+    fn after(&self, step: &Step) -> Option<Change> {
+        let mut change = Change::default();
         match step {
             Step::Op(op) => {
-                let mut possible = self.decides(step);
-                op.for_each_part(&mut |part| possible = possible && apply(&mut next, part));
-                possible.then_some(next)
+                let mut possible = true;
+                op.for_each_part(&mut |part| possible = possible && self.apply(&mut change, part).is_some());
+                possible.then_some(change)
             }
             Step::Start(instance, argument) => {
                 let argument = match argument {
-                    Some(argument) => Some(next.value(argument)?),
+                    Some(argument) => Some(self.value(&change, argument)?),
                     None => None,
                 };
-                next.running.insert(*instance, argument);
-                Some(next)
+                change.started = Some((*instance, argument));
+                Some(change)
             }
-            Step::Begin(None) => Some(next),
+            Step::Begin(None) => Some(change),
             _ => None,
         }
     }
-}
 
-fn apply(next: &mut Begun, op: &Op) -> bool {
-    match op {
-        Op::Assign(register, expr) => match next.value(expr) {
-            Some(value) => drop(next.registers.insert(*register, value)),
-            None => return false,
-        },
-        Op::Load(register, variable) => {
-            let value = next.memory.get(variable).cloned().unwrap_or_default();
-            next.registers.insert(*register, value);
-        }
-        Op::Store(variable, expr) => match next.value(expr) {
-            Some(value) => drop(next.memory.insert(*variable, value)),
-            None => return false,
-        },
-        Op::Assume(cond) => {
-            let value =
-                cond.eval(&|register: &RegId| next.registers.get(register).cloned().unwrap_or_default());
-            return value == Ok(true);
-        }
-        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
-        Op::Havoc(..) | Op::Block { .. } => return false,
+    fn register(&self, change: &Change, register: RegId) -> Int {
+        let known = change.registers.get(&register).or_else(|| self.begun.registers.get(&register));
+        known.cloned().unwrap_or_default()
     }
-    true
+
+    fn value(&self, change: &Change, expr: &Expr<RegId>) -> Option<Int> {
+        expr.eval(&|register| self.register(change, *register)).ok()
+    }
+
+    fn apply(&self, change: &mut Change, op: &Op) -> Option<()> {
+        match op {
+            Op::Assign(register, expr) => {
+                let value = self.value(change, expr)?;
+                change.registers.insert(*register, value);
+            }
+            Op::Load(register, variable) => {
+                let value = change.memory.get(variable).or_else(|| self.begun.memory.get(variable));
+                let value = value.cloned().unwrap_or_default();
+                change.registers.insert(*register, value);
+            }
+            Op::Store(variable, expr) => {
+                let value = self.value(change, expr)?;
+                change.memory.insert(*variable, value);
+            }
+            Op::Assume(cond) => {
+                let holds = cond.eval(&|register: &RegId| self.register(change, *register));
+                return (holds == Ok(true)).then_some(());
+            }
+            Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
+            Op::Havoc(..) | Op::Block { .. } => return None,
+        }
+        Some(())
+    }
 }

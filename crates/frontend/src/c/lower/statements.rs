@@ -10,6 +10,7 @@ use super::value::{Inside, Place, Spot, Typed, number};
 use super::world::{Cell, Lowered};
 use crate::c::ast::{Declaration, Expr, For, Init, Stmt, StmtKind, Storage};
 use crate::c::limits;
+use crate::c::types::Type;
 use program::{Cond, Fence, Op, Relation};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -299,16 +300,23 @@ impl Lowerer<'_, '_> {
 
     /// Forgets what a loop may change: what it assigns to by name, and what pointers lead to.
     fn forget_assigned(&mut self, whole: &Stmt) {
-        let names = assigned::by(self.world, whole);
+        let (names, mentioned) = assigned::by(self.world, whole);
         let mut changed: HashSet<Cell> = HashSet::new();
         for object in self.world.objects.iter().filter(|object| object.pointed) {
             changed.extend(object.cells.iter().copied());
         }
-        for name in &names {
-            if let Some(Local::Object(object, _)) = self.local(name) {
+        // An array that is only mentioned may become a pointer there.
+        let whole = |ty: &Type| !ty.is_scalar();
+        for name in &mentioned {
+            let may_change = names.contains(name);
+            if let Some(Local::Object(object, ty)) = self.local(name)
+                && (may_change || whole(&ty))
+            {
                 changed.extend(self.world.objects[object].cells.iter().copied());
             }
-            if let Some(object) = self.world.globals.get(name) {
+            if let Some(object) = self.world.globals.get(name)
+                && (may_change || whole(&self.world.global_types[name]))
+            {
                 changed.extend(self.world.objects[*object].cells.iter().copied());
             }
         }
@@ -462,13 +470,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Gives an object its initial value; what a list leaves out is 0.
-    pub fn initialise(
-        &mut self,
-        object: usize,
-        ty: &crate::c::types::Type,
-        init: Option<&Init>,
-        token: u32,
-    ) -> Lowered<()> {
+    pub fn initialise(&mut self, object: usize, ty: &Type, init: Option<&Init>, token: u32) -> Lowered<()> {
         let whole = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
         if let Some(Init::Value(value)) = init
             && !matches!(*ty.kind, crate::c::types::TypeKind::Array(..))

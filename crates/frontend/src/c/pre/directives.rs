@@ -103,11 +103,7 @@ impl Preprocessor<'_> {
                     self.reading.last_mut().map(|reading| reading.sections.pop());
                     return Ok(());
                 }
-                "else" | "elif" | "elifdef" | "elifndef" => {
-                    if self.takes(word, rest)? {
-                        return Ok(());
-                    }
-                }
+                "else" | "elif" | "elifdef" | "elifndef" if self.takes(word, rest)? => return Ok(()),
                 _ => {}
             }
         }

@@ -17,6 +17,9 @@ pub(super) struct Macro {
     body: Vec<Token>,
 }
 
+/// The arguments of a call and its closing parenthesis.
+type Called = (Vec<Vec<Token>>, Token);
+
 /// Macros that change from place to place.
 const CHANGING: &[&str] = &["__FILE__", "__LINE__", "__COUNTER__", "__BASE_FILE__", "__INCLUDE_LEVEL__"];
 
@@ -147,7 +150,7 @@ impl Preprocessor<'_> {
         name: &Token,
         wanted: usize,
         variadic: bool,
-    ) -> Result<Option<(Vec<Vec<Token>>, Token)>, Diagnostic> {
+    ) -> Result<Option<Called>, Diagnostic> {
         match self.next_raw()? {
             Some(token) if token.is("(") => {}
             Some(token) => {
