@@ -3,7 +3,7 @@
 
 use crate::support::corpus::{corpus, read};
 use crate::support::models::models;
-use crate::support::random;
+use crate::support::{random, texts};
 
 use engine::{BufferAbstraction, Buffers, Engine, Explicit, Run};
 use evidence::{Certificate, Ignore, MostStates, PoolProof, Reason, Task, Verdict, check};
@@ -44,9 +44,8 @@ fn each_abstraction_proves_what_its_author_says() {
         ("thesis_3_3", "pso", Set, "safe"),
         ("thesis_3_3", "tso", Multiset, "safe"),
         ("thesis_3_3", "tso", Auto, "safe"),
-        ("thesis_3_7", "tso", Set, "unknown"),
-        ("thesis_3_7", "tso", Oldest(1), "unknown"),
-        ("thesis_3_7", "tso", Oldest(2), "unknown"),
+        // Ours know one store from several, so a single one does not come twice.
+        ("thesis_3_7", "tso", Set, "safe"),
         ("thesis_3_7", "tso", Oldest(3), "safe"),
         ("thesis_3_7", "tso", Multiset, "safe"),
         ("thesis_3_7", "pso", Multiset, "safe"),
@@ -67,10 +66,22 @@ fn each_abstraction_proves_what_its_author_says() {
     }
 }
 
+/// As the thesis says of its Fig. 3.7, where one store is too few for us: sets forget how often.
+const TWICE: &str = "shared x, y, z; thread P { x = 1; y = 1; z = 1; z = 1; } \
+    thread Q { await z == 1; z = 0; fence; await z == 1; z = 0; fence; await z == 1; bad: skip; } never Q@bad;";
+
+#[test]
+fn counting_proves_what_short_queues_do_not() {
+    let program = texts::read(TWICE).expect("a program");
+    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let found = KINDS.map(|buffers| asked(&task, buffers));
+    assert_eq!(found, ["unknown", "safe", "unknown", "unknown", "safe", "safe"], "{KINDS:?}");
+}
+
 #[test]
 fn too_coarse_an_abstraction_says_so() {
-    let reasons = |name: &str, buffers| {
-        let program = program(name);
+    let reasons = |text: &str, buffers| {
+        let program = if text == TWICE { texts::read(text).expect("a program") } else { program(text) };
         let task = Task::safe(&program, model_named("tso").expect("known"));
         match verdict(&task, buffers, 200_000) {
             Verdict::Unknown(reasons) => reasons,
@@ -78,7 +89,7 @@ fn too_coarse_an_abstraction_says_so() {
         }
     };
     assert_eq!(reasons("mp", BufferAbstraction::Set), [Reason::OrderMatters(Some(0))]);
-    assert_eq!(reasons("thesis_3_7", BufferAbstraction::Oldest(1)), [Reason::OrderMatters(Some(1))]);
+    assert_eq!(reasons(TWICE, BufferAbstraction::Oldest(1)), [Reason::OrderMatters(Some(1))]);
     assert_eq!(reasons("mp", BufferAbstraction::Multiset), [Reason::OrderMatters(None)]);
 }
 

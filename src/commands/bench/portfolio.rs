@@ -167,7 +167,8 @@ fn details(rows: &[EngineComparison]) -> BenchTable {
     };
     let line = |row: &EngineComparison| {
         let mut cells: Vec<BenchCell> = vec![row.what.as_str().into(), row.verdict.into(), row.winner.into()];
-        cells.extend(["explicit", "gaps", "cegar", "lazy"].map(|name| alone(row, name)));
+        let names = ["explicit", "gaps", "cegar", "lazy", "buffers", "complete"];
+        cells.extend(names.map(|name| alone(row, name)));
         cells.push(BenchCell::Milliseconds(row.one.cpu));
         cells.push(BenchCell::Milliseconds(row.several.cpu));
         cells.push(row.best(|asked| asked.wall).map_or(BenchCell::Missing, BenchCell::Milliseconds));
@@ -184,6 +185,8 @@ fn details(rows: &[EngineComparison]) -> BenchTable {
             "gaps",
             "cegar",
             "lazy",
+            "buffers",
+            "complete",
             "portfolio, 1 thread",
             "portfolio, 2 threads",
             "best engine, elapsed",

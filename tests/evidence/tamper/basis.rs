@@ -29,7 +29,7 @@ const SUBJECTS: &[(&str, &str)] = &[
     ),
     (
         "pso",
-        "shared x; thread P { let a; atomic { a = x; x = a + 1 - x; } } thread Q { loop { x = 1; x = 0; } } \
+        "shared x; thread P { let a; atomic { a = x; x = 1 - a; } } thread Q { loop { x = 1; x = 0; } } \
              never P.a > 1;",
     ),
     (
