@@ -5,34 +5,33 @@ use frontend::{COptions, Loader, Overflow};
 
 /// How C is read.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "C")]
 pub struct CInput {
     /// A folder for headers
-    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    #[arg(short = 'I', long = "include", value_name = "DIR", help_heading = "C")]
     pub include: Vec<String>,
 
     /// A macro that is not defined
-    #[arg(short = 'U', long = "undefine", value_name = "NAME")]
+    #[arg(short = 'U', long = "undefine", value_name = "NAME", help_heading = "C")]
     pub undefine: Vec<String>,
 
     /// What happens to results that do not fit into their type [default: assume]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", help_heading = "C")]
     pub overflow: Option<OnOverflow>,
 
     /// What a release store orders under PSO [default: fence]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", help_heading = "C")]
     pub pso_release: Option<ReleaseStore>,
 
     /// What a seq_cst store is [default: fence]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", help_heading = "C")]
     pub seq_cst_store: Option<SeqCstStore>,
 
     /// A function without a body does nothing and gives any value
-    #[arg(long, visible_alias = "havoc", value_name = "FUNCTION")]
+    #[arg(long, visible_alias = "havoc", value_name = "FUNCTION", help_heading = "C")]
     pub pure: Vec<String>,
 
     /// How `fence` writes a full fence [default: as the file does]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = "C")]
     pub fence_text: Option<String>,
 }
 

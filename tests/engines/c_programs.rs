@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// States per question: enough for most programs, and the same on every machine.
-const STATES: usize = 2000;
+const STATES: usize = 10_000;
 
 fn c() -> &'static Frontend {
     FRONTENDS.iter().find(|frontend| frontend.name == "c").expect("registered")

@@ -156,7 +156,11 @@ impl Lowerer<'_, '_> {
         if let ("max" | "umax" | "min" | "umin", true, [pointer, value, ..]) = (word, old, arguments) {
             let place = self.operand(pointer)?;
             let value = self.operand_value(value, &place.ty)?;
-            return self.keep_extreme(&place, &value, word.ends_with("max")).map(Some);
+            let mask = match *place.ty.kind {
+                TypeKind::Int { bits, .. } if word.starts_with('u') => Some((1i128 << bits) - 1),
+                _ => None,
+            };
+            return self.keep_extreme(&place, &value, word.ends_with("max"), mask).map(Some);
         }
         let update = match word {
             "swap" => Update::Swap,

@@ -101,11 +101,22 @@ impl Lowerer<'_, '_> {
         self.changed(target, None);
     }
 
-    /// The larger or smaller of the old value and another is kept; gives the old one.
-    pub fn keep_extreme(&mut self, place: &Place, by: &Over<RegId>, larger: bool) -> Lowered<Typed> {
+    /// The larger or smaller of the old value and another is kept; gives the old one. Where they are to
+    /// be compared as unsigned numbers, a mask says how wide they are.
+    pub fn keep_extreme(
+        &mut self,
+        place: &Place,
+        by: &Over<RegId>,
+        larger: bool,
+        mask: Option<i128>,
+    ) -> Lowered<Typed> {
         let (target, old, next) = (self.target(place)?, self.temporary()?, self.place());
         let relation = if larger { Relation::Lt } else { Relation::Gt };
-        let changes = Cond::compare(relation, old, by.clone());
+        let unsigned = |value: Over<RegId>| match mask {
+            Some(mask) => Over::binary(Arith::And, value, number(mask)),
+            None => value,
+        };
+        let changes = Cond::compare(relation, unsigned(Over::Leaf(old)), unsigned(by.clone()));
         let ways = [
             Way { cond: changes.clone(), new: Some(by.clone()), to: next },
             Way { cond: changes.negate(), new: None, to: next },
