@@ -10,7 +10,7 @@ use crate::predicates_file::predicates_text;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
 use crate::whole_file::write_whole;
-use engine::{Entry, Facts, Finding, Plan, plan};
+use engine::{Facts, Finding, Plan, PlanEntry, plan};
 use evidence::Task;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -64,7 +64,7 @@ pub fn explained<'p>(task: &Task<'p>, exploring: &Exploring) -> Plan<'p> {
     let engine = exploring.engine();
     let alone = |why: &str| Plan {
         facts: Facts::of(task),
-        entries: vec![Entry { engine, share: 100, why: why.to_string() }],
+        entries: vec![PlanEntry { engine, share: 100, why: why.to_string() }],
         left_out: Vec::new(),
     };
     match engine.name() {

@@ -46,7 +46,7 @@ fn reach(program: &Program, model: reference::ReferenceModel) -> Option<Reached>
 type View = (Vec<Loc>, Vec<Vec<Int>>, Vec<Int>, Option<ThreadId>, Vec<Vec<Option<(VarId, Int)>>>);
 
 fn view_of_reference(config: &Config) -> View {
-    let buffer = |buffers: &reference::Buffers| {
+    let buffer = |buffers: &reference::ReferenceBuffers| {
         let mut pending: Vec<_> = buffers.queues.iter().flatten().collect();
         // Stable: entries of one variable stay in order; a TSO queue is one epoch and unsorted.
         if buffers.queues.len() > 1 {

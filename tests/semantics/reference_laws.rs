@@ -7,8 +7,8 @@ use fastrand::Rng;
 use program::{EdgeId, Fence, FenceSet, Int, Loc, Op, Placement, Point, Program, Strength, ThreadId, VarId};
 use random::{Sketch, generate, minimise, sketch};
 use reference::{
-    Buffers, Config, Pending, Reached, ReferenceLimits, ReferenceModel, ReferenceStep, ReferenceViolation,
-    explore, initial, successors,
+    Config, Pending, Reached, ReferenceBuffers, ReferenceLimits, ReferenceModel, ReferenceStep,
+    ReferenceViolation, explore, initial, successors,
 };
 use std::collections::BTreeSet;
 
@@ -111,7 +111,7 @@ fn full_fences_behind_all_stores_restore_sc() {
 }
 
 /// The stores of a thread as one queue, if their epochs leave only one order.
-fn in_line(buffers: &Buffers) -> Option<Vec<(VarId, Int)>> {
+fn in_line(buffers: &ReferenceBuffers) -> Option<Vec<(VarId, Int)>> {
     let mut stores: Vec<&Pending> = buffers.queues.iter().flatten().collect();
     stores.sort_by_key(|store| store.epoch);
     let distinct = stores.windows(2).all(|pair| pair[0].epoch < pair[1].epoch);

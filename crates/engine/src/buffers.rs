@@ -11,7 +11,7 @@
 //! shortest ones and every one is followed by no later machine, so where there is a violation one is
 //! found: with k beyond the length of a shortest violation, a shortest run forgets nothing.
 
-use crate::complete::{Ending, go_back};
+use crate::complete::{BackwardEnding, go_back};
 use crate::search::{Ended, Limits, Order, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Run};
@@ -125,14 +125,14 @@ fn multisets(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Fou
     let (ending, elements) = go_back(&view, stores, run);
     statistics.states = elements;
     match ending {
-        Ending::Proved(certificate) => Found::Verdict(Verdict::Safe(certificate)),
-        Ending::Reached(trace) => match trace {
+        BackwardEnding::Proved(certificate) => Found::Verdict(Verdict::Safe(certificate)),
+        BackwardEnding::Reached(trace) => match trace {
             Some(trace) if replay(task.program, task.model, &trace).is_ok() => {
                 Found::Verdict(Verdict::Unsafe(trace))
             }
             trace => Found::Spurious(trace),
         },
-        Ending::Open(reason) => unknown(reason),
+        BackwardEnding::Open(reason) => unknown(reason),
     }
 }
 

@@ -48,9 +48,9 @@ fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
     };
     let (ending, elements) = go_back(&view, Stores::InOrder, run);
     let verdict = match ending {
-        Ending::Proved(certificate) => Verdict::Safe(certificate),
-        Ending::Open(reason) => unknown(reason),
-        Ending::Reached(trace) => match trace {
+        BackwardEnding::Proved(certificate) => Verdict::Safe(certificate),
+        BackwardEnding::Open(reason) => unknown(reason),
+        BackwardEnding::Reached(trace) => match trace {
             Some(trace) if replay(task.program, task.model, &trace).is_ok() => Verdict::Unsafe(trace),
             _ => unknown(Reason::NotReplayed),
         },
@@ -59,7 +59,7 @@ fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
 }
 
 /// How going backwards ended.
-pub(crate) enum Ending {
+pub(crate) enum BackwardEnding {
     /// No run starts in what leads to violations.
     Proved(Certificate),
     /// A run of the view leads to a violation; `None` if its steps do not follow each other.
@@ -69,7 +69,7 @@ pub(crate) enum Ending {
 }
 
 /// Goes backwards from the violations; how that ended, and with how many elements.
-pub(crate) fn go_back(view: &Backward<'_>, stores: Stores, run: &Run<'_>) -> (Ending, usize) {
+pub(crate) fn go_back(view: &Backward<'_>, stores: Stores, run: &Run<'_>) -> (BackwardEnding, usize) {
     let mut search = Backwards::new(view, run);
     let ended = search.start().and_then(|start| match start {
         Some(found) => Ok(Some(found)),
@@ -78,17 +78,17 @@ pub(crate) fn go_back(view: &Backward<'_>, stores: Stores, run: &Run<'_>) -> (En
     let ending = match ended {
         Ok(None) => {
             let elements = search.basis.iter().cloned().collect();
-            Ending::Proved(Certificate::Basis(BasisProof { stores, elements }))
+            BackwardEnding::Proved(Certificate::Basis(BasisProof { stores, elements }))
         }
-        Ok(Some(first)) => Ending::Reached(search.trace(first)),
-        Err(reason) => Ending::Open(reason),
+        Ok(Some(first)) => BackwardEnding::Reached(search.trace(first)),
+        Err(reason) => BackwardEnding::Open(reason),
     };
     (ending, search.basis.len())
 }
 
 /// Where an element came from.
 #[derive(Clone, Copy)]
-enum Origin {
+enum ElementOrigin {
     Violation(Violation),
     /// This step leads to that element.
     Before(Before, ElementId),
@@ -99,7 +99,7 @@ struct Backwards<'a, 'p> {
     run: &'a Run<'a>,
     basis: Basis,
     /// By element.
-    origins: Vec<Origin>,
+    origins: Vec<ElementOrigin>,
     /// The least first; of equals the one that was found first.
     waiting: BinaryHeap<Reverse<(usize, ElementId)>>,
     taken: usize,
@@ -123,7 +123,7 @@ impl<'a, 'p> Backwards<'a, 'p> {
     fn start(&mut self) -> Result<Option<ElementId>, Reason> {
         let violations = self.view.violations().map_err(|unbounded| Reason::NotFinite(unbounded.span))?;
         for (element, violation) in violations {
-            let found = self.add(element, Origin::Violation(violation));
+            let found = self.add(element, ElementOrigin::Violation(violation));
             if found.is_some() {
                 return Ok(found);
             }
@@ -132,7 +132,7 @@ impl<'a, 'p> Backwards<'a, 'p> {
     }
 
     /// Adds an element unless it is covered; says if a run starts in it.
-    fn add(&mut self, element: machine::Element, origin: Origin) -> Option<ElementId> {
+    fn add(&mut self, element: machine::Element, origin: ElementOrigin) -> Option<ElementId> {
         if self.basis.covering(self.view, &element).is_some() {
             return None;
         }
@@ -157,7 +157,7 @@ impl<'a, 'p> Backwards<'a, 'p> {
             self.taken += 1;
             self.view.predecessors(self.basis.get(id), &mut |step, element| found.push((step, element)));
             for (step, element) in found.drain(..) {
-                let starts = self.add(element, Origin::Before(step, id));
+                let starts = self.add(element, ElementOrigin::Before(step, id));
                 if starts.is_some() {
                     return Ok(starts);
                 }
@@ -174,7 +174,8 @@ impl<'a, 'p> Backwards<'a, 'p> {
             states: self.basis.len(),
             work: new * WORK,
             waiting: self.waiting.len(),
-            bytes: 2 * self.basis.bytes() + self.origins.len() * size_of::<(Origin, usize, ElementId)>(),
+            bytes: 2 * self.basis.bytes()
+                + self.origins.len() * size_of::<(ElementOrigin, usize, ElementId)>(),
             ..Progress::default()
         })
     }
@@ -185,8 +186,8 @@ impl<'a, 'p> Backwards<'a, 'p> {
         let mut at = first;
         let violation = loop {
             match self.origins[at.0 as usize] {
-                Origin::Violation(violation) => break violation,
-                Origin::Before(step, next) => {
+                ElementOrigin::Violation(violation) => break violation,
+                ElementOrigin::Before(step, next) => {
                     steps.push(step);
                     at = next;
                 }

@@ -33,13 +33,13 @@ impl Engine for Explicit {
         let k = task.buffers().then_some(round.bound);
         let statistics = Statistics { states: round.states, k, ..Default::default() };
         let verdict = match round.outcome {
-            Outcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
-            Outcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),
-            Outcome::Explored(set) if round.doubts.is_empty() => {
+            ExplorationOutcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
+            ExplorationOutcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),
+            ExplorationOutcome::Explored(set) if round.doubts.is_empty() => {
                 Verdict::Safe(Certificate::Listed(Listed { gaps: None, set }))
             }
-            Outcome::Explored(_) => Verdict::Unknown(round.doubts),
-            Outcome::Stopped(reason) => {
+            ExplorationOutcome::Explored(_) => Verdict::Unknown(round.doubts),
+            ExplorationOutcome::Stopped(reason) => {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
             }
         };
@@ -47,14 +47,14 @@ impl Engine for Explicit {
     }
 }
 
-enum Outcome {
+enum ExplorationOutcome {
     Violated(Trace),
     Explored(ClosedSet),
     Stopped(Reason),
 }
 
-struct Round {
-    outcome: Outcome,
+struct ExplorationRound {
+    outcome: ExplorationOutcome,
     states: usize,
     bound: usize,
     /// Whether a violation is known to be a nearest one.
@@ -69,7 +69,7 @@ struct Reach {
     states: usize,
 }
 
-fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> Round {
+fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> ExplorationRound {
     let machine = task.machine();
     let mut system = Stepping::hunting(Stepper::new(&machine));
     let limits = match &reach {
@@ -91,15 +91,17 @@ fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> Round {
     let found = search(&mut system, &limits);
     let states = found.states.len();
     let outcome = match found.ended {
-        Ended::Goal(at, violation) => Outcome::Violated(system.trace(&found.states, at, violation)),
-        Ended::Complete | Ended::Deep => Outcome::Explored(system.closed_set(found.states)),
-        Ended::Heavy => Outcome::Stopped(Reason::BuffersBeyond(found.bound)),
-        Ended::Stopped(stop) => Outcome::Stopped(Reason::Stopped(stop)),
-        Ended::Full => Outcome::Stopped(Reason::Full),
+        Ended::Goal(at, violation) => {
+            ExplorationOutcome::Violated(system.trace(&found.states, at, violation))
+        }
+        Ended::Complete | Ended::Deep => ExplorationOutcome::Explored(system.closed_set(found.states)),
+        Ended::Heavy => ExplorationOutcome::Stopped(Reason::BuffersBeyond(found.bound)),
+        Ended::Stopped(stop) => ExplorationOutcome::Stopped(Reason::Stopped(stop)),
+        Ended::Full => ExplorationOutcome::Stopped(Reason::Full),
     };
     let doubts = system.doubts.take().into_iter().map(Reason::Doubt).collect();
     let nearest = limits.order == Order::Breadth && !found.postponed;
-    Round { outcome, states, bound: found.bound, nearest, doubts }
+    ExplorationRound { outcome, states, bound: found.bound, nearest, doubts }
 }
 
 /// A violation with fewer steps, if longer buffers allow one.
@@ -112,7 +114,7 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
     };
     let reach = Reach { depth, states };
     match explore(task, run, Some(reach)).outcome {
-        Outcome::Violated(shorter) => shorter,
+        ExplorationOutcome::Violated(shorter) => shorter,
         _ => trace,
     }
 }

@@ -36,7 +36,7 @@ pub use fences::{
 pub use gaps::GapProofs;
 pub use lazy::Lazy;
 pub use outcomes::FinalStates;
-pub use plan::{Entry, Facts, Plan, plan};
+pub use plan::{Facts, Plan, PlanEntry, plan};
 pub use portfolio::Portfolio;
 pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};

@@ -45,7 +45,7 @@ pub struct Facts<'p> {
 }
 
 /// An entry of a plan.
-pub struct Entry {
+pub struct PlanEntry {
     /// Who is asked.
     pub engine: &'static dyn Engine,
     /// Its share of the work, in percent.
@@ -59,7 +59,7 @@ pub struct Plan<'p> {
     /// What it is made from.
     pub facts: Facts<'p>,
     /// The engines to ask; where several know the answer in the same round, the first gives it.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<PlanEntry>,
     /// The engines that are not asked, and why.
     pub left_out: Vec<(&'static str, String)>,
 }
@@ -73,7 +73,7 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
         match (candidate.fits)(&facts) {
             Ok((weight, why)) => {
                 total += weight;
-                entries.push(Entry { engine: candidate.engine, share: weight, why });
+                entries.push(PlanEntry { engine: candidate.engine, share: weight, why });
             }
             Err(why) => left_out.push((candidate.engine.name(), why)),
         }

@@ -15,7 +15,7 @@
 //! If one of n engines needs the work w and has the share s, all together do about n·w while w is
 //! small and w/s when it is large. Memory is shared: if it runs short, whoever has most leaves.
 
-use crate::plan::{Entry, plan};
+use crate::plan::{PlanEntry, plan};
 use crate::{Answer, Engine, Run};
 use evidence::{Monitor, Named, Progress, Reason, Statistics, Stop, Task, Verdict};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ fn allowance(engines: usize, share: usize, round: usize) -> usize {
 }
 
 /// Lets the entries take turns; the answer is that of the first that has one.
-fn take_turns(entries: &[Entry], task: &Task<'_>, run: &Run<'_>) -> Answer {
+fn take_turns(entries: &[PlanEntry], task: &Task<'_>, run: &Run<'_>) -> Answer {
     let turns = entries.iter().map(|_| Turn::Waits { round: 0, started: false }).collect();
     let race = Race {
         entries,
@@ -111,7 +111,7 @@ fn limits_first(all: Vec<Reason>) -> Vec<Reason> {
 }
 
 struct Race<'a> {
-    entries: &'a [Entry],
+    entries: &'a [PlanEntry],
     task: &'a Task<'a>,
     run: &'a Run<'a>,
     table: Mutex<Table>,

@@ -86,7 +86,7 @@ pub struct Pending {
 
 /// The store buffers of one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Buffers {
+pub struct ReferenceBuffers {
     /// None (SC), one (TSO) or one per variable (PSO); the oldest store stands first.
     pub queues: Vec<VecDeque<Pending>>,
     /// The epoch of the thread's next store.
@@ -103,7 +103,7 @@ pub struct Config {
     /// The value of each shared variable in memory.
     pub memory: Vec<Int>,
     /// The store buffers of each thread.
-    pub buffers: Vec<Buffers>,
+    pub buffers: Vec<ReferenceBuffers>,
     /// Who holds the lock.
     pub holder: Option<ThreadId>,
 }
@@ -175,7 +175,7 @@ pub fn initial(program: &Program, model: ReferenceModel, candidates: &[Int]) -> 
         };
         memories = memories.iter().flat_map(extended).collect();
     }
-    let buffers = Buffers { queues: vec![VecDeque::new(); model.queues(program)], epoch: 0 };
+    let buffers = ReferenceBuffers { queues: vec![VecDeque::new(); model.queues(program)], epoch: 0 };
     let start = |memory| Config {
         locs: program.threads.iter().map(|thread| thread.entry()).collect(),
         registers: program.threads.iter().map(|t| vec![Int::from(0); t.registers.len()]).collect(),
@@ -270,7 +270,7 @@ impl Reached {
     }
 }
 
-impl Buffers {
+impl ReferenceBuffers {
     /// Whether nothing is on its way to memory.
     pub fn is_empty(&self) -> bool {
         self.queues.iter().all(VecDeque::is_empty)
@@ -297,7 +297,7 @@ impl Buffers {
 impl Config {
     /// Whether all buffers of all threads are empty.
     pub fn is_drained(&self) -> bool {
-        self.buffers.iter().all(Buffers::is_empty)
+        self.buffers.iter().all(ReferenceBuffers::is_empty)
     }
 
     /// Whether all threads ended and all buffers are empty.

@@ -23,7 +23,7 @@ pub const SEED003: Bench = Bench {
 };
 
 /// A program of the source, as we have it.
-struct Subject {
+struct SeedProgram {
     name: &'static str,
     /// For SC and TSO.
     file: CorpusFile,
@@ -33,12 +33,12 @@ struct Subject {
     bare: CorpusFile,
     /// Predicates as an author would give them.
     given: &'static str,
-    published: &'static [Published],
+    published: &'static [PublishedRows],
 }
 
 /// A row of the source: model, method, predicates, thousands of prover calls, seconds to build, cubes used,
 /// the largest of them, thousands of states, seconds to explore. What it does not print is missing.
-struct Published(
+struct PublishedRows(
     &'static str,
     Option<Extrapolation>,
     usize,
@@ -60,8 +60,8 @@ const fn row(
     (calls, build): (f64, f64),
     (cubes, size): (usize, usize),
     (states, explore): (f64, f64),
-) -> Published {
-    Published(
+) -> PublishedRows {
+    PublishedRows(
         model,
         method,
         predicates,
@@ -75,13 +75,18 @@ const fn row(
 }
 
 /// A row that ran out of ten hours.
-const fn out_of_time(model: &'static str, predicates: usize) -> Published {
-    Published(model, PE, predicates, None, None, None, 4, None, None)
+const fn out_of_time(model: &'static str, predicates: usize) -> PublishedRows {
+    PublishedRows(model, PE, predicates, None, None, None, 4, None, None)
 }
 
 /// A row of which the seconds to explore are not printed.
-const fn unexplored(predicates: usize, calls: (f64, f64), cubes: (usize, usize), states: f64) -> Published {
-    Published(
+const fn unexplored(
+    predicates: usize,
+    calls: (f64, f64),
+    cubes: (usize, usize),
+    states: f64,
+) -> PublishedRows {
+    PublishedRows(
         "sc",
         None,
         predicates,
@@ -94,8 +99,8 @@ const fn unexplored(predicates: usize, calls: (f64, f64), cubes: (usize, usize),
     )
 }
 
-const SUBJECTS: &[Subject] = &[
-    Subject {
+const SUBJECTS: &[SeedProgram] = &[
+    SeedProgram {
         name: "Dekker",
         file: corpus!("dekker_fenced"),
         pso: corpus!("dekker_fenced"),
@@ -107,7 +112,7 @@ const SUBJECTS: &[Subject] = &[
             row("tso", PE, 18, (22.0, 5.0), (0, 1), (45.0, 3.0)),
         ],
     },
-    Subject {
+    SeedProgram {
         name: "Peterson",
         file: corpus!("peterson_fenced"),
         pso: corpus!("peterson_pso"),
@@ -119,7 +124,7 @@ const SUBJECTS: &[Subject] = &[
             row("tso", PE, 18, (13.0, 3.0), (2, 2), (25.0, 2.0)),
         ],
     },
-    Subject {
+    SeedProgram {
         name: "ABP",
         file: corpus!("alternating_bit"),
         pso: corpus!("alternating_bit"),
@@ -132,7 +137,7 @@ const SUBJECTS: &[Subject] = &[
             row("tso", PE, 17, (23.0, 5.0), (5, 2), (2.0, 1.0)),
         ],
     },
-    Subject {
+    SeedProgram {
         name: "Szymanski",
         file: corpus!("szymanski_fenced"),
         pso: corpus!("szymanski_fenced"),
@@ -145,7 +150,7 @@ const SUBJECTS: &[Subject] = &[
             row("tso", PE, 37, (165.0, 35.0), (1, 2), (61.0, 5.0)),
         ],
     },
-    Subject {
+    SeedProgram {
         name: "Array queue",
         file: corpus!("array_queue"),
         pso: corpus!("array_queue_pso"),
@@ -163,7 +168,7 @@ const SUBJECTS: &[Subject] = &[
             row("tso", CE, 99, (163.0, 31.0), (99, 4), (12.0, 2.0)),
         ],
     },
-    Subject {
+    SeedProgram {
         name: "Bakery",
         file: corpus!("bakery_fenced"),
         pso: corpus!("bakery_fenced"),
@@ -182,7 +187,7 @@ const SUBJECTS: &[Subject] = &[
             row("tso", CE, 422, (7048.0, 1386.0), (383, 4), (730.0, 121.0)),
         ],
     },
-    Subject {
+    SeedProgram {
         name: "Ticket",
         file: corpus!("ticket_andrews"),
         pso: corpus!("ticket_andrews"),
@@ -271,11 +276,11 @@ fn read(bencher: &Bencher<'_>, (name, text): CorpusFile, given: &str) -> Result<
 
 fn proof(
     bencher: &Bencher<'_>,
-    subject: &Subject,
-    published: &Published,
+    subject: &SeedProgram,
+    published: &PublishedRows,
     given: bool,
 ) -> Result<(Vec<BenchCell>, [f64; 2]), String> {
-    let &Published(name, method, predicates, calls, build, cubes, size, states, explore) = published;
+    let &PublishedRows(name, method, predicates, calls, build, cubes, size, states, explore) = published;
     let model = model(name)?;
     let file = if name == "pso" { subject.pso } else { subject.file };
     let program = read(bencher, file, if given { subject.given } else { "" })?;

@@ -24,7 +24,7 @@ pub enum Next {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ServerPhase {
     /// `initialize` has not come yet.
     New,
     Serving,
@@ -74,7 +74,7 @@ impl Client {
 /// A conversation with one client.
 pub struct Server<W> {
     out: W,
-    phase: Phase,
+    phase: ServerPhase,
     /// What the client can do.
     pub client: Client,
     /// What the client has set.
@@ -90,7 +90,7 @@ impl<W: Write> Server<W> {
     pub fn new(events: Sender<ServerEvent>, out: W) -> Server<W> {
         Server {
             out,
-            phase: Phase::New,
+            phase: ServerPhase::New,
             client: Client::default(),
             settings: Settings::default(),
             documents: BTreeMap::new(),
@@ -115,7 +115,7 @@ impl<W: Write> Server<W> {
     /// Does what an event asks for.
     pub fn handle(&mut self, event: ServerEvent) -> io::Result<Next> {
         match event {
-            ServerEvent::Closed => return Ok(Next::Exit(self.phase == Phase::Down)),
+            ServerEvent::Closed => return Ok(Next::Exit(self.phase == ServerPhase::Down)),
             ServerEvent::Progress(number, text) => self.progress(number, &text)?,
             ServerEvent::Done(number, done) => self.done(number, done)?,
             ServerEvent::Frame(Incoming::Broken(why)) => {
@@ -125,7 +125,7 @@ impl<W: Write> Server<W> {
                 Err((id, fault)) => self.send(&answer(id, Err(fault)))?,
                 Ok(Message::Request { id, method, params }) => self.request(id, &method, params)?,
                 Ok(Message::Notification { method, .. }) if method == "exit" => {
-                    return Ok(Next::Exit(self.phase == Phase::Down));
+                    return Ok(Next::Exit(self.phase == ServerPhase::Down));
                 }
                 Ok(Message::Notification { method, params }) => self.notified(&method, &params)?,
                 Ok(Message::Answer { id, ok }) => self.answered(&id, ok)?,
@@ -136,20 +136,20 @@ impl<W: Write> Server<W> {
 
     fn request(&mut self, id: Value, method: &str, params: Value) -> io::Result<()> {
         let result = match (self.phase, method) {
-            (Phase::New, "initialize") => self.initialize(&params).map(Some),
-            (Phase::New, _) => Err(ResponseError::not_initialized()),
-            (Phase::Serving, "initialize") => {
+            (ServerPhase::New, "initialize") => self.initialize(&params).map(Some),
+            (ServerPhase::New, _) => Err(ResponseError::not_initialized()),
+            (ServerPhase::Serving, "initialize") => {
                 Err(ResponseError::invalid_request("`initialize` comes only once"))
             }
-            (Phase::Serving, "shutdown") => {
+            (ServerPhase::Serving, "shutdown") => {
                 self.cancel(|_| true, &ResponseError::cancelled())?;
-                self.phase = Phase::Down;
+                self.phase = ServerPhase::Down;
                 Ok(Some(Value::Null))
             }
-            (Phase::Down, _) => {
+            (ServerPhase::Down, _) => {
                 Err(ResponseError::invalid_request("after `shutdown` only `exit` may follow"))
             }
-            (Phase::Serving, _) => {
+            (ServerPhase::Serving, _) => {
                 let answered = AssertUnwindSafe(|| requests::answer(self, &id, method, params));
                 catch_unwind(answered).unwrap_or_else(|_| Err(ResponseError::internal()))
             }
@@ -165,7 +165,7 @@ impl<W: Write> Server<W> {
             return Err(ResponseError::invalid_params("`initialize` needs an object"));
         }
         self.client = Client::read(&params["capabilities"]);
-        self.phase = Phase::Serving;
+        self.phase = ServerPhase::Serving;
         let complaints = self.set(&params["initializationOptions"]);
         // Nothing was sent yet, so a client that is gone is noticed with the answer.
         let _ = self.complain(&complaints);
@@ -202,7 +202,7 @@ impl<W: Write> Server<W> {
     }
 
     fn notified(&mut self, method: &str, params: &Value) -> io::Result<()> {
-        if self.phase != Phase::Serving {
+        if self.phase != ServerPhase::Serving {
             return Ok(());
         }
         let uri = params.pointer("/textDocument/uri").and_then(Value::as_str).map(str::to_string);

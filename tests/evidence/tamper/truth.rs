@@ -7,7 +7,7 @@
 
 use super::facts::Fact;
 use program::{Int, Liveness, Loc, Program, RegId, ThreadId, VarId};
-use reference::{Buffers, Config, Pending, ReferenceModel, ReferenceStep, ReferenceViolation};
+use reference::{Config, Pending, ReferenceBuffers, ReferenceModel, ReferenceStep, ReferenceViolation};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -278,13 +278,18 @@ impl<'p> Judge<'p> {
         .then_some(config)
     }
 
-    fn buffers(&self, model: ReferenceModel, shape: &[Option<usize>], values: Vec<Int>) -> Option<Buffers> {
+    fn buffers(
+        &self,
+        model: ReferenceModel,
+        shape: &[Option<usize>],
+        values: Vec<Int>,
+    ) -> Option<ReferenceBuffers> {
         let queues = match model {
             ReferenceModel::Sc => 0,
             ReferenceModel::Tso => 1,
             ReferenceModel::Pso => self.program.variables.len(),
         };
-        let mut buffers = Buffers { queues: vec![VecDeque::new(); queues], epoch: 0 };
+        let mut buffers = ReferenceBuffers { queues: vec![VecDeque::new(); queues], epoch: 0 };
         let mut values = values.into_iter();
         for entry in shape {
             match entry {

@@ -2,12 +2,12 @@
 
 /// What is known of every predicate. The first half of the words says yes, the second no.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Cube(Box<[u64]>);
+pub(crate) struct BitCube(Box<[u64]>);
 
-impl Cube {
+impl BitCube {
     /// Nothing is known of so many predicates.
-    pub(super) fn open(predicates: usize) -> Cube {
-        Cube(vec![0; 2 * words(predicates)].into())
+    pub(super) fn open(predicates: usize) -> BitCube {
+        BitCube(vec![0; 2 * words(predicates)].into())
     }
 
     fn half(&self) -> usize {
@@ -42,14 +42,14 @@ impl Cube {
     }
 
     /// What is known of the predicates in the set, and nothing else.
-    pub(super) fn within(&self, kept: &[u64]) -> Cube {
+    pub(super) fn within(&self, kept: &[u64]) -> BitCube {
         let mut part = self.clone();
         part.keep(kept);
         part
     }
 
     /// Whether every state of `other` is one of this cube: it knows nothing that `other` does not.
-    pub(super) fn covers(&self, other: &Cube) -> bool {
+    pub(super) fn covers(&self, other: &BitCube) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }
 
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_cube_that_knows_less_covers_more() {
-        let mut some = Cube::open(100);
+        let mut some = BitCube::open(100);
         some.set(3, true);
         some.set(77, false);
         assert_eq!((some.get(3), some.get(77), some.get(4)), (Some(true), Some(false), None));

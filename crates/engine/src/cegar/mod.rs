@@ -28,12 +28,12 @@ mod predicates;
 mod reach;
 mod space;
 
-pub(crate) use cube::Cube as Bits;
+pub(crate) use cube::BitCube;
 pub use hints::hinted;
 pub(crate) use judge::Judge;
 pub(crate) use path::{Taken, execute};
 pub(crate) use predicates::Predicates;
-pub(crate) use reach::{Effort, Ended, Round, reach};
+pub(crate) use reach::{CubeRound, CubeSearchEnded, Effort, reach};
 pub(crate) use space::Space;
 
 use crate::{Answer, Engine, Run};
@@ -46,7 +46,7 @@ use learn::{Learned, learn};
 use logic::Atom;
 use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation, WithBuffers};
 use program::{Arith, Expr, Op, Program, RegId, Span};
-use space::Unsupported;
+use space::NotLinearAt;
 use std::collections::BTreeSet;
 
 /// How the abstraction is made.
@@ -102,7 +102,7 @@ pub(crate) fn refine(
     (first, by_cases): (&[Atom], &[Atom]),
 ) -> Refined {
     let offered = hinted(task.program, &mut vocabulary);
-    let mut proof = Proof::new(*task, *run, vocabulary);
+    let mut proof = ProofSearch::new(*task, *run, vocabulary);
     for atom in offered.iter().chain(first) {
         proof.predicates.learn(atom, &mut proof.vocabulary);
     }
@@ -121,22 +121,22 @@ pub(crate) fn refine(
 /// Why a search for a proof cannot go on.
 pub(crate) enum Halt {
     /// What is written here is not linear.
-    Unsupported(Span),
+    NotLinearAt(Span),
     Stopped(Stop),
 }
 
 impl From<Halt> for Reason {
     fn from(halt: Halt) -> Reason {
         match halt {
-            Halt::Unsupported(span) => Reason::NotLinear(span),
+            Halt::NotLinearAt(span) => Reason::NotLinear(span),
             Halt::Stopped(stop) => Reason::Stopped(stop),
         }
     }
 }
 
-impl From<Unsupported> for Halt {
-    fn from(Unsupported(span): Unsupported) -> Halt {
-        Halt::Unsupported(span)
+impl From<NotLinearAt> for Halt {
+    fn from(NotLinearAt(span): NotLinearAt) -> Halt {
+        Halt::NotLinearAt(span)
     }
 }
 
@@ -147,13 +147,13 @@ impl From<Stop> for Halt {
 }
 
 /// Whether work may go on; asked in everything that may take long.
-pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
+pub(crate) type MayGoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
 
 /// The work of following a path by one step, in the unit of [`Progress::work`].
 const FOLLOWED: usize = 4;
 
 /// The search for a proof.
-struct Proof<'a> {
+struct ProofSearch<'a> {
     task: Task<'a>,
     run: Run<'a>,
     vocabulary: Vocabulary,
@@ -175,11 +175,11 @@ enum Meaning {
     GivenUp(Reason),
 }
 
-impl<'a> Proof<'a> {
-    fn new(task: Task<'a>, run: Run<'a>, vocabulary: Vocabulary) -> Proof<'a> {
+impl<'a> ProofSearch<'a> {
+    fn new(task: Task<'a>, run: Run<'a>, vocabulary: Vocabulary) -> ProofSearch<'a> {
         let abstraction = run.abstraction;
         let recall = Recall { k: 0, keep: abstraction.keep, forgotten: abstraction.forgotten };
-        Proof {
+        ProofSearch {
             task,
             run,
             vocabulary,
@@ -210,7 +210,7 @@ impl<'a> Proof<'a> {
 
     /// One exploration, and what its result means.
     fn round(&mut self, space: &mut Space<'a>) -> Result<Option<Verdict>, Halt> {
-        let round = Round {
+        let round = CubeRound {
             monitor: self.run.monitor,
             k: self.recall.k,
             before: self.states,
@@ -230,15 +230,15 @@ impl<'a> Proof<'a> {
             ..Statistics::default()
         };
         let verdict = match ended {
-            Ended::Unsupported(unsupported) => return Err(unsupported.into()),
-            Ended::Stopped(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
-            Ended::Closed(cubes) => {
+            CubeSearchEnded::NotLinearAt(unsupported) => return Err(unsupported.into()),
+            CubeSearchEnded::Stopped(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
+            CubeSearchEnded::Closed(cubes) => {
                 let known = (&self.predicates, &self.vocabulary);
                 Verdict::Safe(Certificate::Cubes(certificate(space, self.recall, known, &cubes)))
             }
             // Only a search that is bounded ends so.
-            Ended::Overflow(_) => Verdict::Unknown(vec![Reason::BuffersBeyond(self.recall.k)]),
-            Ended::Path(path, violation, wrong) => {
+            CubeSearchEnded::Overflow(_) => Verdict::Unknown(vec![Reason::BuffersBeyond(self.recall.k)]),
+            CubeSearchEnded::Path(path, violation, wrong) => {
                 let steps: Vec<&Step> = path.iter().map(|(step, _)| space.step(*step)).collect();
                 match self.meaning(&steps, violation, &wrong)? {
                     Meaning::Excluded => return Ok(None),
@@ -359,14 +359,14 @@ pub(crate) fn certificate(
     space: &Space<'_>,
     recall: Recall,
     (predicates, vocabulary): (&Predicates, &Vocabulary),
-    cubes: &[(u32, Bits)],
+    cubes: &[(u32, BitCube)],
 ) -> CubeProof {
     let mut controls: Vec<u32> = cubes.iter().map(|(control, _)| *control).collect();
     controls.sort_unstable();
     controls.dedup();
     let number = |control: u32| controls.binary_search(&control).unwrap_or_default() as u32;
     let literal = |(predicate, value): (usize, bool)| (predicate as u32, value);
-    let cube = |(control, cube): &(u32, Bits)| Cube {
+    let cube = |(control, cube): &(u32, BitCube)| Cube {
         control: number(*control),
         literals: cube.literals().map(literal).collect(),
     };

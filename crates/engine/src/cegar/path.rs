@@ -5,8 +5,8 @@
 //! last of the forgotten stores or one before it) and a move several cases: all are tried, depth
 //! first, and given up as soon as the constraints contradict each other.
 
-use super::space::{Unsupported, span_of};
-use super::{GoOn, Halt};
+use super::space::{NotLinearAt, span_of};
+use super::{Halt, MayGoOn};
 use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
 use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
@@ -33,10 +33,10 @@ pub(crate) fn execute(
     events: &[Event],
     only: Option<&[&Step]>,
     violation: Option<Violation>,
-    (vocabulary, go_on): (&mut Vocabulary, GoOn<'_>),
+    (vocabulary, go_on): (&mut Vocabulary, MayGoOn<'_>),
 ) -> Result<Option<Taken>, Halt> {
     let mut inputs = Inputs::default();
-    let first = State::initial(machine, &mut inputs);
+    let first = PathState::initial(machine, &mut inputs);
     let mut execution = Execution {
         machine,
         events,
@@ -67,15 +67,15 @@ impl Inputs {
 }
 
 #[derive(Clone)]
-struct State {
+struct PathState {
     holder: Option<ThreadId>,
     locals: Vec<Local>,
     values: FxHashMap<Slot, Linear>,
     pools: FxHashMap<Slot, Vec<Linear>>,
 }
 
-impl State {
-    fn initial(machine: &impl WithBuffers, inputs: &mut Inputs) -> State {
+impl PathState {
+    fn initial(machine: &impl WithBuffers, inputs: &mut Inputs) -> PathState {
         let program = machine.program();
         let (holder, locals) = machine.initial();
         let mut values = FxHashMap::default();
@@ -87,7 +87,7 @@ impl State {
             };
             values.insert(Slot::Memory(variable), value);
         }
-        State { holder, locals, values, pools: FxHashMap::default() }
+        PathState { holder, locals, values, pools: FxHashMap::default() }
     }
 
     fn value(&self, slot: Slot) -> Linear {
@@ -118,7 +118,7 @@ struct Alternative {
 
 /// A state on the path, and what is still to be tried from there.
 struct Frame {
-    state: State,
+    state: PathState,
     alternatives: Vec<Alternative>,
     /// The value that the step to this state chose.
     chosen: Option<Var>,
@@ -131,14 +131,14 @@ struct Execution<'a, M> {
     only: Option<&'a [&'a Step]>,
     violation: Option<Violation>,
     vocabulary: &'a mut Vocabulary,
-    go_on: GoOn<'a>,
+    go_on: MayGoOn<'a>,
     inputs: Inputs,
     context: Context,
     frames: Vec<Frame>,
 }
 
 impl<M: WithBuffers> Execution<'_, M> {
-    fn run(&mut self, first: State) -> Result<Option<Taken>, Halt> {
+    fn run(&mut self, first: PathState) -> Result<Option<Taken>, Halt> {
         self.inputs.atoms.iter().for_each(|atom| self.context.assume(atom));
         self.enter(first, None)?;
         while !self.frames.is_empty() {
@@ -163,7 +163,7 @@ impl<M: WithBuffers> Execution<'_, M> {
     }
 
     /// Goes on from a state; the context has its level already, or it is the first.
-    fn enter(&mut self, state: State, chosen: Option<Var>) -> Result<(), Unsupported> {
+    fn enter(&mut self, state: PathState, chosen: Option<Var>) -> Result<(), NotLinearAt> {
         if self.frames.is_empty() {
             self.context.push();
         }
@@ -177,7 +177,7 @@ impl<M: WithBuffers> Execution<'_, M> {
     }
 
     /// What can be tried for an event, the most likely last.
-    fn alternatives(&mut self, state: &State, event: Event) -> Result<Vec<Alternative>, Unsupported> {
+    fn alternatives(&mut self, state: &PathState, event: Event) -> Result<Vec<Alternative>, NotLinearAt> {
         let thread = event.thread();
         let mut all: Vec<Step> = Vec::new();
         if let Some(only) = self.only {
@@ -187,7 +187,7 @@ impl<M: WithBuffers> Execution<'_, M> {
             self.machine.moves(thread, &state.holder, &state.locals[thread.index()], &mut moves);
             for step in moves.iter().filter(|step| step.event == event) {
                 let span = span_of(self.machine.program(), event);
-                all.extend(steps(self.vocabulary, step).map_err(|_| Unsupported(span))?);
+                all.extend(steps(self.vocabulary, step).map_err(|_| NotLinearAt(span))?);
             }
         }
         let mut found = Vec::new();
@@ -198,7 +198,7 @@ impl<M: WithBuffers> Execution<'_, M> {
         Ok(found)
     }
 
-    fn try_step(&mut self, alternative: &Alternative) -> Result<(), Unsupported> {
+    fn try_step(&mut self, alternative: &Alternative) -> Result<(), NotLinearAt> {
         let Some(frame) = self.frames.last() else { return Ok(()) };
         self.inputs.count = frame.inputs;
         let mut next = frame.state.clone();
@@ -236,7 +236,7 @@ impl<M: WithBuffers> Execution<'_, M> {
     }
 
     /// Values under which the last state violates what was claimed.
-    fn violated(&mut self) -> Result<Option<Model>, Unsupported> {
+    fn violated(&mut self) -> Result<Option<Model>, NotLinearAt> {
         let Some(frame) = self.frames.last() else { return Ok(None) };
         let Some(claimed) = self.violation else {
             return Ok(if self.context.is_consistent() { self.context.model() } else { None });
@@ -244,7 +244,7 @@ impl<M: WithBuffers> Execution<'_, M> {
         let program = self.machine.program();
         let locals: Vec<&Local> = frame.state.locals.iter().collect();
         let span = program.properties.first().map_or(program::Span::NONE, |property| property.span);
-        let wrong = violations(self.vocabulary, program, &locals).map_err(|_| Unsupported(span))?;
+        let wrong = violations(self.vocabulary, program, &locals).map_err(|_| NotLinearAt(span))?;
         for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == claimed) {
             let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
             let (state, inputs, vocabulary) = (&frame.state, &mut self.inputs, &*self.vocabulary);

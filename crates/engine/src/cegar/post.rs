@@ -10,8 +10,8 @@
 //! a value joins holds afterwards if it held before and holds of the value; and a member taken
 //! out of the pool is a variable of its own, of which all is known that is known of the pool.
 
-use super::GoOn;
-use super::cube::{Cube, insert, members_of, remove};
+use super::MayGoOn;
+use super::cube::{BitCube, insert, members_of, remove};
 use super::judge::Judge;
 use super::predicates::Predicates;
 use super::space::Space;
@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The solver's part of a post: alternatives, each a list of literals. None: impossible.
-type Answer = Rc<[Vec<(u32, bool)>]>;
+type PostAnswer = Rc<[Vec<(u32, bool)>]>;
 
 /// Computes posts for one set of predicates.
 pub(super) struct Post<'a> {
@@ -34,10 +34,10 @@ pub(super) struct Post<'a> {
     pub(super) judge: &'a mut dyn Judge,
     /// The predicates that speak of a variable, by its index.
     about: Vec<Vec<u64>>,
-    plans: FxHashMap<u32, Rc<Plan>>,
-    answers: FxHashMap<(u32, Cube), Answer>,
+    plans: FxHashMap<u32, Rc<PostPlan>>,
+    answers: FxHashMap<(u32, BitCube), PostAnswer>,
     exists: FxHashMap<(u32, u32), Rc<[u64]>>,
-    go_on: GoOn<'a>,
+    go_on: MayGoOn<'a>,
     /// Why nothing is computed any more.
     pub(super) stopped: Option<Stop>,
     /// What posts and plans took so far, in the unit of [`Judge::effort`].
@@ -53,7 +53,7 @@ const PLAN: u64 = 50;
 const TOUCHED: u64 = 40;
 
 /// How to compute the post under a step.
-struct Plan {
+struct PostPlan {
     /// Predicates whose bits stay as they are.
     stays: Vec<u64>,
     /// Predicates that become what another one was, or its opposite.
@@ -84,7 +84,7 @@ struct Ask {
 }
 
 impl<'a> Post<'a> {
-    pub(super) fn new(predicates: &'a Predicates, judge: &'a mut dyn Judge, go_on: GoOn<'a>) -> Post<'a> {
+    pub(super) fn new(predicates: &'a Predicates, judge: &'a mut dyn Judge, go_on: MayGoOn<'a>) -> Post<'a> {
         let about = (0..predicates.vars()).map(|var| {
             let mut set = predicates.none();
             predicates.about(Var::at(var)).iter().for_each(|p| insert(&mut set, *p as usize));
@@ -115,7 +115,7 @@ impl<'a> Post<'a> {
     }
 
     /// The cubes at the start.
-    pub(super) fn initial(&mut self, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Vec<Cube> {
+    pub(super) fn initial(&mut self, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Vec<BitCube> {
         let program = space.program;
         let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
         for thread in program.thread_ids() {
@@ -131,7 +131,7 @@ impl<'a> Post<'a> {
             also: None,
             splits: self.predicates.is_split(p),
         };
-        let plan = Plan {
+        let plan = PostPlan {
             stays: Vec::new(),
             copies: Vec::new(),
             constants: Vec::new(),
@@ -142,7 +142,7 @@ impl<'a> Post<'a> {
             member: None,
             touched: 0,
         };
-        let open = Cube::open(self.predicates.len());
+        let open = BitCube::open(self.predicates.len());
         let answer = self.answer(&plan, &open);
         answer.iter().map(|literals| with(&open, literals)).collect()
     }
@@ -150,12 +150,12 @@ impl<'a> Post<'a> {
     /// The cubes after a step that leads to this control.
     pub(super) fn after(
         &mut self,
-        cube: &Cube,
+        cube: &BitCube,
         step: u32,
         to: u32,
         space: &Space<'_>,
         vocabulary: &mut Vocabulary,
-    ) -> Vec<Cube> {
+    ) -> Vec<BitCube> {
         let plan = self.plan(step, space, vocabulary);
         self.effort += POST + WORD * plan.stays.len() as u64;
         let answer = match plan.asks.is_empty() && plan.guard.is_empty() {
@@ -183,7 +183,7 @@ impl<'a> Post<'a> {
         answer.iter().map(finish).collect()
     }
 
-    fn cached(&mut self, plan: &Plan, step: u32, cube: &Cube) -> Answer {
+    fn cached(&mut self, plan: &PostPlan, step: u32, cube: &BitCube) -> PostAnswer {
         let key = (step, cube.within(&plan.relevant));
         if let Some(known) = self.answers.get(&key) {
             return known.clone();
@@ -196,7 +196,7 @@ impl<'a> Post<'a> {
     }
 
     /// Asks the solver.
-    fn answer(&mut self, plan: &Plan, known: &Cube) -> Answer {
+    fn answer(&mut self, plan: &PostPlan, known: &BitCube) -> PostAnswer {
         self.judge.clear();
         for (predicate, value) in known.literals() {
             let literal = self.predicates.literal((predicate, value));
@@ -219,7 +219,7 @@ impl<'a> Post<'a> {
     }
 
     /// The open predicates that the guard may decide: nothing is known of the others' slots.
-    fn undecided(&self, plan: &Plan, known: &Cube) -> Vec<Ask> {
+    fn undecided(&self, plan: &PostPlan, known: &BitCube) -> Vec<Ask> {
         let mut candidates = plan.guarded.clone();
         let mut constrained = vec![false; self.predicates.vars()];
         for (predicate, _) in known.literals() {
@@ -284,7 +284,7 @@ impl<'a> Post<'a> {
     }
 
     /// Forgets what is said of slots that do not exist in a control.
-    fn keep_existing(&mut self, cube: &mut Cube, to: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) {
+    fn keep_existing(&mut self, cube: &mut BitCube, to: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) {
         for (thread, local) in space.control(to).locals.iter().enumerate() {
             let key = (thread as u32, *local);
             let mask = match self.exists.get(&key) {
@@ -319,7 +319,7 @@ impl<'a> Post<'a> {
         mask
     }
 
-    fn plan(&mut self, number: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Rc<Plan> {
+    fn plan(&mut self, number: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Rc<PostPlan> {
         if let Some(plan) = self.plans.get(&number) {
             return plan.clone();
         }
@@ -331,7 +331,7 @@ impl<'a> Post<'a> {
     }
 }
 
-fn with(cube: &Cube, literals: &[(u32, bool)]) -> Cube {
+fn with(cube: &BitCube, literals: &[(u32, bool)]) -> BitCube {
     let mut cube = cube.clone();
     literals.iter().for_each(|(predicate, value)| cube.set(*predicate as usize, *value));
     cube
@@ -367,11 +367,11 @@ impl<'a> Planning<'a> {
         Planning { predicates, guard: step.guard.clone(), set, joined, member, guarded }
     }
 
-    fn plan(self) -> Plan {
+    fn plan(self) -> PostPlan {
         let touched_vars = self.set.keys().copied().chain(self.joined.iter().map(|(pool, _)| *pool));
         let touched: BTreeSet<u32> =
             touched_vars.flat_map(|var| self.predicates.about(var).to_vec()).collect();
-        let mut plan = Plan {
+        let mut plan = PostPlan {
             stays: vec![u64::MAX; self.predicates.none().len()],
             copies: Vec::new(),
             constants: Vec::new(),
@@ -410,7 +410,7 @@ impl<'a> Planning<'a> {
     }
 
     /// A predicate about a slot that changes.
-    fn touched(&self, predicate: u32, plan: &mut Plan) {
+    fn touched(&self, predicate: u32, plan: &mut PostPlan) {
         let atom = self.predicates.atom(predicate as usize);
         let before = atom.substitute_all(|var| self.set.get(&var).cloned());
         if let Some((pool, value)) = &self.joined
@@ -438,7 +438,7 @@ impl<'a> Planning<'a> {
         }
     }
 
-    fn ask(&self, predicate: u32, before: Atom, also: Option<Atom>, plan: &mut Plan) {
+    fn ask(&self, predicate: u32, before: Atom, also: Option<Atom>, plan: &mut PostPlan) {
         let splits = also.is_none() && self.predicates.is_split(predicate as usize);
         plan.asks.push(Ask { predicate, before, also, splits });
     }

@@ -3,11 +3,11 @@
 //! A cube that another one in the same control covers need not be looked at: whatever can happen
 //! from it can happen from the other. What is left when nothing new comes is inductive.
 
-use super::cube::Cube;
+use super::cube::BitCube;
 use super::judge::Judge;
 use super::post::Post;
 use super::predicates::Predicates;
-use super::space::{Space, Unsupported};
+use super::space::{NotLinearAt, Space};
 use crate::growth::Doubling;
 use evidence::symbolic::Vocabulary;
 use evidence::{Monitor, Progress, Stop};
@@ -19,15 +19,15 @@ use std::collections::VecDeque;
 const PATIENCE: usize = 16;
 
 /// How a search ended.
-pub(crate) enum Ended {
+pub(crate) enum CubeSearchEnded {
     /// Nothing violating is reachable: the cubes left, by control.
-    Closed(Vec<(u32, Cube)>),
+    Closed(Vec<(u32, BitCube)>),
     /// A path of steps, each with the control it leads to, to a violation under constraints.
     Path(Vec<(u32, u32)>, Violation, Vec<Atom>),
     /// A path to where a store is forgotten, if that is to be told.
     Overflow(Vec<(u32, u32)>),
     Stopped(Stop),
-    Unsupported(Unsupported),
+    NotLinearAt(NotLinearAt),
 }
 
 /// What a search took.
@@ -39,7 +39,7 @@ pub(crate) struct Effort {
 
 /// What the monitor is told besides the size of the search.
 #[derive(Clone, Copy)]
-pub(crate) struct Round<'a> {
+pub(crate) struct CubeRound<'a> {
     pub(crate) monitor: &'a dyn Monitor,
     pub(crate) k: usize,
     /// States of earlier rounds.
@@ -50,7 +50,7 @@ pub(crate) struct Round<'a> {
     pub(crate) bounded: bool,
 }
 
-impl Round<'_> {
+impl CubeRound<'_> {
     /// What is known without looking at the search.
     fn progress(&self, predicates: &Predicates) -> Progress {
         Progress {
@@ -65,7 +65,7 @@ impl Round<'_> {
 }
 
 struct Node {
-    cube: Cube,
+    cube: BitCube,
     control: u32,
     /// The node it came from, and by which step.
     parent: Option<(u32, u32)>,
@@ -77,8 +77,8 @@ pub(crate) fn reach(
     space: &mut Space<'_>,
     predicates: &Predicates,
     (vocabulary, judge): (&mut Vocabulary, &mut dyn Judge),
-    round: Round<'_>,
-) -> (Ended, Effort) {
+    round: CubeRound<'_>,
+) -> (CubeSearchEnded, Effort) {
     let go_on = || round.monitor.observe(&round.progress(predicates));
     let (asked, before) = (judge.questions(), judge.effort());
     let mut search = CubeSearch {
@@ -93,7 +93,7 @@ pub(crate) fn reach(
         controls: space.len(),
         bounded: round.bounded,
     };
-    let ended = search.run(space, vocabulary, round).unwrap_or_else(Ended::Unsupported);
+    let ended = search.run(space, vocabulary, round).unwrap_or_else(CubeSearchEnded::NotLinearAt);
     (ended, Effort { states: search.nodes.len(), questions: search.questions() })
 }
 
@@ -126,11 +126,11 @@ impl CubeSearch<'_> {
         &mut self,
         space: &mut Space<'_>,
         vocabulary: &mut Vocabulary,
-        round: Round<'_>,
-    ) -> Result<Ended, Unsupported> {
+        round: CubeRound<'_>,
+    ) -> Result<CubeSearchEnded, NotLinearAt> {
         let initial = self.post.initial(space, vocabulary);
         if let Some(stop) = self.post.stopped {
-            return Ok(Ended::Stopped(stop));
+            return Ok(CubeSearchEnded::Stopped(stop));
         }
         for cube in initial {
             if let Some(path) = self.add(cube, 0, None, space, vocabulary)? {
@@ -142,7 +142,7 @@ impl CubeSearch<'_> {
             if expanded.is_multiple_of(PATIENCE)
                 && let Err(stop) = round.monitor.observe(&self.progress(space, round))
             {
-                return Ok(Ended::Stopped(stop));
+                return Ok(CubeSearchEnded::Stopped(stop));
             }
             expanded += 1;
             if self.nodes[at as usize].covered {
@@ -152,7 +152,7 @@ impl CubeSearch<'_> {
             for (step, to) in space.successors(control, vocabulary)?.iter().copied() {
                 let after = self.post.after(&cube, step, to, space, vocabulary);
                 if let Some(stop) = self.post.stopped {
-                    return Ok(Ended::Stopped(stop));
+                    return Ok(CubeSearchEnded::Stopped(stop));
                 }
                 for next in after {
                     if let Some(path) = self.add(next, to, Some((at, step)), space, vocabulary)? {
@@ -162,14 +162,14 @@ impl CubeSearch<'_> {
             }
         }
         let left = self.nodes.iter().filter(|node| !node.covered);
-        Ok(Ended::Closed(left.map(|node| (node.control, node.cube.clone())).collect()))
+        Ok(CubeSearchEnded::Closed(left.map(|node| (node.control, node.cube.clone())).collect()))
     }
 
     fn questions(&self) -> usize {
         self.post.judge.questions() - self.asked
     }
 
-    fn progress(&mut self, space: &Space<'_>, round: Round<'_>) -> Progress {
+    fn progress(&mut self, space: &Space<'_>, round: CubeRound<'_>) -> Progress {
         let more = 8 * PATIENCE;
         let lists = self.nodes.growth(more) + self.kept.growth(more) + self.waiting.growth(more);
         let effort = self.effort(space);
@@ -193,12 +193,12 @@ impl CubeSearch<'_> {
     /// Adds a cube unless it is covered; the path to it if it violates something.
     fn add(
         &mut self,
-        cube: Cube,
+        cube: BitCube,
         control: u32,
         parent: Option<(u32, u32)>,
         space: &mut Space<'_>,
         vocabulary: &mut Vocabulary,
-    ) -> Result<Option<Ended>, Unsupported> {
+    ) -> Result<Option<CubeSearchEnded>, NotLinearAt> {
         if self.kept.len() <= control as usize {
             self.kept.resize(control as usize + 1, Vec::new());
         }
@@ -222,11 +222,11 @@ impl CubeSearch<'_> {
         self.nodes.push(Node { cube, control, parent, covered: false });
         self.waiting.push_back(number);
         if self.bounded && space.forgets(control) {
-            return Ok(Some(Ended::Overflow(self.path(number))));
+            return Ok(Some(CubeSearchEnded::Overflow(self.path(number))));
         }
         for (violation, atoms) in space.wrong(control, vocabulary)?.iter() {
             if self.allows(number, atoms) {
-                return Ok(Some(Ended::Path(self.path(number), *violation, atoms.clone())));
+                return Ok(Some(CubeSearchEnded::Path(self.path(number), *violation, atoms.clone())));
             }
         }
         Ok(None)

@@ -51,7 +51,7 @@ struct Numbered {
 
 /// What is written here is not linear.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Unsupported(pub(crate) Span);
+pub(crate) struct NotLinearAt(pub(crate) Span);
 
 impl<'p> Space<'p> {
     pub(crate) fn new(program: &'p Program, model: Model, recall: Recall, reduce: bool) -> Space<'p> {
@@ -129,7 +129,7 @@ impl<'p> Space<'p> {
     }
 
     /// What is violated in a control.
-    pub(crate) fn wrong(&mut self, number: u32, vocabulary: &mut Vocabulary) -> Result<Wrong, Unsupported> {
+    pub(crate) fn wrong(&mut self, number: u32, vocabulary: &mut Vocabulary) -> Result<Wrong, NotLinearAt> {
         if let Some(wrong) = &self.wrong[number as usize] {
             return Ok(wrong.clone());
         }
@@ -137,7 +137,7 @@ impl<'p> Space<'p> {
         let shapes: Vec<&Local> = shapes.iter().collect();
         let program = self.program;
         let wrong = violations(vocabulary, program, &shapes)
-            .map_err(|_| Unsupported(property_at_fault(program, &shapes, vocabulary)))?;
+            .map_err(|_| NotLinearAt(property_at_fault(program, &shapes, vocabulary)))?;
         let wrong: Wrong = wrong.into();
         self.wrong[number as usize] = Some(wrong.clone());
         Ok(wrong)
@@ -148,7 +148,7 @@ impl<'p> Space<'p> {
         &mut self,
         number: u32,
         vocabulary: &mut Vocabulary,
-    ) -> Result<Successors, Unsupported> {
+    ) -> Result<Successors, NotLinearAt> {
         if let Some(known) = &self.successors[number as usize] {
             return Ok(known.clone());
         }
@@ -179,7 +179,7 @@ impl<'p> Space<'p> {
         holder: Option<ThreadId>,
         local: u32,
         vocabulary: &mut Vocabulary,
-    ) -> Result<Rc<[u32]>, Unsupported> {
+    ) -> Result<Rc<[u32]>, NotLinearAt> {
         if let Some(known) = self.of_local.get(&(thread, holder, local)) {
             return Ok(known.clone());
         }
@@ -188,7 +188,7 @@ impl<'p> Space<'p> {
         self.machine.moves(thread, &holder, &shape, &mut moves);
         for step in moves {
             let cases =
-                steps(vocabulary, &step).map_err(|_| Unsupported(span_of(self.program, step.event)))?;
+                steps(vocabulary, &step).map_err(|_| NotLinearAt(span_of(self.program, step.event)))?;
             for step in cases {
                 let local = self.locals[thread.index()].number(&step.local);
                 found.push(self.steps.len() as u32);

@@ -24,8 +24,8 @@ pub use lift::{Lifted, Lifting};
 pub(crate) use crate::cegar::Taken;
 
 use crate::cegar::{
-    Effort, Ended, Halt, Judge, Predicates, Refined, Round, Space, certificate, execute, hinted, reach,
-    refine,
+    CubeRound, CubeSearchEnded, Effort, Halt, Judge, Predicates, Refined, Space, certificate, execute,
+    hinted, reach, refine,
 };
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::Vocabulary;
@@ -102,7 +102,7 @@ pub struct Extrapolated {
 
 /// Answers a task by extrapolation.
 pub fn extrapolate(task: &Task<'_>, run: &Run<'_>) -> Extrapolated {
-    let mut work = Work::new(*task, *run);
+    let mut work = Extrapolator::new(*task, *run);
     let verdict = work.verdict().unwrap_or_else(|halt| {
         let reasons = std::iter::once(halt.into()).chain(std::mem::take(&mut work.doubts));
         Verdict::Unknown(reasons.collect())
@@ -113,7 +113,7 @@ pub fn extrapolate(task: &Task<'_>, run: &Run<'_>) -> Extrapolated {
 /// Whether a task is safe when no queue may hold more than `k` stores: one that would is an overflow, and
 /// as bad as a violation.
 pub(crate) fn within(task: &Task<'_>, run: &Run<'_>, k: usize) -> (Result<Bounded, Vec<Reason>>, Statistics) {
-    let mut work = Work::new(*task, *run);
+    let mut work = Extrapolator::new(*task, *run);
     let found = work.within(k).map_err(|halt| vec![halt.into()]).and_then(|found| found);
     (found, work.statistics)
 }
@@ -130,7 +130,7 @@ pub(crate) enum Bounded {
 }
 
 /// What was found out about a task with buffers of a bound.
-enum Within {
+enum Attempted {
     Safe(CubeProof),
     Violated(Trace),
     /// These events lead to an overflow, as far as the predicates can tell.
@@ -173,7 +173,7 @@ struct Given<'a> {
     cubes: Option<&'a BTreeSet<Vec<Atom>>>,
 }
 
-struct Work<'a> {
+struct Extrapolator<'a> {
     task: Task<'a>,
     run: Run<'a>,
     vocabulary: Vocabulary,
@@ -184,9 +184,9 @@ struct Work<'a> {
     doubts: Vec<Reason>,
 }
 
-impl<'a> Work<'a> {
-    fn new(task: Task<'a>, run: Run<'a>) -> Work<'a> {
-        Work {
+impl<'a> Extrapolator<'a> {
+    fn new(task: Task<'a>, run: Run<'a>) -> Extrapolator<'a> {
+        Extrapolator {
             task,
             run,
             vocabulary: Vocabulary::default(),
@@ -224,14 +224,14 @@ impl<'a> Work<'a> {
         };
         for way in [Way::Cubes, Way::Predicates, Way::Agreements] {
             match self.attempt(&sc, way, k)? {
-                Within::Safe(proof) => return Ok(Ok(Bounded::Safe(proof))),
-                Within::Violated(trace) => return Ok(Ok(Bounded::Violated(trace))),
-                Within::Overflow(events) => {
+                Attempted::Safe(proof) => return Ok(Ok(Bounded::Safe(proof))),
+                Attempted::Violated(trace) => return Ok(Ok(Bounded::Violated(trace))),
+                Attempted::Overflow(events) => {
                     let task = self.task;
                     let taken = self.follow(&task, &events, None)?;
                     return Ok(Ok(taken.map_or(Bounded::MayOverflow, Bounded::Overflows)));
                 }
-                Within::Imprecise => self.doubts.push(Reason::Extrapolated { way: way.name(), k }),
+                Attempted::Imprecise => self.doubts.push(Reason::Extrapolated { way: way.name(), k }),
             }
         }
         Ok(match self.refine(&sc) {
@@ -248,12 +248,12 @@ impl<'a> Work<'a> {
         if !offered.is_empty() {
             let given = with_loaded(sc.program, &offered, &mut self.vocabulary);
             match self.prove_under_sc(&sc, "the author's predicates under SC", given.clone(), Vec::new())? {
-                Within::Safe(proof) => {
+                Attempted::Safe(proof) => {
                     let cubes = self.prover.used();
                     return Ok(Ok(ScProof { predicates: given, by_cases: Vec::new(), cubes, proof }));
                 }
-                Within::Violated(trace) => return Ok(Err(Verdict::Unsafe(self.of_sc(trace)))),
-                Within::Overflow(_) | Within::Imprecise => {}
+                Attempted::Violated(trace) => return Ok(Err(Verdict::Unsafe(self.of_sc(trace)))),
+                Attempted::Overflow(_) | Attempted::Imprecise => {}
             }
         }
         let vocabulary = std::mem::take(&mut self.vocabulary);
@@ -284,12 +284,12 @@ impl<'a> Work<'a> {
         let needed = self.prover.needed(&known);
         self.prover.keep_reasons(false);
         whole.cubes = self.prover.used();
-        let Within::Safe(_) = proved? else { return Ok(whole) };
+        let Attempted::Safe(_) = proved? else { return Ok(whole) };
         let number = |atom: &Atom| known.find(atom).map(|(predicate, _)| predicate);
         let by_cases: BTreeSet<u32> = whole.by_cases.iter().filter_map(number).collect();
         let kept = needed.union(&by_cases).map(|at| known.atoms()[*at as usize].clone()).collect::<Vec<_>>();
         match self.prove_under_sc(sc, "SC", kept.clone(), whole.by_cases.clone())? {
-            Within::Safe(proof) => {
+            Attempted::Safe(proof) => {
                 Ok(ScProof { predicates: kept, cubes: self.prover.used(), proof, ..whole })
             }
             _ => Ok(whole),
@@ -302,7 +302,7 @@ impl<'a> Work<'a> {
         what: &'static str,
         predicates: Vec<Atom>,
         by_cases: Vec<Atom>,
-    ) -> Result<Within, Halt> {
+    ) -> Result<Attempted, Halt> {
         let lifted = Lifted { counted: predicates.len(), predicates };
         self.explore(sc, 0, Given { what, lifted, by_cases, cubes: None })
     }
@@ -322,14 +322,14 @@ impl<'a> Work<'a> {
         for way in ways {
             loop {
                 match self.attempt(sc, *way, k)? {
-                    Within::Safe(proof) => return Ok(Some(Verdict::Safe(Certificate::Cubes(proof)))),
-                    Within::Violated(trace) => return Ok(Some(Verdict::Unsafe(trace))),
-                    Within::Overflow(_) if k < most => k += 1,
-                    Within::Overflow(_) => {
+                    Attempted::Safe(proof) => return Ok(Some(Verdict::Safe(Certificate::Cubes(proof)))),
+                    Attempted::Violated(trace) => return Ok(Some(Verdict::Unsafe(trace))),
+                    Attempted::Overflow(_) if k < most => k += 1,
+                    Attempted::Overflow(_) => {
                         self.doubts.push(Reason::Overflow(k));
                         return Ok(None);
                     }
-                    Within::Imprecise => {
+                    Attempted::Imprecise => {
                         self.doubts.push(Reason::Extrapolated { way: way.name(), k });
                         break;
                     }
@@ -339,7 +339,7 @@ impl<'a> Work<'a> {
         Ok(None)
     }
 
-    fn attempt(&mut self, sc: &ScProof, way: Way, k: usize) -> Result<Within, Halt> {
+    fn attempt(&mut self, sc: &ScProof, way: Way, k: usize) -> Result<Attempted, Halt> {
         let task = self.task;
         let lifting = Lifting::new(task.program, task.model, k);
         let mut lifted = lifting.predicates(&sc.predicates, &mut self.vocabulary);
@@ -355,13 +355,13 @@ impl<'a> Work<'a> {
     }
 
     /// Explores a task with these predicates.
-    fn explore(&mut self, task: &Task<'a>, k: usize, given: Given<'_>) -> Result<Within, Halt> {
+    fn explore(&mut self, task: &Task<'a>, k: usize, given: Given<'_>) -> Result<Attempted, Halt> {
         let recall = Recall { k, keep: Keep::Oldest, forgotten: Forgotten::Pools };
         let Lifted { predicates, counted } = &given.lifted;
         let known = Predicates::exactly(task.program, predicates, &given.by_cases, &self.vocabulary);
         let mut space = Space::new(task.program, task.model, recall, self.run.abstraction.reduce);
         self.prover.begin(given.cubes);
-        let round = Round {
+        let round = CubeRound {
             monitor: self.run.monitor,
             k,
             before: self.statistics.states,
@@ -384,15 +384,16 @@ impl<'a> Work<'a> {
         };
         let steps = |path: &[(u32, u32)]| path.iter().map(|(step, _)| space.step(*step).event).collect();
         let found = match ended {
-            Ended::Unsupported(unsupported) => Err(unsupported.into()),
-            Ended::Stopped(stop) => Err(stop.into()),
-            Ended::Closed(cubes) => {
-                Ok(Within::Safe(certificate(&space, recall, (&known, &self.vocabulary), &cubes)))
+            CubeSearchEnded::NotLinearAt(unsupported) => Err(unsupported.into()),
+            CubeSearchEnded::Stopped(stop) => Err(stop.into()),
+            CubeSearchEnded::Closed(cubes) => {
+                Ok(Attempted::Safe(certificate(&space, recall, (&known, &self.vocabulary), &cubes)))
             }
-            Ended::Overflow(path) => Ok(Within::Overflow(steps(&path))),
-            Ended::Path(path, violation, _) => {
+            CubeSearchEnded::Overflow(path) => Ok(Attempted::Overflow(steps(&path))),
+            CubeSearchEnded::Path(path, violation, _) => {
                 let taken = self.follow(task, &steps(&path), Some(violation))?;
-                Ok(taken.map_or(Within::Imprecise, |taken| Within::Violated(taken.violating(violation))))
+                Ok(taken
+                    .map_or(Attempted::Imprecise, |taken| Attempted::Violated(taken.violating(violation))))
             }
         };
         if let Ok(found) = &found {
@@ -456,13 +457,13 @@ impl<'a> Work<'a> {
     }
 }
 
-impl Within {
+impl Attempted {
     fn word(&self) -> &'static str {
         match self {
-            Within::Safe(_) => "proved",
-            Within::Violated(_) => "violated",
-            Within::Overflow(_) => "overflow",
-            Within::Imprecise => "imprecise",
+            Attempted::Safe(_) => "proved",
+            Attempted::Violated(_) => "violated",
+            Attempted::Overflow(_) => "overflow",
+            Attempted::Imprecise => "imprecise",
         }
     }
 }

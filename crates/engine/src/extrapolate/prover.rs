@@ -39,9 +39,9 @@ pub(super) struct Prover {
     known: Vec<u64>,
     levels: Vec<usize>,
     /// Answers by the atoms themselves: what is known, and the goal.
-    answers: FxHashMap<(Box<[Id]>, Option<Id>), Answered>,
+    answers: FxHashMap<(Box<[Id]>, Option<Id>), Proved>,
     /// Answers by the atoms under other names.
-    shapes: FxHashMap<(Vec<Atom>, Option<Atom>), Answered>,
+    shapes: FxHashMap<(Vec<Atom>, Option<Atom>), Proved>,
     /// The cubes that questions may begin from; all that is known if there are none.
     cubes: Option<Vec<Box<[Id]>>>,
     /// By goal and what is required: what follows from parts.
@@ -59,7 +59,7 @@ pub(super) struct Prover {
 /// An answer, with the atoms that the proof used: of a question under other names their positions, of one
 /// about the atoms themselves those that are known.
 #[derive(Clone)]
-struct Answered {
+struct Proved {
     truth: Truth,
     core: Rc<[u32]>,
 }
@@ -145,12 +145,12 @@ impl Prover {
             reasons.proved(core.iter().copied());
         }
         self.bytes += 96 + 4 * key.0.len();
-        self.answers.insert(key, Answered { truth: shaped.truth, core });
+        self.answers.insert(key, Proved { truth: shaped.truth, core });
         shaped.truth
     }
 
     /// The answer, from an equal question about other slots if there was one.
-    fn shaped(&mut self, known: &[Id], goal: Option<Id>) -> Answered {
+    fn shaped(&mut self, known: &[Id], goal: Option<Id>) -> Proved {
         let atoms: Vec<&Atom> = known.iter().map(|id| self.atom(*id)).collect();
         let Renamed { atoms, goal, order } = renamed(&atoms, goal.map(|goal| self.atom(goal)));
         let key = (atoms, goal);
@@ -164,11 +164,11 @@ impl Prover {
             }
         };
         let core = answered.core.iter().map(|at| order[*at as usize]).collect();
-        Answered { core, ..answered }
+        Proved { core, ..answered }
     }
 
     /// Asks the solver.
-    fn prove(&mut self, known: &[Atom], goal: Option<&Atom>) -> Answered {
+    fn prove(&mut self, known: &[Atom], goal: Option<&Atom>) -> Proved {
         let wrong: Vec<(Truth, Option<Atom>)> = match goal {
             Some(goal) => vec![(Truth::Yes, Some(goal.negate())), (Truth::No, Some(goal.clone()))],
             None => vec![(Truth::No, None)],
@@ -179,10 +179,10 @@ impl Prover {
             let atoms: Vec<Atom> = known.iter().cloned().chain(extra).collect();
             if let Some(core) = quick_core(&atoms) {
                 let core = core.into_iter().filter(|at| *at < known.len()).map(|at| at as u32).collect();
-                return Answered { truth, core };
+                return Proved { truth, core };
             }
         }
-        Answered { truth: Truth::Open, core: Rc::from([]) }
+        Proved { truth: Truth::Open, core: Rc::from([]) }
     }
 
     /// Those that a chain of common slots connects with these.

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 /// A candidate, by number.
-pub(crate) type Candidate = usize;
+pub(crate) type HittingCandidate = usize;
 
 /// A minimisation problem.
 #[derive(Clone, Debug, Default)]
@@ -16,37 +16,42 @@ pub(crate) struct Hitting {
     /// What each candidate costs.
     pub(crate) costs: Vec<u64>,
     /// Sets of candidates; a solution holds one of each.
-    pub(crate) clauses: Vec<BTreeSet<Candidate>>,
+    pub(crate) clauses: Vec<BTreeSet<HittingCandidate>>,
     /// Sets that a solution must not contain whole.
-    pub(crate) forbidden: Vec<BTreeSet<Candidate>>,
+    pub(crate) forbidden: Vec<BTreeSet<HittingCandidate>>,
 }
 
 impl Hitting {
     /// A cheapest solution; `None` if a clause cannot be met.
-    pub(crate) fn solve(&self) -> Option<BTreeSet<Candidate>> {
+    pub(crate) fn solve(&self) -> Option<BTreeSet<HittingCandidate>> {
         let mut search = CoverSearch { problem: self, best: None };
         search.branch(&mut BTreeSet::new(), &mut BTreeSet::new(), 0);
         search.best.map(|(_, chosen)| chosen)
     }
 
     /// What a set costs.
-    pub(crate) fn cost(&self, chosen: &BTreeSet<Candidate>) -> u64 {
+    pub(crate) fn cost(&self, chosen: &BTreeSet<HittingCandidate>) -> u64 {
         chosen.iter().map(|candidate| self.costs[*candidate]).sum()
     }
 }
 
 struct CoverSearch<'a> {
     problem: &'a Hitting,
-    best: Option<(u64, BTreeSet<Candidate>)>,
+    best: Option<(u64, BTreeSet<HittingCandidate>)>,
 }
 
 impl CoverSearch<'_> {
-    fn branch(&mut self, chosen: &mut BTreeSet<Candidate>, excluded: &mut BTreeSet<Candidate>, cost: u64) {
+    fn branch(
+        &mut self,
+        chosen: &mut BTreeSet<HittingCandidate>,
+        excluded: &mut BTreeSet<HittingCandidate>,
+        cost: u64,
+    ) {
         if self.problem.forbidden.iter().any(|set| set.is_subset(chosen)) {
             return;
         }
-        let open = |clause: &&BTreeSet<Candidate>| clause.is_disjoint(chosen);
-        let mut unmet: Vec<Vec<Candidate>> =
+        let open = |clause: &&BTreeSet<HittingCandidate>| clause.is_disjoint(chosen);
+        let mut unmet: Vec<Vec<HittingCandidate>> =
             self.problem.clauses.iter().filter(open).map(|c| free(c, excluded)).collect();
         unmet.sort_by_key(Vec::len);
         let bound = cost + self.lower_bound(&unmet);
@@ -71,7 +76,7 @@ impl CoverSearch<'_> {
     }
 
     /// The cheapest candidates of clauses that share none; `u64::MAX / 2` if one has none left.
-    fn lower_bound(&self, unmet: &[Vec<Candidate>]) -> u64 {
+    fn lower_bound(&self, unmet: &[Vec<HittingCandidate>]) -> u64 {
         let mut used = BTreeSet::new();
         let mut bound: u64 = 0;
         for clause in unmet {
@@ -86,7 +91,7 @@ impl CoverSearch<'_> {
     }
 }
 
-fn free(clause: &BTreeSet<Candidate>, excluded: &BTreeSet<Candidate>) -> Vec<Candidate> {
+fn free(clause: &BTreeSet<HittingCandidate>, excluded: &BTreeSet<HittingCandidate>) -> Vec<HittingCandidate> {
     clause.difference(excluded).copied().collect()
 }
 
@@ -98,8 +103,8 @@ mod tests {
     fn brute_force(problem: &Hitting) -> Option<u64> {
         let count = problem.costs.len();
         let subsets = (0u32..1 << count)
-            .map(|mask| (0..count).filter(|c| mask >> c & 1 == 1).collect::<BTreeSet<Candidate>>());
-        let solves = |set: &BTreeSet<Candidate>| {
+            .map(|mask| (0..count).filter(|c| mask >> c & 1 == 1).collect::<BTreeSet<HittingCandidate>>());
+        let solves = |set: &BTreeSet<HittingCandidate>| {
             problem.clauses.iter().all(|clause| !clause.is_disjoint(set))
                 && !problem.forbidden.iter().any(|bad| bad.is_subset(set))
         };

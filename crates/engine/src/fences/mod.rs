@@ -145,9 +145,9 @@ pub fn place_fences(
     let mut search = FenceSearch::new(task, engine, options, run);
     let answer = match search.solve() {
         Ok(answer) => answer,
-        Err(Halt::Unknown(reasons)) => FenceAnswer::Unknown(reasons),
-        Err(Halt::NoCandidate(run)) => FenceAnswer::NoCandidate(run),
-        Err(Halt::Bug(bug)) => return Err(bug),
+        Err(FencesHalt::Unknown(reasons)) => FenceAnswer::Unknown(reasons),
+        Err(FencesHalt::NoCandidate(run)) => FenceAnswer::NoCandidate(run),
+        Err(FencesHalt::Bug(bug)) => return Err(bug),
     };
     let (statistics, engine) = search.decided.unwrap_or(search.last);
     let FenceSearch { most_predicates, questions, .. } = search;
@@ -155,7 +155,7 @@ pub fn place_fences(
 }
 
 /// Why a search for fences ends early.
-enum Halt {
+enum FencesHalt {
     Unknown(Vec<Reason>),
     NoCandidate(Box<FencedRun>),
     Bug(Bug),
@@ -199,7 +199,7 @@ impl<'a> FenceSearch<'a> {
         }
     }
 
-    fn solve(&mut self) -> Result<FenceAnswer, Halt> {
+    fn solve(&mut self) -> Result<FenceAnswer, FencesHalt> {
         if self.task.goal != Goal::Robust {
             let under_sc = self.ask(&Task { model: SC, ..self.task })?;
             if let Verdict::Unsafe(_) = under_sc.verdict() {
@@ -208,7 +208,7 @@ impl<'a> FenceSearch<'a> {
         }
         // Without a limit on cost there is an answer: nothing is forbidden, and no clause is empty.
         let Some((chosen, program, proof)) = self.cheapest(None)? else {
-            return Err(Halt::Unknown(Vec::new()));
+            return Err(FencesHalt::Unknown(Vec::new()));
         };
         self.decided = Some(self.last);
         let cost = self.problem.cost(&chosen);
@@ -217,7 +217,7 @@ impl<'a> FenceSearch<'a> {
         if let Some(found) = &mut alternatives {
             match self.other_optima(chosen, cost, found) {
                 // The answer stands, whether or not all its equals are found.
-                Err(Halt::Unknown(reasons)) => missing = reasons,
+                Err(FencesHalt::Unknown(reasons)) => missing = reasons,
                 found => found?,
             }
         }
@@ -225,7 +225,10 @@ impl<'a> FenceSearch<'a> {
     }
 
     /// The cheapest set that is proved to suffice; `None` if all cost more than allowed.
-    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<(BTreeSet<usize>, Program, Checked)>, Halt> {
+    fn cheapest(
+        &mut self,
+        most: Option<u64>,
+    ) -> Result<Option<(BTreeSet<usize>, Program, Checked)>, FencesHalt> {
         loop {
             let Some(chosen) = self.problem.solve() else { return Ok(None) };
             if most.is_some_and(|most| self.problem.cost(&chosen) > most) {
@@ -240,7 +243,7 @@ impl<'a> FenceSearch<'a> {
                 Violating::new(&program, account, &edges).clause(&self.candidates, &chosen)
             });
             if clause.is_empty() {
-                return Err(Halt::NoCandidate(Box::new(self.fenced_run(program, checked))));
+                return Err(FencesHalt::NoCandidate(Box::new(self.fenced_run(program, checked))));
             }
             self.problem.clauses.push(clause);
         }
@@ -257,7 +260,7 @@ impl<'a> FenceSearch<'a> {
         first: BTreeSet<usize>,
         cost: u64,
         found: &mut Vec<Vec<FencePoint>>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), FencesHalt> {
         self.problem.forbidden.push(first);
         while let Some((chosen, ..)) = self.cheapest(Some(cost))? {
             found.push(chosen.iter().map(|at| self.candidates[*at].clone()).collect());
@@ -267,12 +270,12 @@ impl<'a> FenceSearch<'a> {
     }
 
     /// A fence of a solution, with the run that appears without it.
-    fn needed(&mut self, chosen: &BTreeSet<usize>, at: usize) -> Result<NeededFence, Halt> {
+    fn needed(&mut self, chosen: &BTreeSet<usize>, at: usize) -> Result<NeededFence, FencesHalt> {
         let others = chosen.iter().copied().filter(|other| *other != at).collect();
         let program = self.fence_set(&others).apply(self.task.program);
         let without = match self.ask(&Task { program: &program, ..self.task }) {
             Ok(checked) if checked.holds() == Some(false) => Some(self.fenced_run(program, checked)),
-            Ok(_) | Err(Halt::Unknown(_)) => None,
+            Ok(_) | Err(FencesHalt::Unknown(_)) => None,
             Err(halt) => return Err(halt),
         };
         Ok(NeededFence { point: self.candidates[at].clone(), without })
@@ -288,15 +291,15 @@ impl<'a> FenceSearch<'a> {
 
     /// Asks a question; without an answer the search ends. A violation is made simple: the fewer
     /// stores are delayed, the fewer fences help, and the more it says.
-    fn ask(&mut self, task: &Task<'_>) -> Result<Checked, Halt> {
+    fn ask(&mut self, task: &Task<'_>) -> Result<Checked, FencesHalt> {
         // Against SC every program is robust, and nobody needs to be asked.
         let is_open = task.goal != Goal::Robust || !task.model.is_sc();
         self.questions += usize::from(is_open);
-        let finding = decide(task, self.engine, self.run).map_err(Halt::Bug)?;
+        let finding = decide(task, self.engine, self.run).map_err(FencesHalt::Bug)?;
         self.last = (finding.statistics, finding.engine);
         self.most_predicates = self.most_predicates.max(finding.statistics.predicates);
         match finding.checked.holds() {
-            None => Err(Halt::Unknown(finding.checked.reasons().to_vec())),
+            None => Err(FencesHalt::Unknown(finding.checked.reasons().to_vec())),
             Some(_) => Ok(finding.checked),
         }
     }

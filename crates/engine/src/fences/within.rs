@@ -8,7 +8,7 @@
 //! has forgotten a store.
 
 use super::clause::Violating;
-use super::{FenceOptions, FencePoint, FenceSearch, Halt};
+use super::{FenceOptions, FencePoint, FenceSearch, FencesHalt};
 use crate::ask::Bug;
 use crate::extrapolate::{Bounded, Extrapolate, Taken, within};
 use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
@@ -39,22 +39,22 @@ pub fn fences_within(
 ) -> Result<Result<FencesWithin, Vec<Reason>>, Bug> {
     match FenceSearch::new(task, &Extrapolate, options, run).solve_within(k) {
         Ok(found) => Ok(Ok(found)),
-        Err(Halt::Unknown(reasons)) => Ok(Err(reasons)),
-        Err(Halt::NoCandidate(_)) => Ok(Err(vec![Reason::Overflow(k)])),
-        Err(Halt::Bug(bug)) => Err(bug),
+        Err(FencesHalt::Unknown(reasons)) => Ok(Err(reasons)),
+        Err(FencesHalt::NoCandidate(_)) => Ok(Err(vec![Reason::Overflow(k)])),
+        Err(FencesHalt::Bug(bug)) => Err(bug),
     }
 }
 
 impl FenceSearch<'_> {
-    fn solve_within(&mut self, k: usize) -> Result<FencesWithin, Halt> {
+    fn solve_within(&mut self, k: usize) -> Result<FencesWithin, FencesHalt> {
         loop {
             let Some(chosen) = self.problem.solve() else {
-                return Err(Halt::Unknown(vec![Reason::Overflow(k)]));
+                return Err(FencesHalt::Unknown(vec![Reason::Overflow(k)]));
             };
             let (program, edges) = self.fence_set(&chosen).apply_with_map(self.task.program);
             let task = Task { program: &program, ..self.task };
             let (answer, _) = within(&task, self.run, k);
-            let clause = match answer.map_err(Halt::Unknown)? {
+            let clause = match answer.map_err(FencesHalt::Unknown)? {
                 Bounded::Safe(proof) => {
                     let forgets = proof
                         .controls
@@ -62,7 +62,7 @@ impl FenceSearch<'_> {
                         .any(|(_, shapes)| shapes.iter().any(|shape| !shape.forgotten.is_empty()));
                     self.checked(&task, Verdict::Safe(Certificate::Cubes(proof)))?;
                     if forgets {
-                        return Err(Halt::Unknown(vec![Reason::Overflow(k)]));
+                        return Err(FencesHalt::Unknown(vec![Reason::Overflow(k)]));
                     }
                     let fences = chosen.iter().map(|at| self.candidates[*at].clone()).collect();
                     return Ok(FencesWithin { k, fences, cost: self.problem.cost(&chosen) });
@@ -80,13 +80,13 @@ impl FenceSearch<'_> {
                 }
                 Bounded::MayOverflow => {
                     let taken =
-                        overfull(&task, k, self.run).ok_or(Halt::Unknown(vec![Reason::Overflow(k)]))?;
+                        overfull(&task, k, self.run).ok_or(FencesHalt::Unknown(vec![Reason::Overflow(k)]))?;
                     let account = self.account(&task, &taken)?;
                     self.clause(&program, &account, &edges, &chosen)
                 }
             };
             if clause.is_empty() {
-                return Err(Halt::Unknown(vec![Reason::Overflow(k)]));
+                return Err(FencesHalt::Unknown(vec![Reason::Overflow(k)]));
             }
             self.problem.clauses.push(clause);
         }
@@ -102,23 +102,23 @@ impl FenceSearch<'_> {
         Violating::new(program, account, edges).clause(&self.candidates, chosen)
     }
 
-    fn checked(&self, task: &Task<'_>, verdict: Verdict) -> Result<Checked, Halt> {
+    fn checked(&self, task: &Task<'_>, verdict: Verdict) -> Result<Checked, FencesHalt> {
         check(task, verdict, self.run.monitor).map_err(|why| match why {
-            Rejected::Stopped(stop) => Halt::Unknown(vec![Reason::Stopped(stop)]),
-            why => Halt::Bug(Bug { engine: Extrapolate.name(), why }),
+            Rejected::Stopped(stop) => FencesHalt::Unknown(vec![Reason::Stopped(stop)]),
+            why => FencesHalt::Bug(Bug { engine: Extrapolate.name(), why }),
         })
     }
 
-    fn account(&self, task: &Task<'_>, taken: &Taken) -> Result<Account, Halt> {
+    fn account(&self, task: &Task<'_>, taken: &Taken) -> Result<Account, FencesHalt> {
         let mut patience = Patience::new(self.run.monitor, "replaying");
         let replayed =
             replay_steps(task.program, task.model, &taken.initial, &taken.steps, &mut || patience.lasts());
         replayed.map_err(|why| match why {
             machine::TraceRejected::Stopped => {
                 let stop = patience.found::<()>(None).err().unwrap_or(Stop::Interrupt);
-                Halt::Unknown(vec![Reason::Stopped(stop)])
+                FencesHalt::Unknown(vec![Reason::Stopped(stop)])
             }
-            why => Halt::Bug(Bug { engine: Extrapolate.name(), why: Rejected::Trace(why) }),
+            why => FencesHalt::Bug(Bug { engine: Extrapolate.name(), why: Rejected::Trace(why) }),
         })
     }
 }

@@ -22,7 +22,7 @@ use crate::{Answer, Engine, Explicit, GapProofs, Run};
 use evidence::{Certificate, Listed, Pass, Reason, Statistics, Task, Verdict, Via, attacks_of, carries_over};
 use extended::{Extended, is_cyclic};
 use machine::{Accesses, SC, TSO};
-use oracle::{Asked, Delays, Oracle, Work, ask};
+use oracle::{Asked, Delays, Oracle, OracleWork, ask};
 use program::Delay;
 
 /// States each search may have in the first round, and how many times as many in the next.
@@ -55,7 +55,7 @@ impl Engine for Lazy {
             return answer;
         }
         let mut most = FIRST_ROUND;
-        let mut round = Round { task, run, most, work: Work::default() };
+        let mut round = DelayRound { task, run, most, work: OracleWork::default() };
         loop {
             if let Some(verdict) = round.answer() {
                 return round.answered(verdict);
@@ -109,17 +109,17 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
 }
 
 /// One pass of the algorithm, with a limit on states.
-struct Round<'a> {
+struct DelayRound<'a> {
     task: &'a Task<'a>,
     run: &'a Run<'a>,
     most: usize,
     /// States under SC of the last program that was asked about, and the queries of all rounds.
-    work: Work,
+    work: OracleWork,
 }
 
-impl Round<'_> {
+impl DelayRound<'_> {
     fn answered(&self, verdict: Verdict) -> Answer {
-        let Work { states, queries } = self.work;
+        let OracleWork { states, queries } = self.work;
         let statistics = Statistics { states, sc_queries: Some(queries), ..Default::default() };
         Answer { verdict, statistics, engine: Lazy.name() }
     }

@@ -10,7 +10,7 @@
 
 use super::extended::{Extended, ExtendedRun};
 use crate::Run;
-use crate::robust::{Outcome, Round, UnderSc, Wanted, starts};
+use crate::robust::{AttackOutcome, AttackRound, UnderSc, Wanted, starts};
 use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Witness, attacks_of, each};
@@ -65,7 +65,7 @@ pub(super) enum Asked {
 
 /// What an answer took.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Work {
+pub(super) struct OracleWork {
     /// States of the program under SC.
     pub(super) states: usize,
     /// Searches: of the program, for a witness of each attack, and behind each witness.
@@ -73,11 +73,18 @@ pub(super) struct Work {
 }
 
 /// Asks about an extended program, with a limit on the states of each search.
-pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked, work: &mut Work) -> Oracle {
+pub(super) fn ask(
+    extended: &Extended,
+    run: &Run<'_>,
+    most: usize,
+    asked: Asked,
+    work: &mut OracleWork,
+) -> Oracle {
     let program = &extended.program;
     let machine = Buffered::exact(program, SC);
     let accesses = Accesses::of(program);
-    let round = Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::All };
+    let round =
+        AttackRound { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::All };
     let mut system = Stepping::hunting(Stepper::new(&machine));
     number_controls(&mut system.domain, program);
     let found = search(&mut system, &round.limits(run.monitor));
@@ -112,13 +119,13 @@ pub(super) fn ask(extended: &Extended, run: &Run<'_>, most: usize, asked: Asked,
     }
     let witnesses = outcomes.iter().filter(|outcome| outcome.witness.is_some()).count();
     work.queries += outcomes.len() + witnesses;
-    let hunt = Hunt { extended, round: &round, under_sc: &found.states };
+    let hunt = ViolationHunt { extended, round: &round, under_sc: &found.states };
     let oracle = hunt.judge(&mut system, under_sc, (&attacks, stores), outcomes);
     oracle.unwrap_or_else(|| Oracle::Robust(system.closed_set(found.states)))
 }
 
 /// A violation that lies too deep for a search in breadth.
-fn deep_violation(extended: &Extended, round: &Round<'_>) -> Option<Trace> {
+fn deep_violation(extended: &Extended, round: &AttackRound<'_>) -> Option<Trace> {
     let mut system = Stepping::hunting(Stepper::new(round.machine));
     let limits = Limits { order: Order::Depth, ..round.limits(round.run.monitor) };
     let found = search(&mut system, &limits);
@@ -129,7 +136,7 @@ fn deep_violation(extended: &Extended, round: &Round<'_>) -> Option<Trace> {
 }
 
 /// The attacks that have a witness, once for every load but that of the witness.
-fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[Outcome]) -> Vec<Attack> {
+fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[AttackOutcome]) -> Vec<Attack> {
     let mut single = Vec::new();
     for (attack, outcome) in attacks.iter().zip(outcomes) {
         let Some(labels) = &outcome.witness else { continue };
@@ -149,20 +156,20 @@ fn is_stopped(reasons: &BTreeSet<Reason>) -> bool {
     reasons.iter().any(|reason| matches!(reason, Reason::Stopped(_) | Reason::Full))
 }
 
-struct Hunt<'a> {
+struct ViolationHunt<'a> {
     extended: &'a Extended,
-    round: &'a Round<'a>,
+    round: &'a AttackRound<'a>,
     under_sc: &'a StateSet,
 }
 
-impl Hunt<'_> {
+impl ViolationHunt<'_> {
     /// What the searches of all attacks mean together; `None` if the program is robust.
     fn judge(
         &self,
         system: &mut UnderSc<'_>,
-        mut all: Outcome,
+        mut all: AttackOutcome,
         (attacks, stores): (&[Attack], usize),
-        outcomes: Vec<Outcome>,
+        outcomes: Vec<AttackOutcome>,
     ) -> Option<Oracle> {
         let (mut delays, mut witnesses) = (Vec::new(), Vec::new());
         let mut main = 0;

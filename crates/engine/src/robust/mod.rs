@@ -96,8 +96,14 @@ impl Robust {
         let machine = Buffered::exact(program, SC);
         let mut most = FIRST_ROUND;
         loop {
-            let round =
-                Round { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::First };
+            let round = AttackRound {
+                program,
+                machine: &machine,
+                accesses: &accesses,
+                run,
+                most,
+                wanted: Wanted::First,
+            };
             statistics.states = 0;
             match round.answer(&attacks, &mut statistics.states) {
                 Some(verdict) => return Ok(verdict),
@@ -117,7 +123,7 @@ pub(crate) enum Wanted {
 }
 
 /// One look at all attacks, with a limit on states.
-pub(crate) struct Round<'a> {
+pub(crate) struct AttackRound<'a> {
     pub(crate) program: &'a Program,
     /// The machine of SC.
     pub(crate) machine: &'a Buffered<'a>,
@@ -132,7 +138,7 @@ pub(crate) type UnderSc<'a> = Stepping<Stepper<'a, Buffered<'a>>>;
 
 /// What became of one search.
 #[derive(Default)]
-pub(crate) struct Outcome {
+pub(crate) struct AttackOutcome {
     pub(crate) witness: Option<Labels>,
     /// Whether the round's own limit cut it off.
     pub(crate) cut: bool,
@@ -146,7 +152,7 @@ pub(crate) struct Labels {
     pub(crate) steps: Vec<AttackStep>,
 }
 
-impl<'a> Round<'a> {
+impl<'a> AttackRound<'a> {
     /// The answer; `None` if only the limit of the round stands in the way. Adds up the states.
     fn answer(&self, attacks: &[Attack], states: &mut usize) -> Option<Verdict> {
         let mut system = Stepping::wandering(Stepper::new(self.machine));
@@ -189,7 +195,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    pub(crate) fn outcome<G>(&self, found: &Search<G>) -> Outcome {
+    pub(crate) fn outcome<G>(&self, found: &Search<G>) -> AttackOutcome {
         let cut = matches!(found.ended, Ended::Stopped(Stop::States)) && found.states.len() > self.most;
         let reason = match &found.ended {
             Ended::Stopped(_) if cut => None,
@@ -197,7 +203,12 @@ impl<'a> Round<'a> {
             Ended::Full => Some(Reason::Full),
             _ => None,
         };
-        Outcome { witness: None, cut, reasons: reason.into_iter().collect(), states: found.states.len() }
+        AttackOutcome {
+            witness: None,
+            cut,
+            reasons: reason.into_iter().collect(),
+            states: found.states.len(),
+        }
     }
 
     /// Searches all attacks, several at once. Those behind the first that has a witness are left out
@@ -207,13 +218,13 @@ impl<'a> Round<'a> {
         attacks: &[Attack],
         under_sc: &StateSet,
         starts: Option<usize>,
-    ) -> Vec<Outcome> {
+    ) -> Vec<AttackOutcome> {
         let first = AtomicUsize::new(usize::MAX);
         each(self.run.threads, attacks.len(), |at| {
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
             if let Err(stop) = monitor.observe(&Progress::default()) {
                 let reasons = BTreeSet::from([Reason::Stopped(stop)]);
-                return ControlFlow::Break(Outcome { reasons, ..Outcome::default() });
+                return ControlFlow::Break(AttackOutcome { reasons, ..AttackOutcome::default() });
             }
             let outcome = self.search_one(&attacks[at], under_sc, starts, &monitor);
             if outcome.witness.is_some() && self.wanted == Wanted::First {
@@ -247,7 +258,7 @@ impl<'a> Round<'a> {
         under_sc: &StateSet,
         starts: Option<usize>,
         monitor: &dyn Monitor,
-    ) -> Outcome {
+    ) -> AttackOutcome {
         let few = starts.map(|count| self.first_starts(attack, under_sc, count));
         let machine = Delaying::new(self.machine, attack);
         let mut system = Hunt {

@@ -8,7 +8,7 @@
 use super::{Record, bad};
 use std::str::FromStr;
 
-type Facts = Vec<(usize, i64)>;
+type DemandedFacts = Vec<(usize, i64)>;
 
 fn joined<T>(items: &[T], between: &str, text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(between)
@@ -33,7 +33,7 @@ pub(super) fn words(record: &Record) -> String {
     }
     for (thread, letters) in views {
         let fact = |(variable, value): &(usize, i64)| format!("{variable}={value}");
-        let letter = |(own, facts): &(bool, Facts)| {
+        let letter = |(own, facts): &(bool, DemandedFacts)| {
             format!("{}{}", if *own { "o" } else { "g" }, joined(facts, "+", fact))
         };
         line.push_str(&format!(" v{thread}={}", joined(letters, "/", letter)));
@@ -70,7 +70,7 @@ pub(super) fn read<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Reco
     Ok(Record::Demand { states, memory, holder, queues, views })
 }
 
-fn letter(text: &str) -> Result<(bool, Facts), String> {
+fn letter(text: &str) -> Result<(bool, DemandedFacts), String> {
     let facts = text.get(1..).unwrap_or_default();
     let facts = facts.split('+').filter(|fact| !fact.is_empty()).map(fact).collect::<Result<_, _>>()?;
     match text.as_bytes().first() {

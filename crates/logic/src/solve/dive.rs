@@ -7,7 +7,7 @@
 //! nearer side first, on one tableau, for a limited number of times.
 
 use super::equations::{Assignment, Equations};
-use super::ledger::{Fact, Ledger, ProofId};
+use super::ledger::{Ledger, LedgerFact, ProofId};
 use super::rational::Rational;
 use super::simplex::Simplex;
 use crate::certificate::Combination;
@@ -30,7 +30,7 @@ impl From<ProofId> for DiveEnd {
 pub(crate) fn attempt(
     ledger: &mut Ledger,
     equations: &Equations,
-    facts: &[Fact],
+    facts: &[LedgerFact],
     patience: usize,
 ) -> Result<Assignment, DiveEnd> {
     let mut simplex = Simplex::new();
@@ -45,7 +45,7 @@ pub(crate) fn attempt(
 }
 
 /// Solves the rational relaxation.
-fn relax(ledger: &mut Ledger, facts: &[Fact], simplex: &mut Simplex) -> Result<(), ProofId> {
+fn relax(ledger: &mut Ledger, facts: &[LedgerFact], simplex: &mut Simplex) -> Result<(), ProofId> {
     for (at, fact) in facts.iter().enumerate() {
         let step = simplex.assert_le(&fact.expr, at as u32);
         step.map_err(|farkas| ledger.close(combination(&farkas, facts)))?;
@@ -54,7 +54,7 @@ fn relax(ledger: &mut Ledger, facts: &[Fact], simplex: &mut Simplex) -> Result<(
 }
 
 /// An integer point from the centre of a unit cube that fits in, if one does.
-fn cube(facts: &[Fact]) -> Option<Assignment> {
+fn cube(facts: &[LedgerFact]) -> Option<Assignment> {
     let mut simplex = Simplex::new();
     for fact in facts {
         let size: Int = fact.expr.terms().iter().map(|term| term.1.abs()).sum();
@@ -68,7 +68,7 @@ fn cube(facts: &[Fact]) -> Option<Assignment> {
 /// Splits at fractions on one tableau.
 struct Dive<'a> {
     equations: &'a Equations,
-    facts: Vec<Fact>,
+    facts: Vec<LedgerFact>,
     simplex: Simplex,
     patience: usize,
 }
@@ -87,7 +87,7 @@ impl Dive<'_> {
         let near_first = if nearest == floor { [&low, &high] } else { [&high, &low] };
         let mut proofs = Vec::new();
         for side in near_first {
-            match self.below(ledger, Fact { expr: side.clone(), why: Combination::one(id) }) {
+            match self.below(ledger, LedgerFact { expr: side.clone(), why: Combination::one(id) }) {
                 Err(DiveEnd::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
                 settled => return settled,
             }
@@ -100,7 +100,7 @@ impl Dive<'_> {
     }
 
     /// One side of a split.
-    fn below(&mut self, ledger: &mut Ledger, fact: Fact) -> Result<Assignment, DiveEnd> {
+    fn below(&mut self, ledger: &mut Ledger, fact: LedgerFact) -> Result<Assignment, DiveEnd> {
         let (mark, count) = (self.simplex.mark(), self.facts.len());
         self.facts.push(fact);
         let asserted = self.simplex.assert_le(&self.facts[count].expr, count as u32);
@@ -119,7 +119,7 @@ fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Assignment 
 }
 
 /// The reason of a contradiction found by simplex.
-pub(crate) fn combination(farkas: &[(u32, Int)], facts: &[Fact]) -> Combination {
+pub(crate) fn combination(farkas: &[(u32, Int)], facts: &[LedgerFact]) -> Combination {
     farkas
         .iter()
         .fold(Combination::none(), |sum, (fact, factor)| sum.plus(factor, &facts[*fact as usize].why))

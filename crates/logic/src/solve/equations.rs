@@ -10,7 +10,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::ledger::{Fact, Ledger, ProofId};
+use super::ledger::{Ledger, LedgerFact, ProofId};
 use crate::certificate::Combination;
 use crate::int::Int;
 use crate::terms::linear::{Linear, Var};
@@ -40,7 +40,7 @@ pub(crate) struct Equations {
 
 impl Equations {
     /// Rewrites a fact so that no solved variable remains.
-    pub(crate) fn reduce(&self, mut fact: Fact) -> Fact {
+    pub(crate) fn reduce(&self, mut fact: LedgerFact) -> LedgerFact {
         if self.replacements.is_empty() {
             return fact;
         }
@@ -58,7 +58,7 @@ impl Equations {
     }
 
     /// Adds an equation; a contradiction comes back as a closed branch.
-    pub(crate) fn add(&mut self, ledger: &mut Ledger, equation: Fact) -> Result<(), ProofId> {
+    pub(crate) fn add(&mut self, ledger: &mut Ledger, equation: LedgerFact) -> Result<(), ProofId> {
         let mut equation = self.reduce(equation);
         loop {
             let content = equation.expr.content();
@@ -74,7 +74,7 @@ impl Equations {
             }
             if !content.is_one() {
                 let why = equation.why.divided(&content);
-                equation = Fact { expr: equation.expr.exact_div(&content), why };
+                equation = LedgerFact { expr: equation.expr.exact_div(&content), why };
             }
             let unit = equation.expr.terms().iter().rev().find(|term| term.1.is_unit());
             if let Some((var, sign)) = unit.cloned() {
@@ -88,14 +88,14 @@ impl Equations {
         }
     }
 
-    fn solve_for(&mut self, var: Var, sign: &Int, equation: Fact) {
+    fn solve_for(&mut self, var: Var, sign: &Int, equation: LedgerFact) {
         let turn = -sign;
         let by = equation.expr.times(&turn).plus(&Int::ONE, &Linear::from(var));
         self.replace(Replacement { var, by, why: equation.why.scaled(&turn) });
     }
 
     /// One step of Euclid's algorithm on the coefficients.
-    fn shrink(&mut self, ledger: &mut Ledger, equation: Fact) -> Fact {
+    fn shrink(&mut self, ledger: &mut Ledger, equation: LedgerFact) -> LedgerFact {
         let least = equation.expr.terms().iter().min_by_key(|term| term.1.abs()).cloned();
         let Some((var, a)) = least else {
             return equation;

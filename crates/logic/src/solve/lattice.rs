@@ -8,7 +8,7 @@
 //! orthogonal, and the region as round as can be had cheaply.
 
 use super::equations::Equations;
-use super::ledger::{Fact, Ledger};
+use super::ledger::{Ledger, LedgerFact};
 use crate::int::Int;
 use crate::terms::linear::{Linear, Var};
 
@@ -28,7 +28,7 @@ struct Coordinate {
 
 /// Renames variables to coordinates in which the facts have short columns.
 /// Returns whether anything changed.
-pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fact]) -> bool {
+pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[LedgerFact]) -> bool {
     let mut vars: Vec<Var> = facts.iter().flat_map(|fact| fact.expr.vars()).collect();
     vars.sort_unstable();
     vars.dedup();
@@ -68,8 +68,8 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Fa
 }
 
 /// Factors that make all facts count about the same, whatever the size of their coefficients.
-fn weights(facts: &[Fact]) -> Vec<Int> {
-    let size = |fact: &Fact| fact.expr.terms().iter().map(|term| term.1.abs()).sum::<Int>();
+fn weights(facts: &[LedgerFact]) -> Vec<Int> {
+    let size = |fact: &LedgerFact| fact.expr.terms().iter().map(|term| term.1.abs()).sum::<Int>();
     let sizes: Vec<Int> = facts.iter().map(size).collect();
     let largest = sizes.iter().max().cloned().unwrap_or(Int::ONE);
     let precise = largest * Int::from(1i64 << 20);

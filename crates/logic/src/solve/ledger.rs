@@ -13,7 +13,7 @@ use crate::terms::linear::{Linear, Var, merge_scaled};
 
 /// `expr ≤ 0` (or `expr = 0`), and why.
 #[derive(Clone, Debug)]
-pub(crate) struct Fact {
+pub(crate) struct LedgerFact {
     pub(crate) expr: Linear,
     pub(crate) why: Combination,
 }
@@ -98,33 +98,33 @@ impl Ledger {
     }
 
     /// Divides an inequality by the common divisor of its coefficients, rounding if need be.
-    pub(crate) fn tighten(&mut self, fact: Fact) -> Fact {
+    pub(crate) fn tighten(&mut self, fact: LedgerFact) -> LedgerFact {
         let content = fact.expr.content();
         if content.is_zero() || content.is_one() {
             return fact;
         }
         let why = fact.why.divided(&content);
         if fact.expr.constant().is_multiple_of(&content) {
-            return Fact { expr: fact.expr.exact_div(&content), why };
+            return LedgerFact { expr: fact.expr.exact_div(&content), why };
         }
         let constant = fact.expr.constant().div_ceil(&content);
         let expr = fact.expr.with_constant(0i64).exact_div(&content).with_constant(constant);
         let id = self.enter(LedgerEntry::Cut(why));
-        Fact { expr, why: Combination::one(id) }
+        LedgerFact { expr, why: Combination::one(id) }
     }
 
     /// The equation `e = 0` from the facts `e ≤ 0` and `−e ≤ 0`.
-    pub(crate) fn squeeze(&mut self, upper: &Fact, lower: &Fact) -> Fact {
+    pub(crate) fn squeeze(&mut self, upper: &LedgerFact, lower: &LedgerFact) -> LedgerFact {
         let id = self.enter(LedgerEntry::Squeeze(upper.why.clone(), lower.why.clone()));
-        Fact {
+        LedgerFact {
             expr: upper.expr.clone(),
             why: Combination { scale: upper.why.scale.clone(), terms: vec![(id, Int::ONE)] },
         }
     }
 
     /// The same equation with a number of its own as its reason.
-    pub(crate) fn name_equation(&mut self, equation: Fact) -> Fact {
-        let turned = Fact { expr: -equation.expr.clone(), why: equation.why.scaled(&Int::MINUS_ONE) };
+    pub(crate) fn name_equation(&mut self, equation: LedgerFact) -> LedgerFact {
+        let turned = LedgerFact { expr: -equation.expr.clone(), why: equation.why.scaled(&Int::MINUS_ONE) };
         self.squeeze(&equation, &turned)
     }
 
@@ -164,7 +164,7 @@ impl Ledger {
     }
 
     /// Closes a branch in which an equation has no integer solution by its common divisor.
-    pub(crate) fn close_indivisible(&mut self, equation: &Fact) -> ProofId {
+    pub(crate) fn close_indivisible(&mut self, equation: &LedgerFact) -> ProofId {
         let content = equation.expr.content();
         let why = equation.why.divided(&content);
         let upper = self.enter(LedgerEntry::Cut(why.clone()));

@@ -23,7 +23,7 @@ use rustc_hash::FxBuildHasher;
 use super::dive::{DiveEnd, attempt};
 use super::equations::{Assignment, Equations};
 use super::lattice;
-use super::ledger::{Fact, Ledger, ProofId};
+use super::ledger::{Ledger, LedgerFact, ProofId};
 use crate::certificate::Combination;
 use crate::int::Int;
 use crate::terms::linear::{Linear, Var};
@@ -38,7 +38,7 @@ const PATIENCE: [usize; 3] = [150, 400, 20];
 pub(crate) fn solve(
     ledger: &mut Ledger,
     equations: &Equations,
-    facts: &[Fact],
+    facts: &[LedgerFact],
 ) -> Result<Assignment, ProofId> {
     let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
     let first = equations.len();
@@ -57,7 +57,11 @@ pub(crate) fn solve(
 }
 
 /// The same with little patience, for the many problems that elimination creates.
-fn solve_shadow(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> Result<Assignment, ProofId> {
+fn solve_shadow(
+    ledger: &mut Ledger,
+    equations: &Equations,
+    facts: &[LedgerFact],
+) -> Result<Assignment, ProofId> {
     let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
     problem.simplify(ledger)?;
     let mut values = problem.search(ledger, PATIENCE[2])?;
@@ -67,7 +71,7 @@ fn solve_shadow(ledger: &mut Ledger, equations: &Equations, facts: &[Fact]) -> R
 
 struct Problem {
     equations: Equations,
-    facts: Vec<Fact>,
+    facts: Vec<LedgerFact>,
 }
 
 /// How to go on with a variable or a strip.
@@ -78,7 +82,7 @@ enum Elimination {
 
 /// A lower bound `r ≤ β·z` with the room `s` it must leave.
 struct Lower {
-    fact: Fact,
+    fact: LedgerFact,
     factor: Int,
     room: Int,
 }
@@ -93,9 +97,9 @@ impl Problem {
         Ok(())
     }
 
-    fn simplify_once(&mut self, ledger: &mut Ledger) -> Result<Option<Fact>, ProofId> {
+    fn simplify_once(&mut self, ledger: &mut Ledger) -> Result<Option<LedgerFact>, ProofId> {
         let mut strongest: HashMap<Linear, usize, FxBuildHasher> = HashMap::default();
-        let mut kept: Vec<Fact> = Vec::new();
+        let mut kept: Vec<LedgerFact> = Vec::new();
         for fact in std::mem::take(&mut self.facts) {
             let fact = ledger.tighten(self.equations.reduce(fact));
             if fact.expr.is_constant() {
@@ -187,7 +191,7 @@ impl Problem {
     }
 
     /// Lower bounds (with their rooms), upper bounds and the facts without the variable.
-    fn sides(&self, var: Var) -> (Vec<Lower>, Vec<Fact>, Vec<Fact>) {
+    fn sides(&self, var: Var) -> (Vec<Lower>, Vec<LedgerFact>, Vec<LedgerFact>) {
         let (mut lowers, mut uppers, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         let mut steepest = Int::ZERO;
         for fact in &self.facts {
@@ -212,12 +216,12 @@ impl Problem {
 
     fn eliminate(&self, ledger: &mut Ledger, var: Var) -> Result<Assignment, ProofId> {
         let (mut lowers, uppers, mut shadow) = self.sides(var);
-        let originals: Vec<Fact> = lowers.iter().map(|lower| lower.fact.clone()).collect();
+        let originals: Vec<LedgerFact> = lowers.iter().map(|lower| lower.fact.clone()).collect();
         let mut assumed = Vec::new();
         for lower in lowers.iter_mut().filter(|lower| lower.room.signum() > 0) {
             let id = ledger.assumption();
             let expr = lower.fact.expr.clone() + lower.room.clone();
-            let original = std::mem::replace(&mut lower.fact, Fact { expr, why: Combination::one(id) });
+            let original = std::mem::replace(&mut lower.fact, LedgerFact { expr, why: Combination::one(id) });
             assumed.push((id, original, lower.room.clone()));
         }
         for lower in &lowers {
@@ -253,7 +257,7 @@ impl Problem {
             Ok(values) => return Ok(values),
             Err(cases) => cases,
         };
-        let floor = Fact { expr: lower.expr.clone() + steps, why: Combination::one(id) };
+        let floor = LedgerFact { expr: lower.expr.clone() + steps, why: Combination::one(id) };
         let equation = ledger.squeeze(upper, &floor);
         match self.with_equation(ledger, equation) {
             Ok(values) => Ok(values),
@@ -266,7 +270,7 @@ impl Problem {
     fn cases(
         &self,
         ledger: &mut Ledger,
-        fact: &Fact,
+        fact: &LedgerFact,
         count: &Int,
         id: u32,
     ) -> Result<Assignment, Vec<RefutedCase>> {
@@ -277,7 +281,7 @@ impl Problem {
             let next = &value + &Int::ONE;
             let split = if next == *count { id } else { ledger.assumption() };
             let expr = -fact.expr.clone() - value;
-            let ceiling = Fact { expr: expr.clone(), why: Combination::one(split) };
+            let ceiling = LedgerFact { expr: expr.clone(), why: Combination::one(split) };
             let equation = ledger.squeeze(&ceiling, &floor);
             let proof = match self.with_equation(ledger, equation) {
                 Ok(values) => return Ok(values),
@@ -287,13 +291,13 @@ impl Problem {
             if !ledger.uses(proof, split) {
                 break;
             }
-            floor = Fact { expr: fact.expr.clone() + next.clone(), why: Combination::one(split) };
+            floor = LedgerFact { expr: fact.expr.clone() + next.clone(), why: Combination::one(split) };
             value = next;
         }
         Err(cases)
     }
 
-    fn with_equation(&self, ledger: &mut Ledger, equation: Fact) -> Result<Assignment, ProofId> {
+    fn with_equation(&self, ledger: &mut Ledger, equation: LedgerFact) -> Result<Assignment, ProofId> {
         let mut child = Problem { equations: self.equations.clone(), facts: self.facts.clone() };
         child.equations.add(ledger, equation)?;
         child.simplify(ledger)?;
@@ -316,10 +320,10 @@ fn join_cases(ledger: &mut Ledger, cases: Vec<RefutedCase>, last: ProofId) -> Pr
 
 impl Lower {
     /// The combination with an upper bound in which the variable cancels.
-    fn joined_with(&self, upper: &Fact, coefficient: &Int) -> Fact {
+    fn joined_with(&self, upper: &LedgerFact, coefficient: &Int) -> LedgerFact {
         let gcd = self.factor.gcd(coefficient);
         let (mine, theirs) = (coefficient.exact_div(&gcd), self.factor.exact_div(&gcd));
-        Fact {
+        LedgerFact {
             expr: self.fact.expr.times(&mine).plus(&theirs, &upper.expr),
             why: self.fact.why.scaled(&mine).plus(&theirs, &upper.why),
         }
@@ -327,8 +331,8 @@ impl Lower {
 }
 
 /// A value for the variable between its bounds, the others being given.
-fn between(var: Var, lowers: &[Fact], uppers: &[Fact], values: &Assignment) -> Int {
-    let bound = |fact: &Fact| {
+fn between(var: Var, lowers: &[LedgerFact], uppers: &[LedgerFact], values: &Assignment) -> Int {
+    let bound = |fact: &LedgerFact| {
         let rest = fact.expr.substitute(var, &Linear::default());
         let rest = rest.evaluate(|v| values.get(&v).unwrap_or(&Int::ZERO));
         (rest, fact.expr.coefficient(var).abs())

@@ -7,7 +7,7 @@
 
 use super::dive;
 use super::equations::{Assignment, Equations};
-use super::ledger::{Fact, Ledger, ProofId};
+use super::ledger::{Ledger, LedgerFact, ProofId};
 use super::omega;
 use super::simplex::{Farkas, Simplex};
 use crate::certificate::{Combination, FactId, ProofStep, UnsatProof};
@@ -19,7 +19,7 @@ struct IntegerSearch<'a> {
     atoms: &'a [Atom],
     ledger: Ledger,
     equations: Equations,
-    facts: Vec<Fact>,
+    facts: Vec<LedgerFact>,
     simplex: Simplex,
     quotients: Vec<(FactId, Var, FactId)>,
     frames: Vec<OpenSplit>,
@@ -64,7 +64,7 @@ impl IntegerSearch<'_> {
         let mut inequalities = Vec::new();
         for (position, atom) in self.atoms.iter().enumerate() {
             let hypothesis = position as FactId;
-            let fact = Fact { expr: atom.expr().clone(), why: Combination::one(hypothesis) };
+            let fact = LedgerFact { expr: atom.expr().clone(), why: Combination::one(hypothesis) };
             match atom.relation() {
                 Relation::Le => inequalities.push(fact),
                 Relation::Eq => self.equations.add(&mut self.ledger, fact)?,
@@ -84,13 +84,19 @@ impl IntegerSearch<'_> {
     }
 
     /// The facts `expr − d·q ≤ hi` and `lo ≤ expr − d·q` for a fresh quotient `q`.
-    fn quotient(&mut self, hypothesis: FactId, atom: &Atom, d: &Int, [lo, hi]: [Int; 2]) -> (Fact, Fact) {
+    fn quotient(
+        &mut self,
+        hypothesis: FactId,
+        atom: &Atom,
+        d: &Int,
+        [lo, hi]: [Int; 2],
+    ) -> (LedgerFact, LedgerFact) {
         let quotient = self.ledger.fresh_var();
         let (id, second) = (self.ledger.assumption(), self.ledger.assumption());
         self.quotients.push((hypothesis, quotient, id));
         let rest = atom.expr().plus(&-d, &Linear::from(quotient));
-        let upper = Fact { expr: rest.clone() - hi, why: Combination::one(id) };
-        let lower = Fact { expr: -rest + lo, why: Combination::one(second) };
+        let upper = LedgerFact { expr: rest.clone() - hi, why: Combination::one(id) };
+        let lower = LedgerFact { expr: -rest + lo, why: Combination::one(second) };
         (upper, lower)
     }
 
@@ -102,7 +108,7 @@ impl IntegerSearch<'_> {
         ledger.finish(proof)
     }
 
-    fn assert(&mut self, fact: Fact) -> Result<(), ProofId> {
+    fn assert(&mut self, fact: LedgerFact) -> Result<(), ProofId> {
         let fact = self.ledger.tighten(self.equations.reduce(fact));
         if fact.expr.is_constant() {
             return match fact.expr.constant().signum() > 0 {
@@ -141,7 +147,7 @@ impl IntegerSearch<'_> {
     }
 
     fn enter(&mut self, expr: Linear, id: FactId) -> SearchNode {
-        match self.assert(Fact { expr, why: Combination::one(id) }) {
+        match self.assert(LedgerFact { expr, why: Combination::one(id) }) {
             Ok(()) => self.examine(),
             Err(proof) => SearchNode::Refuted(proof),
         }

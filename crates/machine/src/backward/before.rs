@@ -6,7 +6,7 @@
 
 use super::behaviour::{Act, ActKind, Fact};
 use super::element::{Demand, Element};
-use super::{Backward, Before, Flow};
+use super::{Backward, Before, StoreFlow};
 use program::ThreadId;
 
 impl Backward<'_> {
@@ -60,7 +60,9 @@ impl Backward<'_> {
             ActKind::Silent => out.push(now.clone()),
             ActKind::Read(reads) => self.before_read(thread, act.from, reads, now, out),
             ActKind::Write(fact) => self.before_write(thread, act.from, *fact, now, out),
-            ActKind::StoreFence if self.flow != Flow::PerVariable || !self.ordered => out.push(now.clone()),
+            ActKind::StoreFence if self.flow != StoreFlow::PerVariable || !self.ordered => {
+                out.push(now.clone())
+            }
             ActKind::StoreFence => {
                 let mut before = now.clone();
                 out.extend(self.queues_empty(thread, &mut before).map(|()| before));

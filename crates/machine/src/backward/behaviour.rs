@@ -11,7 +11,7 @@
 //! are named by the last of such a chain, unless a property tells the two apart.
 
 use super::Unbounded;
-use super::finite::{LoadedStep, Part, Values};
+use super::finite::{LoadedStep, Part, ValueTable};
 use indexmap::IndexSet;
 use program::{Edge, EdgeId, Fence, Liveness, Loc, Op, Place, Program, RegId, Thread, ThreadId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -153,15 +153,15 @@ impl Behaviour {
 /// The automata of all threads, and the values of variables.
 pub(super) struct Behaviours {
     pub(super) threads: Vec<Behaviour>,
-    pub(super) values: Values,
+    pub(super) values: ValueTable,
 }
 
 impl Behaviours {
     pub(super) fn of(program: &Program) -> Result<Behaviours, Unbounded> {
         let liveness = Liveness::of(program);
-        let mut drafts: Vec<Draft<'_>> =
-            program.thread_ids().map(|id| Draft::new(program, &liveness, id)).collect();
-        let mut values = Values::of(program)?;
+        let mut drafts: Vec<BehaviourDraft<'_>> =
+            program.thread_ids().map(|id| BehaviourDraft::new(program, &liveness, id)).collect();
+        let mut values = ValueTable::of(program)?;
         loop {
             let known = values.count();
             let mut changed = false;
@@ -178,7 +178,7 @@ impl Behaviours {
 }
 
 /// An automaton in the making.
-struct Draft<'p> {
+struct BehaviourDraft<'p> {
     id: ThreadId,
     thread: &'p Thread,
     liveness: &'p Liveness,
@@ -189,17 +189,24 @@ struct Draft<'p> {
     taken: FxHashMap<(u16, EdgeId), (usize, Vec<Act>)>,
 }
 
-impl<'p> Draft<'p> {
-    fn new(program: &'p Program, liveness: &'p Liveness, id: ThreadId) -> Draft<'p> {
+impl<'p> BehaviourDraft<'p> {
+    fn new(program: &'p Program, liveness: &'p Liveness, id: ThreadId) -> BehaviourDraft<'p> {
         let thread = program.thread(id);
         let mut states = IndexSet::default();
         let registers = liveness.at(id, thread.entry()).iter().map(|_| 0).collect();
         states.insert(LocalState { loc: thread.entry(), registers });
-        Draft { id, thread, liveness, states, parts: FxHashMap::default(), taken: FxHashMap::default() }
+        BehaviourDraft {
+            id,
+            thread,
+            liveness,
+            states,
+            parts: FxHashMap::default(),
+            taken: FxHashMap::default(),
+        }
     }
 
     /// Takes every edge that may lead to something new; whether anything was taken.
-    fn grow(&mut self, values: &mut Values) -> Result<bool, Unbounded> {
+    fn grow(&mut self, values: &mut ValueTable) -> Result<bool, Unbounded> {
         let mut changed = false;
         let mut at = 0;
         while at < self.states.len() {
@@ -220,7 +227,7 @@ impl<'p> Draft<'p> {
     }
 
     /// All that an edge can do in a state.
-    fn take(&mut self, from: u16, id: EdgeId, values: &mut Values) -> Result<Vec<Act>, Unbounded> {
+    fn take(&mut self, from: u16, id: EdgeId, values: &mut ValueTable) -> Result<Vec<Act>, Unbounded> {
         let edge = self.thread.edge(id);
         let state = &self.states[usize::from(from) - 1];
         let mut registers = vec![0; self.thread.registers.len()];
@@ -248,7 +255,7 @@ impl<'p> Draft<'p> {
     }
 
     /// What a step does to memory and buffers.
-    fn kind(&self, edge: &Edge, step: &LoadedStep, values: &mut Values) -> Result<ActKind, Unbounded> {
+    fn kind(&self, edge: &Edge, step: &LoadedStep, values: &mut ValueTable) -> Result<ActKind, Unbounded> {
         let mut reads = values.facts(&step.reads, edge.span)?;
         let mut writes = values.facts(&step.writes, edge.span)?;
         let inside = self.thread.in_atomic(edge.from);

@@ -16,7 +16,7 @@ const MOST_VALUES: usize = 256;
 const MOST_WORK: usize = 200_000;
 
 /// The values that variables may have, as far as they are known.
-pub(super) struct Values {
+pub(super) struct ValueTable {
     /// How many operations were performed to find them.
     work: Cell<usize>,
     variables: Vec<IndexSet<i64, FxBuildHasher>>,
@@ -34,9 +34,9 @@ pub(super) struct LoadedStep {
     pub(super) choice: Option<i64>,
 }
 
-impl Values {
+impl ValueTable {
     /// The initial values.
-    pub(super) fn of(program: &Program) -> Result<Values, Unbounded> {
+    pub(super) fn of(program: &Program) -> Result<ValueTable, Unbounded> {
         let listed = |domain: &Domain, span: Span| -> Result<IndexSet<i64, FxBuildHasher>, Unbounded> {
             Ok(list(domain).ok_or(Unbounded { span })?.into_iter().collect())
         };
@@ -44,7 +44,7 @@ impl Values {
         let locks = |op: &Op| matches!(op, Op::Lock);
         let sections = program.threads.iter().any(|thread| thread.edges().iter().any(|edge| locks(&edge.op)));
         let holders = if sections { program.threads.len() } else { 0 };
-        Ok(Values {
+        Ok(ValueTable {
             work: Cell::new(0),
             watches: 0,
             variables: variables.collect::<Result<_, _>>()?,
@@ -144,7 +144,7 @@ impl Values {
     ) -> Result<Vec<LoadedStep>, Unbounded> {
         let start = LoadedStep { registers, reads: Vec::new(), writes: Vec::new(), choice: None };
         let mut out = Vec::new();
-        let work = Work { values: self, span: edge.span, unread, alone: parts.len() == 1 };
+        let work = ValueSearch { values: self, span: edge.span, unread, alone: parts.len() == 1 };
         work.perform(parts, start, &mut out)?;
         Ok(out)
     }
@@ -179,15 +179,15 @@ impl Part {
 }
 
 /// An edge while it is taken.
-struct Work<'a> {
-    values: &'a Values,
+struct ValueSearch<'a> {
+    values: &'a ValueTable,
     span: Span,
     unread: &'a dyn Fn(RegId) -> bool,
     /// Whether there is one operation only.
     alone: bool,
 }
 
-impl Work<'_> {
+impl ValueSearch<'_> {
     fn unbounded(&self) -> Unbounded {
         Unbounded { span: self.span }
     }

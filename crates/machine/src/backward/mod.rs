@@ -43,9 +43,9 @@ use crate::Model;
 use behaviour::{Act, ActKind, Behaviour, Behaviours};
 use element::{Channel, Demand, Layout};
 use letters::Letters;
-use pending::Pending;
+use pending::PendingStores;
 use program::{Fence, Op, Program, Span, Thread, ThreadId};
-use watching::Watch;
+use watching::PropertyObserver;
 
 /// Data are not finite, as far as can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct Unbounded {
 
 /// How stores reach memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+enum StoreFlow {
     /// At once.
     Direct,
     /// A thread's in order.
@@ -98,7 +98,7 @@ pub struct Backward<'p> {
     program: &'p Program,
     behaviours: Behaviours,
     letters: Letters,
-    flow: Flow,
+    flow: StoreFlow,
     /// By thread: the variables that it has queues for.
     queues: Vec<Vec<u16>>,
     /// By thread: whether its loads lag.
@@ -109,18 +109,18 @@ pub struct Backward<'p> {
     /// By thread: where its queues and its view stand among the channels.
     queue_channels: Vec<Vec<usize>>,
     view_channels: Vec<Option<usize>>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingStores>,
     /// How properties are watched that look at memory and threads at once.
-    watches: Vec<Watch>,
+    watches: Vec<PropertyObserver>,
 }
 
 impl<'p> Backward<'p> {
     /// Sees a program under a model this way.
     pub fn new(program: &'p Program, model: Model) -> Result<Backward<'p>, Unbounded> {
         let flow = match (model.buffers(), model.one_queue()) {
-            (false, _) => Flow::Direct,
-            (true, true) => Flow::InOrder,
-            (true, false) => Flow::PerVariable,
+            (false, _) => StoreFlow::Direct,
+            (true, true) => StoreFlow::InOrder,
+            (true, false) => StoreFlow::PerVariable,
         };
         Backward::with(program, flow, true)
     }
@@ -129,16 +129,16 @@ impl<'p> Backward<'p> {
     /// beside the newest [004, sec. 3.2.2 and app. B]. Whatever a model that buffers stores does is
     /// possible here, and more: a run need not be one of the model.
     pub fn multisets(program: &'p Program) -> Result<Backward<'p>, Unbounded> {
-        Backward::with(program, Flow::PerVariable, false)
+        Backward::with(program, StoreFlow::PerVariable, false)
     }
 
-    fn with(program: &'p Program, flow: Flow, ordered: bool) -> Result<Backward<'p>, Unbounded> {
+    fn with(program: &'p Program, flow: StoreFlow, ordered: bool) -> Result<Backward<'p>, Unbounded> {
         let mut behaviours = Behaviours::of(program)?;
         let retimes = ordered
             && match flow {
-                Flow::Direct => false,
-                Flow::InOrder => true,
-                Flow::PerVariable => program.threads.iter().any(has_store_fence),
+                StoreFlow::Direct => false,
+                StoreFlow::InOrder => true,
+                StoreFlow::PerVariable => program.threads.iter().any(has_store_fence),
             };
         let watches = if retimes { watching::watch(program, &mut behaviours)? } else { Vec::new() };
         let span = program.variables.first().map_or(Span::NONE, |variable| variable.span);
@@ -170,7 +170,8 @@ impl<'p> Backward<'p> {
         };
         view.number_channels();
         let threads = 0..view.layout.threads;
-        let pending: Option<Vec<Pending>> = threads.map(|thread| Pending::of(&view, thread)).collect();
+        let pending: Option<Vec<PendingStores>> =
+            threads.map(|thread| PendingStores::of(&view, thread)).collect();
         view.pending = pending.ok_or(Unbounded { span })?;
         Ok(view)
     }
@@ -286,15 +287,15 @@ pub(crate) fn stored_values(program: &Program) -> Result<Vec<Vec<i64>>, Unbounde
 }
 
 /// By thread: whether its loads lag, and the variables that it has queues for.
-fn channels(program: &Program, behaviours: &Behaviours, flow: Flow) -> (Vec<bool>, Vec<Vec<u16>>) {
+fn channels(program: &Program, behaviours: &Behaviours, flow: StoreFlow) -> (Vec<bool>, Vec<Vec<u16>>) {
     let lags = behaviours.threads.iter().enumerate().map(|(at, behaviour)| match flow {
-        Flow::Direct => false,
-        Flow::InOrder => loads_behind_stores(behaviour),
-        Flow::PerVariable => program.threads.get(at).is_some_and(has_store_fence),
+        StoreFlow::Direct => false,
+        StoreFlow::InOrder => loads_behind_stores(behaviour),
+        StoreFlow::PerVariable => program.threads.get(at).is_some_and(has_store_fence),
     });
     let queues = behaviours.threads.iter().map(|thread| {
         let written = thread.acts.iter().filter_map(|act| match act.kind {
-            ActKind::Write((variable, _)) if flow == Flow::PerVariable => Some(variable),
+            ActKind::Write((variable, _)) if flow == StoreFlow::PerVariable => Some(variable),
             _ => None,
         });
         let mut written: Vec<u16> = written.collect();

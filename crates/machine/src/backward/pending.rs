@@ -6,7 +6,7 @@
 
 use super::behaviour::{Act, ActKind, Fact};
 use super::letters::Letters;
-use super::{Backward, Flow};
+use super::{Backward, StoreFlow};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -21,11 +21,11 @@ pub(super) struct OnTheWay {
 }
 
 /// By state of the thread.
-pub(super) struct Pending(Vec<Vec<OnTheWay>>);
+pub(super) struct PendingStores(Vec<Vec<OnTheWay>>);
 
-impl Pending {
+impl PendingStores {
     /// `None` if there are too many.
-    pub(super) fn of(view: &Backward<'_>, thread: usize) -> Option<Pending> {
+    pub(super) fn of(view: &Backward<'_>, thread: usize) -> Option<PendingStores> {
         let behaviour = &view.behaviours.threads[thread];
         let queues = view.queues[thread].len();
         let nothing = OnTheWay { newest: SmallVec::from_elem(0, queues), own: SmallVec::new() };
@@ -48,7 +48,7 @@ impl Pending {
             work.extend(view.on_its_own(thread, &pending).into_iter().map(|after| (state, after)));
         }
         states.iter_mut().for_each(|list| list.sort_by(|a, b| (&a.newest, &a.own).cmp(&(&b.newest, &b.own))));
-        Some(Pending(states))
+        Some(PendingStores(states))
     }
 
     /// The combinations in a state of the thread.
@@ -73,9 +73,9 @@ impl Backward<'_> {
             }),
             ActKind::Write(fact) => {
                 match self.flow {
-                    Flow::InOrder if self.lags[thread] => note(&self.letters, &mut after.own, *fact),
-                    Flow::Direct | Flow::InOrder => {}
-                    Flow::PerVariable => {
+                    StoreFlow::InOrder if self.lags[thread] => note(&self.letters, &mut after.own, *fact),
+                    StoreFlow::Direct | StoreFlow::InOrder => {}
+                    StoreFlow::PerVariable => {
                         if let Some(queue) = self.queue(thread, fact.0) {
                             after.newest[queue] = fact.1;
                         }
@@ -83,7 +83,7 @@ impl Backward<'_> {
                 }
                 true
             }
-            ActKind::StoreFence => self.flow != Flow::PerVariable || !self.ordered || drained,
+            ActKind::StoreFence => self.flow != StoreFlow::PerVariable || !self.ordered || drained,
             ActKind::Fence | ActKind::Atomic { .. } => nothing,
         };
         possible.then_some(after)

@@ -9,7 +9,7 @@
 //! order of time is one of the model. The replay that follows is the judge of that.
 
 use super::behaviour::{ActKind, Fact};
-use super::{Backward, Before, Element, Flow};
+use super::{Backward, Before, Element, StoreFlow};
 use crate::{Event, Trace, TraceStep, Violation};
 use program::{EdgeId, Int, ThreadId, VarId};
 
@@ -160,7 +160,7 @@ impl Following<'_, '_> {
                     }
                     None => {
                         self.drained.push(Some(at));
-                        if self.view.flow == Flow::InOrder {
+                        if self.view.flow == StoreFlow::InOrder {
                             self.reach_memory(at, thread, *fact, number);
                         }
                     }

@@ -4,7 +4,7 @@
 //! of, values of the variables that it speaks of. Of all others nothing is demanded.
 
 use super::behaviour::{Behaviours, register_value};
-use super::watching::Watch;
+use super::watching::PropertyObserver;
 use super::{Backward, Demand, Element, Unbounded};
 use crate::Violation;
 use program::{Int, Liveness, Place, Program, Property, PropertyKind, ThreadId};
@@ -33,7 +33,7 @@ impl Backward<'_> {
             }
         }
         for (at, property) in self.program.properties.iter().enumerate() {
-            let looking = Looking::at(self.program, &self.behaviours, property);
+            let looking = ViolationSearch::at(self.program, &self.behaviours, property);
             let elements = Demanding { view: self, looking, watch: self.watch_of(at) }.all()?;
             found.extend(elements.into_iter().map(|element| (element, Violation::Property(at))));
         }
@@ -42,7 +42,7 @@ impl Backward<'_> {
 }
 
 /// A property, and what it sees.
-pub(super) struct Looking<'a> {
+pub(super) struct ViolationSearch<'a> {
     program: &'a Program,
     behaviours: &'a Behaviours,
     property: &'a Property,
@@ -54,12 +54,12 @@ pub(super) struct Looking<'a> {
     pub(super) variables: Vec<u16>,
 }
 
-impl<'a> Looking<'a> {
+impl<'a> ViolationSearch<'a> {
     pub(super) fn at(
         program: &'a Program,
         behaviours: &'a Behaviours,
         property: &'a Property,
-    ) -> Looking<'a> {
+    ) -> ViolationSearch<'a> {
         let mut seen: BTreeMap<ThreadId, BTreeSet<Place>> = BTreeMap::new();
         let mut variables = BTreeSet::new();
         property.cond.for_each_leaf(&mut |place| match *place {
@@ -76,7 +76,8 @@ impl<'a> Looking<'a> {
         let places: Vec<(ThreadId, Vec<Place>)> =
             seen.into_iter().map(|(thread, places)| (thread, places.into_iter().collect())).collect();
         let variables = variables.into_iter().collect();
-        let mut looking = Looking { program, behaviours, property, places, looks: Vec::new(), variables };
+        let mut looking =
+            ViolationSearch { program, behaviours, property, places, looks: Vec::new(), variables };
         let liveness = Liveness::of(program);
         let looks =
             looking.places.iter().map(|(thread, places)| looking.looks_of(&liveness, *thread, places));
@@ -146,8 +147,8 @@ impl<'a> Looking<'a> {
 /// A property, and what is demanded of states that violate it.
 struct Demanding<'a, 'p> {
     view: &'a Backward<'p>,
-    looking: Looking<'a>,
-    watch: Option<&'a Watch>,
+    looking: ViolationSearch<'a>,
+    watch: Option<&'a PropertyObserver>,
 }
 
 impl Demanding<'_, '_> {

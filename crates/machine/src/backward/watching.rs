@@ -8,7 +8,7 @@
 //! matters. The property is violated if what the observer saw and where threads ended does it.
 
 use super::behaviour::{Act, ActKind, Behaviour, Behaviours, Fact, LocalState};
-use super::violating::Looking;
+use super::violating::ViolationSearch;
 use super::{Backward, Unbounded};
 use program::{Op, Place, Program, Property, PropertyKind};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const NOT_YET: u16 = 1;
 const LOOKED: u16 = 2;
 
 /// How one property is watched.
-pub(super) struct Watch {
+pub(super) struct PropertyObserver {
     pub(super) property: usize,
     /// By thread that counts and by what it looks like: the states in which it has ended.
     pub(super) ended: Vec<BTreeMap<Vec<i64>, Vec<u16>>>,
@@ -43,7 +43,10 @@ pub(super) fn needs_watching(program: &Program, property: &Property) -> bool {
 }
 
 /// Adds an observer for the properties that need one, and ways to end for the threads that they speak of.
-pub(super) fn watch(program: &Program, behaviours: &mut Behaviours) -> Result<Vec<Watch>, Unbounded> {
+pub(super) fn watch(
+    program: &Program,
+    behaviours: &mut Behaviours,
+) -> Result<Vec<PropertyObserver>, Unbounded> {
     let mut observer = Behaviour::new(LocalState { loc: program::Loc::new(0), registers: Box::default() });
     let mut watches = Vec::new();
     for (at, property) in program.properties.iter().enumerate() {
@@ -51,7 +54,7 @@ pub(super) fn watch(program: &Program, behaviours: &mut Behaviours) -> Result<Ve
             continue;
         }
         let variable = behaviours.values.watched();
-        let looking = Looking::at(program, behaviours, property);
+        let looking = ViolationSearch::at(program, behaviours, property);
         let (looks, places, variables) =
             (looking.looks.clone(), looking.places.clone(), looking.variables.clone());
         let combinations = looking.values_seen()?;
@@ -75,7 +78,7 @@ pub(super) fn watch(program: &Program, behaviours: &mut Behaviours) -> Result<Ve
             observer.connect(Act { from: 1, to, edge: None, choice: None, kind });
             saw.insert(values, to);
         }
-        watches.push(Watch { property: at, ended, saw });
+        watches.push(PropertyObserver { property: at, ended, saw });
     }
     if !watches.is_empty() {
         behaviours.threads.push(observer);
@@ -119,7 +122,7 @@ fn end(
 
 impl Backward<'_> {
     /// How a property is watched, if it is.
-    pub(super) fn watch_of(&self, property: usize) -> Option<&Watch> {
+    pub(super) fn watch_of(&self, property: usize) -> Option<&PropertyObserver> {
         self.watches.iter().find(|watch| watch.property == property)
     }
 }
