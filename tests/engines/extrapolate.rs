@@ -87,7 +87,7 @@ fn compare(
 ) -> Result<(&'static str, &'static str), String> {
     let mut program = sketch.build();
     let mut rng = Rng::with_seed(seed);
-    if seed % 3 > 0 {
+    if !seed.is_multiple_of(3) {
         offer(&mut program, &mut rng);
     }
     let task = Task::safe(&program, model);

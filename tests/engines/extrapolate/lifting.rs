@@ -61,6 +61,9 @@ fn lifted(program: &Program, model: Model, k: usize, vocabulary: &mut Vocabulary
     }
 }
 
+/// Where each variable is read from: an entry, or memory.
+type Readings = Vec<(Var, Option<Var>)>;
+
 /// The rules as they are written, with one of them broken.
 struct Specified<'a> {
     program: &'a Program,
@@ -136,14 +139,14 @@ impl Specified<'_> {
 
     /// All cubes of readings that agree about every variable.
     fn cubes(&self, given: &[Atom], vocabulary: &mut Vocabulary) -> BTreeSet<Vec<Atom>> {
-        let mut all: Vec<(Vec<Atom>, Vec<(Var, Option<Var>)>)> = vec![(Vec::new(), Vec::new())];
+        let mut all: Vec<(Vec<Atom>, Readings)> = vec![(Vec::new(), Vec::new())];
         for atom in given {
             let readings = self.readings(atom, vocabulary);
             let mut next = Vec::new();
             for (cube, chosen) in &all {
                 for (reading, used) in &readings {
                     let of = |var: Var| used.iter().find(|(from, _)| *from == var).map(|(_, to)| *to);
-                    let mine: Vec<(Var, Option<Var>)> = atom.vars().map(|var| (var, of(var))).collect();
+                    let mine: Readings = atom.vars().map(|var| (var, of(var))).collect();
                     let differs = |(var, to): &(Var, Option<Var>)| {
                         chosen.iter().any(|(other, before)| other == var && before != to)
                     };
