@@ -87,8 +87,8 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
                 theirs.zip(median(ours)).is_some_and(|(theirs, ours)| ours <= WANTED * theirs)
                     && ours.answer.checked.holds().is_some()
             };
-            // What took less than they print has no tenth.
-            let comparable = theirs.is_some_and(|theirs| theirs >= 100.0);
+            // What took less than they print has no tenth, and an error took no time.
+            let comparable = theirs.is_some_and(|theirs| theirs >= 100.0) && !known.contains("error");
             let holds = match (comparable, quick(&backwards), quick(&best)) {
                 (false, ..) => "",
                 (true, true, _) => "yes",
@@ -113,7 +113,7 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
     }
     table.notes.push(format!(
         "Memorax' times are those that came with its programs. At most a tenth of its time in {held} of {due} rows \
-         where it took 0.1 s or more."
+         where it took 0.1 s or more and did not end with an error."
     ));
     Ok(Some(table))
 }

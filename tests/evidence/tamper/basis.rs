@@ -29,8 +29,8 @@ const SUBJECTS: &[(&str, &str)] = &[
     ),
     (
         "pso",
-        "shared x; thread P { let a; atomic { a = x; x = 1 - a; } } thread Q { loop { x = 1; x = 0; } } \
-             never P.a > 1;",
+        "shared x, y; thread P { loop { atomic { x = 1; y = 1; } atomic { x = 0; y = 0; } } } \
+             thread Q { let a, b; loop { atomic { a = x; b = y; } assert a == b; } }",
     ),
     (
         "tso",
