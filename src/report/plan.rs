@@ -1,7 +1,7 @@
 //! `--explain-plan`: which engines would be asked, in which order and why.
 
 use crate::numbers::counted;
-use engine::{Entry, Facts, Plan};
+use engine::{Facts, Plan, PlanEntry};
 use program::Program;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -21,7 +21,7 @@ pub fn text(file: &str, plan: &Plan<'_>) -> String {
         out.push_str("  a litmus test: all its final states are listed, and engines are not asked\n");
         return out;
     }
-    let name = |entry: &Entry| entry.engine.name();
+    let name = |entry: &PlanEntry| entry.engine.name();
     let width = plan.entries.iter().map(|entry| name(entry).len()).max().unwrap_or(0);
     for (at, entry) in plan.entries.iter().enumerate() {
         let share = format!("{} %", entry.share);
@@ -53,7 +53,7 @@ fn numbers(plan: &Plan<'_>) -> String {
 pub fn object(file: &str, plan: &Plan<'_>) -> Value {
     let Facts { task, locations, buffers, growing, piling_up, .. } = plan.facts;
     let program: &Program = task.program;
-    let entry = |entry: &Entry| json!({"engine": entry.engine.name(), "share": entry.share, "states": null, "why": entry.why});
+    let entry = |entry: &PlanEntry| json!({"engine": entry.engine.name(), "share": entry.share, "states": null, "why": entry.why});
     let left_out = |(engine, why): &(&str, String)| json!({"engine": engine, "why": why});
     // The final states of a litmus test are listed, and engines are not asked.
     let (entries, others) = match program.question {
