@@ -1,4 +1,4 @@
-//! What the four languages mean, how errors look, and what no text may do.
+//! What the languages mean, how errors look, and what no text may do.
 
 mod c_language;
 mod common;

@@ -315,7 +315,7 @@ impl Lowerer<'_, '_> {
         }
         let place = self.pointee(pointer, token)?;
         let place = if place.ty.is_scalar() { place } else { self.first_cell(place, token)? };
-        let plain = Place { ty: Type::integer(64, false), ..place };
+        let plain = Place { ty: place.ty.plain(), ..place };
         self.store(&plain, &number(value), Order::Plain)
     }
 

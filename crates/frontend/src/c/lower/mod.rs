@@ -11,6 +11,8 @@ mod assigned;
 mod atomics;
 mod calls;
 mod clean;
+mod conditions;
+mod declare;
 mod expressions;
 mod finish;
 mod graph;

@@ -8,7 +8,7 @@ use super::graph::{At, Step};
 use super::thread::{KnownCells, Local, Lowerer, agree, further};
 use super::value::{Inside, Place, Spot, Typed, number};
 use super::world::{Cell, Lowered};
-use crate::c::ast::{Declaration, Expr, For, Init, Stmt, StmtKind, Storage};
+use crate::c::ast::{Expr, For, Stmt, StmtKind};
 use crate::c::limits;
 use crate::c::types::Type;
 use program::{Cond, Fence, Op, Relation};
@@ -404,96 +404,6 @@ impl Lowerer<'_, '_> {
         }
         let exit = self.frame.exit;
         self.leave_to(exit);
-        Ok(())
-    }
-
-    fn declaration(&mut self, declared: &Declaration) -> Lowered<()> {
-        self.span = declared.span;
-        let mark = self.in_use;
-        let (name, ty, token) = (&declared.name, &declared.ty, declared.token);
-        match declared.storage {
-            Storage::Extern | Storage::Typedef => return Ok(()),
-            Storage::Static | Storage::PerThread => {
-                let owner = if declared.storage == Storage::PerThread { self.thread as u64 + 1 } else { 0 };
-                let full = format!("{}.{name}", self.frame.function.name);
-                let fresh = self.world.initialised.insert((owner, token, 2));
-                let object = self.world.memory_object((owner, token, 2), &full, ty, self.span, token)?;
-                if fresh {
-                    self.world.initial_memory(object, ty, declared.init.as_ref(), token)?;
-                }
-                self.bind(name, Local::Object(object, ty.clone()));
-                return Ok(());
-            }
-            Storage::Auto => {}
-        }
-        // A pointer that always points to the same needs no register.
-        let fixed = ty.is_pointer() && !self.frame.assigned.contains(name);
-        if let (true, Some(Init::Value(init))) = (fixed, &declared.init) {
-            let value = self.value_for(init, ty)?;
-            let value = self.convert(value, ty, token)?;
-            if self.is_fixed(&value.value) {
-                self.bind(name, Local::Same(value));
-                self.in_use = mark;
-                return Ok(());
-            }
-            let object = self.local_object(name, ty, token)?;
-            let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
-            self.bind(name, Local::Object(object, ty.clone()));
-            self.assign_value(&place, value, token)?;
-            self.in_use = mark;
-            return Ok(());
-        }
-        let object = self.local_object(name, ty, token)?;
-        self.bind(name, Local::Object(object, ty.clone()));
-        match &declared.init {
-            Some(init) => self.initialise(object, ty, Some(init), token)?,
-            None => self.leave_open(object),
-        }
-        self.in_use = mark;
-        Ok(())
-    }
-
-    /// Whether a value stays the same whatever happens to registers.
-    pub fn is_fixed(&self, value: &super::value::Value) -> bool {
-        match value {
-            super::value::Value::Number(expr) => super::value::constant(expr).is_some(),
-            super::value::Value::Address(inside) => inside.only().is_some(),
-            super::value::Value::Function(_) => true,
-            _ => false,
-        }
-    }
-
-    pub fn bind(&mut self, name: &Rc<str>, local: Local) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(Rc::clone(name), local);
-        }
-    }
-
-    /// Gives an object its initial value; what a list leaves out is 0.
-    pub fn initialise(&mut self, object: usize, ty: &Type, init: Option<&Init>, token: u32) -> Lowered<()> {
-        let whole = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
-        if let Some(Init::Value(value)) = init
-            && !matches!(*ty.kind, crate::c::types::TypeKind::Array(..))
-        {
-            let value = self.value_for(value, ty)?;
-            return self.assign_value(&whole, value, token).map(|_| ());
-        }
-        let mut values = Vec::new();
-        if let Some(init) = init {
-            super::initial::flatten(self.world, ty, init, 0, token, &mut values)?;
-        }
-        let types = self.world.objects[object].types.clone();
-        for (at, ty) in types.into_iter().enumerate() {
-            let place = Place { spot: Spot::Inside(Inside::at(object, at)), ty: ty.clone(), token };
-            let given = values.iter().rev().find(|(cell, _)| *cell == at);
-            let value = match given.map(|(_, given)| given) {
-                Some(super::initial::Given::Expr(expr)) => self.value(expr)?,
-                Some(super::initial::Given::Number(value)) => Typed::constant(*value, ty.clone()),
-                None => Typed::constant(0, ty.clone()),
-            };
-            let plain = Place { ty: ty.plain(), ..place };
-            self.assign_value(&plain, value, token)?;
-        }
         Ok(())
     }
 }

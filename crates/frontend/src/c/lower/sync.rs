@@ -66,8 +66,7 @@ impl Lowerer<'_, '_> {
         let pointer = self.value(argument)?;
         let place = self.pointee(pointer, argument.token)?;
         let place = if place.ty.is_scalar() { place } else { self.first_cell(place, argument.token)? };
-        // Whatever its declared type, it holds what we put there.
-        Ok(Place { ty: Type::integer(64, true), ..place })
+        Ok(Place { ty: place.ty.plain(), ..place })
     }
 
     /// Reads the old value and goes one of the ways that it allows, all in one locked step.
