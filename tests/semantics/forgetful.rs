@@ -17,7 +17,7 @@ use evidence::{Certificate, ClosedSet, Controls, Ignore, Listed, Rejected, Task,
 use fastrand::Rng;
 use machine::{
     Buffered, Configuration, Doubt, Entry, Event, Forgotten, Keep, Local, MODELS, Machine, Model, Recall, SC,
-    Slot, Source, State, StateSet, Stepper, TSO,
+    Slot, State, StateSet, Stepper, TSO, ValueSource,
 };
 use mistakes::{MISTAKES, NoticedBy};
 use program::{Arith, Domain, Expr, Fence, Int, Op, Program, ThreadId, VarId};
@@ -118,13 +118,13 @@ impl Seen {
         );
         count(|s| &mut s.sections, before.holder.is_some());
         let mut sources = moves.iter().filter(|m| m.event == event).flat_map(|m| &m.set);
-        count(|s| &mut s.pool_drains, sources.clone().any(|(_, blur)| matches!(blur, Source::OneOf(_))));
+        count(|s| &mut s.pool_drains, sources.clone().any(|(_, blur)| matches!(blur, ValueSource::OneOf(_))));
         if let Event::Step { edge, .. } = event {
             let op = &program.thread(thread).edge(edge).op;
             let loads = |from: fn(&Slot) -> bool| {
-                move |(slot, blur): &(Slot, Source)| {
+                move |(slot, blur): &(Slot, ValueSource)| {
                     let register = matches!(slot, Slot::Register(..));
-                    register && matches!(blur, Source::Is(Expr::Leaf(source)) if from(source))
+                    register && matches!(blur, ValueSource::Is(Expr::Leaf(source)) if from(source))
                 }
             };
             let forgotten = loads(|slot| matches!(slot, Slot::Last(..)));
@@ -331,17 +331,17 @@ fn slots_fit(
     };
     step.guard.for_each_leaf(&mut read);
     for (_, blur) in &step.set {
-        if let Source::Is(value) | Source::Joins(value) = blur {
+        if let ValueSource::Is(value) | ValueSource::Joins(value) = blur {
             value.for_each_leaf(&mut read);
         }
     }
     for (slot, blur) in &step.set {
         let fits = match blur {
             // Replacing a pool would lose what is in it.
-            Source::Is(_) => !is_pool(slot) || !before.contains(slot),
-            Source::Any(_) => !is_pool(slot),
-            Source::OneOf(pool) => !is_pool(slot) && is_pool(pool) && before.contains(pool),
-            Source::Joins(_) => is_pool(slot) && before.contains(slot),
+            ValueSource::Is(_) => !is_pool(slot) || !before.contains(slot),
+            ValueSource::Any(_) => !is_pool(slot),
+            ValueSource::OneOf(pool) => !is_pool(slot) && is_pool(pool) && before.contains(pool),
+            ValueSource::Joins(_) => is_pool(slot) && before.contains(slot),
         };
         if !fits || !(is_memory(slot) || after.contains(slot)) {
             wrong.push(format!("sets {slot:?} to {blur:?}"));

@@ -13,7 +13,7 @@
 //! finding successors plays no part.
 
 use crate::{Certificate, ClosedSet, Task};
-use machine::{Gaps, Local, MoveOf, Moves, Slot, Source, State, WithBuffers};
+use machine::{Gaps, Local, MoveOf, Moves, Slot, State, ValueSource, WithBuffers};
 use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -233,12 +233,14 @@ impl<M: WithBuffers> ListedScript<'_, M> {
         let mut after: HashMap<Slot, String> = HashMap::new();
         for (slot, source) in &step.set {
             let value = match source {
-                Source::Is(value) => expr_text(value, &name_of)?,
-                Source::Any(domain) => {
+                ValueSource::Is(value) => expr_text(value, &name_of)?,
+                ValueSource::Any(domain) => {
                     asserts.push(within("chosen", domain));
                     "chosen".to_string()
                 }
-                Source::OneOf(_) | Source::Joins(_) => return Err(unwritten("a closed set has no pools")),
+                ValueSource::OneOf(_) | ValueSource::Joins(_) => {
+                    return Err(unwritten("a closed set has no pools"));
+                }
             };
             after.insert(*slot, value);
         }

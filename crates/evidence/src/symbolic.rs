@@ -6,7 +6,7 @@
 //! pool are variables of their own; so are quotients and remainders by a constant.
 
 use logic::{Atom, Linear, Var};
-use machine::{Event, Local, Move, Slot, Source, Violation};
+use machine::{Event, Local, Move, Slot, ValueSource, Violation};
 use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
 use std::collections::HashMap;
 
@@ -105,10 +105,10 @@ pub fn steps(
     let mut member_of = None;
     for (slot, source) in &step.set {
         let (alternatives, joins) = match source {
-            Source::Is(value) => (translation.linear(value)?, false),
-            Source::Joins(value) => (translation.linear(value)?, true),
-            Source::Any(domain) => (vec![translation.chosen(domain)], false),
-            Source::OneOf(pool) => {
+            ValueSource::Is(value) => (translation.linear(value)?, false),
+            ValueSource::Joins(value) => (translation.linear(value)?, true),
+            ValueSource::Any(domain) => (vec![translation.chosen(domain)], false),
+            ValueSource::OneOf(pool) => {
                 member_of = Some(*pool);
                 let member = translation.vocabulary.var(Name::Member(*pool));
                 (vec![(Linear::from(member), Vec::new())], false)

@@ -32,7 +32,7 @@ pub use local::{Local, WithBuffers};
 pub use recall::{Forgotten, Keep, Recall};
 
 use crate::effect::Effect;
-use crate::{Entry, Event, Machine, Model, MoveOf, Moves, Slot, Source};
+use crate::{Entry, Event, Machine, Model, MoveOf, Moves, Slot, ValueSource};
 use change::Change;
 use program::{Cond, Domain, Edge, EdgeId, Fence, Liveness, Loc, Op, Program, ThreadId, VarId};
 use rules::Rule;
@@ -140,15 +140,15 @@ impl<'p> Buffered<'p> {
             if self.recall.keep == Keep::Oldest && local.kept.iter().any(ahead) {
                 continue;
             }
-            let drain = |local: Local, value: Source| {
+            let drain = |local: Local, value: ValueSource| {
                 let set = vec![(Slot::Memory(variable), value)];
                 let change = Change { machine: self, thread, local, set };
                 change.finish(Event::Drain { thread, variable }, Cond::TRUE, None)
             };
             if several {
                 let value = match self.recall.forgotten {
-                    Forgotten::Pools => Source::OneOf(Slot::Pool(thread, variable)),
-                    Forgotten::Anything => Source::Any(Domain::All),
+                    Forgotten::Pools => ValueSource::OneOf(Slot::Pool(thread, variable)),
+                    Forgotten::Anything => ValueSource::Any(Domain::All),
                 };
                 out.push(drain(local.clone(), value));
             }
@@ -157,7 +157,7 @@ impl<'p> Buffered<'p> {
             if last.forgotten.is_empty() {
                 last.strip_barriers();
             }
-            out.push(drain(last, Source::Is(Slot::Last(thread, variable).into())));
+            out.push(drain(last, ValueSource::Is(Slot::Last(thread, variable).into())));
         }
     }
 }

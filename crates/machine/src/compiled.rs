@@ -7,7 +7,7 @@
 //! back, and computes only what stands between them.
 
 use crate::code::{CompiledCond, CompiledExpr};
-use crate::{Doubt, Event, Machine, Move, Slot, Source};
+use crate::{Doubt, Event, Machine, Move, Slot, ValueSource};
 use num_traits::ToPrimitive;
 use program::{Cond, Domain, Expr, Int, Loc, Op, Place, Program, Property, PropertyKind, ThreadId};
 use rustc_hash::FxHashMap;
@@ -75,9 +75,9 @@ impl Compiled {
             own => CodeInput::Own(*places.get(own).expect("a move reads its own slots") as u32),
         };
         let mut choices = None;
-        let mut code = |source: &Source| match source {
-            Source::Is(value) => Some(CompiledExpr::compile(value, &from)),
-            Source::Any(domain) => {
+        let mut code = |source: &ValueSource| match source {
+            ValueSource::Is(value) => Some(CompiledExpr::compile(value, &from)),
+            ValueSource::Any(domain) => {
                 let (values, exact) = samples.choices(domain);
                 if !exact {
                     unsure();
@@ -85,9 +85,10 @@ impl Compiled {
                 choices = Some(values.into());
                 Some(CompiledExpr::Leaf(CodeInput::Choice))
             }
-            Source::OneOf(_) | Source::Joins(_) => None,
+            ValueSource::OneOf(_) | ValueSource::Joins(_) => None,
         };
-        let set: FxHashMap<Slot, &Source> = step.set.iter().map(|(slot, source)| (*slot, source)).collect();
+        let set: FxHashMap<Slot, &ValueSource> =
+            step.set.iter().map(|(slot, source)| (*slot, source)).collect();
         let own = after.iter().map(|slot| match set.get(slot) {
             Some(source) => code(source),
             None => Some(CompiledExpr::Leaf(from(slot))),

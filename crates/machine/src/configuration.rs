@@ -4,7 +4,7 @@
 //! every expression is evaluated as it stands. Replay and interactive walks use it; nothing
 //! here is compiled or cached.
 
-use crate::{Entry, Event, Local, MoveOf, Slot, Source, Violation, WithBuffers, initial_value};
+use crate::{Entry, Event, Local, MoveOf, Slot, ValueSource, Violation, WithBuffers, initial_value};
 use program::{Domain, Int, Place, Program, PropertyKind, RegId, ThreadId, VarId};
 use std::collections::BTreeMap;
 
@@ -116,10 +116,10 @@ impl Configuration {
         next.locals[event.thread().index()] = step.local;
         for (slot, source) in &step.set {
             let value = match source {
-                Source::Is(value) => value.eval(&|slot| self.value(*slot)).ok()?,
-                Source::Any(_) => chosen?.clone(),
+                ValueSource::Is(value) => value.eval(&|slot| self.value(*slot)).ok()?,
+                ValueSource::Any(_) => chosen?.clone(),
                 // These have no single value.
-                Source::OneOf(_) | Source::Joins(_) => return None,
+                ValueSource::OneOf(_) | ValueSource::Joins(_) => return None,
             };
             next.data.insert(*slot, value);
         }
@@ -199,7 +199,7 @@ impl Configuration {
 /// The domain a move chooses from, if it does.
 fn choice<G, L>(step: &crate::Move<G, L>) -> Option<&Domain> {
     step.set.iter().find_map(|(_, source)| match source {
-        Source::Any(domain) => Some(domain),
+        ValueSource::Any(domain) => Some(domain),
         _ => None,
     })
 }

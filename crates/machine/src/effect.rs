@@ -4,7 +4,7 @@
 //! step*: a register that was assigned stands for its expression from then on. So a block of
 //! several operations becomes one guard and one set of assignments.
 
-use crate::{Slot, Source};
+use crate::{Slot, ValueSource};
 use program::{Cond, Expr, Op, RegId, ThreadId, VarId};
 
 /// The effect of a step, while it is being worked out.
@@ -13,7 +13,7 @@ pub(crate) struct Effect<'a> {
     /// Where a load of the thread finds a variable.
     newest: &'a dyn Fn(VarId) -> Slot,
     guard: Vec<Cond<Slot>>,
-    registers: Vec<(RegId, Source)>,
+    registers: Vec<(RegId, ValueSource)>,
     memory: Vec<(VarId, Expr<Slot>)>,
     /// Whether a store joins the buffer instead of reaching memory.
     buffers: bool,
@@ -25,7 +25,7 @@ pub(crate) struct EffectOutcome {
     /// When it may happen.
     pub(crate) guard: Cond<Slot>,
     /// What registers and memory become.
-    pub(crate) set: Vec<(Slot, Source)>,
+    pub(crate) set: Vec<(Slot, ValueSource)>,
     /// The value that joins the buffer.
     pub(crate) buffered: Option<Expr<Slot>>,
 }
@@ -48,16 +48,16 @@ impl<'a> Effect<'a> {
             Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
             Op::Assign(register, value) => {
                 let value = value.map(&mut |r| self.register(*r));
-                self.assign(*register, Source::Is(value));
+                self.assign(*register, ValueSource::Is(value));
             }
-            Op::Havoc(register, domain) => self.assign(*register, Source::Any(domain.clone())),
+            Op::Havoc(register, domain) => self.assign(*register, ValueSource::Any(domain.clone())),
             Op::Assume(cond) => {
                 let cond = cond.map(&mut |r| self.register(*r));
                 self.guard.push(cond);
             }
             Op::Load(register, variable) => {
                 let value = self.variable(*variable);
-                self.assign(*register, Source::Is(value));
+                self.assign(*register, ValueSource::Is(value));
             }
             Op::Store(variable, value) => {
                 let value = value.map(&mut |r| self.register(*r));
@@ -77,13 +77,13 @@ impl<'a> Effect<'a> {
         let thread = self.thread;
         let live = |register: &RegId| live.binary_search(register).is_ok();
         let registers = self.registers.into_iter().filter(|(register, _)| live(register));
-        let mut set: Vec<(Slot, Source)> =
+        let mut set: Vec<(Slot, ValueSource)> =
             registers.map(|(register, source)| (Slot::Register(thread, register), source)).collect();
-        set.extend(self.memory.into_iter().map(|(v, value)| (Slot::Memory(v), Source::Is(value))));
+        set.extend(self.memory.into_iter().map(|(v, value)| (Slot::Memory(v), ValueSource::Is(value))));
         EffectOutcome { guard: Cond::and(self.guard), set, buffered: self.buffered }
     }
 
-    fn assign(&mut self, register: RegId, source: Source) {
+    fn assign(&mut self, register: RegId, source: ValueSource) {
         self.registers.retain(|(r, _)| *r != register);
         self.registers.push((register, source));
     }
@@ -92,7 +92,7 @@ impl<'a> Effect<'a> {
     /// assigned register has an expression.
     fn register(&self, register: RegId) -> Expr<Slot> {
         match self.registers.iter().find(|(r, _)| *r == register) {
-            Some((_, Source::Is(value))) => value.clone(),
+            Some((_, ValueSource::Is(value))) => value.clone(),
             _ => Slot::Register(self.thread, register).into(),
         }
     }

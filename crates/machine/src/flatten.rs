@@ -11,7 +11,9 @@
 //! has to wait while somebody else is inside one is seen from the machine's moves: those that it
 //! offers all the same touch nothing shared.
 
-use crate::{Buffered, Event, Machine, Model, MoveOf, Moves, SC, Slot, Source, Trace, TraceStep, Violation};
+use crate::{
+    Buffered, Event, Machine, Model, MoveOf, Moves, SC, Slot, Trace, TraceStep, ValueSource, Violation,
+};
 use program::{
     Cond, Edge, Expr, Failure, FailureKind, Loc, Location, Op, Program, RegId, Rewriting, Span, ThreadId,
 };
@@ -197,7 +199,7 @@ impl<'m, M: Machine<Global = Option<ThreadId>>> Flattening<'m, M> {
             (Some(_), None) => return Ok(Op::Unlock),
             _ => {}
         }
-        if let [(slot, Source::Any(domain))] = &step.set[..] {
+        if let [(slot, ValueSource::Any(domain))] = &step.set[..] {
             return Ok(Op::Havoc(self.register(*slot)?, domain.clone()));
         }
         let mut parts = self.parts(step)?;
@@ -215,7 +217,7 @@ impl<'m, M: Machine<Global = Option<ThreadId>>> Flattening<'m, M> {
     fn parts(&mut self, step: &MoveOf<M>) -> Result<Vec<Op>, NotFlat> {
         let mut changes = Vec::new();
         for (slot, source) in &step.set {
-            let Source::Is(value) = source else { return Err(NotFlat::Inexpressible) };
+            let ValueSource::Is(value) = source else { return Err(NotFlat::Inexpressible) };
             changes.push((*slot, value));
         }
         let (mut parts, mut names) = (Vec::new(), HashMap::new());

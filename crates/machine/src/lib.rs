@@ -49,7 +49,7 @@ pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;
 pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
-pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, Source, initial_value};
+pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
 pub use persistent::{Agents, Persistent};
 pub use pooled::Pooled;
 pub use robust::{

@@ -63,7 +63,7 @@ impl From<Slot> for Expr<Slot> {
 /// What a slot becomes. The last two speak of pools, of which an exact machine has none; who wants one
 /// value for every slot cannot take such a step, and says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     /// The value of an expression over the slots before the move.
     Is(Expr<Slot>),
     /// Any value of a domain.
@@ -119,7 +119,7 @@ pub struct Move<G, L> {
     /// When it may happen.
     pub guard: Cond<Slot>,
     /// What changes, all at once; slots that still exist afterwards and are not named stay.
-    pub set: Vec<(Slot, Source)>,
+    pub set: Vec<(Slot, ValueSource)>,
     /// The shared part of the control afterwards.
     pub global: G,
     /// The thread's part of the control afterwards.

@@ -12,7 +12,7 @@
 
 use crate::backward::stored_values;
 use crate::{
-    Buffered, Forgotten, Keep, Local, Machine, Model, MoveOf, Moves, Recall, Slot, Source, Unbounded,
+    Buffered, Forgotten, Keep, Local, Machine, Model, MoveOf, Moves, Recall, Slot, Unbounded, ValueSource,
 };
 use program::{Arith, Cond, Expr, Int, Loc, Program, Relation, ThreadId};
 
@@ -52,15 +52,15 @@ impl<'p> Pooled<'p> {
 
     /// A move that touches a pool as one move for each value; others as they are.
     fn split(&self, step: MoveOf<Buffered<'p>>, out: &mut Vec<MoveOf<Buffered<'p>>>) {
-        let touches = |(slot, source): &(Slot, Source)| {
-            matches!(slot, Slot::Pool(..)) || matches!(source, Source::OneOf(_))
+        let touches = |(slot, source): &(Slot, ValueSource)| {
+            matches!(slot, Slot::Pool(..)) || matches!(source, ValueSource::OneOf(_))
         };
         let Some(at) = step.set.iter().position(touches) else { return out.push(step) };
         let (slot, source) = step.set[at].clone();
         let mut push = |cond: Cond<Slot>, value: Expr<Slot>| {
             let mut step = step.clone();
             step.guard = Cond::and([step.guard, cond]);
-            step.set[at].1 = Source::Is(value);
+            step.set[at].1 = ValueSource::Is(value);
             out.push(step);
         };
         let values = |slot: Slot| {
@@ -68,14 +68,14 @@ impl<'p> Pooled<'p> {
             values.into_iter().flatten().enumerate().map(|(bit, value)| (Int::from(1_i64 << bit), *value))
         };
         match source {
-            Source::OneOf(pool) => {
+            ValueSource::OneOf(pool) => {
                 for (bit, value) in values(pool) {
                     let member = Expr::binary(Arith::And, pool, bit);
                     push(Cond::compare(Relation::Ne, member, 0), Expr::from(value));
                 }
             }
-            Source::Is(new) | Source::Joins(new) => {
-                let joins = matches!(step.set[at].1, Source::Joins(_));
+            ValueSource::Is(new) | ValueSource::Joins(new) => {
+                let joins = matches!(step.set[at].1, ValueSource::Joins(_));
                 let mut other = Vec::new();
                 for (bit, value) in values(slot) {
                     let before = if joins { Expr::from(slot) } else { Expr::from(0) };
@@ -87,7 +87,7 @@ impl<'p> Pooled<'p> {
                 // takes the step would say so.
                 push(Cond::and(other), Expr::from(Int::from(1) << 80_u32));
             }
-            Source::Any(_) => out.push(step),
+            ValueSource::Any(_) => out.push(step),
         }
     }
 }

@@ -7,7 +7,8 @@
 //! related configurations must have a step with the same event to related ones.
 
 use machine::{
-    Buffered, Configuration, Entry, Event, Forgotten, Keep, Local, Machine, Model, Move, Recall, Slot, Source,
+    Buffered, Configuration, Entry, Event, Forgotten, Keep, Local, Machine, Model, Move, Recall, Slot,
+    ValueSource,
 };
 use program::{Expr, Int, Program, ThreadId, VarId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,16 +106,16 @@ impl<'p> Runner<'p> {
         let mut ways = vec![next];
         for (slot, blur) in &step.set {
             let values: Vec<Int> = match blur {
-                Source::Is(value) | Source::Joins(value) => vec![at.eval(value)?],
-                Source::Any(domain) => {
+                ValueSource::Is(value) | ValueSource::Joins(value) => vec![at.eval(value)?],
+                ValueSource::Any(domain) => {
                     vec![chosen(exact, *slot)].into_iter().filter(|v| domain.contains(v)).collect()
                 }
-                Source::OneOf(pool) => {
+                ValueSource::OneOf(pool) => {
                     let pool = at.pools.get(pool).ok_or_else(|| format!("no {pool:?} to take from"))?;
                     pool.iter().cloned().collect()
                 }
             };
-            let joins = matches!(blur, Source::Joins(_));
+            let joins = matches!(blur, ValueSource::Joins(_));
             let with = |way: &Blurred| values.iter().map(|v| way.with(*slot, v, joins)).collect::<Vec<_>>();
             ways = ways.iter().flat_map(with).collect();
         }

@@ -4,7 +4,7 @@
 #![allow(clippy::ptr_arg)]
 
 use super::blurred::{BlurredMove, Runner, Tamper, listed};
-use machine::{Entry, Event, Keep, Local, Machine, Slot, Source};
+use machine::{Entry, Event, Keep, Local, Machine, Slot, ValueSource};
 use program::{Cond, Expr, Fence, Op, ThreadId, VarId};
 
 /// Which test must notice a mistake.
@@ -39,9 +39,9 @@ pub const MISTAKES: &[(&str, Tamper, NoticedBy)] = &[
 ];
 
 fn edit_reads(moves: &mut [BlurredMove], replace: impl Fn(Slot) -> Slot) {
-    let registers = |(slot, _): &&mut (Slot, Source)| matches!(slot, Slot::Register(..));
+    let registers = |(slot, _): &&mut (Slot, ValueSource)| matches!(slot, Slot::Register(..));
     for (_, blur) in moves.iter_mut().flat_map(|step| &mut step.set).filter(registers) {
-        if let Source::Is(value) = blur {
+        if let ValueSource::Is(value) = blur {
             *value = value.map(&mut |slot| Expr::Leaf(replace(*slot)));
         }
     }
@@ -66,7 +66,7 @@ fn loads_prefer_kept(_: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec
 }
 
 fn last_drain_stays(_: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
-    let last = |(_, blur): &(Slot, Source)| matches!(blur, Source::Is(Expr::Leaf(Slot::Last(..))));
+    let last = |(_, blur): &(Slot, ValueSource)| matches!(blur, ValueSource::Is(Expr::Leaf(Slot::Last(..))));
     for step in moves.iter_mut().filter(|step| is_drain(step) && step.set.iter().any(last)) {
         step.local = shape.clone();
     }
@@ -77,18 +77,18 @@ fn is_drain(step: &BlurredMove) -> bool {
 }
 
 fn only_last_drains(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
-    let open = |(_, blur): &(Slot, Source)| matches!(blur, Source::OneOf(_) | Source::Any(_));
+    let open = |(_, blur): &(Slot, ValueSource)| matches!(blur, ValueSource::OneOf(_) | ValueSource::Any(_));
     moves.retain(|step| !is_drain(step) || !step.set.iter().any(open));
 }
 
 fn pools_do_not_grow(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
-    moves.iter_mut().for_each(|step| step.set.retain(|(_, blur)| !matches!(blur, Source::Joins(_))));
+    moves.iter_mut().for_each(|step| step.set.retain(|(_, blur)| !matches!(blur, ValueSource::Joins(_))));
 }
 
 fn pools_are_replaced(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
     for (_, blur) in moves.iter_mut().flat_map(|step| &mut step.set) {
-        if let Source::Joins(value) = blur {
-            *blur = Source::Is(value.clone());
+        if let ValueSource::Joins(value) = blur {
+            *blur = ValueSource::Is(value.clone());
         }
     }
 }
@@ -144,7 +144,8 @@ fn fences_pile_up(runner: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut V
 }
 
 fn pools_start_empty(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
-    let starts = |(slot, blur): &(Slot, Source)| matches!((slot, blur), (Slot::Pool(..), Source::Is(_)));
+    let starts =
+        |(slot, blur): &(Slot, ValueSource)| matches!((slot, blur), (Slot::Pool(..), ValueSource::Is(_)));
     moves.iter_mut().for_each(|step| step.set.retain(|change| !starts(change)));
 }
 

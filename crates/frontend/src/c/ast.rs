@@ -1,15 +1,15 @@
 //! A C text as a tree. Types are resolved and constant expressions of types and labels computed, because
 //! parsing C needs that; names of objects are not.
 
-use super::types::{Records, Type};
+use super::types::{CRecords, Type};
 use program::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// An expression.
 #[derive(Debug)]
-pub(super) struct Expr {
-    pub kind: ExprKind,
+pub(super) struct CExpr {
+    pub kind: CExprKind,
     /// What it stands for in the main text.
     pub span: Span,
     /// A token of it, for messages.
@@ -52,35 +52,35 @@ pub(super) enum Binary {
 
 /// The kinds of expressions.
 #[derive(Debug)]
-pub(super) enum ExprKind {
+pub(super) enum CExprKind {
     Int(i128, Type),
     Float,
     Text(Rc<str>),
     Name(Rc<str>),
-    Unary(Unary, Box<Expr>),
-    Binary(Binary, Box<Expr>, Box<Expr>),
+    Unary(Unary, Box<CExpr>),
+    Binary(Binary, Box<CExpr>, Box<CExpr>),
     /// `&&` (true) or `||`.
-    Lazy(bool, Box<Expr>, Box<Expr>),
+    Lazy(bool, Box<CExpr>, Box<CExpr>),
     /// `a = b`, or `a += b` with the operator.
-    Assign(Option<Binary>, Box<Expr>, Box<Expr>),
+    Assign(Option<Binary>, Box<CExpr>, Box<CExpr>),
     /// `++` (1) and `--` (-1), and whether it stands before.
-    Step(i8, bool, Box<Expr>),
-    Conditional(Box<Expr>, Option<Box<Expr>>, Box<Expr>),
-    Call(Box<Expr>, Vec<Expr>),
-    Index(Box<Expr>, Box<Expr>),
-    Member(Box<Expr>, Rc<str>),
-    Cast(Type, Box<Expr>),
-    Compound(Type, Box<Init>),
-    Comma(Box<Expr>, Box<Expr>),
+    Step(i8, bool, Box<CExpr>),
+    Conditional(Box<CExpr>, Option<Box<CExpr>>, Box<CExpr>),
+    Call(Box<CExpr>, Vec<CExpr>),
+    Index(Box<CExpr>, Box<CExpr>),
+    Member(Box<CExpr>, Rc<str>),
+    Cast(Type, Box<CExpr>),
+    Compound(Type, Box<CInit>),
+    Comma(Box<CExpr>, Box<CExpr>),
     /// `({ … })`
-    Block(Vec<Stmt>),
+    Block(Vec<CStmt>),
 }
 
 /// An initial value.
 #[derive(Debug)]
-pub(super) enum Init {
-    Value(Expr),
-    List(Vec<(Vec<Designator>, Init)>),
+pub(super) enum CInit {
+    Value(CExpr),
+    List(Vec<(Vec<Designator>, CInit)>),
 }
 
 /// `.name` or `[3]` in a list of initial values.
@@ -102,43 +102,43 @@ pub(super) enum Storage {
 
 /// A declared object or function.
 #[derive(Debug)]
-pub(super) struct Declaration {
+pub(super) struct CDeclaration {
     pub name: Rc<str>,
     pub ty: Type,
     pub storage: Storage,
-    pub init: Option<Init>,
+    pub init: Option<CInit>,
     pub span: Span,
     pub token: u32,
 }
 
 /// A statement.
 #[derive(Debug)]
-pub(super) struct Stmt {
-    pub kind: StmtKind,
+pub(super) struct CStmt {
+    pub kind: CStmtKind,
     pub span: Span,
     pub token: u32,
 }
 
 /// The kinds of statements.
 #[derive(Debug)]
-pub(super) enum StmtKind {
-    Expr(Expr),
+pub(super) enum CStmtKind {
+    Expr(CExpr),
     Empty,
-    Block(Vec<Stmt>),
-    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
-    While(Expr, Box<Stmt>),
-    DoWhile(Box<Stmt>, Expr),
+    Block(Vec<CStmt>),
+    If(CExpr, Box<CStmt>, Option<Box<CStmt>>),
+    While(CExpr, Box<CStmt>),
+    DoWhile(Box<CStmt>, CExpr),
     For(Box<For>),
-    Switch(Expr, Box<Stmt>),
+    Switch(CExpr, Box<CStmt>),
     /// The least and greatest value of the case.
-    Case(i128, i128, Box<Stmt>),
-    Default(Box<Stmt>),
-    Label(Rc<str>, Box<Stmt>),
+    Case(i128, i128, Box<CStmt>),
+    Default(Box<CStmt>),
+    Label(Rc<str>, Box<CStmt>),
     Goto(Rc<str>),
     Break,
     Continue,
-    Return(Option<Expr>),
-    Declare(Vec<Declaration>),
+    Return(Option<CExpr>),
+    Declare(Vec<CDeclaration>),
     /// The text of an `asm`.
     Asm(String),
 }
@@ -146,19 +146,19 @@ pub(super) enum StmtKind {
 /// `for (init; cond; step) body`
 #[derive(Debug)]
 pub(super) struct For {
-    pub init: Option<Stmt>,
-    pub cond: Option<Expr>,
-    pub step: Option<Expr>,
-    pub body: Stmt,
+    pub init: Option<CStmt>,
+    pub cond: Option<CExpr>,
+    pub step: Option<CExpr>,
+    pub body: CStmt,
 }
 
 /// A function with a body.
 #[derive(Debug)]
-pub(super) struct Function {
+pub(super) struct CFunction {
     pub name: Rc<str>,
     pub result: Type,
     pub parameters: Vec<(Option<Rc<str>>, Type)>,
-    pub body: Vec<Stmt>,
+    pub body: Vec<CStmt>,
     pub token: u32,
 }
 
@@ -166,79 +166,79 @@ pub(super) struct Function {
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     /// Objects outside functions, in order.
-    pub globals: Vec<Declaration>,
-    pub functions: HashMap<Rc<str>, Rc<Function>>,
+    pub globals: Vec<CDeclaration>,
+    pub functions: HashMap<Rc<str>, Rc<CFunction>>,
     /// Functions that are declared, with or without a body.
     pub declared: HashMap<Rc<str>, Type>,
-    pub records: Records,
+    pub records: CRecords,
 }
 
-impl Expr {
+impl CExpr {
     /// Calls `visit` on every expression directly inside this one, and `block` on statements inside.
-    pub fn for_each_part<'t>(&'t self, visit: &mut dyn FnMut(&'t Expr), block: &mut dyn FnMut(&'t Stmt)) {
+    pub fn for_each_part<'t>(&'t self, visit: &mut dyn FnMut(&'t CExpr), block: &mut dyn FnMut(&'t CStmt)) {
         match &self.kind {
-            ExprKind::Int(..) | ExprKind::Float | ExprKind::Text(_) | ExprKind::Name(_) => {}
-            ExprKind::Unary(_, a)
-            | ExprKind::Step(_, _, a)
-            | ExprKind::Member(a, _)
-            | ExprKind::Cast(_, a) => visit(a),
-            ExprKind::Binary(_, a, b)
-            | ExprKind::Lazy(_, a, b)
-            | ExprKind::Assign(_, a, b)
-            | ExprKind::Index(a, b)
-            | ExprKind::Comma(a, b) => {
+            CExprKind::Int(..) | CExprKind::Float | CExprKind::Text(_) | CExprKind::Name(_) => {}
+            CExprKind::Unary(_, a)
+            | CExprKind::Step(_, _, a)
+            | CExprKind::Member(a, _)
+            | CExprKind::Cast(_, a) => visit(a),
+            CExprKind::Binary(_, a, b)
+            | CExprKind::Lazy(_, a, b)
+            | CExprKind::Assign(_, a, b)
+            | CExprKind::Index(a, b)
+            | CExprKind::Comma(a, b) => {
                 visit(a);
                 visit(b);
             }
-            ExprKind::Conditional(a, b, c) => {
+            CExprKind::Conditional(a, b, c) => {
                 visit(a);
                 b.iter().for_each(|b| visit(b));
                 visit(c);
             }
-            ExprKind::Call(function, arguments) => {
+            CExprKind::Call(function, arguments) => {
                 visit(function);
                 arguments.iter().for_each(visit);
             }
-            ExprKind::Compound(_, init) => init.for_each_value(visit),
-            ExprKind::Block(statements) => statements.iter().for_each(block),
+            CExprKind::Compound(_, init) => init.for_each_value(visit),
+            CExprKind::Block(statements) => statements.iter().for_each(block),
         }
     }
 }
 
-impl Init {
+impl CInit {
     /// Calls `visit` on every value in it.
-    pub fn for_each_value<'t>(&'t self, visit: &mut dyn FnMut(&'t Expr)) {
+    pub fn for_each_value<'t>(&'t self, visit: &mut dyn FnMut(&'t CExpr)) {
         match self {
-            Init::Value(value) => visit(value),
-            Init::List(list) => list.iter().for_each(|(_, init)| init.for_each_value(visit)),
+            CInit::Value(value) => visit(value),
+            CInit::List(list) => list.iter().for_each(|(_, init)| init.for_each_value(visit)),
         }
     }
 }
 
-impl Stmt {
+impl CStmt {
     /// Calls `visit` on every expression directly in this statement, and `block` on statements inside.
-    pub fn for_each_part<'t>(&'t self, visit: &mut dyn FnMut(&'t Expr), block: &mut dyn FnMut(&'t Stmt)) {
+    pub fn for_each_part<'t>(&'t self, visit: &mut dyn FnMut(&'t CExpr), block: &mut dyn FnMut(&'t CStmt)) {
         match &self.kind {
-            StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => visit(expr),
-            StmtKind::Block(list) => list.iter().for_each(block),
-            StmtKind::If(cond, yes, no) => {
+            CStmtKind::Expr(expr) | CStmtKind::Return(Some(expr)) => visit(expr),
+            CStmtKind::Block(list) => list.iter().for_each(block),
+            CStmtKind::If(cond, yes, no) => {
                 visit(cond);
                 block(yes);
                 no.iter().for_each(|no| block(no));
             }
-            StmtKind::While(cond, body) | StmtKind::DoWhile(body, cond) | StmtKind::Switch(cond, body) => {
+            CStmtKind::While(cond, body) | CStmtKind::DoWhile(body, cond) | CStmtKind::Switch(cond, body) => {
                 visit(cond);
                 block(body);
             }
-            StmtKind::For(parts) => {
+            CStmtKind::For(parts) => {
                 parts.init.iter().for_each(&mut *block);
                 parts.cond.iter().chain(&parts.step).for_each(visit);
                 block(&parts.body);
             }
-            StmtKind::Case(_, _, inner) | StmtKind::Default(inner) | StmtKind::Label(_, inner) => {
+            CStmtKind::Case(_, _, inner) | CStmtKind::Default(inner) | CStmtKind::Label(_, inner) => {
                 block(inner)
             }
-            StmtKind::Declare(list) => {
+            CStmtKind::Declare(list) => {
                 list.iter()
                     .filter_map(|declared| declared.init.as_ref())
                     .for_each(|init| init.for_each_value(visit));

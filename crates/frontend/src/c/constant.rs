@@ -1,11 +1,11 @@
 //! Constant expressions over integers, computed as C computes them.
 
-use super::ast::{Binary, Expr, ExprKind, Unary};
+use super::ast::{Binary, CExpr, CExprKind, Unary};
 use super::types::{Type, TypeKind};
 
 /// A value and its type.
 #[derive(Clone, Debug)]
-pub(super) struct Constant {
+pub(super) struct CConstant {
     pub value: i128,
     pub ty: Type,
 }
@@ -24,12 +24,12 @@ pub(super) fn wrapped(value: i128, ty: &Type) -> i128 {
 }
 
 /// The value of an expression that is constant.
-pub(super) fn fold(expr: &Expr) -> Option<Constant> {
-    let constant = |value: i128, ty: Type| Some(Constant { value: wrapped(value, &ty), ty });
+pub(super) fn fold(expr: &CExpr) -> Option<CConstant> {
+    let constant = |value: i128, ty: Type| Some(CConstant { value: wrapped(value, &ty), ty });
     match &expr.kind {
-        ExprKind::Int(value, ty) => constant(*value, ty.clone()),
-        ExprKind::Cast(ty, inner) if ty.is_integer() => constant(fold(inner)?.value, ty.plain()),
-        ExprKind::Unary(op, inner) => {
+        CExprKind::Int(value, ty) => constant(*value, ty.clone()),
+        CExprKind::Cast(ty, inner) if ty.is_integer() => constant(fold(inner)?.value, ty.plain()),
+        CExprKind::Unary(op, inner) => {
             let inner = fold(inner)?;
             let ty = inner.ty.promoted();
             match op {
@@ -40,13 +40,13 @@ pub(super) fn fold(expr: &Expr) -> Option<Constant> {
                 Unary::Address | Unary::Deref => None,
             }
         }
-        ExprKind::Binary(op, a, b) => binary(*op, &fold(a)?, &fold(b)?),
-        ExprKind::Lazy(and, a, b) => {
+        CExprKind::Binary(op, a, b) => binary(*op, &fold(a)?, &fold(b)?),
+        CExprKind::Lazy(and, a, b) => {
             let left = fold(a)?.value != 0;
             let value = if left == *and { fold(b)?.value != 0 } else { left };
             constant(i128::from(value), Type::int())
         }
-        ExprKind::Conditional(cond, yes, no) => {
+        CExprKind::Conditional(cond, yes, no) => {
             let cond = fold(cond)?;
             let (yes, no) = (yes.as_deref().map_or_else(|| Some(cond.clone()), fold), fold(no));
             let ty = match (&yes, &no) {
@@ -61,7 +61,7 @@ pub(super) fn fold(expr: &Expr) -> Option<Constant> {
 }
 
 /// An operation on two constants; `None` where it has no value.
-pub(super) fn binary(op: Binary, a: &Constant, b: &Constant) -> Option<Constant> {
+pub(super) fn binary(op: Binary, a: &CConstant, b: &CConstant) -> Option<CConstant> {
     let common = Type::common(&a.ty, &b.ty);
     let (x, y) = (wrapped(a.value, &common), wrapped(b.value, &common));
     let (value, ty) = match op {
@@ -87,5 +87,5 @@ pub(super) fn binary(op: Binary, a: &Constant, b: &Constant) -> Option<Constant>
         Binary::Eq => (i128::from(x == y), Type::int()),
         Binary::Ne => (i128::from(x != y), Type::int()),
     };
-    Some(Constant { value: wrapped(value, &ty), ty })
+    Some(CConstant { value: wrapped(value, &ty), ty })
 }

@@ -95,10 +95,10 @@ pub(super) fn tokens(
     file: u16,
     inside: Option<Span>,
 ) -> Result<Vec<Token>, (Span, &'static str)> {
-    Lexer { text, at: 0, file, inside }.all()
+    CLexer { text, at: 0, file, inside }.all()
 }
 
-struct Lexer<'t> {
+struct CLexer<'t> {
     text: &'t str,
     at: usize,
     file: u16,
@@ -113,7 +113,7 @@ fn in_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-impl Lexer<'_> {
+impl CLexer<'_> {
     fn all(mut self) -> Result<Vec<Token>, (Span, &'static str)> {
         let mut tokens = Vec::new();
         let mut first = true;

@@ -48,7 +48,7 @@ pub(super) struct Field {
 
 /// A structure or union.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct CRecord {
     pub union: bool,
     /// Its members, once they are known.
     pub fields: Option<Vec<Field>>,
@@ -56,8 +56,8 @@ pub(super) struct Record {
 
 /// All structures and unions of a text.
 #[derive(Debug, Default)]
-pub(super) struct Records {
-    pub list: Vec<Record>,
+pub(super) struct CRecords {
+    pub list: Vec<CRecord>,
 }
 
 impl Type {
@@ -159,7 +159,7 @@ impl Type {
     }
 }
 
-impl Records {
+impl CRecords {
     pub fn fields(&self, ty: &Type) -> Option<&[Field]> {
         match *ty.kind {
             TypeKind::Record(id) => self.list.get(id)?.fields.as_deref(),

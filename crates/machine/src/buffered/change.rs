@@ -5,7 +5,7 @@
 //! beside the entries, and afterwards every slot whose value is another one is set.
 
 use super::{Buffered, Keep, Local, Recall};
-use crate::{Entry, Event, Forgotten, Move, MoveOf, Slot, Source};
+use crate::{Entry, Event, Forgotten, Move, MoveOf, Slot, ValueSource};
 use program::{Cond, Expr, ThreadId, VarId};
 
 /// A move in the making.
@@ -14,7 +14,7 @@ pub(super) struct Change<'a, 'p> {
     pub(super) thread: ThreadId,
     /// The control afterwards.
     pub(super) local: Local,
-    pub(super) set: Vec<(Slot, Source)>,
+    pub(super) set: Vec<(Slot, ValueSource)>,
 }
 
 impl<'p> Change<'_, 'p> {
@@ -36,7 +36,7 @@ impl<'p> Change<'_, 'p> {
     fn set_values(&mut self, values: Vec<Expr<Slot>>) {
         let slots = self.local.queued(self.thread);
         let changed = slots.into_iter().zip(values).filter(|(slot, value)| *value != Expr::Leaf(*slot));
-        self.set.extend(changed.map(|(slot, value)| (slot, Source::Is(value))));
+        self.set.extend(changed.map(|(slot, value)| (slot, ValueSource::Is(value))));
     }
 
     /// Remembers a store fence behind the newest store, if that means anything.
@@ -108,13 +108,13 @@ impl<'p> Change<'_, 'p> {
                 let pool = Slot::Pool(self.thread, variable);
                 let several = std::mem::replace(&mut self.local.forgotten[at].1, true);
                 match (pools, several) {
-                    (true, true) => self.set.push((pool, Source::Joins(last.into()))),
-                    (true, false) => self.set.push((pool, Source::Is(last.into()))),
+                    (true, true) => self.set.push((pool, ValueSource::Joins(last.into()))),
+                    (true, false) => self.set.push((pool, ValueSource::Is(last.into()))),
                     (false, _) => {}
                 }
             }
         }
-        self.set.push((last, Source::Is(value)));
+        self.set.push((last, ValueSource::Is(value)));
     }
 
     /// Takes the kept store at this position to memory.
@@ -125,7 +125,7 @@ impl<'p> Change<'_, 'p> {
         if self.machine.recall.keep == Keep::Oldest || self.local.forgotten.is_empty() {
             self.local.strip_barriers();
         }
-        self.set.push((Slot::Memory(variable), Source::Is(value)));
+        self.set.push((Slot::Memory(variable), ValueSource::Is(value)));
         self.set_values(values);
     }
 }

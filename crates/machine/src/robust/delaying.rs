@@ -7,7 +7,7 @@
 //! however often it stores. Its moves are those of SC with memory redirected to these slots.
 
 use super::attacks::Attack;
-use crate::{Buffered, Entry, Event, Local, Machine, Move, MoveOf, Moves, Slot, Source};
+use crate::{Buffered, Entry, Event, Local, Machine, Move, MoveOf, Moves, Slot, ValueSource};
 use program::{Expr, Loc, Program, ThreadId, VarId};
 
 /// The machine.
@@ -57,7 +57,7 @@ impl<'a> Delaying<'a> {
         let mut set = Vec::with_capacity(step.set.len());
         for (slot, source) in step.set {
             let source = match source {
-                Source::Is(value) => Source::Is(value.map(&mut |slot| read(slot))),
+                ValueSource::Is(value) => ValueSource::Is(value.map(&mut |slot| read(slot))),
                 other => other,
             };
             match slot {

@@ -5,8 +5,8 @@
 //! whatever the memory model. Where that shows that a sum fits into its type or that a pointer has few
 //! targets, nothing has to be assumed or tried.
 
-use super::graph::{At, Graph, Step};
-use super::values::{Known, Values, refine};
+use super::graph::{At, CStep, Graph};
+use super::values::{CKnown, CValues, refine};
 use program::{Cond, Domain, Expr, Op, RegId, VarId};
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const PATIENCE: usize = 2;
 const LARGEST: usize = 4_000_000;
 
 /// A thread to look at.
-pub(super) struct Subject<'g> {
+pub(super) struct CSubject<'g> {
     pub graph: &'g Graph,
     pub entry: At,
     /// Where its argument and its result are kept.
@@ -25,40 +25,40 @@ pub(super) struct Subject<'g> {
 }
 
 /// What was found.
-pub(super) struct Analysis {
+pub(super) struct CAnalysis {
     /// Registers' values, by thread and place; nothing where nobody gets.
-    pub registers: Vec<Vec<Option<Known>>>,
+    pub registers: Vec<Vec<Option<CKnown>>>,
     /// Values of variables.
-    pub variables: Vec<Values>,
+    pub variables: Vec<CValues>,
     /// Whether it was too much to compute.
     pub skipped: bool,
 }
 
 /// Computes it, from the initial values of variables and what their types hold.
 pub(super) fn analyse(
-    subjects: &[Subject<'_>],
+    subjects: &[CSubject<'_>],
     arguments: &[VarId],
-    initial: &[Values],
+    initial: &[CValues],
     types: &[(i128, i128)],
-) -> Analysis {
+) -> CAnalysis {
     let size: usize = subjects.iter().map(|s| s.graph.places() * s.graph.registers.len().max(1)).sum();
     if size > LARGEST {
-        let variables = types.iter().map(|(low, high)| Values::Range(*low, *high)).collect();
+        let variables = types.iter().map(|(low, high)| CValues::Range(*low, *high)).collect();
         let registers = subjects.iter().map(|s| vec![None; s.graph.places()]).collect();
-        return Analysis { registers, variables, skipped: true };
+        return CAnalysis { registers, variables, skipped: true };
     }
     let thresholds = thresholds(subjects, types);
     let reads: Vec<BTreeSet<VarId>> = subjects.iter().map(read_by).collect();
     let mut variables = initial.to_vec();
     let mut changed: BTreeSet<VarId> = (0..initial.len()).map(VarId::new).collect();
-    let mut registers: Vec<Vec<Option<Known>>> = subjects.iter().map(|_| Vec::new()).collect();
+    let mut registers: Vec<Vec<Option<CKnown>>> = subjects.iter().map(|_| Vec::new()).collect();
     let mut round = 0;
     loop {
         let mut stored = variables.clone();
         for (at, subject) in subjects.iter().enumerate() {
             // What a thread does depends on the variables it reads.
             if round == 0 || !reads[at].is_disjoint(&changed) {
-                let walk = Walk {
+                let walk = CWalk {
                     subject,
                     variables: &variables,
                     stored: &mut stored,
@@ -70,7 +70,7 @@ pub(super) fn analyse(
         }
         changed = (0..stored.len()).filter(|at| stored[*at] != variables[*at]).map(VarId::new).collect();
         if changed.is_empty() {
-            return Analysis { registers, variables, skipped: false };
+            return CAnalysis { registers, variables, skipped: false };
         }
         round += 1;
         for (at, new) in stored.into_iter().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn analyse(
 }
 
 /// The variables that a thread reads.
-fn read_by(subject: &Subject<'_>) -> BTreeSet<VarId> {
+fn read_by(subject: &CSubject<'_>) -> BTreeSet<VarId> {
     let mut found = BTreeSet::new();
     let mut note = |op: &Op| {
         if let Op::Load(_, variable) = op {
@@ -94,9 +94,9 @@ fn read_by(subject: &Subject<'_>) -> BTreeSet<VarId> {
     };
     for arrow in &subject.graph.arrows {
         match &arrow.step {
-            Step::Op(op) => op.for_each_part(&mut note),
-            Step::Checked(parts, ..) => parts.iter().for_each(&mut note),
-            Step::Begin(Some(_)) => note(&Op::Load(RegId::new(0), subject.argument)),
+            CStep::Op(op) => op.for_each_part(&mut note),
+            CStep::Checked(parts, ..) => parts.iter().for_each(&mut note),
+            CStep::Begin(Some(_)) => note(&Op::Load(RegId::new(0), subject.argument)),
             _ => {}
         }
     }
@@ -104,15 +104,15 @@ fn read_by(subject: &Subject<'_>) -> BTreeSet<VarId> {
 }
 
 /// Constants of the program and their neighbours, in order.
-fn thresholds(subjects: &[Subject<'_>], types: &[(i128, i128)]) -> Vec<i128> {
+fn thresholds(subjects: &[CSubject<'_>], types: &[(i128, i128)]) -> Vec<i128> {
     let mut found = BTreeSet::from([0, 1]);
     let mut note = |expr: &Expr<RegId>| constants(expr, &mut found);
     for arrow in subjects.iter().flat_map(|subject| &subject.graph.arrows) {
         match &arrow.step {
-            Step::Op(op) => op.for_each_part(&mut |part| expressions(part, &mut note)),
-            Step::Checked(parts, _, _) => parts.iter().for_each(|part| expressions(part, &mut note)),
-            Step::Start(_, Some(argument)) => note(argument),
-            Step::End(result) => note(result),
+            CStep::Op(op) => op.for_each_part(&mut |part| expressions(part, &mut note)),
+            CStep::Checked(parts, _, _) => parts.iter().for_each(|part| expressions(part, &mut note)),
+            CStep::Start(_, Some(argument)) => note(argument),
+            CStep::End(result) => note(result),
             _ => {}
         }
     }
@@ -157,21 +157,21 @@ fn compared(cond: &Cond<RegId>, note: &mut dyn FnMut(&Expr<RegId>)) {
 }
 
 /// One thread, with variables as they are known so far.
-struct Walk<'w, 'g> {
-    subject: &'w Subject<'g>,
-    variables: &'w [Values],
-    stored: &'w mut [Values],
+struct CWalk<'w, 'g> {
+    subject: &'w CSubject<'g>,
+    variables: &'w [CValues],
+    stored: &'w mut [CValues],
     arguments: &'w [VarId],
     thresholds: &'w [i128],
 }
 
-impl Walk<'_, '_> {
-    fn run(mut self) -> Vec<Option<Known>> {
+impl CWalk<'_, '_> {
+    fn run(mut self) -> Vec<Option<CKnown>> {
         let graph = self.subject.graph;
         let leaving = graph.leaving();
-        let mut at: Vec<Option<Known>> = vec![None; graph.places()];
+        let mut at: Vec<Option<CKnown>> = vec![None; graph.places()];
         let mut visits = vec![0usize; graph.places()];
-        at[self.subject.entry] = Some(vec![Values::only(0); graph.registers.len()]);
+        at[self.subject.entry] = Some(vec![CValues::only(0); graph.registers.len()]);
         let order = order(graph, &leaving, self.subject.entry);
         let mut waiting = BTreeSet::from([(order[self.subject.entry], self.subject.entry)]);
         while let Some((_, place)) = waiting.pop_first() {
@@ -200,16 +200,16 @@ impl Walk<'_, '_> {
         at
     }
 
-    fn store(&mut self, variable: VarId, values: &Values) {
+    fn store(&mut self, variable: VarId, values: &CValues) {
         let stored = &mut self.stored[variable.index()];
         *stored = stored.join(values);
     }
 
-    fn step(&mut self, known: &Known, step: &Step) -> Option<Known> {
+    fn step(&mut self, known: &CKnown, step: &CStep) -> Option<CKnown> {
         match step {
-            Step::Op(op) => self.op(known, op),
-            Step::Fits(fits) => refine(known, &fits.cond()),
-            Step::Checked(parts, at, fits) => {
+            CStep::Op(op) => self.op(known, op),
+            CStep::Fits(fits) => refine(known, &fits.cond()),
+            CStep::Checked(parts, at, fits) => {
                 let mut known = known.clone();
                 for (index, part) in parts.iter().enumerate() {
                     if index == *at {
@@ -219,19 +219,19 @@ impl Walk<'_, '_> {
                 }
                 Some(known)
             }
-            Step::Start(instance, argument) => {
+            CStep::Start(instance, argument) => {
                 if let Some(argument) = argument {
                     self.store(self.arguments[*instance], &value(known, argument));
                 }
                 Some(known.clone())
             }
-            Step::Join(_) | Step::Begin(None) => Some(known.clone()),
-            Step::Begin(Some(register)) => self.op(known, &Op::Load(*register, self.subject.argument)),
-            Step::End(result) => self.op(known, &Op::Store(self.subject.result, result.clone())),
+            CStep::Join(_) | CStep::Begin(None) => Some(known.clone()),
+            CStep::Begin(Some(register)) => self.op(known, &Op::Load(*register, self.subject.argument)),
+            CStep::End(result) => self.op(known, &Op::Store(self.subject.result, result.clone())),
         }
     }
 
-    fn op(&mut self, known: &Known, op: &Op) -> Option<Known> {
+    fn op(&mut self, known: &CKnown, op: &Op) -> Option<CKnown> {
         let mut after = known.clone();
         match op {
             Op::Assign(register, expr) => after[register.index()] = value(known, expr),
@@ -276,27 +276,27 @@ fn order(graph: &Graph, leaving: &[Vec<usize>], entry: At) -> Vec<usize> {
     order
 }
 
-fn domain_values(domain: &Domain) -> Values {
+fn domain_values(domain: &Domain) -> CValues {
     match domain {
         Domain::Range(low, high) => match (i128::try_from(low), i128::try_from(high)) {
-            (Ok(low), Ok(high)) => Values::range(low, high),
-            _ => Values::ALL,
+            (Ok(low), Ok(high)) => CValues::range(low, high),
+            _ => CValues::ALL,
         },
-        Domain::All => Values::ALL,
+        Domain::All => CValues::ALL,
     }
 }
 
 /// What an expression may be at a place.
-pub(super) fn value(known: &Known, expr: &Expr<RegId>) -> Values {
-    Values::of(expr, &|register| known[register.index()].clone())
+pub(super) fn value(known: &CKnown, expr: &Expr<RegId>) -> CValues {
+    CValues::of(expr, &|register| known[register.index()].clone())
 }
 
 /// Whether a step's check always passes.
-pub(super) fn passes(known: Option<&Known>, step: &Step, variables: &[Values]) -> bool {
+pub(super) fn passes(known: Option<&CKnown>, step: &CStep, variables: &[CValues]) -> bool {
     let Some(known) = known else { return true };
     match step {
-        Step::Fits(fits) => value(known, &fits.value).within(fits.low, fits.high),
-        Step::Checked(parts, at, fits) => {
+        CStep::Fits(fits) => value(known, &fits.value).within(fits.low, fits.high),
+        CStep::Checked(parts, at, fits) => {
             let mut after = known.clone();
             for part in &parts[..*at] {
                 match part {

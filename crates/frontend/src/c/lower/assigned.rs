@@ -2,12 +2,12 @@
 //! takes the address of, and whether something starts or awaits threads.
 
 use super::world::World;
-use crate::c::ast::{Expr, ExprKind, Function, Stmt, StmtKind, Unary, Unit};
+use crate::c::ast::{CExpr, CExprKind, CFunction, CStmt, CStmtKind, Unary, Unit};
 use std::collections::HashSet;
 use std::rc::Rc;
 
 /// The names that a function assigns to or takes the address of.
-pub(super) fn of(world: &mut World<'_>, function: &Rc<Function>) -> Rc<HashSet<Rc<str>>> {
+pub(super) fn of(world: &mut World<'_>, function: &Rc<CFunction>) -> Rc<HashSet<Rc<str>>> {
     if let Some(known) = world.assigned.get(&function.name) {
         return Rc::clone(known);
     }
@@ -20,7 +20,7 @@ pub(super) fn of(world: &mut World<'_>, function: &Rc<Function>) -> Rc<HashSet<R
 
 /// The names that a statement may change, itself or in functions that it calls, and all names that it
 /// mentions there.
-pub(super) fn by(world: &mut World<'_>, statement: &Stmt) -> (HashSet<Rc<str>>, HashSet<Rc<str>>) {
+pub(super) fn by(world: &mut World<'_>, statement: &CStmt) -> (HashSet<Rc<str>>, HashSet<Rc<str>>) {
     let mut names = HashSet::new();
     in_statement(statement, &mut names);
     let unit = world.unit;
@@ -37,19 +37,19 @@ pub(super) fn by(world: &mut World<'_>, statement: &Stmt) -> (HashSet<Rc<str>>, 
     (names, seen)
 }
 
-fn mentioned(expr: &Expr, names: &mut Vec<Rc<str>>) {
-    if let ExprKind::Name(name) = &expr.kind {
+fn mentioned(expr: &CExpr, names: &mut Vec<Rc<str>>) {
+    if let CExprKind::Name(name) = &expr.kind {
         names.push(Rc::clone(name));
     }
 }
 
-pub(super) fn in_statement(statement: &Stmt, names: &mut HashSet<Rc<str>>) {
+pub(super) fn in_statement(statement: &CStmt, names: &mut HashSet<Rc<str>>) {
     walk(statement, &mut |expr| {
         let changed = match &expr.kind {
-            ExprKind::Assign(_, target, _) | ExprKind::Step(_, _, target) => target,
-            ExprKind::Unary(Unary::Address, target) => target,
+            CExprKind::Assign(_, target, _) | CExprKind::Step(_, _, target) => target,
+            CExprKind::Unary(Unary::Address, target) => target,
             // An array that is passed on may be changed through the pointer.
-            ExprKind::Call(_, arguments) => {
+            CExprKind::Call(_, arguments) => {
                 names.extend(arguments.iter().filter_map(root));
                 return;
             }
@@ -60,15 +60,15 @@ pub(super) fn in_statement(statement: &Stmt, names: &mut HashSet<Rc<str>>) {
 }
 
 /// The object that an expression is a part of.
-fn root(expr: &Expr) -> Option<Rc<str>> {
+fn root(expr: &CExpr) -> Option<Rc<str>> {
     match &expr.kind {
-        ExprKind::Name(name) => Some(Rc::clone(name)),
-        ExprKind::Index(inner, _) | ExprKind::Member(inner, _) | ExprKind::Cast(_, inner) => root(inner),
+        CExprKind::Name(name) => Some(Rc::clone(name)),
+        CExprKind::Index(inner, _) | CExprKind::Member(inner, _) | CExprKind::Cast(_, inner) => root(inner),
         _ => None,
     }
 }
 
-fn walk(statement: &Stmt, visit: &mut dyn FnMut(&Expr)) {
+fn walk(statement: &CStmt, visit: &mut dyn FnMut(&CExpr)) {
     let (mut statements, mut expressions) = (vec![statement], Vec::new());
     loop {
         if let Some(expr) = expressions.pop() {
@@ -83,12 +83,12 @@ fn walk(statement: &Stmt, visit: &mut dyn FnMut(&Expr)) {
 }
 
 /// Whether a statement starts or awaits threads, itself or in functions that it calls.
-pub(super) fn handles_threads(unit: &Unit, statement: &Stmt) -> bool {
+pub(super) fn handles_threads(unit: &Unit, statement: &CStmt) -> bool {
     let (mut seen, mut waiting): (HashSet<Rc<str>>, Vec<Rc<str>>) = (HashSet::new(), Vec::new());
     let mut found = false;
-    let mut visit = |expr: &Expr, waiting: &mut Vec<Rc<str>>| {
-        if let ExprKind::Call(function, _) = &expr.kind
-            && let ExprKind::Name(name) = &function.kind
+    let mut visit = |expr: &CExpr, waiting: &mut Vec<Rc<str>>| {
+        if let CExprKind::Call(function, _) = &expr.kind
+            && let CExprKind::Name(name) = &function.kind
         {
             found |= matches!(&**name, "pthread_create" | "pthread_join" | "thrd_create" | "thrd_join");
             waiting.push(Rc::clone(name));
@@ -108,10 +108,10 @@ pub(super) fn handles_threads(unit: &Unit, statement: &Stmt) -> bool {
 }
 
 /// Whether a statement holds a label, so that something may jump into it.
-pub(super) fn holds_label(statement: &Stmt) -> bool {
+pub(super) fn holds_label(statement: &CStmt) -> bool {
     let mut stack = vec![statement];
     while let Some(statement) = stack.pop() {
-        if matches!(statement.kind, StmtKind::Label(..) | StmtKind::Case(..) | StmtKind::Default(_)) {
+        if matches!(statement.kind, CStmtKind::Label(..) | CStmtKind::Case(..) | CStmtKind::Default(_)) {
             return true;
         }
         statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));

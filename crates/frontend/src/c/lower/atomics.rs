@@ -11,22 +11,22 @@
 //! | fence, release or acq_rel | `fence store` |
 //! | fence, acquire or relaxed; signal fence | nothing |
 
-use super::graph::{At, Fits, Step};
-use super::places::{Order, Target, read, write};
+use super::graph::{At, CStep, Fits};
+use super::places::{COrder, CTarget, read, write};
 use super::thread::Lowerer;
-use super::value::{Place, Typed, combine, constant, number};
-use super::world::{Cell, Lowered};
+use super::value::{CPlace, Typed, combine, constant, number};
+use super::world::{CCell, CLowered};
 use crate::c::Overflow;
-use crate::c::ast::{Binary, Expr};
+use crate::c::ast::{Binary, CExpr};
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr as Over, Fence, Op, RegId, Relation};
 
 /// A compare-exchange with its operands evaluated.
 pub(super) struct Swapping {
-    place: Place,
+    place: CPlace,
     /// What is expected, and where that is kept, if the old value goes there.
     expected: Over<RegId>,
-    kept: Option<Place>,
+    kept: Option<CPlace>,
     desired: Over<RegId>,
     /// Whether the old value is the result, instead of whether it stored.
     old_wanted: bool,
@@ -34,7 +34,7 @@ pub(super) struct Swapping {
 
 /// What a read-modify-write makes of the old value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Update {
+enum CUpdate {
     Swap,
     With(Binary),
     Nand,
@@ -42,37 +42,37 @@ enum Update {
 
 impl Lowerer<'_, '_> {
     /// The order that an argument names; those that are not known are the strongest.
-    pub fn order(&mut self, argument: Option<&Expr>) -> Lowered<Order> {
-        let Some(argument) = argument else { return Ok(Order::SeqCst) };
+    pub fn order(&mut self, argument: Option<&CExpr>) -> CLowered<COrder> {
+        let Some(argument) = argument else { return Ok(COrder::SeqCst) };
         let value = self.value(argument)?;
         Ok(match value.as_constant() {
-            Some(0..=2) => Order::Plain,
-            Some(3 | 4) => Order::Release,
-            Some(5) => Order::SeqCst,
+            Some(0..=2) => COrder::Plain,
+            Some(3 | 4) => COrder::Release,
+            Some(5) => COrder::SeqCst,
             _ => return Err(self.error(argument.token, "the memory order must be known here")),
         })
     }
 
     /// What the first argument of an atomic operation points to, with an order that is said besides.
-    fn operand(&mut self, argument: &Expr) -> Lowered<Place> {
+    fn operand(&mut self, argument: &CExpr) -> CLowered<CPlace> {
         let pointer = self.value(argument)?;
         let place = self.pointee(pointer, argument.token)?;
-        let place = Place { ty: place.ty.plain(), ..place };
+        let place = CPlace { ty: place.ty.plain(), ..place };
         // `pthread_mutex_t` and the like are structures; the first cell is meant.
         if place.ty.is_scalar() { Ok(place) } else { self.first_cell(place, argument.token) }
     }
 
     /// The first scalar of an object.
-    pub fn first_cell(&mut self, place: Place, token: u32) -> Lowered<Place> {
+    pub fn first_cell(&mut self, place: CPlace, token: u32) -> CLowered<CPlace> {
         let mut types = Vec::new();
         self.world.unit.records.scalars(&place.ty, &mut types);
         match types.first() {
-            Some(ty) => Ok(Place { ty: ty.plain(), ..place }),
+            Some(ty) => Ok(CPlace { ty: ty.plain(), ..place }),
             None => Err(self.error(token, "this object has no parts")),
         }
     }
 
-    fn operand_value(&mut self, argument: &Expr, ty: &Type) -> Lowered<Over<RegId>> {
+    fn operand_value(&mut self, argument: &CExpr, ty: &Type) -> CLowered<Over<RegId>> {
         let value = self.value(argument)?;
         let value = self.convert(value, ty, argument.token)?;
         let over = self.as_number(&value.value, argument.token)?;
@@ -80,7 +80,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// An atomic operation of C11, of GCC's `__atomic` or of its `__sync`; nothing for other names.
-    pub fn atomic(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+    pub fn atomic(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
         if let Some(cas) = self.compare_exchange(name, arguments, token)? {
             return self.compare_and_swap_value(cas, token).map(Some);
         }
@@ -104,13 +104,13 @@ impl Lowerer<'_, '_> {
             ("atomic_init", 2) => {
                 let place = self.operand(&arguments[0])?;
                 let value = self.operand_value(&arguments[1], &place.ty)?;
-                self.store(&place, &value, Order::Plain)?;
+                self.store(&place, &value, COrder::Plain)?;
                 Ok(Some(Typed::nothing()))
             }
             ("atomic_thread_fence", 1) => {
                 match self.order(arguments.first())? {
-                    Order::SeqCst => self.fence(Fence::Full),
-                    Order::Release if !self.world.options.plain_release => self.fence(Fence::Store),
+                    COrder::SeqCst => self.fence(Fence::Full),
+                    COrder::Release if !self.world.options.plain_release => self.fence(Fence::Store),
                     _ => {}
                 }
                 Ok(Some(Typed::nothing()))
@@ -122,7 +122,7 @@ impl Lowerer<'_, '_> {
             }
             ("sync_lock_release", _) | ("atomic_flag_clear" | "atomic_clear", 1..) => {
                 let order = match short {
-                    "sync_lock_release" => Order::Release,
+                    "sync_lock_release" => COrder::Release,
                     _ => self.order(last(1))?,
                 };
                 let place = self.operand(&arguments[0])?;
@@ -131,14 +131,14 @@ impl Lowerer<'_, '_> {
             }
             ("atomic_flag_test_and_set" | "atomic_test_and_set", 1..) => {
                 let place = self.operand(&arguments[0])?;
-                self.read_modify_write(&place, Update::Swap, number(1), true, token).map(Some)
+                self.read_modify_write(&place, CUpdate::Swap, number(1), true, token).map(Some)
             }
             _ => self.fetching(short, arguments, token),
         }
     }
 
     /// `fetch_add` and its kin.
-    fn fetching(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+    fn fetching(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
         let (word, old) = match name {
             "atomic_exchange" | "sync_lock_test_and_set" | "sync_swap" => ("swap", true),
             _ => match name.strip_prefix("atomic_fetch_").or_else(|| name.strip_prefix("sync_fetch_and_")) {
@@ -163,13 +163,13 @@ impl Lowerer<'_, '_> {
             return self.keep_extreme(&place, &value, word.ends_with("max"), mask).map(Some);
         }
         let update = match word {
-            "swap" => Update::Swap,
-            "add" => Update::With(Binary::Add),
-            "sub" => Update::With(Binary::Sub),
-            "and" => Update::With(Binary::And),
-            "or" => Update::With(Binary::Or),
-            "xor" => Update::With(Binary::Xor),
-            "nand" => Update::Nand,
+            "swap" => CUpdate::Swap,
+            "add" => CUpdate::With(Binary::Add),
+            "sub" => CUpdate::With(Binary::Sub),
+            "and" => CUpdate::With(Binary::And),
+            "or" => CUpdate::With(Binary::Or),
+            "xor" => CUpdate::With(Binary::Xor),
+            "nand" => CUpdate::Nand,
             _ => return Ok(None),
         };
         let [pointer, value, ..] = arguments else { return Ok(None) };
@@ -177,7 +177,7 @@ impl Lowerer<'_, '_> {
             self.order(Some(order))?;
         }
         let place = self.operand(pointer)?;
-        let ty = if place.ty.is_pointer() && update != Update::Swap {
+        let ty = if place.ty.is_pointer() && update != CUpdate::Swap {
             Type::integer(64, true)
         } else {
             place.ty.clone()
@@ -189,13 +189,13 @@ impl Lowerer<'_, '_> {
     /// `x += e` and `x++` of an atomic object.
     pub fn atomic_update(
         &mut self,
-        place: &Place,
+        place: &CPlace,
         op: Binary,
         by: Typed,
         old: bool,
         token: u32,
-    ) -> Lowered<Typed> {
-        let plain = Place { ty: place.ty.plain(), ..place.clone() };
+    ) -> CLowered<Typed> {
+        let plain = CPlace { ty: place.ty.plain(), ..place.clone() };
         let by = self.convert(by, &plain.ty, token)?;
         let by = self.as_number(&by.value, token)?;
         let by = self.kept(by)?;
@@ -204,28 +204,29 @@ impl Lowerer<'_, '_> {
         if !simple {
             return Err(self.error(token, "this operation on an atomic object is not read"));
         }
-        self.read_modify_write(&plain, Update::With(op), by, old, token)
+        self.read_modify_write(&plain, CUpdate::With(op), by, old, token)
     }
 
     /// One locked step that reads, computes and writes.
     fn read_modify_write(
         &mut self,
-        place: &Place,
-        update: Update,
+        place: &CPlace,
+        update: CUpdate,
         by: Over<RegId>,
         old_wanted: bool,
         token: u32,
-    ) -> Lowered<Typed> {
+    ) -> CLowered<Typed> {
         let target = self.target(place)?;
         let ty = place.ty.plain();
         let old = self.temporary()?;
         let stride = match ty.inner() {
-            Some(inner) if update != Update::Swap => self.cells_of(inner, token)? as i128,
+            Some(inner) if update != CUpdate::Swap => self.cells_of(inner, token)? as i128,
             _ => 1,
         };
         let by = combine(Arith::Mul, by, number(stride));
         let (value, fits) = self.updated(update, old, by, &ty, token)?;
-        let result = if old_wanted || update == Update::Swap { Over::Leaf(old) } else { self.later(&value)? };
+        let result =
+            if old_wanted || update == CUpdate::Swap { Over::Leaf(old) } else { self.later(&value)? };
         let new = match &result {
             Over::Leaf(register) if *register != old => Some(*register),
             _ => None,
@@ -243,7 +244,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// A register for a value that is computed inside the step.
-    fn later(&mut self, value: &Over<RegId>) -> Lowered<Over<RegId>> {
+    fn later(&mut self, value: &Over<RegId>) -> CLowered<Over<RegId>> {
         if constant(value).is_some() {
             return Ok(value.clone());
         }
@@ -253,22 +254,22 @@ impl Lowerer<'_, '_> {
     /// The new value, and the check that it fits if that is not clear.
     fn updated(
         &mut self,
-        update: Update,
+        update: CUpdate,
         old: RegId,
         by: Over<RegId>,
         ty: &Type,
         token: u32,
-    ) -> Lowered<(Over<RegId>, Option<Fits>)> {
+    ) -> CLowered<(Over<RegId>, Option<Fits>)> {
         let leaf = Over::Leaf(old);
         let arith = match update {
-            Update::Swap => return Ok((by, None)),
-            Update::With(Binary::Add) => Arith::Add,
-            Update::With(Binary::Sub) => Arith::Sub,
-            Update::With(Binary::Mul) => Arith::Mul,
-            Update::With(Binary::And) => Arith::And,
-            Update::With(Binary::Or) => Arith::Or,
-            Update::With(_) => Arith::Xor,
-            Update::Nand => {
+            CUpdate::Swap => return Ok((by, None)),
+            CUpdate::With(Binary::Add) => Arith::Add,
+            CUpdate::With(Binary::Sub) => Arith::Sub,
+            CUpdate::With(Binary::Mul) => Arith::Mul,
+            CUpdate::With(Binary::And) => Arith::And,
+            CUpdate::With(Binary::Or) => Arith::Or,
+            CUpdate::With(_) => Arith::Xor,
+            CUpdate::Nand => {
                 let both = Over::binary(Arith::And, leaf, by);
                 return match *ty.kind {
                     TypeKind::Int { bits, signed: false } => {
@@ -295,33 +296,33 @@ impl Lowerer<'_, '_> {
     /// Several operations on one cell as one locked step, or one by one where nothing can come between.
     fn access_parts(
         &mut self,
-        target: &Target,
+        target: &CTarget,
         next: At,
         free: bool,
-        parts: &dyn Fn(Cell) -> (Vec<Op>, Option<Fits>),
+        parts: &dyn Fn(CCell) -> (Vec<Op>, Option<Fits>),
     ) {
         if !free {
             self.access(target, &|cell| {
                 let (parts, fits) = parts(cell);
                 let step = match fits {
-                    Some(fits) => Step::Checked(parts, 1, fits),
-                    None => Step::Op(Op::locked(parts)),
+                    Some(fits) => CStep::Checked(parts, 1, fits),
+                    None => CStep::Op(Op::locked(parts)),
                 };
                 vec![(step, next)]
             });
             return;
         }
         // Inside an atomic section: a choice first, then the operations in a row.
-        let cells: Vec<(Cell, At)> =
+        let cells: Vec<(CCell, At)> =
             target.cells.iter().map(|(_, cell)| (*cell, self.graph.place())).collect();
-        let start = |cell: Cell| cells.iter().find(|(known, _)| *known == cell).map_or(next, |(_, at)| *at);
-        self.access(target, &|cell| vec![(Step::Op(Op::Skip), start(cell))]);
+        let start = |cell: CCell| cells.iter().find(|(known, _)| *known == cell).map_or(next, |(_, at)| *at);
+        self.access(target, &|cell| vec![(CStep::Op(Op::Skip), start(cell))]);
         for (cell, at) in &cells {
             self.at = *at;
             let (parts, fits) = parts(*cell);
             for (index, part) in parts.into_iter().enumerate() {
                 if let (1, Some(fits)) = (index, &fits) {
-                    self.step_raw(Step::Fits(fits.clone()));
+                    self.step_raw(CStep::Fits(fits.clone()));
                 }
                 self.step(part);
             }
@@ -333,9 +334,9 @@ impl Lowerer<'_, '_> {
     pub fn compare_exchange(
         &mut self,
         name: &str,
-        arguments: &[Expr],
+        arguments: &[CExpr],
         token: u32,
-    ) -> Lowered<Option<Swapping>> {
+    ) -> CLowered<Option<Swapping>> {
         let sync = matches!(name, "__sync_bool_compare_and_swap" | "__sync_val_compare_and_swap");
         let known = sync
             || name.starts_with("atomic_compare_exchange_")
@@ -364,7 +365,7 @@ impl Lowerer<'_, '_> {
         Ok(Some(Swapping { place, expected, kept, desired, old_wanted }))
     }
 
-    fn compare_and_swap_value(&mut self, cas: Swapping, token: u32) -> Lowered<Typed> {
+    fn compare_and_swap_value(&mut self, cas: Swapping, token: u32) -> CLowered<Typed> {
         let (yes, no, end) = (self.place(), self.place(), self.place());
         let (old_wanted, ty) = (cas.old_wanted, cas.place.ty.plain());
         let result = self.temporary()?;
@@ -372,14 +373,14 @@ impl Lowerer<'_, '_> {
         for (from, value) in [(yes, 1), (no, 0)] {
             self.at = from;
             let value = if old_wanted { Over::Leaf(old) } else { number(value) };
-            self.arrow(Step::Op(Op::Assign(result, value)), end);
+            self.arrow(CStep::Op(Op::Assign(result, value)), end);
         }
         self.at = end;
         Ok(if old_wanted { Typed::number(Over::Leaf(result), ty) } else { Typed::truth(Over::Leaf(result)) })
     }
 
     /// Compares and swaps, going one of two ways. Gives the register with the old value.
-    pub fn compare_and_swap(&mut self, cas: Swapping, (yes, no): (At, At), _token: u32) -> Lowered<RegId> {
+    pub fn compare_and_swap(&mut self, cas: Swapping, (yes, no): (At, At), _token: u32) -> CLowered<RegId> {
         let target = self.target(&cas.place)?;
         let old = self.temporary()?;
         let equal = Cond::compare(Relation::Eq, old, cas.expected.clone());
@@ -390,20 +391,20 @@ impl Lowerer<'_, '_> {
                 let succeed =
                     vec![read(cell, old), Op::Assume(equal.clone()), write(cell, cas.desired.clone())];
                 let fail = vec![read(cell, old), Op::Assume(equal.clone().negate())];
-                vec![(Step::Op(Op::locked(succeed)), yes), (Step::Op(Op::locked(fail)), failed)]
+                vec![(CStep::Op(Op::locked(succeed)), yes), (CStep::Op(Op::locked(fail)), failed)]
             });
         } else {
             let (next, stored) = (self.place(), self.place());
-            self.access(&target, &|cell| vec![(Step::Op(read(cell, old)), next)]);
+            self.access(&target, &|cell| vec![(CStep::Op(read(cell, old)), next)]);
             self.at = next;
             self.fork(equal, stored, failed);
             self.at = stored;
-            self.access(&target, &|cell| vec![(Step::Op(write(cell, cas.desired.clone())), yes)]);
+            self.access(&target, &|cell| vec![(CStep::Op(write(cell, cas.desired.clone())), yes)]);
         }
         self.changed(&target, None);
         self.at = failed;
         if let Some(kept) = &cas.kept {
-            self.store(kept, &Over::Leaf(old), Order::Plain)?;
+            self.store(kept, &Over::Leaf(old), COrder::Plain)?;
             let changed = self.target(kept)?;
             self.changed(&changed, None);
         }

@@ -1,12 +1,12 @@
 //! Calls: functions of the program are inlined, those of the library are known by name.
 
-use super::graph::{At, Step};
-use super::places::Order;
-use super::thread::{Frame, Local, Lowerer, further};
-use super::value::{Inside, Place, Spot, Typed, Value, constant, number};
-use super::values::Values;
-use super::world::{Lowered, Probe};
-use crate::c::ast::{Expr, ExprKind, Function};
+use super::graph::{At, CStep};
+use super::places::COrder;
+use super::thread::{CFrame, CLocal, Lowerer, further};
+use super::value::{CPlace, CSpot, CValue, Inside, Typed, constant, number};
+use super::values::CValues;
+use super::world::{CLowered, Probe};
+use crate::c::ast::{CExpr, CExprKind, CFunction};
 use crate::c::limits;
 use crate::c::types::Type;
 use program::{Cond, Expr as Over, FailureKind, Op, RegId, Relation};
@@ -15,8 +15,8 @@ use std::rc::Rc;
 
 impl Lowerer<'_, '_> {
     /// A call; its value.
-    pub fn call(&mut self, function: &Expr, arguments: &[Expr], token: u32) -> Lowered<Typed> {
-        if let ExprKind::Name(name) = &function.kind
+    pub fn call(&mut self, function: &CExpr, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
+        if let CExprKind::Name(name) = &function.kind
             && self.local(name).is_none()
             && !self.world.globals.contains_key(name)
         {
@@ -31,7 +31,7 @@ impl Lowerer<'_, '_> {
         }
         let called = self.value(function)?;
         match called.value {
-            Value::Function(name) => {
+            CValue::Function(name) => {
                 let values = self.arguments(arguments)?;
                 self.call_named(&name, values, token)
             }
@@ -50,14 +50,14 @@ impl Lowerer<'_, '_> {
         )))
     }
 
-    fn call_named(&mut self, name: &Rc<str>, values: Vec<Typed>, token: u32) -> Lowered<Typed> {
+    fn call_named(&mut self, name: &Rc<str>, values: Vec<Typed>, token: u32) -> CLowered<Typed> {
         if !self.world.unit.functions.contains_key(name) {
             return Err(self.error(token, format!("`{name}` cannot be called through a pointer here")));
         }
         self.inline(name, values, token)
     }
 
-    fn arguments(&mut self, arguments: &[Expr]) -> Lowered<Vec<Typed>> {
+    fn arguments(&mut self, arguments: &[CExpr]) -> CLowered<Vec<Typed>> {
         let mut values = Vec::new();
         for (at, argument) in arguments.iter().enumerate() {
             let value = self.value(argument)?;
@@ -74,7 +74,7 @@ impl Lowerer<'_, '_> {
         ty: &Type,
         values: Vec<Typed>,
         token: u32,
-    ) -> Lowered<Typed> {
+    ) -> CLowered<Typed> {
         if let Some(known) = constant(&address) {
             let Some(name) = self.world.function_at(known).cloned() else {
                 self.fail(FailureKind::Error("a pointer is called that points to no function".to_string()));
@@ -83,7 +83,7 @@ impl Lowerer<'_, '_> {
             return self.call_named(&name, values, token);
         }
         let site = (self.path, token);
-        let targets = self.world.facts.targets.get(&site).cloned().unwrap_or(Values::NONE);
+        let targets = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
         self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
         let address = self.kept(address)?;
         let names: Vec<(i128, Rc<str>)> = (0..self.world.functions.len())
@@ -98,7 +98,7 @@ impl Lowerer<'_, '_> {
             others.push(Cond::compare(Relation::Ne, address.clone(), number(at)));
             let here = self.place();
             self.at = from;
-            self.arrow(Step::Op(Op::Assume(Cond::compare(Relation::Eq, address.clone(), number(at)))), here);
+            self.arrow(CStep::Op(Op::Assume(Cond::compare(Relation::Eq, address.clone(), number(at)))), here);
             self.at = here;
             let value = self.call_named(&name, values.clone(), token)?;
             if !value.ty.is_void() {
@@ -112,7 +112,7 @@ impl Lowerer<'_, '_> {
         let bad = self.place();
         let kind = FailureKind::Error("a pointer is called that points to no function".to_string());
         self.graph.failures.insert(bad, program::Failure { kind, span: self.span });
-        self.arrow(Step::Op(Op::Assume(Cond::and(others))), bad);
+        self.arrow(CStep::Op(Op::Assume(Cond::and(others))), bad);
         self.at = end;
         let ty = ty.inner().cloned().unwrap_or_else(|| ty.clone());
         let ty = match &*ty.kind {
@@ -123,7 +123,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Inlines a function of the program.
-    pub fn inline(&mut self, name: &Rc<str>, values: Vec<Typed>, token: u32) -> Lowered<Typed> {
+    pub fn inline(&mut self, name: &Rc<str>, values: Vec<Typed>, token: u32) -> CLowered<Typed> {
         let function = Rc::clone(&self.world.unit.functions[name]);
         if self.calls.iter().filter(|call| *call == name).count() >= limits::RECURSION {
             let message = format!("`{name}` calls itself more than {} deep", limits::RECURSION);
@@ -148,7 +148,7 @@ impl Lowerer<'_, '_> {
         }
         let exit = self.new_exit();
         let assigned = super::assigned::of(self.world, &function);
-        let frame = Frame {
+        let frame = CFrame {
             function: Rc::clone(&function),
             exit,
             result,
@@ -175,14 +175,14 @@ impl Lowerer<'_, '_> {
             self.leave_section();
         }
         let Some(object) = result else { return Ok(Typed::nothing()) };
-        let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token };
+        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token };
         let value = self.load(&place)?;
         // The result's registers are used again by the next call.
         self.keep_typed(value)
     }
 
     /// Where the result of a call goes.
-    fn result_object(&mut self, function: &Function, token: u32) -> Lowered<usize> {
+    fn result_object(&mut self, function: &CFunction, token: u32) -> CLowered<usize> {
         let object = self.local_object(&format!("{}.result", function.name), &function.result, token)?;
         self.leave_open(object);
         Ok(object)
@@ -191,10 +191,10 @@ impl Lowerer<'_, '_> {
     /// Binds parameters: constants that are not assigned to stay what they are.
     fn parameters(
         &mut self,
-        function: &Function,
+        function: &CFunction,
         values: Vec<Typed>,
         token: u32,
-    ) -> Lowered<HashMap<Rc<str>, Local>> {
+    ) -> CLowered<HashMap<Rc<str>, CLocal>> {
         let unit = self.world.unit;
         let assigned = super::assigned::of(self.world, &unit.functions[&function.name]);
         let mut scope = HashMap::new();
@@ -203,82 +203,82 @@ impl Lowerer<'_, '_> {
             let value = self.convert(value, ty, token)?;
             let stays = !assigned.contains(name);
             if stays && self.is_fixed(&value.value) {
-                scope.insert(Rc::clone(name), Local::Same(value));
+                scope.insert(Rc::clone(name), CLocal::Same(value));
                 continue;
             }
-            if let (true, Value::Address(inside)) = (stays, &value.value) {
+            if let (true, CValue::Address(inside)) = (stays, &value.value) {
                 // Which element it is must not change with the index.
                 let key = self.kept_for_call(inside.key.clone(), name, function.token + 1 + at as u32)?;
-                let value = Value::Address(Inside { key, ..inside.clone() });
+                let value = CValue::Address(Inside { key, ..inside.clone() });
                 scope.insert(
                     Rc::clone(name),
-                    Local::Same(Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) }),
+                    CLocal::Same(Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) }),
                 );
                 continue;
             }
             let declared = function.token + 1 + at as u32;
             let object = self.local_object(name, ty, declared)?;
-            let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
+            let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
             self.assign_value(&place, value, token)?;
-            scope.insert(Rc::clone(name), Local::Object(object, ty.clone()));
+            scope.insert(Rc::clone(name), CLocal::Object(object, ty.clone()));
         }
         Ok(scope)
     }
 
     /// Keeps a value in a register of its own for as long as a call takes.
-    fn kept_for_call(&mut self, key: Over<RegId>, name: &str, token: u32) -> Lowered<Over<RegId>> {
+    fn kept_for_call(&mut self, key: Over<RegId>, name: &str, token: u32) -> CLowered<Over<RegId>> {
         let object = self.local_object(&format!("{name}.index"), &Type::integer(64, true), token)?;
-        let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token };
-        self.store(&place, &key, Order::Plain)?;
+        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token };
+        self.store(&place, &key, COrder::Plain)?;
         match self.world.objects[object].cells[0] {
-            super::world::Cell::Register(register) => Ok(Over::Leaf(register)),
-            super::world::Cell::Memory(_) => Ok(key),
+            super::world::CCell::Register(register) => Ok(Over::Leaf(register)),
+            super::world::CCell::Memory(_) => Ok(key),
         }
     }
 
     /// The argument of a thread.
-    pub fn thread_parameters(&mut self, function: &Rc<Function>) -> Lowered<()> {
+    pub fn thread_parameters(&mut self, function: &Rc<CFunction>) -> CLowered<()> {
         if self.thread == 0 {
             // `argc` and `argv` are anything.
             for (at, (name, ty)) in function.parameters.iter().enumerate() {
                 let Some(name) = name else { continue };
                 let object = self.local_object(name, ty, function.token + 1 + at as u32)?;
                 self.leave_open(object);
-                self.bind(name, Local::Object(object, ty.clone()));
+                self.bind(name, CLocal::Object(object, ty.clone()));
             }
             return Ok(());
         }
         let argument = self.world.instances[self.thread - 1].argument.clone();
         let Some((Some(name), ty)) = function.parameters.first().cloned() else {
-            self.step_raw(Step::Begin(None));
+            self.step_raw(CStep::Begin(None));
             return Ok(());
         };
         let token = function.token + 1;
         let value = match argument {
             Some(value) => {
-                self.step_raw(Step::Begin(None));
+                self.step_raw(CStep::Begin(None));
                 Typed { value, ty: Type::void().pointer(), bounds: (0, i128::MAX) }
             }
             None => {
                 let register = self.temporary()?;
-                self.step_raw(Step::Begin(Some(register)));
+                self.step_raw(CStep::Begin(Some(register)));
                 Typed::number(Over::Leaf(register), Type::void().pointer())
             }
         };
         let value = self.convert(value, &ty, token)?;
         if !self.frame.assigned.contains(&name) && self.is_fixed(&value.value) {
-            self.bind(&name, Local::Same(value));
+            self.bind(&name, CLocal::Same(value));
             return Ok(());
         }
         let object = self.local_object(&name, &ty, token)?;
-        let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
+        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
         self.assign_value(&place, value, token)?;
-        self.bind(&name, Local::Object(object, ty));
+        self.bind(&name, CLocal::Object(object, ty));
         Ok(())
     }
 
     /// The object of a global; every thread has its own of those that are per thread.
-    pub fn global_place(&mut self, object: usize, name: &Rc<str>) -> Lowered<(usize, Type)> {
+    pub fn global_place(&mut self, object: usize, name: &Rc<str>) -> CLowered<(usize, Type)> {
         let ty = self.world.global_types[name].clone();
         let Some(declared) = self.world.per_thread.get(name).copied() else { return Ok((object, ty)) };
         let unit = self.world.unit;
@@ -311,17 +311,17 @@ impl Lowerer<'_, '_> {
     pub fn call_branch(
         &mut self,
         name: &Rc<str>,
-        arguments: &[Expr],
+        arguments: &[CExpr],
         token: u32,
         yes: At,
         no: At,
-    ) -> Lowered<Option<Option<bool>>> {
+    ) -> CLowered<Option<Option<bool>>> {
         if self.local(name).is_some() || self.world.unit.functions.contains_key(name) {
             return Ok(None);
         }
         if name.contains("nondet") && name.starts_with("__VERIFIER") || &**name == "nondet_int" {
-            self.arrow(Step::Op(Op::Skip), yes);
-            self.arrow(Step::Op(Op::Skip), no);
+            self.arrow(CStep::Op(Op::Skip), yes);
+            self.arrow(CStep::Op(Op::Skip), no);
             return Ok(Some(None));
         }
         if &**name == "__builtin_expect" && arguments.len() == 2 {

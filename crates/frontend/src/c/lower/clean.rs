@@ -1,6 +1,6 @@
 //! What nobody needs goes: values computed into registers that are dead.
 
-use super::graph::{Arrow, Graph, Step};
+use super::graph::{CArrow, CStep, Graph};
 use program::{FailureKind, Op, RegId};
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ pub(super) fn drop_dead(graph: &mut Graph) {
     loop {
         graph.settle();
         let live = liveness(graph);
-        let dead = |arrow: &Arrow| match &arrow.step {
-            Step::Op(op @ (Op::Assign(..) | Op::Havoc(..) | Op::Load(..))) => {
+        let dead = |arrow: &CArrow| match &arrow.step {
+            CStep::Op(op @ (Op::Assign(..) | Op::Havoc(..) | Op::Load(..))) => {
                 op.writes().is_some_and(|register| !live[arrow.to][register.index()])
             }
             _ => false,
@@ -56,16 +56,16 @@ pub(super) fn liveness(graph: &Graph) -> Vec<Live> {
 }
 
 /// From what is live behind a step to what is live before it.
-fn behind(step: &Step, live: &mut Live) {
+fn behind(step: &CStep, live: &mut Live) {
     let part = |op: &Op, live: &mut Live| {
         op.writes().into_iter().for_each(|register| live[register.index()] = false);
         op.for_each_read(&mut |register: &RegId| live[register.index()] = true);
     };
     match step {
-        Step::Op(Op::Block { parts, .. }) => parts.iter().rev().for_each(|op| part(op, live)),
-        Step::Op(op) => part(op, live),
-        Step::Fits(fits) => fits.value.for_each_leaf(&mut |register: &RegId| live[register.index()] = true),
-        Step::Checked(parts, at, fits) => {
+        CStep::Op(Op::Block { parts, .. }) => parts.iter().rev().for_each(|op| part(op, live)),
+        CStep::Op(op) => part(op, live),
+        CStep::Fits(fits) => fits.value.for_each_leaf(&mut |register: &RegId| live[register.index()] = true),
+        CStep::Checked(parts, at, fits) => {
             for (index, op) in parts.iter().enumerate().rev() {
                 part(op, live);
                 if index == *at {
@@ -73,10 +73,10 @@ fn behind(step: &Step, live: &mut Live) {
                 }
             }
         }
-        Step::Start(_, Some(value)) | Step::End(value) => {
+        CStep::Start(_, Some(value)) | CStep::End(value) => {
             value.for_each_leaf(&mut |register: &RegId| live[register.index()] = true);
         }
-        Step::Begin(Some(register)) => live[register.index()] = false,
-        Step::Start(_, None) | Step::Join(_) | Step::Begin(None) => {}
+        CStep::Begin(Some(register)) => live[register.index()] = false,
+        CStep::Start(_, None) | CStep::Join(_) | CStep::Begin(None) => {}
     }
 }

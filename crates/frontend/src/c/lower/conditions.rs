@@ -1,17 +1,17 @@
 //! Conditions: where they lead, and what they are as values. Lazy operators are branches.
 
-use super::graph::{At, Step};
+use super::graph::{At, CStep};
 use super::numbers::relation;
 use super::thread::{Lowerer, agree};
-use super::value::{Value, constant, number};
-use super::world::Lowered;
-use crate::c::ast::{Expr, ExprKind, Unary};
+use super::value::{CValue, constant, number};
+use super::world::CLowered;
+use crate::c::ast::{CExpr, CExprKind, Unary};
 use crate::c::types::TypeKind;
 use program::{Cond, Expr as Over, Op, RegId, Relation};
 
 impl Lowerer<'_, '_> {
     /// 1 or 0.
-    pub fn truth_of(&mut self, expr: &Expr) -> Lowered<Over<RegId>> {
+    pub fn truth_of(&mut self, expr: &CExpr) -> CLowered<Over<RegId>> {
         let (yes, no) = (self.place(), self.place());
         if let Some(value) = self.branch(expr, yes, no)? {
             self.at = if value { yes } else { no };
@@ -21,7 +21,7 @@ impl Lowerer<'_, '_> {
         let end = self.place();
         for (from, value) in [(yes, 1), (no, 0)] {
             self.at = from;
-            self.arrow(Step::Op(Op::Assign(register, number(value))), end);
+            self.arrow(CStep::Op(Op::Assign(register, number(value))), end);
         }
         self.at = end;
         Ok(Over::Leaf(register))
@@ -29,14 +29,14 @@ impl Lowerer<'_, '_> {
 
     /// Evaluates a condition and goes one of two ways; which, if that is clear. What is known
     /// afterwards holds on both.
-    pub fn branch(&mut self, expr: &Expr, yes: At, no: At) -> Lowered<Option<bool>> {
+    pub fn branch(&mut self, expr: &CExpr, yes: At, no: At) -> CLowered<Option<bool>> {
         self.nested(expr.token, |l| l.branch_inside(expr, yes, no))
     }
 
-    fn branch_inside(&mut self, expr: &Expr, yes: At, no: At) -> Lowered<Option<bool>> {
+    fn branch_inside(&mut self, expr: &CExpr, yes: At, no: At) -> CLowered<Option<bool>> {
         match &expr.kind {
-            ExprKind::Unary(Unary::Not, inner) => Ok(self.branch(inner, no, yes)?.map(|value| !value)),
-            ExprKind::Lazy(and, a, b) => {
+            CExprKind::Unary(Unary::Not, inner) => Ok(self.branch(inner, no, yes)?.map(|value| !value)),
+            CExprKind::Lazy(and, a, b) => {
                 let next = self.place();
                 let (first_yes, first_no) = if *and { (next, no) } else { (yes, next) };
                 match self.branch(a, first_yes, first_no)? {
@@ -50,18 +50,20 @@ impl Lowerer<'_, '_> {
                     }
                 }
             }
-            ExprKind::Binary(op, a, b) if relation(*op).is_some() => {
+            CExprKind::Binary(op, a, b) if relation(*op).is_some() => {
                 let (a, b) = self.operands(a, b)?;
                 let relation = relation(*op).unwrap_or(Relation::Eq);
                 let cond = self.comparison(relation, a, b, expr.token)?;
                 Ok(self.fork(cond, yes, no))
             }
-            ExprKind::Cast(ty, inner) if ty.is_integer() && *ty.kind != TypeKind::Bool => match &inner.kind {
-                ExprKind::Call(..) | ExprKind::Cast(..) => self.branch(inner, yes, no),
-                _ => self.branch_on_value(expr, yes, no),
-            },
-            ExprKind::Call(function, arguments) => {
-                if let ExprKind::Name(name) = &function.kind
+            CExprKind::Cast(ty, inner) if ty.is_integer() && *ty.kind != TypeKind::Bool => {
+                match &inner.kind {
+                    CExprKind::Call(..) | CExprKind::Cast(..) => self.branch(inner, yes, no),
+                    _ => self.branch_on_value(expr, yes, no),
+                }
+            }
+            CExprKind::Call(function, arguments) => {
+                if let CExprKind::Name(name) = &function.kind
                     && let Some(done) = self.call_branch(name, arguments, expr.token, yes, no)?
                 {
                     return Ok(done);
@@ -72,11 +74,11 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn branch_on_value(&mut self, expr: &Expr, yes: At, no: At) -> Lowered<Option<bool>> {
+    fn branch_on_value(&mut self, expr: &CExpr, yes: At, no: At) -> CLowered<Option<bool>> {
         let value = self.value(expr)?;
         let cond = match &value.value {
-            Value::Address(_) | Value::Function(_) => Cond::TRUE,
-            Value::Number(over) => match constant(over) {
+            CValue::Address(_) | CValue::Function(_) => Cond::TRUE,
+            CValue::Number(over) => match constant(over) {
                 Some(known) => Cond::Const(known != 0),
                 None => Cond::compare(Relation::Ne, over.clone(), 0),
             },

@@ -1,14 +1,14 @@
 //! Declarations in functions, and initial values of local objects.
 
-use super::thread::{Local, Lowerer};
-use super::value::{Inside, Place, Spot, Typed};
-use super::world::Lowered;
-use crate::c::ast::{Declaration, Init, Storage};
+use super::thread::{CLocal, Lowerer};
+use super::value::{CPlace, CSpot, Inside, Typed};
+use super::world::CLowered;
+use crate::c::ast::{CDeclaration, CInit, Storage};
 use crate::c::types::Type;
 use std::rc::Rc;
 
 impl Lowerer<'_, '_> {
-    pub fn declaration(&mut self, declared: &Declaration) -> Lowered<()> {
+    pub fn declaration(&mut self, declared: &CDeclaration) -> CLowered<()> {
         self.span = declared.span;
         let mark = self.in_use;
         let (name, ty, token) = (&declared.name, &declared.ty, declared.token);
@@ -22,30 +22,30 @@ impl Lowerer<'_, '_> {
                 if fresh {
                     self.world.initial_memory(object, ty, declared.init.as_ref(), token)?;
                 }
-                self.bind(name, Local::Object(object, ty.clone()));
+                self.bind(name, CLocal::Object(object, ty.clone()));
                 return Ok(());
             }
             Storage::Auto => {}
         }
         // A pointer that always points to the same needs no register.
         let fixed = ty.is_pointer() && !self.frame.assigned.contains(name);
-        if let (true, Some(Init::Value(init))) = (fixed, &declared.init) {
+        if let (true, Some(CInit::Value(init))) = (fixed, &declared.init) {
             let value = self.value_for(init, ty)?;
             let value = self.convert(value, ty, token)?;
             if self.is_fixed(&value.value) {
-                self.bind(name, Local::Same(value));
+                self.bind(name, CLocal::Same(value));
                 self.in_use = mark;
                 return Ok(());
             }
             let object = self.local_object(name, ty, token)?;
-            let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
-            self.bind(name, Local::Object(object, ty.clone()));
+            let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
+            self.bind(name, CLocal::Object(object, ty.clone()));
             self.assign_value(&place, value, token)?;
             self.in_use = mark;
             return Ok(());
         }
         let object = self.local_object(name, ty, token)?;
-        self.bind(name, Local::Object(object, ty.clone()));
+        self.bind(name, CLocal::Object(object, ty.clone()));
         match &declared.init {
             Some(init) => self.initialise(object, ty, Some(init), token)?,
             None => self.leave_open(object),
@@ -55,25 +55,25 @@ impl Lowerer<'_, '_> {
     }
 
     /// Whether a value stays the same whatever happens to registers.
-    pub fn is_fixed(&self, value: &super::value::Value) -> bool {
+    pub fn is_fixed(&self, value: &super::value::CValue) -> bool {
         match value {
-            super::value::Value::Number(expr) => super::value::constant(expr).is_some(),
-            super::value::Value::Address(inside) => inside.only().is_some(),
-            super::value::Value::Function(_) => true,
+            super::value::CValue::Number(expr) => super::value::constant(expr).is_some(),
+            super::value::CValue::Address(inside) => inside.only().is_some(),
+            super::value::CValue::Function(_) => true,
             _ => false,
         }
     }
 
-    pub fn bind(&mut self, name: &Rc<str>, local: Local) {
+    pub fn bind(&mut self, name: &Rc<str>, local: CLocal) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(Rc::clone(name), local);
         }
     }
 
     /// Gives an object its initial value; what a list leaves out is 0.
-    pub fn initialise(&mut self, object: usize, ty: &Type, init: Option<&Init>, token: u32) -> Lowered<()> {
-        let whole = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
-        if let Some(Init::Value(value)) = init
+    pub fn initialise(&mut self, object: usize, ty: &Type, init: Option<&CInit>, token: u32) -> CLowered<()> {
+        let whole = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
+        if let Some(CInit::Value(value)) = init
             && !matches!(*ty.kind, crate::c::types::TypeKind::Array(..))
         {
             let value = self.value_for(value, ty)?;
@@ -85,14 +85,14 @@ impl Lowerer<'_, '_> {
         }
         let types = self.world.objects[object].types.clone();
         for (at, ty) in types.into_iter().enumerate() {
-            let place = Place { spot: Spot::Inside(Inside::at(object, at)), ty: ty.clone(), token };
+            let place = CPlace { spot: CSpot::Inside(Inside::at(object, at)), ty: ty.clone(), token };
             let given = values.iter().rev().find(|(cell, _)| *cell == at);
             let value = match given.map(|(_, given)| given) {
-                Some(super::initial::Given::Expr(expr)) => self.value(expr)?,
-                Some(super::initial::Given::Number(value)) => Typed::constant(*value, ty.clone()),
+                Some(super::initial::CGiven::Expr(expr)) => self.value(expr)?,
+                Some(super::initial::CGiven::Number(value)) => Typed::constant(*value, ty.clone()),
                 None => Typed::constant(0, ty.clone()),
             };
-            let plain = Place { ty: ty.plain(), ..place };
+            let plain = CPlace { ty: ty.plain(), ..place };
             self.assign_value(&plain, value, token)?;
         }
         Ok(())

@@ -1,23 +1,23 @@
 //! Expressions: their steps, and what remains as a value over registers.
 
 use super::graph::At;
-use super::places::Order;
-use super::thread::{Local, Lowerer, agree};
-use super::value::{Inside, Place, Spot, Typed, Value, number};
-use super::world::{Cell, Lowered};
-use crate::c::ast::{Binary, Expr, ExprKind, Stmt, StmtKind, Unary};
+use super::places::COrder;
+use super::thread::{CLocal, Lowerer, agree};
+use super::value::{CPlace, CSpot, CValue, Inside, Typed, number};
+use super::world::{CCell, CLowered};
+use crate::c::ast::{Binary, CExpr, CExprKind, CStmt, CStmtKind, Unary};
 use crate::c::types::{Type, TypeKind};
 use program::{Cond, Expr as Over, Op, RegId, Relation};
 use std::rc::Rc;
 
 impl Lowerer<'_, '_> {
     /// The value of an expression.
-    pub fn value(&mut self, expr: &Expr) -> Lowered<Typed> {
+    pub fn value(&mut self, expr: &CExpr) -> CLowered<Typed> {
         self.nested(expr.token, |l| l.value_inside(expr))
     }
 
     /// As [`Lowerer::value`], for something of a type: allocated memory then knows what it is for.
-    pub fn value_for(&mut self, expr: &Expr, ty: &Type) -> Lowered<Typed> {
+    pub fn value_for(&mut self, expr: &CExpr, ty: &Type) -> CLowered<Typed> {
         let inner = ty.inner().filter(|_| ty.is_pointer()).filter(|inner| !inner.is_void()).cloned();
         let before = self.wanted.clone();
         self.wanted = inner.or(before.clone());
@@ -26,45 +26,45 @@ impl Lowerer<'_, '_> {
         value
     }
 
-    fn value_inside(&mut self, expr: &Expr) -> Lowered<Typed> {
+    fn value_inside(&mut self, expr: &CExpr) -> CLowered<Typed> {
         let token = expr.token;
         match &expr.kind {
-            ExprKind::Int(value, ty) => {
+            CExprKind::Int(value, ty) => {
                 Ok(Typed::constant(crate::c::constant::wrapped(*value, ty), ty.clone()))
             }
-            ExprKind::Float => Err(self.error(token, "floating-point numbers are not read")),
-            ExprKind::Text(text) => self.text(text, token),
-            ExprKind::Name(name) if self.function_named(name) => {
+            CExprKind::Float => Err(self.error(token, "floating-point numbers are not read")),
+            CExprKind::Text(text) => self.text(text, token),
+            CExprKind::Name(name) if self.function_named(name) => {
                 let ty = self.world.unit.declared[name].decayed();
-                Ok(Typed { value: Value::Function(Rc::clone(name)), bounds: (1, i128::MAX), ty })
+                Ok(Typed { value: CValue::Function(Rc::clone(name)), bounds: (1, i128::MAX), ty })
             }
-            ExprKind::Name(name) => match self.local(name) {
-                Some(Local::Same(value)) => Ok(value),
+            CExprKind::Name(name) => match self.local(name) {
+                Some(CLocal::Same(value)) => Ok(value),
                 _ => self.load_from(expr),
             },
-            ExprKind::Index(..) | ExprKind::Member(..) | ExprKind::Compound(..) => self.load_from(expr),
-            ExprKind::Unary(op, inner) => self.unary(*op, inner, expr),
-            ExprKind::Binary(op, a, b) => {
+            CExprKind::Index(..) | CExprKind::Member(..) | CExprKind::Compound(..) => self.load_from(expr),
+            CExprKind::Unary(op, inner) => self.unary(*op, inner, expr),
+            CExprKind::Binary(op, a, b) => {
                 let (a, b) = self.operands(a, b)?;
                 self.binary(*op, a, b, token)
             }
-            ExprKind::Lazy(..) => {
+            CExprKind::Lazy(..) => {
                 let truth = self.truth_of(expr)?;
                 Ok(Typed::truth(truth))
             }
-            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, token),
-            ExprKind::Step(by, before, target) => self.increment(*by, *before, target, token),
-            ExprKind::Conditional(cond, yes, no) => self.conditional(cond, yes.as_deref(), no, token),
-            ExprKind::Call(function, arguments) => self.call(function, arguments, token),
-            ExprKind::Cast(ty, inner) => {
+            CExprKind::Assign(op, target, value) => self.assign(*op, target, value, token),
+            CExprKind::Step(by, before, target) => self.increment(*by, *before, target, token),
+            CExprKind::Conditional(cond, yes, no) => self.conditional(cond, yes.as_deref(), no, token),
+            CExprKind::Call(function, arguments) => self.call(function, arguments, token),
+            CExprKind::Cast(ty, inner) => {
                 let value = self.value_for(inner, ty)?;
                 if ty.is_void() { Ok(Typed::nothing()) } else { self.convert(value, ty, token) }
             }
-            ExprKind::Comma(a, b) => {
+            CExprKind::Comma(a, b) => {
                 self.value(a)?;
                 self.value(b)
             }
-            ExprKind::Block(statements) => self.block_value(statements),
+            CExprKind::Block(statements) => self.block_value(statements),
         }
     }
 
@@ -74,46 +74,46 @@ impl Lowerer<'_, '_> {
             && self.world.unit.declared.contains_key(name)
     }
 
-    pub fn local(&self, name: &str) -> Option<Local> {
+    pub fn local(&self, name: &str) -> Option<CLocal> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name)).cloned()
     }
 
-    fn load_from(&mut self, expr: &Expr) -> Lowered<Typed> {
+    fn load_from(&mut self, expr: &CExpr) -> CLowered<Typed> {
         let place = self.place_of(expr)?;
         self.load(&place)
     }
 
-    fn text(&mut self, text: &str, token: u32) -> Lowered<Typed> {
+    fn text(&mut self, text: &str, token: u32) -> CLowered<Typed> {
         let characters = crate::c::literals::string(text).unwrap_or_default();
         let ty = Type::new(TypeKind::Array(Type::integer(8, true), Some(characters.len() as u64 + 1)));
         let object = self.world.memory_object((0, token, 1), "text", &ty, self.span, token)?;
         let cells = self.world.objects[object].cells.clone();
         for (cell, character) in cells.iter().zip(characters) {
-            if let Cell::Memory(variable) = cell {
+            if let CCell::Memory(variable) = cell {
                 self.world.variables[variable.index()].initial = i128::from(character as u8 as i8);
             }
         }
         let ty = Type::integer(8, true).pointer();
-        Ok(Typed { value: Value::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty })
+        Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty })
     }
 
     /// Both operands; the left one is kept if the right one may change what it was made of.
-    pub fn operands(&mut self, a: &Expr, b: &Expr) -> Lowered<(Typed, Typed)> {
+    pub fn operands(&mut self, a: &CExpr, b: &CExpr) -> CLowered<(Typed, Typed)> {
         let mut left = self.value(a)?;
         if has_effects(b)
-            && let Value::Number(expr) = &left.value
+            && let CValue::Number(expr) = &left.value
         {
-            left.value = Value::Number(self.kept(expr.clone())?);
+            left.value = CValue::Number(self.kept(expr.clone())?);
         }
         let right = self.value(b)?;
         Ok((left, right))
     }
 
-    fn unary(&mut self, op: Unary, inner: &Expr, expr: &Expr) -> Lowered<Typed> {
+    fn unary(&mut self, op: Unary, inner: &CExpr, expr: &CExpr) -> CLowered<Typed> {
         let token = expr.token;
         match op {
             Unary::Address => {
-                if let ExprKind::Name(name) = &inner.kind
+                if let CExprKind::Name(name) = &inner.kind
                     && self.function_named(name)
                 {
                     return self.value(inner);
@@ -123,7 +123,7 @@ impl Lowerer<'_, '_> {
             }
             Unary::Deref => {
                 let pointer = self.value(inner)?;
-                if let Value::Function(_) = pointer.value {
+                if let CValue::Function(_) = pointer.value {
                     return Ok(pointer);
                 }
                 let place = self.pointee(pointer, token)?;
@@ -145,36 +145,36 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    pub fn address_of(&mut self, place: Place) -> Typed {
+    pub fn address_of(&mut self, place: CPlace) -> Typed {
         let ty = place.ty.pointer();
         let value = match place.spot {
-            Spot::Inside(inside) => {
+            CSpot::Inside(inside) => {
                 self.world.objects[inside.object].pointed = true;
-                Value::Address(inside)
+                CValue::Address(inside)
             }
-            Spot::At(address) => Value::Number(address),
+            CSpot::At(address) => CValue::Number(address),
         };
         Typed { value, bounds: (0, (1i128 << 64) - 1), ty }
     }
 
     /// The place that a pointer points to.
-    pub fn pointee(&mut self, pointer: Typed, token: u32) -> Lowered<Place> {
+    pub fn pointee(&mut self, pointer: Typed, token: u32) -> CLowered<CPlace> {
         let Some(ty) = pointer.ty.inner().cloned() else {
             return Err(self.error(token, "this is no pointer"));
         };
         let spot = match pointer.value {
-            Value::Address(inside) => {
+            CValue::Address(inside) => {
                 self.check_size(&inside, &ty, token)?;
-                Spot::Inside(inside)
+                CSpot::Inside(inside)
             }
-            Value::Number(address) => Spot::At(address),
+            CValue::Number(address) => CSpot::At(address),
             _ => return Err(self.error(token, "this is no pointer to an object")),
         };
-        Ok(Place { spot, ty, token })
+        Ok(CPlace { spot, ty, token })
     }
 
     /// Cells are not bytes, so a pointer to another type must be to one of the same size.
-    fn check_size(&self, inside: &Inside, ty: &Type, token: u32) -> Lowered<()> {
+    fn check_size(&self, inside: &Inside, ty: &Type, token: u32) -> CLowered<()> {
         let types = &self.world.objects[inside.object].types;
         let fits = |cell: &Type| self.same_size(cell, ty);
         if !ty.is_scalar() || inside.table.iter().all(|(_, at)| types.get(*at).is_none_or(fits)) {
@@ -190,28 +190,28 @@ impl Lowerer<'_, '_> {
     }
 
     /// The place that an expression names.
-    pub fn place_of(&mut self, expr: &Expr) -> Lowered<Place> {
+    pub fn place_of(&mut self, expr: &CExpr) -> CLowered<CPlace> {
         self.nested(expr.token, |l| l.place_inside(expr))
     }
 
-    fn place_inside(&mut self, expr: &Expr) -> Lowered<Place> {
+    fn place_inside(&mut self, expr: &CExpr) -> CLowered<CPlace> {
         let token = expr.token;
         match &expr.kind {
-            ExprKind::Name(name) => self.named_place(name, token),
-            ExprKind::Unary(Unary::Deref, inner) => {
+            CExprKind::Name(name) => self.named_place(name, token),
+            CExprKind::Unary(Unary::Deref, inner) => {
                 let pointer = self.value(inner)?;
                 self.pointee(pointer, token)
             }
-            ExprKind::Index(a, b) => {
+            CExprKind::Index(a, b) => {
                 let (a, b) = self.operands(a, b)?;
                 let (base, index) = if a.ty.inner().is_some() { (a, b) } else { (b, a) };
                 self.element(&base, &index, token)
             }
-            ExprKind::Member(object, name) => {
+            CExprKind::Member(object, name) => {
                 let place = match &object.kind {
-                    ExprKind::Call(..) | ExprKind::Assign(..) | ExprKind::Conditional(..) => {
+                    CExprKind::Call(..) | CExprKind::Assign(..) | CExprKind::Conditional(..) => {
                         match self.value(object)?.value {
-                            Value::Object(place) => *place,
+                            CValue::Object(place) => *place,
                             _ => return Err(self.error(token, "this is no structure")),
                         }
                     }
@@ -219,16 +219,16 @@ impl Lowerer<'_, '_> {
                 };
                 self.member(place, name, token)
             }
-            ExprKind::Compound(ty, init) => {
+            CExprKind::Compound(ty, init) => {
                 let object = self.local_object("literal", ty, token)?;
                 self.initialise(object, ty, Some(init), token)?;
-                Ok(Place { spot: Spot::Inside(Inside::at(object, 0)), ty: ty.clone(), token })
+                Ok(CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.clone(), token })
             }
-            ExprKind::Cast(ty, inner) => {
+            CExprKind::Cast(ty, inner) => {
                 let place = self.place_of(inner)?;
-                Ok(Place { ty: ty.clone(), ..place })
+                Ok(CPlace { ty: ty.clone(), ..place })
             }
-            ExprKind::Comma(a, b) => {
+            CExprKind::Comma(a, b) => {
                 self.value(a)?;
                 self.place_of(b)
             }
@@ -236,16 +236,16 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn named_place(&mut self, name: &Rc<str>, token: u32) -> Lowered<Place> {
-        if let Some(Local::Object(object, ty)) = self.local(name) {
-            return Ok(Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token });
+    fn named_place(&mut self, name: &Rc<str>, token: u32) -> CLowered<CPlace> {
+        if let Some(CLocal::Object(object, ty)) = self.local(name) {
+            return Ok(CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token });
         }
-        if let Some(Local::Same(value)) = self.local(name) {
+        if let Some(CLocal::Same(value)) = self.local(name) {
             // Its address is not taken and nothing is assigned to it, so it is only read.
             let object = self.local_object(name, &value.ty, token)?;
-            let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty: value.ty.clone(), token };
+            let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: value.ty.clone(), token };
             let expr = self.as_number(&value.value, token)?;
-            self.store(&place, &expr, Order::Plain)?;
+            self.store(&place, &expr, COrder::Plain)?;
             return Ok(place);
         }
         let Some(object) = self.world.globals.get(name).copied() else {
@@ -253,26 +253,26 @@ impl Lowerer<'_, '_> {
             return Err(error);
         };
         let (object, ty) = self.global_place(object, name)?;
-        Ok(Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token })
+        Ok(CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token })
     }
 
-    fn member(&mut self, place: Place, name: &Rc<str>, token: u32) -> Lowered<Place> {
+    fn member(&mut self, place: CPlace, name: &Rc<str>, token: u32) -> CLowered<CPlace> {
         let Some((offset, ty)) = self.world.unit.records.member(&place.ty, name) else {
             return Err(self.error(token, format!("there is no member `{name}`")));
         };
         self.check_union(&place.ty, name, token)?;
         let ty = Type { volatile: ty.volatile || place.ty.volatile, ..ty };
         let spot = match place.spot {
-            Spot::Inside(inside) => Spot::Inside(inside.plus(offset as usize)),
-            Spot::At(address) => {
-                Spot::At(super::value::combine(program::Arith::Add, address, number(i128::from(offset))))
+            CSpot::Inside(inside) => CSpot::Inside(inside.plus(offset as usize)),
+            CSpot::At(address) => {
+                CSpot::At(super::value::combine(program::Arith::Add, address, number(i128::from(offset))))
             }
         };
-        Ok(Place { spot, ty, token })
+        Ok(CPlace { spot, ty, token })
     }
 
     /// Cells are not bytes, so a union may only be used by one of its members.
-    fn check_union(&mut self, ty: &Type, name: &Rc<str>, token: u32) -> Lowered<()> {
+    fn check_union(&mut self, ty: &Type, name: &Rc<str>, token: u32) -> CLowered<()> {
         let TypeKind::Record(id) = *ty.kind else { return Ok(()) };
         if !self.world.unit.records.list[id].union {
             return Ok(());
@@ -285,7 +285,7 @@ impl Lowerer<'_, '_> {
         Err(self.error(token, message))
     }
 
-    fn assign(&mut self, op: Option<Binary>, target: &Expr, value: &Expr, token: u32) -> Lowered<Typed> {
+    fn assign(&mut self, op: Option<Binary>, target: &CExpr, value: &CExpr, token: u32) -> CLowered<Typed> {
         let Some(op) = op else {
             let place = self.place_of(target)?;
             let value = self.value_for(value, &place.ty)?;
@@ -303,66 +303,66 @@ impl Lowerer<'_, '_> {
         self.assign_value(&place, result, token)
     }
 
-    pub fn keep_typed(&mut self, value: Typed) -> Lowered<Typed> {
+    pub fn keep_typed(&mut self, value: Typed) -> CLowered<Typed> {
         match &value.value {
-            Value::Number(expr) => {
+            CValue::Number(expr) => {
                 let kept = self.kept(expr.clone())?;
-                Ok(Typed { value: Value::Number(kept), ..value })
+                Ok(Typed { value: CValue::Number(kept), ..value })
             }
             _ => Ok(value),
         }
     }
 
     /// Assigns a value and gives it back as the place's type.
-    pub fn assign_value(&mut self, place: &Place, value: Typed, token: u32) -> Lowered<Typed> {
-        if let Value::Object(from) = &value.value {
+    pub fn assign_value(&mut self, place: &CPlace, value: Typed, token: u32) -> CLowered<Typed> {
+        if let CValue::Object(from) = &value.value {
             return self.copy(place, &from.clone(), token);
         }
         let value = self.convert(value, &place.ty, token)?;
-        let order = if place.ty.atomic { Order::SeqCst } else { Order::Plain };
+        let order = if place.ty.atomic { COrder::SeqCst } else { COrder::Plain };
         let number = self.as_number(&value.value, token)?;
         let target = self.target(place)?;
         self.store_to(&target, &number, order);
         // What was stored may be made of the register that has just changed.
         match (target.only(), &value.value) {
-            (Some(Cell::Register(register)), Value::Number(_)) => {
-                Ok(Typed { value: Value::Number(self.read_register(register)), ..value })
+            (Some(CCell::Register(register)), CValue::Number(_)) => {
+                Ok(Typed { value: CValue::Number(self.read_register(register)), ..value })
             }
             _ => Ok(value),
         }
     }
 
     /// Copies a structure, cell by cell.
-    fn copy(&mut self, to: &Place, from: &Place, token: u32) -> Lowered<Typed> {
+    fn copy(&mut self, to: &CPlace, from: &CPlace, token: u32) -> CLowered<Typed> {
         let mut types = Vec::new();
         self.world.unit.records.scalars(&from.ty, &mut types);
         for (at, ty) in types.into_iter().enumerate() {
-            let part = |place: &Place| {
+            let part = |place: &CPlace| {
                 let spot = match &place.spot {
-                    Spot::Inside(inside) => Spot::Inside(inside.plus(at)),
-                    Spot::At(address) => Spot::At(super::value::combine(
+                    CSpot::Inside(inside) => CSpot::Inside(inside.plus(at)),
+                    CSpot::At(address) => CSpot::At(super::value::combine(
                         program::Arith::Add,
                         address.clone(),
                         number(at as i128),
                     )),
                 };
-                Place { spot, ty: ty.clone(), token }
+                CPlace { spot, ty: ty.clone(), token }
             };
             let value = self.load(&part(from))?;
             let value = self.as_number(&value.value, token)?;
-            self.store(&part(to), &value, Order::Plain)?;
+            self.store(&part(to), &value, COrder::Plain)?;
         }
-        Ok(Typed { value: Value::Object(Box::new(to.clone())), ty: to.ty.plain(), bounds: (0, 0) })
+        Ok(Typed { value: CValue::Object(Box::new(to.clone())), ty: to.ty.plain(), bounds: (0, 0) })
     }
 
-    pub fn is_memory(&self, place: &Place) -> bool {
+    pub fn is_memory(&self, place: &CPlace) -> bool {
         match &place.spot {
-            Spot::Inside(inside) => self.world.objects[inside.object].base.is_some(),
-            Spot::At(_) => true,
+            CSpot::Inside(inside) => self.world.objects[inside.object].base.is_some(),
+            CSpot::At(_) => true,
         }
     }
 
-    fn increment(&mut self, by: i8, before: bool, target: &Expr, token: u32) -> Lowered<Typed> {
+    fn increment(&mut self, by: i8, before: bool, target: &CExpr, token: u32) -> CLowered<Typed> {
         let place = self.place_of(target)?;
         let one = Typed::constant(1, Type::int());
         let op = if by > 0 { Binary::Add } else { Binary::Sub };
@@ -377,7 +377,7 @@ impl Lowerer<'_, '_> {
         Ok(if before { new } else { old })
     }
 
-    fn conditional(&mut self, cond: &Expr, yes: Option<&Expr>, no: &Expr, token: u32) -> Lowered<Typed> {
+    fn conditional(&mut self, cond: &CExpr, yes: Option<&CExpr>, no: &CExpr, token: u32) -> CLowered<Typed> {
         let Some(yes) = yes else {
             let value = self.value(cond)?;
             let value = self.keep_typed(value)?;
@@ -397,10 +397,10 @@ impl Lowerer<'_, '_> {
     fn choose(
         &mut self,
         cond: Cond<RegId>,
-        yes: impl FnOnce(&mut Self) -> Lowered<Typed>,
-        no: impl FnOnce(&mut Self) -> Lowered<Typed>,
+        yes: impl FnOnce(&mut Self) -> CLowered<Typed>,
+        no: impl FnOnce(&mut Self) -> CLowered<Typed>,
         token: u32,
-    ) -> Lowered<Typed> {
+    ) -> CLowered<Typed> {
         let (then, otherwise) = (self.place(), self.place());
         let decided = self.fork(cond, then, otherwise);
         self.choose_from(decided, then, otherwise, yes, no, token)
@@ -411,10 +411,10 @@ impl Lowerer<'_, '_> {
         decided: Option<bool>,
         then: At,
         otherwise: At,
-        yes: impl FnOnce(&mut Self) -> Lowered<Typed>,
-        no: impl FnOnce(&mut Self) -> Lowered<Typed>,
+        yes: impl FnOnce(&mut Self) -> CLowered<Typed>,
+        no: impl FnOnce(&mut Self) -> CLowered<Typed>,
         token: u32,
-    ) -> Lowered<Typed> {
+    ) -> CLowered<Typed> {
         if let Some(decided) = decided {
             self.at = if decided { then } else { otherwise };
             return if decided { yes(self) } else { no(self) };
@@ -431,7 +431,7 @@ impl Lowerer<'_, '_> {
             self.known = agree(&a_known, &self.known);
             return Ok(Typed::nothing());
         }
-        if let (Value::Object(_), _) | (_, Value::Object(_)) = (&a.value, &b.value) {
+        if let (CValue::Object(_), _) | (_, CValue::Object(_)) = (&a.value, &b.value) {
             return Err(self.error(token, "a structure chosen by a condition is not read"));
         }
         let ty = match (a.ty.is_integer(), b.ty.is_integer()) {
@@ -454,13 +454,13 @@ impl Lowerer<'_, '_> {
     }
 
     /// `({ … })`: the value of the last statement.
-    fn block_value(&mut self, statements: &[Stmt]) -> Lowered<Typed> {
+    fn block_value(&mut self, statements: &[CStmt]) -> CLowered<Typed> {
         self.scopes.push(std::collections::HashMap::new());
         let span = self.span;
         let mut result = Typed::nothing();
         for (at, statement) in statements.iter().enumerate() {
             match &statement.kind {
-                StmtKind::Expr(expr) if at + 1 == statements.len() => {
+                CStmtKind::Expr(expr) if at + 1 == statements.len() => {
                     self.span = expr.span;
                     result = self.value(expr)?;
                     result = self.keep_typed(result)?;
@@ -475,12 +475,12 @@ impl Lowerer<'_, '_> {
 }
 
 /// Whether evaluating an expression may change something.
-pub(super) fn has_effects(expr: &Expr) -> bool {
+pub(super) fn has_effects(expr: &CExpr) -> bool {
     let (mut found, mut stack) = (false, vec![expr]);
     while let Some(expr) = stack.pop() {
         found |= matches!(
             expr.kind,
-            ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..) | ExprKind::Block(_)
+            CExprKind::Assign(..) | CExprKind::Step(..) | CExprKind::Call(..) | CExprKind::Block(_)
         );
         expr.for_each_part(&mut |part| stack.push(part), &mut |_| {});
     }

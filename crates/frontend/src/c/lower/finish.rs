@@ -1,12 +1,12 @@
 //! From graphs to the program: checks that always pass go, main is split, and what waited for all
 //! threads to be known is written out.
 
-use super::analysis::{Analysis, passes};
+use super::analysis::{CAnalysis, passes};
 use super::clean;
-use super::graph::{At, Fits, Graph, Step};
+use super::graph::{At, CStep, Fits, Graph};
 use super::split::{Begun, begin};
-use super::suffix::{Claimed, claims};
-use super::world::{Lowered, Threaded, World};
+use super::suffix::{CClaimed, claims};
+use super::world::{CLowered, Threaded, World};
 use crate::Diagnostic;
 use crate::c::Overflow;
 use program::{
@@ -22,7 +22,7 @@ struct Finishing<'w, 'u> {
     /// Which threads are kept, main being 0.
     kept: BTreeSet<usize>,
     begun: Begun,
-    claimed: Vec<Claimed>,
+    claimed: Vec<CClaimed>,
     program: &'w mut Program,
 }
 
@@ -30,13 +30,12 @@ struct Finishing<'w, 'u> {
 pub(super) fn finish(
     world: World<'_>,
     mut threads: Vec<Threaded>,
-    found: &Analysis,
+    found: &CAnalysis,
     program: &mut Program,
-) -> Lowered<Vec<Diagnostic>> {
-    let freed = world.freed.iter().map(|span| (*span, "nothing is used or freed after it was freed"));
-    let mut assumed: BTreeMap<Span, &'static str> = freed.collect();
+) -> CLowered<Vec<Diagnostic>> {
+    let mut assumed = world.assumed.clone();
     for (at, threaded) in threads.iter_mut().enumerate() {
-        let fit = |from: At, step: &Step| {
+        let fit = |from: At, step: &CStep| {
             !found.skipped && passes(found.registers[at][from].as_ref(), step, &found.variables)
         };
         settle_checks(threaded, &fit, world.options.overflow, &mut assumed);
@@ -61,7 +60,7 @@ pub(super) fn finish(
 /// Takes out checks that always pass; the others are assumed, or are violations.
 fn settle_checks(
     threaded: &mut Threaded,
-    fit: &dyn Fn(At, &Step) -> bool,
+    fit: &dyn Fn(At, &CStep) -> bool,
     overflow: Overflow,
     assumed: &mut BTreeMap<Span, &'static str>,
 ) {
@@ -70,26 +69,26 @@ fn settle_checks(
     for index in 0..graph.arrows.len() {
         let arrow = &graph.arrows[index];
         let (fits, span, from) = match &arrow.step {
-            Step::Fits(fits) | Step::Checked(_, _, fits) => (fits.clone(), arrow.span, arrow.from),
+            CStep::Fits(fits) | CStep::Checked(_, _, fits) => (fits.clone(), arrow.span, arrow.from),
             _ => continue,
         };
         let needless = fit(arrow.from, &arrow.step);
         let step = match (&arrow.step, needless) {
-            (Step::Checked(parts, at, _), false) => {
+            (CStep::Checked(parts, at, _), false) => {
                 let mut parts = parts.clone();
                 parts.insert(*at, Op::Assume(fits.cond()));
                 if overflow == Overflow::Error {
                     broken.push((from, prefix(&parts[..*at], &fits), span));
                 }
-                Step::Op(Op::locked(parts))
+                CStep::Op(Op::locked(parts))
             }
-            (Step::Checked(parts, ..), true) => Step::Op(Op::locked(parts.clone())),
-            (_, true) => Step::Op(Op::Skip),
+            (CStep::Checked(parts, ..), true) => CStep::Op(Op::locked(parts.clone())),
+            (_, true) => CStep::Op(Op::Skip),
             (_, false) => {
                 if overflow == Overflow::Error {
                     broken.push((from, Op::Assume(fits.cond().negate()), span));
                 }
-                Step::Op(Op::Assume(fits.cond()))
+                CStep::Op(Op::Assume(fits.cond()))
             }
         };
         if !needless && overflow != Overflow::Error {
@@ -101,7 +100,7 @@ fn settle_checks(
         let bad = graph.place();
         let kind = FailureKind::Error("a result does not fit into its type".to_string());
         graph.failures.insert(bad, Failure { kind, span });
-        graph.arrow(from, Step::Op(op), bad, span);
+        graph.arrow(from, CStep::Op(op), bad, span);
     }
     graph.contract(&|_| false);
     threaded.entry = threaded.graph.find(threaded.entry);
@@ -118,7 +117,7 @@ fn prefix(parts: &[Op], fits: &Fits) -> Op {
 fn touched(graph: &Graph) -> BTreeSet<VarId> {
     let mut found = BTreeSet::new();
     for arrow in &graph.arrows {
-        if let Step::Op(op) = &arrow.step {
+        if let CStep::Op(op) = &arrow.step {
             op.for_each_part(&mut |part| {
                 if let Op::Load(_, variable) | Op::Store(variable, _) = part {
                     found.insert(*variable);
@@ -164,7 +163,7 @@ impl Finishing<'_, '_> {
                 .iter()
                 .flat_map(|at| &self.threads[*at].graph.arrows)
                 .filter_map(|arrow| match arrow.step {
-                    Step::Start(instance, _) => Some(instance + 1),
+                    CStep::Start(instance, _) => Some(instance + 1),
                     _ => None,
                 })
                 .collect();
@@ -180,7 +179,7 @@ impl Finishing<'_, '_> {
         let graphs = || self.kept.iter().map(|at| &self.threads[*at].graph);
         let joined: HashSet<usize> = graphs()
             .flat_map(|graph| &graph.arrows)
-            .filter_map(|arrow| if let Step::Join(instance) = arrow.step { Some(instance) } else { None })
+            .filter_map(|arrow| if let CStep::Join(instance) = arrow.step { Some(instance) } else { None })
             .collect();
         let mut read: BTreeSet<VarId> = graphs().flat_map(touched).collect();
         self.claimed.iter().for_each(|claimed| spoken_of(&claimed.when, &mut read));
@@ -198,18 +197,18 @@ impl Finishing<'_, '_> {
             for index in 0..graph.arrows.len() {
                 let step = graph.arrows[index].step.clone();
                 let op = match (step, variables) {
-                    (Step::Op(_), _) => continue,
-                    (Step::Start(instance, argument), _) => {
+                    (CStep::Op(_), _) => continue,
+                    (CStep::Start(instance, argument), _) => {
                         let (started, given) = starts[instance];
                         let argument = argument.map(|argument| Op::Store(given, argument));
                         let parts = argument.into_iter().chain([Op::Store(started, Expr::from(1))]);
                         Op::locked(parts.collect())
                     }
-                    (Step::Join(instance), _) => {
+                    (CStep::Join(instance), _) => {
                         let register = *helper.get_or_insert_with(|| new_register(graph));
                         wait_for(ends[instance], register, true)
                     }
-                    (Step::Begin(argument), Some((started, _, given, _))) => match (&running, argument) {
+                    (CStep::Begin(argument), Some((started, _, given, _))) => match (&running, argument) {
                         (Some(Some(value)), Some(register)) => {
                             Op::Assign(register, Expr::Const(value.clone()))
                         }
@@ -223,19 +222,19 @@ impl Finishing<'_, '_> {
                             op
                         }
                     },
-                    (Step::End(result), Some((_, ended, _, kept))) if awaited || read.contains(&kept) => {
+                    (CStep::End(result), Some((_, ended, _, kept))) if awaited || read.contains(&kept) => {
                         let result = Some(Op::Store(kept, result)).filter(|_| read.contains(&kept));
                         let ended = Some(Op::Store(ended, Expr::from(1))).filter(|_| awaited);
                         Op::locked(result.into_iter().chain(ended).collect())
                     }
                     _ => Op::Skip,
                 };
-                graph.arrows[index].step = Step::Op(op);
+                graph.arrows[index].step = CStep::Op(op);
             }
         }
     }
 
-    fn build(mut self) -> Lowered<Vec<Diagnostic>> {
+    fn build(mut self) -> CLowered<Vec<Diagnostic>> {
         let mut used: BTreeSet<VarId> = BTreeSet::new();
         if self.kept.contains(&0) {
             self.restore_registers();
@@ -275,7 +274,7 @@ impl Finishing<'_, '_> {
         let mut at = main.entry;
         for (register, value) in values.into_iter().filter(wanted).collect::<Vec<_>>() {
             let before = main.graph.place();
-            main.graph.arrow(before, Step::Op(Op::Assign(register, Expr::Const(value))), at, Span::NONE);
+            main.graph.arrow(before, CStep::Op(Op::Assign(register, Expr::Const(value))), at, Span::NONE);
             at = before;
         }
         main.entry = at;
@@ -294,7 +293,7 @@ impl Finishing<'_, '_> {
         numbers
     }
 
-    fn thread(&mut self, at: usize, numbers: &HashMap<VarId, VarId>) -> Lowered<()> {
+    fn thread(&mut self, at: usize, numbers: &HashMap<VarId, VarId>) -> CLowered<()> {
         let mut taken: HashSet<String> =
             self.program.threads.iter().map(|thread| thread.name.clone()).collect();
         let name = match at.checked_sub(1) {
@@ -304,7 +303,7 @@ impl Finishing<'_, '_> {
         let name = unique(&name, &mut taken);
         let threaded = &mut self.threads[at];
         for arrow in &mut threaded.graph.arrows {
-            if let Step::Op(op) = &mut arrow.step {
+            if let CStep::Op(op) = &mut arrow.step {
                 renumber(op, numbers);
             }
         }
@@ -313,7 +312,7 @@ impl Finishing<'_, '_> {
         Ok(())
     }
 
-    fn claim(&mut self, claimed: &Claimed, numbers: &HashMap<VarId, VarId>) {
+    fn claim(&mut self, claimed: &CClaimed, numbers: &HashMap<VarId, VarId>) {
         let when = claimed.when.map(&mut |place| match place {
             Place::Memory(variable) => Expr::Leaf(Place::Memory(numbers[variable])),
             other => Expr::Leaf(*other),

@@ -32,7 +32,7 @@ impl Fits {
 
 /// A step.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum CStep {
     Op(Op),
     Fits(Fits),
     /// A locked step whose part at this index must be preceded by a check.
@@ -49,10 +49,10 @@ pub(super) enum Step {
 
 /// A step between places.
 #[derive(Clone, Debug)]
-pub(super) struct Arrow {
+pub(super) struct CArrow {
     pub from: At,
     pub to: At,
-    pub step: Step,
+    pub step: CStep,
     pub span: Span,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Arrow {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     pub registers: Vec<String>,
-    pub arrows: Vec<Arrow>,
+    pub arrows: Vec<CArrow>,
     parent: Vec<At>,
     pub failures: HashMap<At, Failure>,
     pub labels: Vec<(At, String)>,
@@ -81,8 +81,8 @@ impl Graph {
         self.parent.len() + self.arrows.len()
     }
 
-    pub fn arrow(&mut self, from: At, step: Step, to: At, span: Span) {
-        self.arrows.push(Arrow { from, to, step, span });
+    pub fn arrow(&mut self, from: At, step: CStep, to: At, span: Span) {
+        self.arrows.push(CArrow { from, to, step, span });
     }
 
     /// The place that a place was made one with.
@@ -98,7 +98,7 @@ impl Graph {
     pub fn merge(&mut self, a: At, b: At, span: Span) {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
-            self.arrow(a, Step::Op(Op::Skip), a, span);
+            self.arrow(a, CStep::Op(Op::Skip), a, span);
             return;
         }
         let (kept, gone) = (a.min(b), a.max(b));
@@ -159,7 +159,7 @@ impl Graph {
 
     /// Takes out arrows that do nothing more: their ends become one place. Where another arrow
     /// leaves the same place, that would change what can be chosen there, so a step stays.
-    pub fn contract(&mut self, gone: &dyn Fn(&Arrow) -> bool) {
+    pub fn contract(&mut self, gone: &dyn Fn(&CArrow) -> bool) {
         self.settle();
         let mut leaving = vec![0usize; self.places()];
         for arrow in &self.arrows {
@@ -168,15 +168,15 @@ impl Graph {
         let mut merged = Vec::new();
         for arrow in &mut self.arrows {
             if gone(arrow) {
-                arrow.step = Step::Op(Op::Skip);
+                arrow.step = CStep::Op(Op::Skip);
             }
-            let skips = matches!(arrow.step, Step::Op(Op::Skip));
+            let skips = matches!(arrow.step, CStep::Op(Op::Skip));
             if skips && leaving[arrow.from] == 1 && arrow.from != arrow.to {
                 merged.push((arrow.from, arrow.to));
             }
         }
-        let alone = |arrow: &Arrow| {
-            matches!(arrow.step, Step::Op(Op::Skip)) && leaving[arrow.from] == 1 && arrow.from != arrow.to
+        let alone = |arrow: &CArrow| {
+            matches!(arrow.step, CStep::Op(Op::Skip)) && leaving[arrow.from] == 1 && arrow.from != arrow.to
         };
         self.arrows.retain(|arrow| !alone(arrow));
         for (from, to) in merged {
@@ -202,7 +202,7 @@ impl Graph {
             let (Some(from), Some(to)) = (locations.get(&arrow.from), locations.get(&arrow.to)) else {
                 continue;
             };
-            if let Step::Op(op) = &arrow.step {
+            if let CStep::Op(op) = &arrow.step {
                 builder.edge(*from, op.clone(), *to, arrow.span);
                 builder.describe(*from, arrow.span);
             }

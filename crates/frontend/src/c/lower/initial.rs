@@ -1,15 +1,15 @@
 //! Initial values: lists in braces as values of cells, and what globals start with.
 
-use super::value::{Typed, Value, constant};
-use super::world::{Cell, Lowered, World};
-use crate::c::ast::{Binary, Designator, Expr, ExprKind, Init, Unary};
+use super::value::{CValue, Typed, constant};
+use super::world::{CCell, CLowered, World};
+use crate::c::ast::{Binary, CExpr, CExprKind, CInit, Designator, Unary};
 use crate::c::constant::{fold, wrapped};
 use crate::c::literals;
 use crate::c::types::{Type, TypeKind};
 
 /// The value that a cell is given.
-pub(super) enum Given<'t> {
-    Expr(&'t Expr),
+pub(super) enum CGiven<'t> {
+    Expr(&'t CExpr),
     Number(i128),
 }
 
@@ -17,23 +17,23 @@ pub(super) enum Given<'t> {
 pub(super) fn flatten<'t>(
     world: &World<'_>,
     ty: &Type,
-    init: &'t Init,
+    init: &'t CInit,
     start: usize,
     token: u32,
-    out: &mut Vec<(usize, Given<'t>)>,
-) -> Lowered<()> {
+    out: &mut Vec<(usize, CGiven<'t>)>,
+) -> CLowered<()> {
     match init {
-        Init::Value(expr) => {
-            if let (TypeKind::Array(..), ExprKind::Text(text)) = (&*ty.kind, &expr.kind) {
+        CInit::Value(expr) => {
+            if let (TypeKind::Array(..), CExprKind::Text(text)) = (&*ty.kind, &expr.kind) {
                 let characters = literals::string(text).unwrap_or_default();
-                let given = |(at, c): (usize, &u32)| (start + at, Given::Number(i128::from(*c as u8 as i8)));
+                let given = |(at, c): (usize, &u32)| (start + at, CGiven::Number(i128::from(*c as u8 as i8)));
                 out.extend(characters.iter().enumerate().map(given));
                 return Ok(());
             }
-            out.push((start, Given::Expr(expr)));
+            out.push((start, CGiven::Expr(expr)));
             Ok(())
         }
-        Init::List(list) => {
+        CInit::List(list) => {
             if ty.is_scalar() {
                 return match list.first() {
                     Some((_, inner)) => flatten(world, ty, inner, start, token, out),
@@ -47,17 +47,17 @@ pub(super) fn flatten<'t>(
 }
 
 /// A part of an object: its first cell and its type.
-type Part = (usize, Type);
+type CPart = (usize, Type);
 
 /// Gives the parts of an array or structure what a list has for them; braces may be left out.
 fn fill<'t>(
     world: &World<'_>,
     ty: &Type,
-    list: &'t [(Vec<Designator>, Init)],
+    list: &'t [(Vec<Designator>, CInit)],
     cursor: &mut usize,
     (start, token): (usize, u32),
-    out: &mut Vec<(usize, Given<'t>)>,
-) -> Lowered<()> {
+    out: &mut Vec<(usize, CGiven<'t>)>,
+) -> CLowered<()> {
     let parts = parts(world, ty, start);
     let mut at = 0;
     while let Some((designators, init)) = list.get(*cursor) {
@@ -78,8 +78,8 @@ fn fill<'t>(
             continue;
         }
         let Some((cell, inner)) = parts.get(at) else { return Ok(()) };
-        let braced = matches!(init, Init::List(_));
-        let text = matches!(init, Init::Value(value) if matches!(value.kind, ExprKind::Text(_)));
+        let braced = matches!(init, CInit::List(_));
+        let text = matches!(init, CInit::Value(value) if matches!(value.kind, CExprKind::Text(_)));
         if braced || inner.is_scalar() || text && matches!(*inner.kind, TypeKind::Array(..)) {
             flatten(world, inner, init, *cell, token, out)?;
             *cursor += 1;
@@ -95,7 +95,7 @@ fn fill<'t>(
     Ok(())
 }
 
-fn parts(world: &World<'_>, ty: &Type, start: usize) -> Vec<Part> {
+fn parts(world: &World<'_>, ty: &Type, start: usize) -> Vec<CPart> {
     let records = &world.unit.records;
     match &*ty.kind {
         TypeKind::Array(inner, length) => {
@@ -120,7 +120,7 @@ fn parts(world: &World<'_>, ty: &Type, start: usize) -> Vec<Part> {
 }
 
 fn designated(
-    parts: &[Part],
+    parts: &[CPart],
     world: &World<'_>,
     ty: &Type,
     designator: &Designator,
@@ -144,9 +144,9 @@ impl World<'_> {
         &mut self,
         object: usize,
         ty: &Type,
-        init: Option<&Init>,
+        init: Option<&CInit>,
         token: u32,
-    ) -> Lowered<()> {
+    ) -> CLowered<()> {
         let Some(init) = init else { return Ok(()) };
         let mut given = Vec::new();
         flatten(self, ty, init, 0, token, &mut given)?;
@@ -155,30 +155,30 @@ impl World<'_> {
                 return Err(self.error(token, "there are more initial values than cells"));
             };
             let value = match given {
-                Given::Number(value) => value,
-                Given::Expr(expr) => self.static_value(expr)?,
+                CGiven::Number(value) => value,
+                CGiven::Expr(expr) => self.static_value(expr)?,
             };
-            if let Cell::Memory(variable) = place {
+            if let CCell::Memory(variable) = place {
                 self.variables[variable.index()].initial = wrapped(value, &ty);
             }
         }
         Ok(())
     }
 
-    fn cell_of(&self, object: usize, cell: usize) -> Option<(Cell, Type)> {
+    fn cell_of(&self, object: usize, cell: usize) -> Option<(CCell, Type)> {
         let object = &self.objects[object];
         Some((*object.cells.get(cell)?, object.types.get(cell)?.clone()))
     }
 
     /// The value of a constant expression, addresses included.
-    fn static_value(&mut self, expr: &Expr) -> Lowered<i128> {
+    fn static_value(&mut self, expr: &CExpr) -> CLowered<i128> {
         let value = self.static_typed(expr)?;
         match &value.value {
-            Value::Number(over) => {
+            CValue::Number(over) => {
                 constant(over).ok_or_else(|| self.error(expr.token, "this is no constant"))
             }
-            Value::Function(name) => Ok(self.function_address(&name.clone())),
-            Value::Address(inside) => {
+            CValue::Function(name) => Ok(self.function_address(&name.clone())),
+            CValue::Address(inside) => {
                 let base = self.objects[inside.object].base.unwrap_or(0);
                 Ok(base + inside.only().unwrap_or(0) as i128)
             }
@@ -186,18 +186,18 @@ impl World<'_> {
         }
     }
 
-    fn static_typed(&mut self, expr: &Expr) -> Lowered<Typed> {
+    fn static_typed(&mut self, expr: &CExpr) -> CLowered<Typed> {
         if let Some(known) = fold(expr) {
             return Ok(Typed::constant(known.value, known.ty));
         }
         let token = expr.token;
         let address = |value: i128, ty: Type| Ok(Typed::constant(value, ty));
         match &expr.kind {
-            ExprKind::Cast(ty, inner) => {
+            CExprKind::Cast(ty, inner) => {
                 let value = self.static_value(inner)?;
                 Ok(Typed::constant(wrapped(value, ty), ty.plain()))
             }
-            ExprKind::Name(name) => match self.globals.get(name).copied() {
+            CExprKind::Name(name) => match self.globals.get(name).copied() {
                 Some(object) => {
                     let ty = self.global_types[name].clone();
                     match *ty.kind {
@@ -207,7 +207,7 @@ impl World<'_> {
                         }
                         // The initial value of a constant object.
                         _ => match self.objects[object].cells.first() {
-                            Some(Cell::Memory(variable)) if ty.is_scalar() => {
+                            Some(CCell::Memory(variable)) if ty.is_scalar() => {
                                 address(self.variables[variable.index()].initial, ty)
                             }
                             _ => Err(self.error(token, "this is no constant")),
@@ -220,11 +220,11 @@ impl World<'_> {
                 }
                 None => Err(self.error(token, format!("`{name}` is not declared"))),
             },
-            ExprKind::Unary(Unary::Address, inner) => {
+            CExprKind::Unary(Unary::Address, inner) => {
                 let (at, ty) = self.static_place(inner)?;
                 address(at, ty.pointer())
             }
-            ExprKind::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
+            CExprKind::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
                 let (a, b) = (self.static_typed(a)?, self.static_typed(b)?);
                 let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) else {
                     return Err(self.error(token, "this is no constant"));
@@ -233,23 +233,23 @@ impl World<'_> {
                 let y = y * i128::from(stride);
                 address(if *op == Binary::Add { x + y } else { x - y }, a.ty)
             }
-            ExprKind::Text(_) => address(0, Type::integer(8, true).pointer()),
-            ExprKind::Compound(ty, init) if ty.is_scalar() => match &**init {
-                Init::List(list) => match list.first() {
-                    Some((_, Init::Value(value))) => self.static_typed(value),
+            CExprKind::Text(_) => address(0, Type::integer(8, true).pointer()),
+            CExprKind::Compound(ty, init) if ty.is_scalar() => match &**init {
+                CInit::List(list) => match list.first() {
+                    Some((_, CInit::Value(value))) => self.static_typed(value),
                     _ => Err(self.error(token, "this is no constant")),
                 },
-                Init::Value(value) => self.static_typed(value),
+                CInit::Value(value) => self.static_typed(value),
             },
             _ => Err(self.error(token, "this is no constant")),
         }
     }
 
     /// The address and type of a global place.
-    fn static_place(&mut self, expr: &Expr) -> Lowered<(i128, Type)> {
+    fn static_place(&mut self, expr: &CExpr) -> CLowered<(i128, Type)> {
         let token = expr.token;
         match &expr.kind {
-            ExprKind::Name(name) => match self.globals.get(name).copied() {
+            CExprKind::Name(name) => match self.globals.get(name).copied() {
                 Some(object) => {
                     self.objects[object].pointed = true;
                     Ok((self.objects[object].base.unwrap_or(0), self.global_types[name].clone()))
@@ -259,14 +259,14 @@ impl World<'_> {
                 }
                 None => Err(self.error(token, format!("`{name}` is not declared"))),
             },
-            ExprKind::Index(array, index) => {
+            CExprKind::Index(array, index) => {
                 let (base, ty) = self.static_place(array)?;
                 let inner = ty.inner().cloned().ok_or_else(|| self.error(token, "this is no array"))?;
                 let index = fold(index).ok_or_else(|| self.error(token, "this is no constant"))?.value;
                 let size = self.unit.records.cells(&inner).unwrap_or(1);
                 Ok((base + index * i128::from(size), inner))
             }
-            ExprKind::Member(object, name) => {
+            CExprKind::Member(object, name) => {
                 let (base, ty) = self.static_place(object)?;
                 match self.unit.records.member(&ty, name) {
                     Some((offset, ty)) => Ok((base + i128::from(offset), ty)),

@@ -1,11 +1,11 @@
 //! Functions of the library, known by name: claims, choices, threads, and what does nothing here.
 
-use super::graph::Step;
-use super::places::Order;
+use super::graph::CStep;
+use super::places::COrder;
 use super::thread::Lowerer;
-use super::value::{Inside, Place, Spot, Typed, Value, constant, number};
-use super::world::{Instance, Lowered};
-use crate::c::ast::Expr;
+use super::value::{CPlace, CSpot, CValue, Inside, Typed, constant, number};
+use super::world::{CInstance, CLowered};
+use crate::c::ast::CExpr;
 use crate::c::limits;
 use crate::c::types::{Type, TypeKind};
 use program::{Cond, Domain, Expr as Over, FailureKind, Int, Op, RegId, Relation};
@@ -70,9 +70,12 @@ const IGNORED: &[&str] = &[
     "pthread_setname_np",
 ];
 
+/// What is assumed of memory without an initial value.
+pub(super) const WRITTEN_FIRST: &str = "memory is written before it is read";
+
 impl Lowerer<'_, '_> {
     /// A call of a library function; nothing if it is none.
-    pub fn library(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+    pub fn library(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
         if let Some(value) = self.atomic(name, arguments, token)? {
             return Ok(Some(value));
         }
@@ -160,13 +163,13 @@ impl Lowerer<'_, '_> {
             ("malloc" | "calloc" | "__VERIFIER_malloc", 1 | 2) => self.allocate(name, arguments, token)?,
             ("free", 1) => {
                 self.ignored_argument(&arguments[0])?;
-                self.world.freed.insert(self.span);
+                self.world.assumed.insert(self.span, "nothing is used or freed after it was freed");
                 Typed::nothing()
             }
             ("memset", 3) => self.set_memory(arguments, token)?,
             _ if IGNORED.contains(&name) => {
                 for argument in arguments {
-                    if !matches!(argument.kind, crate::c::ast::ExprKind::Text(_)) {
+                    if !matches!(argument.kind, crate::c::ast::CExprKind::Text(_)) {
                         self.ignored_argument(argument)?;
                     }
                 }
@@ -181,11 +184,11 @@ impl Lowerer<'_, '_> {
     }
 
     /// An argument of a function that does nothing: only its effects matter.
-    fn ignored_argument(&mut self, argument: &Expr) -> Lowered<()> {
+    fn ignored_argument(&mut self, argument: &CExpr) -> CLowered<()> {
         if super::expressions::has_effects(argument) { self.value(argument).map(|_| ()) } else { Ok(()) }
     }
 
-    fn any_result(&mut self, name: &str) -> Lowered<Typed> {
+    fn any_result(&mut self, name: &str) -> CLowered<Typed> {
         let ty = match self.world.unit.declared.get(name).map(|ty| &*ty.kind) {
             Some(TypeKind::Function(signature)) => signature.result.plain(),
             _ => Type::int(),
@@ -196,7 +199,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn any_value(&mut self, name: &str, token: u32) -> Lowered<Typed> {
+    fn any_value(&mut self, name: &str, token: u32) -> CLowered<Typed> {
         let word = name.rsplit_once("nondet_").map_or("int", |(_, word)| word);
         let ty = match word {
             "bool" | "_Bool" => Type::new(TypeKind::Bool),
@@ -214,13 +217,13 @@ impl Lowerer<'_, '_> {
         self.any_in(ty, low, high)
     }
 
-    fn any_in(&mut self, ty: Type, low: i128, high: i128) -> Lowered<Typed> {
+    fn any_in(&mut self, ty: Type, low: i128, high: i128) -> CLowered<Typed> {
         let register = self.temporary()?;
         self.step(Op::Havoc(register, Domain::Range(Int::from(low), Int::from(high))));
         Ok(Typed::bounded(Over::Leaf(register), ty, (low, high)))
     }
 
-    fn absolute(&mut self, value: Typed, token: u32) -> Lowered<Typed> {
+    fn absolute(&mut self, value: Typed, token: u32) -> CLowered<Typed> {
         let value = self.keep_typed(value)?;
         let over = self.as_number(&value.value, token)?;
         let negative = self.negated(value.clone(), false, token)?;
@@ -230,13 +233,13 @@ impl Lowerer<'_, '_> {
         self.fork(Cond::compare(Relation::Lt, over.clone(), 0), yes, no);
         for (from, value) in [(yes, negative), (no, over)] {
             self.at = from;
-            self.arrow(Step::Op(Op::Assign(register, value)), end);
+            self.arrow(CStep::Op(Op::Assign(register, value)), end);
         }
         self.at = end;
         Ok(Typed::number(Over::Leaf(register), value.ty.promoted()))
     }
 
-    fn assertion(&mut self, cond: &Expr) -> Lowered<()> {
+    fn assertion(&mut self, cond: &CExpr) -> CLowered<()> {
         let (good, bad) = (self.place(), self.place());
         let failure = program::Failure { kind: FailureKind::Assertion, span: self.span };
         let decided = self.branch(cond, good, bad)?;
@@ -252,7 +255,7 @@ impl Lowerer<'_, '_> {
         Ok(())
     }
 
-    fn assumption(&mut self, cond: &Expr) -> Lowered<()> {
+    fn assumption(&mut self, cond: &CExpr) -> CLowered<()> {
         let (good, bad) = (self.place(), self.place());
         let decided = self.branch(cond, good, bad)?;
         if decided != Some(true) {
@@ -264,14 +267,20 @@ impl Lowerer<'_, '_> {
     }
 
     /// Starts a thread.
-    fn create(&mut self, handle: Option<&Expr>, function: &Expr, argument: &Expr, token: u32) -> Lowered<()> {
+    fn create(
+        &mut self,
+        handle: Option<&CExpr>,
+        function: &CExpr,
+        argument: &CExpr,
+        token: u32,
+    ) -> CLowered<()> {
         if self.section > 0 {
             return Err(self.error(token, "threads cannot be started in an atomic section here"));
         }
         let started = self.value(function)?;
         let name = match &started.value {
-            Value::Function(name) => name.clone(),
-            Value::Number(over) => match constant(over).and_then(|at| self.world.function_at(at)) {
+            CValue::Function(name) => name.clone(),
+            CValue::Number(over) => match constant(over).and_then(|at| self.world.function_at(at)) {
                 Some(name) => name.clone(),
                 None => return Err(self.error(token, "the function of a thread must be known")),
             },
@@ -285,10 +294,10 @@ impl Lowerer<'_, '_> {
         }
         let given = self.value(argument)?;
         let mut value = given.value;
-        if let Value::Address(_) = value
+        if let CValue::Address(_) = value
             && !self.world.is_shareable(&value)
         {
-            value = Value::Number(self.as_number(&value, token)?);
+            value = CValue::Number(self.as_number(&value, token)?);
         }
         let shareable = self.world.is_shareable(&value);
         let runtime = if shareable { None } else { Some(self.as_number(&value, token)?) };
@@ -298,29 +307,29 @@ impl Lowerer<'_, '_> {
         let (started, ended) = (hidden("started"), hidden("ended"));
         let (given, result) = (hidden("argument"), hidden("result"));
         let argument = shareable.then_some(value);
-        self.world.instances.push(Instance { function, argument, token, started, ended, given, result });
+        self.world.instances.push(CInstance { function, argument, token, started, ended, given, result });
         if let Some(handle) = handle {
             self.store_handle(handle, count as i128, token)?;
         }
         self.becomes_shared();
-        self.step_raw(Step::Start(count - 1, runtime));
+        self.step_raw(CStep::Start(count - 1, runtime));
         Ok(())
     }
 
     /// Keeps the number of a thread where the program wants it.
-    fn store_handle(&mut self, handle: &Expr, value: i128, token: u32) -> Lowered<()> {
+    fn store_handle(&mut self, handle: &CExpr, value: i128, token: u32) -> CLowered<()> {
         let pointer = self.value(handle)?;
         if pointer.as_constant() == Some(0) {
             return Ok(());
         }
         let place = self.pointee(pointer, token)?;
         let place = if place.ty.is_scalar() { place } else { self.first_cell(place, token)? };
-        let plain = Place { ty: place.ty.plain(), ..place };
-        self.store(&plain, &number(value), Order::Plain)
+        let plain = CPlace { ty: place.ty.plain(), ..place };
+        self.store(&plain, &number(value), COrder::Plain)
     }
 
     /// Waits until a thread has ended.
-    fn await_end(&mut self, handle: &Expr, result: &Expr, token: u32) -> Lowered<()> {
+    fn await_end(&mut self, handle: &CExpr, result: &CExpr, token: u32) -> CLowered<()> {
         if self.section > 0 {
             return Err(self.error(token, "threads cannot be awaited in an atomic section here"));
         }
@@ -342,11 +351,11 @@ impl Lowerer<'_, '_> {
             let cond = Cond::compare(Relation::Eq, over.clone(), number_of.clone());
             match cond {
                 Cond::Const(_) => self.join(here),
-                cond => self.arrow(Step::Op(Op::Assume(cond)), here),
+                cond => self.arrow(CStep::Op(Op::Assume(cond)), here),
             }
             others.push(Cond::compare(Relation::Ne, over.clone(), number_of));
             self.at = here;
-            self.step_raw(Step::Join(instance));
+            self.step_raw(CStep::Join(instance));
             if wanted {
                 let register = self.temporary()?;
                 let variable = self.world.instances[instance].result;
@@ -357,38 +366,38 @@ impl Lowerer<'_, '_> {
         }
         if known.is_none() || others.is_empty() {
             // No such thread: the call fails at once.
-            self.graph.arrow(from, Step::Op(Op::Assume(Cond::and(others))), end, self.span);
+            self.graph.arrow(from, CStep::Op(Op::Assume(Cond::and(others))), end, self.span);
         }
         self.at = end;
         Ok(())
     }
 
-    fn store_result(&mut self, target: Typed, register: RegId, token: u32) -> Lowered<()> {
+    fn store_result(&mut self, target: Typed, register: RegId, token: u32) -> CLowered<()> {
         let place = self.pointee(target, token)?;
-        let place = if place.ty.is_scalar() { place } else { Place { ty: Type::void().pointer(), ..place } };
-        self.store(&place, &Over::Leaf(register), Order::Plain)
+        let place = if place.ty.is_scalar() { place } else { CPlace { ty: Type::void().pointer(), ..place } };
+        self.store(&place, &Over::Leaf(register), COrder::Plain)
     }
 
     /// Ends this thread from wherever we are.
-    fn exit_thread(&mut self, value: &Expr, token: u32) -> Lowered<()> {
+    fn exit_thread(&mut self, value: &CExpr, token: u32) -> CLowered<()> {
         let value = self.value(value)?;
         if self.thread > 0 {
             let over = self.as_number(&value.value, token)?;
             let place = self.thread_result(token);
-            self.store(&place, &over, Order::Plain)?;
+            self.store(&place, &over, COrder::Plain)?;
         }
         self.leave_to(0);
         Ok(())
     }
 
-    fn thread_result(&self, token: u32) -> Place {
+    fn thread_result(&self, token: u32) -> CPlace {
         let key = super::thread::further(super::thread::further(self.thread as u64, "thread"), "result");
         let object = self.world.by_key.get(&(key, 0, 0)).copied().unwrap_or(0);
-        Place { spot: Spot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token }
+        CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token }
     }
 
     /// Memory from the heap: an object of its own per call that is written.
-    fn allocate(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Typed> {
+    fn allocate(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
         let mut size = 1i128;
         for argument in arguments {
             let value = self.value(argument)?;
@@ -405,12 +414,14 @@ impl Lowerer<'_, '_> {
         let object = self.heap_object(&ty, token)?;
         if name == "calloc" {
             self.initialise(object, &ty, None, token)?;
+        } else {
+            self.world.assumed.insert(self.span, WRITTEN_FIRST);
         }
         let pointer = ty.inner().cloned().unwrap_or_else(Type::void).pointer();
-        Ok(Typed { value: Value::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty: pointer })
+        Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty: pointer })
     }
 
-    fn heap_object(&mut self, ty: &Type, token: u32) -> Lowered<usize> {
+    fn heap_object(&mut self, ty: &Type, token: u32) -> CLowered<usize> {
         if self.loops > 0 {
             let error = self.error(token, "memory that is allocated in a loop is not read yet");
             return Err(Box::new(error.hint("loops that start threads are unrolled; others are not")));
@@ -421,11 +432,11 @@ impl Lowerer<'_, '_> {
     }
 
     /// `memset` of a whole object with 0.
-    fn set_memory(&mut self, arguments: &[Expr], token: u32) -> Lowered<Typed> {
+    fn set_memory(&mut self, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
         let pointer = self.value(&arguments[0])?;
         let value = self.value(&arguments[1])?;
         let size = self.value(&arguments[2])?;
-        let (Value::Address(inside), Some(0), Some(size)) =
+        let (CValue::Address(inside), Some(0), Some(size)) =
             (&pointer.value, value.as_constant(), size.as_constant())
         else {
             return Err(self.error(token, "only `memset` of a known object with 0 is read"));
@@ -439,8 +450,8 @@ impl Lowerer<'_, '_> {
                 break;
             }
             left -= bytes;
-            let place = Place { spot: Spot::Inside(Inside::at(inside.object, at)), ty: ty.plain(), token };
-            self.store(&place, &number(0), Order::Plain)?;
+            let place = CPlace { spot: CSpot::Inside(Inside::at(inside.object, at)), ty: ty.plain(), token };
+            self.store(&place, &number(0), COrder::Plain)?;
         }
         Ok(pointer)
     }

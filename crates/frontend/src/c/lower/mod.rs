@@ -31,15 +31,15 @@ mod world;
 
 use super::ast::{Storage, Unit};
 use super::lexer::Token;
-use super::pre::Files;
+use super::pre::CFiles;
 use super::{COptions, Overflow};
 use crate::Diagnostic;
-use analysis::{Analysis, Subject, analyse};
-use graph::Step;
+use analysis::{CAnalysis, CSubject, analyse};
+use graph::CStep;
 use program::{Program, VarId};
 use std::collections::{HashMap, HashSet};
-use values::Values;
-use world::{Facts, Lowered, Threaded, World};
+use values::CValues;
+use world::{CFacts, CLowered, Threaded, World};
 
 /// Rounds after which the program is too involved.
 const ROUNDS: usize = 60;
@@ -50,11 +50,11 @@ const PATIENCE: usize = 12;
 pub(super) fn lower(
     unit: &Unit,
     tokens: &[Token],
-    files: &Files,
+    files: &CFiles,
     options: &COptions,
     program: &mut Program,
 ) -> Result<Vec<Diagnostic>, Diagnostic> {
-    let mut facts = Facts::default();
+    let mut facts = CFacts::default();
     for round in 0..ROUNDS {
         let mut world = World {
             unit,
@@ -77,7 +77,7 @@ pub(super) fn lower(
             union_members: HashMap::new(),
             size: 0,
             warnings: Vec::new(),
-            freed: std::collections::BTreeSet::new(),
+            assumed: std::collections::BTreeMap::new(),
         };
         let threads = world.threads().map_err(|error| *error)?;
         let found = world.learn(&threads, round);
@@ -94,7 +94,7 @@ pub(super) fn lower(
 
 impl World<'_> {
     /// Lowers all threads, main first.
-    fn threads(&mut self) -> Lowered<Vec<Threaded>> {
+    fn threads(&mut self) -> CLowered<Vec<Threaded>> {
         self.declare_globals()?;
         self.objects_of_earlier_rounds()?;
         let unit = self.unit;
@@ -115,7 +115,7 @@ impl World<'_> {
         }
         for threaded in &threads {
             for arrow in &threaded.graph.arrows {
-                if let Step::Start(instance, _) = arrow.step
+                if let CStep::Start(instance, _) = arrow.step
                     && threaded.graph.leads(arrow.to, arrow.from)
                 {
                     let token = self.instances[instance].token;
@@ -127,7 +127,7 @@ impl World<'_> {
         Ok(threads)
     }
 
-    fn declare_globals(&mut self) -> Lowered<()> {
+    fn declare_globals(&mut self) -> CLowered<()> {
         let unit = self.unit;
         let complete = |index: &usize| unit.records.cells(&unit.globals[*index].ty).is_some();
         for (index, declared) in unit.globals.iter().enumerate() {
@@ -158,7 +158,7 @@ impl World<'_> {
     }
 
     /// What this round found out; says whether it is new.
-    fn learn(&mut self, threads: &[Threaded], round: usize) -> Analysis {
+    fn learn(&mut self, threads: &[Threaded], round: usize) -> CAnalysis {
         self.keep_initial_values();
         let dummy = VarId::new(0);
         let arguments: Vec<VarId> = self.instances.iter().map(|instance| instance.given).collect();
@@ -167,25 +167,25 @@ impl World<'_> {
             (instance.map_or(dummy, |i| i.given), instance.map_or(dummy, |i| i.result), threaded.entry)
         };
         let kept: Vec<_> = threads.iter().enumerate().map(subject).collect();
-        let subjects: Vec<Subject<'_>> = threads
+        let subjects: Vec<CSubject<'_>> = threads
             .iter()
             .zip(kept)
-            .map(|(threaded, (argument, result, entry))| Subject {
+            .map(|(threaded, (argument, result, entry))| CSubject {
                 graph: &threaded.graph,
                 entry,
                 argument,
                 result,
             })
             .collect();
-        let initial: Vec<Values> = self.variables.iter().map(|v| Values::only(v.initial)).collect();
+        let initial: Vec<CValues> = self.variables.iter().map(|v| CValues::only(v.initial)).collect();
         let types: Vec<(i128, i128)> = self.variables.iter().map(|v| v.range).collect();
         let found = analyse(&subjects, &arguments, &initial, &types);
         // All that matters of a variable is whether it ever changes.
         for (variable, values) in self.variables.iter().zip(&found.variables) {
             let Some(address) = variable.address else { continue };
-            let constant = Values::only(variable.initial);
+            let constant = CValues::only(variable.initial);
             let changes = values.join(&constant) != constant;
-            if changes && self.facts.variables.insert(address, Values::ALL).is_none() {
+            if changes && self.facts.variables.insert(address, CValues::ALL).is_none() {
                 self.again = true;
             }
         }
@@ -194,7 +194,7 @@ impl World<'_> {
         found
     }
 
-    fn learn_targets(&mut self, threads: &[Threaded], found: &Analysis, round: usize) {
+    fn learn_targets(&mut self, threads: &[Threaded], found: &CAnalysis, round: usize) {
         for probe in &self.probes {
             let mut graph_at = probe.at;
             let threaded = &threads[probe.thread];
@@ -202,28 +202,28 @@ impl World<'_> {
                 graph_at = *settled;
             }
             let values = match (found.skipped, &found.registers[probe.thread][graph_at]) {
-                (true, _) => Values::ALL,
+                (true, _) => CValues::ALL,
                 (false, Some(known)) => analysis::value(known, &probe.expr),
                 (false, None) => continue,
             };
-            let before = self.facts.targets.get(&probe.site).cloned().unwrap_or(Values::NONE);
+            let before = self.facts.targets.get(&probe.site).cloned().unwrap_or(CValues::NONE);
             let joined = before.join(&values);
             if joined != before {
                 self.again = true;
-                let joined = if round > PATIENCE { Values::ALL } else { joined };
+                let joined = if round > PATIENCE { CValues::ALL } else { joined };
                 self.facts.targets.insert(probe.site, joined);
             }
         }
     }
 
     /// Operations that may leave their type wrap around from the next round on, if they are to.
-    fn learn_unfit(&mut self, threads: &[Threaded], found: &Analysis) {
+    fn learn_unfit(&mut self, threads: &[Threaded], found: &CAnalysis) {
         if self.options.overflow != Overflow::Wrap {
             return;
         }
         for (at, threaded) in threads.iter().enumerate() {
             for arrow in &threaded.graph.arrows {
-                let (Step::Fits(fits) | Step::Checked(_, _, fits)) = &arrow.step else { continue };
+                let (CStep::Fits(fits) | CStep::Checked(_, _, fits)) = &arrow.step else { continue };
                 let known = found.registers[at][arrow.from].as_ref();
                 let passes = !found.skipped && analysis::passes(known, &arrow.step, &found.variables);
                 if !passes && self.facts.unfit.insert(fits.site) {

@@ -5,10 +5,10 @@
 //! analysis of all threads shows that it always passes. What remains is an assumption, a property, or
 //! wraps around, as the options say.
 
-use super::graph::{Fits, Step};
+use super::graph::{CStep, Fits};
 use super::thread::Lowerer;
-use super::value::{Typed, Value, combine, constant, number};
-use super::world::Lowered;
+use super::value::{CValue, Typed, combine, constant, number};
+use super::world::CLowered;
 use crate::c::Overflow;
 use crate::c::ast::Binary;
 use crate::c::constant::wrapped;
@@ -35,28 +35,28 @@ impl Lowerer<'_, '_> {
         if self.world.options.overflow == Overflow::Wrap && self.world.facts.unfit.contains(&token) {
             return wrap(value, low, high);
         }
-        self.step_raw(Step::Fits(Fits { value: value.clone(), low, high, site: token }));
+        self.step_raw(CStep::Fits(Fits { value: value.clone(), low, high, site: token }));
         value
     }
 
     /// A value as another type's.
-    pub fn convert(&mut self, value: Typed, ty: &Type, token: u32) -> Lowered<Typed> {
+    pub fn convert(&mut self, value: Typed, ty: &Type, token: u32) -> CLowered<Typed> {
         let to = ty.plain();
         match (&*to.kind, &value.value) {
             (TypeKind::Void, _) => Ok(Typed::nothing()),
             (TypeKind::Float(_), _) => Err(self.error(token, "floating-point numbers are not read")),
-            (TypeKind::Record(_), Value::Object(_)) => Ok(Typed { ty: to, ..value }),
-            (_, Value::Object(_)) => Err(self.error(token, "a structure cannot be used as this type")),
-            (_, Value::Nothing) => Err(self.error(token, "this has no value")),
-            (TypeKind::Bool, Value::Address(_) | Value::Function(_)) => Ok(Typed::constant(1, to)),
-            (TypeKind::Bool, Value::Number(_)) if value.bounds.0 >= 0 && value.bounds.1 <= 1 => {
+            (TypeKind::Record(_), CValue::Object(_)) => Ok(Typed { ty: to, ..value }),
+            (_, CValue::Object(_)) => Err(self.error(token, "a structure cannot be used as this type")),
+            (_, CValue::Nothing) => Err(self.error(token, "this has no value")),
+            (TypeKind::Bool, CValue::Address(_) | CValue::Function(_)) => Ok(Typed::constant(1, to)),
+            (TypeKind::Bool, CValue::Number(_)) if value.bounds.0 >= 0 && value.bounds.1 <= 1 => {
                 Ok(Typed { ty: to, ..value })
             }
-            (TypeKind::Bool, Value::Number(expr)) => {
+            (TypeKind::Bool, CValue::Number(expr)) => {
                 let truth = self.truth(Cond::compare(Relation::Ne, expr.clone(), 0))?;
                 Ok(Typed::bounded(truth, to, (0, 1)))
             }
-            (TypeKind::Pointer(_), Value::Number(expr)) => {
+            (TypeKind::Pointer(_), CValue::Number(expr)) => {
                 // Through integers of another size, pointers and numbers keep their value.
                 let expr = match constant(expr) {
                     Some(known) if known < 0 => number(known + (1i128 << 64)),
@@ -64,8 +64,8 @@ impl Lowerer<'_, '_> {
                 };
                 Ok(Typed::bounded(expr, to, value.bounds))
             }
-            (_, Value::Address(_) | Value::Function(_)) => Ok(Typed { ty: to, ..value }),
-            (_, Value::Number(expr)) => {
+            (_, CValue::Address(_) | CValue::Function(_)) => Ok(Typed { ty: to, ..value }),
+            (_, CValue::Number(expr)) => {
                 let expr = expr.clone();
                 Ok(self.fitted(expr, &to, value.bounds, token))
             }
@@ -73,7 +73,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// 1 or 0 by a condition.
-    pub fn truth(&mut self, cond: Cond<RegId>) -> Lowered<Expr<RegId>> {
+    pub fn truth(&mut self, cond: Cond<RegId>) -> CLowered<Expr<RegId>> {
         if let Cond::Const(value) = cond {
             return Ok(number(i128::from(value)));
         }
@@ -81,15 +81,15 @@ impl Lowerer<'_, '_> {
         let (yes, no, end) = (self.place(), self.place(), self.place());
         self.fork(cond, yes, no);
         self.at = yes;
-        self.arrow(Step::Op(Op::Assign(register, number(1))), end);
+        self.arrow(CStep::Op(Op::Assign(register, number(1))), end);
         self.at = no;
-        self.arrow(Step::Op(Op::Assign(register, number(0))), end);
+        self.arrow(CStep::Op(Op::Assign(register, number(0))), end);
         self.at = end;
         Ok(Expr::Leaf(register))
     }
 
     /// An operation on two values that are evaluated already.
-    pub fn binary(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> Lowered<Typed> {
+    pub fn binary(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> CLowered<Typed> {
         if let Some(relation) = relation(op) {
             let cond = self.comparison(relation, a, b, token)?;
             let truth = self.truth(cond)?;
@@ -128,7 +128,13 @@ impl Lowerer<'_, '_> {
     }
 
     /// The condition that a comparison is.
-    pub fn comparison(&mut self, relation: Relation, a: Typed, b: Typed, token: u32) -> Lowered<Cond<RegId>> {
+    pub fn comparison(
+        &mut self,
+        relation: Relation,
+        a: Typed,
+        b: Typed,
+        token: u32,
+    ) -> CLowered<Cond<RegId>> {
         let pointers = a.ty.is_pointer() || b.ty.is_pointer();
         if let (true, Some(equal)) = (pointers, same_place(&a.value, &b.value)) {
             match relation {
@@ -160,7 +166,7 @@ impl Lowerer<'_, '_> {
         Ok(Cond::compare(relation, x, y))
     }
 
-    fn pointer_arithmetic(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> Lowered<Typed> {
+    fn pointer_arithmetic(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> CLowered<Typed> {
         match (op, a.ty.is_pointer(), b.ty.is_pointer()) {
             (Binary::Add, false, true) => self.pointer_arithmetic(op, b, a, token),
             (Binary::Add | Binary::Sub, true, false) => {
@@ -186,11 +192,11 @@ impl Lowerer<'_, '_> {
     }
 
     /// A pointer some elements further; inside a known object if that is where it certainly stays.
-    fn moved(&mut self, pointer: &Typed, by: &Typed, token: u32) -> Lowered<Typed> {
+    fn moved(&mut self, pointer: &Typed, by: &Typed, token: u32) -> CLowered<Typed> {
         let ty = pointer.ty.clone();
         let stride = ty.inner().map_or(Ok(1), |inner| self.cells_of(inner, token))?;
         let by = self.as_number(&by.value, token)?;
-        if let (Value::Address(inside), Some(count)) = (&pointer.value, constant(&by))
+        if let (CValue::Address(inside), Some(count)) = (&pointer.value, constant(&by))
             && let Some(start) = inside.only()
         {
             let object = &self.world.objects[inside.object];
@@ -199,7 +205,7 @@ impl Lowerer<'_, '_> {
             if let Some(to) = usize::try_from(to).ok().filter(|to| inside.within.0 <= *to && *to < high) {
                 let table = vec![(0, to)];
                 let moved = super::value::Inside { table, key: number(0), ..inside.clone() };
-                return Ok(Typed { value: Value::Address(moved), ..pointer.clone() });
+                return Ok(Typed { value: CValue::Address(moved), ..pointer.clone() });
             }
         }
         let address = self.as_number(&pointer.value, token)?;
@@ -207,7 +213,7 @@ impl Lowerer<'_, '_> {
         Ok(Typed::number(combine(Arith::Add, address, offset), ty))
     }
 
-    fn shift(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> Lowered<Typed> {
+    fn shift(&mut self, op: Binary, a: Typed, b: Typed, token: u32) -> CLowered<Typed> {
         let ty = a.ty.promoted();
         let bits = match *ty.kind {
             TypeKind::Int { bits, .. } => i128::from(bits),
@@ -228,11 +234,11 @@ impl Lowerer<'_, '_> {
         for by in 0..bits {
             let here = self.place();
             self.at = from;
-            self.arrow(Step::Op(Op::Assume(Cond::compare(Relation::Eq, y.clone(), number(by)))), here);
+            self.arrow(CStep::Op(Op::Assume(Cond::compare(Relation::Eq, y.clone(), number(by)))), here);
             self.at = here;
             let result = self.shifted_by(op, x.clone(), a.bounds, by, &ty, token);
             let result = self.as_number(&result.value, token)?;
-            self.arrow(Step::Op(Op::Assign(register, result)), next);
+            self.arrow(CStep::Op(Op::Assign(register, result)), next);
         }
         self.at = from;
         let bad = self.place();
@@ -242,7 +248,7 @@ impl Lowerer<'_, '_> {
             Cond::compare(Relation::Lt, y.clone(), 0),
             Cond::compare(Relation::Ge, y, number(bits)),
         ]);
-        self.arrow(Step::Op(Op::Assume(outside)), bad);
+        self.arrow(CStep::Op(Op::Assume(outside)), bad);
         self.at = next;
         Ok(Typed::number(Expr::Leaf(register), ty))
     }
@@ -273,7 +279,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// `-a` and `~a`.
-    pub fn negated(&mut self, a: Typed, complement: bool, token: u32) -> Lowered<Typed> {
+    pub fn negated(&mut self, a: Typed, complement: bool, token: u32) -> CLowered<Typed> {
         let ty = a.ty.promoted();
         let a = self.convert(a, &ty, token)?;
         let x = self.as_number(&a.value, token)?;
@@ -316,16 +322,16 @@ pub(super) fn relation(op: Binary) -> Option<Relation> {
 }
 
 /// Whether two pointers are equal, if that is clear.
-fn same_place(a: &Value, b: &Value) -> Option<bool> {
+fn same_place(a: &CValue, b: &CValue) -> Option<bool> {
     match (a, b) {
-        (Value::Address(a), Value::Address(b)) => match (a.only(), b.only()) {
+        (CValue::Address(a), CValue::Address(b)) => match (a.only(), b.only()) {
             (Some(x), Some(y)) => Some(a.object == b.object && x == y),
             _ if a.object != b.object => Some(false),
             _ => None,
         },
-        (Value::Function(a), Value::Function(b)) => Some(a == b),
-        (Value::Address(_) | Value::Function(_), Value::Number(expr))
-        | (Value::Number(expr), Value::Address(_) | Value::Function(_)) => {
+        (CValue::Function(a), CValue::Function(b)) => Some(a == b),
+        (CValue::Address(_) | CValue::Function(_), CValue::Number(expr))
+        | (CValue::Number(expr), CValue::Address(_) | CValue::Function(_)) => {
             (constant(expr) == Some(0)).then_some(false)
         }
         _ => None,

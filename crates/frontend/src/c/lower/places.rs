@@ -3,17 +3,17 @@
 //! Nothing below a front end knows arrays or pointers. An access whose cell is chosen by a value becomes
 //! one way per cell, and where the value may be none of those, a way to a violation.
 
-use super::graph::{At, Step};
+use super::graph::{At, CStep};
 use super::thread::Lowerer;
-use super::value::{Inside, Place, Spot, Typed, Value, combine, constant, number};
-use super::values::Values;
-use super::world::{Cell, Lowered, Probe};
+use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
+use super::values::CValues;
+use super::world::{CCell, CLowered, Probe};
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr, Failure, FailureKind, Fence, Op, RegId, Relation};
 
 /// Memory orders, as far as they differ here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum COrder {
     /// Plain, volatile, relaxed, consume, acquire.
     Plain,
     Release,
@@ -21,16 +21,16 @@ pub(super) enum Order {
 }
 
 /// The cells that an access may touch, by the value of a key.
-pub(super) struct Target {
+pub(super) struct CTarget {
     pub key: Expr<RegId>,
-    pub cells: Vec<(i128, Cell)>,
+    pub cells: Vec<(i128, CCell)>,
     /// Whether other values of the key are a violation.
     pub open: bool,
 }
 
-impl Target {
+impl CTarget {
     /// The cell, if there is no choice.
-    pub fn only(&self) -> Option<Cell> {
+    pub fn only(&self) -> Option<CCell> {
         match (self.cells.as_slice(), self.open) {
             ([(_, cell)], false) => Some(*cell),
             _ => None,
@@ -40,7 +40,7 @@ impl Target {
 
 impl Lowerer<'_, '_> {
     /// The cells of a scalar place.
-    pub fn target(&mut self, place: &Place) -> Lowered<Target> {
+    pub fn target(&mut self, place: &CPlace) -> CLowered<CTarget> {
         if !place.ty.is_scalar() {
             return Err(self.error(place.token, "a scalar is expected here"));
         }
@@ -48,9 +48,9 @@ impl Lowerer<'_, '_> {
             return Err(self.error(place.token, "floating-point numbers are not read"));
         }
         match &place.spot {
-            Spot::Inside(inside) => {
+            CSpot::Inside(inside) => {
                 let object = &self.world.objects[inside.object];
-                let cells: Vec<(i128, Cell)> = inside
+                let cells: Vec<(i128, CCell)> = inside
                     .table
                     .iter()
                     .filter_map(|(key, at)| Some((*key, *object.cells.get(*at)?)))
@@ -60,26 +60,26 @@ impl Lowerer<'_, '_> {
                         self.error(place.token, format!("this is outside the object `{}`", object.name))
                     );
                 }
-                Ok(Target { key: inside.key.clone(), cells, open: false })
+                Ok(CTarget { key: inside.key.clone(), cells, open: false })
             }
-            Spot::At(address) => self.pointed(address.clone(), place),
+            CSpot::At(address) => self.pointed(address.clone(), place),
         }
     }
 
     /// What an address points to: one cell if it is known, else those found in earlier rounds.
-    fn pointed(&mut self, address: Expr<RegId>, place: &Place) -> Lowered<Target> {
+    fn pointed(&mut self, address: Expr<RegId>, place: &CPlace) -> CLowered<CTarget> {
         if let Some(known) = constant(&address) {
             let found = self.world.at_address(known).map(|(object, at)| (&self.world.objects[object], at));
-            let cells: Vec<(i128, Cell)> = match found {
+            let cells: Vec<(i128, CCell)> = match found {
                 Some((object, at)) if self.same_size(&object.types[at], &place.ty) => {
                     vec![(known, object.cells[at])]
                 }
                 _ => Vec::new(),
             };
-            return Ok(Target { key: address, open: cells.is_empty(), cells });
+            return Ok(CTarget { key: address, open: cells.is_empty(), cells });
         }
         let site = (self.path, place.token);
-        let values = self.world.facts.targets.get(&site).cloned().unwrap_or(Values::NONE);
+        let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
         self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
         let mut cells = Vec::new();
         for object in &self.world.objects {
@@ -92,11 +92,11 @@ impl Lowerer<'_, '_> {
             }
         }
         cells.sort_by_key(|(address, _)| *address);
-        Ok(Target { key: address, cells, open: true })
+        Ok(CTarget { key: address, cells, open: true })
     }
 
     /// From here, the steps that `steps` gives for the cell touched, whichever it is.
-    pub fn access(&mut self, target: &Target, steps: &dyn Fn(Cell) -> Vec<(Step, At)>) {
+    pub fn access(&mut self, target: &CTarget, steps: &dyn Fn(CCell) -> Vec<(CStep, At)>) {
         if let Some(cell) = target.only() {
             steps(cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
             return;
@@ -106,7 +106,7 @@ impl Lowerer<'_, '_> {
             let here = self.place();
             self.at = from;
             self.arrow(
-                Step::Op(Op::Assume(Cond::compare(Relation::Eq, target.key.clone(), number(*value)))),
+                CStep::Op(Op::Assume(Cond::compare(Relation::Eq, target.key.clone(), number(*value)))),
                 here,
             );
             self.at = here;
@@ -124,34 +124,34 @@ impl Lowerer<'_, '_> {
             let others = target.cells.iter();
             let others =
                 others.map(|(value, _)| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
-            self.arrow(Step::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
+            self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
         }
     }
 
     /// The value at a place. Arrays and functions become pointers, structures stay where they are.
-    pub fn load(&mut self, place: &Place) -> Lowered<Typed> {
+    pub fn load(&mut self, place: &CPlace) -> CLowered<Typed> {
         match &*place.ty.kind {
             TypeKind::Array(inner, _) => {
                 let ty = inner.clone().pointer();
                 let value = match &place.spot {
-                    Spot::Inside(inside) => {
+                    CSpot::Inside(inside) => {
                         self.world.objects[inside.object].pointed = true;
                         let cells = self.cells_of(&place.ty, place.token)?;
                         let within = inside.only().map_or((0, usize::MAX), |start| (start, start + cells));
-                        Value::Address(Inside { within, ..inside.clone() })
+                        CValue::Address(Inside { within, ..inside.clone() })
                     }
-                    Spot::At(address) => Value::Number(address.clone()),
+                    CSpot::At(address) => CValue::Number(address.clone()),
                 };
                 return Ok(Typed { value, bounds: ty.range().unwrap_or((0, 0)), ty });
             }
             TypeKind::Record(_) => {
-                let value = Value::Object(Box::new(place.clone()));
+                let value = CValue::Object(Box::new(place.clone()));
                 return Ok(Typed { value, ty: place.ty.plain(), bounds: (0, 0) });
             }
             TypeKind::Function(_) => {
                 return match &place.spot {
-                    Spot::At(address) => Ok(Typed::number(address.clone(), place.ty.decayed())),
-                    Spot::Inside(_) => Err(self.error(place.token, "this is no function")),
+                    CSpot::At(address) => Ok(Typed::number(address.clone(), place.ty.decayed())),
+                    CSpot::Inside(_) => Err(self.error(place.token, "this is no function")),
                 };
             }
             TypeKind::Void => return Ok(Typed::nothing()),
@@ -163,23 +163,23 @@ impl Lowerer<'_, '_> {
             if let Some(value) = self.constant_cell(cell) {
                 return Ok(Typed::constant(value, ty));
             }
-            if let Cell::Register(register) = cell {
+            if let CCell::Register(register) = cell {
                 return Ok(Typed::number(Expr::Leaf(register), ty));
             }
         }
         let register = self.temporary()?;
         let next = self.place();
-        self.access(&target, &|cell| vec![(Step::Op(read(cell, register)), next)]);
+        self.access(&target, &|cell| vec![(CStep::Op(read(cell, register)), next)]);
         self.at = next;
         Ok(Typed::number(Expr::Leaf(register), ty))
     }
 
     /// What a cell holds, if that is known: here, or everywhere and always.
-    fn constant_cell(&self, cell: Cell) -> Option<i128> {
+    fn constant_cell(&self, cell: CCell) -> Option<i128> {
         if let Some(value) = self.known.get(&cell) {
             return Some(*value);
         }
-        let Cell::Memory(variable) = cell else { return None };
+        let CCell::Memory(variable) = cell else { return None };
         let shared = &self.world.variables[variable.index()];
         match self.world.facts.variables.get(&shared.address?) {
             Some(values) => values.single(),
@@ -188,38 +188,38 @@ impl Lowerer<'_, '_> {
     }
 
     /// Stores a value that fits.
-    pub fn store(&mut self, place: &Place, value: &Expr<RegId>, order: Order) -> Lowered<()> {
+    pub fn store(&mut self, place: &CPlace, value: &Expr<RegId>, order: COrder) -> CLowered<()> {
         let target = self.target(place)?;
         self.store_to(&target, value, order);
         Ok(())
     }
 
-    pub fn store_to(&mut self, target: &Target, value: &Expr<RegId>, order: Order) {
-        let in_memory = target.cells.iter().any(|(_, cell)| matches!(cell, Cell::Memory(_)));
+    pub fn store_to(&mut self, target: &CTarget, value: &Expr<RegId>, order: COrder) {
+        let in_memory = target.cells.iter().any(|(_, cell)| matches!(cell, CCell::Memory(_)));
         let ordered = in_memory && self.section == 0;
-        let exchange = order == Order::SeqCst && ordered && self.world.options.exchange_stores;
-        let release = order == Order::Release && !self.world.options.plain_release;
-        if ordered && (release || order == Order::SeqCst && !exchange) {
+        let exchange = order == COrder::SeqCst && ordered && self.world.options.exchange_stores;
+        let release = order == COrder::Release && !self.world.options.plain_release;
+        if ordered && (release || order == COrder::SeqCst && !exchange) {
             self.step(Op::Fence(Fence::Store));
         }
         let next = self.place();
         let write = |cell| {
             let op = write(cell, value.clone());
             vec![(
-                Step::Op(if exchange && matches!(op, Op::Store(..)) { Op::locked(vec![op]) } else { op }),
+                CStep::Op(if exchange && matches!(op, Op::Store(..)) { Op::locked(vec![op]) } else { op }),
                 next,
             )]
         };
         self.access(target, &write);
         self.at = next;
-        if order == Order::SeqCst && ordered && !exchange {
+        if order == COrder::SeqCst && ordered && !exchange {
             self.step(Op::Fence(Fence::Full));
         }
         self.changed(target, constant(value));
     }
 
     /// Notes that one of the cells holds something else now.
-    pub fn changed(&mut self, target: &Target, value: Option<i128>) {
+    pub fn changed(&mut self, target: &CTarget, value: Option<i128>) {
         match target.only() {
             Some(cell) => self.note(cell, value),
             None => target.cells.iter().for_each(|(_, cell)| self.note(*cell, None)),
@@ -227,11 +227,11 @@ impl Lowerer<'_, '_> {
     }
 
     /// A number for an address, so that it can be kept. Its object must be in memory for that.
-    pub fn as_number(&mut self, value: &Value, token: u32) -> Lowered<Expr<RegId>> {
+    pub fn as_number(&mut self, value: &CValue, token: u32) -> CLowered<Expr<RegId>> {
         match value {
-            Value::Number(expr) => Ok(expr.clone()),
-            Value::Function(name) => Ok(number(self.world.function_address(name))),
-            Value::Address(inside) => {
+            CValue::Number(expr) => Ok(expr.clone()),
+            CValue::Function(name) => Ok(number(self.world.function_address(name))),
+            CValue::Address(inside) => {
                 let object = &self.world.objects[inside.object];
                 let Some(base) = object.base else {
                     self.world.facts.in_memory.insert(object.key);
@@ -243,13 +243,13 @@ impl Lowerer<'_, '_> {
                 }
                 self.chosen_address(inside, base)
             }
-            Value::Object(_) => Err(self.error(token, "a structure is no number")),
-            Value::Nothing => Err(self.error(token, "this has no value")),
+            CValue::Object(_) => Err(self.error(token, "a structure is no number")),
+            CValue::Nothing => Err(self.error(token, "this has no value")),
         }
     }
 
     /// The address of a cell that a key chooses.
-    fn chosen_address(&mut self, inside: &Inside, base: i128) -> Lowered<Expr<RegId>> {
+    fn chosen_address(&mut self, inside: &Inside, base: i128) -> CLowered<Expr<RegId>> {
         let first = inside.table[0];
         let step = inside.table.get(1).map_or(1, |second| second.1 as i128 - first.1 as i128);
         let even = |(key, at): &(i128, usize)| *at as i128 == first.1 as i128 + (key - first.0) * step;
@@ -263,37 +263,37 @@ impl Lowerer<'_, '_> {
             let here = self.place();
             self.at = from;
             self.arrow(
-                Step::Op(Op::Assume(Cond::compare(Relation::Eq, inside.key.clone(), number(*key)))),
+                CStep::Op(Op::Assume(Cond::compare(Relation::Eq, inside.key.clone(), number(*key)))),
                 here,
             );
             self.at = here;
-            self.arrow(Step::Op(Op::Assign(register, number(base + *at as i128))), next);
+            self.arrow(CStep::Op(Op::Assign(register, number(base + *at as i128))), next);
         }
         self.at = next;
         Ok(Expr::Leaf(register))
     }
 
     /// The place `index` elements behind the start of an array, or of what a pointer points to.
-    pub fn element(&mut self, base: &Typed, index: &Typed, token: u32) -> Lowered<Place> {
+    pub fn element(&mut self, base: &Typed, index: &Typed, token: u32) -> CLowered<CPlace> {
         let Some(ty) = base.ty.inner().cloned() else {
             return Err(self.error(token, "this is no array or pointer"));
         };
         let stride = self.cells_of(&ty, token)?;
         let by = self.as_number(&index.value, token)?;
         match &base.value {
-            Value::Address(inside) => {
+            CValue::Address(inside) => {
                 let inside = self.shifted(inside, stride, &by, token)?;
-                Ok(Place { spot: Spot::Inside(inside), ty, token })
+                Ok(CPlace { spot: CSpot::Inside(inside), ty, token })
             }
             other => {
                 let address = self.as_number(other, token)?;
                 let offset = combine(Arith::Mul, by, number(stride as i128));
-                Ok(Place { spot: Spot::At(combine(Arith::Add, address, offset)), ty, token })
+                Ok(CPlace { spot: CSpot::At(combine(Arith::Add, address, offset)), ty, token })
             }
         }
     }
 
-    pub fn cells_of(&self, ty: &Type, token: u32) -> Lowered<usize> {
+    pub fn cells_of(&self, ty: &Type, token: u32) -> CLowered<usize> {
         let cells = self.world.unit.records.cells(ty);
         cells
             .map(|cells| cells as usize)
@@ -301,7 +301,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Some elements further inside an object; outside of it is a violation.
-    fn shifted(&mut self, inside: &Inside, stride: usize, by: &Expr<RegId>, token: u32) -> Lowered<Inside> {
+    fn shifted(&mut self, inside: &Inside, stride: usize, by: &Expr<RegId>, token: u32) -> CLowered<Inside> {
         let object = &self.world.objects[inside.object];
         let name = object.name.clone();
         let (low, high) = (inside.within.0, inside.within.1.min(object.cells.len()));
@@ -339,7 +339,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// A second index: rows of an array of arrays.
-    fn product(&mut self, inside: &Inside, stride: usize, by: &Expr<RegId>, token: u32) -> Lowered<Inside> {
+    fn product(&mut self, inside: &Inside, stride: usize, by: &Expr<RegId>, token: u32) -> CLowered<Inside> {
         let offsets: Vec<usize> = inside.table.iter().map(|(_, at)| *at).collect();
         let row = offsets.windows(2).map(|pair| pair[1].abs_diff(pair[0])).min().unwrap_or(0);
         let count = row / stride.max(1);
@@ -364,17 +364,17 @@ impl Lowerer<'_, '_> {
 }
 
 /// Reads a cell into a register.
-pub(super) fn read(cell: Cell, register: RegId) -> Op {
+pub(super) fn read(cell: CCell, register: RegId) -> Op {
     match cell {
-        Cell::Register(from) => Op::Assign(register, Expr::Leaf(from)),
-        Cell::Memory(variable) => Op::Load(register, variable),
+        CCell::Register(from) => Op::Assign(register, Expr::Leaf(from)),
+        CCell::Memory(variable) => Op::Load(register, variable),
     }
 }
 
 /// Writes a cell.
-pub(super) fn write(cell: Cell, value: Expr<RegId>) -> Op {
+pub(super) fn write(cell: CCell, value: Expr<RegId>) -> Op {
     match cell {
-        Cell::Register(to) => Op::Assign(to, value),
-        Cell::Memory(variable) => Op::Store(variable, value),
+        CCell::Register(to) => Op::Assign(to, value),
+        CCell::Memory(variable) => Op::Store(variable, value),
     }
 }

@@ -5,7 +5,7 @@
 //! thread could notice, so that threads which are started one after the other simply run from the
 //! beginning.
 
-use super::graph::{At, Graph, Step};
+use super::graph::{At, CStep, Graph};
 use program::{Expr, Int, Op, RegId, VarId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -43,7 +43,7 @@ pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], others: &BTreeSe
             let arrow = &graph.arrows[arrow];
             Some((arrow.to, now.after(&arrow.step)?))
         });
-        let mut enabled: Vec<(At, Change)> = enabled.collect();
+        let mut enabled: Vec<(At, CChange)> = enabled.collect();
         let (Some((to, change)), true) = (enabled.pop(), enabled.is_empty()) else { break };
         now.begun.at = to;
         now.begun.registers.extend(change.registers);
@@ -56,7 +56,7 @@ pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], others: &BTreeSe
 
 /// What a step changes.
 #[derive(Default)]
-struct Change {
+struct CChange {
     registers: HashMap<RegId, Int>,
     memory: HashMap<VarId, Int>,
     started: Option<(usize, Option<Int>)>,
@@ -70,9 +70,9 @@ struct Running<'g> {
 
 impl Running<'_> {
     /// Whether it is certain what a step does, or that it cannot be taken.
-    fn decides(&self, step: &Step) -> bool {
+    fn decides(&self, step: &CStep) -> bool {
         match step {
-            Step::Op(op) => {
+            CStep::Op(op) => {
                 let mut certain = true;
                 op.for_each_part(&mut |part| {
                     certain &= match part {
@@ -84,7 +84,7 @@ impl Running<'_> {
                 });
                 certain
             }
-            Step::Start(..) | Step::Begin(None) => true,
+            CStep::Start(..) | CStep::Begin(None) => true,
             _ => false,
         }
     }
@@ -95,15 +95,15 @@ impl Running<'_> {
     }
 
     /// What a step that is decided changes; nothing if it cannot be taken.
-    fn after(&self, step: &Step) -> Option<Change> {
-        let mut change = Change::default();
+    fn after(&self, step: &CStep) -> Option<CChange> {
+        let mut change = CChange::default();
         match step {
-            Step::Op(op) => {
+            CStep::Op(op) => {
                 let mut possible = true;
                 op.for_each_part(&mut |part| possible = possible && self.apply(&mut change, part).is_some());
                 possible.then_some(change)
             }
-            Step::Start(instance, argument) => {
+            CStep::Start(instance, argument) => {
                 let argument = match argument {
                     Some(argument) => Some(self.value(&change, argument)?),
                     None => None,
@@ -111,21 +111,21 @@ impl Running<'_> {
                 change.started = Some((*instance, argument));
                 Some(change)
             }
-            Step::Begin(None) => Some(change),
+            CStep::Begin(None) => Some(change),
             _ => None,
         }
     }
 
-    fn register(&self, change: &Change, register: RegId) -> Int {
+    fn register(&self, change: &CChange, register: RegId) -> Int {
         let known = change.registers.get(&register).or_else(|| self.begun.registers.get(&register));
         known.cloned().unwrap_or_default()
     }
 
-    fn value(&self, change: &Change, expr: &Expr<RegId>) -> Option<Int> {
+    fn value(&self, change: &CChange, expr: &Expr<RegId>) -> Option<Int> {
         expr.eval(&|register| self.register(change, *register)).ok()
     }
 
-    fn apply(&self, change: &mut Change, op: &Op) -> Option<()> {
+    fn apply(&self, change: &mut CChange, op: &Op) -> Option<()> {
         match op {
             Op::Assign(register, expr) => {
                 let value = self.value(change, expr)?;

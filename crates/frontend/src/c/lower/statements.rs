@@ -4,11 +4,11 @@
 //! start or await threads: those are unrolled while their condition is known.
 
 use super::assigned;
-use super::graph::{At, Step};
-use super::thread::{KnownCells, Local, Lowerer, agree, further};
-use super::value::{Inside, Place, Spot, Typed, number};
-use super::world::{Cell, Lowered};
-use crate::c::ast::{Expr, For, Stmt, StmtKind};
+use super::graph::{At, CStep};
+use super::thread::{CLocal, KnownCells, Lowerer, agree, further};
+use super::value::{CPlace, CSpot, Inside, Typed, number};
+use super::world::{CCell, CLowered};
+use crate::c::ast::{CExpr, CStmt, CStmtKind, For};
 use crate::c::limits;
 use crate::c::types::Type;
 use program::{Cond, Fence, Op, Relation};
@@ -17,24 +17,24 @@ use std::rc::Rc;
 
 /// A loop: its parts, where the condition is tested.
 struct Loop<'t> {
-    cond: Option<&'t Expr>,
-    step: Option<&'t Expr>,
-    body: &'t Stmt,
+    cond: Option<&'t CExpr>,
+    step: Option<&'t CExpr>,
+    body: &'t CStmt,
     /// `do … while`.
     last: bool,
-    whole: &'t Stmt,
+    whole: &'t CStmt,
 }
 
 impl Lowerer<'_, '_> {
     /// The statements of a function.
-    pub fn body(&mut self, statements: &[Stmt]) -> Lowered<()> {
+    pub fn body(&mut self, statements: &[CStmt]) -> CLowered<()> {
         self.scopes.push(HashMap::new());
         let done = statements.iter().try_for_each(|statement| self.statement(statement));
         self.leave_scope();
         done
     }
 
-    pub fn statement(&mut self, statement: &Stmt) -> Lowered<()> {
+    pub fn statement(&mut self, statement: &CStmt) -> CLowered<()> {
         let mark = self.in_use;
         self.span = statement.span;
         let done = self.nested(statement.token, |l| l.dispatch(statement));
@@ -42,26 +42,26 @@ impl Lowerer<'_, '_> {
         done
     }
 
-    fn dispatch(&mut self, statement: &Stmt) -> Lowered<()> {
+    fn dispatch(&mut self, statement: &CStmt) -> CLowered<()> {
         match &statement.kind {
-            StmtKind::Expr(expr) => {
+            CStmtKind::Expr(expr) => {
                 self.span = expr.span;
                 self.value(expr).map(|_| ())
             }
-            StmtKind::Empty => Ok(()),
-            StmtKind::Block(statements) => self.body(statements),
-            StmtKind::If(cond, yes, no) => self.if_else(cond, yes, no.as_deref()),
-            StmtKind::While(cond, body) => {
+            CStmtKind::Empty => Ok(()),
+            CStmtKind::Block(statements) => self.body(statements),
+            CStmtKind::If(cond, yes, no) => self.if_else(cond, yes, no.as_deref()),
+            CStmtKind::While(cond, body) => {
                 let parts = Loop { cond: Some(cond), step: None, body, last: false, whole: statement };
                 self.any_loop(&parts)
             }
-            StmtKind::DoWhile(body, cond) => {
+            CStmtKind::DoWhile(body, cond) => {
                 let parts = Loop { cond: Some(cond), step: None, body, last: true, whole: statement };
                 self.any_loop(&parts)
             }
-            StmtKind::For(parts) => self.for_loop(parts, statement),
-            StmtKind::Switch(value, body) => self.switch(value, body),
-            StmtKind::Case(_, _, inner) | StmtKind::Default(inner) => {
+            CStmtKind::For(parts) => self.for_loop(parts, statement),
+            CStmtKind::Switch(value, body) => self.switch(value, body),
+            CStmtKind::Case(_, _, inner) | CStmtKind::Default(inner) => {
                 let key = std::ptr::from_ref(statement) as usize;
                 let Some(place) = self.frame.cases.last().and_then(|cases| cases.get(&key)).copied() else {
                     return Err(self.error(statement.token, "this `case` is in no `switch`"));
@@ -70,14 +70,14 @@ impl Lowerer<'_, '_> {
                 self.known = KnownCells::new();
                 self.statement(inner)
             }
-            StmtKind::Label(name, inner) => {
+            CStmtKind::Label(name, inner) => {
                 let place = self.label(name);
                 self.join(place);
                 self.graph.labels.push((place, name.to_string()));
                 self.known = KnownCells::new();
                 self.statement(inner)
             }
-            StmtKind::Goto(name) => {
+            CStmtKind::Goto(name) => {
                 if self.section > 0 {
                     return Err(self.error(statement.token, "`goto` in an atomic section is not read"));
                 }
@@ -86,8 +86,8 @@ impl Lowerer<'_, '_> {
                 self.unreachable();
                 Ok(())
             }
-            StmtKind::Break | StmtKind::Continue => {
-                let leaves = matches!(statement.kind, StmtKind::Break);
+            CStmtKind::Break | CStmtKind::Continue => {
+                let leaves = matches!(statement.kind, CStmtKind::Break);
                 let exits = if leaves { &self.frame.breaks } else { &self.frame.continues };
                 let Some(exit) = exits.last().copied() else {
                     return Err(self.error(statement.token, "there is no loop around this"));
@@ -95,9 +95,9 @@ impl Lowerer<'_, '_> {
                 self.leave_to(exit);
                 Ok(())
             }
-            StmtKind::Return(value) => self.return_value(value.as_ref(), statement.token),
-            StmtKind::Declare(list) => list.iter().try_for_each(|declared| self.declaration(declared)),
-            StmtKind::Asm(text) => self.asm(text, statement.token),
+            CStmtKind::Return(value) => self.return_value(value.as_ref(), statement.token),
+            CStmtKind::Declare(list) => list.iter().try_for_each(|declared| self.declaration(declared)),
+            CStmtKind::Asm(text) => self.asm(text, statement.token),
         }
     }
 
@@ -111,7 +111,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// `asm` that does nothing, or that is a fence.
-    fn asm(&mut self, text: &str, token: u32) -> Lowered<()> {
+    fn asm(&mut self, text: &str, token: u32) -> CLowered<()> {
         let words: String = text.replace("\\n", " ").replace("\\t", " ").to_ascii_lowercase();
         let words = words.split([' ', ';']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         match words.as_str() {
@@ -144,14 +144,14 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn if_else(&mut self, cond: &Expr, yes: &Stmt, no: Option<&Stmt>) -> Lowered<()> {
+    fn if_else(&mut self, cond: &CExpr, yes: &CStmt, no: Option<&CStmt>) -> CLowered<()> {
         self.span = cond.span;
         let mark = self.in_use;
         let (then, otherwise) = (self.place(), self.place());
         let decided = self.branch(cond, then, otherwise)?;
         self.in_use = mark;
         let before = self.known.clone();
-        let skip = |wanted: bool, branch: &Stmt| decided == Some(!wanted) && !assigned::holds_label(branch);
+        let skip = |wanted: bool, branch: &CStmt| decided == Some(!wanted) && !assigned::holds_label(branch);
         self.at = then;
         if !skip(true, yes) {
             self.statement(yes)?;
@@ -173,7 +173,7 @@ impl Lowerer<'_, '_> {
         Ok(())
     }
 
-    fn for_loop(&mut self, parts: &For, whole: &Stmt) -> Lowered<()> {
+    fn for_loop(&mut self, parts: &For, whole: &CStmt) -> CLowered<()> {
         self.scopes.push(HashMap::new());
         let done = (|| {
             if let Some(init) = &parts.init {
@@ -186,7 +186,7 @@ impl Lowerer<'_, '_> {
         done
     }
 
-    fn any_loop(&mut self, parts: &Loop<'_>) -> Lowered<()> {
+    fn any_loop(&mut self, parts: &Loop<'_>) -> CLowered<()> {
         if self.section == 0 && assigned::handles_threads(self.world.unit, parts.whole) {
             return self.unrolled(parts);
         }
@@ -196,7 +196,7 @@ impl Lowerer<'_, '_> {
         done
     }
 
-    fn repeated(&mut self, parts: &Loop<'_>) -> Lowered<()> {
+    fn repeated(&mut self, parts: &Loop<'_>) -> CLowered<()> {
         self.forget_assigned(parts.whole);
         let head = self.place();
         self.join(head);
@@ -236,7 +236,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Tests a loop's condition: on to `body`, or to the exit.
-    fn test(&mut self, parts: &Loop<'_>, body: At, exit: usize) -> Lowered<Option<bool>> {
+    fn test(&mut self, parts: &Loop<'_>, body: At, exit: usize) -> CLowered<Option<bool>> {
         let Some(cond) = parts.cond else {
             self.join(body);
             return Ok(Some(true));
@@ -254,7 +254,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// A loop that starts or awaits threads, round by round.
-    fn unrolled(&mut self, parts: &Loop<'_>) -> Lowered<()> {
+    fn unrolled(&mut self, parts: &Loop<'_>) -> CLowered<()> {
         let exit = self.new_exit();
         let path = self.path;
         let starts = self.world.instances.len();
@@ -299,9 +299,9 @@ impl Lowerer<'_, '_> {
     }
 
     /// Forgets what a loop may change: what it assigns to by name, and what pointers lead to.
-    fn forget_assigned(&mut self, whole: &Stmt) {
+    fn forget_assigned(&mut self, whole: &CStmt) {
         let (names, mentioned) = assigned::by(self.world, whole);
-        let mut changed: HashSet<Cell> = HashSet::new();
+        let mut changed: HashSet<CCell> = HashSet::new();
         for object in self.world.objects.iter().filter(|object| object.pointed) {
             changed.extend(object.cells.iter().copied());
         }
@@ -309,7 +309,7 @@ impl Lowerer<'_, '_> {
         let whole = |ty: &Type| !ty.is_scalar();
         for name in &mentioned {
             let may_change = names.contains(name);
-            if let Some(Local::Object(object, ty)) = self.local(name)
+            if let Some(CLocal::Object(object, ty)) = self.local(name)
                 && (may_change || whole(&ty))
             {
                 changed.extend(self.world.objects[object].cells.iter().copied());
@@ -320,15 +320,15 @@ impl Lowerer<'_, '_> {
                 changed.extend(self.world.objects[*object].cells.iter().copied());
             }
         }
-        let local = |cell: &Cell| match cell {
-            Cell::Register(_) => true,
+        let local = |cell: &CCell| match cell {
+            CCell::Register(_) => true,
             // Statics of functions are not known by name here.
-            Cell::Memory(variable) => !self.world.variables[variable.index()].name.contains('.'),
+            CCell::Memory(variable) => !self.world.variables[variable.index()].name.contains('.'),
         };
         self.known.retain(|cell, _| !changed.contains(cell) && local(cell));
     }
 
-    fn switch(&mut self, value: &Expr, body: &Stmt) -> Lowered<()> {
+    fn switch(&mut self, value: &CExpr, body: &CStmt) -> CLowered<()> {
         self.span = value.span;
         let chosen = self.value(value)?;
         let chosen = self.as_number(&chosen.value, value.token)?;
@@ -349,13 +349,13 @@ impl Lowerer<'_, '_> {
                 if low == high { Cond::compare(Relation::Eq, chosen.clone(), number(low)) } else { within };
             others.push(within.clone().negate());
             if within != Cond::FALSE {
-                self.graph.arrow(from, Step::Op(Op::Assume(within)), place, self.span);
+                self.graph.arrow(from, CStep::Op(Op::Assume(within)), place, self.span);
             }
         }
         let others = Cond::and(others);
         let otherwise = self.place();
         if others != Cond::FALSE {
-            self.graph.arrow(from, Step::Op(Op::Assume(others)), otherwise, self.span);
+            self.graph.arrow(from, CStep::Op(Op::Assume(others)), otherwise, self.span);
         }
         match default {
             Some(key) => drop(places.insert(key, otherwise)),
@@ -377,7 +377,7 @@ impl Lowerer<'_, '_> {
         Ok(())
     }
 
-    fn return_value(&mut self, value: Option<&Expr>, token: u32) -> Lowered<()> {
+    fn return_value(&mut self, value: Option<&CExpr>, token: u32) -> CLowered<()> {
         if let Some(expr) = value {
             self.span = expr.span;
             let value = self.value(expr)?;
@@ -389,12 +389,12 @@ impl Lowerer<'_, '_> {
                     } else {
                         self.world.objects[object].types[0].clone()
                     };
-                    let place = Place { spot: Spot::Inside(Inside::at(object, 0)), ty, token };
+                    let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token };
                     let value = match &value.value {
-                        super::value::Value::Object(_) => value,
+                        super::value::CValue::Object(_) => value,
                         other => {
                             let number = self.as_number(other, token)?;
-                            Typed { value: super::value::Value::Number(number), ..value }
+                            Typed { value: super::value::CValue::Number(number), ..value }
                         }
                     };
                     self.assign_value(&place, value, token)?;
@@ -409,14 +409,14 @@ impl Lowerer<'_, '_> {
 }
 
 /// The cases of a `switch`, without those of inner ones.
-fn collect_cases(statement: &Stmt, cases: &mut Vec<(usize, i128, i128)>, default: &mut Option<usize>) {
+fn collect_cases(statement: &CStmt, cases: &mut Vec<(usize, i128, i128)>, default: &mut Option<usize>) {
     let mut stack = vec![statement];
     while let Some(statement) = stack.pop() {
         let key = std::ptr::from_ref(statement) as usize;
         match &statement.kind {
-            StmtKind::Switch(..) => continue,
-            StmtKind::Case(low, high, _) => cases.push((key, *low, *high)),
-            StmtKind::Default(_) => *default = Some(key),
+            CStmtKind::Switch(..) => continue,
+            CStmtKind::Case(low, high, _) => cases.push((key, *low, *high)),
+            CStmtKind::Default(_) => *default = Some(key),
             _ => {}
         }
         statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));

@@ -3,7 +3,7 @@
 //! Main then is alone: its steps are followed with values as expressions over memory, one path per
 //! branch, and a violation that a path leads to is a claim that its conditions do not all hold.
 
-use super::graph::{At, Graph, Step};
+use super::graph::{At, CStep, Graph};
 use num_traits::Zero;
 use program::{Arith, Cond, Expr, Failure, Int, Op, Place, RegId, VarId};
 use std::collections::{BTreeSet, HashMap};
@@ -14,7 +14,7 @@ const FUEL: usize = 3000;
 const WEIGHT: usize = 60;
 
 /// A violation and when it happens.
-pub(super) struct Claimed {
+pub(super) struct CClaimed {
     pub failure: Failure,
     pub when: Cond<Place>,
 }
@@ -37,7 +37,7 @@ pub(super) fn claims(
     registers: &HashMap<RegId, Int>,
     threads: &BTreeSet<usize>,
     touched: &BTreeSet<VarId>,
-) -> Option<Vec<Claimed>> {
+) -> Option<Vec<CClaimed>> {
     let known = registers.iter().map(|(register, value)| (*register, Expr::Const(value.clone())));
     let first = Path {
         at,
@@ -54,7 +54,7 @@ pub(super) fn claims(
             if path.joined != *threads || path.when.iter().any(divides) {
                 return None;
             }
-            found.push(Claimed { failure: failure.clone(), when: Cond::and(path.when) });
+            found.push(CClaimed { failure: failure.clone(), when: Cond::and(path.when) });
             continue;
         }
         for &arrow in leaving[path.at].iter().rev() {
@@ -70,13 +70,13 @@ pub(super) fn claims(
 }
 
 /// Takes a step: whether it is possible; nothing if it cannot be followed.
-fn follow(path: &mut Path, step: &Step, mine: &dyn Fn(VarId) -> bool) -> Option<bool> {
+fn follow(path: &mut Path, step: &CStep, mine: &dyn Fn(VarId) -> bool) -> Option<bool> {
     match step {
-        Step::Join(instance) => {
+        CStep::Join(instance) => {
             path.joined.insert(*instance);
             Some(true)
         }
-        Step::Op(op) => {
+        CStep::Op(op) => {
             let (mut possible, mut known) = (true, true);
             op.for_each_part(&mut |part| {
                 if possible && known {

@@ -2,17 +2,17 @@
 //! step or waits for one. A condition variable may wake up at any time, so waiting for one only lets go
 //! of the mutex and takes it again, and signals do nothing.
 
-use super::graph::{At, Step};
-use super::places::{Target, read, write};
+use super::graph::{At, CStep};
+use super::places::{CTarget, read, write};
 use super::thread::Lowerer;
-use super::value::{Inside, Place, Spot, Typed, combine, number};
-use super::world::{Cell, Lowered};
-use crate::c::ast::Expr;
+use super::value::{CPlace, CSpot, Inside, Typed, combine, number};
+use super::world::{CCell, CLowered};
+use crate::c::ast::CExpr;
 use crate::c::types::Type;
 use program::{Arith, Cond, Expr as Over, Failure, FailureKind, Op, RegId, Relation};
 
 /// One way through an operation: what the old value must be, what is written, where it leads.
-struct Way {
+struct CWay {
     cond: Cond<RegId>,
     new: Option<Over<RegId>>,
     to: At,
@@ -20,7 +20,7 @@ struct Way {
 
 impl Lowerer<'_, '_> {
     /// An operation on something that threads synchronise by; nothing for other names.
-    pub fn synchronise(&mut self, name: &str, arguments: &[Expr], token: u32) -> Lowered<Option<Typed>> {
+    pub fn synchronise(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
         let Some(first) = arguments.first() else { return Ok(None) };
         match name {
             "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => self.lock(first)?,
@@ -29,7 +29,7 @@ impl Lowerer<'_, '_> {
             "mtx_trylock" => return self.try_lock(first, 1).map(Some),
             "pthread_mutex_init" | "pthread_spin_init" | "pthread_rwlock_init" | "mtx_init" => {
                 let place = self.synchroniser(first)?;
-                self.store(&place, &number(0), super::places::Order::Plain)?;
+                self.store(&place, &number(0), super::places::COrder::Plain)?;
             }
             "pthread_cond_wait" | "cnd_wait" if arguments.len() == 2 => {
                 self.unlock(&arguments[1])?;
@@ -49,7 +49,7 @@ impl Lowerer<'_, '_> {
                 let value = self.value(&arguments[2])?;
                 let value = self.convert(value, &Type::int(), token)?;
                 let value = self.as_number(&value.value, token)?;
-                self.store(&place, &value, super::places::Order::Plain)?;
+                self.store(&place, &value, super::places::COrder::Plain)?;
             }
             "sem_wait" => self.semaphore(first, -1)?,
             "sem_post" => self.semaphore(first, 1)?,
@@ -62,37 +62,37 @@ impl Lowerer<'_, '_> {
         Ok(Some(Typed::constant(0, Type::int())))
     }
 
-    fn synchroniser(&mut self, argument: &Expr) -> Lowered<Place> {
+    fn synchroniser(&mut self, argument: &CExpr) -> CLowered<CPlace> {
         let pointer = self.value(argument)?;
         let place = self.pointee(pointer, argument.token)?;
         let place = if place.ty.is_scalar() { place } else { self.first_cell(place, argument.token)? };
-        Ok(Place { ty: place.ty.plain(), ..place })
+        Ok(CPlace { ty: place.ty.plain(), ..place })
     }
 
     /// Reads the old value and goes one of the ways that it allows, all in one locked step.
-    fn locked(&mut self, target: &Target, old: RegId, ways: &[Way]) {
+    fn locked(&mut self, target: &CTarget, old: RegId, ways: &[CWay]) {
         let plain = self.section > 0;
         if plain {
             let next = self.place();
-            self.access(target, &|cell| vec![(Step::Op(read(cell, old)), next)]);
+            self.access(target, &|cell| vec![(CStep::Op(read(cell, old)), next)]);
             for way in ways {
                 let chosen = self.place();
                 self.at = next;
-                self.arrow(Step::Op(Op::Assume(way.cond.clone())), chosen);
+                self.arrow(CStep::Op(Op::Assume(way.cond.clone())), chosen);
                 self.at = chosen;
                 match &way.new {
                     Some(new) => {
-                        self.access(target, &|cell| vec![(Step::Op(write(cell, new.clone())), way.to)])
+                        self.access(target, &|cell| vec![(CStep::Op(write(cell, new.clone())), way.to)])
                     }
-                    None => self.arrow(Step::Op(Op::Skip), way.to),
+                    None => self.arrow(CStep::Op(Op::Skip), way.to),
                 }
             }
         } else {
-            self.access(target, &|cell: Cell| {
-                let step = |way: &Way| {
+            self.access(target, &|cell: CCell| {
+                let step = |way: &CWay| {
                     let mut parts = vec![read(cell, old), Op::Assume(way.cond.clone())];
                     parts.extend(way.new.clone().map(|new| write(cell, new)));
-                    (Step::Op(Op::locked(parts)), way.to)
+                    (CStep::Op(Op::locked(parts)), way.to)
                 };
                 ways.iter().map(step).collect()
             });
@@ -104,11 +104,11 @@ impl Lowerer<'_, '_> {
     /// be compared as unsigned numbers, a mask says how wide they are.
     pub fn keep_extreme(
         &mut self,
-        place: &Place,
+        place: &CPlace,
         by: &Over<RegId>,
         larger: bool,
         mask: Option<i128>,
-    ) -> Lowered<Typed> {
+    ) -> CLowered<Typed> {
         let (target, old, next) = (self.target(place)?, self.temporary()?, self.place());
         let relation = if larger { Relation::Lt } else { Relation::Gt };
         let unsigned = |value: Over<RegId>| match mask {
@@ -117,20 +117,20 @@ impl Lowerer<'_, '_> {
         };
         let changes = Cond::compare(relation, unsigned(Over::Leaf(old)), unsigned(by.clone()));
         let ways = [
-            Way { cond: changes.clone(), new: Some(by.clone()), to: next },
-            Way { cond: changes.negate(), new: None, to: next },
+            CWay { cond: changes.clone(), new: Some(by.clone()), to: next },
+            CWay { cond: changes.negate(), new: None, to: next },
         ];
         self.locked(&target, old, &ways);
         self.at = next;
         Ok(Typed::number(Over::Leaf(old), place.ty.plain()))
     }
 
-    fn lock(&mut self, argument: &Expr) -> Lowered<()> {
+    fn lock(&mut self, argument: &CExpr) -> CLowered<()> {
         let place = self.synchroniser(argument)?;
         let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
         let free = Cond::compare(Relation::Eq, old, 0);
         let mine = number(self.thread as i128 + 1);
-        self.locked(&target, old, &[Way { cond: free, new: Some(mine), to: next }]);
+        self.locked(&target, old, &[CWay { cond: free, new: Some(mine), to: next }]);
         self.at = next;
         Ok(())
     }
@@ -142,29 +142,29 @@ impl Lowerer<'_, '_> {
         bad
     }
 
-    fn unlock(&mut self, argument: &Expr) -> Lowered<()> {
+    fn unlock(&mut self, argument: &CExpr) -> CLowered<()> {
         let place = self.synchroniser(argument)?;
         let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
         let mine = Cond::compare(Relation::Eq, old, number(self.thread as i128 + 1));
         let bad = self.bad("a lock is released that this thread does not hold");
         let ways = [
-            Way { cond: mine.clone(), new: Some(number(0)), to: next },
-            Way { cond: mine.negate(), new: None, to: bad },
+            CWay { cond: mine.clone(), new: Some(number(0)), to: next },
+            CWay { cond: mine.negate(), new: None, to: bad },
         ];
         self.locked(&target, old, &ways);
         self.at = next;
         Ok(())
     }
 
-    fn try_lock(&mut self, argument: &Expr, busy: i128) -> Lowered<Typed> {
+    fn try_lock(&mut self, argument: &CExpr, busy: i128) -> CLowered<Typed> {
         let place = self.synchroniser(argument)?;
         let (target, old) = (self.target(&place)?, self.temporary()?);
         let (got, not, result) = (self.place(), self.place(), self.temporary()?);
         let free = Cond::compare(Relation::Eq, old, 0);
         let mine = number(self.thread as i128 + 1);
         let ways = [
-            Way { cond: free.clone(), new: Some(mine), to: got },
-            Way { cond: free.negate(), new: None, to: not },
+            CWay { cond: free.clone(), new: Some(mine), to: got },
+            CWay { cond: free.negate(), new: None, to: not },
         ];
         self.locked(&target, old, &ways);
         self.either_of(&[(got, 0), (not, busy)], result);
@@ -175,28 +175,28 @@ impl Lowerer<'_, '_> {
         let end = self.place();
         for (from, value) in ways {
             self.at = *from;
-            self.arrow(Step::Op(Op::Assign(result, number(*value))), end);
+            self.arrow(CStep::Op(Op::Assign(result, number(*value))), end);
         }
         self.at = end;
     }
 
-    fn either(&mut self, a: i128, b: i128) -> Lowered<Typed> {
+    fn either(&mut self, a: i128, b: i128) -> CLowered<Typed> {
         let (x, y, result) = (self.place(), self.place(), self.temporary()?);
-        self.arrow(Step::Op(Op::Skip), x);
-        self.arrow(Step::Op(Op::Skip), y);
+        self.arrow(CStep::Op(Op::Skip), x);
+        self.arrow(CStep::Op(Op::Skip), y);
         self.either_of(&[(x, a), (y, b)], result);
         Ok(Typed::bounded(Over::Leaf(result), Type::int(), (a.min(b), a.max(b))))
     }
 
     /// Readers are counted, a writer is -1.
-    fn read_write_lock(&mut self, argument: &Expr, writes: bool) -> Lowered<()> {
+    fn read_write_lock(&mut self, argument: &CExpr, writes: bool) -> CLowered<()> {
         let place = self.synchroniser(argument)?;
         let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
         let way = match writes {
-            true => Way { cond: Cond::compare(Relation::Eq, old, 0), new: Some(number(-1)), to: next },
+            true => CWay { cond: Cond::compare(Relation::Eq, old, 0), new: Some(number(-1)), to: next },
             false => {
                 let more = combine(Arith::Add, Over::Leaf(old), number(1));
-                Way { cond: Cond::compare(Relation::Ge, old, 0), new: Some(more), to: next }
+                CWay { cond: Cond::compare(Relation::Ge, old, 0), new: Some(more), to: next }
             }
         };
         self.locked(&target, old, &[way]);
@@ -204,61 +204,61 @@ impl Lowerer<'_, '_> {
         Ok(())
     }
 
-    fn read_write_unlock(&mut self, argument: &Expr) -> Lowered<()> {
+    fn read_write_unlock(&mut self, argument: &CExpr) -> CLowered<()> {
         let place = self.synchroniser(argument)?;
         let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
         let bad = self.bad("a lock is released that nobody holds");
         let less = combine(Arith::Sub, Over::Leaf(old), number(1));
         let ways = [
-            Way { cond: Cond::compare(Relation::Eq, old, number(-1)), new: Some(number(0)), to: next },
-            Way { cond: Cond::compare(Relation::Gt, old, 0), new: Some(less), to: next },
-            Way { cond: Cond::compare(Relation::Eq, old, 0), new: None, to: bad },
+            CWay { cond: Cond::compare(Relation::Eq, old, number(-1)), new: Some(number(0)), to: next },
+            CWay { cond: Cond::compare(Relation::Gt, old, 0), new: Some(less), to: next },
+            CWay { cond: Cond::compare(Relation::Eq, old, 0), new: None, to: bad },
         ];
         self.locked(&target, old, &ways);
         self.at = next;
         Ok(())
     }
 
-    fn semaphore(&mut self, argument: &Expr, by: i128) -> Lowered<()> {
+    fn semaphore(&mut self, argument: &CExpr, by: i128) -> CLowered<()> {
         let place = self.synchroniser(argument)?;
         let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
         let new = combine(Arith::Add, Over::Leaf(old), number(by));
         let cond = if by < 0 { Cond::compare(Relation::Gt, old, 0) } else { Cond::TRUE };
-        self.locked(&target, old, &[Way { cond, new: Some(new), to: next }]);
+        self.locked(&target, old, &[CWay { cond, new: Some(new), to: next }]);
         self.at = next;
         Ok(())
     }
 
     /// How many wait, how many there must be, and which round it is.
-    fn barrier_cells(&mut self, argument: &Expr) -> Lowered<[Place; 3]> {
+    fn barrier_cells(&mut self, argument: &CExpr) -> CLowered<[CPlace; 3]> {
         let pointer = self.value(argument)?;
         let place = self.pointee(pointer, argument.token)?;
-        let Spot::Inside(inside) = place.spot else {
+        let CSpot::Inside(inside) = place.spot else {
             return Err(self.error(argument.token, "this barrier must be known"));
         };
         if self.world.objects[inside.object].cells.len() < 3 {
             return Err(self.error(argument.token, "this is no barrier of <pthread.h>"));
         }
-        let part = |at: usize, inside: &Inside| Place {
-            spot: Spot::Inside(inside.plus(at)),
+        let part = |at: usize, inside: &Inside| CPlace {
+            spot: CSpot::Inside(inside.plus(at)),
             ty: Type::integer(64, true),
             token: argument.token,
         };
         Ok([part(0, &inside), part(1, &inside), part(2, &inside)])
     }
 
-    fn barrier_init(&mut self, barrier: &Expr, count: &Expr, token: u32) -> Lowered<()> {
+    fn barrier_init(&mut self, barrier: &CExpr, count: &CExpr, token: u32) -> CLowered<()> {
         let cells = self.barrier_cells(barrier)?;
         let count = self.value(count)?;
         let count = self.as_number(&count.value, token)?;
         for (cell, value) in cells.iter().zip([number(0), count, number(0)]) {
-            self.store(cell, &value, super::places::Order::Plain)?;
+            self.store(cell, &value, super::places::COrder::Plain)?;
         }
         Ok(())
     }
 
     /// The last one to come opens the barrier by starting the next round.
-    fn barrier_wait(&mut self, barrier: &Expr, token: u32) -> Lowered<Typed> {
+    fn barrier_wait(&mut self, barrier: &CExpr, token: u32) -> CLowered<Typed> {
         if self.section > 0 {
             return Err(self.error(token, "a barrier cannot be waited for in an atomic section"));
         }
@@ -266,7 +266,7 @@ impl Lowerer<'_, '_> {
         let mut variables = Vec::new();
         for cell in &cells {
             match self.target(cell)?.only() {
-                Some(Cell::Memory(variable)) => variables.push(variable),
+                Some(CCell::Memory(variable)) => variables.push(variable),
                 _ => return Err(self.error(token, "this barrier must be known, and in memory")),
             }
         }
@@ -284,13 +284,13 @@ impl Lowerer<'_, '_> {
             Op::Store(waiting, number(0)),
             Op::Store(round, plus(r)),
         ]);
-        self.arrow(Step::Op(Op::locked(opens)), last);
+        self.arrow(CStep::Op(Op::locked(opens)), last);
         let mut waits = start();
         waits.extend([Op::Assume(Cond::compare(Relation::Lt, plus(w), s)), Op::Store(waiting, plus(w))]);
-        self.arrow(Step::Op(Op::locked(waits)), others);
+        self.arrow(CStep::Op(Op::locked(waits)), others);
         self.at = others;
         let opened = vec![Op::Load(w, round), Op::Assume(Cond::compare(Relation::Ne, w, r))];
-        self.arrow(Step::Op(Op::locked(opened)), open);
+        self.arrow(CStep::Op(Op::locked(opened)), open);
         self.either_of(&[(last, -1), (open, 0)], result);
         Ok(Typed::bounded(Over::Leaf(result), Type::int(), (-1, 0)))
     }

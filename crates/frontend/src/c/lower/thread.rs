@@ -1,10 +1,11 @@
 //! The state of lowering one thread: where we are, what names mean, what is known.
 
-use super::graph::{At, Graph, Step};
+use super::graph::{At, CStep, Graph};
+use super::library::WRITTEN_FIRST;
 use super::value::{Typed, number};
-use super::world::{Cell, Key, Lowered, Object, Threaded, World};
+use super::world::{CCell, CKey, CLowered, Object, Threaded, World};
 use crate::Diagnostic;
-use crate::c::ast::Function;
+use crate::c::ast::CFunction;
 use crate::c::limits;
 use crate::c::types::Type;
 use program::{Cond, Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span};
@@ -14,25 +15,25 @@ use std::rc::Rc;
 
 /// What a local name stands for.
 #[derive(Clone)]
-pub(super) enum Local {
+pub(super) enum CLocal {
     Object(usize, Type),
     /// A value that does not change while the name is seen.
     Same(Typed),
 }
 
 /// What is known of cells at a place.
-pub(super) type KnownCells = HashMap<Cell, i128>;
+pub(super) type KnownCells = HashMap<CCell, i128>;
 
 /// A place that jumps lead to; what is known there is what all of them agree on.
-pub(super) struct Exit {
+pub(super) struct CExit {
     pub at: At,
     known: Option<KnownCells>,
     pub section: usize,
 }
 
 /// The function we are in.
-pub(super) struct Frame {
-    pub function: Rc<Function>,
+pub(super) struct CFrame {
+    pub function: Rc<CFunction>,
     /// Where `return` leads and the cells that take the value.
     pub exit: usize,
     pub result: Option<usize>,
@@ -52,9 +53,9 @@ pub(super) struct Lowerer<'w, 'u> {
     pub span: Span,
     pub thread: usize,
     pub known: KnownCells,
-    pub scopes: Vec<HashMap<Rc<str>, Local>>,
-    pub frame: Frame,
-    pub exits: Vec<Exit>,
+    pub scopes: Vec<HashMap<Rc<str>, CLocal>>,
+    pub frame: CFrame,
+    pub exits: Vec<CExit>,
     /// How many atomic sections we are in.
     pub section: usize,
     /// The calls and rounds of unrolled loops that lead here.
@@ -82,12 +83,12 @@ pub(super) fn further(path: u64, by: impl Hash) -> u64 {
 }
 
 impl<'w, 'u> Lowerer<'w, 'u> {
-    pub fn new(world: &'w mut World<'u>, thread: usize, function: Rc<Function>, shared: bool) -> Self {
+    pub fn new(world: &'w mut World<'u>, thread: usize, function: Rc<CFunction>, shared: bool) -> Self {
         let mut graph = Graph::default();
         let (at, end) = (graph.place(), graph.place());
         let assigned = super::assigned::of(world, &function);
-        let exits = vec![Exit { at: end, known: None, section: 0 }];
-        let frame = Frame {
+        let exits = vec![CExit { at: end, known: None, section: 0 }];
+        let frame = CFrame {
             function,
             exit: 0,
             result: None,
@@ -122,7 +123,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     }
 
     /// Lowers the whole thread.
-    pub fn whole(mut self) -> Lowered<Threaded> {
+    pub fn whole(mut self) -> CLowered<Threaded> {
         let function = Rc::clone(&self.frame.function);
         let entry = self.at;
         let result = self.temporary()?;
@@ -131,7 +132,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         let object = Object {
             key: (key, 0, 0),
             name: "result".to_string(),
-            cells: vec![Cell::Register(result)],
+            cells: vec![CCell::Register(result)],
             types: vec![kind],
             base: None,
             pointed: false,
@@ -147,7 +148,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         self.leave_to(exit);
         self.arrive(exit);
         if self.thread > 0 {
-            self.step_raw(Step::End(Expr::Leaf(result)));
+            self.step_raw(CStep::End(Expr::Leaf(result)));
         }
         self.graph.settle();
         let settled = (0..self.graph.places()).map(|at| self.graph.find(at)).collect();
@@ -159,7 +160,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     fn initialise_memory(&mut self) {
         for object in &self.world.objects {
             for cell in &object.cells {
-                if let Cell::Memory(variable) = cell {
+                if let CCell::Memory(variable) = cell {
                     self.known.insert(*cell, self.world.variables[variable.index()].initial);
                 }
             }
@@ -171,7 +172,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     }
 
     /// Runs `inner` one level deeper, or says that this is too deep or too much.
-    pub fn nested<T>(&mut self, token: u32, inner: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+    pub fn nested<T>(&mut self, token: u32, inner: impl FnOnce(&mut Self) -> CLowered<T>) -> CLowered<T> {
         if self.depth >= limits::DEPTH {
             return Err(self.error(token, "this is nested too deeply once functions are inlined"));
         }
@@ -190,18 +191,18 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         self.graph.place()
     }
 
-    pub fn arrow(&mut self, step: Step, to: At) {
+    pub fn arrow(&mut self, step: CStep, to: At) {
         self.graph.arrow(self.at, step, to, self.span);
     }
 
-    pub fn step_raw(&mut self, step: Step) {
+    pub fn step_raw(&mut self, step: CStep) {
         let to = self.place();
         self.arrow(step, to);
         self.at = to;
     }
 
     pub fn step(&mut self, op: Op) {
-        self.step_raw(Step::Op(op));
+        self.step_raw(CStep::Op(op));
     }
 
     /// Says that here is that place.
@@ -217,13 +218,13 @@ impl<'w, 'u> Lowerer<'w, 'u> {
 
     /// Never goes on: blocked, which is not the same as having ended.
     pub fn block_here(&mut self) {
-        self.arrow(Step::Op(Op::Assume(Cond::FALSE)), self.at);
+        self.arrow(CStep::Op(Op::Assume(Cond::FALSE)), self.at);
         self.unreachable();
     }
 
     pub fn new_exit(&mut self) -> usize {
         let at = self.place();
-        self.exits.push(Exit { at, known: None, section: self.section });
+        self.exits.push(CExit { at, known: None, section: self.section });
         self.exits.len() - 1
     }
 
@@ -258,8 +259,8 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             return Some(value);
         }
         let negated = cond.clone().negate();
-        self.arrow(Step::Op(Op::Assume(cond)), yes);
-        self.arrow(Step::Op(Op::Assume(negated)), no);
+        self.arrow(CStep::Op(Op::Assume(cond)), yes);
+        self.arrow(CStep::Op(Op::Assume(negated)), no);
         None
     }
 
@@ -278,11 +279,11 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     pub fn fail(&mut self, kind: FailureKind) {
         let bad = self.place();
         self.graph.failures.insert(bad, Failure { kind, span: self.span });
-        self.arrow(Step::Op(Op::Skip), bad);
+        self.arrow(CStep::Op(Op::Skip), bad);
         self.unreachable();
     }
 
-    fn register(&mut self, name: &str) -> Lowered<RegId> {
+    fn register(&mut self, name: &str) -> CLowered<RegId> {
         if self.graph.registers.len() >= limits::REGISTERS {
             return Err(self.error(self.frame.function.token, "a thread needs too many registers"));
         }
@@ -294,19 +295,19 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     }
 
     /// A register until the end of the statement.
-    pub fn temporary(&mut self) -> Lowered<RegId> {
+    pub fn temporary(&mut self) -> CLowered<RegId> {
         if self.in_use == self.temporaries.len() {
             let register = self.register("tmp")?;
             self.temporaries.push(register);
         }
         let register = self.temporaries[self.in_use];
         self.in_use += 1;
-        self.known.remove(&Cell::Register(register));
+        self.known.remove(&CCell::Register(register));
         Ok(register)
     }
 
     /// Puts a value into a register that keeps it until the end of the statement.
-    pub fn kept(&mut self, expr: Expr<RegId>) -> Lowered<Expr<RegId>> {
+    pub fn kept(&mut self, expr: Expr<RegId>) -> CLowered<Expr<RegId>> {
         if expr.as_const().is_some() {
             return Ok(expr);
         }
@@ -316,9 +317,9 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     }
 
     /// Notes what a cell holds now.
-    pub fn note(&mut self, cell: Cell, value: Option<i128>) {
+    pub fn note(&mut self, cell: CCell, value: Option<i128>) {
         match value {
-            Some(value) if matches!(cell, Cell::Register(_)) || !self.shared => {
+            Some(value) if matches!(cell, CCell::Register(_)) || !self.shared => {
                 self.known.insert(cell, value)
             }
             _ => self.known.remove(&cell),
@@ -327,7 +328,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
 
     /// What a register holds, if that is known.
     pub fn read_register(&self, register: RegId) -> Expr<RegId> {
-        match self.known.get(&Cell::Register(register)) {
+        match self.known.get(&CCell::Register(register)) {
             Some(value) => number(*value),
             None => Expr::Leaf(register),
         }
@@ -336,12 +337,12 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     /// Other threads may run from now on.
     pub fn becomes_shared(&mut self) {
         self.shared = true;
-        self.known.retain(|cell, _| matches!(cell, Cell::Register(_)));
+        self.known.retain(|cell, _| matches!(cell, CCell::Register(_)));
     }
 
     /// A local object: in registers, or in memory if somebody needs its address.
-    pub fn local_object(&mut self, name: &str, ty: &Type, token: u32) -> Lowered<usize> {
-        let key: Key = (self.path, token, 0);
+    pub fn local_object(&mut self, name: &str, ty: &Type, token: u32) -> CLowered<usize> {
+        let key: CKey = (self.path, token, 0);
         if self.world.facts.in_memory.contains(&key) {
             let full = format!("{}.{name}", self.thread_name());
             return self.world.memory_object(key, &full, ty, self.span, token);
@@ -350,12 +351,12 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         let reused = self.free.get_mut(&token).and_then(Vec::pop).filter(|free| free.len() == types.len());
         let registers = match reused {
             Some(registers) => registers,
-            None => names.iter().map(|name| self.register(name)).collect::<Lowered<Vec<_>>>()?,
+            None => names.iter().map(|name| self.register(name)).collect::<CLowered<Vec<_>>>()?,
         };
         for register in &registers {
-            self.known.remove(&Cell::Register(*register));
+            self.known.remove(&CCell::Register(*register));
         }
-        let cells = registers.into_iter().map(Cell::Register).collect();
+        let cells = registers.into_iter().map(CCell::Register).collect();
         let object = Object { key, name: name.to_string(), cells, types, base: None, pointed: false };
         Ok(self.world.object(object))
     }
@@ -363,10 +364,13 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     /// An object that was just declared without a value may hold anything.
     pub fn leave_open(&mut self, object: usize) {
         let object = &self.world.objects[object];
-        let cells: Vec<(Cell, Option<(i128, i128)>)> =
+        let cells: Vec<(CCell, Option<(i128, i128)>)> =
             object.cells.iter().copied().zip(object.types.iter().map(Type::range)).collect();
+        if cells.iter().any(|(cell, _)| !matches!(cell, CCell::Register(_))) {
+            self.world.assumed.insert(self.span, WRITTEN_FIRST);
+        }
         for (cell, range) in cells {
-            if let (Cell::Register(register), Some((low, high))) = (cell, range) {
+            if let (CCell::Register(register), Some((low, high))) = (cell, range) {
                 self.step(Op::Havoc(register, Domain::Range(Int::from(low), Int::from(high))));
             }
             self.note(cell, None);
@@ -383,14 +387,14 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     pub fn leave_scope(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
         for local in scope.into_values() {
-            let Local::Object(object, _) = local else { continue };
+            let CLocal::Object(object, _) = local else { continue };
             let object = &self.world.objects[object];
             let registers: Vec<RegId> = object
                 .cells
                 .iter()
                 .filter_map(|cell| match cell {
-                    Cell::Register(register) => Some(*register),
-                    Cell::Memory(_) => None,
+                    CCell::Register(register) => Some(*register),
+                    CCell::Memory(_) => None,
                 })
                 .collect();
             if !registers.is_empty() && object.key.1 > 0 {

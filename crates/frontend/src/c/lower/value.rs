@@ -39,36 +39,36 @@ impl Inside {
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum CValue {
     /// A number, or an address that is one.
     Number(Expr<RegId>),
     /// The address of a place inside an object that is known.
     Address(Inside),
     Function(Rc<str>),
     /// A structure, by where it is.
-    Object(Box<Place>),
+    Object(Box<CPlace>),
     Nothing,
 }
 
 /// A value with its type and the least and greatest number it can be.
 #[derive(Clone, Debug)]
 pub(super) struct Typed {
-    pub value: Value,
+    pub value: CValue,
     pub ty: Type,
     pub bounds: (i128, i128),
 }
 
 /// What can be assigned to: a place inside a known object, or what an address points to.
 #[derive(Clone, Debug)]
-pub(super) enum Spot {
+pub(super) enum CSpot {
     Inside(Inside),
     At(Expr<RegId>),
 }
 
 /// Something that can be loaded or stored, with its type.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub spot: Spot,
+pub(super) struct CPlace {
+    pub spot: CSpot,
     pub ty: Type,
     /// For messages, and to remember what pointers point to.
     pub token: u32,
@@ -85,18 +85,18 @@ pub(super) fn number(value: i128) -> Expr<RegId> {
 
 impl Typed {
     pub fn constant(value: i128, ty: Type) -> Typed {
-        Typed { value: Value::Number(number(value)), ty, bounds: (value, value) }
+        Typed { value: CValue::Number(number(value)), ty, bounds: (value, value) }
     }
 
     pub fn number(expr: Expr<RegId>, ty: Type) -> Typed {
         let all = ty.range().unwrap_or((i128::MIN, i128::MAX));
         let bounds = constant(&expr).map_or(all, |value| (value, value));
-        Typed { value: Value::Number(expr), ty, bounds }
+        Typed { value: CValue::Number(expr), ty, bounds }
     }
 
     pub fn bounded(expr: Expr<RegId>, ty: Type, bounds: (i128, i128)) -> Typed {
         let bounds = constant(&expr).map_or(bounds, |value| (value, value));
-        Typed { value: Value::Number(expr), ty, bounds }
+        Typed { value: CValue::Number(expr), ty, bounds }
     }
 
     /// A truth value.
@@ -105,13 +105,13 @@ impl Typed {
     }
 
     pub fn nothing() -> Typed {
-        Typed { value: Value::Nothing, ty: Type::void(), bounds: (0, 0) }
+        Typed { value: CValue::Nothing, ty: Type::void(), bounds: (0, 0) }
     }
 
     /// The number it is, if it is a constant one.
     pub fn as_constant(&self) -> Option<i128> {
         match &self.value {
-            Value::Number(expr) => constant(expr),
+            CValue::Number(expr) => constant(expr),
             _ => None,
         }
     }
@@ -132,12 +132,12 @@ pub(super) fn combine(op: Arith, a: Expr<RegId>, b: Expr<RegId>) -> Expr<RegId> 
 
 impl World<'_> {
     /// Whether a value is a constant that every thread understands.
-    pub fn is_shareable(&self, value: &Value) -> bool {
+    pub fn is_shareable(&self, value: &CValue) -> bool {
         match value {
-            Value::Number(expr) => constant(expr).is_some(),
-            Value::Address(inside) => inside.only().is_some() && self.objects[inside.object].base.is_some(),
-            Value::Function(_) => true,
-            Value::Object(_) | Value::Nothing => false,
+            CValue::Number(expr) => constant(expr).is_some(),
+            CValue::Address(inside) => inside.only().is_some() && self.objects[inside.object].base.is_some(),
+            CValue::Function(_) => true,
+            CValue::Object(_) | CValue::Nothing => false,
         }
     }
 }

@@ -11,7 +11,7 @@ const FIRST_ADDRESS: i128 = 1000;
 
 /// Values that an integer may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Values {
+pub(super) enum CValues {
     /// Nothing gets here.
     None,
     /// These, in order; at least one.
@@ -23,50 +23,50 @@ pub(super) enum Values {
 const LEAST: i128 = i128::MIN;
 const MOST: i128 = i128::MAX;
 
-impl Values {
-    pub const NONE: Values = Values::None;
-    pub const ALL: Values = Values::Range(LEAST, MOST);
+impl CValues {
+    pub const NONE: CValues = CValues::None;
+    pub const ALL: CValues = CValues::Range(LEAST, MOST);
 
-    pub fn only(value: i128) -> Values {
-        Values::List(Rc::from([value]))
+    pub fn only(value: i128) -> CValues {
+        CValues::List(Rc::from([value]))
     }
 
-    fn list(list: Vec<i128>) -> Values {
-        if list.is_empty() { Values::None } else { Values::List(list.into()) }
+    fn list(list: Vec<i128>) -> CValues {
+        if list.is_empty() { CValues::None } else { CValues::List(list.into()) }
     }
 
-    pub fn range(low: i128, high: i128) -> Values {
+    pub fn range(low: i128, high: i128) -> CValues {
         match high.checked_sub(low) {
-            Some(width) if width < 0 => Values::NONE,
-            Some(width) if (width as usize) < 4 => Values::list((low..=high).collect()),
-            _ => Values::Range(low, high),
+            Some(width) if width < 0 => CValues::NONE,
+            Some(width) if (width as usize) < 4 => CValues::list((low..=high).collect()),
+            _ => CValues::Range(low, high),
         }
     }
 
     pub fn bounds(&self) -> Option<(i128, i128)> {
         match self {
-            Values::None => None,
-            Values::List(list) => Some((*list.first()?, *list.last()?)),
-            Values::Range(low, high) => Some((*low, *high)),
+            CValues::None => None,
+            CValues::List(list) => Some((*list.first()?, *list.last()?)),
+            CValues::Range(low, high) => Some((*low, *high)),
         }
     }
 
     pub fn single(&self) -> Option<i128> {
         match self {
-            Values::List(list) if list.len() == 1 => list.first().copied(),
+            CValues::List(list) if list.len() == 1 => list.first().copied(),
             _ => None,
         }
     }
 
     pub fn is_none(&self) -> bool {
-        *self == Values::None
+        *self == CValues::None
     }
 
     pub fn contains(&self, value: i128) -> bool {
         match self {
-            Values::None => false,
-            Values::List(list) => list.binary_search(&value).is_ok(),
-            Values::Range(low, high) => *low <= value && value <= *high,
+            CValues::None => false,
+            CValues::List(list) => list.binary_search(&value).is_ok(),
+            CValues::Range(low, high) => *low <= value && value <= *high,
         }
     }
 
@@ -74,23 +74,25 @@ impl Values {
         self.bounds().is_none_or(|(least, most)| low <= least && most <= high)
     }
 
-    fn listed(mut list: Vec<i128>) -> Values {
+    fn listed(mut list: Vec<i128>) -> CValues {
         list.sort_unstable();
         list.dedup();
         let addresses = list.iter().all(|value| *value == 0 || *value >= FIRST_ADDRESS);
         let most = if addresses { ADDRESSES } else { LISTED };
         match (list.len() > most, list.first(), list.last()) {
-            (true, Some(low), Some(high)) => Values::Range(*low, *high),
-            _ => Values::list(list),
+            (true, Some(low), Some(high)) => CValues::Range(*low, *high),
+            _ => CValues::list(list),
         }
     }
 
-    pub fn join(&self, other: &Values) -> Values {
+    pub fn join(&self, other: &CValues) -> CValues {
         match (self, other) {
-            (Values::List(a), Values::List(b)) if Rc::ptr_eq(a, b) || a == b => self.clone(),
-            (Values::List(a), Values::List(b)) => Values::listed(a.iter().chain(b.iter()).copied().collect()),
+            (CValues::List(a), CValues::List(b)) if Rc::ptr_eq(a, b) || a == b => self.clone(),
+            (CValues::List(a), CValues::List(b)) => {
+                CValues::listed(a.iter().chain(b.iter()).copied().collect())
+            }
             _ => match (self.bounds(), other.bounds()) {
-                (Some((a, b)), Some((c, d))) => Values::Range(a.min(c), b.max(d)),
+                (Some((a, b)), Some((c, d))) => CValues::Range(a.min(c), b.max(d)),
                 (None, _) => other.clone(),
                 (_, None) => self.clone(),
             },
@@ -98,7 +100,7 @@ impl Values {
     }
 
     /// As [`Values::join`]; bounds that grew go on to the next threshold.
-    pub fn widen(&self, other: &Values, thresholds: &[i128]) -> Values {
+    pub fn widen(&self, other: &CValues, thresholds: &[i128]) -> CValues {
         let joined = self.join(other);
         let (Some((a, b)), Some((c, d))) = (self.bounds(), joined.bounds()) else { return joined };
         if joined == *self {
@@ -106,41 +108,41 @@ impl Values {
         }
         let below = || thresholds.iter().rev().find(|t| **t <= c).copied().unwrap_or(LEAST);
         let above = || thresholds.iter().find(|t| **t >= d).copied().unwrap_or(MOST);
-        Values::Range(if c < a { below() } else { a }, if d > b { above() } else { b })
+        CValues::Range(if c < a { below() } else { a }, if d > b { above() } else { b })
     }
 
-    fn keep(&self, low: i128, high: i128) -> Values {
+    fn keep(&self, low: i128, high: i128) -> CValues {
         match self {
-            Values::None => Values::None,
-            Values::List(list) => {
-                Values::list(list.iter().copied().filter(|v| low <= *v && *v <= high).collect())
+            CValues::None => CValues::None,
+            CValues::List(list) => {
+                CValues::list(list.iter().copied().filter(|v| low <= *v && *v <= high).collect())
             }
-            Values::Range(a, b) => Values::range((*a).max(low), (*b).min(high)),
+            CValues::Range(a, b) => CValues::range((*a).max(low), (*b).min(high)),
         }
     }
 
-    fn without(&self, value: i128) -> Values {
+    fn without(&self, value: i128) -> CValues {
         match self {
-            Values::List(list) => Values::list(list.iter().copied().filter(|v| *v != value).collect()),
-            Values::Range(a, b) if *a == value => Values::range(a.saturating_add(1), *b),
-            Values::Range(a, b) if *b == value => Values::range(*a, b.saturating_sub(1)),
+            CValues::List(list) => CValues::list(list.iter().copied().filter(|v| *v != value).collect()),
+            CValues::Range(a, b) if *a == value => CValues::range(a.saturating_add(1), *b),
+            CValues::Range(a, b) if *b == value => CValues::range(*a, b.saturating_sub(1)),
             other => other.clone(),
         }
     }
 
-    fn combine(op: Arith, a: &Values, b: &Values) -> Values {
+    fn combine(op: Arith, a: &CValues, b: &CValues) -> CValues {
         if a.is_none() || b.is_none() {
-            return Values::NONE;
+            return CValues::NONE;
         }
-        if let (Values::List(x), Values::List(y)) = (a, b)
+        if let (CValues::List(x), CValues::List(y)) = (a, b)
             && x.len() * y.len() <= 4 * LISTED
         {
             let pairs = x.iter().flat_map(|a| y.iter().map(move |b| exact(op, *a, *b)));
             if let Some(list) = pairs.collect::<Option<Vec<Option<i128>>>>() {
-                return Values::listed(list.into_iter().flatten().collect());
+                return CValues::listed(list.into_iter().flatten().collect());
             }
         }
-        let (Some((a, b)), Some((c, d))) = (a.bounds(), b.bounds()) else { return Values::NONE };
+        let (Some((a, b)), Some((c, d))) = (a.bounds(), b.bounds()) else { return CValues::NONE };
         let infinite = |value: i128| value == LEAST || value == MOST;
         let add = |x: i128, y: i128| {
             if infinite(x) {
@@ -173,16 +175,16 @@ impl Values {
             }
             _ => (LEAST, MOST),
         };
-        Values::Range(low, high)
+        CValues::Range(low, high)
     }
 
     /// What an expression may be, when registers have these values.
-    pub fn of(expr: &Expr<RegId>, register: &dyn Fn(RegId) -> Values) -> Values {
+    pub fn of(expr: &Expr<RegId>, register: &dyn Fn(RegId) -> CValues) -> CValues {
         match expr {
-            Expr::Const(value) => i128::try_from(value).map_or(Values::ALL, Values::only),
+            Expr::Const(value) => i128::try_from(value).map_or(CValues::ALL, CValues::only),
             Expr::Leaf(r) => register(*r),
             Expr::Binary(op, a, b) => {
-                Values::combine(*op, &Values::of(a, register), &Values::of(b, register))
+                CValues::combine(*op, &CValues::of(a, register), &CValues::of(b, register))
             }
         }
     }
@@ -203,10 +205,10 @@ fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
 }
 
 /// Registers' values.
-pub(super) type Known = Vec<Values>;
+pub(super) type CKnown = Vec<CValues>;
 
 /// What is known once a condition holds; `None` if it cannot.
-pub(super) fn refine(known: &Known, cond: &Cond<RegId>) -> Option<Known> {
+pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
     match cond {
         Cond::Const(value) => value.then(|| known.clone()),
         Cond::And(parts) => parts.iter().try_fold(known.clone(), |known, part| refine(&known, part)),
@@ -215,7 +217,7 @@ pub(super) fn refine(known: &Known, cond: &Cond<RegId>) -> Option<Known> {
             branches.reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a.join(b)).collect())
         }
         Cond::Compare(relation, a, b) => {
-            let value = |expr: &Expr<RegId>| Values::of(expr, &|r| known[r.index()].clone());
+            let value = |expr: &Expr<RegId>| CValues::of(expr, &|r| known[r.index()].clone());
             let (left, right) = (value(a), value(b));
             let mut known = known.clone();
             narrow(&mut known, a, *relation, &right)?;
@@ -236,7 +238,7 @@ fn mirrored(relation: Relation) -> Relation {
 }
 
 /// Narrows a register that is compared, perhaps with a constant added; `None` if no value is left.
-fn narrow(known: &mut Known, side: &Expr<RegId>, relation: Relation, other: &Values) -> Option<()> {
+fn narrow(known: &mut CKnown, side: &Expr<RegId>, relation: Relation, other: &CValues) -> Option<()> {
     let (low, high) = other.bounds()?;
     let (register, shift) = match side {
         Expr::Leaf(register) => (*register, 0),
@@ -267,8 +269,8 @@ fn narrow(known: &mut Known, side: &Expr<RegId>, relation: Relation, other: &Val
     let (low, high) = (less(low), less(high));
     let after = match relation {
         Relation::Eq => match other {
-            Values::List(list) if shift == 0 => {
-                Values::list(list.iter().copied().filter(|value| before.contains(*value)).collect())
+            CValues::List(list) if shift == 0 => {
+                CValues::list(list.iter().copied().filter(|value| before.contains(*value)).collect())
             }
             _ => before.keep(low, high),
         },
@@ -297,13 +299,13 @@ mod tests {
     #[test]
     fn ranges_cover_what_operations_give() {
         let sets =
-            [Values::range(-3, 9), Values::only(4), Values::range(2, 30), Values::list(vec![-7, 0, 5])];
+            [CValues::range(-3, 9), CValues::only(4), CValues::range(2, 30), CValues::list(vec![-7, 0, 5])];
         let ops =
             [Arith::Add, Arith::Sub, Arith::Mul, Arith::Div, Arith::Rem, Arith::And, Arith::Or, Arith::Xor];
         for a in &sets {
             for b in &sets {
                 for op in ops {
-                    let all = Values::combine(op, a, b);
+                    let all = CValues::combine(op, a, b);
                     for x in (-10..40).filter(|x| a.contains(*x)) {
                         for y in (-10..40).filter(|y| b.contains(*y)) {
                             let value = exact(op, x, y).flatten();
@@ -318,7 +320,7 @@ mod tests {
     #[test]
     fn conditions_narrow() {
         let r = RegId::new(0);
-        let known = vec![Values::range(0, 100)];
+        let known = vec![CValues::range(0, 100)];
         let below = refine(&known, &Cond::compare(Relation::Lt, r, 10)).expect("possible");
         assert_eq!(below[0].bounds(), Some((0, 9)));
         let sum = Expr::binary(Arith::Add, r, 5);

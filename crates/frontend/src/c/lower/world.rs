@@ -2,38 +2,38 @@
 //! rounds found out.
 
 use super::graph::{At, Graph};
-use super::value::Value;
-use super::values::Values;
+use super::value::CValue;
+use super::values::CValues;
 use crate::Diagnostic;
 use crate::c::COptions;
-use crate::c::ast::{Function, Unit};
+use crate::c::ast::{CFunction, Unit};
 use crate::c::lexer::Token;
 use crate::c::limits;
-use crate::c::pre::Files;
+use crate::c::pre::CFiles;
 use crate::c::types::{Type, TypeKind};
 use program::{Expr, RegId, Span, VarId};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// The outcome of something that ends with the first error.
-pub(super) type Lowered<T> = Result<T, Box<Diagnostic>>;
+pub(super) type CLowered<T> = Result<T, Box<Diagnostic>>;
 
 /// Where one scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Cell {
+pub(super) enum CCell {
     Register(RegId),
     Memory(VarId),
 }
 
 /// Which object it is, the same in every round: the call path, the declaration, and a count.
-pub(super) type Key = (u64, u32, u32);
+pub(super) type CKey = (u64, u32, u32);
 
 /// An object of the program.
 #[derive(Clone, Debug)]
 pub(super) struct Object {
-    pub key: Key,
+    pub key: CKey,
     pub name: String,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CCell>,
     pub types: Vec<Type>,
     /// The address of its first cell, if it is in memory.
     pub base: Option<i128>,
@@ -43,7 +43,7 @@ pub(super) struct Object {
 
 /// A shared variable.
 #[derive(Clone, Debug)]
-pub(super) struct Shared {
+pub(super) struct CShared {
     pub name: String,
     pub initial: i128,
     pub range: (i128, i128),
@@ -53,10 +53,10 @@ pub(super) struct Shared {
 }
 
 /// A thread that is started somewhere.
-pub(super) struct Instance {
-    pub function: Rc<Function>,
+pub(super) struct CInstance {
+    pub function: Rc<CFunction>,
     /// What it is called with, if that is known.
-    pub argument: Option<Value>,
+    pub argument: Option<CValue>,
     pub token: u32,
     pub started: VarId,
     pub ended: VarId,
@@ -83,37 +83,37 @@ pub(super) struct Probe {
 /// What is found out round by round. It only grows, and a program is only used once it has
 /// stopped to.
 #[derive(Default)]
-pub(super) struct Facts {
+pub(super) struct CFacts {
     /// Values of variables, by address.
-    pub variables: HashMap<i128, Values>,
+    pub variables: HashMap<i128, CValues>,
     /// Local objects that must be in memory.
-    pub in_memory: HashSet<Key>,
+    pub in_memory: HashSet<CKey>,
     /// What pointers may point to.
-    pub targets: HashMap<(u64, u32), Values>,
+    pub targets: HashMap<(u64, u32), CValues>,
     /// Operations that may leave their type, where results wrap around.
     pub unfit: HashSet<u32>,
     /// Objects in memory, so that every round has all of them from the start.
-    layouts: Vec<Layout>,
+    layouts: Vec<CLayout>,
     /// What variables start with, by address.
     initial: HashMap<i128, i128>,
     /// Where objects are.
-    addresses: HashMap<Key, i128>,
+    addresses: HashMap<CKey, i128>,
     next: i128,
 }
 
 /// An object in memory that some round has made.
 #[derive(Clone)]
-struct Layout {
-    key: Key,
+struct CLayout {
+    key: CKey,
     name: String,
     ty: Type,
     span: Span,
     token: u32,
 }
 
-impl Facts {
+impl CFacts {
     /// The address of an object, the same in every round.
-    pub fn address(&mut self, key: Key, cells: usize) -> i128 {
+    pub fn address(&mut self, key: CKey, cells: usize) -> i128 {
         // Small numbers are easily mistaken for addresses, by people.
         let next = self.next.max(1000);
         let known = self.addresses.get(&key).copied();
@@ -128,18 +128,18 @@ impl Facts {
 pub(super) struct World<'u> {
     pub unit: &'u Unit,
     pub tokens: &'u [Token],
-    pub files: &'u Files,
+    pub files: &'u CFiles,
     pub options: &'u COptions,
-    pub facts: &'u mut Facts,
+    pub facts: &'u mut CFacts,
     pub objects: Vec<Object>,
-    pub variables: Vec<Shared>,
+    pub variables: Vec<CShared>,
     pub globals: HashMap<Rc<str>, usize>,
     pub global_types: HashMap<Rc<str>, Type>,
     /// Globals of which every thread has its own, with their declaration.
     pub per_thread: HashMap<Rc<str>, usize>,
     /// Objects by key: static ones, and those of calls.
-    pub by_key: HashMap<Key, usize>,
-    pub instances: Vec<Instance>,
+    pub by_key: HashMap<CKey, usize>,
+    pub instances: Vec<CInstance>,
     pub probes: Vec<Probe>,
     /// Whether something was learned that needs another round.
     pub again: bool,
@@ -147,14 +147,14 @@ pub(super) struct World<'u> {
     /// Names that functions assign to or take the address of.
     pub assigned: HashMap<Rc<str>, Rc<HashSet<Rc<str>>>>,
     /// Static objects of functions that have got their initial value.
-    pub initialised: HashSet<Key>,
+    pub initialised: HashSet<CKey>,
     /// Members of unions that were used, by union.
     pub union_members: HashMap<usize, Rc<str>>,
     pub size: usize,
     /// What is worth saying once.
     pub warnings: Vec<Diagnostic>,
-    /// Where memory is freed: it is not watched whether it is used afterwards.
-    pub freed: BTreeSet<Span>,
+    /// What is not watched, by the place from which on it matters: verdicts say that it is assumed.
+    pub assumed: BTreeMap<Span, &'static str>,
 }
 
 impl World<'_> {
@@ -168,25 +168,25 @@ impl World<'_> {
     /// A variable that is not part of the program.
     pub fn hidden(&mut self, name: String, span: Span) -> VarId {
         let range = (0, (1i128 << 64) - 1);
-        self.variables.push(Shared { name, initial: 0, range, span, address: None });
+        self.variables.push(CShared { name, initial: 0, range, span, address: None });
         VarId::new(self.variables.len() - 1)
     }
 
     /// An object in memory, with zeros in it.
     pub fn memory_object(
         &mut self,
-        key: Key,
+        key: CKey,
         name: &str,
         ty: &Type,
         span: Span,
         token: u32,
-    ) -> Lowered<usize> {
+    ) -> CLowered<usize> {
         if let Some(known) = self.by_key.get(&key) {
             return Ok(*known);
         }
         if !self.facts.layouts.iter().any(|layout| layout.key == key) {
             self.again = true;
-            self.facts.layouts.push(Layout { key, name: name.to_string(), ty: ty.clone(), span, token });
+            self.facts.layouts.push(CLayout { key, name: name.to_string(), ty: ty.clone(), span, token });
         }
         let (types, names) = self.layout(ty, name, token)?;
         let base = self.facts.address(key, types.len());
@@ -195,8 +195,8 @@ impl World<'_> {
             let range = ty.range().unwrap_or((0, 0));
             let address = base + at as i128;
             let initial = self.facts.initial.get(&address).copied().unwrap_or(0);
-            self.variables.push(Shared { name, initial, range, span, address: Some(address) });
-            cells.push(Cell::Memory(VarId::new(self.variables.len() - 1)));
+            self.variables.push(CShared { name, initial, range, span, address: Some(address) });
+            cells.push(CCell::Memory(VarId::new(self.variables.len() - 1)));
         }
         Ok(self.object(Object {
             key,
@@ -209,8 +209,8 @@ impl World<'_> {
     }
 
     /// Makes all objects that earlier rounds have made.
-    pub fn objects_of_earlier_rounds(&mut self) -> Lowered<()> {
-        for Layout { key, name, ty, span, token } in self.facts.layouts.clone() {
+    pub fn objects_of_earlier_rounds(&mut self) -> CLowered<()> {
+        for CLayout { key, name, ty, span, token } in self.facts.layouts.clone() {
             self.memory_object(key, &name, &ty, span, token)?;
         }
         Ok(())
@@ -233,7 +233,7 @@ impl World<'_> {
     }
 
     /// The types and names of an object's cells.
-    pub fn layout(&self, ty: &Type, name: &str, token: u32) -> Lowered<(Vec<Type>, Vec<String>)> {
+    pub fn layout(&self, ty: &Type, name: &str, token: u32) -> CLowered<(Vec<Type>, Vec<String>)> {
         let records = &self.unit.records;
         let count = records
             .cells(ty)

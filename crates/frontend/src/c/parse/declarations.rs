@@ -1,8 +1,8 @@
 //! Declarators, initial values, functions.
 
 use super::specifiers::Specifiers;
-use super::{Meaning, Parsed, Parser, Scope};
-use crate::c::ast::{Declaration, Designator, Function, Init, Storage};
+use super::{CMeaning, CParsed, CScope, Parser};
+use crate::c::ast::{CDeclaration, CFunction, CInit, Designator, Storage};
 use crate::c::lexer::Kind;
 use crate::c::limits;
 use crate::c::literals;
@@ -17,11 +17,11 @@ enum Derived {
 }
 
 /// A declared name and its token.
-type Named = Option<(Rc<str>, usize)>;
+type CNamed = Option<(Rc<str>, usize)>;
 
 impl Parser<'_> {
     /// A declarator, with or without a name, on top of a type.
-    pub(super) fn declarator(&mut self, base: Type) -> Parsed<(Named, Type)> {
+    pub(super) fn declarator(&mut self, base: Type) -> CParsed<(CNamed, Type)> {
         let mut steps = Vec::new();
         let name = self.derived(&mut steps)?;
         let mut ty = base;
@@ -41,7 +41,7 @@ impl Parser<'_> {
     }
 
     /// Collects the steps in the order in which they apply.
-    fn derived(&mut self, steps: &mut Vec<Derived>) -> Parsed<Named> {
+    fn derived(&mut self, steps: &mut Vec<Derived>) -> CParsed<CNamed> {
         self.deeper(|p| {
             p.skip_attributes()?;
             while p.eat("*") || p.eat("^") {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         })
     }
 
-    fn suffixes(&mut self, suffixes: &mut Vec<Derived>) -> Parsed<()> {
+    fn suffixes(&mut self, suffixes: &mut Vec<Derived>) -> CParsed<()> {
         loop {
             self.skip_attributes()?;
             if self.eat("[") {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    fn parameters(&mut self) -> Parsed<Vec<(Option<Rc<str>>, Type)>> {
+    fn parameters(&mut self) -> CParsed<Vec<(Option<Rc<str>>, Type)>> {
         self.expect("(")?;
         let mut parameters = Vec::new();
         if self.eat(")") {
@@ -152,7 +152,7 @@ impl Parser<'_> {
     }
 
     /// A declaration or function outside functions.
-    pub(super) fn external(&mut self) -> Parsed<()> {
+    pub(super) fn external(&mut self) -> CParsed<()> {
         if self.eat(";") {
             return Ok(());
         }
@@ -187,7 +187,7 @@ impl Parser<'_> {
     }
 
     /// A declaration in a block.
-    pub(super) fn declaration(&mut self) -> Parsed<Vec<Declaration>> {
+    pub(super) fn declaration(&mut self) -> CParsed<Vec<CDeclaration>> {
         let mut out = Vec::new();
         if self.is_word("_Static_assert") {
             self.static_assertion()?;
@@ -212,12 +212,12 @@ impl Parser<'_> {
         specifiers: &Specifiers,
         mut start: usize,
         first: (Rc<str>, Type, usize),
-        out: &mut Vec<Declaration>,
-    ) -> Parsed<()> {
+        out: &mut Vec<CDeclaration>,
+    ) -> CParsed<()> {
         let (mut name, mut ty, mut token) = first;
         loop {
             if specifiers.storage == Storage::Typedef {
-                self.declare(name, Meaning::Type(ty));
+                self.declare(name, CMeaning::Type(ty));
             } else {
                 let declared = self.declared(specifiers, start, (name, ty, token))?;
                 out.extend(declared);
@@ -238,8 +238,8 @@ impl Parser<'_> {
         specifiers: &Specifiers,
         start: usize,
         (name, mut ty, token): (Rc<str>, Type, usize),
-    ) -> Parsed<Option<Declaration>> {
-        self.declare(Rc::clone(&name), Meaning::Object(ty.clone()));
+    ) -> CParsed<Option<CDeclaration>> {
+        self.declare(Rc::clone(&name), CMeaning::Object(ty.clone()));
         if ty.is_function() {
             self.unit.declared.insert(name, ty);
             return Ok(None);
@@ -249,15 +249,15 @@ impl Parser<'_> {
             let length = Some(listed(init));
             let (atomic, volatile) = (ty.atomic, ty.volatile);
             ty = Type { atomic, volatile, ..Type::new(TypeKind::Array(inner.clone(), length)) };
-            self.declare(Rc::clone(&name), Meaning::Object(ty.clone()));
+            self.declare(Rc::clone(&name), CMeaning::Object(ty.clone()));
         }
         let (storage, span) = (specifiers.storage, self.span_from(start));
-        Ok(Some(Declaration { name, ty, storage, init, span, token: token as u32 }))
+        Ok(Some(CDeclaration { name, ty, storage, init, span, token: token as u32 }))
     }
 
-    pub(super) fn initial(&mut self) -> Parsed<Init> {
+    pub(super) fn initial(&mut self) -> CParsed<CInit> {
         if !self.is("{") {
-            return Ok(Init::Value(self.assignment()?));
+            return Ok(CInit::Value(self.assignment()?));
         }
         self.deeper(|p| {
             p.expect("{")?;
@@ -284,11 +284,11 @@ impl Parser<'_> {
                     return Err(p.unexpected("`,` or `}`"));
                 }
             }
-            Ok(Init::List(list))
+            Ok(CInit::List(list))
         })
     }
 
-    fn index_designator(&mut self) -> Parsed<Designator> {
+    fn index_designator(&mut self) -> CParsed<Designator> {
         let start = self.at;
         self.expect("[")?;
         let low = self.constant_expression()?;
@@ -301,10 +301,10 @@ impl Parser<'_> {
     }
 
     /// A function's body, with the declarations of an old parameter list before it.
-    fn function(&mut self, name: Rc<str>, ty: &Type, token: usize) -> Parsed<()> {
+    fn function(&mut self, name: Rc<str>, ty: &Type, token: usize) -> CParsed<()> {
         let TypeKind::Function(signature) = &*ty.kind else { return Ok(()) };
         let mut parameters = signature.parameters.clone();
-        self.declare(Rc::clone(&name), Meaning::Object(ty.clone()));
+        self.declare(Rc::clone(&name), CMeaning::Object(ty.clone()));
         while !self.is("{") {
             for declared in self.declaration()? {
                 let wanted =
@@ -318,17 +318,17 @@ impl Parser<'_> {
         if self.unit.functions.contains_key(&name) {
             return Err(self.error_at(token, format!("the function `{name}` is defined twice")));
         }
-        let mut scope = Scope::default();
+        let mut scope = CScope::default();
         for (name, ty) in &parameters {
             if let Some(name) = name {
-                scope.names.insert(Rc::clone(name), Meaning::Object(ty.clone()));
+                scope.names.insert(Rc::clone(name), CMeaning::Object(ty.clone()));
             }
         }
         self.scopes.push(scope);
         self.function = Rc::clone(&name);
         let body = self.block();
         self.scopes.pop();
-        let function = Function {
+        let function = CFunction {
             name: Rc::clone(&name),
             result: signature.result.clone(),
             parameters,
@@ -350,15 +350,15 @@ fn adjusted(ty: Type) -> Type {
 }
 
 /// How many elements a list of initial values gives an array.
-fn listed(init: &Init) -> u64 {
+fn listed(init: &CInit) -> u64 {
     match init {
-        Init::Value(value) => match &value.kind {
-            crate::c::ast::ExprKind::Text(text) => {
+        CInit::Value(value) => match &value.kind {
+            crate::c::ast::CExprKind::Text(text) => {
                 literals::string(text).map_or(1, |chars| chars.len() as u64 + 1)
             }
             _ => 1,
         },
-        Init::List(list) => {
+        CInit::List(list) => {
             let (mut at, mut most) = (0u64, 0u64);
             for (designators, _) in list {
                 if let Some(Designator::Index(_, high)) = designators.first() {

@@ -1,7 +1,7 @@
 //! Expressions, by climbing precedences.
 
-use super::{Meaning, Parsed, Parser};
-use crate::c::ast::{Binary, Expr, ExprKind, Init, Unary};
+use super::{CMeaning, CParsed, Parser};
+use crate::c::ast::{Binary, CExpr, CExprKind, CInit, Unary};
 use crate::c::lexer::Kind;
 use crate::c::literals;
 use crate::c::types::{Type, TypeKind};
@@ -34,20 +34,20 @@ fn operator(sign: &str) -> Option<(u8, Option<Binary>)> {
 
 impl Parser<'_> {
     /// An expression, with commas.
-    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+    pub(super) fn expression(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         let mut left = self.assignment()?;
         while self.is(",") {
             let token = self.at;
             self.at += 1;
             let right = self.assignment()?;
-            left = self.expr(ExprKind::Comma(Box::new(left), Box::new(right)), start, token)?;
+            left = self.expr(CExprKind::Comma(Box::new(left), Box::new(right)), start, token)?;
         }
         Ok(left)
     }
 
     /// An expression without commas.
-    pub(super) fn assignment(&mut self) -> Parsed<Expr> {
+    pub(super) fn assignment(&mut self) -> CParsed<CExpr> {
         self.deeper(|p| {
             let start = p.at;
             let left = p.conditional()?;
@@ -65,11 +65,11 @@ impl Parser<'_> {
             };
             p.at += 1;
             let right = p.assignment()?;
-            p.expr(ExprKind::Assign(op, Box::new(left), Box::new(right)), start, token)
+            p.expr(CExprKind::Assign(op, Box::new(left), Box::new(right)), start, token)
         })
     }
 
-    pub(super) fn conditional(&mut self) -> Parsed<Expr> {
+    pub(super) fn conditional(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         let cond = self.binary(1)?;
         if !self.is("?") {
@@ -80,10 +80,10 @@ impl Parser<'_> {
         let yes = if self.is(":") { None } else { Some(Box::new(self.deeper(Self::expression)?)) };
         self.expect(":")?;
         let no = self.deeper(Self::conditional)?;
-        self.expr(ExprKind::Conditional(Box::new(cond), yes, Box::new(no)), start, token)
+        self.expr(CExprKind::Conditional(Box::new(cond), yes, Box::new(no)), start, token)
     }
 
-    fn binary(&mut self, least: u8) -> Parsed<Expr> {
+    fn binary(&mut self, least: u8) -> CParsed<CExpr> {
         let start = self.at;
         let mut left = self.cast()?;
         while self.peek().kind == Kind::Sign {
@@ -94,15 +94,15 @@ impl Parser<'_> {
             let right = Box::new(self.deeper(|p| p.binary(binding + 1))?);
             let left_box = Box::new(left);
             let kind = match op {
-                Some(op) => ExprKind::Binary(op, left_box, right),
-                None => ExprKind::Lazy(&*sign == "&&", left_box, right),
+                Some(op) => CExprKind::Binary(op, left_box, right),
+                None => CExprKind::Lazy(&*sign == "&&", left_box, right),
             };
             left = self.expr(kind, start, token)?;
         }
         Ok(left)
     }
 
-    fn cast(&mut self) -> Parsed<Expr> {
+    fn cast(&mut self) -> CParsed<CExpr> {
         self.deeper(|p| {
             let start = p.at;
             if !(p.is("(") && p.starts_type(1)) {
@@ -116,19 +116,19 @@ impl Parser<'_> {
                 return p.postfix(literal, start);
             }
             let inner = p.cast()?;
-            p.expr(ExprKind::Cast(ty, Box::new(inner)), start, start)
+            p.expr(CExprKind::Cast(ty, Box::new(inner)), start, start)
         })
     }
 
-    fn compound_literal(&mut self, mut ty: Type, start: usize) -> Parsed<Expr> {
+    fn compound_literal(&mut self, mut ty: Type, start: usize) -> CParsed<CExpr> {
         let init = self.initial()?;
-        if let (TypeKind::Array(inner, None), Init::List(list)) = (&*ty.kind, &init) {
+        if let (TypeKind::Array(inner, None), CInit::List(list)) = (&*ty.kind, &init) {
             ty = Type::new(TypeKind::Array(inner.clone(), Some(list.len() as u64)));
         }
-        self.expr(ExprKind::Compound(ty, Box::new(init)), start, start)
+        self.expr(CExprKind::Compound(ty, Box::new(init)), start, start)
     }
 
-    fn unary(&mut self) -> Parsed<Expr> {
+    fn unary(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         let token = self.peek();
         let text = Rc::clone(&token.text);
@@ -153,7 +153,7 @@ impl Parser<'_> {
                 self.at += 1;
                 let inner = self.deeper(Self::unary)?;
                 let by = if &*text == "++" { 1 } else { -1 };
-                return self.expr(ExprKind::Step(by, true, Box::new(inner)), start, start);
+                return self.expr(CExprKind::Step(by, true, Box::new(inner)), start, start);
             }
             "&&" => return Err(self.error_at(start, "addresses of labels are not read")),
             _ => return self.primary_and_postfix(),
@@ -163,10 +163,10 @@ impl Parser<'_> {
         }
         self.at += 1;
         let inner = self.cast()?;
-        self.expr(ExprKind::Unary(op, Box::new(inner)), start, start)
+        self.expr(CExprKind::Unary(op, Box::new(inner)), start, start)
     }
 
-    fn size_of(&mut self, word: &str) -> Parsed<Expr> {
+    fn size_of(&mut self, word: &str) -> CParsed<CExpr> {
         let start = self.at;
         self.at += 1;
         let ty = if self.is("(") && self.starts_type(1) {
@@ -182,16 +182,16 @@ impl Parser<'_> {
             return Err(self.error_at(start, "the size of this type is not known"));
         };
         let value = if word == "sizeof" { size } else { align };
-        self.expr(ExprKind::Int(i128::from(value), Type::integer(64, false)), start, start)
+        self.expr(CExprKind::Int(i128::from(value), Type::integer(64, false)), start, start)
     }
 
-    fn primary_and_postfix(&mut self) -> Parsed<Expr> {
+    fn primary_and_postfix(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         let primary = self.primary()?;
         self.postfix(primary, start)
     }
 
-    fn primary(&mut self) -> Parsed<Expr> {
+    fn primary(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         let token = self.peek();
         let text = Rc::clone(&token.text);
@@ -200,7 +200,7 @@ impl Parser<'_> {
                 self.at += 1;
                 match literals::number(&text) {
                     Ok(number) => self.expr(integer(number), start, start),
-                    Err(why) if why.contains("floating") => self.expr(ExprKind::Float, start, start),
+                    Err(why) if why.contains("floating") => self.expr(CExprKind::Float, start, start),
                     Err(why) => Err(self.error_at(start, why)),
                 }
             }
@@ -208,7 +208,7 @@ impl Parser<'_> {
                 self.at += 1;
                 let value =
                     literals::character(&text).ok_or_else(|| self.error_at(start, "this is no character"))?;
-                self.expr(ExprKind::Int(i128::from(value), Type::int()), start, start)
+                self.expr(CExprKind::Int(i128::from(value), Type::int()), start, start)
             }
             Kind::Text => {
                 let mut whole = String::from("\"");
@@ -219,7 +219,7 @@ impl Parser<'_> {
                     self.at += 1;
                 }
                 whole.push('"');
-                self.expr(ExprKind::Text(whole.into()), start, start)
+                self.expr(CExprKind::Text(whole.into()), start, start)
             }
             Kind::Sign if &*text == "(" => self.parenthesised(),
             Kind::Name if !super::is_keyword(&text) => self.named(&text),
@@ -228,13 +228,13 @@ impl Parser<'_> {
         }
     }
 
-    fn parenthesised(&mut self) -> Parsed<Expr> {
+    fn parenthesised(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         self.at += 1;
         if self.is("{") {
             let block = self.deeper(Self::block)?;
             self.expect(")")?;
-            return self.expr(ExprKind::Block(block), start, start);
+            return self.expr(CExprKind::Block(block), start, start);
         }
         let mut inner = self.deeper(Self::expression)?;
         self.expect(")")?;
@@ -242,12 +242,12 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    fn named(&mut self, name: &Rc<str>) -> Parsed<Expr> {
+    fn named(&mut self, name: &Rc<str>) -> CParsed<CExpr> {
         let start = self.at;
         self.at += 1;
         let kind = match &**name {
             "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
-                ExprKind::Text(format!("\"{}\"", self.function).into())
+                CExprKind::Text(format!("\"{}\"", self.function).into())
             }
             "__builtin_offsetof" => return self.offset_of(start),
             "__builtin_types_compatible_p" => {
@@ -256,19 +256,19 @@ impl Parser<'_> {
                 self.expect(",")?;
                 let b = self.type_name()?;
                 self.expect(")")?;
-                ExprKind::Int(i128::from(a.plain() == b.plain()), Type::int())
+                CExprKind::Int(i128::from(a.plain() == b.plain()), Type::int())
             }
             "__builtin_va_arg" => return Err(self.error_at(start, "variable argument lists are not read")),
             _ => match self.meaning(name) {
-                Some(Meaning::Constant(value)) => ExprKind::Int(*value, Type::int()),
-                Some(Meaning::Type(_)) => return Err(self.error_at(start, format!("`{name}` is a type"))),
-                _ => ExprKind::Name(Rc::clone(name)),
+                Some(CMeaning::Constant(value)) => CExprKind::Int(*value, Type::int()),
+                Some(CMeaning::Type(_)) => return Err(self.error_at(start, format!("`{name}` is a type"))),
+                _ => CExprKind::Name(Rc::clone(name)),
             },
         };
         self.expr(kind, start, start)
     }
 
-    fn offset_of(&mut self, start: usize) -> Parsed<Expr> {
+    fn offset_of(&mut self, start: usize) -> CParsed<CExpr> {
         self.expect("(")?;
         let ty = self.type_name()?;
         self.expect(",")?;
@@ -279,7 +279,7 @@ impl Parser<'_> {
             let Some((size, align)) = self.unit.records.size(&field.ty) else { break };
             at = at.next_multiple_of(align.max(1));
             if field.name.as_ref() == Some(&name) {
-                return self.expr(ExprKind::Int(i128::from(at), Type::integer(64, false)), start, start);
+                return self.expr(CExprKind::Int(i128::from(at), Type::integer(64, false)), start, start);
             }
             at += size;
         }
@@ -287,7 +287,7 @@ impl Parser<'_> {
     }
 
     /// `_Generic(e, type: a, …)` is the alternative of the type of `e`.
-    fn generic(&mut self) -> Parsed<Expr> {
+    fn generic(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         self.at += 1;
         self.expect("(")?;
@@ -308,7 +308,7 @@ impl Parser<'_> {
         chosen.or(otherwise).ok_or_else(|| self.error_at(start, "no alternative has this type"))
     }
 
-    fn postfix(&mut self, mut left: Expr, start: usize) -> Parsed<Expr> {
+    fn postfix(&mut self, mut left: CExpr, start: usize) -> CParsed<CExpr> {
         loop {
             let token = self.at;
             if self.peek().kind != Kind::Sign {
@@ -320,25 +320,25 @@ impl Parser<'_> {
                     self.at += 1;
                     let index = self.deeper(Self::expression)?;
                     self.expect("]")?;
-                    ExprKind::Index(Box::new(left), Box::new(index))
+                    CExprKind::Index(Box::new(left), Box::new(index))
                 }
                 "(" => {
                     self.at += 1;
                     let arguments = self.call_arguments()?;
-                    ExprKind::Call(Box::new(left), arguments)
+                    CExprKind::Call(Box::new(left), arguments)
                 }
                 "." | "->" => {
                     self.at += 1;
                     let name = self.name()?;
                     let object = match &*sign {
                         "." => left,
-                        _ => self.expr(ExprKind::Unary(Unary::Deref, Box::new(left)), start, token)?,
+                        _ => self.expr(CExprKind::Unary(Unary::Deref, Box::new(left)), start, token)?,
                     };
-                    ExprKind::Member(Box::new(object), name)
+                    CExprKind::Member(Box::new(object), name)
                 }
                 "++" | "--" => {
                     self.at += 1;
-                    ExprKind::Step(if &*sign == "++" { 1 } else { -1 }, false, Box::new(left))
+                    CExprKind::Step(if &*sign == "++" { 1 } else { -1 }, false, Box::new(left))
                 }
                 _ => return Ok(left),
             };
@@ -346,7 +346,7 @@ impl Parser<'_> {
         }
     }
 
-    fn call_arguments(&mut self) -> Parsed<Vec<Expr>> {
+    fn call_arguments(&mut self) -> CParsed<Vec<CExpr>> {
         let mut arguments = Vec::new();
         if self.eat(")") {
             return Ok(arguments);
@@ -357,7 +357,7 @@ impl Parser<'_> {
                 let start = self.at;
                 let ty = self.type_name()?;
                 let size = self.unit.records.size(&ty).map_or(0, |(size, _)| size);
-                arguments.push(self.expr(ExprKind::Int(i128::from(size), Type::int()), start, start)?);
+                arguments.push(self.expr(CExprKind::Int(i128::from(size), Type::int()), start, start)?);
             } else {
                 arguments.push(self.assignment()?);
             }
@@ -371,7 +371,7 @@ impl Parser<'_> {
 }
 
 /// The type of an integer is the first that holds it.
-fn integer(number: literals::Literal) -> ExprKind {
+fn integer(number: literals::Literal) -> CExprKind {
     let fits = |ty: &Type| ty.range().is_some_and(|(_, high)| i128::from(number.value) <= high);
     let mut ty = Type::integer(if number.long { 64 } else { 32 }, !number.unsigned);
     if !fits(&ty) && !number.long && !number.decimal && !number.unsigned {
@@ -383,5 +383,5 @@ fn integer(number: literals::Literal) -> ExprKind {
     if !fits(&ty) {
         ty = Type::integer(64, false);
     }
-    ExprKind::Int(i128::from(number.value), ty)
+    CExprKind::Int(i128::from(number.value), ty)
 }

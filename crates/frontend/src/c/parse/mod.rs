@@ -10,10 +10,10 @@ mod expressions;
 mod specifiers;
 mod statements;
 
-use super::ast::{Expr, ExprKind, Unit};
+use super::ast::{CExpr, CExprKind, Unit};
 use super::lexer::{Kind, Token};
 use super::limits;
-use super::pre::Files;
+use super::pre::CFiles;
 use super::types::Type;
 use crate::Diagnostic;
 use program::Span;
@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 /// What a name means.
 #[derive(Clone, Debug)]
-enum Meaning {
+enum CMeaning {
     Type(Type),
     Constant(i128),
     Object(Type),
@@ -30,17 +30,17 @@ enum Meaning {
 
 /// Names of one block.
 #[derive(Default)]
-struct Scope {
-    names: HashMap<Rc<str>, Meaning>,
+struct CScope {
+    names: HashMap<Rc<str>, CMeaning>,
     tags: HashMap<Rc<str>, Type>,
 }
 
 struct Parser<'t> {
     tokens: &'t [Token],
-    files: &'t Files,
+    files: &'t CFiles,
     at: usize,
     depth: usize,
-    scopes: Vec<Scope>,
+    scopes: Vec<CScope>,
     unit: Unit,
     /// The function we are in, for `__func__`.
     function: Rc<str>,
@@ -48,10 +48,10 @@ struct Parser<'t> {
 }
 
 /// The outcome of something that ends with the first error.
-type Parsed<T> = Result<T, Box<Diagnostic>>;
+type CParsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Parses a text.
-pub(super) fn parse(tokens: &[Token], files: &Files, text_end: usize) -> Result<Unit, Diagnostic> {
+pub(super) fn parse(tokens: &[Token], files: &CFiles, text_end: usize) -> Result<Unit, Diagnostic> {
     let span = Span::new(text_end, text_end);
     let mut end = match tokens.last() {
         Some(token) => token.clone(),
@@ -107,7 +107,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    fn expect(&mut self, sign: &str) -> Parsed<()> {
+    fn expect(&mut self, sign: &str) -> CParsed<()> {
         if self.eat(sign) {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl<'t> Parser<'t> {
         Box::new(self.files.error(self.tokens.get(token).unwrap_or(&self.end), message))
     }
 
-    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> CParsed<T>) -> CParsed<T> {
         if self.depth >= limits::NESTING {
             let message = format!("this is nested more than {} deep", limits::NESTING);
             return Err(Box::new(self.files.error(self.peek(), message)));
@@ -150,9 +150,9 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn expr(&self, kind: ExprKind, start: usize, token: usize) -> Parsed<Expr> {
+    fn expr(&self, kind: CExprKind, start: usize, token: usize) -> CParsed<CExpr> {
         let mut height = 0;
-        let mut expr = Expr { kind, span: self.span_from(start), token: token as u32, height: 0 };
+        let mut expr = CExpr { kind, span: self.span_from(start), token: token as u32, height: 0 };
         expr.for_each_part(&mut |part| height = height.max(part.height), &mut |_| {});
         expr.height = height + 1;
         if expr.height > limits::HEIGHT {
@@ -161,17 +161,17 @@ impl<'t> Parser<'t> {
         Ok(expr)
     }
 
-    fn meaning(&self, name: &str) -> Option<&Meaning> {
+    fn meaning(&self, name: &str) -> Option<&CMeaning> {
         self.scopes.iter().rev().find_map(|scope| scope.names.get(name))
     }
 
-    fn declare(&mut self, name: Rc<str>, meaning: Meaning) {
+    fn declare(&mut self, name: Rc<str>, meaning: CMeaning) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(name, meaning);
         }
     }
 
-    fn name(&mut self) -> Parsed<Rc<str>> {
+    fn name(&mut self) -> CParsed<Rc<str>> {
         let token = self.peek();
         if token.kind != Kind::Name || is_keyword(&token.text) {
             return Err(self.unexpected("a name"));
@@ -182,7 +182,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Steps over something between parentheses.
-    fn skip_parentheses(&mut self) -> Parsed<()> {
+    fn skip_parentheses(&mut self) -> CParsed<()> {
         self.expect("(")?;
         let mut open = 1usize;
         while open > 0 {
@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Steps over `__attribute__((…))`, `__extension__` and names of `asm`.
-    fn skip_attributes(&mut self) -> Parsed<()> {
+    fn skip_attributes(&mut self) -> CParsed<()> {
         loop {
             match &*self.peek().text {
                 "__attribute__" | "__attribute" | "__declspec" | "_Alignas" => {
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn skip_asm_name(&mut self) -> Parsed<()> {
+    fn skip_asm_name(&mut self) -> CParsed<()> {
         if matches!(&*self.peek().text, "asm" | "__asm__" | "__asm") {
             self.at += 1;
             self.skip_parentheses()?;
@@ -221,9 +221,9 @@ impl<'t> Parser<'t> {
 }
 
 /// Types that compilers know without a header.
-fn builtin_types() -> Scope {
-    let mut scope = Scope::default();
-    scope.names.insert("__builtin_va_list".into(), Meaning::Type(Type::void().pointer()));
+fn builtin_types() -> CScope {
+    let mut scope = CScope::default();
+    scope.names.insert("__builtin_va_list".into(), CMeaning::Type(Type::void().pointer()));
     scope
 }
 

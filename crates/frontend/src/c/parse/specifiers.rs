@@ -1,9 +1,9 @@
 //! Declaration specifiers: storage, qualifiers, and what the type is made of.
 
-use super::{Meaning, Parsed, Parser};
+use super::{CMeaning, CParsed, Parser};
 use crate::c::ast::Storage;
 use crate::c::lexer::Kind;
-use crate::c::types::{Field, Record, Type, TypeKind};
+use crate::c::types::{CRecord, Field, Type, TypeKind};
 use std::rc::Rc;
 
 /// What was said before the declarators.
@@ -106,10 +106,10 @@ impl Parser<'_> {
                     | "__auto_type"
                     | "_Static_assert"
             )
-            || matches!(self.meaning(&token.text), Some(Meaning::Type(_)))
+            || matches!(self.meaning(&token.text), Some(CMeaning::Type(_)))
     }
 
-    pub(super) fn specifiers(&mut self) -> Parsed<Specifiers> {
+    pub(super) fn specifiers(&mut self) -> CParsed<Specifiers> {
         let start = self.at;
         let mut storage = Storage::Auto;
         let (mut atomic, mut volatile, mut per_thread) = (false, false, false);
@@ -157,7 +157,7 @@ impl Parser<'_> {
                 }
                 _ if words.take(&text) => {}
                 _ => match self.meaning(&text) {
-                    Some(Meaning::Type(ty)) if named.is_none() && !words.any() => named = Some(ty.clone()),
+                    Some(CMeaning::Type(ty)) if named.is_none() && !words.any() => named = Some(ty.clone()),
                     _ => break,
                 },
             }
@@ -176,7 +176,7 @@ impl Parser<'_> {
     }
 
     /// A type between parentheses: specifiers and a declarator without a name.
-    pub(super) fn type_name(&mut self) -> Parsed<Type> {
+    pub(super) fn type_name(&mut self) -> CParsed<Type> {
         self.deeper(|p| {
             let specifiers = p.specifiers()?;
             if !specifiers.typed {
@@ -190,7 +190,7 @@ impl Parser<'_> {
         })
     }
 
-    fn type_of_something(&mut self) -> Parsed<Type> {
+    fn type_of_something(&mut self) -> CParsed<Type> {
         self.at += 1;
         self.expect("(")?;
         let ty = if self.starts_type(0) {
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    fn record(&mut self) -> Parsed<Type> {
+    fn record(&mut self) -> CParsed<Type> {
         let start = self.at;
         let union = self.is_word("union");
         self.at += 1;
@@ -217,7 +217,7 @@ impl Parser<'_> {
         });
         let ty = known.unwrap_or_else(|| {
             let id = self.unit.records.list.len();
-            self.unit.records.list.push(Record { union, fields: None });
+            self.unit.records.list.push(CRecord { union, fields: None });
             Type::new(TypeKind::Record(id))
         });
         if let (Some(tag), Some(scope)) = (tag, self.scopes.last_mut()) {
@@ -237,7 +237,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    fn fields(&mut self) -> Parsed<Vec<Field>> {
+    fn fields(&mut self) -> CParsed<Vec<Field>> {
         self.expect("{")?;
         let mut fields = Vec::new();
         while !self.eat("}") {
@@ -284,7 +284,7 @@ impl Parser<'_> {
         Ok(fields)
     }
 
-    fn enumeration(&mut self) -> Parsed<Type> {
+    fn enumeration(&mut self) -> CParsed<Type> {
         self.at += 1;
         self.skip_attributes()?;
         if self.peek().kind == Kind::Name {
@@ -300,7 +300,7 @@ impl Parser<'_> {
             if self.eat("=") {
                 next = self.constant_expression()?;
             }
-            self.declare(name, Meaning::Constant(next));
+            self.declare(name, CMeaning::Constant(next));
             next += 1;
             if !self.eat(",") && !self.is("}") {
                 return Err(self.unexpected("`,` or `}`"));
@@ -310,7 +310,7 @@ impl Parser<'_> {
         Ok(Type::int())
     }
 
-    pub(super) fn static_assertion(&mut self) -> Parsed<()> {
+    pub(super) fn static_assertion(&mut self) -> CParsed<()> {
         let start = self.at;
         self.at += 1;
         self.expect("(")?;

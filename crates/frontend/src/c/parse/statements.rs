@@ -1,14 +1,14 @@
 //! Statements.
 
-use super::{Parsed, Parser, Scope};
-use crate::c::ast::{For, Stmt, StmtKind};
+use super::{CParsed, CScope, Parser};
+use crate::c::ast::{CStmt, CStmtKind, For};
 use crate::c::lexer::Kind;
 
 impl Parser<'_> {
     /// Statements between braces.
-    pub(super) fn block(&mut self) -> Parsed<Vec<Stmt>> {
+    pub(super) fn block(&mut self) -> CParsed<Vec<CStmt>> {
         self.expect("{")?;
-        self.scopes.push(Scope::default());
+        self.scopes.push(CScope::default());
         let mut list = Vec::new();
         let done = loop {
             if self.eat("}") {
@@ -26,24 +26,24 @@ impl Parser<'_> {
         done
     }
 
-    pub(super) fn statement(&mut self) -> Parsed<Stmt> {
+    pub(super) fn statement(&mut self) -> CParsed<CStmt> {
         self.deeper(|p| {
             let start = p.at;
             let kind = p.statement_kind()?;
-            Ok(Stmt { kind, span: p.span_from(start), token: start as u32 })
+            Ok(CStmt { kind, span: p.span_from(start), token: start as u32 })
         })
     }
 
-    fn boxed(&mut self) -> Parsed<Box<Stmt>> {
+    fn boxed(&mut self) -> CParsed<Box<CStmt>> {
         self.statement().map(Box::new)
     }
 
-    fn statement_kind(&mut self) -> Parsed<StmtKind> {
+    fn statement_kind(&mut self) -> CParsed<CStmtKind> {
         if self.is("{") {
-            return self.block().map(StmtKind::Block);
+            return self.block().map(CStmtKind::Block);
         }
         if self.eat(";") {
-            return Ok(StmtKind::Empty);
+            return Ok(CStmtKind::Empty);
         }
         let token = self.peek();
         if token.kind != Kind::Name {
@@ -57,10 +57,10 @@ impl Parser<'_> {
             // A label may stand at the end of a block.
             if self.is("}") {
                 let span = self.peek().span.before();
-                let empty = Stmt { kind: StmtKind::Empty, span, token: self.at as u32 };
-                return Ok(StmtKind::Label(name, Box::new(empty)));
+                let empty = CStmt { kind: CStmtKind::Empty, span, token: self.at as u32 };
+                return Ok(CStmtKind::Label(name, Box::new(empty)));
             }
-            return Ok(StmtKind::Label(name, self.boxed()?));
+            return Ok(CStmtKind::Label(name, self.boxed()?));
         }
         match &*word {
             "if" | "while" | "do" | "for" | "switch" => self.compound(&word),
@@ -72,18 +72,18 @@ impl Parser<'_> {
                 }
                 let name = self.name()?;
                 self.expect(";")?;
-                Ok(StmtKind::Goto(name))
+                Ok(CStmtKind::Goto(name))
             }
             "break" | "continue" => {
                 self.at += 1;
                 self.expect(";")?;
-                Ok(if &*word == "break" { StmtKind::Break } else { StmtKind::Continue })
+                Ok(if &*word == "break" { CStmtKind::Break } else { CStmtKind::Continue })
             }
             "return" => {
                 self.at += 1;
                 let value = if self.is(";") { None } else { Some(self.expression()?) };
                 self.expect(";")?;
-                Ok(StmtKind::Return(value))
+                Ok(CStmtKind::Return(value))
             }
             "asm" | "__asm__" | "__asm" => self.asm(),
             "__label__" => {
@@ -93,24 +93,24 @@ impl Parser<'_> {
                         return Err(self.unexpected("`;`"));
                     }
                 }
-                Ok(StmtKind::Empty)
+                Ok(CStmtKind::Empty)
             }
             "__attribute__" if self.peek_at(1).is("(") => {
                 self.skip_attributes()?;
                 self.statement_kind()
             }
-            _ if self.starts_type(0) => self.declaration().map(StmtKind::Declare),
+            _ if self.starts_type(0) => self.declaration().map(CStmtKind::Declare),
             _ => self.expression_statement(),
         }
     }
 
-    fn expression_statement(&mut self) -> Parsed<StmtKind> {
+    fn expression_statement(&mut self) -> CParsed<CStmtKind> {
         let expr = self.expression()?;
         self.expect(";")?;
-        Ok(StmtKind::Expr(expr))
+        Ok(CStmtKind::Expr(expr))
     }
 
-    fn compound(&mut self, word: &str) -> Parsed<StmtKind> {
+    fn compound(&mut self, word: &str) -> CParsed<CStmtKind> {
         self.at += 1;
         match word {
             "do" => {
@@ -122,10 +122,10 @@ impl Parser<'_> {
                 let cond = self.expression()?;
                 self.expect(")")?;
                 self.expect(";")?;
-                Ok(StmtKind::DoWhile(body, cond))
+                Ok(CStmtKind::DoWhile(body, cond))
             }
             "for" => {
-                self.scopes.push(Scope::default());
+                self.scopes.push(CScope::default());
                 let done = self.for_loop();
                 self.scopes.pop();
                 done
@@ -136,60 +136,60 @@ impl Parser<'_> {
                 self.expect(")")?;
                 let body = self.boxed()?;
                 match word {
-                    "while" => Ok(StmtKind::While(cond, body)),
-                    "switch" => Ok(StmtKind::Switch(cond, body)),
+                    "while" => Ok(CStmtKind::While(cond, body)),
+                    "switch" => Ok(CStmtKind::Switch(cond, body)),
                     _ => {
                         let otherwise = if self.eat_word("else") { Some(self.boxed()?) } else { None };
-                        Ok(StmtKind::If(cond, body, otherwise))
+                        Ok(CStmtKind::If(cond, body, otherwise))
                     }
                 }
             }
         }
     }
 
-    fn for_loop(&mut self) -> Parsed<StmtKind> {
+    fn for_loop(&mut self) -> CParsed<CStmtKind> {
         self.expect("(")?;
         let start = self.at;
         let init = if self.eat(";") {
             None
         } else if self.starts_type(0) {
-            let kind = StmtKind::Declare(self.declaration()?);
-            Some(Stmt { kind, span: self.span_from(start), token: start as u32 })
+            let kind = CStmtKind::Declare(self.declaration()?);
+            Some(CStmt { kind, span: self.span_from(start), token: start as u32 })
         } else {
             let kind = self.expression_statement()?;
-            Some(Stmt { kind, span: self.span_from(start), token: start as u32 })
+            Some(CStmt { kind, span: self.span_from(start), token: start as u32 })
         };
         let cond = if self.is(";") { None } else { Some(self.expression()?) };
         self.expect(";")?;
         let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
         let body = self.statement()?;
-        Ok(StmtKind::For(Box::new(For { init, cond, step, body })))
+        Ok(CStmtKind::For(Box::new(For { init, cond, step, body })))
     }
 
-    fn case(&mut self, word: &str) -> Parsed<StmtKind> {
+    fn case(&mut self, word: &str) -> CParsed<CStmtKind> {
         self.at += 1;
         if word == "default" {
             self.expect(":")?;
-            return self.labelled().map(StmtKind::Default);
+            return self.labelled().map(CStmtKind::Default);
         }
         let low = self.constant_expression()?;
         let high = if self.eat("...") { self.constant_expression()? } else { low };
         self.expect(":")?;
-        Ok(StmtKind::Case(low, high, self.labelled()?))
+        Ok(CStmtKind::Case(low, high, self.labelled()?))
     }
 
     /// The statement behind a `case`; there may be none at the end of the block.
-    fn labelled(&mut self) -> Parsed<Box<Stmt>> {
+    fn labelled(&mut self) -> CParsed<Box<CStmt>> {
         if self.is("}") {
             let span = self.peek().span.before();
-            return Ok(Box::new(Stmt { kind: StmtKind::Empty, span, token: self.at as u32 }));
+            return Ok(Box::new(CStmt { kind: CStmtKind::Empty, span, token: self.at as u32 }));
         }
         self.boxed()
     }
 
     /// `asm("…" : … : … : …);` as its text; operands are only allowed where they do nothing.
-    fn asm(&mut self) -> Parsed<StmtKind> {
+    fn asm(&mut self) -> CParsed<CStmtKind> {
         self.at += 1;
         while matches!(&*self.peek().text, "volatile" | "__volatile__" | "__volatile" | "goto" | "inline") {
             self.at += 1;
@@ -221,6 +221,6 @@ impl Parser<'_> {
         if operands {
             text += " with operands";
         }
-        Ok(StmtKind::Asm(text))
+        Ok(CStmtKind::Asm(text))
     }
 }

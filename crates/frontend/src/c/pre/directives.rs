@@ -1,6 +1,6 @@
 //! Directives: `#include`, `#define`, `#if` and the rest.
 
-use super::{Preprocessor, Section, limits};
+use super::{CSection, Preprocessor, limits};
 use crate::Diagnostic;
 use crate::c::headers;
 use crate::c::lexer::{Kind, Token};
@@ -56,7 +56,7 @@ impl Preprocessor<'_> {
 
     /// Starts an `#if` whose condition is known.
     fn section(&mut self, start: &Token, value: bool) -> Result<(), Diagnostic> {
-        let section = Section { start: start.clone(), taken: value, last: false };
+        let section = CSection { start: start.clone(), taken: value, last: false };
         let Some(reading) = self.reading.last_mut() else { return Ok(()) };
         reading.sections.push(section);
         if reading.sections.len() > limits::CONDITIONALS {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 /// A macro.
 #[derive(Debug)]
-pub(super) struct Macro {
+pub(super) struct CMacro {
     /// Its parameters, if it takes any; `__VA_ARGS__` is the last of a variadic one.
     parameters: Option<Vec<Rc<str>>>,
     variadic: bool,
@@ -70,7 +70,7 @@ impl Preprocessor<'_> {
         {
             return Err(self.files.error(first, "`##` needs something on both sides"));
         }
-        self.macros.insert(Rc::clone(&name.text), Rc::new(Macro { parameters, variadic, body }));
+        self.macros.insert(Rc::clone(&name.text), Rc::new(CMacro { parameters, variadic, body }));
         Ok(())
     }
 
@@ -223,7 +223,7 @@ impl Preprocessor<'_> {
     /// What a call makes: the body with arguments in place of parameters.
     fn substitute(
         &mut self,
-        found: &Macro,
+        found: &CMacro,
         arguments: &[Vec<Token>],
         (call, span): (&Token, Span),
         trail: &Rc<Trail>,

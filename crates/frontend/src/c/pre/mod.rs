@@ -14,34 +14,34 @@ mod tests;
 use super::lexer::{Kind, Token, Written, tokens};
 use super::{COptions, headers, limits};
 use crate::Diagnostic;
-use macros::Macro;
+use macros::CMacro;
 use program::{Source, Span};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The texts that were read, the main one first.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct CFiles {
     list: Vec<Rc<Source>>,
 }
 
 /// What came out.
 pub(super) struct Preprocessed {
     pub tokens: Vec<Token>,
-    pub files: Files,
+    pub files: CFiles,
     pub warnings: Vec<Diagnostic>,
 }
 
 /// A file that is being read.
-struct Reading {
+struct CReading {
     tokens: Rc<Vec<Token>>,
     at: usize,
     /// The conditional sections around us.
-    sections: Vec<Section>,
+    sections: Vec<CSection>,
 }
 
 /// An `#if … #endif`.
-struct Section {
+struct CSection {
     start: Token,
     /// Whether some branch was taken.
     taken: bool,
@@ -51,9 +51,9 @@ struct Section {
 
 pub(super) struct Preprocessor<'o> {
     options: &'o COptions,
-    files: Files,
-    macros: HashMap<Rc<str>, Rc<Macro>>,
-    reading: Vec<Reading>,
+    files: CFiles,
+    macros: HashMap<Rc<str>, Rc<CMacro>>,
+    reading: Vec<CReading>,
     /// Tokens that come before the rest of the file, last first.
     pending: Vec<Token>,
     once: HashSet<String>,
@@ -65,7 +65,7 @@ pub(super) struct Preprocessor<'o> {
     depth: usize,
 }
 
-impl Files {
+impl CFiles {
     /// Line and column (from 1) of a place in a file.
     fn position(&self, written: Written) -> (&str, usize, usize) {
         let Some(source) = self.list.get(written.file as usize) else { return ("?", 0, 0) };
@@ -110,7 +110,7 @@ impl Files {
 pub(super) fn preprocess(source: &Source, options: &COptions) -> Result<Preprocessed, Diagnostic> {
     let mut preprocessor = Preprocessor {
         options,
-        files: Files::default(),
+        files: CFiles::default(),
         macros: HashMap::new(),
         reading: Vec::new(),
         pending: Vec::new(),
@@ -138,7 +138,7 @@ impl Preprocessor<'_> {
         }
         // File 0 is the main text; this one goes nowhere.
         let list = tokens(&text, 0, Some(Span::NONE)).map_err(|(span, why)| Diagnostic::error(span, why))?;
-        self.reading.push(Reading { tokens: Rc::new(list), at: 0, sections: Vec::new() });
+        self.reading.push(CReading { tokens: Rc::new(list), at: 0, sections: Vec::new() });
         let rest = self.all().map_err(|error| {
             Diagnostic::error(
                 Span::NONE,
@@ -170,7 +170,7 @@ impl Preprocessor<'_> {
                 None => Diagnostic::error(span, why),
             }
         })?;
-        self.reading.push(Reading { tokens: Rc::new(list), at: 0, sections: Vec::new() });
+        self.reading.push(CReading { tokens: Rc::new(list), at: 0, sections: Vec::new() });
         Ok(())
     }
 
