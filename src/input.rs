@@ -87,9 +87,7 @@ fn options(frontend: &Frontend, input: &InputArgs) -> Result<Options, String> {
     if frontend.name == "c" {
         return Ok(Options { observe_all, c: input.c.options(&input.define), ..Options::default() });
     }
-    let number = |(name, value): &(String, String)| {
-        definition(&format!("{name}={value}")).map_err(|why| format!("-D {name}={value}: {why}"))
-    };
+    let number = |text: &String| definition(text).map_err(|why| format!("-D {text}: {why}"));
     let defines = input.define.iter().map(number).collect::<Result<_, _>>()?;
     Ok(Options { defines, observe_all, ..Options::default() })
 }

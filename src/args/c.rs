@@ -1,5 +1,6 @@
 //! How C is read.
 
+use super::values::macro_definition;
 use clap::{Args, ValueEnum};
 use frontend::{COptions, Loader, Overflow};
 
@@ -66,10 +67,10 @@ pub enum SeqCstStore {
 
 impl CInput {
     /// The same for the front end.
-    pub fn options(&self, defines: &[(String, String)]) -> COptions {
+    pub fn options(&self, defines: &[String]) -> COptions {
         COptions {
             folders: self.include.clone(),
-            defines: defines.to_vec(),
+            defines: defines.iter().map(|text| macro_definition(text)).collect(),
             undefines: self.undefine.clone(),
             loader: Loader::new(crate::input::header),
             overflow: match self.overflow {

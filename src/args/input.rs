@@ -1,7 +1,7 @@
 //! How inputs are read, the same for all commands.
 
 use super::CInput;
-use super::values::{formats, named_text};
+use super::values::formats;
 use clap::Args;
 
 /// How inputs are read.
@@ -12,8 +12,8 @@ pub struct InputArgs {
     pub input_format: Option<String>,
 
     /// Give a constant of the program another value; in C, define a macro
-    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = named_text)]
-    pub define: Vec<(String, String)>,
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE")]
+    pub define: Vec<String>,
 
     /// Litmus tests: list every register and variable, not only those the test names
     #[arg(long)]

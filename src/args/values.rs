@@ -44,13 +44,10 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 /// Longer numbers are a mistake, and reading them takes time.
 const MAX_DIGITS: usize = 4096;
 
-/// `NAME=VALUE`, or `NAME` for 1.
-pub fn named_text(text: &str) -> Result<(String, String), String> {
+/// A macro of C: `NAME=VALUE`, or `NAME` for 1.
+pub fn macro_definition(text: &str) -> (String, String) {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
-    match name.trim() {
-        "" => Err("expected a name before `=`, as in -D N=3".to_string()),
-        name => Ok((name.to_string(), value.trim().to_string())),
-    }
+    (name.trim().to_string(), value.trim().to_string())
 }
 
 /// `NAME=VALUE`

@@ -258,8 +258,7 @@ impl Resolver<'_> {
         }
         let engine = engine.map_or(ENGINES[0].name(), |name| name.get_ref());
         let either = limits.or(&defaults.limits());
-        let define: Vec<(String, String)> =
-            define.iter().map(|(name, value)| (name.clone(), value.0.to_string())).collect();
+        let define = define.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
         let limits = LimitArgs {
             resources: Resources {
                 timeout: either.timeout.as_ref().map(seconds).transpose()?,
