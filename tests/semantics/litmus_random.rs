@@ -145,13 +145,13 @@ fn noticed(mistake: Mistake, samples: impl Iterator<Item = Sample>) -> usize {
 #[test]
 fn tests_that_are_written_notice_mistakes_about_widths_and_locks() {
     let mistakes = [
-        (Mistake::WideAccessIsOneCell, 40),
-        (Mistake::NarrowStoreFillsCell, 8),
-        (Mistake::PartOfRegisterIsAll, 4),
-        (Mistake::DwordExtendsSign, 15),
-        (Mistake::ForwardingIsExact, 30),
-        (Mistake::LockIsNothing, 30),
-        (Mistake::NoBuffer, 15),
+        (Mistake::WideAccessIsOneCell, 16),
+        (Mistake::NarrowStoreFillsCell, 3),
+        (Mistake::PartOfRegisterIsAll, 1),
+        (Mistake::DwordExtendsSign, 6),
+        (Mistake::ForwardingIsExact, 12),
+        (Mistake::LockIsNothing, 12),
+        (Mistake::NoBuffer, 6),
     ];
     for (mistake, least) in mistakes {
         let found = noticed(mistake, (0..seeds()).filter_map(sample));
