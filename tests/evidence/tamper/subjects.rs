@@ -40,7 +40,7 @@ pub static CORPUS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
 });
 
 pub static RANDOM: LazyLock<Vec<Subject>> =
-    LazyLock::new(|| (0..150).flat_map(|seed| subjects(random::generate(seed), 150)).collect());
+    LazyLock::new(|| (0..60).flat_map(|seed| subjects(random::generate(seed), 150)).collect());
 
 pub fn all() -> impl Iterator<Item = &'static Subject> {
     CORPUS.iter().chain(RANDOM.iter())
