@@ -234,7 +234,13 @@ impl<'a> ProofSearch<'a> {
             CubeSearchEnded::Stopped(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
             CubeSearchEnded::Closed(cubes) => {
                 let known = (&self.predicates, &self.vocabulary);
-                Verdict::Safe(Certificate::Cubes(certificate(space, self.recall, known, &cubes)))
+                Verdict::Safe(Certificate::Cubes(certificate(
+                    space,
+                    self.recall,
+                    known,
+                    &cubes,
+                    self.run.monitor,
+                )?))
             }
             // Only a search that is bounded ends so.
             CubeSearchEnded::Overflow(_) => Verdict::Unknown(vec![Reason::BuffersBeyond(self.recall.k)]),
@@ -354,13 +360,19 @@ impl<'a> ProofSearch<'a> {
     }
 }
 
-/// The cubes reached, as a proof.
+/// The cubes reached, as a proof, if there is room for that.
 pub(crate) fn certificate(
     space: &Space<'_>,
     recall: Recall,
     (predicates, vocabulary): (&Predicates, &Vocabulary),
     cubes: &[(u32, BitCube)],
-) -> CubeProof {
+    monitor: &dyn evidence::Monitor,
+) -> Result<CubeProof, Stop> {
+    let literals: usize = cubes.iter().map(|(_, cube)| cube.literals().count()).sum();
+    let shape = size_of::<machine::Local>() + 64;
+    let coming = cubes.len() * (size_of::<Cube>() + shape * space.program.threads.len())
+        + literals * size_of::<(u32, bool)>();
+    monitor.observe(&Progress { phase: "writing down the proof", coming, ..Progress::default() })?;
     let mut controls: Vec<u32> = cubes.iter().map(|(control, _)| *control).collect();
     controls.sort_unstable();
     controls.dedup();
@@ -370,13 +382,13 @@ pub(crate) fn certificate(
         control: number(*control),
         literals: cube.literals().map(literal).collect(),
     };
-    CubeProof {
+    Ok(CubeProof {
         recall,
         vocabulary: vocabulary.clone(),
         predicates: predicates.atoms().to_vec(),
         cubes: cubes.iter().map(cube).collect(),
         controls: controls.iter().map(|c| (space.control(*c).holder, space.shapes(*c))).collect(),
-    }
+    })
 }
 
 /// The constants that the program divides by.

@@ -387,7 +387,9 @@ impl<'a> Extrapolator<'a> {
             CubeSearchEnded::NotLinearAt(unsupported) => Err(unsupported.into()),
             CubeSearchEnded::Stopped(stop) => Err(stop.into()),
             CubeSearchEnded::Closed(cubes) => {
-                Ok(Attempted::Safe(certificate(&space, recall, (&known, &self.vocabulary), &cubes)))
+                let known = (&known, &self.vocabulary);
+                let proof = certificate(&space, recall, known, &cubes, self.run.monitor);
+                proof.map(Attempted::Safe).map_err(Halt::from)
             }
             CubeSearchEnded::Overflow(path) => Ok(Attempted::Overflow(steps(&path))),
             CubeSearchEnded::Path(path, violation, _) => {
