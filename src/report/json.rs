@@ -121,7 +121,7 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
 }
 
 /// What is taken for granted about the program, and where.
-fn assumptions(program: &Program) -> Vec<Value> {
+pub(super) fn assumptions(program: &Program) -> Vec<Value> {
     let assumed = program.assumptions.iter();
     assumed.map(|assumed| json!({"line": program.source.line(assumed.span), "text": assumed.text})).collect()
 }

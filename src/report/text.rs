@@ -16,6 +16,7 @@ use engine::Explanation;
 use evidence::{Certificate, CheckedOutcomes, Claim, Form, Goal, Statistics, Task, Verdict, Violated};
 use machine::{Model, Violation};
 use program::Program;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -102,17 +103,19 @@ fn claim(claimed: &Claimed<'_>, look: &Look) -> String {
     let program = claimed.program;
     match claimed.claim {
         Claim::Safe(model, states) => format!(
-            "{}: the evidence holds: {SAFE}safe{SAFE:#} under {}\nchecked: {}, none violates anything \
+            "{}: the evidence holds: {SAFE}safe{SAFE:#} under {}{}\nchecked: {}, none violates anything \
              and every successor is among them\n",
             claimed.file,
             upper(*model),
+            assuming(program),
             counted(*states, "state"),
         ),
         Claim::Robust(model, states) => format!(
-            "{}: the evidence holds: {SAFE}robust{SAFE:#} against {}\nchecked: {}, and no delayed store \
+            "{}: the evidence holds: {SAFE}robust{SAFE:#} against {}{}\nchecked: {}, and no delayed store \
              shows in any of them\n",
             claimed.file,
             upper(*model),
+            assuming(program),
             counted(*states, "state"),
         ),
         Claim::Unsafe(model, checked) => {
@@ -226,22 +229,25 @@ fn safe(answer: &Answered<'_>, certificate: &Certificate) -> String {
     let (file, found) = (answer.file, answer.found);
     let how = proof(certificate, &found.statistics);
     let model = upper(answer.task.model);
-    let assuming = assumptions(answer.task.program);
+    let assuming = assuming(answer.task.program);
     format!("{file}: {SAFE}safe{SAFE:#} under {model}{assuming}: {how} (engine: {})\n", found.engine)
 }
 
-/// What a proof takes for granted, with the lines; nothing for most programs.
-fn assumptions(program: &Program) -> String {
+/// What a proof takes for granted, each thing once with its lines; nothing for most programs.
+pub(super) fn assuming(program: &Program) -> String {
+    let mut assumed: Vec<(&str, BTreeSet<usize>)> = Vec::new();
+    for assumption in &program.assumptions {
+        let text = assumption.text.as_str();
+        let line = program.source.line(assumption.span);
+        match assumed.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, lines)) => lines.extend(line),
+            None => assumed.push((text, line.into_iter().collect())),
+        }
+    }
     let mut out = String::new();
-    let mut texts: Vec<&str> = program.assumptions.iter().map(|assumed| assumed.text.as_str()).collect();
-    texts.dedup();
-    for text in texts {
-        let with_text = program.assumptions.iter().filter(|assumed| assumed.text == text);
-        let mut lines: Vec<usize> =
-            with_text.filter_map(|assumed| program.source.line(assumed.span)).collect();
-        lines.dedup();
-        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+    for (text, lines) in assumed {
         let word = if lines.len() == 1 { "line" } else { "lines" };
+        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
         let _ = write!(out, ", assuming {text} in {word} {}", lines.join(", "));
     }
     out

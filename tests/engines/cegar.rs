@@ -8,8 +8,7 @@ use crate::support::random;
 use engine::{Abstraction, Cegar, Engine, Explicit, Run};
 use evidence::{Ignore, MostStates, Task, check};
 use machine::{Forgotten, Keep, MODELS, Model};
-use program::{Arith, Expr, RegId};
-use random::{Sketch, minimise, seeds};
+use random::{Sketch, linear, minimise, seeds};
 use std::collections::BTreeMap;
 
 /// Predicates that never suffice end here.
@@ -17,18 +16,6 @@ const MOST_ABSTRACT: usize = 2_000;
 const MOST_EXACT: usize = 20_000;
 /// Longer buffers are taken to grow without end by `explicit`.
 const CAP: usize = 3;
-
-/// The value with something linear in place of what is not, and still small if it was.
-fn linear(value: &Expr<RegId>) -> Expr<RegId> {
-    let Expr::Binary(op, a, b) = value else { return value.clone() };
-    let (a, b) = (linear(a), linear(b));
-    match op {
-        Arith::Mul => Expr::binary(Arith::Add, a, b),
-        Arith::Xor => Expr::binary(Arith::Sub, 1, a),
-        Arith::And => Expr::binary(Arith::Rem, a, 2),
-        _ => Expr::binary(*op, a, b),
-    }
-}
 
 fn program(seed: u64) -> Sketch {
     random::sketch(seed).map_values(&linear)

@@ -20,8 +20,8 @@ use evidence::{
 };
 use fastrand::Rng;
 use machine::{MODELS, Model, model_named};
-use program::{Arith, Cond, Expr, Hint, Place, Program, RegId, Relation, Source, Span};
-use random::{Sketch, minimise};
+use program::{Cond, Expr, Hint, Place, Program, RegId, Relation, Source, Span};
+use random::{Sketch, linear, minimise, seeds_or};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,8 +30,9 @@ const MOST_EXACT: usize = 20_000;
 /// Longer buffers are taken to grow without end by `explicit`.
 const CAP: usize = 3;
 
+/// Each program comes with several sets of predicates.
 fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
+    seeds_or(300)
 }
 
 /// The program that a text says.
@@ -48,18 +49,6 @@ fn from_corpus(name: &str) -> Program {
 
 fn model(name: &str) -> Model {
     model_named(name).expect("known")
-}
-
-/// The value with something linear in place of what is not, and still small if it was.
-fn linear(value: &Expr<RegId>) -> Expr<RegId> {
-    let Expr::Binary(op, a, b) = value else { return value.clone() };
-    let (a, b) = (linear(a), linear(b));
-    match op {
-        Arith::Mul => Expr::binary(Arith::Add, a, b),
-        Arith::Xor => Expr::binary(Arith::Sub, 1, a),
-        Arith::And => Expr::binary(Arith::Rem, a, 2),
-        _ => Expr::binary(*op, a, b),
-    }
 }
 
 /// Predicates that need not have anything to do with the program's business.

@@ -7,7 +7,7 @@
 
 use crate::fences::candidates::components;
 use crate::ranges::growing;
-use crate::{Cegar, Complete, Engine, Explicit, GapProofs, Lazy};
+use crate::{Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, Lazy};
 use evidence::Task;
 use machine::{GapStepper, TSO};
 use program::{Edge, Loc, Program, Span};
@@ -26,6 +26,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &Cegar, fits: predicates },
     Candidate { engine: &GapProofs, fits: order_and_gaps },
     Candidate { engine: &Complete, fits: backwards },
+    Candidate { engine: &Extrapolate, fits: from_sc },
 ];
 
 /// What a plan is made from.
@@ -143,6 +144,21 @@ fn backwards(facts: &Facts<'_>) -> Result<(usize, String), String> {
                 place(span)
             ),
         )),
+    }
+}
+
+fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    if !facts.buffers {
+        return Err("it is for store buffers".to_string());
+    }
+    if facts.task.model == TSO {
+        return Err("`lazy` looks at SC first too".to_string());
+    }
+    match facts.growing {
+        Some(_) => {
+            Ok((3, "what goes wrong under SC goes wrong here too, and proofs may carry over".to_string()))
+        }
+        None => Err("no number can be seen to grow".to_string()),
     }
 }
 

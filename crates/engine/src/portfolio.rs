@@ -1,7 +1,7 @@
 //! Engines take turns, and the answer does not depend on who is faster.
 //!
 //! The engines of a [`Plan`](crate::Plan) work in *rounds*. By the end of a round each may have done a
-//! certain amount of work, which grows by a quarter from round to round: the same for all at
+//! certain amount of work, which grows by an eighth from round to round: the same for all at
 //! first, for small questions have many good engines, and later according to the shares of the
 //! plan. Work is counted (a state explored, a question put to the solver), not timed. Whoever has
 //! done its part is suspended, not stopped: it goes on in the next round where it was. Whoever
@@ -52,7 +52,7 @@ impl Engine for Portfolio {
 fn allowance(engines: usize, share: usize, round: usize) -> usize {
     let mut average = FIRST_ROUND;
     for _ in 0..round {
-        average = average.saturating_add(average / 4);
+        average = average.saturating_add(average / 8);
     }
     let same = average.min(SMALL);
     same + (average - same).saturating_mul(engines * share) / 100

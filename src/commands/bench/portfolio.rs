@@ -93,9 +93,8 @@ fn variants(bencher: &Bencher<'_>, name: &str, text: &str) -> Result<Vec<(String
 }
 
 fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<EngineComparison, String> {
-    let engines = ENGINES.iter().filter(|engine| engine.name() != Portfolio.name());
     let ask = |engine: &dyn Engine, threads| bencher.ask_on(threads, engine, task, Default::default());
-    let alone = engines.map(|engine| Ok(asked(engine.name(), &ask(*engine, THREADS)?)));
+    let alone = engines().map(|engine| Ok(asked(engine.name(), &ask(engine, THREADS)?)));
     let alone = alone.collect::<Result<Vec<MeasuredEngine>, String>>()?;
     let one = ask(&Portfolio, 1)?;
     let several = ask(&Portfolio, THREADS)?;
@@ -107,6 +106,11 @@ fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<EngineC
         one: asked(Portfolio.name(), &one),
         several: asked(Portfolio.name(), &several),
     })
+}
+
+/// All but the portfolio.
+fn engines() -> impl Iterator<Item = &'static dyn Engine> {
+    ENGINES.iter().copied().filter(|engine| engine.name() != Portfolio.name())
 }
 
 fn asked(engine: &'static str, measured: &Measured<Finding>) -> MeasuredEngine {
@@ -167,8 +171,7 @@ fn details(rows: &[EngineComparison]) -> BenchTable {
     };
     let line = |row: &EngineComparison| {
         let mut cells: Vec<BenchCell> = vec![row.what.as_str().into(), row.verdict.into(), row.winner.into()];
-        let names = ["explicit", "gaps", "cegar", "lazy", "buffers", "complete"];
-        cells.extend(names.map(|name| alone(row, name)));
+        cells.extend(engines().map(|engine| alone(row, engine.name())));
         cells.push(BenchCell::Milliseconds(row.one.cpu));
         cells.push(BenchCell::Milliseconds(row.several.cpu));
         cells.push(row.best(|asked| asked.wall).map_or(BenchCell::Missing, BenchCell::Milliseconds));
@@ -177,21 +180,12 @@ fn details(rows: &[EngineComparison]) -> BenchTable {
     };
     BenchTable {
         title: "Every question: CPU times in ms of engines that answer, and of the portfolio.".to_string(),
-        columns: vec![
-            "question",
-            "verdict",
-            "answered by",
-            "explicit",
-            "gaps",
-            "cegar",
-            "lazy",
-            "buffers",
-            "complete",
-            "portfolio, 1 thread",
-            "portfolio, 2 threads",
-            "best engine, elapsed",
-            "portfolio, 2 threads, elapsed",
-        ],
+        columns: ["question", "verdict", "answered by"]
+            .into_iter()
+            .chain(engines().map(|engine| engine.name()))
+            .chain(["portfolio, 1 thread", "portfolio, 2 threads"])
+            .chain(["best engine, elapsed", "portfolio, 2 threads, elapsed"])
+            .collect(),
         rows: rows.iter().map(line).collect(),
         ..BenchTable::default()
     }

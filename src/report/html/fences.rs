@@ -28,7 +28,9 @@ pub fn fences(fenced: &Fenced<'_>) -> Piece {
     let (task, program, found) = (fenced.task, fenced.task.program, fenced.found);
     let (word, tone, mut body) = match &found.answer {
         FenceAnswer::Placed(placed) if placed.fences.is_empty() => {
-            let lead = paragraph("lead", &format!("It is {} as it is: no fence is needed.", aim(&task)));
+            let assuming = text::assuming(program);
+            let lead = format!("It is {} as it is{assuming}: no fence is needed.", aim(&task));
+            let lead = paragraph("lead", &lead);
             ("no fence is needed", Tone::Good, lead + &proof_of(&task, placed, true))
         }
         FenceAnswer::Placed(placed) => ("fences found", Tone::Good, placed_html(fenced, placed)),
@@ -67,7 +69,8 @@ fn placed_html(fenced: &Fenced<'_>, placed: &Placed) -> String {
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
     let (count, verb) = text::fences::counts(program, &points);
     let (aim, cost) = (aim(&fenced.task), placed.cost);
-    let lead = format!("{count} {verb} it {aim}. That costs {cost}, and no cheaper set will do.");
+    let assuming = text::assuming(program);
+    let lead = format!("{count} {verb} it {aim}{assuming}. That costs {cost}, and no cheaper set will do.");
     let mut out = paragraph("lead", &lead) + &list(program, &points);
     if fenced.task.goal == Goal::Robust {
         out += &paragraph("", text::robust::comparison(program, placed, fenced.safety).trim_end());

@@ -75,7 +75,8 @@ fn answer(answer: &Answered<'_>) -> Piece {
         (_, Some(outcomes), Some(question)) => held(program, question, outcomes),
         (Verdict::Safe(certificate), ..) => {
             let how = text::proof(certificate, &found.statistics);
-            let lead = paragraph("lead", &format!("{}.", capital(&how)));
+            let assuming = text::assuming(program);
+            let lead = paragraph("lead", &format!("{}{assuming}.", capital(&how)));
             ("safe", lead + &proved(task, certificate))
         }
         (Verdict::Unsafe(_), ..) => {
@@ -83,7 +84,9 @@ fn answer(answer: &Answered<'_>) -> Piece {
         }
         (Verdict::Robust(_), ..) => {
             let why = text::robust::why_robust(&found.statistics, task.model);
-            let lead = paragraph("lead", &format!("Every execution looks like one under SC: {why}."));
+            let assuming = text::assuming(program);
+            let lead = format!("Every execution looks like one under SC: {why}{assuming}.");
+            let lead = paragraph("lead", &lead);
             ("robust", lead + &plain_source(program))
         }
         (Verdict::NotRobust(_), ..) => {

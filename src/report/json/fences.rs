@@ -1,6 +1,8 @@
 //! Which fences, for scripts.
 
-use super::{JsonAnswer, SCHEMA, Stats, diagnostics, initial, merge, reason, robust, steps, unsafe_with};
+use super::{
+    JsonAnswer, SCHEMA, Stats, assumptions, diagnostics, initial, merge, reason, robust, steps, unsafe_with,
+};
 use crate::report::fences::{Fenced, kind, statement_of};
 use crate::report::reason_texts;
 use engine::{FenceAnswer, FencePoint, FencedRun, FencesWithin, NeededFence, Placed};
@@ -23,6 +25,7 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> JsonAnswer<'a> {
         checked: true,
         stats: Some(Stats::new(fenced.seconds, &statistics, fenced.peak)),
         diagnostics: diagnostics(&program.source, fenced.warnings),
+        assumptions: assumptions(program),
         ..JsonAnswer::default()
     };
     let mut more = json!({

@@ -1,7 +1,8 @@
 //! Which fences, for people.
 
 use super::{
-    SAFE, UNKNOWN, UNSAFE, explained, files, proof, prose, robust, unknown_reasons, upper, violation,
+    SAFE, UNKNOWN, UNSAFE, assuming, explained, files, proof, prose, robust, unknown_reasons, upper,
+    violation,
 };
 use crate::numbers::counted;
 use crate::report::fences::{Fenced, kind, statement_of, thread_names};
@@ -69,17 +70,18 @@ fn aim(task: &Task<'_>) -> (&'static str, String) {
 fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
     let (file, program) = (fenced.file, fenced.task.program);
     let (word, model) = aim(&fenced.task);
+    let assuming = assuming(program);
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
     let is_robust = fenced.task.goal == Goal::Robust;
     let mut out = if points.is_empty() {
         let checked = if is_robust { robust::checked(fenced.task.model) } else { "" };
-        format!("{file}: {SAFE}no fence is needed{SAFE:#}: {word} {model}{checked}\n")
+        format!("{file}: {SAFE}no fence is needed{SAFE:#}: {word} {model}{assuming}{checked}\n")
     } else {
         let (fences, verb) = counts(program, &points);
         let cost = placed.cost;
-        let head =
-            format!("{file}: {SAFE}{fences}{SAFE:#} {verb} it {word} {model} (cost {cost}, optimal)\n");
-        head + &list(program, &points)
+        let head = format!("{file}: {SAFE}{fences}{SAFE:#} {verb} it {word} {model}{assuming}");
+        head + &format!(" (cost {cost}, optimal)\n")
+            + &list(program, &points)
             + &alternatives(program, placed.alternatives.as_deref(), &placed.missing)
     };
     if is_robust {

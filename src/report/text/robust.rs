@@ -1,7 +1,7 @@
 //! Robustness, for people.
 
 use super::fences::name;
-use super::{SAFE, UNSAFE, upper};
+use super::{SAFE, UNSAFE, assuming, upper};
 use crate::numbers::counted;
 use crate::report::fences::{Safety, count};
 use crate::report::witness::{ToldWitness, cycle, drawn, sentence};
@@ -16,7 +16,8 @@ use std::fmt::Write;
 pub fn robust(answer: &Answered<'_>) -> String {
     let model = answer.task.model;
     let (file, why) = (answer.file, why_robust(&answer.found.statistics, model));
-    format!("{file}: {SAFE}robust{SAFE:#} against {}: {why}{}\n", upper(model), checked(model))
+    let assuming = assuming(answer.task.program);
+    format!("{file}: {SAFE}robust{SAFE:#} against {}{assuming}: {why}{}\n", upper(model), checked(model))
 }
 
 /// Against SC there is nothing to prove.

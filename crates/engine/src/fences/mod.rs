@@ -26,7 +26,7 @@ use candidates::candidates;
 use clause::Violating;
 use evidence::{Checked, Goal, Reason, Statistics, Task, Verdict};
 use hitting::Hitting;
-use machine::SC;
+use machine::{Account, SC};
 use program::{FenceSet, Program};
 use std::collections::BTreeSet;
 
@@ -161,6 +161,19 @@ enum FencesHalt {
     Bug(Bug),
 }
 
+/// How a program with some fences does.
+enum Trial<P> {
+    /// They suffice, with this proof.
+    Suffices(P),
+    /// They do not: this run remains.
+    Violated(Checked),
+    /// Nor do they keep every queue within the bound: this run fills one beyond it.
+    Overfull(Account, usize),
+}
+
+/// Fences that suffice, the program with them, and its proof.
+type Sufficient<P> = (BTreeSet<usize>, Program, P);
+
 struct FenceSearch<'a> {
     task: Task<'a>,
     engine: &'a dyn Engine,
@@ -225,27 +238,45 @@ impl<'a> FenceSearch<'a> {
     }
 
     /// The cheapest set that is proved to suffice; `None` if all cost more than allowed.
-    fn cheapest(
+    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<Sufficient<Checked>>, FencesHalt> {
+        self.hit_all(most, |search, task| {
+            let checked = search.ask(task)?;
+            let suffices = checked.holds() == Some(true);
+            Ok(if suffices { Trial::Suffices(checked) } else { Trial::Violated(checked) })
+        })
+    }
+
+    /// The cheapest set that suffices in a trial; `None` if all cost more than allowed.
+    fn hit_all<P>(
         &mut self,
         most: Option<u64>,
-    ) -> Result<Option<(BTreeSet<usize>, Program, Checked)>, FencesHalt> {
+        mut trial: impl FnMut(&mut Self, &Task<'_>) -> Result<Trial<P>, FencesHalt>,
+    ) -> Result<Option<Sufficient<P>>, FencesHalt> {
         loop {
             let Some(chosen) = self.problem.solve() else { return Ok(None) };
             if most.is_some_and(|most| self.problem.cost(&chosen) > most) {
                 return Ok(None);
             }
             let (program, edges) = self.fence_set(&chosen).apply_with_map(self.task.program);
-            let checked = self.ask(&Task { program: &program, ..self.task })?;
-            if checked.holds() == Some(true) {
-                return Ok(Some((chosen, program, checked)));
-            }
-            let clause = checked.account().map_or_else(BTreeSet::new, |account| {
+            let trial = trial(self, &Task { program: &program, ..self.task })?;
+            let account = match &trial {
+                Trial::Violated(checked) => checked.account(),
+                Trial::Overfull(account, _) => Some(account),
+                Trial::Suffices(_) => None,
+            };
+            let clause = account.map_or_else(BTreeSet::new, |account| {
                 Violating::new(&program, account, &edges).clause(&self.candidates, &chosen)
             });
-            if clause.is_empty() {
-                return Err(FencesHalt::NoCandidate(Box::new(self.fenced_run(program, checked))));
+            match trial {
+                Trial::Suffices(proof) => return Ok(Some((chosen, program, proof))),
+                Trial::Violated(run) if clause.is_empty() => {
+                    return Err(FencesHalt::NoCandidate(Box::new(self.fenced_run(program, run))));
+                }
+                Trial::Overfull(_, k) if clause.is_empty() => {
+                    return Err(FencesHalt::Unknown(vec![Reason::Overflow(k)]));
+                }
+                Trial::Violated(_) | Trial::Overfull(..) => self.problem.clauses.push(clause),
             }
-            self.problem.clauses.push(clause);
         }
     }
 

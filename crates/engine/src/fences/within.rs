@@ -7,8 +7,7 @@
 //! exploration looks for it. That nothing overflows shows in the proof: none of its controls
 //! has forgotten a store.
 
-use super::clause::Violating;
-use super::{FenceOptions, FencePoint, FenceSearch, FencesHalt};
+use super::{FenceOptions, FencePoint, FenceSearch, FencesHalt, Trial};
 use crate::ask::Bug;
 use crate::extrapolate::{Bounded, Extrapolate, Taken, within};
 use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
@@ -16,8 +15,6 @@ use crate::stepping::{Stepping, chosen_initially};
 use crate::{Engine, Run};
 use evidence::{Certificate, Checked, Patience, Reason, Rejected, Stop, Task, Verdict, check, simplify};
 use machine::{Account, Stepper, TraceStep, replay_steps};
-use program::{EdgeId, Program};
-use std::collections::BTreeSet;
 
 /// Fences with which the program is safe and no queue ever holds more than `k` stores.
 #[derive(Debug)]
@@ -47,59 +44,30 @@ pub fn fences_within(
 
 impl FenceSearch<'_> {
     fn solve_within(&mut self, k: usize) -> Result<FencesWithin, FencesHalt> {
-        loop {
-            let Some(chosen) = self.problem.solve() else {
-                return Err(FencesHalt::Unknown(vec![Reason::Overflow(k)]));
-            };
-            let (program, edges) = self.fence_set(&chosen).apply_with_map(self.task.program);
-            let task = Task { program: &program, ..self.task };
-            let (answer, _) = within(&task, self.run, k);
-            let clause = match answer.map_err(FencesHalt::Unknown)? {
-                Bounded::Safe(proof) => {
-                    let forgets = proof
-                        .controls
-                        .iter()
-                        .any(|(_, shapes)| shapes.iter().any(|shape| !shape.forgotten.is_empty()));
-                    self.checked(&task, Verdict::Safe(Certificate::Cubes(proof)))?;
-                    if forgets {
-                        return Err(FencesHalt::Unknown(vec![Reason::Overflow(k)]));
-                    }
-                    let fences = chosen.iter().map(|at| self.candidates[*at].clone()).collect();
-                    return Ok(FencesWithin { k, fences, cost: self.problem.cost(&chosen) });
-                }
-                Bounded::Violated(trace) => {
-                    let checked = self.checked(&task, Verdict::Unsafe(trace))?;
-                    let checked = simplify(&task, checked, self.run.monitor);
-                    let account = checked.account();
-                    account
-                        .map_or_else(BTreeSet::new, |account| self.clause(&program, account, &edges, &chosen))
-                }
-                Bounded::Overflows(taken) => {
-                    let account = self.account(&task, &taken)?;
-                    self.clause(&program, &account, &edges, &chosen)
-                }
-                Bounded::MayOverflow => {
-                    let taken =
-                        overfull(&task, k, self.run).ok_or(FencesHalt::Unknown(vec![Reason::Overflow(k)]))?;
-                    let account = self.account(&task, &taken)?;
-                    self.clause(&program, &account, &edges, &chosen)
-                }
-            };
-            if clause.is_empty() {
-                return Err(FencesHalt::Unknown(vec![Reason::Overflow(k)]));
-            }
-            self.problem.clauses.push(clause);
-        }
+        let found = self.hit_all(None, |search, task| search.try_within(task, k))?;
+        let (chosen, ..) = found.ok_or_else(|| overflow(k))?;
+        let fences = chosen.iter().map(|at| self.candidates[*at].clone()).collect();
+        Ok(FencesWithin { k, fences, cost: self.problem.cost(&chosen) })
     }
 
-    fn clause(
-        &self,
-        program: &Program,
-        account: &Account,
-        edges: &[Vec<EdgeId>],
-        chosen: &BTreeSet<usize>,
-    ) -> BTreeSet<usize> {
-        Violating::new(program, account, edges).clause(&self.candidates, chosen)
+    /// Whether a program is safe and keeps its queues within the bound.
+    fn try_within(&self, task: &Task<'_>, k: usize) -> Result<Trial<Checked>, FencesHalt> {
+        let (answer, _) = within(task, self.run, k);
+        let taken = match answer.map_err(FencesHalt::Unknown)? {
+            Bounded::Safe(proof) => {
+                let mut shapes = proof.controls.iter().flat_map(|(_, shapes)| shapes);
+                let forgets = shapes.any(|shape| !shape.forgotten.is_empty());
+                let checked = self.checked(task, Verdict::Safe(Certificate::Cubes(proof)))?;
+                return if forgets { Err(overflow(k)) } else { Ok(Trial::Suffices(checked)) };
+            }
+            Bounded::Violated(trace) => {
+                let checked = self.checked(task, Verdict::Unsafe(trace))?;
+                return Ok(Trial::Violated(simplify(task, checked, self.run.monitor)));
+            }
+            Bounded::Overflows(taken) => taken,
+            Bounded::MayOverflow => overfull(task, k, self.run).ok_or_else(|| overflow(k))?,
+        };
+        Ok(Trial::Overfull(self.account(task, &taken)?, k))
     }
 
     fn checked(&self, task: &Task<'_>, verdict: Verdict) -> Result<Checked, FencesHalt> {
@@ -121,6 +89,10 @@ impl FenceSearch<'_> {
             why => FencesHalt::Bug(Bug { engine: Extrapolate.name(), why: Rejected::Trace(why) }),
         })
     }
+}
+
+fn overflow(k: usize) -> FencesHalt {
+    FencesHalt::Unknown(vec![Reason::Overflow(k)])
 }
 
 /// Exploration for a run in which a queue gets too long may look at this many states.
