@@ -12,8 +12,9 @@ use crate::limits::{Budget, Interrupt, Watch};
 use crate::numbers::counted;
 use crate::progress::ProgressDisplay;
 use crate::report::{Answered, Ending, Failed, HTML, Look, Printed, Report, Said};
-use engine::{Engine, Finding, Run, ask};
-use evidence::{Task, each_in_order};
+use engine::{Bug, Engine, Finding, Run, decide};
+use evidence::{Task, VacuousClaim, each_in_order};
+use frontend::Diagnostic;
 use machine::Model;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -182,7 +183,7 @@ impl<'a> Session<'a> {
             self.fail(told, &loaded.name, Some(task.model), why);
             None
         };
-        let found = match ask(task, engine, run) {
+        let found = match self.found(task, engine, run) {
             Ok(found) => found,
             Err(bug) => return trouble(told, bug.to_string()),
         };
@@ -193,6 +194,10 @@ impl<'a> Session<'a> {
             Ok(written) => written.unwrap_or_default(),
             Err(why) => return trouble(told, why),
         };
+        let vacuous: Vec<Diagnostic> = found.vacuous.iter().map(|claim| vacuous(claim, task.model)).collect();
+        if !self.look().quiet {
+            self.say(told, &Said::Warnings(&loaded.program.source, &vacuous));
+        }
         let answered = Answered {
             file: &loaded.name,
             task: *task,
@@ -200,11 +205,22 @@ impl<'a> Session<'a> {
             seconds,
             peak: watch.peak(),
             evidence: &evidence,
-            warnings: &loaded.warnings,
+            warnings: &[loaded.warnings.as_slice(), &vacuous].concat(),
         };
         self.say(told, &Said::Answer(&answered));
         told.ends(Exit::of(found.checked.holds()));
         Some(found)
+    }
+
+    /// The answer to a task, explained as far as that is shown: to find out why a violation can happen may
+    /// take longer than to find it.
+    fn found(&self, task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Finding, Bug> {
+        let mut found = decide(task, engine, run)?;
+        let only_verdicts = self.look().quiet && self.report.name == "text" && !self.has_page();
+        if !(only_verdicts && found.checked.holds() == Some(false)) {
+            found.explain(task, engine, run)?;
+        }
+        Ok(found)
     }
 
     /// Calls `work` on every file, with a name for its evidence and the threads that files leave for
@@ -292,6 +308,26 @@ impl<'a> Session<'a> {
         let page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         file.write(&assemble(&page, &Ending { exit: Exit::Holds, trouble: None }), self.look().quiet)
     }
+}
+
+/// The warning that a claim holds because nothing comes near it.
+fn vacuous(claim: &VacuousClaim, model: Model) -> Diagnostic {
+    let model = model.name().to_uppercase();
+    let (message, hint) = match claim {
+        VacuousClaim::Label { thread, label, .. } => (
+            format!("under {model} `{thread}` never stands at `{label}`, so this says nothing of it"),
+            "is the label where it should be, and can the thread get there?",
+        ),
+        VacuousClaim::Unended { thread, .. } => (
+            format!("under {model} `{thread}` never ends, so `finally` is never looked at"),
+            "`never` and `assert` are looked at all the time",
+        ),
+        VacuousClaim::Assertion { .. } => (
+            format!("under {model} no thread ever gets to this assertion"),
+            "does something before it wait for ever?",
+        ),
+    };
+    Diagnostic::warning(claim.span(), message).hint(hint)
 }
 
 /// How much to do at once, unless the user says otherwise.

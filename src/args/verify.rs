@@ -17,7 +17,7 @@ Examples:
   fencewright verify --model sc --engine cegar --save-predicates bakery.txt bakery.fw
   fencewright show test.fw | fencewright verify -
 
-Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown. Several files: the worst wins, in the order 2, 1, 3, 0.";
+Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown (with --strict: or a warning). Several files: the worst wins, in the order 2, 1, 3, 0.";
 
 /// `verify`
 #[derive(Debug, Args)]
@@ -49,6 +49,10 @@ pub struct VerifyArgs {
 
     #[command(flatten)]
     pub report: ReportFormat,
+
+    /// Exit with 3 instead of 0 if there is a warning: say, a claim that nothing ever comes near
+    #[arg(long)]
+    pub strict: bool,
 
     /// Write traces and certificates into this folder
     #[arg(long, value_name = "DIR")]

@@ -40,7 +40,11 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
             let watch = watch.verbose(session.look().verbose);
             let run = args.exploring.run(&watch);
             let found = session.answer(told, (&loaded, stem), &task, args.exploring.engine(), (&run, &watch));
-            if let Some(why) = found.and_then(|found| save(args, &session, &loaded, &found).err()) {
+            let Some(found) = found else { continue };
+            if args.strict && !(loaded.warnings.is_empty() && found.vacuous.is_empty()) {
+                told.ends(Exit::Unknown);
+            }
+            if let Err(why) = save(args, &session, &loaded, &found) {
                 *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
             }
         }

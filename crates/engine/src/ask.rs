@@ -8,16 +8,16 @@
 
 use crate::{Engine, FencePoint, FinalStates, Robust, Run, prevented_by};
 use evidence::{
-    Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task, Verdict,
-    check, happens_under_sc, simplify,
+    Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task, VacuousClaim,
+    Verdict, check, happens_under_sc, simplify, vacuous,
 };
 use machine::SC;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The question about SC may look at this many states, or at this many times the states that
-/// the first question took. Counting states keeps the answer the same on every machine.
-const SIDE_STATES: usize = 1_000_000;
-const SIDE_FACTOR: usize = 4;
+/// The question about SC may take this much work, about two seconds of it. Counting work keeps the
+/// answer the same on every machine.
+const SIDE_WORK: usize = 8_000_000;
 
 /// An answer whose evidence was checked.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub struct Finding {
     pub engine: &'static str,
     /// Of a violation, as far as that was asked: why it can happen.
     pub why: Explanation,
+    /// Of a proof, as far as that was asked: claims that hold because nothing comes near them.
+    pub vacuous: Vec<VacuousClaim>,
 }
 
 /// Why a violation can happen, and what to do about it.
@@ -91,12 +93,16 @@ pub fn decide(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Fin
         statistics: answer.statistics,
         engine: answer.engine,
         why: Explanation::default(),
+        vacuous: Vec::new(),
     })
 }
 
 impl Finding {
-    /// Says of a violation why it can happen.
+    /// Says of a violation why it can happen, and of a proof which claims it leaves empty.
     pub fn explain(&mut self, task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<(), Bug> {
+        if let Verdict::Safe(certificate) = self.checked.verdict() {
+            self.vacuous = vacuous(task, certificate, run.monitor).unwrap_or_default();
+        }
         if let Verdict::Unsafe(trace) = self.checked.verdict() {
             let sc_violation = match happens_under_sc(task.program, trace) {
                 true => Some(true),
@@ -122,8 +128,7 @@ impl Finding {
         if task.model.is_sc() {
             return Ok(Some(true));
         }
-        let most = self.statistics.states.saturating_mul(SIDE_FACTOR).max(SIDE_STATES);
-        let aside = Aside { monitor: run.monitor, most };
+        let aside = Aside { monitor: run.monitor, done: AtomicUsize::new(0) };
         let finding = decide(&sc, engine, &Run { monitor: &aside, ..*run })?;
         Ok(finding.checked.holds().map(|safe| !safe))
     }
@@ -140,17 +145,18 @@ pub fn explained(
     Explanation { sc_violation, prevented_by }
 }
 
-/// Watches a question beside the main one: it has a limit of its own on states, and what engines
+/// Watches a question beside the main one: it has a limit of its own on work, and what engines
 /// decide on their way is not told.
 struct Aside<'a> {
     monitor: &'a dyn Monitor,
-    most: usize,
+    done: AtomicUsize,
 }
 
 impl Monitor for Aside<'_> {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
         self.monitor.observe(progress)?;
-        if progress.states > self.most { Err(Stop::States) } else { Ok(()) }
+        let done = self.done.fetch_add(progress.work, Ordering::Relaxed) + progress.work;
+        if done > SIDE_WORK { Err(Stop::States) } else { Ok(()) }
     }
 
     fn threads(&self) -> usize {

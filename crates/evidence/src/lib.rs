@@ -25,6 +25,7 @@ mod simplify;
 mod smtlib;
 pub mod symbolic;
 mod task;
+mod vacuous;
 mod verdict;
 mod witness;
 
@@ -44,6 +45,7 @@ pub use parallel::{STACK, each, each_in_order};
 pub use robust::{RobustProof, attacks_of, carries_over};
 pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
+pub use vacuous::{VacuousClaim, vacuous};
 pub use verdict::{
     Goal, Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop,
     Task, Verdict,

@@ -20,9 +20,7 @@ use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Ta
 use machine::{
     Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, TSO, attacks,
 };
-use program::{
-    Arith, Cond, Delay, Expr, Int, Op, Place, Program, PropertyKind, Relation, Thread, ThreadId, VarId,
-};
+use program::{Delay, Place, Program, PropertyKind, Thread, VarId};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -93,13 +91,12 @@ pub(crate) fn extended(
 /// can be emptied in two ways. *Draining* them: that keeps what threads know and where they
 /// stand, and changes memory. *Taking back* the steps of each thread from its first buffered
 /// store on, which nobody has seen yet: that keeps memory and who never buffers anything.
-/// A thread that is inside an atomic section stands in the way of draining, but nobody has seen
-/// what it did there: it may be taken back to where that began, or do it again at the very end.
 ///
-/// Failures and `finally` are about one thread, or about complete runs. A `never` is fine if it
-/// does not speak of memory, and if each thread that it speaks of has no atomic sections of
-/// several steps or must stand outside of them, or it speaks of one thread only (drain); or if it
-/// speaks only of memory and of threads that never buffer (take back).
+/// Failures and `finally` are about one thread, or about complete runs. (A thread that is inside an atomic
+/// section stands in the way of draining, but nobody has seen what it did there: it may be taken back to
+/// where that began, or do it again at the very end.) A `never` is looked at while nobody is inside one. It
+/// is fine if it does not speak of memory (drain), or if it speaks only of memory and of threads that never
+/// buffer (take back).
 pub fn carries_over(program: &Program) -> bool {
     let nevers = program.properties.iter().filter(|property| property.kind == PropertyKind::Never);
     let mut fine = true;
@@ -110,42 +107,12 @@ pub fn carries_over(program: &Program) -> bool {
             Place::At(thread, _) | Place::Register(thread, _) => drop(threads.insert(thread)),
             Place::Memory(variable) => drop(memory.insert(variable)),
         });
-        let sections = |id: ThreadId| has(program.thread(id), |op| matches!(op, Op::Lock));
-        let is_outside = |id: &ThreadId| !sections(*id) || stands_outside(program, *id, &property.cond);
-        let drain = memory.is_empty() && (threads.len() <= 1 || threads.iter().all(is_outside));
+        let drain = memory.is_empty();
         let buffers = |thread: &Thread| thread.edges().iter().any(|e| thread.delayed_store(e).is_some());
         let take_back = !threads.iter().any(|id| buffers(program.thread(*id)));
         fine &= drain || take_back;
     }
     fine
-}
-
-/// Whether a condition says of a thread that it stands outside of atomic sections.
-fn stands_outside(program: &Program, id: ThreadId, cond: &Cond<Place>) -> bool {
-    match cond {
-        Cond::Compare(Relation::Ne, places, Expr::Const(zero)) => {
-            *zero == Int::from(0) && counts_places_outside(program, id, places)
-        }
-        Cond::And(parts) => parts.iter().any(|part| stands_outside(program, id, part)),
-        Cond::Or(parts) => parts.iter().all(|part| stands_outside(program, id, part)),
-        Cond::Const(_) | Cond::Compare(..) => false,
-    }
-}
-
-/// Whether an expression adds up places of a thread outside of atomic sections: it is not 0 just if the
-/// thread stands at one of them. Delays make sums of the copies of a place.
-fn counts_places_outside(program: &Program, id: ThreadId, expr: &Expr<Place>) -> bool {
-    match expr {
-        Expr::Leaf(Place::At(thread, loc)) => *thread == id && !program.thread(id).in_atomic(*loc),
-        Expr::Binary(Arith::Add, a, b) => {
-            counts_places_outside(program, id, a) && counts_places_outside(program, id, b)
-        }
-        _ => false,
-    }
-}
-
-fn has(thread: &Thread, wanted: impl Fn(&Op) -> bool) -> bool {
-    thread.edges().iter().any(|edge| wanted(&edge.op))
 }
 
 /// One pass over states under SC: calls the visitor on every state, with its number.

@@ -188,6 +188,7 @@ impl<M: WithBuffers> ListedScript<'_, M> {
             local.drained() && self.program().thread(*t).is_end(local.loc)
         };
         let final_here = threads.iter().all(ended);
+        let in_section = threads.iter().any(|t| self.program().thread(*t).in_atomic(locs[t.index()]));
         let leaf = |place: &Place| match *place {
             Place::At(thread, loc) => number(i64::from(locs[thread.index()] == loc)),
             Place::Memory(variable) => name_of(&Slot::Memory(variable)),
@@ -197,9 +198,9 @@ impl<M: WithBuffers> ListedScript<'_, M> {
         for property in &self.program().properties {
             let cond = cond_text(&property.cond, &leaf)?;
             match property.kind {
-                PropertyKind::Never => wrong.push(cond),
+                PropertyKind::Never if !in_section => wrong.push(cond),
                 PropertyKind::Finally if final_here => wrong.push(not(&cond)),
-                PropertyKind::Finally => {}
+                PropertyKind::Never | PropertyKind::Finally => {}
             }
         }
         if wrong.is_empty() { Ok(()) } else { self.ask(&[described, junction("or", wrong.into_iter())]) }

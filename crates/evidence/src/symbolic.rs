@@ -164,6 +164,8 @@ pub fn violations(
     }
     let ended = |(t, local): (ThreadId, &&Local)| local.drained() && program.thread(t).is_end(local.loc);
     let final_here = program.thread_ids().zip(locals).all(ended);
+    let mut standing = program.thread_ids().zip(locals);
+    let in_section = standing.any(|(t, local)| program.thread(t).in_atomic(local.loc));
     let mut leaf = |place: &Place| match *place {
         Place::At(thread, loc) => Expr::from(i64::from(locals[thread.index()].loc == loc)),
         Place::Memory(variable) => Slot::Memory(variable).into(),
@@ -172,9 +174,9 @@ pub fn violations(
     for (number, property) in program.properties.iter().enumerate() {
         let cond = property.cond.map(&mut leaf);
         let wrong = match property.kind {
-            PropertyKind::Never => cond,
+            PropertyKind::Never if !in_section => cond,
             PropertyKind::Finally if final_here => cond.negate(),
-            PropertyKind::Finally => continue,
+            PropertyKind::Never | PropertyKind::Finally => continue,
         };
         let cases = Translation { vocabulary, parts: 0 }.cases(&wrong)?;
         found.extend(cases.into_iter().map(|case| (Violation::Property(number), case)));

@@ -152,7 +152,7 @@ impl LocalInfo {
         machine.slots(thread, local, &mut slots);
         let finished = machine.drained(local) && automaton.is_end(loc);
         let possible = |property: &Property| match property.kind {
-            PropertyKind::Never => may_hold(&property.cond, thread, loc),
+            PropertyKind::Never => !automaton.in_atomic(loc) && may_hold(&property.cond, thread, loc),
             PropertyKind::Finally => finished,
         };
         let bits = machine.program().properties.iter().zip(0..);

@@ -170,11 +170,16 @@ impl Configuration {
                 let Some(property) = program.properties.get(at) else { return false };
                 let holds = || property.cond.eval(&|place| self.place(*place)) == Ok(true);
                 match property.kind {
-                    PropertyKind::Never => holds(),
+                    PropertyKind::Never => self.is_outside_sections(program) && holds(),
                     PropertyKind::Finally => self.is_final(program) && !holds(),
                 }
             }
         }
+    }
+
+    /// Whether no thread is inside an atomic section.
+    fn is_outside_sections(&self, program: &Program) -> bool {
+        program.thread_ids().all(|t| !program.thread(t).in_atomic(self.local(t).loc))
     }
 
     /// Whether all threads have ended and all buffers are empty.

@@ -20,6 +20,8 @@ pub struct ThreadBuilder {
     parent: Vec<Loc>,
     /// Whether another location was merged into this one.
     joined: Vec<bool>,
+    /// Locations, each with the one whose labels count for it too.
+    within: Vec<(Loc, Loc)>,
 }
 
 impl ThreadBuilder {
@@ -32,6 +34,7 @@ impl ThreadBuilder {
             edges: Vec::new(),
             parent: Vec::new(),
             joined: Vec::new(),
+            within: Vec::new(),
         };
         builder.location(Span::NONE);
         builder
@@ -81,6 +84,11 @@ impl ThreadBuilder {
     pub fn label(&mut self, loc: Loc, name: impl Into<String>) {
         let at = self.find(loc).index();
         self.locations[at].labels.push(name.into());
+    }
+
+    /// Makes a location part of what the labels of another one name: a step between them is not seen.
+    pub fn stays(&mut self, at: Loc, with: Loc) {
+        self.within.push((at, with));
     }
 
     /// Makes standing at a location a violation.
@@ -150,6 +158,11 @@ impl ThreadBuilder {
         for at in 0..self.edges.len() {
             let (from, to) = (self.edges[at].from, self.edges[at].to);
             (self.edges[at].from, self.edges[at].to) = (self.find(from), self.find(to));
+        }
+        for (at, with) in std::mem::take(&mut self.within) {
+            let (at, with) = (self.find(at).index(), self.find(with).index());
+            let labels = self.locations[with].labels.clone();
+            self.locations[at].labels.extend(labels);
         }
         let thread = number(self);
         check_failures(&thread)?;

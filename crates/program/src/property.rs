@@ -16,7 +16,7 @@ pub enum Place {
 /// When a property's condition is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PropertyKind {
-    /// In every reachable configuration; it must be false.
+    /// In every reachable configuration in which no thread is inside an atomic section; it must be false.
     Never,
     /// Where all threads have ended and all buffers are empty; it must be true.
     Finally,

@@ -134,7 +134,7 @@ pub enum ReferenceStep {
 pub enum ReferenceViolation {
     /// The thread stands at a failure location.
     Failure(ThreadId, Loc),
-    /// The `never` at this position of the program's properties holds.
+    /// Nobody is inside an atomic section, and the `never` at this position of the program's properties holds.
     Never(usize),
     /// Everything ended, and the `finally` at this position does not hold.
     Finally(usize),
@@ -222,7 +222,9 @@ pub fn violations(program: &Program, config: &Config) -> Vec<ReferenceViolation>
     for (at, property) in program.properties.iter().enumerate() {
         let holds = property.cond.eval(&|place| config.place(place)).ok();
         match property.kind {
-            PropertyKind::Never if holds == Some(true) => found.push(ReferenceViolation::Never(at)),
+            PropertyKind::Never if holds == Some(true) && config.holder.is_none() => {
+                found.push(ReferenceViolation::Never(at));
+            }
             PropertyKind::Finally if holds == Some(false) && config.is_final(program) => {
                 found.push(ReferenceViolation::Finally(at));
             }

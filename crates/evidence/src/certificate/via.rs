@@ -50,7 +50,7 @@ pub struct Via {
 
 impl Pass {
     /// The other program.
-    fn forward(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Program, Rejected> {
+    pub(crate) fn forward(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<Program, Rejected> {
         match self {
             Pass::Delays(delays) => extended(task, delays, monitor),
             Pass::Flatten { buffer } => {

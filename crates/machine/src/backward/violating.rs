@@ -85,13 +85,19 @@ impl<'a> ViolationSearch<'a> {
         looking
     }
 
-    /// The states of a thread by what the property sees of them; where it looks at ends, only ends.
+    /// The states of a thread by what the property sees of them; where it looks at ends, only ends; else only
+    /// those outside of atomic sections.
     fn looks_of(&self, liveness: &Liveness, thread: ThreadId, places: &[Place]) -> Looks {
         let behaviour = &self.behaviours.threads[thread.index()];
         let mut looks = Looks::new();
         for number in behaviour.named() {
             let Some(state) = behaviour.state(number) else { continue };
-            if self.property.kind == PropertyKind::Finally && !self.program.thread(thread).is_end(state.loc) {
+            let automaton = self.program.thread(thread);
+            let counts = match self.property.kind {
+                PropertyKind::Never => !automaton.in_atomic(state.loc),
+                PropertyKind::Finally => automaton.is_end(state.loc),
+            };
+            if !counts {
                 continue;
             }
             let seen = places.iter().map(|place| match *place {
@@ -203,6 +209,10 @@ impl Demanding<'_, '_> {
             None => {
                 for (variable, value) in self.looking.variables.iter().zip(values) {
                     demand.memory[usize::from(*variable)] = *value;
+                }
+                let free = self.view.behaviours.values.free();
+                if let (PropertyKind::Never, Some((lock, nobody))) = (self.looking.property.kind, free) {
+                    demand.memory[usize::from(lock)] = nobody;
                 }
             }
         }

@@ -61,18 +61,17 @@ pub(super) fn watch(
         let mut ended = Vec::new();
         for ((thread, _), looks) in places.iter().zip(&looks) {
             let locs = program.thread(*thread).locs().count();
-            let mine = behaviours.values.held_by(*thread);
             let behaviour = &mut behaviours.threads[thread.index()];
-            let ends = looks.iter().map(|(look, states)| {
-                (look.clone(), end(behaviour, locs, states, (variable, NOT_YET), mine))
-            });
+            let ends = looks
+                .iter()
+                .map(|(look, states)| (look.clone(), end(behaviour, locs, states, (variable, NOT_YET))));
             ended.push(ends.collect());
         }
         let mut saw = BTreeMap::new();
         for values in combinations {
             let to = observer.add(1 + observer.len(), false);
             let facts = variables.iter().copied().zip(values.iter().copied());
-            let reads = facts.chain([(variable, NOT_YET)]).collect();
+            let reads = facts.chain([(variable, NOT_YET)]).chain(behaviours.values.free()).collect();
             let writes = Box::new([(variable, LOOKED)]);
             let kind = ActKind::Atomic { reads, writes };
             observer.connect(Act { from: 1, to, edge: None, choice: None, kind });
@@ -86,38 +85,14 @@ pub(super) fn watch(
     Ok(watches)
 }
 
-/// Lets a thread end in states that look alike; the states in which it has, inside a section or not.
-fn end(
-    behaviour: &mut Behaviour,
-    locs: usize,
-    states: &[u16],
-    not_yet: Fact,
-    mine: Option<Fact>,
-) -> Vec<u16> {
-    let mut ended = Vec::new();
-    for inside in [false, true] {
-        let of: Vec<u16> = states
-            .iter()
-            .copied()
-            .filter(|state| behaviour.in_section[usize::from(*state)] == inside)
-            .collect();
-        if of.is_empty() {
-            continue;
-        }
-        let to = behaviour.add(locs + behaviour.len(), inside);
-        for from in of {
-            let kind = match inside {
-                false => ActKind::Read(Box::new([not_yet])),
-                true => ActKind::Atomic {
-                    reads: std::iter::once(not_yet).chain(mine).collect(),
-                    writes: Box::default(),
-                },
-            };
-            behaviour.connect(Act { from, to, edge: None, choice: None, kind });
-        }
-        ended.push(to);
+/// Lets a thread end in states that look alike; the state in which it has. None of them is inside a section.
+fn end(behaviour: &mut Behaviour, locs: usize, states: &[u16], not_yet: Fact) -> Vec<u16> {
+    let to = behaviour.add(locs + behaviour.len(), false);
+    for from in states {
+        let kind = ActKind::Read(Box::new([not_yet]));
+        behaviour.connect(Act { from: *from, to, edge: None, choice: None, kind });
     }
-    ended
+    vec![to]
 }
 
 impl Backward<'_> {

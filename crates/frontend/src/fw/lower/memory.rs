@@ -97,6 +97,8 @@ impl<'a> FwLowering<'a, '_> {
         for at in 0..length {
             self.spend(weight)?;
             let here = self.location();
+            // Where a label names this access, the thread stands there until the access is made.
+            self.builder.stays(here, from);
             self.at = from;
             self.edge(Op::Assume(Cond::compare(Relation::Eq, index.clone(), Int::from(at))), here);
             self.at = here;

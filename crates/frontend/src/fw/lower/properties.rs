@@ -12,7 +12,8 @@ use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use num_traits::ToPrimitive;
 use program::{
-    Arith, Cond, Expr, Hint, Int, Loc, Place, Program, Property, RegId, Relation, Span, ThreadId, VarId,
+    Arith, Cond, Expr, Hint, Int, Loc, Place, Program, Property, PropertyKind, RegId, Relation, Span,
+    ThreadId, VarId,
 };
 
 /// Adds all properties and predicates to the program.
@@ -44,6 +45,7 @@ impl<'a> Claims<'a, '_> {
                     if let Ok(cond) = self.cond(cond)
                         && self.counted(*span)
                     {
+                        self.warn_of_sections(*kind, &cond, *span);
                         let text = self.counters.is_empty().then(|| self.program.source.snippet(*span));
                         self.program.properties.push(Property { kind: *kind, cond, span: *span, text });
                     }
@@ -60,6 +62,28 @@ impl<'a> Claims<'a, '_> {
                 Item::For(range, items) => drop(self.repeat(range, items)),
                 _ => {}
             }
+        }
+    }
+
+    /// Warns of a `never` that speaks of a place where it is not judged.
+    fn warn_of_sections(&mut self, kind: PropertyKind, cond: &Cond<Place>, span: Span) {
+        let mut inside = None;
+        cond.for_each_leaf(&mut |place| {
+            if let Place::At(thread, loc) = *place
+                && self.program.thread(thread).in_atomic(loc)
+            {
+                inside = inside.or(Some((thread, loc)));
+            }
+        });
+        if let (PropertyKind::Never, Some((thread, loc))) = (kind, inside) {
+            let thread = self.program.thread(thread);
+            let label = thread.location(loc).labels.first().map_or("", String::as_str);
+            let message = format!(
+                "`{}@{label}` lies inside an atomic section, and `never` is judged while nobody is inside one",
+                thread.name
+            );
+            let hint = "use `assert` inside the section, or put the label in front of it or behind it";
+            self.work.sink.warning(Diagnostic::warning(span, message).hint(hint));
         }
     }
 
