@@ -10,6 +10,7 @@ mod lifting;
 use crate::support::corpus as data;
 use crate::support::random;
 
+pub use data::program as text;
 use data::{corpus, expected, read};
 use engine::{
     Cegar, Costs, Engine, Explicit, Extrapolate, Extrapolation, FenceAnswer, FenceOptions, Points, Run,
@@ -20,7 +21,7 @@ use evidence::{
 };
 use fastrand::Rng;
 use machine::{MODELS, Model, model_named};
-use program::{Cond, Expr, Hint, Place, Program, RegId, Relation, Source, Span};
+use program::{Cond, Expr, Hint, Place, Program, RegId, Relation, Span};
 use random::{Sketch, linear, minimise, seeds_or};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,13 +34,6 @@ const CAP: usize = 3;
 /// Each program comes with several sets of predicates.
 fn seeds() -> u64 {
     seeds_or(300)
-}
-
-/// The program that a text says.
-pub fn text(text: &str) -> Program {
-    let frontend = frontend::choose(Some("fw"), "test", text).expect("known");
-    let read = (frontend.read)(Source::new("test", text.to_string()), &Default::default());
-    read.unwrap_or_else(|faults| panic!("{faults:?}")).program
 }
 
 fn from_corpus(name: &str) -> Program {

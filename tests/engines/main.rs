@@ -5,6 +5,7 @@ mod c_programs;
 mod cegar;
 mod cegar_limits;
 mod cegar_unbounded;
+mod claims;
 mod complete;
 mod corpus;
 mod every_engine;

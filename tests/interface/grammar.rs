@@ -18,7 +18,7 @@ struct Rule {
 }
 
 /// Words that mean something only in their place, as the language's parser knows them.
-const IN_PLACE: [&str; 7] = ["store", "stop", "fail", "lock", "unlock", "locked", "together"];
+const IN_PLACE: [&str; 8] = ["store", "stop", "fail", "lock", "unlock", "locked", "together", "do"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -138,6 +138,9 @@ fn words_have_the_scope_of_what_they_are() {
     check("thread P(i in 0..2) {", "P", "entity.name.type.thread");
     check("fn other(k) {", "other", "entity.name.function");
     check("x = other(1);", "other", "entity.name.function");
+    check("r = cmpxchg(x, 0, 1);", "cmpxchg", "support.function.atomic");
+    check("do { skip; } while (r == 0);", "do", "keyword.control");
+    check("r = 0x1F;", "0x1F", "constant.numeric");
     check("const N = 2;", "N", "variable.other.constant");
     check("cs: skip;", "cs", "entity.name.label");
     check("goto again;", "again", "entity.name.label");

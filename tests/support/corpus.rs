@@ -56,6 +56,13 @@ pub fn corpus() -> Vec<PathBuf> {
     files
 }
 
+/// The program that a text in our language says.
+pub fn program(text: &str) -> Program {
+    let frontend = frontend::choose(Some("fw"), "test", text).expect("known");
+    let read = (frontend.read)(Source::new("test", text.to_string()), &Default::default());
+    read.unwrap_or_else(|faults| panic!("{faults:?}")).program
+}
+
 /// A program with other values for its constants.
 pub fn read(path: &Path, define: &BTreeMap<String, i64>) -> Program {
     let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");

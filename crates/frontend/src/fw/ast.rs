@@ -118,6 +118,8 @@ pub(super) enum StmtKind<'a> {
     Assign(Target<'a>, Rvalue<'a>),
     If(Vec<(FwExpr<'a>, Block<'a>)>, Option<Block<'a>>),
     While(FwExpr<'a>, Block<'a>),
+    /// `do { … } while (c);`
+    DoWhile(Block<'a>, FwExpr<'a>),
     Loop(Block<'a>),
     For(Box<IndexRange<'a>>, Block<'a>),
     Choose(Vec<Block<'a>>),
@@ -185,6 +187,8 @@ pub(super) enum ExprKind<'a> {
     All(Vec<FwExpr<'a>>),
     /// `a || b || …`
     Some(Vec<FwExpr<'a>>),
+    /// `c ? a : b`
+    Conditional(Box<[FwExpr<'a>; 3]>),
     Call(Ident<'a>, Vec<FwExpr<'a>>),
     Atomic(Box<Atomic<'a>>),
 }
@@ -196,7 +200,7 @@ pub(super) struct ThreadRef<'a> {
     pub index: Option<Box<FwExpr<'a>>>,
 }
 
-/// `cas(x, old, new)`, `swap(x, value)`, `fetch_add(x, value)`.
+/// `cas(x, old, new)`, `cmpxchg(x, old, new)`, `swap(x, value)`, `fetch_add(x, value)` and its like.
 #[derive(Debug)]
 pub(super) struct Atomic<'a> {
     pub target: Target<'a>,
@@ -206,9 +210,13 @@ pub(super) struct Atomic<'a> {
 /// The kinds of atomic expressions, with what they take besides the variable.
 #[derive(Debug)]
 pub(super) enum AtomicKind<'a> {
+    /// Whether it stored.
     Cas(FwExpr<'a>, FwExpr<'a>),
+    /// What was there before.
+    CasOld(FwExpr<'a>, FwExpr<'a>),
     Swap(FwExpr<'a>),
-    FetchAdd(FwExpr<'a>),
+    /// Stores the old value combined with another.
+    Fetch(Arith, FwExpr<'a>),
 }
 
 impl<'a> StmtKind<'a> {
@@ -219,7 +227,7 @@ impl<'a> StmtKind<'a> {
                 arms.iter().map(|(_, block)| block).chain(otherwise).for_each(visit);
             }
             StmtKind::Choose(branches) => branches.iter().for_each(visit),
-            StmtKind::While(_, block) | StmtKind::For(_, block) => visit(block),
+            StmtKind::While(_, block) | StmtKind::DoWhile(block, _) | StmtKind::For(_, block) => visit(block),
             StmtKind::Loop(block) | StmtKind::Atomic(block) => visit(block),
             StmtKind::Together { parts, .. } => visit(parts),
             _ => {}

@@ -338,7 +338,7 @@ impl<'a> Indexer<'a> {
                 self.source(source);
             }
             StmtKind::If(arms, _) => arms.iter().for_each(|(cond, _)| self.expr(cond)),
-            StmtKind::While(cond, _) => self.expr(cond),
+            StmtKind::While(cond, _) | StmtKind::DoWhile(_, cond) => self.expr(cond),
             StmtKind::For(range, block) => return self.for_loop(range, |indexer| indexer.block(block)),
             StmtKind::Goto(name) => {
                 let body = self.inside.and_then(|inside| self.bodies.get(&inside));
@@ -427,6 +427,7 @@ impl<'a> Indexer<'a> {
                 self.expr(b);
             }
             ExprKind::All(parts) | ExprKind::Some(parts) => parts.iter().for_each(|part| self.expr(part)),
+            ExprKind::Conditional(parts) => parts.iter().for_each(|part| self.expr(part)),
             ExprKind::Call(name, arguments) => {
                 self.use_of(name.span, self.functions.get(name.text).copied());
                 arguments.iter().for_each(|argument| self.expr(argument));
@@ -438,11 +439,11 @@ impl<'a> Indexer<'a> {
     fn atomic(&mut self, atomic: &Atomic<'a>) {
         self.target(&atomic.target);
         match &atomic.kind {
-            AtomicKind::Cas(old, new) => {
+            AtomicKind::Cas(old, new) | AtomicKind::CasOld(old, new) => {
                 self.expr(old);
                 self.expr(new);
             }
-            AtomicKind::Swap(value) | AtomicKind::FetchAdd(value) => self.expr(value),
+            AtomicKind::Swap(value) | AtomicKind::Fetch(_, value) => self.expr(value),
         }
     }
 

@@ -45,7 +45,7 @@ kinds! {
     Equal "==", NotEqual "!=", AtMost "<=", AtLeast ">=", AndAnd "&&", OrOr "||", DotDot "..",
     OpenParen "(", CloseParen ")", OpenBrace "{", CloseBrace "}", OpenBracket "[", CloseBracket "]",
     Semicolon ";", Comma ",", Colon ":", Assign "=", Less "<", Greater ">", Plus "+", Minus "-", Star "*",
-    Slash "/", Percent "%", And "&", Or "|", Xor "^", Not "!", Dot ".", At "@",
+    Slash "/", Percent "%", And "&", Or "|", Xor "^", Not "!", Dot ".", At "@", Question "?",
 }
 
 /// A token and where it stands.
@@ -137,12 +137,16 @@ impl<'a> Lexer<'a, '_> {
 
     fn number(&mut self) -> FwToken {
         let rest = self.rest();
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let length = word_length(rest);
+        let digits = match hexadecimal(&rest[..length]) {
+            Some(digits) => 2 + digits.bytes().take_while(u8::is_ascii_hexdigit).count(),
+            None => rest.bytes().take_while(u8::is_ascii_digit).count(),
+        };
         let span = Span::new(self.at, self.at + length);
-        if length > digits {
+        if length > digits || length == 2 && hexadecimal(rest).is_some() {
             let error = Diagnostic::error(span, "a number cannot be followed by letters");
-            self.sink.error(error.hint("numbers are decimal digits; names start with a letter or `_`"));
+            let hint = "numbers are decimal, or hexadecimal behind `0x`; names start with a letter or `_`";
+            self.sink.error(error.hint(hint));
             return self.take(TokenKind::Invalid, length);
         }
         if digits > limits::DIGITS {
@@ -157,16 +161,26 @@ impl<'a> Lexer<'a, '_> {
     fn invalid(&mut self) -> FwToken {
         let rest = self.rest();
         let stray = |c: char| {
-            !c.is_ascii() || c.is_ascii_control() && !c.is_ascii_whitespace() || "\"#$'?\\`~".contains(c)
+            !c.is_ascii() || c.is_ascii_control() && !c.is_ascii_whitespace() || "\"#$'\\`~".contains(c)
         };
         let length = rest.find(|c: char| !stray(c)).unwrap_or(rest.len());
         let length = length.max(rest.chars().next().map_or(1, char::len_utf8));
         let first: String = rest.chars().take(1).flat_map(char::escape_debug).collect();
         let span = Span::new(self.at, self.at + length);
         let error = Diagnostic::error(span, format!("unexpected character `{first}`"));
-        self.sink.error(error.hint("outside comments, programs are written in plain ASCII"));
+        let hint = match rest.as_bytes().first() {
+            Some(b'#') => "there is no preprocessor: write `const N = 2;`, and comments behind `//`",
+            Some(first) if first.is_ascii() => "no sign of the language starts with it",
+            _ => "outside comments, programs are written in plain ASCII",
+        };
+        self.sink.error(error.hint(hint));
         self.take(TokenKind::Invalid, length)
     }
+}
+
+/// What follows the `0x` of a number.
+pub(super) fn hexadecimal(number: &str) -> Option<&str> {
+    number.strip_prefix("0x").or_else(|| number.strip_prefix("0X"))
 }
 
 /// Letters, digits and `_` at the start of a text.

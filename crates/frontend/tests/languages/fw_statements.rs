@@ -357,3 +357,65 @@ fn choices_add_no_steps_of_their_own() {
          L2: stop;",
     );
 }
+
+#[test]
+fn short_forms_of_assignments() {
+    check(
+        "let r; r += 2; r--; x *= r + 1; a[1] |= 0x1F;",
+        "let r, t1;
+         L0: r = r + 2; goto L1;
+         L1: r = r - 1; goto L2;
+         L2: t1 = x; goto L3;
+         L3: x = t1 * (r + 1); goto L4;
+         L4: t1 = a[1]; goto L5;
+         L5: a[1] = t1 | 31; goto L6;
+         L6: stop;",
+    );
+}
+
+#[test]
+fn a_loop_with_its_test_at_the_end() {
+    check(
+        "let r; do { r = x; if (r == 1) { continue; } if (r == 2) { break; } y = 1; } while (r < 5); y = 2;",
+        "let r;
+         L0: r = x; goto L1;
+         L1: choose { assume r == 1; goto L2; } or { assume r != 1; goto L5; }
+         L2: choose { assume r < 5; goto L0; } or { assume r >= 5; goto L3; }
+         L3: y = 2; goto L4;
+         L4: stop;
+         L5: choose { assume r == 2; goto L3; } or { assume r != 2; goto L6; }
+         L6: y = 1; goto L2;",
+    );
+}
+
+#[test]
+fn one_value_or_another() {
+    check(
+        "let r; r = r > 0 ? x : r + 1; y = 1 + (r == 2 ? 3 : 4);",
+        "let r, t1;
+         L0: choose { assume r > 0; goto L1; } or { assume r <= 0; goto L7; }
+         L1: r = x; goto L2;
+         L2: choose { assume r == 2; goto L3; } or { assume r != 2; goto L6; }
+         L3: t1 = 3; goto L4;
+         L4: y = 1 + t1; goto L5;
+         L5: stop;
+         L6: t1 = 4; goto L4;
+         L7: r = r + 1; goto L2;",
+    );
+}
+
+#[test]
+fn more_atomic_operations() {
+    check(
+        "let r; r = cmpxchg(x, 0, 1); r = cmpxchg(x, r, 2); r = fetch_or(x, 4); fetch_sub(y, r);",
+        "let r, t1;
+         L0: choose { locked { r = x; assume r == 0; x = 1; }; goto L1; } \
+             or { locked { r = x; assume r != 0; }; goto L1; }
+         L1: choose { locked { t1 = x; assume t1 == r; x = 2; }; goto L2; } \
+             or { locked { t1 = x; assume t1 != r; }; goto L2; }
+         L2: r = t1; goto L3;
+         L3: locked { r = x; x = r | 4; }; goto L4;
+         L4: locked { t1 = y; y = t1 - r; }; goto L5;
+         L5: stop;",
+    );
+}

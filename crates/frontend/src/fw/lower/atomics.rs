@@ -1,4 +1,4 @@
-//! `cas`, `swap`, `fetch_add` and `arw`: whole atomic sections in one step. A `cas` that fails
+//! `cas`, `cmpxchg`, `swap`, `fetch_add` and its like, and `arw`: whole atomic sections in one step. A `cas` that fails
 //! is one, too. Inside `atomic { … }` they are plain loads and stores, because everything
 //! there is atomic already.
 
@@ -59,10 +59,16 @@ impl<'a> FwLowering<'a, '_> {
         let cells = self.cells(&atomic.target)?;
         match &atomic.kind {
             AtomicKind::Cas(old, new) => {
-                let next = self.location();
-                let outcomes = SwapTargets { stored: Some(next), kept: Some(next), result };
-                self.cas(&cells, old, new, &outcomes)?;
-                self.at = next;
+                let (old, new, read) = (self.value(old)?, self.value(new)?, self.temporary()?);
+                self.cas_anyway(&cells, read, &old, &new, result)
+            }
+            AtomicKind::CasOld(old, new) => {
+                let (old, new) = (self.value(old)?, self.value(new)?);
+                let result = result.map_or_else(|| self.temporary(), Ok)?;
+                let both = Expr::binary(Arith::Add, old.clone(), new.clone());
+                let read = self.old_value(result, &both, &cells)?;
+                self.cas_anyway(&cells, read.register, &old, &new, None)?;
+                read.copy_to.into_iter().for_each(|to| self.step(Op::Assign(to, Expr::Leaf(read.register))));
                 Ok(())
             }
             AtomicKind::Swap(value) => {
@@ -70,12 +76,12 @@ impl<'a> FwLowering<'a, '_> {
                 let old = result.map(|result| self.old_value(result, &value, &cells)).transpose()?;
                 self.update(&cells, old, &value)
             }
-            AtomicKind::FetchAdd(expr) => {
+            AtomicKind::Fetch(op, expr) => {
                 let added = self.value(expr)?;
                 let result = result.map_or_else(|| self.temporary(), Ok)?;
                 let old = self.old_value(result, &added, &cells)?;
                 let read = Expr::Leaf(old.register);
-                let sum = self.combine(Arith::Add, (read, expr.span), (added, expr.span))?;
+                let sum = self.combine(*op, (read, expr.span), (added, expr.span))?;
                 self.update(&cells, Some(old), &sum)
             }
         }
@@ -91,7 +97,9 @@ impl<'a> FwLowering<'a, '_> {
         let mark = self.registers.mark();
         if let AtomicKind::Cas(old, new) = &atomic.kind {
             let cells = self.cells(&atomic.target)?;
-            self.cas(&cells, old, new, &SwapTargets { stored: yes, kept: no, result: None })?;
+            let (old, new, read) = (self.value(old)?, self.value(new)?, self.temporary()?);
+            let outcomes = SwapTargets { stored: yes, kept: no, result: None };
+            self.cas(&cells, read, (&old, &new), &outcomes)?;
         } else {
             let result = self.temporary()?;
             self.atomic(atomic, Some(result))?;
@@ -101,21 +109,36 @@ impl<'a> FwLowering<'a, '_> {
         Ok(())
     }
 
+    /// A compare-and-swap that goes on at one place, whether it stored or not.
+    fn cas_anyway(
+        &mut self,
+        cells: &Cells<'a>,
+        read: RegId,
+        old: &Expr<RegId>,
+        new: &Expr<RegId>,
+        result: Option<RegId>,
+    ) -> OrReported<()> {
+        let next = self.location();
+        let outcomes = SwapTargets { stored: Some(next), kept: Some(next), result };
+        self.cas(cells, read, (old, new), &outcomes)?;
+        self.at = next;
+        Ok(())
+    }
+
+    /// A compare-and-swap; what was there before is read into `read`.
     fn cas(
         &mut self,
         cells: &Cells<'a>,
-        old: &'a FwExpr<'a>,
-        new: &'a FwExpr<'a>,
+        read: RegId,
+        (old, new): (&Expr<RegId>, &Expr<RegId>),
         outcomes: &SwapTargets,
     ) -> OrReported<()> {
-        let (old, new) = (self.value(old)?, self.value(new)?);
-        let read = self.temporary()?;
         if self.section.is_some() {
-            return self.plain_cas(cells, read, &old, &new, outcomes);
+            return self.plain_cas(cells, read, old, new, outcomes);
         }
-        self.access(cells, &[&old, &new], &|x| {
-            let succeed = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
-            let fail = vec![Op::Load(read, x), Op::Assume(equal(read, &old).negate())];
+        self.access(cells, &[old, new], &|x| {
+            let succeed = vec![Op::Load(read, x), Op::Assume(equal(read, old)), Op::Store(x, new.clone())];
+            let fail = vec![Op::Load(read, x), Op::Assume(equal(read, old).negate())];
             let edge = |mut parts: Vec<Op>, to: Option<Loc>, value| {
                 parts.extend(outcomes.result.map(|result| Op::Assign(result, Expr::from(value))));
                 to.map(|to| (Op::locked(parts), to))

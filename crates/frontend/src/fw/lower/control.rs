@@ -18,6 +18,7 @@ impl<'a> FwLowering<'a, '_> {
             StmtKind::Label(name) => self.label(*name),
             StmtKind::If(arms, otherwise) => return self.if_else(arms, otherwise.as_ref()),
             StmtKind::While(cond, body) => return self.while_loop(cond, body),
+            StmtKind::DoWhile(body, cond) => return self.do_while(body, cond),
             StmtKind::Loop(body) => self.endless_loop(body),
             StmtKind::For(range, body) => return self.unroll(range, body),
             StmtKind::Choose(branches) => self.choose(branches),
@@ -183,6 +184,23 @@ impl<'a> FwLowering<'a, '_> {
         let head = JumpTarget { loc: head, section: self.section };
         self.only_if(known != Some(false), |l| l.loop_body(head, exit, body));
         Ok(())
+    }
+
+    fn do_while(&mut self, body: &'a Block<'a>, cond: &'a FwExpr<'a>) -> OrReported<()> {
+        let (head, test, exit) = (self.at, self.target(), self.target());
+        self.repeats += 1;
+        self.frame.loops.push((exit, test));
+        self.block(body);
+        self.frame.loops.pop();
+        self.join(test.loc);
+        self.span = cond.span;
+        self.builder.describe(self.at, cond.span);
+        let mark = self.registers.mark();
+        let tested = self.branch(cond, Some(head), Some(exit.loc));
+        self.registers.release_temporaries(mark);
+        self.repeats -= 1;
+        self.at = exit.loc;
+        tested.map(drop)
     }
 
     fn endless_loop(&mut self, body: &'a Block<'a>) {

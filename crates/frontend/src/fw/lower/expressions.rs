@@ -92,6 +92,7 @@ impl<'a> FwLowering<'a, '_> {
             ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_) => {
                 self.nested(|l| l.truth_into(expr, register))
             }
+            ExprKind::Conditional(parts) => self.nested(|l| l.conditional_into(parts, register)),
             ExprKind::Call(name, arguments) => {
                 let inner = |l: &mut Self, value| l.value_into(value, register);
                 match self.as_expression(*name, arguments, inner)? {
@@ -106,6 +107,22 @@ impl<'a> FwLowering<'a, '_> {
                 Ok(())
             }
         }
+    }
+
+    /// Gives a register one of two values by a condition.
+    fn conditional_into(&mut self, parts: &'a [FwExpr<'a>; 3], register: RegId) -> OrReported<()> {
+        let [cond, yes_value, no_value] = parts;
+        let (yes, no, end) = (self.location(), self.location(), self.location());
+        let mark = self.registers.mark();
+        let known = self.branch(cond, Some(yes), Some(no))?;
+        self.registers.release_temporaries(mark);
+        self.at = yes;
+        self.only_if(known != Some(false), |l| l.value_into(yes_value, register))?;
+        self.join(end);
+        self.at = no;
+        self.only_if(known != Some(true), |l| l.value_into(no_value, register))?;
+        self.join(end);
+        Ok(())
     }
 
     /// An operation on values; a divisor that may be 0 is checked first.

@@ -191,6 +191,10 @@ impl<'a> Claims<'a, '_> {
                 Ok(sum.unwrap_or_else(|| Expr::from(0)))
             }
             ExprKind::Register(thread, register) => self.register(thread, *register),
+            ExprKind::Conditional(_) => {
+                let message = "a property cannot choose between values";
+                Err(self.error(expr.span, message, "write both cases, like `c && x == 1 || !c && x == 2`"))
+            }
             ExprKind::Call(..) | ExprKind::Atomic(_) => {
                 let message = "a property only looks; it cannot call functions or change memory";
                 Err(self.error(expr.span, message, "write the condition out"))

@@ -1,6 +1,6 @@
 //! Expressions and conditions, by precedence climbing.
 //!
-//! From weak to strong: `||`, `&&`, comparisons (which do not chain), `|`, `^`, `&`,
+//! From weak to strong: `? :`, `||`, `&&`, comparisons (which do not chain), `|`, `^`, `&`,
 //! `+ -`, `* / %`, and the signs `-` and `!`. Chains of `&&` and `||` become one node; chains
 //! of the others lean to the left, and their height is bounded because everything that walks
 //! or drops a tree recurses into it.
@@ -8,7 +8,7 @@
 use super::FwParser;
 use crate::Diagnostic;
 use crate::fw::ast::{Atomic, AtomicKind, ExprKind, FwExpr, Ident, ThreadRef};
-use crate::fw::lexer::TokenKind;
+use crate::fw::lexer::{TokenKind, hexadecimal};
 use crate::fw::limits;
 use crate::fw::sink::OrReported;
 use program::{Arith, Int, Relation, Span};
@@ -22,6 +22,16 @@ enum Operator {
 
 /// How strongly comparisons bind; arithmetic binds more strongly.
 const COMPARISON: u8 = 1;
+
+/// Atomic operations whose names are no keywords: only in front of `(` they mean this.
+const ATOMIC_NAMES: &[&str] = &["cmpxchg", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
+
+pub(super) fn arithmetic(kind: TokenKind) -> Option<Arith> {
+    match operator(kind) {
+        Some((Operator::Arith(op), _)) => Some(op),
+        _ => None,
+    }
+}
 
 fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
     let compare = |relation| Some((Operator::Compare(relation), COMPARISON));
@@ -48,7 +58,20 @@ fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
 impl<'a> FwParser<'a, '_> {
     /// An expression or condition.
     pub(super) fn expression(&mut self) -> OrReported<FwExpr<'a>> {
-        self.nested(|p| p.junction(TokenKind::OrOr, ExprKind::Some, Self::conjunction))
+        self.nested(|p| {
+            let first = p.junction(TokenKind::OrOr, ExprKind::Some, Self::conjunction)?;
+            if p.eat(TokenKind::Question) { p.conditional_value(first) } else { Ok(first) }
+        })
+    }
+
+    /// The rest of `c ? a : b`.
+    fn conditional_value(&mut self, cond: FwExpr<'a>) -> OrReported<FwExpr<'a>> {
+        let start = cond.span;
+        let yes = self.expression()?;
+        self.expect(TokenKind::Colon)?;
+        let no = self.expression()?;
+        let height = cond.height.max(yes.height).max(no.height);
+        self.node(ExprKind::Conditional(Box::new([cond, yes, no])), self.span_from(start), height)
     }
 
     fn conjunction(&mut self) -> OrReported<FwExpr<'a>> {
@@ -86,7 +109,7 @@ impl<'a> FwParser<'a, '_> {
     }
 
     /// A node one higher than its highest child.
-    fn node(&mut self, kind: ExprKind<'a>, span: Span, height: u16) -> OrReported<FwExpr<'a>> {
+    pub(super) fn node(&mut self, kind: ExprKind<'a>, span: Span, height: u16) -> OrReported<FwExpr<'a>> {
         if height >= limits::HEIGHT {
             let message = format!("this expression is more than {} operations deep", limits::HEIGHT);
             let error = Diagnostic::error(span, message).hint("compute it in several steps");
@@ -136,13 +159,14 @@ impl<'a> FwParser<'a, '_> {
         self.node(kind, span, height)
     }
 
-    fn primary(&mut self) -> OrReported<FwExpr<'a>> {
+    pub(super) fn primary(&mut self) -> OrReported<FwExpr<'a>> {
         let token = self.token();
         match token.kind {
             TokenKind::Number => {
                 self.bump();
-                let digits = self.text_of(token).as_bytes();
-                let value = Int::parse_bytes(digits, 10).unwrap_or_default();
+                let text = self.text_of(token);
+                let (digits, radix) = hexadecimal(text).map_or((text, 10), |digits| (digits, 16));
+                let value = Int::parse_bytes(digits.as_bytes(), radix).unwrap_or_default();
                 self.node(ExprKind::Int(value), token.span, 0)
             }
             TokenKind::OpenParen => {
@@ -183,14 +207,18 @@ impl<'a> FwParser<'a, '_> {
         let first = self.expression()?;
         let mut height = first.height.max(target.index.as_ref().map_or(0, |index| index.height));
         let kind = match word {
-            "cas" => {
+            "cas" | "cmpxchg" => {
                 self.expect(TokenKind::Comma)?;
                 let new = self.expression()?;
                 height = height.max(new.height);
-                AtomicKind::Cas(first, new)
+                if word == "cas" { AtomicKind::Cas(first, new) } else { AtomicKind::CasOld(first, new) }
             }
             "swap" => AtomicKind::Swap(first),
-            _ => AtomicKind::FetchAdd(first),
+            "fetch_sub" => AtomicKind::Fetch(Arith::Sub, first),
+            "fetch_and" => AtomicKind::Fetch(Arith::And, first),
+            "fetch_or" => AtomicKind::Fetch(Arith::Or, first),
+            "fetch_xor" => AtomicKind::Fetch(Arith::Xor, first),
+            _ => AtomicKind::Fetch(Arith::Add, first),
         };
         self.expect(TokenKind::CloseParen)?;
         let span = self.span_from(start);
@@ -199,6 +227,10 @@ impl<'a> FwParser<'a, '_> {
 
     /// What starts with a name: a name, a cell, a call, or a place of a thread.
     fn named(&mut self) -> OrReported<FwExpr<'a>> {
+        let (start, word) = (self.token().span, self.word());
+        if self.next_kind() == TokenKind::OpenParen && ATOMIC_NAMES.contains(&word) {
+            return self.atomic(start, word);
+        }
         let name = self.name("a name")?;
         match self.kind() {
             TokenKind::OpenParen => self.call(name),

@@ -1,12 +1,13 @@
 //! Statements.
 
 use super::FwParser;
+use super::expressions::arithmetic;
 use crate::Diagnostic;
 use crate::fw::ast::{Block, ExprKind, Fail, FwExpr, Rvalue, Stmt, StmtKind, Target};
 use crate::fw::lexer::TokenKind;
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
-use program::{Fence, Span};
+use program::{Arith, Fence, Int, Span};
 
 /// Words that start a statement, for hints.
 const STATEMENTS: &[&str] = &[
@@ -115,6 +116,11 @@ impl<'a> FwParser<'a, '_> {
             "assert" => self.conditional(start, StmtKind::Assert),
             "fence" => {
                 let fence = if self.eat_word("store") { Fence::Store } else { Fence::Full };
+                if self.kind() == TokenKind::OpenParen {
+                    return Err(
+                        self.unexpected_with("`;`", |error| error.hint("write `fence;` or `fence store;`"))
+                    );
+                }
                 self.simple(start, StmtKind::Fence(fence))
             }
             "arw" => self.arw(start),
@@ -171,6 +177,10 @@ impl<'a> FwParser<'a, '_> {
                 }
                 Ok(Stmt { kind: StmtKind::Choose(branches), span: start })
             }
+            "for" if self.kind() == TokenKind::OpenParen => {
+                let hint = "`for i in 0..N { … }` counts with a constant; for other loops there is `while (c) { … }`";
+                Err(self.unexpected_with("a counter", |error| error.hint(hint)))
+            }
             "for" => {
                 let range = Box::new(self.range()?);
                 let span = head(self);
@@ -211,7 +221,8 @@ impl<'a> FwParser<'a, '_> {
         match parsed {
             Ok(cond) if self.kind() == TokenKind::OpenBrace => Ok(cond),
             Ok(_) => {
-                let reported = self.unexpected("`{`");
+                let hint = "the body stands in braces, also if it is one statement";
+                let reported = self.unexpected_with("`{`", |error| error.hint(hint));
                 if self.skip_to_block() { Ok(broken(start)) } else { Err(reported) }
             }
             Err(reported) => {
@@ -244,21 +255,48 @@ impl<'a> FwParser<'a, '_> {
                 self.bump();
                 Ok(Stmt { kind: StmtKind::Label(label), span: label.span })
             }
-            TokenKind::Assign | TokenKind::OpenBracket => {
-                let target = self.target()?;
-                self.expect(TokenKind::Assign)?;
-                let value = self.source()?;
-                self.simple(start, StmtKind::Assign(target, value))
-            }
+            TokenKind::Assign | TokenKind::OpenBracket => self.assignment(start),
+            sign if arithmetic(sign).is_some() => self.assignment(start),
             TokenKind::OpenParen => self.call_statement(start),
             _ => self.contextual_statement(start),
         }
     }
 
+    /// `x = e;`, `x += e;` and its like, `x++;`, `x--;`
+    fn assignment(&mut self, start: Span) -> OrReported<Stmt<'a>> {
+        let from = self.at;
+        let target = self.target()?;
+        let Some(op) = arithmetic(self.kind()) else {
+            self.expect(TokenKind::Assign)?;
+            let value = self.source()?;
+            return self.simple(start, StmtKind::Assign(target, value));
+        };
+        let behind = self.at;
+        let sign = self.bump();
+        let touches = self.token().span.start == sign.span.end;
+        let steps = matches!(op, Arith::Add | Arith::Sub) && self.kind() == sign.kind;
+        if !touches || !(steps || self.kind() == TokenKind::Assign) {
+            self.at = behind;
+            return Err(self.unexpected("`=`"));
+        }
+        let last = self.bump().span;
+        let other = match steps {
+            true => FwExpr { kind: ExprKind::Int(Int::from(1)), span: last, height: 1 },
+            false => self.expression()?,
+        };
+        // What the target holds now: its words once more, as an expression.
+        let end = std::mem::replace(&mut self.at, from);
+        let now = self.primary()?;
+        self.at = end;
+        let (span, height) = (self.span_from(start), now.height.max(other.height));
+        let value = self.node(ExprKind::Binary(op, Box::new(now), Box::new(other)), span, height)?;
+        self.simple(start, StmtKind::Assign(target, Rvalue::Value(value)))
+    }
+
     fn call_statement(&mut self, start: Span) -> OrReported<Stmt<'a>> {
         let word = self.word();
         let call = self.expression()?;
-        let is_call = matches!(call.kind, ExprKind::Call(..));
+        let is_call = matches!(call.kind, ExprKind::Call(..) | ExprKind::Atomic(_));
         if !is_call {
             return Err(self.unexpected("`=`"));
         }
@@ -275,6 +313,7 @@ impl<'a> FwParser<'a, '_> {
             ("stop", TokenKind::Semicolon) => self.bare(start, StmtKind::Stop),
             ("lock", TokenKind::Semicolon) => self.bare(start, StmtKind::Lock),
             ("unlock", TokenKind::Semicolon) => self.bare(start, StmtKind::Unlock),
+            ("do", TokenKind::OpenBrace) => self.do_while(start),
             ("fail", _) => self.fail(start),
             (word @ ("locked" | "together"), TokenKind::OpenBrace) => {
                 self.bump();
@@ -289,8 +328,12 @@ impl<'a> FwParser<'a, '_> {
                 let inner = self.nested(Self::statement)?;
                 Ok(Stmt { span: start.to(inner.span), kind: StmtKind::Unchecked(Box::new(inner)) })
             }
-            (word, _) => {
-                let hint = did_you_mean(word, STATEMENTS.iter().copied());
+            (word, next) => {
+                let types = ["int", "unsigned", "long", "char", "bool", "var", "auto"];
+                let hint = match (types.contains(&word), next) {
+                    (true, TokenKind::Name) => Some("registers are declared with `let x;`".to_string()),
+                    _ => did_you_mean(word, STATEMENTS.iter().copied()),
+                };
                 self.bump();
                 Err(self.unexpected_with("`=`", |error| Diagnostic {
                     hint: hint.or(error.hint.clone()),
@@ -298,6 +341,15 @@ impl<'a> FwParser<'a, '_> {
                 }))
             }
         }
+    }
+
+    fn do_while(&mut self, start: Span) -> OrReported<Stmt<'a>> {
+        self.bump();
+        let body = self.block()?;
+        self.expect_word("while")?;
+        let cond = self.parenthesised()?;
+        let statement = self.simple(start, StmtKind::DoWhile(body, cond))?;
+        Ok(Stmt { span: start, ..statement })
     }
 
     fn bare(&mut self, start: Span, kind: StmtKind<'a>) -> OrReported<Stmt<'a>> {

@@ -1,0 +1,83 @@
+//! What claims mean at the edges: `never` is judged while nobody is inside an atomic section, a label holds
+//! until the access that it names, and claims that nothing comes near are told.
+
+use crate::support::corpus::program;
+
+use engine::{Cegar, ENGINES, Engine, Explicit, GapProofs, Lazy, Run, ask};
+use evidence::{Task, VacuousClaim};
+use machine::{MODELS, SC, TSO};
+
+/// What every engine that has an answer says, under every model.
+fn all_say(text: &str, wanted: &str) {
+    let program = program(text);
+    for model in MODELS {
+        let mut answers = 0;
+        for engine in ENGINES {
+            let found = ask(&Task::safe(&program, *model), *engine, &Run::default());
+            let found = found.unwrap_or_else(|bug| panic!("{bug}"));
+            let word = found.checked.verdict().word();
+            assert!(word == wanted || word == "unknown", "{} under {}: {word}", engine.name(), model.name());
+            answers += usize::from(word == wanted);
+        }
+        assert!(answers >= 3, "only {answers} under {}", model.name());
+    }
+}
+
+#[test]
+fn nothing_is_judged_inside_atomic_sections() {
+    let threads =
+        |p: &str, q: &str| format!("shared a, b; thread P {{ {p} }} thread Q {{ {q} }} never a != b;");
+    let (set, clear) = ("a = 1; b = 1;", "a = 0; b = 0;");
+    let atomic = |body: &str| format!("atomic {{ {body} }}");
+    all_say(&threads(&atomic(set), &atomic(clear)), "safe");
+    all_say(&threads(set, &atomic(clear)), "unsafe");
+    // Behind the section it is judged again.
+    all_say(&threads(&atomic("a = 1;"), &atomic(clear)), "unsafe");
+    // An assertion is judged where it stands.
+    all_say("shared a; thread P { atomic { a = 1; assert a == 0; } }", "unsafe");
+    // So are claims about threads and memory.
+    let watching =
+        "shared a, b; thread P { atomic { a = 1; b = 1; } l: skip; } thread Q { m: a = 0; } never ";
+    all_say(&format!("{watching} Q@m && a != b;"), "safe");
+    all_say(&format!("{watching} P@l && Q@m && a == 1;"), "unsafe");
+}
+
+#[test]
+fn a_label_holds_until_its_access() {
+    let walk = "shared a[2]; thread P { let i; s: i = any in 0..2; l: a[i] = 1; m: skip; z: } ";
+    all_say(&format!("{walk} never !(P@s || P@l || P@m || P@z);"), "safe");
+    all_say(&format!("{walk} never P@l;"), "unsafe");
+    // Also if the label comes to the place from behind.
+    let around = "shared a[2]; thread P { let i; s: i = any in 0..2; loop { a[i] = 1; t: i = 1 - i; l: } } ";
+    all_say(&format!("{around} never !(P@s || P@l || P@t || a[0] + a[1] < 1);"), "safe");
+}
+
+/// What is vacuous in a program that is safe, as one engine proves it.
+fn vacuous(text: &str, engine: &dyn Engine) -> Vec<String> {
+    let program = program(text);
+    let model = if engine.name() == "lazy" { TSO } else { SC };
+    let found = ask(&Task::safe(&program, model), engine, &Run::default());
+    let found = found.unwrap_or_else(|bug| panic!("{bug}"));
+    assert_eq!(found.checked.verdict().word(), "safe", "{}", engine.name());
+    let told = found.vacuous.iter().map(|claim| match claim {
+        VacuousClaim::Label { thread, label, .. } => format!("{thread}@{label}"),
+        VacuousClaim::Unended { thread, .. } => format!("end of {thread}"),
+        VacuousClaim::Assertion { span } => program.source.snippet(*span),
+    });
+    told.collect()
+}
+
+#[test]
+fn what_nothing_comes_near_is_told() {
+    let stuck = "shared x; thread P { let r; a: r = x; if (r == 2) { assert r != 2; } await (x == 3); cs: skip; } \
+                 thread Q { b: x = 1; cs: skip; } never P@cs && Q@cs; never P@a && Q@b && x == 1; finally x == 1;";
+    for engine in [&Explicit as &dyn Engine, &GapProofs, &Cegar, &Lazy] {
+        assert_eq!(vacuous(stuck, engine), ["assert r != 2", "P@cs", "end of P"], "{}", engine.name());
+    }
+    // That a place is never reached may be all that is claimed, and what is not there may be meant to be away.
+    let unreached = "shared x; thread P { await (x == 3); l: skip; } thread Q { m: x = 1; } \
+                     never P@l; never P@l || x == 7; never !P@l && x == 7;";
+    for engine in [&Explicit as &dyn Engine, &Cegar] {
+        assert_eq!(vacuous(unreached, engine), [String::new(); 0], "{}", engine.name());
+    }
+}
