@@ -1,7 +1,7 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
 use crate::args::{InputArgs, definition};
-use frontend::{Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
+use frontend::{Definitions, Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
 use program::{Program, Source};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -81,15 +81,19 @@ pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
     }
 }
 
-/// How a text is to be read. A macro of C may be anything, a constant is a number.
+/// How a text is to be read.
 fn options(frontend: &Frontend, input: &InputArgs) -> Result<Options, String> {
     let observe_all = input.observe_all;
-    if frontend.name == "c" {
-        return Ok(Options { observe_all, c: input.c.options(&input.define), ..Options::default() });
+    match frontend.definitions {
+        Definitions::Macros => {
+            Ok(Options { observe_all, c: input.c.options(&input.define), ..Options::default() })
+        }
+        Definitions::Numbers => {
+            let number = |text: &String| definition(text).map_err(|why| format!("-D {text}: {why}"));
+            let defines = input.define.iter().map(number).collect::<Result<_, _>>()?;
+            Ok(Options { defines, observe_all, ..Options::default() })
+        }
     }
-    let number = |text: &String| definition(text).map_err(|why| format!("-D {text}: {why}"));
-    let defines = input.define.iter().map(number).collect::<Result<_, _>>()?;
-    Ok(Options { defines, observe_all, ..Options::default() })
 }
 
 /// The text of a header, why it cannot be read, or nothing if there is none.

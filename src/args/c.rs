@@ -27,6 +27,16 @@ pub struct CInput {
     #[arg(long, value_name = "HOW", help_heading = "C")]
     pub seq_cst_store: Option<SeqCstStore>,
 
+    /// Data races are violations: two threads can access one object at a time, one of them stores, and one of
+    /// the accesses is neither atomic nor volatile (ask about SC: without races there, all models agree)
+    #[arg(long, help_heading = "C")]
+    pub races: bool,
+
+    /// How many blocks of memory a call of `malloc` in a loop hands out; a run that needs more is not looked
+    /// at any further, and the answer then is unknown [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "C")]
+    pub heap: Option<u16>,
+
     /// A function without a body does nothing and gives any value
     #[arg(long, visible_alias = "havoc", value_name = "FUNCTION", help_heading = "C")]
     pub pure: Vec<String>,
@@ -43,6 +53,8 @@ pub enum OnOverflow {
     Assume,
     /// They wrap around
     Wrap,
+    /// There is no answer if one is possible
+    Strict,
     /// They are violations
     Error,
 }
@@ -76,10 +88,13 @@ impl CInput {
             overflow: match self.overflow {
                 Some(OnOverflow::Wrap) => Overflow::Wrap,
                 Some(OnOverflow::Error) => Overflow::Error,
+                Some(OnOverflow::Strict) => Overflow::Strict,
                 Some(OnOverflow::Assume) | None => Overflow::Assume,
             },
             plain_release: self.pso_release == Some(ReleaseStore::Plain),
             exchange_stores: self.seq_cst_store == Some(SeqCstStore::Xchg),
+            races: self.races,
+            heap: self.heap.map_or(COptions::default().heap, usize::from),
             pure: self.pure.clone(),
             fence_text: self.fence_text.clone(),
         }

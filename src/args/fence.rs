@@ -16,6 +16,7 @@ Examples:
   fencewright fence --model pso --cost full=10,store=1 --all peterson.fw
   fencewright fence --goal robust peterson.fw              so that it behaves as under SC
   fencewright fence --out fenced.fw peterson.fw            the program with the fences in it
+  fencewright fence --relax queue.c                        which of its own fences are needed?
   fencewright fence --out - peterson.fw | fencewright verify -
 
 With `--out -` the report goes to standard error. In a litmus test, fences make the outcome of
@@ -46,6 +47,10 @@ pub struct FenceArgs {
     /// exchanges (swap) are only considered if they have a price [default: full=3,store=1,loop=1]
     #[arg(long, value_name = "KIND=COST,…", value_parser = costs, default_value = "", hide_default_value = true)]
     pub cost: Costs,
+
+    /// Which of the program's own fences and seq_cst stores are needed? Those that are not go
+    #[arg(long, conflicts_with_all = ["goal", "points", "all"])]
+    pub relax: bool,
 
     /// Find every cheapest set of fences
     #[arg(long)]

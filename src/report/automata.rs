@@ -72,6 +72,7 @@ fn location(program: &Program, names: &Names, id: ThreadId, loc: Loc) -> Value {
         match &failure.kind {
             FailureKind::Assertion => json!({"kind": "assertion", "line": line}),
             FailureKind::Error(what) => json!({"kind": "error", "what": what, "line": line}),
+            FailureKind::Limit(what) => json!({"kind": "limit", "what": what, "line": line}),
             FailureKind::Division => json!({"kind": "division", "line": line}),
             FailureKind::Bounds { array, length, index } => json!({
                 "kind": "bounds",

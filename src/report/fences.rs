@@ -30,8 +30,20 @@ pub struct Fenced<'a> {
     pub text: Option<&'a Result<String, String>>,
     /// What safety would need, where robustness is asked for.
     pub safety: &'a Safety,
+    /// The program's own fences that go, where that is asked for; then the task is about the program without
+    /// any of them.
+    pub relaxed: Option<WithoutFences<'a>>,
     /// What it takes to keep store buffers within a bound besides, where that is asked for.
     pub within: Option<&'a Result<FencesWithin, Vec<Reason>>>,
+}
+
+/// Fences of a program that it does not need.
+#[derive(Clone, Copy)]
+pub struct WithoutFences<'a> {
+    /// The fences.
+    pub gone: &'a [FencePoint],
+    /// What all fences cost that could have gone.
+    pub before: u64,
 }
 
 /// A piece of a text and what takes its place.

@@ -27,7 +27,7 @@ pub use automata::automata;
 pub use bench::{BenchCell, BenchTable, Times, markdown};
 pub use ci::{Compared, Status, Subject};
 pub use document::{Assemble, Ending};
-pub use fences::{Fenced, Safety, SpanEdit, count, kind, statement_of};
+pub use fences::{Fenced, Safety, SpanEdit, WithoutFences, count, kind, statement_of};
 pub use happens_before::{dot, svg};
 pub use html::{BEGINNING, HTML};
 pub use place::TextRegion;

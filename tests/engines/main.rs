@@ -2,6 +2,7 @@
 
 mod buffers;
 mod c_programs;
+mod c_twins;
 mod cegar;
 mod cegar_limits;
 mod cegar_unbounded;

@@ -6,7 +6,7 @@
 //! forbid of the run is its cause, and a fence that prevents the run is tried out on it. [`ask`]
 //! does all of this. Evidence that does not pass is a bug of ours and never an answer.
 
-use crate::{Engine, FencePoint, FinalStates, Robust, Run, prevented_by};
+use crate::{Answer, Engine, FencePoint, FinalStates, Robust, Run, prevented_by};
 use evidence::{
     Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task, VacuousClaim,
     Verdict, check, happens_under_sc, simplify, vacuous,
@@ -81,7 +81,7 @@ pub fn decide(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Fin
         Goal::FinalStates => &FinalStates,
     };
     let named = Named::new(engine.name(), run.monitor);
-    let answer = engine.verify(task, &Run { monitor: &named, ..*run });
+    let answer = within_limits(task, engine, &Run { monitor: &named, ..*run });
     drop(named);
     let checked = match check(task, answer.verdict, run.monitor) {
         Err(Rejected::Stopped(stop)) => check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore),
@@ -95,6 +95,25 @@ pub fn decide(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Fin
         why: Explanation::default(),
         vacuous: Vec::new(),
     })
+}
+
+/// What the engine says. A run to what was not read of the program is no violation; there may still be
+/// one in what was read.
+fn within_limits(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Answer {
+    let answer = engine.verify(task, run);
+    let limit = match &answer.verdict {
+        Verdict::Unsafe(trace) if trace.violation.is_limit(task.program) => trace.violation,
+        _ => return answer,
+    };
+    let read = task.program.within_limits();
+    let within = engine.verify(&Task { program: &read, ..*task }, run);
+    let mut reasons = vec![Reason::NotRead(limit)];
+    match &within.verdict {
+        Verdict::Unsafe(_) => return within,
+        Verdict::Unknown(more) => reasons.extend(more.iter().copied()),
+        _ => {}
+    }
+    Answer { verdict: Verdict::Unknown(reasons), ..within }
 }
 
 impl Finding {

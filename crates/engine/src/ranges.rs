@@ -146,7 +146,7 @@ fn assume(cond: &Cond<RegId>, mut registers: Registers) -> Option<Registers> {
         Cond::Compare(relation, a, b) => {
             let (left, right) = (value(a, &registers), value(b, &registers));
             for (side, mine, other, relation) in
-                [(a, left, right, *relation), (b, right, left, mirrored(*relation))]
+                [(a, left, right, *relation), (b, right, left, relation.mirrored())]
             {
                 let within = mine.meet(allowed(relation, other))?;
                 if let Expr::Leaf(register) = side {
@@ -169,17 +169,6 @@ fn allowed(relation: Relation, to: Range) -> Range {
         Relation::Le => Range { low: i64::MIN, high: to.high },
         Relation::Gt => Range { low: finite(to.low, 1), high: i64::MAX },
         Relation::Ge => Range { low: to.low, high: i64::MAX },
-    }
-}
-
-/// The relation seen from the other side.
-fn mirrored(relation: Relation) -> Relation {
-    match relation {
-        Relation::Lt => Relation::Gt,
-        Relation::Le => Relation::Ge,
-        Relation::Gt => Relation::Lt,
-        Relation::Ge => Relation::Le,
-        same => same,
     }
 }
 

@@ -165,6 +165,8 @@ pub enum Rejected {
     FinalStates,
     /// A state is too large to be stored, or there are too many for the budget.
     TooLarge,
+    /// The run only leaves what was read of the program.
+    NotRead,
     /// Something else was asked.
     OtherQuestion,
     /// Checking was stopped.
@@ -197,6 +199,7 @@ impl fmt::Display for Rejected {
             Rejected::Unreached => write!(f, "a state of the set is never reached"),
             Rejected::FinalStates => write!(f, "the final states listed are not those of the set"),
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),
+            Rejected::NotRead => write!(f, "the run only leads to what was not read of the program"),
             Rejected::OtherQuestion => write!(f, "this answers another question"),
             Rejected::Stopped(stop) => stop.fmt(f),
         }
@@ -212,6 +215,7 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
     }
     let seen = match &verdict {
         Verdict::Unknown(_) => Seen::Nothing,
+        Verdict::Unsafe(trace) if trace.violation.is_limit(task.program) => return Err(Rejected::NotRead),
         Verdict::Unsafe(trace) => Seen::Run(Box::new((replayed(task, trace, monitor)?, None))),
         Verdict::NotRobust(_) if task.model != TSO => return Err(Rejected::NotForModel),
         Verdict::NotRobust(witness) => {

@@ -14,7 +14,7 @@
 
 use crate::{Certificate, ClosedSet, Task};
 use machine::{Gaps, Local, MoveOf, Moves, Slot, State, ValueSource, WithBuffers};
-use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
+use program::{Arith, BitSum, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
@@ -348,8 +348,20 @@ fn expr_text<L>(expr: &Expr<L>, leaf: &dyn Fn(&L) -> String) -> io::Result<Strin
         Arith::Div | Arith::Rem if b.as_const().is_some_and(|b| *b != Int::ZERO) => {
             truncated(*op, &a_text, b.as_const().unwrap_or(&Int::ZERO))
         }
+        Arith::And | Arith::Or | Arith::Xor if b.as_const().is_some() => bits(*op, &a_text, b)?,
+        Arith::And | Arith::Or | Arith::Xor if a.as_const().is_some() => bits(*op, &b_text, a)?,
         _ => return Err(unwritten("not linear arithmetic")),
     })
+}
+
+/// Bits are sums of rests, which SMT-LIB rounds as we need it.
+fn bits<L>(op: Arith, value: &str, by: &Expr<L>) -> io::Result<String> {
+    let sum = by.as_const().and_then(|by| BitSum::of(op, by));
+    let sum = sum.ok_or_else(|| unwritten("not linear arithmetic"))?;
+    let rest =
+        |(factor, size): &(Int, Int)| format!("(* {} (mod {value} {}))", integer(factor), integer(size));
+    let rests: String = sum.rests.iter().map(|part| format!(" {}", rest(part))).collect();
+    Ok(format!("(+ (* {} {value}) {}{rests})", integer(&sum.times), integer(&sum.plus)))
 }
 
 /// Our division truncates; SMT-LIB's rounds so that the remainder is not negative.

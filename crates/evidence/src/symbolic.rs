@@ -3,11 +3,12 @@
 //! Slots become variables of the logic. A guard is split into *cases*, conjunctions of atoms, a
 //! disequality into less and greater: every constraint is then an inequality or an equation,
 //! which the solver is fast with and an interpolant speaks of. A chosen value and a member of a
-//! pool are variables of their own; so are quotients and remainders by a constant.
+//! pool are variables of their own; so are quotients and remainders by a constant,
+//! which bits are as well.
 
 use logic::{Atom, Linear, Var};
 use machine::{Event, Local, Move, Slot, ValueSource, Violation};
-use program::{Arith, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
+use program::{Arith, BitSum, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
 use std::collections::HashMap;
 
 /// A guard with more cases than this is not taken apart.
@@ -298,6 +299,8 @@ impl Translation<'_> {
             Arith::Div | Arith::Rem if b.is_constant() && !b.constant().is_zero() => {
                 Ok(self.division(op, a, b.constant()))
             }
+            Arith::And | Arith::Or | Arith::Xor if b.is_constant() => self.bits(op, a, b.constant()),
+            Arith::And | Arith::Or | Arith::Xor if a.is_constant() => self.bits(op, b, a.constant()),
             _ => Err(NotLinear),
         }
     }
@@ -317,6 +320,24 @@ impl Translation<'_> {
             (if flipped { -value } else { value }, atoms)
         };
         vec![case(false), case(true)]
+    }
+
+    /// A bit operation with a constant: a sum of rests, which round down.
+    fn bits(
+        &mut self,
+        op: Arith,
+        a: &Linear,
+        by: &logic::Int,
+    ) -> Result<Vec<(Linear, Vec<Atom>)>, NotLinear> {
+        let sum = BitSum::of(op, &by.to_big()).ok_or(NotLinear)?;
+        let (mut value, mut atoms) = (a.times(&number(&sum.times)) + number(&sum.plus), Vec::new());
+        for (factor, size) in &sum.rests {
+            let (quotient, rest, size) = (self.part(), self.part(), number(size));
+            let whole = Linear::from(quotient).times(&size) + rest;
+            atoms.extend([Atom::eq(a.clone(), whole), Atom::ge(rest, 0), Atom::lt(rest, size)]);
+            value = value + Linear::from(rest).times(&number(factor));
+        }
+        Ok(vec![(value, atoms)])
     }
 
     fn part(&mut self) -> Var {

@@ -1,7 +1,7 @@
 //! Questions and answers.
 
 use crate::{Certificate, Outcomes, RobustProof, Witness};
-use machine::{Doubt, Model, Statement, Trace};
+use machine::{Doubt, Model, Statement, Trace, Violation};
 use program::{Program, Span};
 use std::fmt;
 
@@ -124,6 +124,8 @@ pub enum Reason {
     OrderMatters(Option<usize>),
     /// There is no room for more or larger states in the data structures.
     Full,
+    /// What comes next in the text was not read, and a run gets there.
+    NotRead(Violation),
 }
 
 /// Why a run ended before its time.
@@ -396,6 +398,10 @@ impl Reason {
             }
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(doubt) => doubt_text(doubt, program),
+            Reason::NotRead(limit) => {
+                let line = program.source.line(limit.span(program)).map(|line| format!(", line {line}"));
+                format!("{}{}", limit.text(program), line.unwrap_or_default())
+            }
         }
     }
 }

@@ -65,6 +65,19 @@ pub(crate) fn line_end(text: &str, at: u32, is_remark: impl Fn(&str) -> bool) ->
     if quiet { at + line.len() as u32 } else { at }
 }
 
+/// A piece of text that is to go, with its whole line if nothing else is there, else with the blanks
+/// before it.
+pub(crate) fn with_line(text: &str, span: Span) -> Span {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let before = text.get(..start).unwrap_or_default();
+    let blanks = before.len() - before.trim_end_matches([' ', '\t']).len();
+    let first = start - blanks;
+    let rest = text.get(end..).unwrap_or_default();
+    let behind = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+    let alone = (first == 0 || before[..first].ends_with('\n')) && rest[behind..].starts_with('\n');
+    if alone { Span::new(first, end + behind + 1) } else { Span::new(first, end) }
+}
+
 /// The blanks that the line of a byte starts with.
 pub(crate) fn indentation(text: &str, at: u32) -> &str {
     let before = text.get(..at as usize).unwrap_or_default();

@@ -22,7 +22,7 @@ pub use edit::Insertion;
 pub use fw::index::{Index, Symbol, SymbolKind, index};
 pub use fw::suggest::did_you_mean;
 
-use program::{Int, Program, Source};
+use program::{Int, Program, Source, Span};
 
 /// Texts larger than this are refused before reading them.
 pub const MAX_TEXT: usize = 16 << 20;
@@ -56,6 +56,8 @@ pub struct Frontend {
     pub extensions: &'static [&'static str],
     /// One line for lists and help.
     pub about: &'static str,
+    /// What names that are defined from outside stand for.
+    pub definitions: Definitions,
     /// Whether a text looks like this language, for texts without a telling name.
     pub recognises: fn(&str) -> bool,
     /// Reads a text.
@@ -63,11 +65,26 @@ pub struct Frontend {
     /// Writes fences into a text that it has read, leaving all else as it is. The result may
     /// still not be what is wanted; reading it tells.
     pub insert: fn(&str, &[Insertion], &Options) -> Result<String, Diagnostic>,
+    /// Takes fences out of a text that it has read, if it can: what is written in these places, or of a
+    /// store with an order the part that is a fence. What it means then is seen by reading it.
+    pub remove: Option<RemoveFences>,
     /// Writes programs, if it can.
     pub write: Option<Writing>,
     /// Lists the names of a text, if it can.
     pub index: Option<fn(&str, &Options) -> Index>,
 }
+
+/// What names that are defined from outside (`-D`) stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definitions {
+    /// Numbers, which replace the program's constants ([`Options::defines`]).
+    Numbers,
+    /// Any text, as macros have it ([`COptions::defines`]).
+    Macros,
+}
+
+/// Takes the fences in these places out of a text.
+pub type RemoveFences = fn(&str, &[Span]) -> Result<String, Diagnostic>;
 
 /// How a language writes programs.
 pub struct Writing {

@@ -12,11 +12,16 @@ pub(crate) fn mend(wanted: &str, reserved: &[&str], taken: &mut HashSet<String>)
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         name.insert(0, '_');
     }
-    let mut tried = name.clone();
+    take_name(&name, reserved, taken)
+}
+
+/// A name that is not reserved and not taken: `wanted`, or that with a number; it is taken now.
+pub(crate) fn take_name(wanted: &str, reserved: &[&str], taken: &mut HashSet<String>) -> String {
+    let mut tried = wanted.to_string();
     let mut count = 1;
     while reserved.contains(&&*tried) || !taken.insert(tried.clone()) {
         count += 1;
-        tried = format!("{name}_{count}");
+        tried = format!("{wanted}_{count}");
     }
     tried
 }

@@ -1,10 +1,10 @@
 //! What the gap abstraction must know of a program: which steps are of the kind it handles
 //! ([`crate::Gaps`]), with which offsets, and how large the window has to be.
 
-use num_traits::{Signed, ToPrimitive};
+use num_traits::{Signed, ToPrimitive, Zero};
 use program::{
-    Arith, Cond, Domain, EdgeId, Expr, Fence, Int, LinearExpr, Op, Place, Program, RegId, Span, ThreadId,
-    VarId,
+    Arith, BitSum, Cond, Domain, EdgeId, Expr, Fence, Int, LinearExpr, Op, Place, Program, RegId, Span,
+    ThreadId, VarId,
 };
 
 /// How a step is treated.
@@ -227,17 +227,38 @@ impl Needs {
             Expr::Leaf(leaf) if no_data(leaf) => known(1),
             Expr::Leaf(leaf) => Expr::Leaf(Term::Leaf(leaf.clone())),
             Expr::Binary(Arith::Rem, of, by) if by.as_const().is_some() => {
-                let by = by.as_const()?.abs().to_i64().filter(|by| (1..1 << 20).contains(by))?;
-                let offset = self.value(of)?;
-                self.inside = self.inside.saturating_add(offset);
-                self.modulus =
-                    self.modulus.checked_mul(by / gcd(self.modulus, by)).filter(|m| *m < 1 << 20)?;
-                known(by)
+                let by = by.as_const()?.abs();
+                known(self.rest(of, &by)?)
+            }
+            Expr::Binary(op @ (Arith::And | Arith::Or | Arith::Xor), a, b)
+                if a.as_const().is_some() != b.as_const().is_some() =>
+            {
+                let (of, by) = if b.as_const().is_some() { (a, b) } else { (b, a) };
+                let bits = BitSum::of(*op, by.as_const()?)?;
+                let mut sum = Expr::Const(bits.plus);
+                for (factor, size) in bits.rests {
+                    let rest = known(self.rest(of, &size)?);
+                    sum = Expr::binary(Arith::Add, sum, Expr::binary(Arith::Mul, factor, rest));
+                }
+                if bits.times.is_zero() {
+                    return Some(sum);
+                }
+                let whole = self.terms(of, no_data, bounds)?;
+                Expr::binary(Arith::Add, sum, Expr::binary(Arith::Mul, bits.times, whole))
             }
             Expr::Binary(op, a, b) => {
                 Expr::binary(*op, self.terms(a, no_data, bounds)?, self.terms(b, no_data, bounds)?)
             }
         })
+    }
+
+    /// What data plus a constant leaves when divided, whichever way that rounds: how large it is at most.
+    fn rest<L: Ord + Clone>(&mut self, of: &Expr<L>, by: &Int) -> Option<i64> {
+        let by = by.to_i64().filter(|by| (1..1 << 20).contains(by))?;
+        let offset = self.value(of)?;
+        self.inside = self.inside.saturating_add(offset);
+        self.modulus = self.modulus.checked_mul(by / gcd(self.modulus, by)).filter(|m| *m < 1 << 20)?;
+        Some(by)
     }
 
     fn property(&mut self, cond: &Cond<Place>) -> Option<i64> {

@@ -28,7 +28,7 @@ impl Violation {
                 match &failure.kind {
                     FailureKind::Assertion if snippet.is_empty() => "assertion".to_string(),
                     FailureKind::Assertion => snippet,
-                    FailureKind::Error(what) => format!("{what} in `{snippet}`"),
+                    FailureKind::Error(what) | FailureKind::Limit(what) => format!("{what} in `{snippet}`"),
                     FailureKind::Division => format!("division by zero in `{snippet}`"),
                     FailureKind::Bounds { array, length, .. } => {
                         format!("index out of bounds of {array}[{length}]")
@@ -36,6 +36,14 @@ impl Violation {
                 }
             }
         }
+    }
+
+    /// Whether this only says that the program was not read any further.
+    pub fn is_limit(self, program: &Program) -> bool {
+        let Violation::Failure(thread, loc) = self else { return false };
+        let thread = program.threads.get(thread.index()).filter(|thread| loc.index() < thread.locs().count());
+        let failure = thread.and_then(|thread| thread.location(loc).failure.as_ref());
+        failure.is_some_and(|failure| matches!(failure.kind, FailureKind::Limit(_)))
     }
 
     /// Where the violated claim is written.

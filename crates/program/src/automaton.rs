@@ -153,6 +153,9 @@ pub enum FailureKind {
     Division,
     /// Something else that must not happen, in words.
     Error(String),
+    /// What would come next was not read, for the reason given: a run that gets here says nothing, and
+    /// *safe* means that none does.
+    Limit(String),
 }
 
 /// A violation inside a thread.

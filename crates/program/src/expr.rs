@@ -78,6 +78,17 @@ impl Relation {
         }
     }
 
+    /// The relation that holds between `b` and `a` exactly when this one holds between `a` and `b`.
+    pub fn mirrored(self) -> Relation {
+        match self {
+            Relation::Lt => Relation::Gt,
+            Relation::Le => Relation::Ge,
+            Relation::Gt => Relation::Lt,
+            Relation::Ge => Relation::Le,
+            Relation::Eq | Relation::Ne => self,
+        }
+    }
+
     /// Whether the relation holds between two values.
     pub fn holds<T: Ord>(self, a: &T, b: &T) -> bool {
         match self {

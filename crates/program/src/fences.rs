@@ -11,7 +11,7 @@
 //! fence behind them, and a statement that tries again and again (`await`) comes back behind
 //! the fence in front of it.
 
-use crate::{Edge, EdgeId, Fence, Loc, Op, Program, Span, Thread, ThreadId};
+use crate::{Cond, Edge, EdgeId, FailureKind, Fence, Loc, Op, Program, Span, Thread, ThreadId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Where a fence goes.
@@ -124,13 +124,42 @@ impl Program {
     /// This program without the fence that is written at a place: in every thread, and in every
     /// copy that unrolling or inlining made, nothing is done there.
     pub fn without_fence(&self, place: Span) -> Program {
+        self.without_steps(&|op, span| matches!(op, Op::Fence(_)) && span == place)
+    }
+
+    /// This program with nothing done where the steps would be that are named by what they do and where
+    /// they are written.
+    pub fn without_steps(&self, named: &dyn Fn(&Op, Span) -> bool) -> Program {
         let mut program = self.clone();
         let edges = program.threads.iter_mut().flat_map(|thread| &mut thread.edges);
-        for edge in edges.filter(|edge| matches!(edge.op, Op::Fence(_)) && edge.span == place) {
-            edge.op = Op::Skip;
+        edges.filter(|edge| named(&edge.op, edge.span)).for_each(|edge| edge.op = Op::Skip);
+        program
+    }
+}
+
+impl Program {
+    /// Whether some of it was not read, so that runs may leave what is known of it.
+    pub fn has_limits(&self) -> bool {
+        self.threads.iter().any(|thread| thread.locs().any(|loc| is_limit(thread, loc)))
+    }
+
+    /// This program as far as it was read: threads wait before what was not. Its runs are runs of this
+    /// one, step by step.
+    pub fn within_limits(&self) -> Program {
+        let mut program = self.clone();
+        for thread in &mut program.threads {
+            let limits: BTreeSet<Loc> = thread.locs().filter(|loc| is_limit(thread, *loc)).collect();
+            for edge in thread.edges.iter_mut().filter(|edge| limits.contains(&edge.to)) {
+                edge.op = Op::Assume(Cond::FALSE);
+            }
         }
         program
     }
+}
+
+fn is_limit(thread: &Thread, loc: Loc) -> bool {
+    let failure = thread.location(loc).failure.as_ref();
+    failure.is_some_and(|failure| matches!(failure.kind, FailureKind::Limit(_)))
 }
 
 /// Old locations keep their numbers; the places between a fence and what follows are new, and

@@ -20,6 +20,7 @@
 //! ```
 
 mod automaton;
+mod bits;
 mod build;
 mod delay;
 mod division;
@@ -39,6 +40,7 @@ mod source;
 mod validate;
 
 pub use automaton::{Domain, Edge, Failure, FailureKind, Fence, Location, Op, Thread};
+pub use bits::BitSum;
 pub use build::ThreadBuilder;
 pub use delay::{Delay, Delayed, NoDelay, Origin};
 pub use dot::dot;
@@ -49,7 +51,7 @@ pub use linear::LinearExpr;
 pub use liveness::Liveness;
 pub use named::AuthoredRegisters;
 pub use names::{KEYWORDS, Names, is_keyword};
-pub use print::{print, same};
+pub use print::{print, same, same_but_skips};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
 pub use rewrite::{Rewriting, Rewritten};
 pub use source::{Source, Span};

@@ -235,7 +235,7 @@ fn statement(thread: &Thread, id: ThreadId, loc: Loc, names: &Names) -> String {
 
 fn failure_statement(id: ThreadId, kind: &FailureKind, names: &Names) -> String {
     match kind {
-        FailureKind::Assertion | FailureKind::Error(_) => "fail;".to_string(),
+        FailureKind::Assertion | FailureKind::Error(_) | FailureKind::Limit(_) => "fail;".to_string(),
         FailureKind::Division => "fail division;".to_string(),
         FailureKind::Bounds { array, length, index } => {
             format!("fail bounds {array}[{length}] at {};", names.expr(id, index))
@@ -245,11 +245,34 @@ fn failure_statement(id: ThreadId, kind: &FailureKind, names: &Names) -> String 
 
 /// Whether two programs are equal up to the numbering of locations, names and spans.
 pub fn same(a: &Program, b: &Program) -> bool {
+    same_with(a, b, &|_, loc| loc)
+}
+
+/// As [`same`]; steps that do nothing, and are all that can be done there, do not count.
+pub fn same_but_skips(a: &Program, b: &Program) -> bool {
+    same_with(a, b, &|thread, loc| {
+        let mut at = loc;
+        for _ in thread.locs() {
+            let mut leaving = thread.outgoing(at).map(|(_, edge)| edge);
+            match (leaving.next(), leaving.next()) {
+                (Some(edge), None) if edge.op == Op::Skip && edge.to != at => at = edge.to,
+                _ => break,
+            }
+        }
+        at
+    })
+}
+
+/// Where a thread is that stands at a location.
+type Settled<'a> = dyn Fn(&Thread, Loc) -> Loc + 'a;
+
+fn same_with(a: &Program, b: &Program, settled: &Settled<'_>) -> bool {
     let initial = |p: &Program| p.variables.iter().map(|v| v.initial.clone()).collect::<Vec<_>>();
     if a.threads.len() != b.threads.len() || initial(a) != initial(b) {
         return false;
     }
-    let pairs: Option<Vec<_>> = a.threads.iter().zip(&b.threads).map(|(a, b)| same_thread(a, b)).collect();
+    let pairs: Option<Vec<_>> =
+        a.threads.iter().zip(&b.threads).map(|(a, b)| same_thread(a, b, settled)).collect();
     let Some(pairs) = pairs else { return false };
     let rename = |cond: &Cond<Place>| {
         cond.map(&mut |place| match *place {
@@ -268,13 +291,14 @@ pub fn same(a: &Program, b: &Program) -> bool {
 }
 
 /// Walks both threads side by side; the renaming of locations if they are the same.
-fn same_thread(a: &Thread, b: &Thread) -> Option<HashMap<Loc, Loc>> {
-    if a.registers.len() != b.registers.len() || a.locations.len() != b.locations.len() {
+fn same_thread(a: &Thread, b: &Thread, settled: &Settled<'_>) -> Option<HashMap<Loc, Loc>> {
+    let count = |thread: &Thread| thread.locs().filter(|loc| settled(thread, *loc) == *loc).count();
+    if a.registers.len() != b.registers.len() || count(a) != count(b) {
         return None;
     }
     let mut pairs = HashMap::new();
-    let mut stack = vec![(a.entry(), b.entry())];
-    let mut unreached = a.locs();
+    let mut stack = vec![(settled(a, a.entry()), settled(b, b.entry()))];
+    let mut unreached = a.locs().filter(|loc| settled(a, *loc) == *loc);
     loop {
         while let Some((at, bt)) = stack.pop() {
             if let Some(&known) = pairs.get(&at) {
@@ -292,7 +316,7 @@ fn same_thread(a: &Thread, b: &Thread) -> Option<HashMap<Loc, Loc>> {
                 if ea.op != eb.op {
                     return None;
                 }
-                stack.push((ea.to, eb.to));
+                stack.push((settled(a, ea.to), settled(b, eb.to)));
             }
         }
         // What no walk from the entry meets stands in the same order in both.
@@ -300,7 +324,8 @@ fn same_thread(a: &Thread, b: &Thread) -> Option<HashMap<Loc, Loc>> {
         match next {
             Some(at) => {
                 let used: std::collections::HashSet<Loc> = pairs.values().copied().collect();
-                stack.push((at, b.locs().find(|loc| !used.contains(loc))?));
+                let mut others = b.locs().filter(|loc| settled(b, *loc) == *loc);
+                stack.push((at, others.find(|loc| !used.contains(loc))?));
             }
             None => return Some(pairs),
         }

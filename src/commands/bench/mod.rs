@@ -7,6 +7,7 @@
 //! A published figure stands beside ours only for the same program, the same question and the
 //! same number of threads. Everything else is in a table of its own.
 
+mod c_programs;
 mod complete;
 mod portfolio;
 mod seed000;
@@ -60,6 +61,7 @@ pub const BENCHES: &[Bench] = &[
     seed004::ROBUST,
     portfolio::PORTFOLIO,
     complete::COMPLETE,
+    c_programs::C_PROGRAMS,
 ];
 
 /// Runs the command.

@@ -6,6 +6,7 @@
 //! what is left of the time and within a number of states.
 
 mod record;
+mod relax;
 mod text;
 
 pub use text::with_fences;
@@ -92,7 +93,11 @@ impl Fencing<'_> {
             return FenceOutput::default();
         }
         let watch = session.watch(args.limits.budget(), &loaded.name, model, args.planning.threads());
-        self.answer(told, loaded, &task, &watch).unwrap_or_else(|reason| {
+        let answered = match args.relax {
+            true => self.relax(told, loaded, &task, &watch),
+            false => self.answer(told, loaded, &task, &watch),
+        };
+        answered.unwrap_or_else(|reason| {
             session.fail(told, &loaded.name, Some(model), reason);
             FenceOutput::default()
         })
@@ -133,11 +138,7 @@ impl Fencing<'_> {
                 edits = text::edits(loaded, placed);
             }
         }
-        told.ends(match &found.answer {
-            FenceAnswer::Placed(_) => Exit::Holds,
-            FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,
-            FenceAnswer::Unknown(_) => Exit::Unknown,
-        });
+        told.ends(exit(&found.answer));
         let fenced = Fenced {
             file: &loaded.name,
             task: *task,
@@ -150,6 +151,7 @@ impl Fencing<'_> {
             text: text.as_ref(),
             safety: &safety,
             within: within.as_ref(),
+            relaxed: None,
         };
         self.session.say(told, &Said::Fences(&fenced));
         // Without --out nobody asked for the text, so that there is none is no trouble.
@@ -210,5 +212,14 @@ impl Fencing<'_> {
             Some(trouble) => Err(CommandError::Message(trouble)),
             None => Ok(told.exit),
         }
+    }
+}
+
+/// How the command ends with an answer.
+fn exit(answer: &FenceAnswer) -> Exit {
+    match answer {
+        FenceAnswer::Placed(_) => Exit::Holds,
+        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,
+        FenceAnswer::Unknown(_) => Exit::Unknown,
     }
 }

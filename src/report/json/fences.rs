@@ -73,6 +73,11 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> JsonAnswer<'a> {
             out.reason = reason(program, reasons).or(Some(String::new()));
         }
     }
+    if let Some(relaxed) = fenced.relaxed {
+        let points = relaxed.gone.iter().enumerate();
+        let gone: Vec<Value> = points.flat_map(|(at, point)| point_objects(program, at, point)).collect();
+        merge(&mut more, json!({"not_needed": gone, "cost_before": relaxed.before}));
+    }
     if let Some(within) = fenced.within {
         merge(&mut more, json!({"within": within_object(program, within)}));
     }

@@ -5,7 +5,7 @@ use super::{
     violation,
 };
 use crate::numbers::counted;
-use crate::report::fences::{Fenced, kind, statement_of, thread_names};
+use crate::report::fences::{Fenced, WithoutFences, kind, statement_of, thread_names};
 use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
 use evidence::{Checked, Goal, Reason, Task, Verdict};
@@ -73,6 +73,10 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
     let assuming = assuming(program);
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
     let is_robust = fenced.task.goal == Goal::Robust;
+    if let Some(relaxed) = fenced.relaxed {
+        let rest = if look.quiet { String::new() } else { needs(fenced, placed, look) };
+        return relaxed_text(fenced, placed, &relaxed) + &rest;
+    }
     let mut out = if points.is_empty() {
         let checked = if is_robust { robust::checked(fenced.task.model) } else { "" };
         format!("{file}: {SAFE}no fence is needed{SAFE:#}: {word} {model}{assuming}{checked}\n")
@@ -91,6 +95,39 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
         (true, _) => {}
         (false, true) => out += &robust::needs(program, placed, fenced.found, fenced.task.model, look),
         (false, false) => out += &needs(fenced, placed, look),
+    }
+    out
+}
+
+/// Which of its own fences a program needs.
+fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_>) -> String {
+    let (file, program) = (fenced.file, fenced.task.program);
+    let (word, model) = aim(&fenced.task);
+    let (kept, gone) = (placed.fences.len(), relaxed.gone.len());
+    let head = match (kept, gone) {
+        (0, 0) => format!("{file}: {SAFE}there is no fence{SAFE:#} that could go: {word} {model}\n"),
+        (_, 0) => format!("{file}: {SAFE}all {} are needed{SAFE:#} {model}", counted(kept, "fence")),
+        (0, _) => {
+            format!("{file}: {SAFE}none of {} is needed{SAFE:#}: {word} {model}", counted(gone, "fence"))
+        }
+        _ => format!(
+            "{file}: {SAFE}{kept} of {} {} needed{SAFE:#}: {word} {model} without the others",
+            counted(kept + gone, "fence"),
+            if kept == 1 { "is" } else { "are" }
+        ),
+    };
+    if kept + gone == 0 {
+        return head;
+    }
+    let mut out = format!("{head} (cost {} of {}, optimal)\n", placed.cost, relaxed.before);
+    let mut all: Vec<(&FencePoint, &str)> =
+        placed.fences.iter().map(|fence| (&fence.point, "needed")).collect();
+    all.extend(relaxed.gone.iter().map(|point| (point, "not needed")));
+    all.sort_by_key(|(point, _)| (point.span, point.strength));
+    for (point, what) in all {
+        let line = program.source.line(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
+        let threads = thread_names(program, point).join(", ");
+        let _ = writeln!(out, "  {line}`{}`: {what} ({threads})", statement_of(program, point));
     }
     out
 }
@@ -184,6 +221,12 @@ pub fn name(program: &Program, point: &FencePoint) -> String {
     format!("{noun} {} `{}`{line}", side(point), statement_of(program, point))
 }
 
+/// A fence that the program has itself, like "fence of `x = 1` (line 11)".
+fn own_name(program: &Program, point: &FencePoint) -> String {
+    let line = program.source.line(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
+    format!("{} of `{}`{line}", what(point), statement_of(program, point))
+}
+
 pub(in crate::report) fn side(point: &FencePoint) -> &'static str {
     match point.strength {
         Strength::Exchange => "in place of",
@@ -213,7 +256,10 @@ pub fn alternatives(program: &Program, sets: Option<&[Vec<FencePoint>]>, missing
 
 /// What happens without a fence: the first as a table, others in a sentence.
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, whole: bool, look: &Look) -> String {
-    let name = name(fenced.task.program, &fence.point);
+    let name = match fenced.relaxed {
+        Some(_) => own_name(fenced.task.program, &fence.point),
+        None => name(fenced.task.program, &fence.point),
+    };
     let Some(run) = &fence.without else {
         return format!("Without the {name}, no violation was found within the limits.\n");
     };

@@ -45,7 +45,7 @@ use judge::Solver;
 use learn::{Learned, learn};
 use logic::Atom;
 use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation, WithBuffers};
-use program::{Arith, Expr, Op, Program, RegId, Span};
+use program::{Arith, BitSum, Expr, Op, Program, RegId, Span};
 use space::NotLinearAt;
 use std::collections::BTreeSet;
 
@@ -411,5 +411,9 @@ fn divisors_in(value: &Expr<RegId>, found: &mut BTreeSet<logic::Int>) {
         if let (Arith::Rem | Arith::Div, Expr::Const(by)) = (op, &**b) {
             found.insert(logic::Int::from(by.clone()).abs());
         }
+        let constant = b.as_const().or(a.as_const());
+        let bits = constant.and_then(|by| BitSum::of(*op, by));
+        let sizes = bits.iter().flat_map(|sum| &sum.rests).map(|(_, size)| logic::Int::from(size.clone()));
+        found.extend(sizes);
     }
 }

@@ -44,27 +44,42 @@ pub fn candidates(program: &Program, model: Model, points: Points, costs: &Costs
     }
     let mut found = Vec::new();
     for (strength, cost) in kinds {
-        let mut places: BTreeMap<(Span, bool, usize), Vec<(Placement, u32)>> = BTreeMap::new();
-        let mut alone = 0;
-        for thread in program.thread_ids() {
-            let depths = loop_depths(program.thread(thread), costs);
-            for (point, span, loc) in points_of(program.thread(thread), points, strength) {
-                // What has no place in the source stands for itself.
-                alone += usize::from(span.is_none());
-                let before = matches!(point, Point::At(_));
-                let key = (span, before, if span.is_none() { alone } else { 0 });
-                let placement = Placement { thread, point, strength };
-                places.entry(key).or_default().push((placement, depths[loc.index()]));
-            }
-        }
-        found.extend(places.into_iter().map(|((span, before, _), members)| {
-            let cost = price(&members, cost, costs.in_loop);
-            let placements = members.into_iter().map(|(placement, _)| placement).collect();
-            FencePoint { placements, span, before, strength, cost }
-        }));
+        found.extend(grouped(program, strength, cost, costs, &|thread| points_of(thread, points, strength)));
     }
     found.sort_by_key(|point| (point.span, !point.before, point.strength));
     found
+}
+
+/// Places of a thread: where, the statement, and a location that tells how deep in loops it is.
+type PlacesOf<'a> = dyn Fn(&Thread) -> Vec<(Point, Span, Loc)> + 'a;
+
+/// The places of all threads, those of one statement together.
+pub(super) fn grouped(
+    program: &Program,
+    strength: Strength,
+    cost: u64,
+    costs: &Costs,
+    places_of: &PlacesOf<'_>,
+) -> Vec<FencePoint> {
+    let mut places: BTreeMap<(Span, bool, usize), Vec<(Placement, u32)>> = BTreeMap::new();
+    let mut alone = 0;
+    for thread in program.thread_ids() {
+        let depths = loop_depths(program.thread(thread), costs);
+        for (point, span, loc) in places_of(program.thread(thread)) {
+            // What has no place in the source stands for itself.
+            alone += usize::from(span.is_none());
+            let before = matches!(point, Point::At(_));
+            let key = (span, before, if span.is_none() { alone } else { 0 });
+            let placement = Placement { thread, point, strength };
+            places.entry(key).or_default().push((placement, depths[loc.index()]));
+        }
+    }
+    let point = |((span, before, _), members): ((Span, bool, usize), Vec<(Placement, u32)>)| {
+        let cost = price(&members, cost, costs.in_loop);
+        let placements = members.into_iter().map(|(placement, _)| placement).collect();
+        FencePoint { placements, span, before, strength, cost }
+    };
+    places.into_iter().map(point).collect()
 }
 
 /// Points of a thread: where, the statement, and a location that tells how deep in loops it is.

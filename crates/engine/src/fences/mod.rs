@@ -14,10 +14,12 @@ pub(crate) mod candidates;
 mod clause;
 mod hitting;
 mod prevent;
+mod relax;
 mod within;
 
 pub use candidates::{FencePoint, candidates as fence_points};
 pub use prevent::prevented_by;
+pub use relax::{Relaxed, keep_fences};
 pub use within::{FencesWithin, fences_within};
 
 use crate::ask::{Bug, decide};
@@ -142,7 +144,11 @@ pub fn place_fences(
     options: &FenceOptions,
     run: &Run<'_>,
 ) -> Result<FencesFound, Bug> {
-    let mut search = FenceSearch::new(task, engine, options, run);
+    found_by(FenceSearch::new(task, engine, options, run))
+}
+
+/// What a search finds.
+fn found_by(mut search: FenceSearch<'_>) -> Result<FencesFound, Bug> {
     let answer = match search.solve() {
         Ok(answer) => answer,
         Err(FencesHalt::Unknown(reasons)) => FenceAnswer::Unknown(reasons),
@@ -197,6 +203,16 @@ impl<'a> FenceSearch<'a> {
         run: &'a Run<'a>,
     ) -> FenceSearch<'a> {
         let candidates = candidates(task.program, task.model, options.points, &options.costs);
+        FenceSearch::among(task, candidates, engine, options, run)
+    }
+
+    fn among(
+        task: &Task<'a>,
+        candidates: Vec<FencePoint>,
+        engine: &'a dyn Engine,
+        options: &FenceOptions,
+        run: &'a Run<'a>,
+    ) -> FenceSearch<'a> {
         let costs = candidates.iter().map(|point| point.cost).collect();
         FenceSearch {
             task: *task,

@@ -173,6 +173,31 @@ pub(super) struct Unit {
     pub records: CRecords,
 }
 
+/// How strongly an operator binds, and what it is; `None` for the lazy ones.
+pub(super) fn operator(sign: &str) -> Option<(u8, Option<Binary>)> {
+    Some(match sign {
+        "||" => (1, None),
+        "&&" => (2, None),
+        "|" => (3, Some(Binary::Or)),
+        "^" => (4, Some(Binary::Xor)),
+        "&" => (5, Some(Binary::And)),
+        "==" => (6, Some(Binary::Eq)),
+        "!=" => (6, Some(Binary::Ne)),
+        "<" => (7, Some(Binary::Lt)),
+        ">" => (7, Some(Binary::Gt)),
+        "<=" => (7, Some(Binary::Le)),
+        ">=" => (7, Some(Binary::Ge)),
+        "<<" => (8, Some(Binary::Shl)),
+        ">>" => (8, Some(Binary::Shr)),
+        "+" => (9, Some(Binary::Add)),
+        "-" => (9, Some(Binary::Sub)),
+        "*" => (10, Some(Binary::Mul)),
+        "/" => (10, Some(Binary::Div)),
+        "%" => (10, Some(Binary::Rem)),
+        _ => return None,
+    })
+}
+
 impl CExpr {
     /// Calls `visit` on every expression directly inside this one, and `block` on statements inside.
     pub fn for_each_part<'t>(&'t self, visit: &mut dyn FnMut(&'t CExpr), block: &mut dyn FnMut(&'t CStmt)) {

@@ -10,6 +10,18 @@ pub(super) struct CConstant {
     pub ty: Type,
 }
 
+impl CConstant {
+    /// Another value of the same type, modulo its size.
+    pub fn with(&self, value: i128) -> CConstant {
+        CConstant { value: wrapped(value, &self.ty), ty: self.ty.clone() }
+    }
+
+    /// The same as another type's.
+    pub fn converted(&self, ty: &Type) -> CConstant {
+        CConstant { value: wrapped(self.value, ty), ty: ty.clone() }
+    }
+}
+
 /// A value brought into the range of a type, modulo its size.
 pub(super) fn wrapped(value: i128, ty: &Type) -> i128 {
     match *ty.kind {

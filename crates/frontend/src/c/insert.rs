@@ -70,7 +70,7 @@ fn statement(
 }
 
 /// Whether a token ends the head of a statement whose body comes next.
-fn is_head(token: &Token) -> bool {
+pub(super) fn is_head(token: &Token) -> bool {
     token.is(")") || token.kind == Kind::Name && matches!(&*token.text, "else" | "do")
 }
 

@@ -18,14 +18,20 @@ pub(super) const DEPTH: usize = 300;
 /// Calls of one function inside each other.
 pub(super) const RECURSION: usize = 8;
 /// Cells of one object, and of all objects together.
-pub(super) const CELLS: usize = 4096;
+pub(super) const CELLS: usize = 8192;
 /// Threads.
 pub(super) const THREADS: usize = 64;
 /// Registers of one thread.
 pub(super) const REGISTERS: usize = 4096;
 /// Locations and edges of all threads together.
-pub(super) const SIZE: usize = 400_000;
-/// Rounds of a loop that starts threads.
+pub(super) const SIZE: usize = 200_000;
+/// Rounds of a loop that starts or awaits threads, and those of them whose condition is not known.
 pub(super) const ROUNDS: usize = 1000;
+pub(super) const UNKNOWN_ROUNDS: usize = 10;
+/// Rounds that are written out of other loops, and how much they may add.
+pub(super) const KNOWN_ROUNDS: usize = 256;
+pub(super) const KNOWN_SIZE: usize = 20_000;
+/// Blocks of memory that one call of `malloc` in a loop hands out, unless the caller says otherwise.
+pub(super) const HEAP: usize = 8;
 /// Errors reported for one text.
 pub(super) const ERRORS: usize = 20;

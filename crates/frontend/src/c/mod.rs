@@ -14,6 +14,7 @@ mod literals;
 mod lower;
 mod parse;
 mod pre;
+mod remove;
 mod types;
 
 use crate::{Diagnostic, Frontend, MAX_TEXT, Options, Parsed};
@@ -26,15 +27,17 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "c",
     extensions: &["c", "i"],
     about: "C11 with pthreads or C11 threads, atomics, and GNU's forms of them",
+    definitions: crate::Definitions::Macros,
     recognises,
     read,
     insert: insert::insert,
+    remove: Some(remove::remove),
     write: None,
     index: None,
 };
 
 /// How C is read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct COptions {
     /// Folders for headers.
     pub folders: Vec<String>,
@@ -50,10 +53,32 @@ pub struct COptions {
     pub plain_release: bool,
     /// Whether a seq_cst store is a locked exchange instead of a store and a fence.
     pub exchange_stores: bool,
+    /// Whether data races are violations.
+    pub races: bool,
+    /// How many blocks of memory a call of `malloc` in a loop may hand out.
+    pub heap: usize,
     /// Functions without a body that do nothing and give any value.
     pub pure: Vec<String>,
     /// The text of a full fence, if the file's own style is not wanted.
     pub fence_text: Option<String>,
+}
+
+impl Default for COptions {
+    fn default() -> COptions {
+        COptions {
+            folders: Vec::new(),
+            defines: Vec::new(),
+            undefines: Vec::new(),
+            loader: Loader::default(),
+            overflow: Overflow::default(),
+            plain_release: false,
+            exchange_stores: false,
+            races: false,
+            heap: limits::HEAP,
+            pure: Vec::new(),
+            fence_text: None,
+        }
+    }
 }
 
 /// What happens to results that do not fit into their type.
@@ -64,6 +89,8 @@ pub enum Overflow {
     Assume,
     /// They wrap around.
     Wrap,
+    /// There is no answer if one is possible.
+    Strict,
     /// They are violations.
     Error,
 }

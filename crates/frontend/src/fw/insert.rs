@@ -3,7 +3,7 @@
 
 use super::lexer::{self, FwToken, TokenKind};
 use super::sink::Sink;
-use crate::edit::{Edits, Insertion, cannot_write};
+use crate::edit::{Edits, Insertion, cannot_write, with_line};
 use crate::{Diagnostic, Options};
 use program::{Fence, Span, Strength};
 
@@ -28,6 +28,23 @@ pub(super) fn insert(text: &str, insertions: &[Insertion], _: &Options) -> Resul
         match tokens.get(behind) {
             Some(FwToken { kind: TokenKind::Semicolon, span }) => edits.insert(span.end, format!(" {word}")),
             _ => return Err(cannot_write(insertion, "the statement does not end with a `;`")),
+        }
+    }
+    edits.apply(text)
+}
+
+/// The text without the fences in these places.
+pub(super) fn remove(text: &str, places: &[Span]) -> Result<String, Diagnostic> {
+    let tokens = lexer::tokens(text, &mut Sink::default());
+    let mut edits = Edits::default();
+    for place in places {
+        let behind = tokens.partition_point(|token| token.span.start < place.end);
+        let written = text.get(place.start as usize..place.end as usize).unwrap_or_default();
+        match tokens.get(behind) {
+            Some(FwToken { kind: TokenKind::Semicolon, span }) if written.starts_with("fence") => {
+                edits.replace(with_line(text, Span { start: place.start, end: span.end }), "");
+            }
+            _ => return Err(Diagnostic::error(*place, "this is no fence that can be taken out")),
         }
     }
     edits.apply(text)

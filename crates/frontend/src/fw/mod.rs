@@ -25,9 +25,11 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "fw",
     extensions: &["fw"],
     about: "Fencewright's own language: threads, shared integers, properties",
+    definitions: crate::Definitions::Numbers,
     recognises: lexer::recognises,
     read,
     insert: insert::insert,
+    remove: Some(insert::remove),
     write: Some(Writing {
         about: "The program in our language, lowered to single steps",
         write: |program| Ok(program::print(program)),

@@ -37,9 +37,11 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "litmus",
     extensions: &["litmus"],
     about: "x86 litmus tests, 32 and 64 bits, as herd7 reads them",
+    definitions: crate::Definitions::Numbers,
     recognises,
     read,
     insert: insert::insert,
+    remove: None,
     write: None,
     index: None,
 };

@@ -28,9 +28,11 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "rmm",
     extensions: &["rmm"],
     about: "Memorax' language: guarded steps over variables with domains",
+    definitions: crate::Definitions::Numbers,
     recognises,
     read,
     insert: insert::insert,
+    remove: None,
     write: Some(Writing { about: "A program for Memorax, if it can be one", write }),
     index: None,
 };

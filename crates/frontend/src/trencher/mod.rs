@@ -29,9 +29,11 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "trencher",
     extensions: &["txt"],
     about: "Trencher's text format: threads as transition tables over one memory",
+    definitions: crate::Definitions::Numbers,
     recognises,
     read,
     insert: insert::insert,
+    remove: None,
     write: Some(Writing { about: "A program for Trencher, if it can be one", write }),
     index: None,
 };

@@ -34,4 +34,41 @@ typedef int pthread_once_t;
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 int pthread_join(pthread_t thread, void **result);
 pthread_t pthread_self(void);
+#define FW_KEYS 8
+static _Thread_local void *__fw_values[FW_KEYS];
+static void (*__fw_destructors[FW_KEYS])(void *);
+static unsigned int __fw_keys;
+static int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
+  __fw_destructors[__fw_keys] = destructor;
+  *key = __fw_keys;
+  __fw_keys = __fw_keys + 1;
+  return 0;
+}
+static int pthread_key_delete(pthread_key_t key) { return 0; }
+static void *pthread_getspecific(pthread_key_t key) { return __fw_values[key]; }
+static int pthread_setspecific(pthread_key_t key, const void *value) {
+  __fw_values[key] = (void *)value;
+  return 0;
+}
+static void __fw_thread_ends(void) {
+  for (unsigned int key = 0; key < __fw_keys; key++) {
+    void *value = __fw_values[key];
+    void (*destructor)(void *) = __fw_destructors[key];
+    if (value != NULL && destructor != NULL) {
+      __fw_values[key] = NULL;
+      destructor(value);
+    }
+  }
+}
+static int pthread_once(pthread_once_t *once, void (*routine)(void)) {
+  if (__sync_bool_compare_and_swap(once, 0, 1)) {
+    routine();
+    __sync_synchronize();
+    *once = 2;
+    __sync_synchronize();
+  } else {
+    while (*once != 2) ;
+  }
+  return 0;
+}
 #endif

@@ -5,20 +5,23 @@
 //! whatever the memory model. Where that shows that a sum fits into its type or that a pointer has few
 //! targets, nothing has to be assumed or tried.
 
+use super::clean::{LiveRegisters, liveness};
 use super::graph::{At, CStep, Graph};
 use super::values::{CKnown, CValues, refine};
 use program::{Cond, Domain, Expr, Op, RegId, VarId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
 const PATIENCE: usize = 2;
-/// Places times registers beyond which nothing is computed.
-const LARGEST: usize = 4_000_000;
+/// Places and steps beyond which nothing is computed.
+const LARGEST: usize = 300_000;
 
 /// A thread to look at.
 pub(super) struct CSubject<'g> {
     pub graph: &'g Graph,
     pub entry: At,
+    /// What is asked about registers besides.
+    pub asked: &'g [(At, Expr<RegId>)],
     /// Where its argument and its result are kept.
     pub argument: VarId,
     pub result: VarId,
@@ -41,35 +44,25 @@ pub(super) fn analyse(
     initial: &[CValues],
     types: &[(i128, i128)],
 ) -> CAnalysis {
-    let size: usize = subjects.iter().map(|s| s.graph.places() * s.graph.registers.len().max(1)).sum();
+    let size: usize = subjects.iter().map(|s| s.graph.size()).sum();
     if size > LARGEST {
         let variables = types.iter().map(|(low, high)| CValues::Range(*low, *high)).collect();
         let registers = subjects.iter().map(|s| vec![None; s.graph.places()]).collect();
         return CAnalysis { registers, variables, skipped: true };
     }
     let thresholds = thresholds(subjects, types);
-    let reads: Vec<BTreeSet<VarId>> = subjects.iter().map(read_by).collect();
+    let mut walks: Vec<CWalk<'_, '_>> = subjects.iter().map(|s| CWalk::new(s, &thresholds)).collect();
     let mut variables = initial.to_vec();
     let mut changed: BTreeSet<VarId> = (0..initial.len()).map(VarId::new).collect();
-    let mut registers: Vec<Vec<Option<CKnown>>> = subjects.iter().map(|_| Vec::new()).collect();
     let mut round = 0;
     loop {
         let mut stored = variables.clone();
-        for (at, subject) in subjects.iter().enumerate() {
-            // What a thread does depends on the variables it reads.
-            if round == 0 || !reads[at].is_disjoint(&changed) {
-                let walk = CWalk {
-                    subject,
-                    variables: &variables,
-                    stored: &mut stored,
-                    arguments,
-                    thresholds: &thresholds,
-                };
-                registers[at] = walk.run();
-            }
+        for walk in &mut walks {
+            walk.run(&mut CMemory { variables: &variables, stored: &mut stored, arguments }, &changed);
         }
         changed = (0..stored.len()).filter(|at| stored[*at] != variables[*at]).map(VarId::new).collect();
         if changed.is_empty() {
+            let registers = walks.into_iter().map(|walk| walk.at).collect();
             return CAnalysis { registers, variables, skipped: false };
         }
         round += 1;
@@ -84,23 +77,19 @@ pub(super) fn analyse(
     }
 }
 
-/// The variables that a thread reads.
-fn read_by(subject: &CSubject<'_>) -> BTreeSet<VarId> {
-    let mut found = BTreeSet::new();
-    let mut note = |op: &Op| {
+/// The variables that a step reads.
+fn read_by(subject: &CSubject<'_>, step: &CStep, note: &mut dyn FnMut(VarId)) {
+    let mut load = |op: &Op| {
         if let Op::Load(_, variable) = op {
-            found.insert(*variable);
+            note(*variable);
         }
     };
-    for arrow in &subject.graph.arrows {
-        match &arrow.step {
-            CStep::Op(op) => op.for_each_part(&mut note),
-            CStep::Checked(parts, ..) => parts.iter().for_each(&mut note),
-            CStep::Begin(Some(_)) => note(&Op::Load(RegId::new(0), subject.argument)),
-            _ => {}
-        }
+    match step {
+        CStep::Op(op) => op.for_each_part(&mut load),
+        CStep::Checked(parts, ..) => parts.iter().for_each(&mut load),
+        CStep::Begin(Some(_)) => note(subject.argument),
+        _ => {}
     }
-    found
 }
 
 /// Constants of the program and their neighbours, in order.
@@ -156,58 +145,94 @@ fn compared(cond: &Cond<RegId>, note: &mut dyn FnMut(&Expr<RegId>)) {
     }
 }
 
-/// One thread, with variables as they are known so far.
-struct CWalk<'w, 'g> {
-    subject: &'w CSubject<'g>,
-    variables: &'w [CValues],
-    stored: &'w mut [CValues],
-    arguments: &'w [VarId],
-    thresholds: &'w [i128],
+/// What all threads share.
+struct CMemory<'m> {
+    variables: &'m [CValues],
+    stored: &'m mut [CValues],
+    arguments: &'m [VarId],
 }
 
-impl CWalk<'_, '_> {
-    fn run(mut self) -> Vec<Option<CKnown>> {
-        let graph = self.subject.graph;
-        let leaving = graph.leaving();
-        let mut at: Vec<Option<CKnown>> = vec![None; graph.places()];
-        let mut visits = vec![0usize; graph.places()];
-        at[self.subject.entry] = Some(vec![CValues::only(0); graph.registers.len()]);
-        let order = order(graph, &leaving, self.subject.entry);
-        let mut waiting = BTreeSet::from([(order[self.subject.entry], self.subject.entry)]);
-        while let Some((_, place)) = waiting.pop_first() {
-            let Some(known) = at[place].clone() else { continue };
-            for &index in &leaving[place] {
-                let arrow = &graph.arrows[index];
-                let Some(after) = self.step(&known, &arrow.step) else { continue };
-                // Only loops make values grow without end.
-                let back = order[arrow.to] <= order[place];
-                visits[arrow.to] += usize::from(back);
-                let next = match &at[arrow.to] {
-                    None => after,
-                    Some(before) => {
-                        let wide = back && visits[arrow.to] > PATIENCE;
-                        let steps = if visits[arrow.to] > PATIENCE * 6 { &[] } else { self.thresholds };
-                        let pairs = before.iter().zip(&after);
-                        pairs.map(|(a, b)| if wide { a.widen(b, steps) } else { a.join(b) }).collect()
-                    }
-                };
-                if at[arrow.to].as_ref() != Some(&next) {
-                    at[arrow.to] = Some(next);
-                    waiting.insert((order[arrow.to], arrow.to));
-                }
-            }
-        }
-        at
-    }
-
+impl CMemory<'_> {
     fn store(&mut self, variable: VarId, values: &CValues) {
         let stored = &mut self.stored[variable.index()];
         *stored = stored.join(values);
     }
+}
 
-    fn step(&mut self, known: &CKnown, step: &CStep) -> Option<CKnown> {
+/// One thread, and what is known of it so far.
+struct CWalk<'w, 'g> {
+    subject: &'w CSubject<'g>,
+    thresholds: &'w [i128],
+    live: LiveRegisters,
+    leaving: Vec<Vec<usize>>,
+    order: Vec<usize>,
+    /// The places that a variable is read at.
+    readers: HashMap<VarId, Vec<At>>,
+    at: Vec<Option<CKnown>>,
+}
+
+impl<'w, 'g> CWalk<'w, 'g> {
+    fn new(subject: &'w CSubject<'g>, thresholds: &'w [i128]) -> CWalk<'w, 'g> {
+        let graph = subject.graph;
+        let leaving = graph.leaving();
+        let order = order(graph, &leaving, subject.entry);
+        let mut readers: HashMap<VarId, Vec<At>> = HashMap::new();
+        for arrow in &graph.arrows {
+            read_by(subject, &arrow.step, &mut |variable| {
+                readers.entry(variable).or_default().push(arrow.from);
+            });
+        }
+        let live = liveness(graph, subject.asked);
+        CWalk { subject, thresholds, live, leaving, order, readers, at: vec![None; graph.places()] }
+    }
+
+    /// Goes on with variables that have changed; at first from the beginning.
+    fn run(&mut self, memory: &mut CMemory<'_>, changed: &BTreeSet<VarId>) {
+        let (graph, entry) = (self.subject.graph, self.subject.entry);
+        let mut waiting: BTreeSet<(usize, At)> = BTreeSet::new();
+        if self.at[entry].is_none() {
+            let live = (0..graph.registers.len()).map(RegId::new);
+            let live = live.filter(|register| self.live.has(entry, *register));
+            self.at[entry] = Some(CKnown::all(live, &CValues::only(0)));
+            waiting.insert((self.order[entry], entry));
+        }
+        let places = changed.iter().filter_map(|variable| self.readers.get(variable)).flatten();
+        waiting.extend(places.map(|place| (self.order[*place], *place)));
+        let mut visits = vec![0usize; graph.places()];
+        while let Some((_, place)) = waiting.pop_first() {
+            let Some(known) = self.at[place].take() else { continue };
+            let mut again = false;
+            for index in 0..self.leaving[place].len() {
+                let arrow = &graph.arrows[self.leaving[place][index]];
+                let Some(mut after) = self.step(memory, &known, &arrow.step) else { continue };
+                after.keep_only(|register| self.live.has(arrow.to, register));
+                // Only loops make values grow without end.
+                let back = self.order[arrow.to] <= self.order[place];
+                visits[arrow.to] += usize::from(back);
+                let before = self.at[arrow.to].as_ref().or((arrow.to == place).then_some(&known));
+                let next = match before {
+                    None => after,
+                    Some(before) => {
+                        let wide = back && visits[arrow.to] > PATIENCE;
+                        let steps = if visits[arrow.to] > PATIENCE * 6 { &[] } else { self.thresholds };
+                        before.joined(&after, |a, b| if wide { a.widen(b, steps) } else { a.join(b) })
+                    }
+                };
+                if before != Some(&next) {
+                    again |= arrow.to == place;
+                    self.at[arrow.to] = Some(next);
+                    waiting.insert((self.order[arrow.to], arrow.to));
+                }
+            }
+            if !again {
+                self.at[place] = Some(known);
+            }
+        }
+    }
+
+    fn step(&self, memory: &mut CMemory<'_>, known: &CKnown, step: &CStep) -> Option<CKnown> {
         match step {
-            CStep::Op(op) => self.op(known, op),
+            CStep::Op(op) => op_after(memory, known, op),
             CStep::Fits(fits) => refine(known, &fits.cond()),
             CStep::Checked(parts, at, fits) => {
                 let mut known = known.clone();
@@ -215,41 +240,48 @@ impl CWalk<'_, '_> {
                     if index == *at {
                         known = refine(&known, &fits.cond())?;
                     }
-                    known = self.op(&known, part)?;
+                    known = op_after(memory, &known, part)?;
                 }
                 Some(known)
             }
             CStep::Start(instance, argument) => {
                 if let Some(argument) = argument {
-                    self.store(self.arguments[*instance], &value(known, argument));
+                    let given = memory.arguments[*instance];
+                    memory.store(given, &value(known, argument));
                 }
                 Some(known.clone())
             }
+            CStep::Unwritten(register, low, high) => {
+                let mut known = known.clone();
+                known.set(*register, CValues::range(*low, *high));
+                Some(known)
+            }
             CStep::Join(_) | CStep::Begin(None) => Some(known.clone()),
-            CStep::Begin(Some(register)) => self.op(known, &Op::Load(*register, self.subject.argument)),
-            CStep::End(result) => self.op(known, &Op::Store(self.subject.result, result.clone())),
+            CStep::Begin(Some(register)) => {
+                op_after(memory, known, &Op::Load(*register, self.subject.argument))
+            }
+            CStep::End(result) => op_after(memory, known, &Op::Store(self.subject.result, result.clone())),
         }
     }
+}
 
-    fn op(&mut self, known: &CKnown, op: &Op) -> Option<CKnown> {
-        let mut after = known.clone();
-        match op {
-            Op::Assign(register, expr) => after[register.index()] = value(known, expr),
-            Op::Havoc(register, domain) => after[register.index()] = domain_values(domain),
-            Op::Load(register, variable) => {
-                after[register.index()] = self.variables[variable.index()].clone()
+/// What is known behind an operation; nothing if it is not possible.
+fn op_after(memory: &mut CMemory<'_>, known: &CKnown, op: &Op) -> Option<CKnown> {
+    let mut after = known.clone();
+    match op {
+        Op::Assign(register, expr) => after.set(*register, value(known, expr)),
+        Op::Havoc(register, domain) => after.set(*register, domain_values(domain)),
+        Op::Load(register, variable) => after.set(*register, memory.variables[variable.index()].clone()),
+        Op::Store(variable, expr) => memory.store(*variable, &value(known, expr)),
+        Op::Assume(cond) => return refine(known, cond),
+        Op::Block { parts, .. } => {
+            for part in parts {
+                after = op_after(memory, &after, part)?;
             }
-            Op::Store(variable, expr) => self.store(*variable, &value(known, expr)),
-            Op::Assume(cond) => return refine(known, cond),
-            Op::Block { parts, .. } => {
-                for part in parts {
-                    after = self.op(&after, part)?;
-                }
-            }
-            Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
         }
-        Some(after)
+        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
     }
+    Some(after)
 }
 
 /// Numbers for places so that, loops aside, a step leads to a larger one.
@@ -288,7 +320,7 @@ fn domain_values(domain: &Domain) -> CValues {
 
 /// What an expression may be at a place.
 pub(super) fn value(known: &CKnown, expr: &Expr<RegId>) -> CValues {
-    CValues::of(expr, &|register| known[register.index()].clone())
+    CValues::of(expr, &|register| known.get(register))
 }
 
 /// Whether a step's check always passes.
@@ -300,10 +332,8 @@ pub(super) fn passes(known: Option<&CKnown>, step: &CStep, variables: &[CValues]
             let mut after = known.clone();
             for part in &parts[..*at] {
                 match part {
-                    Op::Load(register, variable) => {
-                        after[register.index()] = variables[variable.index()].clone()
-                    }
-                    Op::Assign(register, expr) => after[register.index()] = value(&after, expr),
+                    Op::Load(register, variable) => after.set(*register, variables[variable.index()].clone()),
+                    Op::Assign(register, expr) => after.set(*register, value(&after, expr)),
                     Op::Assume(cond) => match refine(&after, cond) {
                         Some(refined) => after = refined,
                         None => return true,

@@ -84,13 +84,23 @@ fn walk(statement: &CStmt, visit: &mut dyn FnMut(&CExpr)) {
 
 /// Whether a statement starts or awaits threads, itself or in functions that it calls.
 pub(super) fn handles_threads(unit: &Unit, statement: &CStmt) -> bool {
+    calls(unit, statement, &["pthread_create", "pthread_join", "thrd_create", "thrd_join"])
+}
+
+/// Whether a statement allocates memory, itself or in functions that it calls.
+pub(super) fn allocates(unit: &Unit, statement: &CStmt) -> bool {
+    calls(unit, statement, &["malloc", "calloc", "__VERIFIER_malloc"])
+}
+
+/// Whether a statement calls one of these functions, itself or in functions that it calls.
+fn calls(unit: &Unit, statement: &CStmt, wanted: &[&str]) -> bool {
     let (mut seen, mut waiting): (HashSet<Rc<str>>, Vec<Rc<str>>) = (HashSet::new(), Vec::new());
     let mut found = false;
     let mut visit = |expr: &CExpr, waiting: &mut Vec<Rc<str>>| {
         if let CExprKind::Call(function, _) = &expr.kind
             && let CExprKind::Name(name) = &function.kind
         {
-            found |= matches!(&**name, "pthread_create" | "pthread_join" | "thrd_create" | "thrd_join");
+            found |= wanted.contains(&&**name);
             waiting.push(Rc::clone(name));
         }
     };
@@ -103,6 +113,27 @@ pub(super) fn handles_threads(unit: &Unit, statement: &CStmt) -> bool {
             function.body.iter().for_each(|inner| walk(inner, &mut |expr| visit(expr, &mut more)));
             waiting.extend(more);
         }
+    }
+    found
+}
+
+/// Whether a function other than itself mentions a function.
+pub(super) fn is_mentioned(unit: &Unit, function: &str) -> bool {
+    let mut names = Vec::new();
+    for other in unit.functions.values().filter(|other| &*other.name != function) {
+        other.body.iter().for_each(|statement| walk(statement, &mut |expr| mentioned(expr, &mut names)));
+    }
+    names.iter().any(|name| &**name == function)
+}
+
+/// The labels in a statement.
+pub(super) fn labels(statement: &CStmt) -> Vec<Rc<str>> {
+    let (mut found, mut stack) = (Vec::new(), vec![statement]);
+    while let Some(statement) = stack.pop() {
+        if let CStmtKind::Label(name, _) = &statement.kind {
+            found.push(Rc::clone(name));
+        }
+        statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));
     }
     found
 }

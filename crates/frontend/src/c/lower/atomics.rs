@@ -57,7 +57,7 @@ impl Lowerer<'_, '_> {
     fn operand(&mut self, argument: &CExpr) -> CLowered<CPlace> {
         let pointer = self.value(argument)?;
         let place = self.pointee(pointer, argument.token)?;
-        let place = CPlace { ty: place.ty.plain(), ..place };
+        let place = CPlace { ty: Type { atomic: true, ..place.ty.plain() }, ..place };
         // `pthread_mutex_t` and the like are structures; the first cell is meant.
         if place.ty.is_scalar() { Ok(place) } else { self.first_cell(place, argument.token) }
     }

@@ -126,9 +126,9 @@ impl Lowerer<'_, '_> {
     pub fn inline(&mut self, name: &Rc<str>, values: Vec<Typed>, token: u32) -> CLowered<Typed> {
         let function = Rc::clone(&self.world.unit.functions[name]);
         if self.calls.iter().filter(|call| *call == name).count() >= limits::RECURSION {
-            let message = format!("`{name}` calls itself more than {} deep", limits::RECURSION);
-            let error = self.error(token, message);
-            return Err(Box::new(error.hint("functions are inlined; use a loop")));
+            self.limit(format!("`{name}` calls itself, and is read {} calls deep only", limits::RECURSION));
+            let ty = function.result.clone();
+            return self.any_result_of(ty, token);
         }
         if values.len() < function.parameters.len() {
             return Err(self.error(token, format!("`{name}` takes {} arguments", function.parameters.len())));
@@ -179,6 +179,18 @@ impl Lowerer<'_, '_> {
         let value = self.load(&place)?;
         // The result's registers are used again by the next call.
         self.keep_typed(value)
+    }
+
+    /// A result of a call that is never reached.
+    fn any_result_of(&mut self, ty: Type, token: u32) -> CLowered<Typed> {
+        if ty.is_void() {
+            return Ok(Typed::nothing());
+        }
+        if ty.is_scalar() {
+            return Ok(Typed::constant(0, ty));
+        }
+        let object = self.local_object("result", &ty, token)?;
+        self.load(&CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token })
     }
 
     /// Where the result of a call goes.
@@ -243,7 +255,7 @@ impl Lowerer<'_, '_> {
             for (at, (name, ty)) in function.parameters.iter().enumerate() {
                 let Some(name) = name else { continue };
                 let object = self.local_object(name, ty, function.token + 1 + at as u32)?;
-                self.leave_open(object);
+                self.choose_any(object);
                 self.bind(name, CLocal::Object(object, ty.clone()));
             }
             return Ok(());

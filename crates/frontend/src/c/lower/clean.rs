@@ -1,21 +1,55 @@
 //! What nobody needs goes: values computed into registers that are dead.
 
-use super::graph::{CArrow, CStep, Graph};
-use program::{FailureKind, Op, RegId};
+use super::graph::{At, CArrow, CStep, Graph};
+use program::{Expr, FailureKind, Op, RegId};
 use std::collections::VecDeque;
 
-/// A set of registers.
-type Live = Vec<bool>;
+/// Which registers are read behind each place, as sets of bits.
+pub(super) struct LiveRegisters {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl LiveRegisters {
+    /// Whether a register is read behind a place.
+    pub fn has(&self, at: At, register: RegId) -> bool {
+        let index = register.index();
+        self.bits[at * self.words + index / 64] >> (index % 64) & 1 == 1
+    }
+
+    fn of(&self, at: At) -> &[u64] {
+        &self.bits[at * self.words..(at + 1) * self.words]
+    }
+
+    /// Adds registers to a place; says whether one is new.
+    fn add(&mut self, at: At, more: &[u64]) -> bool {
+        let mut grew = false;
+        for (known, needed) in self.bits[at * self.words..(at + 1) * self.words].iter_mut().zip(more) {
+            grew |= needed & !*known != 0;
+            *known |= needed;
+        }
+        grew
+    }
+}
+
+fn set(live: &mut [u64], register: RegId) {
+    live[register.index() / 64] |= 1 << (register.index() % 64);
+}
+
+fn unset(live: &mut [u64], register: RegId) {
+    live[register.index() / 64] &= !(1 << (register.index() % 64));
+}
 
 /// Takes out steps that only write registers which nobody reads afterwards, again and again.
 pub(super) fn drop_dead(graph: &mut Graph) {
     loop {
         graph.settle();
-        let live = liveness(graph);
+        let live = liveness(graph, &[]);
         let dead = |arrow: &CArrow| match &arrow.step {
             CStep::Op(op @ (Op::Assign(..) | Op::Havoc(..) | Op::Load(..))) => {
-                op.writes().is_some_and(|register| !live[arrow.to][register.index()])
+                op.writes().is_some_and(|register| !live.has(arrow.to, register))
             }
+            CStep::Unwritten(register, ..) => !live.has(arrow.to, *register),
             _ => false,
         };
         if !graph.arrows.iter().any(dead) {
@@ -25,14 +59,22 @@ pub(super) fn drop_dead(graph: &mut Graph) {
     }
 }
 
-/// Which registers are read behind each place.
-pub(super) fn liveness(graph: &Graph) -> Vec<Live> {
-    let registers = graph.registers.len();
-    let mut live = vec![vec![false; registers]; graph.places()];
+/// Which registers are read behind each place, by steps or by whoever asks for an expression there.
+pub(super) fn liveness(graph: &Graph, asked: &[(At, Expr<RegId>)]) -> LiveRegisters {
+    let words = graph.registers.len().div_ceil(64).max(1);
+    let mut live = LiveRegisters { words, bits: vec![0; words * graph.places()] };
+    let mut needed = vec![0u64; words];
     for (at, failure) in &graph.failures {
         if let FailureKind::Bounds { index, .. } = &failure.kind {
-            index.for_each_leaf(&mut |register: &RegId| live[*at][register.index()] = true);
+            index.for_each_leaf(&mut |register: &RegId| set(&mut needed, *register));
+            live.add(*at, &needed);
+            needed.fill(0);
         }
+    }
+    for (at, expr) in asked {
+        expr.for_each_leaf(&mut |register: &RegId| set(&mut needed, *register));
+        live.add(*at, &needed);
+        needed.fill(0);
     }
     let mut entering: Vec<Vec<usize>> = vec![Vec::new(); graph.places()];
     for (index, arrow) in graph.arrows.iter().enumerate() {
@@ -41,14 +83,9 @@ pub(super) fn liveness(graph: &Graph) -> Vec<Live> {
     let mut waiting: VecDeque<usize> = (0..graph.arrows.len()).rev().collect();
     while let Some(index) = waiting.pop_front() {
         let arrow = &graph.arrows[index];
-        let mut before = live[arrow.to].clone();
-        behind(&arrow.step, &mut before);
-        let mut grew = false;
-        for (known, needed) in live[arrow.from].iter_mut().zip(before) {
-            grew |= needed && !*known;
-            *known |= needed;
-        }
-        if grew {
+        needed.copy_from_slice(live.of(arrow.to));
+        behind(&arrow.step, &mut needed);
+        if live.add(arrow.from, &needed) {
             waiting.extend(&entering[arrow.from]);
         }
     }
@@ -56,27 +93,27 @@ pub(super) fn liveness(graph: &Graph) -> Vec<Live> {
 }
 
 /// From what is live behind a step to what is live before it.
-fn behind(step: &CStep, live: &mut Live) {
-    let part = |op: &Op, live: &mut Live| {
-        op.writes().into_iter().for_each(|register| live[register.index()] = false);
-        op.for_each_read(&mut |register: &RegId| live[register.index()] = true);
+fn behind(step: &CStep, live: &mut [u64]) {
+    let part = |op: &Op, live: &mut [u64]| {
+        op.writes().into_iter().for_each(|register| unset(live, register));
+        op.for_each_read(&mut |register: &RegId| set(live, *register));
     };
     match step {
         CStep::Op(Op::Block { parts, .. }) => parts.iter().rev().for_each(|op| part(op, live)),
         CStep::Op(op) => part(op, live),
-        CStep::Fits(fits) => fits.value.for_each_leaf(&mut |register: &RegId| live[register.index()] = true),
+        CStep::Fits(fits) => fits.value.for_each_leaf(&mut |register: &RegId| set(live, *register)),
         CStep::Checked(parts, at, fits) => {
             for (index, op) in parts.iter().enumerate().rev() {
                 part(op, live);
                 if index == *at {
-                    fits.value.for_each_leaf(&mut |register: &RegId| live[register.index()] = true);
+                    fits.value.for_each_leaf(&mut |register: &RegId| set(live, *register));
                 }
             }
         }
         CStep::Start(_, Some(value)) | CStep::End(value) => {
-            value.for_each_leaf(&mut |register: &RegId| live[register.index()] = true);
+            value.for_each_leaf(&mut |register: &RegId| set(live, *register));
         }
-        CStep::Begin(Some(register)) => live[register.index()] = false,
+        CStep::Begin(Some(register)) | CStep::Unwritten(register, ..) => unset(live, *register),
         CStep::Start(_, None) | CStep::Join(_) | CStep::Begin(None) => {}
     }
 }

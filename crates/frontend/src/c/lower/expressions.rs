@@ -322,6 +322,7 @@ impl Lowerer<'_, '_> {
         let order = if place.ty.atomic { COrder::SeqCst } else { COrder::Plain };
         let number = self.as_number(&value.value, token)?;
         let target = self.target(place)?;
+        self.note_plain(&target, &place.ty);
         self.store_to(&target, &number, order);
         // What was stored may be made of the register that has just changed.
         match (target.only(), &value.value) {
@@ -350,7 +351,9 @@ impl Lowerer<'_, '_> {
             };
             let value = self.load(&part(from))?;
             let value = self.as_number(&value.value, token)?;
-            self.store(&part(to), &value, COrder::Plain)?;
+            let target = self.target(&part(to))?;
+            self.note_plain(&target, &ty);
+            self.store_to(&target, &value, COrder::Plain);
         }
         Ok(Typed { value: CValue::Object(Box::new(to.clone())), ty: to.ty.plain(), bounds: (0, 0) })
     }

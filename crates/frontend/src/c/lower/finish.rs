@@ -4,11 +4,13 @@
 use super::analysis::{CAnalysis, passes};
 use super::clean;
 use super::graph::{At, CStep, Fits, Graph};
+use super::library::WRITTEN_FIRST;
 use super::split::{Begun, begin};
 use super::suffix::{CClaimed, claims};
 use super::world::{CLowered, Threaded, World};
 use crate::Diagnostic;
 use crate::c::Overflow;
+use crate::mend::take_name;
 use program::{
     Assumption, Cond, Domain, Expr, Failure, FailureKind, Int, Op, Place, Program, Property, PropertyKind,
     RegId, Relation, Span, VarId, Variable,
@@ -44,6 +46,12 @@ pub(super) fn finish(
         threaded.entry = threaded.graph.find(threaded.entry);
         let entry = threaded.entry;
         threaded.graph.keep_reachable(entry);
+        for arrow in &mut threaded.graph.arrows {
+            if let CStep::Unwritten(register, ..) = arrow.step {
+                assumed.insert(arrow.span, WRITTEN_FIRST);
+                arrow.step = CStep::Op(Op::Assign(register, Expr::from(0)));
+            }
+        }
     }
     program.assumptions =
         assumed.into_iter().map(|(span, what)| Assumption { span, text: what.to_string() }).collect();
@@ -66,6 +74,7 @@ fn settle_checks(
 ) {
     let graph = &mut threaded.graph;
     let mut broken = Vec::new();
+    let told = matches!(overflow, Overflow::Error | Overflow::Strict);
     for index in 0..graph.arrows.len() {
         let arrow = &graph.arrows[index];
         let (fits, span, from) = match &arrow.step {
@@ -77,7 +86,7 @@ fn settle_checks(
             (CStep::Checked(parts, at, _), false) => {
                 let mut parts = parts.clone();
                 parts.insert(*at, Op::Assume(fits.cond()));
-                if overflow == Overflow::Error {
+                if told {
                     broken.push((from, prefix(&parts[..*at], &fits), span));
                 }
                 CStep::Op(Op::locked(parts))
@@ -85,20 +94,22 @@ fn settle_checks(
             (CStep::Checked(parts, ..), true) => CStep::Op(Op::locked(parts.clone())),
             (_, true) => CStep::Op(Op::Skip),
             (_, false) => {
-                if overflow == Overflow::Error {
+                if told {
                     broken.push((from, Op::Assume(fits.cond().negate()), span));
                 }
                 CStep::Op(Op::Assume(fits.cond()))
             }
         };
-        if !needless && overflow != Overflow::Error {
+        if !needless && !told {
             assumed.insert(span, "no overflow");
         }
         graph.arrows[index].step = step;
     }
     for (from, op, span) in broken {
         let bad = graph.place();
-        let kind = FailureKind::Error("a result does not fit into its type".to_string());
+        let what = "a result does not fit into its type".to_string();
+        let kind =
+            if overflow == Overflow::Strict { FailureKind::Limit(what) } else { FailureKind::Error(what) };
         graph.failures.insert(bad, Failure { kind, span });
         graph.arrow(from, CStep::Op(op), bad, span);
     }
@@ -259,18 +270,23 @@ impl Finishing<'_, '_> {
         for claimed in std::mem::take(&mut self.claimed) {
             self.claim(&claimed, &numbers);
         }
+        if self.world.options.races {
+            let plain = self.world.plain.iter();
+            let plain = plain.filter_map(|(span, old)| Some((*span, *numbers.get(old)?))).collect();
+            super::races::claim_none(self.program, &plain);
+        }
         Ok(self.world.warnings)
     }
 
     /// Main goes on with what it had computed.
     fn restore_registers(&mut self) {
         let main = &mut self.threads[0];
-        let live = clean::liveness(&main.graph);
+        let live = clean::liveness(&main.graph, &[]);
         let mut values: Vec<(RegId, Int)> =
             self.begun.registers.iter().map(|(register, value)| (*register, value.clone())).collect();
         values.sort_by_key(|(register, _)| *register);
         let zero = Int::from(0);
-        let wanted = |(register, value): &(RegId, Int)| live[main.entry][register.index()] && *value != zero;
+        let wanted = |(register, value): &(RegId, Int)| live.has(main.entry, *register) && *value != zero;
         let mut at = main.entry;
         for (register, value) in values.into_iter().filter(wanted).collect::<Vec<_>>() {
             let before = main.graph.place();
@@ -286,7 +302,7 @@ impl Finishing<'_, '_> {
         for old in used {
             let shared = &self.world.variables[old.index()];
             let value = self.begun.memory.get(old).cloned().unwrap_or_else(|| Int::from(shared.initial));
-            let name = unique(&shared.name, &mut taken);
+            let name = take_name(&shared.name, &[], &mut taken);
             let variable = Variable { name, initial: Domain::only(value), span: shared.span };
             numbers.insert(*old, self.program.add_variable(variable));
         }
@@ -300,7 +316,7 @@ impl Finishing<'_, '_> {
             None => "main".to_string(),
             Some(instance) => self.world.instance_name(instance),
         };
-        let name = unique(&name, &mut taken);
+        let name = take_name(&name, &[], &mut taken);
         let threaded = &mut self.threads[at];
         for arrow in &mut threaded.graph.arrows {
             if let CStep::Op(op) = &mut arrow.step {
@@ -359,14 +375,4 @@ fn renumber(op: &mut Op, numbers: &HashMap<VarId, VarId>) {
         Op::Block { parts, .. } => parts.iter_mut().for_each(|part| renumber(part, numbers)),
         _ => {}
     }
-}
-
-fn unique(wanted: &str, taken: &mut HashSet<String>) -> String {
-    let mut name = wanted.to_string();
-    let mut count = 1;
-    while !taken.insert(name.clone()) {
-        count += 1;
-        name = format!("{wanted}_{count}");
-    }
-    name
 }

@@ -5,7 +5,7 @@
 //! builder that all front ends use.
 
 use program::{Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A place in a thread.
 pub(super) type At = usize;
@@ -37,6 +37,9 @@ pub(super) enum CStep {
     Fits(Fits),
     /// A locked step whose part at this index must be preceded by a check.
     Checked(Vec<Op>, usize, Fits),
+    /// A register was declared without a value, from these. If somebody may read that, it is assumed that
+    /// nobody does.
+    Unwritten(RegId, i128, i128),
     /// Lets an instance begin; its argument, if that is not known.
     Start(usize, Option<Expr<RegId>>),
     /// Waits until an instance has ended.
@@ -62,8 +65,10 @@ pub(super) struct Graph {
     pub registers: Vec<String>,
     pub arrows: Vec<CArrow>,
     parent: Vec<At>,
-    pub failures: HashMap<At, Failure>,
+    pub failures: BTreeMap<At, Failure>,
     pub labels: Vec<(At, String)>,
+    /// The first arrow that was made when other threads might already run.
+    pub shared_from: usize,
 }
 
 impl Graph {
@@ -145,16 +150,32 @@ impl Graph {
         false
     }
 
-    /// Drops what cannot be reached from a place.
-    pub fn keep_reachable(&mut self, entry: At) {
+    /// The places that can be reached from some; the graph is settled.
+    pub fn reachable(&self, from: Vec<At>) -> Vec<bool> {
         let leaving = self.leaving();
-        let (mut seen, mut stack) = (vec![false; self.places()], vec![entry]);
+        let (mut seen, mut stack) = (vec![false; self.places()], from);
         while let Some(at) = stack.pop() {
             if !std::mem::replace(&mut seen[at], true) {
                 stack.extend(leaving[at].iter().map(|&arrow| self.arrows[arrow].to));
             }
         }
+        seen
+    }
+
+    /// Drops what cannot be reached from a place.
+    pub fn keep_reachable(&mut self, entry: At) {
+        let seen = self.reachable(vec![entry]);
         self.arrows.retain(|arrow| seen[arrow.from]);
+    }
+
+    /// The steps that may be taken when other threads run: those made since, and those that a jump leads
+    /// back to.
+    pub fn shared_steps(&self) -> impl Iterator<Item = &CStep> {
+        let starts = self.arrows.iter().filter(|arrow| matches!(arrow.step, CStep::Start(..)));
+        let seen = self.reachable(starts.map(|arrow| arrow.to).collect());
+        let arrows = self.arrows.iter().enumerate();
+        let shared = arrows.filter(move |(at, arrow)| *at >= self.shared_from || seen[arrow.from]);
+        shared.map(|(_, arrow)| &arrow.step)
     }
 
     /// Takes out arrows that do nothing more: their ends become one place. Where another arrow

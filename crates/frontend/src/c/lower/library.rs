@@ -29,7 +29,6 @@ const IGNORED: &[&str] = &[
     "thrd_yield",
     "srand",
     "srandom",
-    "free",
     "pthread_detach",
     "thrd_detach",
     "pthread_attr_init",
@@ -162,11 +161,11 @@ impl Lowerer<'_, '_> {
             ("rand" | "random", 0) => self.any_in(Type::int(), 0, i128::from(i32::MAX))?,
             ("malloc" | "calloc" | "__VERIFIER_malloc", 1 | 2) => self.allocate(name, arguments, token)?,
             ("free", 1) => {
-                self.ignored_argument(&arguments[0])?;
-                self.world.assumed.insert(self.span, "nothing is used or freed after it was freed");
+                self.free(&arguments[0], token)?;
                 Typed::nothing()
             }
             ("memset", 3) => self.set_memory(arguments, token)?,
+            ("memcpy" | "memmove", 3) => self.copy_memory(arguments, token)?,
             _ if IGNORED.contains(&name) => {
                 for argument in arguments {
                     if !matches!(argument.kind, crate::c::ast::CExprKind::Text(_)) {
@@ -394,65 +393,5 @@ impl Lowerer<'_, '_> {
         let key = super::thread::further(super::thread::further(self.thread as u64, "thread"), "result");
         let object = self.world.by_key.get(&(key, 0, 0)).copied().unwrap_or(0);
         CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token }
-    }
-
-    /// Memory from the heap: an object of its own per call that is written.
-    fn allocate(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
-        let mut size = 1i128;
-        for argument in arguments {
-            let value = self.value(argument)?;
-            let Some(value) = value.as_constant() else {
-                return Err(self.error(token, "the size of allocated memory must be known"));
-            };
-            size = size.saturating_mul(value);
-        }
-        let element =
-            self.wanted.clone().filter(|ty| !ty.is_void()).unwrap_or_else(|| Type::integer(64, true));
-        let bytes = self.world.unit.records.size(&element).map_or(8, |(bytes, _)| bytes.max(1));
-        let count = (size.max(1) as u64).div_ceil(bytes);
-        let ty = Type::new(TypeKind::Array(element, Some(count)));
-        let object = self.heap_object(&ty, token)?;
-        if name == "calloc" {
-            self.initialise(object, &ty, None, token)?;
-        } else {
-            self.world.assumed.insert(self.span, WRITTEN_FIRST);
-        }
-        let pointer = ty.inner().cloned().unwrap_or_else(Type::void).pointer();
-        Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty: pointer })
-    }
-
-    fn heap_object(&mut self, ty: &Type, token: u32) -> CLowered<usize> {
-        if self.loops > 0 {
-            let error = self.error(token, "memory that is allocated in a loop is not read yet");
-            return Err(Box::new(error.hint("loops that start threads are unrolled; others are not")));
-        }
-        let name =
-            format!("heap_{}", self.world.objects.iter().filter(|o| o.name.starts_with("heap_")).count() + 1);
-        self.world.memory_object((self.path, token, 3), &name, ty, self.span, token)
-    }
-
-    /// `memset` of a whole object with 0.
-    fn set_memory(&mut self, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
-        let pointer = self.value(&arguments[0])?;
-        let value = self.value(&arguments[1])?;
-        let size = self.value(&arguments[2])?;
-        let (CValue::Address(inside), Some(0), Some(size)) =
-            (&pointer.value, value.as_constant(), size.as_constant())
-        else {
-            return Err(self.error(token, "only `memset` of a known object with 0 is read"));
-        };
-        let Some(start) = inside.only() else { return Err(self.error(token, "this object is not known")) };
-        let types = self.world.objects[inside.object].types.clone();
-        let mut left = size;
-        for (at, ty) in types.iter().enumerate().skip(start) {
-            let bytes = self.world.unit.records.size(ty).map_or(1, |(bytes, _)| i128::from(bytes));
-            if left < bytes {
-                break;
-            }
-            left -= bytes;
-            let place = CPlace { spot: CSpot::Inside(Inside::at(inside.object, at)), ty: ty.plain(), token };
-            self.store(&place, &number(0), COrder::Plain)?;
-        }
-        Ok(pointer)
     }
 }

@@ -16,10 +16,13 @@ mod declare;
 mod expressions;
 mod finish;
 mod graph;
+mod heap;
 mod initial;
 mod library;
+mod loops;
 mod numbers;
 mod places;
+mod races;
 mod split;
 mod statements;
 mod suffix;
@@ -36,7 +39,7 @@ use super::{COptions, Overflow};
 use crate::Diagnostic;
 use analysis::{CAnalysis, CSubject, analyse};
 use graph::CStep;
-use program::{Program, VarId};
+use program::{Op, Program, VarId};
 use std::collections::{HashMap, HashSet};
 use values::CValues;
 use world::{CFacts, CLowered, Threaded, World};
@@ -55,6 +58,8 @@ pub(super) fn lower(
     program: &mut Program,
 ) -> Result<Vec<Diagnostic>, Diagnostic> {
     let mut facts = CFacts::default();
+    let has_keys =
+        unit.functions.contains_key("__fw_thread_ends") && assigned::is_mentioned(unit, "pthread_key_create");
     for round in 0..ROUNDS {
         let mut world = World {
             unit,
@@ -76,6 +81,9 @@ pub(super) fn lower(
             initialised: HashSet::new(),
             union_members: HashMap::new(),
             size: 0,
+            has_keys,
+            plain: std::collections::BTreeSet::new(),
+            marks: std::collections::BTreeMap::new(),
             warnings: Vec::new(),
             assumed: std::collections::BTreeMap::new(),
         };
@@ -167,10 +175,16 @@ impl World<'_> {
             (instance.map_or(dummy, |i| i.given), instance.map_or(dummy, |i| i.result), threaded.entry)
         };
         let kept: Vec<_> = threads.iter().enumerate().map(subject).collect();
+        let mut asked: Vec<Vec<(usize, program::Expr<program::RegId>)>> = vec![Vec::new(); threads.len()];
+        for probe in &self.probes {
+            asked[probe.thread].push((threads[probe.thread].place(probe.at), probe.expr.clone()));
+        }
         let subjects: Vec<CSubject<'_>> = threads
             .iter()
+            .zip(&asked)
             .zip(kept)
-            .map(|(threaded, (argument, result, entry))| CSubject {
+            .map(|((threaded, asked), (argument, result, entry))| CSubject {
+                asked,
                 graph: &threaded.graph,
                 entry,
                 argument,
@@ -189,19 +203,37 @@ impl World<'_> {
                 self.again = true;
             }
         }
+        self.learn_unsettled(threads);
         self.learn_targets(threads, &found, round);
         self.learn_unfit(threads, &found);
         found
     }
 
+    /// What is stored when other threads may run is not what main left there.
+    fn learn_unsettled(&mut self, threads: &[Threaded]) {
+        let mut stored: HashSet<VarId> = HashSet::new();
+        let mut note = |op: &Op| {
+            if let Op::Store(variable, _) = op {
+                stored.insert(*variable);
+            }
+        };
+        for step in threads.iter().flat_map(|threaded| threaded.graph.shared_steps()) {
+            match step {
+                CStep::Op(op) => op.for_each_part(&mut note),
+                CStep::Checked(parts, ..) => parts.iter().for_each(&mut note),
+                _ => {}
+            }
+        }
+        let addresses = stored.iter().filter_map(|variable| self.variables[variable.index()].address);
+        for address in addresses.collect::<Vec<_>>() {
+            self.again |= self.facts.unsettled.insert(address) && self.facts.settled.contains_key(&address);
+        }
+    }
+
     fn learn_targets(&mut self, threads: &[Threaded], found: &CAnalysis, round: usize) {
         for probe in &self.probes {
-            let mut graph_at = probe.at;
-            let threaded = &threads[probe.thread];
-            if let Some(settled) = threaded.settled.get(graph_at) {
-                graph_at = *settled;
-            }
-            let values = match (found.skipped, &found.registers[probe.thread][graph_at]) {
+            let at = threads[probe.thread].place(probe.at);
+            let values = match (found.skipped, &found.registers[probe.thread][at]) {
                 (true, _) => CValues::ALL,
                 (false, Some(known)) => analysis::value(known, &probe.expr),
                 (false, None) => continue,

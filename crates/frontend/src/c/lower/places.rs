@@ -98,6 +98,7 @@ impl Lowerer<'_, '_> {
     /// From here, the steps that `steps` gives for the cell touched, whichever it is.
     pub fn access(&mut self, target: &CTarget, steps: &dyn Fn(CCell) -> Vec<(CStep, At)>) {
         if let Some(cell) = target.only() {
+            self.alive(cell);
             steps(cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
             return;
         }
@@ -110,6 +111,7 @@ impl Lowerer<'_, '_> {
                 here,
             );
             self.at = here;
+            self.alive(*cell);
             steps(*cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
         }
         self.at = from;
@@ -125,6 +127,15 @@ impl Lowerer<'_, '_> {
             let others =
                 others.map(|(value, _)| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
             self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
+        }
+    }
+
+    /// Looks whether the block that a cell is in was freed.
+    fn alive(&mut self, cell: CCell) {
+        if let (Some(mark), Ok(register)) = (self.mark_of(cell), self.temporary()) {
+            let next = self.place();
+            self.unless_freed(mark, register, next);
+            self.at = next;
         }
     }
 
@@ -160,7 +171,7 @@ impl Lowerer<'_, '_> {
         let target = self.target(place)?;
         let ty = place.ty.plain();
         if let Some(cell) = target.only() {
-            if let Some(value) = self.constant_cell(cell) {
+            if let Some(value) = self.constant_cell(cell).filter(|_| self.mark_of(cell).is_none()) {
                 return Ok(Typed::constant(value, ty));
             }
             if let CCell::Register(register) = cell {
@@ -169,21 +180,37 @@ impl Lowerer<'_, '_> {
         }
         let register = self.temporary()?;
         let next = self.place();
+        self.note_plain(&target, &place.ty);
         self.access(&target, &|cell| vec![(CStep::Op(read(cell, register)), next)]);
         self.at = next;
         Ok(Typed::number(Expr::Leaf(register), ty))
     }
 
+    /// Notes that an access is plain, if its type is.
+    pub fn note_plain(&mut self, target: &CTarget, ty: &Type) {
+        if self.world.options.races && !ty.atomic && !ty.volatile {
+            let variables = target.cells.iter().filter_map(|(_, cell)| match cell {
+                CCell::Memory(variable) => Some((self.span, *variable)),
+                CCell::Register(_) => None,
+            });
+            self.world.plain.extend(variables);
+        }
+    }
+
     /// What a cell holds, if that is known: here, or everywhere and always.
-    fn constant_cell(&self, cell: CCell) -> Option<i128> {
+    pub fn constant_cell(&self, cell: CCell) -> Option<i128> {
         if let Some(value) = self.known.get(&cell) {
             return Some(*value);
         }
         let CCell::Memory(variable) = cell else { return None };
         let shared = &self.world.variables[variable.index()];
-        match self.world.facts.variables.get(&shared.address?) {
-            Some(values) => values.single(),
+        let (address, facts) = (shared.address?, &self.world.facts);
+        match facts.variables.get(&address) {
             None => Some(shared.initial),
+            Some(_) if self.shared && !facts.unsettled.contains(&address) => {
+                facts.settled.get(&address).copied()
+            }
+            Some(_) => None,
         }
     }
 

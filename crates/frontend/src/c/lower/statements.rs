@@ -1,29 +1,16 @@
 //! Statements: control flow and declarations.
 //!
-//! A jump adds no step: the place we are at *is* the place we jump to. Loops are loops, unless they
-//! start or await threads: those are unrolled while their condition is known.
+//! A jump adds no step: the place we are at *is* the place we jump to. Loops are in `loops`.
 
 use super::assigned;
 use super::graph::{At, CStep};
-use super::thread::{CLocal, KnownCells, Lowerer, agree, further};
+use super::thread::{KnownCells, Lowerer, agree};
 use super::value::{CPlace, CSpot, Inside, Typed, number};
-use super::world::{CCell, CLowered};
-use crate::c::ast::{CExpr, CStmt, CStmtKind, For};
-use crate::c::limits;
-use crate::c::types::Type;
+use super::world::CLowered;
+use crate::c::ast::{CExpr, CStmt, CStmtKind};
 use program::{Cond, Fence, Op, Relation};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
-
-/// A loop: its parts, where the condition is tested.
-struct Loop<'t> {
-    cond: Option<&'t CExpr>,
-    step: Option<&'t CExpr>,
-    body: &'t CStmt,
-    /// `do … while`.
-    last: bool,
-    whole: &'t CStmt,
-}
 
 impl Lowerer<'_, '_> {
     /// The statements of a function.
@@ -51,15 +38,7 @@ impl Lowerer<'_, '_> {
             CStmtKind::Empty => Ok(()),
             CStmtKind::Block(statements) => self.body(statements),
             CStmtKind::If(cond, yes, no) => self.if_else(cond, yes, no.as_deref()),
-            CStmtKind::While(cond, body) => {
-                let parts = Loop { cond: Some(cond), step: None, body, last: false, whole: statement };
-                self.any_loop(&parts)
-            }
-            CStmtKind::DoWhile(body, cond) => {
-                let parts = Loop { cond: Some(cond), step: None, body, last: true, whole: statement };
-                self.any_loop(&parts)
-            }
-            CStmtKind::For(parts) => self.for_loop(parts, statement),
+            CStmtKind::While(..) | CStmtKind::DoWhile(..) | CStmtKind::For(_) => self.any_loop(statement),
             CStmtKind::Switch(value, body) => self.switch(value, body),
             CStmtKind::Case(_, _, inner) | CStmtKind::Default(inner) => {
                 let key = std::ptr::from_ref(statement) as usize;
@@ -171,161 +150,6 @@ impl Lowerer<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    fn for_loop(&mut self, parts: &For, whole: &CStmt) -> CLowered<()> {
-        self.scopes.push(HashMap::new());
-        let done = (|| {
-            if let Some(init) = &parts.init {
-                self.statement(init)?;
-            }
-            let (cond, step, body) = (parts.cond.as_ref(), parts.step.as_ref(), &parts.body);
-            self.any_loop(&Loop { cond, step, body, last: false, whole })
-        })();
-        self.leave_scope();
-        done
-    }
-
-    fn any_loop(&mut self, parts: &Loop<'_>) -> CLowered<()> {
-        if self.section == 0 && assigned::handles_threads(self.world.unit, parts.whole) {
-            return self.unrolled(parts);
-        }
-        self.loops += 1;
-        let done = self.repeated(parts);
-        self.loops -= 1;
-        done
-    }
-
-    fn repeated(&mut self, parts: &Loop<'_>) -> CLowered<()> {
-        self.forget_assigned(parts.whole);
-        let head = self.place();
-        self.join(head);
-        let known = self.known.clone();
-        let (exit, next) = (self.new_exit(), self.new_exit());
-        let body = self.place();
-        if !parts.last {
-            self.test(parts, body, exit)?;
-            self.at = body;
-            self.known.clone_from(&known);
-        }
-        self.frame.breaks.push(exit);
-        self.frame.continues.push(next);
-        let done = self.statement(parts.body);
-        self.frame.breaks.pop();
-        self.frame.continues.pop();
-        done?;
-        self.leave_to(next);
-        self.arrive(next);
-        self.known.clone_from(&known);
-        if let Some(step) = parts.step {
-            self.span = step.span;
-            let mark = self.in_use;
-            self.value(step)?;
-            self.in_use = mark;
-        }
-        if parts.last {
-            let again = self.place();
-            self.test(parts, again, exit)?;
-            self.at = again;
-        }
-        self.span = parts.cond.map_or(parts.whole.span, |cond| cond.span);
-        self.graph.merge(self.at, head, self.span);
-        self.arrive(exit);
-        self.known = known;
-        Ok(())
-    }
-
-    /// Tests a loop's condition: on to `body`, or to the exit.
-    fn test(&mut self, parts: &Loop<'_>, body: At, exit: usize) -> CLowered<Option<bool>> {
-        let Some(cond) = parts.cond else {
-            self.join(body);
-            return Ok(Some(true));
-        };
-        self.span = cond.span;
-        let mark = self.in_use;
-        let out = self.place();
-        let decided = self.branch(cond, body, out)?;
-        self.in_use = mark;
-        if decided != Some(true) {
-            self.at = out;
-            self.leave_to(exit);
-        }
-        Ok(decided)
-    }
-
-    /// A loop that starts or awaits threads, round by round.
-    fn unrolled(&mut self, parts: &Loop<'_>) -> CLowered<()> {
-        let exit = self.new_exit();
-        let path = self.path;
-        let starts = self.world.instances.len();
-        for round in 0usize.. {
-            self.path = further(path, ("round", round));
-            let mut decided = Some(true);
-            if !(parts.last && round == 0) {
-                let body = self.place();
-                decided = self.test(parts, body, exit)?;
-                if decided == Some(false) {
-                    break;
-                }
-                self.at = body;
-            }
-            let ran = self.world.instances.len() > starts;
-            if round >= limits::ROUNDS || decided.is_none() && (ran || round > limits::RECURSION) {
-                let error = self.error(
-                    parts.whole.token,
-                    "threads are started or awaited in a loop whose rounds are not known",
-                );
-                return Err(Box::new(error.hint("a loop like `for (i = 0; i < 3; i++)` is unrolled")));
-            }
-            let next = self.new_exit();
-            self.frame.breaks.push(exit);
-            self.frame.continues.push(next);
-            let done = self.statement(parts.body);
-            self.frame.breaks.pop();
-            self.frame.continues.pop();
-            done?;
-            self.leave_to(next);
-            self.arrive(next);
-            if let Some(step) = parts.step {
-                self.span = step.span;
-                let mark = self.in_use;
-                self.value(step)?;
-                self.in_use = mark;
-            }
-        }
-        self.path = path;
-        self.arrive(exit);
-        Ok(())
-    }
-
-    /// Forgets what a loop may change: what it assigns to by name, and what pointers lead to.
-    fn forget_assigned(&mut self, whole: &CStmt) {
-        let (names, mentioned) = assigned::by(self.world, whole);
-        let mut changed: HashSet<CCell> = HashSet::new();
-        for object in self.world.objects.iter().filter(|object| object.pointed) {
-            changed.extend(object.cells.iter().copied());
-        }
-        // An array that is only mentioned may become a pointer there.
-        let whole = |ty: &Type| !ty.is_scalar();
-        for name in &mentioned {
-            let may_change = names.contains(name);
-            if let Some(CLocal::Object(object, ty)) = self.local(name)
-                && (may_change || whole(&ty))
-            {
-                changed.extend(self.world.objects[object].cells.iter().copied());
-            }
-            if let Some(object) = self.world.globals.get(name)
-                && (may_change || whole(&self.world.global_types[name]))
-            {
-                changed.extend(self.world.objects[*object].cells.iter().copied());
-            }
-        }
-        let local = |cell: &CCell| match cell {
-            CCell::Register(_) => true,
-            // Statics of functions are not known by name here.
-            CCell::Memory(variable) => !self.world.variables[variable.index()].name.contains('.'),
-        };
-        self.known.retain(|cell, _| !changed.contains(cell) && local(cell));
     }
 
     fn switch(&mut self, value: &CExpr, body: &CStmt) -> CLowered<()> {

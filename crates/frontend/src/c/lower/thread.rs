@@ -8,7 +8,7 @@ use crate::Diagnostic;
 use crate::c::ast::CFunction;
 use crate::c::limits;
 use crate::c::types::Type;
-use program::{Cond, Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span};
+use program::{Cond, Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span, VarId};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -71,6 +71,8 @@ pub(super) struct Lowerer<'w, 'u> {
     temporaries: Vec<RegId>,
     pub in_use: usize,
     names: HashMap<String, usize>,
+    /// How many blocks of pools were handed out.
+    pools: HashMap<CKey, RegId>,
     /// Registers of local objects that are free again.
     pub free: HashMap<u32, Vec<Vec<RegId>>>,
 }
@@ -118,6 +120,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             temporaries: Vec::new(),
             in_use: 0,
             names: HashMap::new(),
+            pools: HashMap::new(),
             free: HashMap::new(),
         }
     }
@@ -148,6 +151,9 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         self.leave_to(exit);
         self.arrive(exit);
         if self.thread > 0 {
+            if self.world.has_keys {
+                self.inline(&Rc::from("__fw_thread_ends"), Vec::new(), function.token)?;
+            }
             self.step_raw(CStep::End(Expr::Leaf(result)));
         }
         self.graph.settle();
@@ -283,6 +289,11 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         self.unreachable();
     }
 
+    /// What would come next is not read; runs that get here say nothing.
+    pub fn limit(&mut self, what: String) {
+        self.fail(FailureKind::Limit(what));
+    }
+
     fn register(&mut self, name: &str) -> CLowered<RegId> {
         if self.graph.registers.len() >= limits::REGISTERS {
             return Err(self.error(self.frame.function.token, "a thread needs too many registers"));
@@ -292,6 +303,16 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         let name = if *count == 1 { name.to_string() } else { format!("{name}_{count}") };
         self.graph.registers.push(name);
         Ok(RegId::new(self.graph.registers.len() - 1))
+    }
+
+    /// How many blocks of a pool were handed out so far.
+    pub fn pool_counter(&mut self, pool: CKey) -> CLowered<RegId> {
+        if let Some(register) = self.pools.get(&pool) {
+            return Ok(*register);
+        }
+        let register = self.register("allocated")?;
+        self.pools.insert(pool, register);
+        Ok(register)
     }
 
     /// A register until the end of the statement.
@@ -334,8 +355,21 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         }
     }
 
-    /// Other threads may run from now on.
+    /// Other threads may run from now on. What main leaves in memory stays there unless somebody stores it.
     pub fn becomes_shared(&mut self) {
+        if !self.shared {
+            self.graph.shared_from = self.graph.arrows.len();
+            for (at, variable) in self.world.variables.iter().enumerate() {
+                let Some(address) = variable.address else { continue };
+                let known = self.known.get(&CCell::Memory(VarId::new(at))).copied();
+                let facts = &mut *self.world.facts;
+                let before = known.and_then(|value| facts.settled.insert(address, value));
+                let same = known.is_some() && (before.is_none() || before == known);
+                if !same && facts.unsettled.insert(address) && before.is_some() {
+                    self.world.again = true;
+                }
+            }
+        }
         self.shared = true;
         self.known.retain(|cell, _| matches!(cell, CCell::Register(_)));
     }
@@ -361,7 +395,20 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         Ok(self.world.object(object))
     }
 
-    /// An object that was just declared without a value may hold anything.
+    /// Lets an object in registers hold anything.
+    pub fn choose_any(&mut self, object: usize) {
+        let object = &self.world.objects[object];
+        let cells: Vec<(CCell, Type)> =
+            object.cells.iter().copied().zip(object.types.iter().cloned()).collect();
+        for (cell, ty) in cells {
+            if let (CCell::Register(register), Some((low, high))) = (cell, ty.range()) {
+                self.step(Op::Havoc(register, Domain::Range(Int::from(low), Int::from(high))));
+            }
+            self.note(cell, None);
+        }
+    }
+
+    /// An object that was just declared without a value.
     pub fn leave_open(&mut self, object: usize) {
         let object = &self.world.objects[object];
         let cells: Vec<(CCell, Option<(i128, i128)>)> =
@@ -371,7 +418,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         }
         for (cell, range) in cells {
             if let (CCell::Register(register), Some((low, high))) = (cell, range) {
-                self.step(Op::Havoc(register, Domain::Range(Int::from(low), Int::from(high))));
+                self.step_raw(CStep::Unwritten(register, low, high));
             }
             self.note(cell, None);
         }

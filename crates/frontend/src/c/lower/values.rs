@@ -204,8 +204,48 @@ fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
     })
 }
 
-/// Registers' values.
-pub(super) type CKnown = Vec<CValues>;
+/// Registers' values, in order of registers; what is not listed may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CKnown(Vec<(RegId, CValues)>);
+
+impl CKnown {
+    /// So many registers, all with these values.
+    pub fn all(registers: impl Iterator<Item = RegId>, values: &CValues) -> CKnown {
+        CKnown(registers.map(|register| (register, values.clone())).collect())
+    }
+
+    pub fn get(&self, register: RegId) -> CValues {
+        match self.0.binary_search_by_key(&register, |(known, _)| *known) {
+            Ok(at) => self.0[at].1.clone(),
+            Err(_) => CValues::ALL,
+        }
+    }
+
+    pub fn set(&mut self, register: RegId, values: CValues) {
+        match self.0.binary_search_by_key(&register, |(known, _)| *known) {
+            Ok(at) => self.0[at].1 = values,
+            Err(at) => self.0.insert(at, (register, values)),
+        }
+    }
+
+    /// Forgets all other registers.
+    pub fn keep_only(&mut self, wanted: impl Fn(RegId) -> bool) {
+        self.0.retain(|(register, _)| wanted(*register));
+    }
+
+    /// What both may be, by a function that joins values.
+    pub fn joined(&self, other: &CKnown, join: impl Fn(&CValues, &CValues) -> CValues) -> CKnown {
+        let (mut found, mut rest) = (Vec::with_capacity(self.0.len()), other.0.as_slice());
+        for (register, values) in &self.0 {
+            let skipped = rest.iter().take_while(|(other, _)| other < register).count();
+            rest = &rest[skipped..];
+            if let Some((_, others)) = rest.first().filter(|(other, _)| other == register) {
+                found.push((*register, join(values, others)));
+            }
+        }
+        CKnown(found)
+    }
+}
 
 /// What is known once a condition holds; `None` if it cannot.
 pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
@@ -214,26 +254,16 @@ pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
         Cond::And(parts) => parts.iter().try_fold(known.clone(), |known, part| refine(&known, part)),
         Cond::Or(parts) => {
             let branches = parts.iter().filter_map(|part| refine(known, part));
-            branches.reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a.join(b)).collect())
+            branches.reduce(|a, b| a.joined(&b, CValues::join))
         }
         Cond::Compare(relation, a, b) => {
-            let value = |expr: &Expr<RegId>| CValues::of(expr, &|r| known[r.index()].clone());
+            let value = |expr: &Expr<RegId>| CValues::of(expr, &|r| known.get(r));
             let (left, right) = (value(a), value(b));
             let mut known = known.clone();
             narrow(&mut known, a, *relation, &right)?;
-            narrow(&mut known, b, mirrored(*relation), &left)?;
+            narrow(&mut known, b, relation.mirrored(), &left)?;
             Some(known)
         }
-    }
-}
-
-fn mirrored(relation: Relation) -> Relation {
-    match relation {
-        Relation::Lt => Relation::Gt,
-        Relation::Le => Relation::Ge,
-        Relation::Gt => Relation::Lt,
-        Relation::Ge => Relation::Le,
-        same => same,
     }
 }
 
@@ -263,7 +293,7 @@ fn narrow(known: &mut CKnown, side: &Expr<RegId>, relation: Relation, other: &CV
         }
         _ => return Some(()),
     };
-    let before = &known[register.index()];
+    let before = known.get(register);
     let less =
         |value: i128| if value == LEAST || value == MOST { value } else { value.saturating_sub(shift) };
     let (low, high) = (less(low), less(high));
@@ -284,7 +314,7 @@ fn narrow(known: &mut CKnown, side: &Expr<RegId>, relation: Relation, other: &CV
         Relation::Ge => before.keep(low, MOST),
     };
     let possible = !after.is_none();
-    known[register.index()] = after;
+    known.set(register, after);
     possible.then_some(())
 }
 
@@ -320,12 +350,12 @@ mod tests {
     #[test]
     fn conditions_narrow() {
         let r = RegId::new(0);
-        let known = vec![CValues::range(0, 100)];
+        let known = CKnown::all([r].into_iter(), &CValues::range(0, 100));
         let below = refine(&known, &Cond::compare(Relation::Lt, r, 10)).expect("possible");
-        assert_eq!(below[0].bounds(), Some((0, 9)));
+        assert_eq!(below.get(r).bounds(), Some((0, 9)));
         let sum = Expr::binary(Arith::Add, r, 5);
         let above = refine(&known, &Cond::compare(Relation::Ge, sum, 50)).expect("possible");
-        assert_eq!(above[0].bounds(), Some((45, 100)));
+        assert_eq!(above.get(r).bounds(), Some((45, 100)));
         assert!(refine(&known, &Cond::compare(Relation::Gt, r, 100)).is_none());
     }
 }

@@ -12,7 +12,7 @@ use crate::c::limits;
 use crate::c::pre::CFiles;
 use crate::c::types::{Type, TypeKind};
 use program::{Expr, RegId, Span, VarId};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// The outcome of something that ends with the first error.
@@ -72,6 +72,13 @@ pub(super) struct Threaded {
     pub settled: Vec<At>,
 }
 
+impl Threaded {
+    /// The place that a place has become.
+    pub fn place(&self, at: At) -> At {
+        self.settled.get(at).copied().unwrap_or(at)
+    }
+}
+
 /// A pointer whose values are wanted: thread, place, expression and where to keep them.
 pub(super) struct Probe {
     pub thread: usize,
@@ -86,10 +93,16 @@ pub(super) struct Probe {
 pub(super) struct CFacts {
     /// Values of variables, by address.
     pub variables: HashMap<i128, CValues>,
+    /// What is in memory, by address, when main starts the first thread.
+    pub settled: HashMap<i128, i128>,
+    /// Addresses whose contents are not known then, or are stored later.
+    pub unsettled: HashSet<i128>,
     /// Local objects that must be in memory.
     pub in_memory: HashSet<CKey>,
     /// What pointers may point to.
     pub targets: HashMap<(u64, u32), CValues>,
+    /// Objects of the heap that may be freed.
+    pub freed: HashSet<CKey>,
     /// Operations that may leave their type, where results wrap around.
     pub unfit: HashSet<u32>,
     /// Objects in memory, so that every round has all of them from the start.
@@ -151,6 +164,12 @@ pub(super) struct World<'u> {
     /// Members of unions that were used, by union.
     pub union_members: HashMap<usize, Rc<str>>,
     pub size: usize,
+    /// Accesses that are neither atomic nor volatile, by their statement.
+    pub plain: BTreeSet<(Span, VarId)>,
+    /// Of objects that may be freed: for each block whether it is.
+    pub marks: BTreeMap<usize, Vec<VarId>>,
+    /// Whether there are values per thread (`pthread_key_create`), which are taken down when it ends.
+    pub has_keys: bool,
     /// What is worth saying once.
     pub warnings: Vec<Diagnostic>,
     /// What is not watched, by the place from which on it matters: verdicts say that it is assumed.

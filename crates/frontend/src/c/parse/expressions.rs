@@ -1,36 +1,11 @@
 //! Expressions, by climbing precedences.
 
 use super::{CMeaning, CParsed, Parser};
-use crate::c::ast::{Binary, CExpr, CExprKind, CInit, Unary};
+use crate::c::ast::{CExpr, CExprKind, CInit, Unary, operator};
 use crate::c::lexer::Kind;
 use crate::c::literals;
 use crate::c::types::{Type, TypeKind};
 use std::rc::Rc;
-
-/// How strongly an operator binds, and what it is; `None` for the lazy ones.
-fn operator(sign: &str) -> Option<(u8, Option<Binary>)> {
-    Some(match sign {
-        "||" => (1, None),
-        "&&" => (2, None),
-        "|" => (3, Some(Binary::Or)),
-        "^" => (4, Some(Binary::Xor)),
-        "&" => (5, Some(Binary::And)),
-        "==" => (6, Some(Binary::Eq)),
-        "!=" => (6, Some(Binary::Ne)),
-        "<" => (7, Some(Binary::Lt)),
-        ">" => (7, Some(Binary::Gt)),
-        "<=" => (7, Some(Binary::Le)),
-        ">=" => (7, Some(Binary::Ge)),
-        "<<" => (8, Some(Binary::Shl)),
-        ">>" => (8, Some(Binary::Shr)),
-        "+" => (9, Some(Binary::Add)),
-        "-" => (9, Some(Binary::Sub)),
-        "*" => (10, Some(Binary::Mul)),
-        "/" => (10, Some(Binary::Div)),
-        "%" => (10, Some(Binary::Rem)),
-        _ => return None,
-    })
-}
 
 impl Parser<'_> {
     /// An expression, with commas.

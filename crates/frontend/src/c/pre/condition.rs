@@ -2,21 +2,22 @@
 
 use super::Preprocessor;
 use crate::Diagnostic;
+use crate::c::ast::operator;
+use crate::c::constant::{CConstant, binary};
 use crate::c::lexer::{Kind, Token};
 use crate::c::limits;
 use crate::c::literals;
+use crate::c::types::Type;
 
-/// A value of a condition.
-#[derive(Clone, Copy)]
-struct Number {
-    value: i64,
-    unsigned: bool,
+/// A value of a condition; nothing where it divides by zero, which only matters if it is used.
+type Number = Option<CConstant>;
+
+fn number(value: i128, signed: bool) -> Number {
+    Some(CConstant { value, ty: Type::integer(64, signed) })
 }
 
-impl Number {
-    fn truth(value: bool) -> Number {
-        Number { value: i64::from(value), unsigned: false }
-    }
+fn truth(value: bool) -> Number {
+    number(i128::from(value), true)
 }
 
 /// A condition being read.
@@ -41,7 +42,10 @@ impl Preprocessor<'_> {
             Some(token) => Err((token, format!("`{}` is not expected here", token.text))),
         });
         match value {
-            Ok(value) => Ok(value.value != 0),
+            Ok(Some(known)) => Ok(known.value != 0),
+            Ok(None) => Err(self
+                .files
+                .error(directive, "this condition has no value: it divides by zero or shifts too far")),
             Err((token, message)) => Err(self.files.error(token, message)),
         }
     }
@@ -77,23 +81,6 @@ impl Preprocessor<'_> {
         }
         Ok(out)
     }
-}
-
-/// How strongly operators bind, and which they are.
-fn precedence(sign: &str) -> Option<u8> {
-    Some(match sign {
-        "||" => 1,
-        "&&" => 2,
-        "|" => 3,
-        "^" => 4,
-        "&" => 5,
-        "==" | "!=" => 6,
-        "<" | ">" | "<=" | ">=" => 7,
-        "<<" | ">>" => 8,
-        "+" | "-" => 9,
-        "*" | "/" | "%" => 10,
-        _ => return None,
-    })
 }
 
 impl<'t> Reader<'t> {
@@ -138,18 +125,28 @@ impl<'t> Reader<'t> {
             let yes = r.conditional()?;
             r.expect(":")?;
             let no = r.conditional()?;
-            let chosen = if cond.value != 0 { yes } else { no };
-            Ok(Number { unsigned: yes.unsigned || no.unsigned, ..chosen })
+            let Some(cond) = cond else { return Ok(None) };
+            let (chosen, other) = if cond.value != 0 { (yes, no) } else { (no, yes) };
+            let common = |chosen: CConstant| match other {
+                Some(other) => chosen.converted(&Type::common(&chosen.ty, &other.ty)),
+                None => chosen,
+            };
+            Ok(chosen.map(common))
         })
     }
 
     fn binary(&mut self, least: u8) -> Result<Number, Fault<'t>> {
         let mut left = self.unary()?;
         while let Some(sign) = self.peek().filter(|token| token.kind == Kind::Sign) {
-            let Some(binding) = precedence(&sign.text).filter(|binding| *binding >= least) else { break };
+            let Some((binding, op)) = operator(&sign.text).filter(|(binding, _)| *binding >= least) else {
+                break;
+            };
             self.at += 1;
             let right = self.deeper(|r| r.binary(binding + 1))?;
-            left = combine(&sign.text, left, right).ok_or((sign, "this divides by zero".to_string()))?;
+            left = match op {
+                Some(op) => left.zip(right).and_then(|(a, b)| binary(op, &a, &b)).map(wide),
+                None => left.and_then(|a| lazy(sign.is("&&"), &a, right)),
+            };
         }
         Ok(left)
     }
@@ -165,58 +162,35 @@ impl<'t> Reader<'t> {
                 self.expect(")")?;
                 Ok(value)
             }
-            (Kind::Sign, "!") => self.deeper(Self::unary).map(|n| Number::truth(n.value == 0)),
-            (Kind::Sign, "~") => self.deeper(Self::unary).map(|n| Number { value: !n.value, ..n }),
-            (Kind::Sign, "-") => {
-                self.deeper(Self::unary).map(|n| Number { value: n.value.wrapping_neg(), ..n })
-            }
+            (Kind::Sign, "!") => self.deeper(Self::unary).map(|n| n.and_then(|n| truth(n.value == 0))),
+            (Kind::Sign, "~") => self.deeper(Self::unary).map(|n| n.map(|n| n.with(!n.value))),
+            (Kind::Sign, "-") => self.deeper(Self::unary).map(|n| n.map(|n| n.with(-n.value))),
             (Kind::Sign, "+") => self.deeper(Self::unary),
             (Kind::Number, text) => match literals::number(text) {
-                Ok(number) => Ok(Number {
-                    value: number.value as i64,
-                    unsigned: number.unsigned || number.value > i64::MAX as u64,
-                }),
+                Ok(read) => {
+                    Ok(number(i128::from(read.value), !read.unsigned && read.value <= i64::MAX as u64))
+                }
                 Err(why) => Err((token, why.to_string())),
             },
             (Kind::Char, text) => match literals::character(text) {
-                Some(value) => Ok(Number { value, unsigned: false }),
+                Some(value) => Ok(number(i128::from(value), true)),
                 None => Err((token, "this is no character".to_string())),
             },
-            (Kind::Name, "true") => Ok(Number::truth(true)),
-            (Kind::Name, _) => Ok(Number::truth(false)),
+            (Kind::Name, "true") => Ok(truth(true)),
+            (Kind::Name, _) => Ok(truth(false)),
             _ => Err((token, format!("`{}` is not expected here", token.text))),
         }
     }
 }
 
-fn combine(sign: &str, a: Number, b: Number) -> Option<Number> {
-    let unsigned = a.unsigned || b.unsigned;
-    let number = |value| Some(Number { value, unsigned });
-    let (x, y) = (a.value, b.value);
-    let (u, v) = (x as u64, y as u64);
-    let order = if unsigned { u.cmp(&v) } else { x.cmp(&y) };
-    match sign {
-        "||" => Some(Number::truth(x != 0 || y != 0)),
-        "&&" => Some(Number::truth(x != 0 && y != 0)),
-        "|" => number(x | y),
-        "^" => number(x ^ y),
-        "&" => number(x & y),
-        "==" => Some(Number::truth(x == y)),
-        "!=" => Some(Number::truth(x != y)),
-        "<" => Some(Number::truth(order.is_lt())),
-        ">" => Some(Number::truth(order.is_gt())),
-        "<=" => Some(Number::truth(order.is_le())),
-        ">=" => Some(Number::truth(order.is_ge())),
-        "<<" => Some(Number { value: x.wrapping_shl(y as u32), ..a }),
-        ">>" if a.unsigned => Some(Number { value: u.wrapping_shr(y as u32) as i64, ..a }),
-        ">>" => Some(Number { value: x.wrapping_shr(y as u32), ..a }),
-        "+" => number(x.wrapping_add(y)),
-        "-" => number(x.wrapping_sub(y)),
-        "*" => number(x.wrapping_mul(y)),
-        _ if y == 0 => None,
-        "/" if unsigned => number((u / v) as i64),
-        "/" => number(x.wrapping_div(y)),
-        _ if unsigned => number((u % v) as i64),
-        _ => number(x.wrapping_rem(y)),
-    }
+/// `&&` or `||`: the right side only counts if the left one does not decide.
+fn lazy(and: bool, left: &CConstant, right: Number) -> Number {
+    let decided = (left.value != 0) != and;
+    if decided { truth(!and) } else { right.and_then(|right| truth(right.value != 0)) }
+}
+
+/// Comparisons give an `int`; here everything has 64 bits.
+fn wide(value: CConstant) -> CConstant {
+    let ty = Type::common(&value.ty, &Type::integer(64, true));
+    CConstant { ty, ..value }
 }

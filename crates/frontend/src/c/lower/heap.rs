@@ -1,0 +1,269 @@
+//! Memory that is allocated, freed, filled and copied.
+//!
+//! A call of `malloc` that is reached once has an object of its own; one in a loop has a *pool* of them, and
+//! a run that needs more gets to a limit. Nothing is handed out twice, which verdicts say if something is
+//! freed. Objects that may be freed have a mark that `free` sets, and every access looks at it.
+
+use super::graph::{At, CStep};
+use super::library::WRITTEN_FIRST;
+use super::places::COrder;
+use super::thread::Lowerer;
+use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
+use super::values::CValues;
+use super::world::{CCell, CKey, CLowered, Probe};
+use crate::c::ast::CExpr;
+use crate::c::constant::wrapped;
+use crate::c::types::{Type, TypeKind};
+use program::{Arith, Cond, Expr as Over, Failure, FailureKind, Op, RegId, Relation, VarId};
+
+/// What is assumed where something is freed.
+const NOT_AGAIN: &str = "freed memory is not handed out again";
+
+/// Objects of the heap have keys with this count.
+const HEAP: u32 = 3;
+
+impl Lowerer<'_, '_> {
+    /// Memory from the heap.
+    pub fn allocate(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
+        let mut size = 1i128;
+        for argument in arguments {
+            let value = self.value(argument)?;
+            let Some(value) = value.as_constant() else {
+                return Err(self.error(token, "the size of allocated memory must be known"));
+            };
+            size = size.saturating_mul(value);
+        }
+        let element =
+            self.wanted.clone().filter(|ty| !ty.is_void()).unwrap_or_else(|| Type::integer(64, true));
+        let bytes = self.world.unit.records.size(&element).map_or(8, |(bytes, _)| bytes.max(1));
+        let count = (size.max(1) as u64).div_ceil(bytes);
+        let ty = Type::new(TypeKind::Array(element.clone(), Some(count)));
+        if name != "calloc" {
+            self.world.assumed.insert(self.span, WRITTEN_FIRST);
+        }
+        // Memory starts with zeros, and is handed out once.
+        let pointer = element.pointer();
+        if self.loops > 0 {
+            return self.from_pool(ty, pointer, token);
+        }
+        let object = self.heap_object(&ty, 1, token)?;
+        Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty: pointer })
+    }
+
+    /// The next block of a pool.
+    fn from_pool(&mut self, block: Type, pointer: Type, token: u32) -> CLowered<Typed> {
+        let cells = self.cells_of(&block, token)?.max(1);
+        let blocks = self.world.options.heap.max(1);
+        let pool = Type::new(TypeKind::Array(block, Some(blocks as u64)));
+        let object = self.heap_object(&pool, blocks, token)?;
+        let base = self.world.objects[object].base.unwrap_or(0);
+        let used = self.pool_counter((self.path, token, HEAP))?;
+        let (more, full) = (self.place(), self.place());
+        self.fork(Cond::compare(Relation::Lt, used, number(blocks as i128)), more, full);
+        self.at = full;
+        self.limit(format!("only {blocks} blocks of memory are looked at (--heap)"));
+        self.at = more;
+        let offset = combine(Arith::Mul, Over::Leaf(used), number(cells as i128));
+        let address = self.kept(combine(Arith::Add, offset, number(base)))?;
+        self.step(Op::Assign(used, combine(Arith::Add, Over::Leaf(used), number(1))));
+        Ok(Typed::number(address, pointer))
+    }
+
+    fn heap_object(&mut self, ty: &Type, blocks: usize, token: u32) -> CLowered<usize> {
+        let before = self.world.objects.iter().filter(|object| object.key.2 == HEAP);
+        let key = (self.path, token, HEAP);
+        let number = before.clone().position(|object| object.key == key).unwrap_or_else(|| before.count());
+        let name = format!("heap_{}", number + 1);
+        let object = self.world.memory_object(key, &name, ty, self.span, token)?;
+        if self.world.facts.freed.contains(&key) && !self.world.marks.contains_key(&object) {
+            let span = self.span;
+            let mark = |at: usize| {
+                format!("{name}.freed{}", if blocks > 1 { format!("[{at}]") } else { String::new() })
+            };
+            let names: Vec<String> = (0..blocks).map(mark).collect();
+            let marks = names.into_iter().map(|name| self.world.hidden(name, span)).collect();
+            self.world.marks.insert(object, marks);
+        }
+        Ok(object)
+    }
+
+    /// The mark of the block that a cell of an object is in, if it may be freed.
+    pub fn mark_of(&self, cell: CCell) -> Option<VarId> {
+        if self.world.marks.is_empty() {
+            return None;
+        }
+        let mut objects = self.world.marks.iter();
+        objects.find_map(|(object, marks)| {
+            let cells = &self.world.objects[*object].cells;
+            let at = cells.iter().position(|other| *other == cell)?;
+            marks.get(at * marks.len() / cells.len().max(1)).copied()
+        })
+    }
+
+    /// Goes on to `next` if a block is not freed.
+    pub fn unless_freed(&mut self, mark: VarId, register: RegId, next: At) {
+        let looked = |value| {
+            let cond = Cond::compare(Relation::Eq, register, number(value));
+            Op::Block { locked: false, parts: vec![Op::Load(register, mark), Op::Assume(cond)] }
+        };
+        let bad = self.violation("memory is used after it was freed");
+        self.arrow(CStep::Op(looked(0)), next);
+        self.arrow(CStep::Op(looked(1)), bad);
+    }
+
+    fn violation(&mut self, what: &str) -> At {
+        let bad = self.place();
+        let kind = FailureKind::Error(what.to_string());
+        self.graph.failures.insert(bad, Failure { kind, span: self.span });
+        bad
+    }
+
+    /// `free`.
+    pub fn free(&mut self, argument: &CExpr, token: u32) -> CLowered<()> {
+        let value = self.value(argument)?;
+        let address = self.as_number(&value.value, token)?;
+        if constant(&address) == Some(0) {
+            return Ok(());
+        }
+        self.world.assumed.insert(self.span, NOT_AGAIN);
+        let blocks = self.blocks_at(&address, token);
+        let address = self.kept(address)?;
+        let (from, next, old) = (self.at, self.place(), self.temporary()?);
+        let equal = |value: i128| Cond::compare(Relation::Eq, address.clone(), number(value));
+        let mut others = vec![Cond::compare(Relation::Ne, address.clone(), 0)];
+        if constant(&address).is_none() {
+            self.arrow(CStep::Op(Op::Assume(equal(0))), next);
+        }
+        for (at, mark) in blocks {
+            others.push(equal(at).negate());
+            let here = self.place();
+            self.at = from;
+            match equal(at) {
+                Cond::Const(_) => self.join(here),
+                cond => self.arrow(CStep::Op(Op::Assume(cond)), here),
+            }
+            let Some(mark) = mark else {
+                self.at = here;
+                self.join(next);
+                continue;
+            };
+            self.at = here;
+            let twice = self.violation("memory is freed twice");
+            let is = |value| Op::Assume(Cond::compare(Relation::Eq, old, number(value)));
+            let freed = vec![Op::Load(old, mark), is(0), Op::Store(mark, number(1))];
+            self.arrow(CStep::Op(Op::locked(freed)), next);
+            self.arrow(CStep::Op(Op::locked(vec![Op::Load(old, mark), is(1)])), twice);
+        }
+        self.at = from;
+        let others = Cond::and(others);
+        if others != Cond::FALSE {
+            let bad = self.violation("something is freed that was not allocated");
+            self.arrow(CStep::Op(Op::Assume(others)), bad);
+        }
+        self.at = next;
+        Ok(())
+    }
+
+    /// The blocks of the heap that an address may be the beginning of, with their marks. Those without one
+    /// get it in the next round.
+    fn blocks_at(&mut self, address: &Over<RegId>, token: u32) -> Vec<(i128, Option<VarId>)> {
+        let values = match constant(address) {
+            Some(known) => CValues::only(known),
+            None => {
+                let site = (self.path, token);
+                self.world.probes.push(Probe {
+                    thread: self.thread,
+                    at: self.at,
+                    expr: address.clone(),
+                    site,
+                });
+                self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE)
+            }
+        };
+        let mut found = Vec::new();
+        let mut freed: Vec<CKey> = Vec::new();
+        for (index, object) in self.world.objects.iter().enumerate().filter(|(_, o)| o.key.2 == HEAP) {
+            let Some(base) = object.base else { continue };
+            let marks = self.world.marks.get(&index);
+            let blocks = marks.map_or(1, Vec::len);
+            let stride = (object.cells.len() / blocks).max(1) as i128;
+            // Before there are marks, every cell may begin a block.
+            let starts = if marks.is_some() { blocks as i128 } else { object.cells.len() as i128 };
+            for at in
+                (0..starts).filter(|at| values.contains(base + at * if marks.is_some() { stride } else { 1 }))
+            {
+                freed.push(object.key);
+                let step = if marks.is_some() { stride } else { 1 };
+                found.push((base + at * step, marks.map(|marks| marks[at as usize])));
+            }
+        }
+        for key in freed {
+            self.world.again |= self.world.facts.freed.insert(key);
+        }
+        found.sort_unstable_by_key(|(at, _)| *at);
+        found
+    }
+
+    /// `memset`.
+    pub fn set_memory(&mut self, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
+        let to = self.value(&arguments[0])?;
+        let to = self.keep_typed(to)?;
+        let byte = self.value(&arguments[1])?;
+        let (element, count) = self.elements(&to, &arguments[2], token)?;
+        let Some(byte) = byte.as_constant().filter(|byte| [0, -1, 255].contains(byte)) else {
+            return Err(self.error(token, "`memset` is only read with 0 and with -1"));
+        };
+        for at in 0..count {
+            let place = self.element(&to, &Typed::constant(at, Type::integer(64, true)), token)?;
+            let mut types = Vec::new();
+            self.world.unit.records.scalars(&element, &mut types);
+            for (cell, ty) in types.into_iter().enumerate() {
+                let value = if byte == 0 { 0 } else { wrapped(-1, &ty) };
+                let part = place_at(&CPlace { ty: ty.plain(), ..place.clone() }, cell);
+                self.store(&part, &number(value), COrder::Plain)?;
+            }
+        }
+        Ok(to)
+    }
+
+    /// `memcpy` and `memmove` of whole objects.
+    pub fn copy_memory(&mut self, arguments: &[CExpr], token: u32) -> CLowered<Typed> {
+        let to = self.value(&arguments[0])?;
+        let to = self.keep_typed(to)?;
+        let from = self.value(&arguments[1])?;
+        let from = self.keep_typed(from)?;
+        let (element, count) = self.elements(&to, &arguments[2], token)?;
+        let from = Typed { ty: element.clone().pointer(), ..from };
+        for at in 0..count {
+            let index = Typed::constant(at, Type::integer(64, true));
+            let source = self.element(&from, &index, token)?;
+            let target = self.element(&to, &index, token)?;
+            let value = self.load(&source)?;
+            let plain = CPlace { ty: element.plain(), ..target };
+            self.assign_value(&plain, value, token)?;
+        }
+        Ok(to)
+    }
+
+    /// How many elements a number of bytes is, and what they are.
+    fn elements(&mut self, pointer: &Typed, bytes: &CExpr, token: u32) -> CLowered<(Type, i128)> {
+        let Some(element) = pointer.ty.inner().filter(|ty| !ty.is_void()).cloned() else {
+            return Err(self.error(token, "what this points to is not known"));
+        };
+        let size = self.world.unit.records.size(&element).map_or(1, |(size, _)| i128::from(size.max(1)));
+        let bytes = self.value(bytes)?.as_constant().filter(|bytes| bytes % size == 0);
+        match bytes {
+            Some(bytes) => Ok((element, bytes / size)),
+            None => Err(self.error(token, "only whole objects of a known size are filled or copied")),
+        }
+    }
+}
+
+/// The place some cells further.
+fn place_at(place: &CPlace, cells: usize) -> CPlace {
+    let spot = match &place.spot {
+        CSpot::Inside(inside) => CSpot::Inside(inside.plus(cells)),
+        CSpot::At(address) => CSpot::At(combine(Arith::Add, address.clone(), number(cells as i128))),
+    };
+    CPlace { spot, ..place.clone() }
+}

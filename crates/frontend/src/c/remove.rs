@@ -1,0 +1,146 @@
+//! Fences taken out of a C text: a fence statement goes, a seq_cst store becomes a release store. Only
+//! what is written in the text itself can be edited; whether the new text means what it should is seen by
+//! reading it.
+
+use super::insert::is_head;
+use super::lexer::{Kind, Token, tokens};
+use crate::Diagnostic;
+use crate::edit::{Edits, with_line};
+use program::Span;
+
+/// The text without the fences in these places.
+pub(super) fn remove(text: &str, places: &[Span]) -> Result<String, Diagnostic> {
+    let list = tokens(text, 0, None).map_err(|(span, why)| Diagnostic::error(span, why))?;
+    let mut edits = Edits::default();
+    for place in places {
+        let first = list.partition_point(|token| token.span.start < place.start);
+        let behind = list.partition_point(|token| token.span.start < place.end);
+        let inside = list.get(first..behind).unwrap_or_default();
+        let refused = || Diagnostic::error(*place, "this is no fence that can be taken out of the text");
+        let (Some(start), Some(next)) = (inside.first(), list.get(behind)) else { return Err(refused()) };
+        if start.span.start != place.start {
+            return Err(refused());
+        }
+        if is_fence(inside) {
+            fence(text, &list, (first, behind), &mut edits).ok_or_else(refused)?;
+        } else {
+            weaker(text, inside, &mut edits).filter(|()| next.span.start >= place.end).ok_or_else(refused)?;
+        }
+    }
+    edits.apply(text)
+}
+
+/// Whether a statement is a fence.
+fn is_fence(statement: &[Token]) -> bool {
+    let name = &*statement[0].text;
+    let call = matches!(name, "atomic_thread_fence" | "__atomic_thread_fence" | "__sync_synchronize");
+    let assembly = matches!(name, "asm" | "__asm__" | "__asm");
+    call || assembly
+        && statement.iter().any(|token| token.text.contains("fence") || token.text.contains("lock"))
+}
+
+/// Takes a statement out; a body that consists of it stays as an empty statement.
+fn fence(text: &str, list: &[Token], (first, behind): (usize, usize), edits: &mut Edits) -> Option<()> {
+    // The span of `asm` holds its semicolon.
+    let ends = |at: usize| list.get(at).is_some_and(|token| token.is(";"));
+    let semicolon = if ends(behind) { behind } else { behind.checked_sub(1).filter(|at| ends(*at))? };
+    let (start, end) = (list[first].span.start, list[semicolon].span);
+    let body = first.checked_sub(1).map(|at| &list[at]).is_some_and(is_head);
+    if body {
+        edits.replace(Span { start, end: end.start }, "");
+    } else {
+        edits.replace(with_line(text, Span { start, end: end.end }), "");
+    }
+    Some(())
+}
+
+/// Lets a seq_cst store be a release store.
+fn weaker(text: &str, statement: &[Token], edits: &mut Edits) -> Option<()> {
+    let (name, last) = (&statement[0], statement.last()?);
+    let release = match &*name.text {
+        "atomic_store" => {
+            edits.insert(name.span.end, "_explicit");
+            edits.insert(last.span.start, ", memory_order_release");
+            return last.is(")").then_some(());
+        }
+        "atomic_store_explicit" => "memory_order_release",
+        "__atomic_store_n" | "__atomic_store" => "__ATOMIC_RELEASE",
+        _ => return assignment(text, statement, edits),
+    };
+    let comma = top_level(statement, |token| token.is(","), 1).last()?;
+    let order = Span { start: statement.get(comma + 1)?.span.start, end: last.span.start };
+    edits.replace(order, release);
+    last.is(")").then_some(())
+}
+
+/// `x = e` of an atomic object.
+fn assignment(text: &str, statement: &[Token], edits: &mut Edits) -> Option<()> {
+    let sign = top_level(statement, |token| token.is("="), 0).next()?;
+    let place = statement.get(..sign)?;
+    let simple =
+        |token: &Token| token.kind == Kind::Name || [".", "->", "[", "]"].iter().any(|s| token.is(s));
+    let indexed = |token: &Token| token.kind == Kind::Number;
+    if !text.contains("stdatomic.h") || !place.iter().all(|token| simple(token) || indexed(token)) {
+        return None;
+    }
+    let value = statement.get(sign + 1)?;
+    edits.insert(place.first()?.span.start, "atomic_store_explicit(&");
+    edits.replace(Span { start: place.last()?.span.end, end: value.span.start }, ", ");
+    edits.insert(statement.last()?.span.end, ", memory_order_release)");
+    Some(())
+}
+
+/// The tokens that are wanted, so many parentheses deep.
+fn top_level<'t>(
+    statement: &'t [Token],
+    wanted: impl Fn(&Token) -> bool + 't,
+    depth: i32,
+) -> impl Iterator<Item = usize> + 't {
+    let mut open = 0;
+    statement.iter().enumerate().filter_map(move |(at, token)| {
+        open -= i32::from(token.is(")") || token.is("]") || token.is("}"));
+        let found = open == depth && wanted(token);
+        open += i32::from(token.is("(") || token.is("[") || token.is("{"));
+        found.then_some(at)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, statement: &str, expected: Option<&str>) {
+        let start = text.find(statement).expect("the statement");
+        let place = Span::new(start, start + statement.len());
+        assert_eq!(remove(text, &[place]).ok().as_deref(), expected);
+    }
+
+    #[test]
+    fn fences_go_with_their_lines_and_orders_become_weaker() {
+        check(
+            "f() {\n  x = 1;\n  __sync_synchronize();\n}",
+            "__sync_synchronize()",
+            Some("f() {\n  x = 1;\n}"),
+        );
+        check("x = 1; __sync_synchronize(); y;", "__sync_synchronize()", Some("x = 1; y;"));
+        check("if (a) atomic_thread_fence(sc); y;", "atomic_thread_fence(sc)", Some("if (a) ; y;"));
+        check("__asm__ (\"mfence\"); y;", "__asm__ (\"mfence\")", Some(" y;"));
+        check(
+            "atomic_store(&x, f(1, 2));",
+            "atomic_store(&x, f(1, 2))",
+            Some("atomic_store_explicit(&x, f(1, 2), memory_order_release);"),
+        );
+        check(
+            "atomic_store_explicit(&x, f(1, 2), memory_order_seq_cst);",
+            "atomic_store_explicit(&x, f(1, 2), memory_order_seq_cst)",
+            Some("atomic_store_explicit(&x, f(1, 2), memory_order_release);"),
+        );
+        check(
+            "#include <stdatomic.h>\nx[1] = y + 1;",
+            "x[1] = y + 1",
+            Some("#include <stdatomic.h>\natomic_store_explicit(&x[1], y + 1, memory_order_release);"),
+        );
+        check("x = 1;", "x = 1", None);
+        check("(*p)++;", "(*p)++", None);
+    }
+}

@@ -1,0 +1,99 @@
+//! `fence --relax`: which of the program's own fences are needed?
+//!
+//! Fences that the text can do without are taken out, and the cheapest part of them that suffices comes
+//! back. The text without the others is read again, and handed out if it means what was proved.
+
+use super::{ELSEWHERE, FenceOutput, Fencing, Recorder, exit};
+use crate::input::Loaded;
+use crate::limits::Watch;
+use crate::report::{Fenced, Safety, Said, WithoutFences};
+use crate::session::Told;
+use engine::{FenceAnswer, FencePoint, Relaxed, keep_fences};
+use evidence::Task;
+use program::{Op, Program, Source, Span, Strength, same_but_skips};
+use std::collections::BTreeSet;
+
+impl Fencing<'_> {
+    /// Asks, reports and writes.
+    pub fn relax(
+        &self,
+        told: &mut Told,
+        loaded: &Loaded,
+        task: &Task<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<FenceOutput, String> {
+        let (args, engine, run) = (self.args, self.args.exploring.engine(), self.args.exploring.run(watch));
+        let places = removable(loaded, task.program)?;
+        let relaxed = Relaxed::of(task.program, &places, task.model, &args.cost);
+        let stripped = Task { program: &relaxed.program, ..*task };
+        let found = keep_fences(&stripped, relaxed.fences.clone(), engine, &self.options(), &run);
+        let found = found.map_err(|bug| bug.to_string())?;
+        let mut recorder = Recorder { store: self.session.store.as_ref(), engine, run, files: Vec::new() };
+        let mut trouble = recorder.answer(loaded, &stripped, &found.answer).err();
+        let (mut text, mut gone) = (None, Vec::new());
+        if let FenceAnswer::Placed(placed) = &found.answer {
+            let kept: BTreeSet<(Span, Strength)> =
+                placed.fences.iter().map(|fence| (fence.point.span, fence.point.strength)).collect();
+            gone = relaxed.fences.clone();
+            gone.retain(|point| !kept.contains(&(point.span, point.strength)));
+            let wanted = args.out.is_some() || self.session.has_page();
+            let written =
+                || without(loaded, task.program, &gone).map_err(|why| format!("{why}; {ELSEWHERE}"));
+            text = wanted.then(written);
+        }
+        told.ends(exit(&found.answer));
+        let before = relaxed.fences.iter().map(|point| point.cost).sum();
+        let fenced = Fenced {
+            file: &loaded.name,
+            task: stripped,
+            found: &found,
+            seconds: watch.elapsed().as_secs_f64(),
+            peak: watch.peak(),
+            evidence: &recorder.files,
+            warnings: &loaded.warnings,
+            edits: &[],
+            text: text.as_ref(),
+            safety: &Safety::NotAsked,
+            within: None,
+            relaxed: Some(WithoutFences { gone: &gone, before }),
+        };
+        self.session.say(told, &Said::Fences(&fenced));
+        let fenced = text.filter(|_| args.out.is_some()).transpose().unwrap_or_else(|why| {
+            trouble.get_or_insert(why);
+            None
+        });
+        Ok(FenceOutput { fenced, trouble })
+    }
+}
+
+/// The places of fences that the text can do without.
+fn removable(loaded: &Loaded, program: &Program) -> Result<BTreeSet<Span>, String> {
+    let Some(remove) = loaded.frontend.remove else {
+        return Err(format!("fences cannot be taken out of a text in `{}`", loaded.frontend.name));
+    };
+    let text = loaded.program.source.text();
+    Ok(program.written_fences().into_iter().filter(|place| remove(text, &[*place]).is_ok()).collect())
+}
+
+/// The text without these fences, or why there is none.
+fn without(loaded: &Loaded, program: &Program, gone: &[FencePoint]) -> Result<String, String> {
+    let source = &loaded.program.source;
+    let places: Vec<Span> = gone.iter().map(|point| point.span).collect();
+    let remove = loaded.frontend.remove.ok_or("fences cannot be taken out")?;
+    let text =
+        remove(source.text(), &places).map_err(|error| format!("{}: {}", loaded.name, error.message))?;
+    let is_gone = |op: &Op, span: Span| {
+        gone.iter().any(|point| {
+            matches!((op, point.strength), (Op::Fence(a), Strength::Fence(b)) if *a == b)
+                && point.span == span
+        })
+    };
+    let wanted = program.without_steps(&is_gone);
+    let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
+    match read.map(|parsed| parsed.program.with_question_as_property()) {
+        Ok(program) if same_but_skips(&program, &wanted) => Ok(text),
+        _ => {
+            Err(format!("{}: these fences cannot be taken out so that the text means just that", loaded.name))
+        }
+    }
+}
