@@ -7,7 +7,7 @@
 
 use crate::fences::candidates::components;
 use crate::ranges::growing;
-use crate::{Cegar, Complete, Engine, Explicit, GapProofs, Lazy};
+use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, GapProofs, Lazy};
 use evidence::Task;
 use machine::{GapStepper, TSO};
 use program::{Edge, Loc, Program, Span};
@@ -26,6 +26,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &Cegar, fits: predicates },
     Candidate { engine: &GapProofs, fits: order_and_gaps },
     Candidate { engine: &Complete, fits: backwards },
+    Candidate { engine: &BoundedContexts, fits: few_contexts },
 ];
 
 /// What a plan is made from.
@@ -143,6 +144,21 @@ fn backwards(facts: &Facts<'_>) -> Result<(usize, String), String> {
                 place(span)
             ),
         )),
+    }
+}
+
+fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    let place = |span| place(facts.task.program, span);
+    let hunts = "a violation with few context switches is found all the same";
+    match (facts.growing, facts.piling_up) {
+        _ if facts.task.program.threads.len() < 2 => Err("there is only one thread".to_string()),
+        (Some(span), _) => Ok((3, format!("numbers may grow without end, by {}; {hunts}", place(span)))),
+        (None, Some(span)) => {
+            Ok((3, format!("store buffers may grow without end, by {}; {hunts}", place(span))))
+        }
+        (None, None) => {
+            Err("neither numbers nor store buffers can be seen to grow, so exploring ends".to_string())
+        }
     }
 }
 
