@@ -63,6 +63,10 @@ impl Engine for BoundedContexts {
         "looks for violations with few context switches, whatever buffers and numbers do; never proves safety"
     }
 
+    fn proves(&self) -> bool {
+        false
+    }
+
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut hunt = Hunt { task, run, precision: 0, within: None, statistics: Statistics::default() };
         let verdict = match hunt.go_on() {

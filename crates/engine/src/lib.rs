@@ -104,6 +104,11 @@ pub trait Engine: Sync {
     /// One line for lists and help.
     fn about(&self) -> &'static str;
 
+    /// Whether it can find that a program is safe; otherwise it is no help where that is likely.
+    fn proves(&self) -> bool {
+        true
+    }
+
     /// The answer to a task.
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
 }
