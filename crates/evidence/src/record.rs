@@ -23,8 +23,8 @@ pub(crate) enum Record {
     /// Runs of at most so many contexts.
     Contexts(u8),
     /// The next shared control there: how many contexts have begun, the active thread and the thread inside an
-    /// atomic section.
-    Running { context: u8, active: Option<usize>, holder: Option<usize> },
+    /// atomic section, and how many turns are owed.
+    Running { context: u8, active: Option<usize>, holder: Option<usize>, owed: u8 },
     /// The next control of a thread there: its location, the turn before which no further store leaves, and the
     /// variables of stores on their way with the turns in which they leave; `null` is never.
     Planned { thread: usize, location: usize, after: Option<u8>, leaving: Vec<(usize, Option<u8>)> },
@@ -268,8 +268,8 @@ mod tests {
             Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Flatten { buffer: 2 },
             Record::Contexts(3),
-            Record::Running { context: 0, active: None, holder: None },
-            Record::Running { context: 2, active: Some(1), holder: Some(0) },
+            Record::Running { context: 0, active: None, holder: None, owed: 0 },
+            Record::Running { context: 2, active: Some(1), holder: Some(0), owed: 3 },
             Record::Planned { thread: 1, location: 7, after: Some(0), leaving: vec![] },
             Record::Planned { thread: 0, location: 0, after: None, leaving: vec![(0, Some(2)), (3, None)] },
             Record::Global { holder: None },

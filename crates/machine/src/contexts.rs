@@ -10,8 +10,8 @@
 //!
 //! Stores that share a queue leave in order: the guess is no earlier than that of any store before it, under
 //! PSO of the same variable or before a store fence. Whatever waits for an empty buffer happens when nothing
-//! is left for later turns. Turns that are too late to come within k contexts are *never*; the source has no
-//! such guess, and without it its Lemma 2 is wrong: store buffering needs two contexts, in which the first
+//! is left for later turns. Threads *owe* the turns that they guessed, and no guess and no turn of another thread may leave
+//! fewer contexts than are owed: whoever would not keep its word guesses never. The source has no such guess, and without it its Lemma 2 is wrong: store buffering needs two contexts, in which the first
 //! thread's store does not leave.
 //!
 //! Locations, registers and memory are exactly those of runs of the memory model with at most k
@@ -46,6 +46,8 @@ pub struct Running {
     pub active: Option<ThreadId>,
     /// Who is inside an atomic section.
     pub holder: Option<ThreadId>,
+    /// How many turns all threads together still need, so that their stores leave as guessed.
+    pub owed: u8,
 }
 
 impl<'p> Contexts<'p> {
@@ -113,12 +115,19 @@ impl<'p> Contexts<'p> {
         if edge.op == Op::Fence(Fence::Store) && self.model.reorders_stores() {
             deferred.order_stores();
         }
+        let before = deferred.owes();
         if let (Some((variable, turn)), Some(value)) = (leaves, outcome.buffered) {
             deferred.store(variable, turn, value);
         }
         let event = Event::Step { thread, edge: id };
-        let running = Running { holder, ..running };
+        let running = self.owing(Running { holder, ..running }, before, deferred.owes())?;
         Some(deferred.finish(event, outcome.guard, outcome.set, running, edge.to))
+    }
+
+    /// What is shared when a thread owes another number of turns than before, if there are so many contexts left.
+    fn owing(&self, running: Running, before: u8, after: u8) -> Option<Running> {
+        let owed = running.owed.saturating_sub(before).saturating_add(after);
+        (owed <= self.most - running.context).then_some(Running { owed, ..running })
     }
 }
 
@@ -131,7 +140,7 @@ impl Machine for Contexts<'_> {
     }
 
     fn initial(&self) -> (Running, Vec<Planned>) {
-        let running = Running { context: 0, active: None, holder: None };
+        let running = Running { context: 0, active: None, holder: None, owed: 0 };
         (running, self.program.threads.iter().map(|thread| Planned::at(thread.entry())).collect())
     }
 
@@ -181,7 +190,12 @@ impl Machine for Contexts<'_> {
                 return Moves::All;
             }
             running = Running { context: global.context + 1, active: Some(thread), ..running };
+            let before = deferred.owes();
             let leaving = deferred.begin_turn(self.latest(running.context));
+            match self.owing(running, before, deferred.owes()) {
+                Some(kept) => running = kept,
+                None => return Moves::All,
+            }
             if let Some((variable, _)) = leaving.first() {
                 // A held lock stops the drains of others.
                 if running.holder.is_none_or(|holder| holder == thread) {

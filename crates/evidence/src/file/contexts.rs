@@ -49,17 +49,18 @@ fn thread_id(program: &Program, at: usize) -> Option<ThreadId> {
 
 impl SharedLine for Running {
     fn line(&self) -> Record {
-        let Running { context, active, holder } = *self;
-        Record::Running { context, active: active.map(ThreadId::index), holder: holder.map(ThreadId::index) }
+        let Running { context, active, holder, owed } = *self;
+        let (active, holder) = (active.map(ThreadId::index), holder.map(ThreadId::index));
+        Record::Running { context, active, holder, owed }
     }
 
     fn of(program: &Program, record: &Record) -> Option<Running> {
-        let Record::Running { context, active, holder } = record else { return None };
+        let Record::Running { context, active, holder, owed } = record else { return None };
         let thread = |at: &Option<usize>| match at {
             Some(at) => thread_id(program, *at).map(Some),
             None => Some(None),
         };
-        Some(Running { context: *context, active: thread(active)?, holder: thread(holder)? })
+        Some(Running { context: *context, active: thread(active)?, holder: thread(holder)?, owed: *owed })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The lines of bounded contexts, in text: `running CONTEXT ACTIVE HOLDER`, and `planned THREAD LOCATION AFTER` with
+//! The lines of bounded contexts, in text: `running CONTEXT ACTIVE HOLDER OWED`, and `planned THREAD LOCATION AFTER` with
 //! a word `VARIABLE:TURN` for stores on their way. `-` is nobody, and never.
 
 use super::{Record, bad, number, option, optional, word};
@@ -8,8 +8,8 @@ pub(super) fn words(record: &Record) -> String {
     let turn = |turn: &Option<u8>| option(&turn.map(usize::from));
     match record {
         Record::Contexts(contexts) => format!("contexts {contexts}"),
-        Record::Running { context, active, holder } => {
-            format!("running {context} {} {}", option(active), option(holder))
+        Record::Running { context, active, holder, owed } => {
+            format!("running {context} {} {} {owed}", option(active), option(holder))
         }
         Record::Planned { thread, location, after, leaving } => {
             let leaving = leaving.iter().map(|(variable, t)| format!(" {variable}:{}", turn(t)));
@@ -27,6 +27,7 @@ pub(super) fn read<'a>(kind: &str, words: &mut impl Iterator<Item = &'a str>) ->
             context: number(words)?,
             active: optional(word(words)?)?,
             holder: optional(word(words)?)?,
+            owed: number(words)?,
         }),
         _ => Ok(Record::Planned {
             thread: number(words)?,

@@ -92,6 +92,11 @@ impl Deferred {
         }
     }
 
+    /// How many turns the thread still needs, so that its stores leave as guessed.
+    pub(super) fn owes(&self) -> u8 {
+        self.stores.iter().map(|(_, turn, _)| *turn).filter(|turn| *turn != NEVER).max().unwrap_or(0)
+    }
+
     /// Where a load finds a variable that is on its way.
     pub(super) fn newest(&self, variable: VarId) -> Option<Slot> {
         let newest = self.stores.iter().rev().find(|(v, ..)| *v == variable);
