@@ -8,9 +8,11 @@ mod bench;
 mod c;
 mod check;
 mod ci;
+mod counting;
 mod exploring;
 mod extrapolating;
 mod fence;
+mod generate;
 mod html;
 mod input;
 mod list;
@@ -28,9 +30,11 @@ pub use bench::BenchArgs;
 pub use c::CInput;
 pub use check::CheckArgs;
 pub use ci::CiArgs;
+pub use counting::Counting;
 pub use exploring::{Exploring, LimitArgs, Resources, bytes};
 pub use extrapolating::Extrapolating;
 pub use fence::{FenceArgs, FenceGoal, FencePoints};
+pub use generate::{GenerateArgs, GeneratedAs, Generating};
 pub use input::InputArgs;
 pub use list::{ListArgs, Registry};
 pub use report::ReportFormat;
@@ -108,6 +112,10 @@ pub enum Command {
     /// List memory models, engines, input formats and report formats
     #[command(after_help = list::HELP)]
     List(ListArgs),
+
+    /// Make programs with known answers, or random ones
+    #[command(after_help = generate::HELP)]
+    Generate(GenerateArgs),
 
     /// Measure published tables, ours beside theirs
     #[command(after_help = "\

@@ -134,6 +134,7 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, CommandError> {
         Command::Run(args) => commands::walk(args, console),
         Command::Lsp(_) => commands::lsp(),
         Command::List(args) => commands::list(args, console),
+        Command::Generate(args) => commands::generate(args, console),
         Command::Bench(args) => commands::bench(args, console),
         Command::Ci(args) => commands::ci(args, console),
         Command::Schema => commands::schema(console),

@@ -54,6 +54,8 @@ impl Subject {
     fn is_true(&self, claim: &Claim) -> bool {
         match claim {
             Claim::Safe(model, _) => self.safe_under.contains(&model.name()),
+            // A violation takes both threads.
+            Claim::Within(model, contexts, _) => self.safe_under.contains(&model.name()) || *contexts < 2,
             Claim::Unsafe(model, ..) => !self.safe_under.contains(&model.name()),
             Claim::Robust(model, _) => self.robust_against.contains(&model.name()),
             Claim::NotRobust(model, _) => !self.robust_against.contains(&model.name()),

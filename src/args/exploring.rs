@@ -1,7 +1,7 @@
 //! How to look for an answer, and how far to go.
 
 use super::values::{engines, positive, seconds};
-use super::{Abstracting, Extrapolating};
+use super::{Abstracting, Counting, Extrapolating};
 use crate::limits::Budget;
 use clap::{Args, ValueEnum};
 use engine::{ENGINES, Engine, Order, Run};
@@ -28,6 +28,9 @@ pub struct Exploring {
 
     #[command(flatten)]
     pub extrapolating: Extrapolating,
+
+    #[command(flatten)]
+    pub counting: Counting,
 }
 
 impl Exploring {
@@ -45,6 +48,7 @@ impl Exploring {
             abstraction: self.abstracting.abstraction(),
             extrapolation: self.extrapolating.extrapolate.into(),
             buffers: self.abstracting.buffer_abstraction,
+            contexts: self.counting.bound(),
             threads: monitor.threads(),
         }
     }

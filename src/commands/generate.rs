@@ -1,35 +1,85 @@
-//! `completions` and `man`: made from the definitions of the command line.
+//! `generate`: programs made to order, with the answers they should have.
 
-use crate::args::Cli;
+use super::show::written;
+use crate::args::{GenerateArgs, GeneratedAs, Generating};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
-use clap::CommandFactory;
-use clap_complete::Shell;
-use std::io::{self, Write};
-use std::path::Path;
+use crate::report::{Failed, REPORTS, Said};
+use frontend::FRONTENDS;
+use generate::Generated;
+use program::Program;
+use serde_json::json;
 
-/// Prints a completion script.
-pub fn completions(shell: Shell, _: &Console) -> Result<Exit, CommandError> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "fencewright", &mut script);
-    io::stdout().write_all(&script)?;
-    Ok(Exit::Holds)
-}
-
-/// Prints the man page, or writes one page per command into a folder.
-pub fn man(folder: Option<&Path>, _: &Console) -> Result<Exit, CommandError> {
-    match folder {
-        None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-            io::stdout().write_all(&page)?;
+/// Runs the command.
+pub fn generate(args: &GenerateArgs, console: &Console) -> Result<Exit, CommandError> {
+    let (made, program) = made(args)?;
+    let in_our_language = args.form == FRONTENDS[0].name;
+    let text = match (in_our_language, args.format) {
+        (true, GeneratedAs::Text) => Ok(made.with_remarks()),
+        (true, GeneratedAs::Json) => Ok(made.text.clone()),
+        (false, _) => written(&program, &args.form)?,
+    };
+    match text {
+        Ok(text) => {
+            console.print_text(&printed(args, &made, &text))?;
+            Ok(Exit::Holds)
         }
-        Some(folder) => {
-            let fails =
-                |error| CommandError::Message(format!("cannot write to {}: {error}", folder.display()));
-            std::fs::create_dir_all(folder).map_err(fails)?;
-            clap_mangen::generate_to(Cli::command(), folder).map_err(fails)?;
+        Err(diagnostics) => {
+            let failed = Failed {
+                diagnostics: &diagnostics,
+                source: Some(&program.source),
+                ..Failed::new("generate", &made.name, None, "the other language cannot say this".to_string())
+            };
+            console.print(&(REPORTS[0].print)(&Said::Failure(&failed), console.look()))?;
+            Ok(Exit::Error)
         }
     }
-    Ok(Exit::Holds)
+}
+
+/// What was asked for, as text and as a program.
+fn made(args: &GenerateArgs) -> Result<(Generated, Program), CommandError> {
+    let Some(family) = args.what.family() else {
+        let Generating::Random { seed } = args.what else { return Err(unreadable("nothing")) };
+        let program = generate::random::generate(seed);
+        let about = vec![format!("Random program: {}.", program.name)];
+        let (name, text) = (format!("random{seed}"), program::print(&program));
+        return Ok((Generated { name, about, expected: Vec::new(), text }, program));
+    };
+    let made = family.generate().map_err(CommandError::Message)?;
+    let name = format!("{}.{}", made.name, FRONTENDS[0].name);
+    let program = crate::read(&name, &made.text).map_err(|wrong| {
+        let first = wrong.first().map(|diagnostic| diagnostic.message.clone());
+        unreadable(&first.unwrap_or_default())
+    })?;
+    Ok((made, program))
+}
+
+/// Values of constants may make a text that means nothing.
+fn unreadable(why: &str) -> CommandError {
+    CommandError::Message(format!("there is no such program: {why}"))
+}
+
+fn printed(args: &GenerateArgs, made: &Generated, text: &str) -> String {
+    match args.format {
+        GeneratedAs::Text => text.to_string(),
+        GeneratedAs::Json => {
+            let expected = made.expected.iter().map(|expected| {
+                json!({
+                    "model": expected.model,
+                    "verdict": expected.verdict(),
+                    "contexts": expected.contexts,
+                })
+            });
+            let object = json!({
+                "schema": "fencewright/1",
+                "command": "generate",
+                "name": made.name,
+                "form": args.form,
+                "about": made.about.join(" "),
+                "expected": expected.collect::<Vec<_>>(),
+                "text": text,
+            });
+            format!("{object}\n")
+        }
+    }
 }

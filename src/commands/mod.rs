@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod ci;
+mod completions;
 mod fence;
 mod generate;
 mod interactive;
@@ -18,8 +19,9 @@ pub use bench::{BENCHES, bench};
 pub use check::check;
 pub use ci::ci;
 pub use ci::expectations;
+pub use completions::{completions, man};
 pub use fence::{fence, with_fences};
-pub use generate::{completions, man};
+pub use generate::generate;
 pub use interactive::interactive;
 pub use list::list;
 pub use lsp::conversation;

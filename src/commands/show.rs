@@ -6,7 +6,7 @@ use crate::exit::{CommandError, Exit};
 use crate::input::Loaded;
 use crate::report::{Failed, REPORTS, Said, automata};
 use crate::session::{Session, Told};
-use frontend::FRONTENDS;
+use frontend::{Diagnostic, FRONTENDS};
 use machine::Flattened;
 use program::Program;
 
@@ -21,16 +21,12 @@ pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
         true => flattened(args, &loaded)?,
         false => (loaded.program.clone(), String::new()),
     };
-    let writing = FRONTENDS.iter().find(|frontend| frontend.name == args.form);
-    let text = match (args.form.as_str(), writing.and_then(|frontend| frontend.write.as_ref())) {
-        (DOT, _) => Ok(program::dot(&program)),
-        (JSON, _) => Ok(format!("{}\n", automata(&program))),
-        (name, Some(writing)) => {
-            // Remarks are written in our own language only.
-            let heading = if name == FRONTENDS[0].name { heading } else { String::new() };
-            (writing.write)(&program).map(|text| heading + &text)
-        }
-        (name, None) => return Err(CommandError::Message(format!("programs cannot be written as {name}"))),
+    let text = match args.form.as_str() {
+        DOT => Ok(program::dot(&program)),
+        JSON => Ok(format!("{}\n", automata(&program))),
+        // Remarks are written in our own language only.
+        name if name == FRONTENDS[0].name => written(&program, name)?.map(|text| heading + &text),
+        name => written(&program, name)?,
     };
     match text {
         Ok(text) => {
@@ -49,6 +45,17 @@ pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
         }
     }
 }
+
+/// A program in another language, or what that cannot say.
+pub(super) fn written(program: &Program, language: &str) -> Result<Written, CommandError> {
+    let writing = FRONTENDS.iter().find(|frontend| frontend.name == language);
+    match writing.and_then(|frontend| frontend.write.as_ref()) {
+        Some(writing) => Ok((writing.write)(program)),
+        None => Err(CommandError::Message(format!("programs cannot be written as {language}"))),
+    }
+}
+
+type Written = Result<String, Vec<Diagnostic>>;
 
 /// The program with its store buffers in registers, and what to say above it.
 fn flattened(args: &ShowArgs, loaded: &Loaded) -> Result<(Program, String), CommandError> {

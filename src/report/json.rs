@@ -48,6 +48,9 @@ struct JsonAnswer<'a> {
     prevented_by: Option<Vec<Value>>,
     evidence: Option<String>,
     diagnostics: Vec<Value>,
+    /// Within what nothing is violated, where that is all that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<Value>,
     /// What a proof takes for granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     assumptions: Vec<Value>,
@@ -83,7 +86,7 @@ impl Stats {
             k: statistics.k,
             predicates: statistics.predicates,
             refinements: statistics.refinements.map(|refinements| refinements.total()),
-            contexts: None,
+            contexts: statistics.contexts,
             method: statistics.method,
             solver_calls: statistics.questions,
             refined: statistics.refinements.map(|refinements| {
@@ -147,6 +150,10 @@ fn answer<'a>(answer: &Answered<'a>) -> JsonAnswer<'a> {
         Verdict::Safe(_) => out.verdict = "safe",
         // Against SC there is nothing to prove.
         Verdict::Robust(_) => (out.verdict, out.checked) = ("robust", !answer.task.model.is_sc()),
+        // What was checked is the bound.
+        Verdict::Within(found, _) => {
+            (out.verdict, out.bound) = ("unknown", Some(json!({"contexts": found.contexts()})));
+        }
         Verdict::Unknown(_) => (out.verdict, out.checked) = ("unknown", false),
         Verdict::NotRobust(_) => robust::not_robust(&mut out, program, &found.checked),
         Verdict::Unsafe(_) => {
@@ -221,6 +228,10 @@ fn claim(claimed: &Claimed<'_>) -> Value {
     });
     let (model, added) = match claimed.claim {
         Claim::Safe(model, states) => (model.name(), json!({"verdict": "safe", "states": states})),
+        Claim::Within(model, contexts, states) => {
+            let bound = json!({"contexts": contexts});
+            (model.name(), json!({"verdict": "unknown", "bound": bound, "states": states}))
+        }
         Claim::Unsafe(model, checked) => (model.name(), unsafe_claim(program, checked.violated())),
         Claim::Robust(model, states) => (model.name(), json!({"verdict": "robust", "states": states})),
         Claim::NotRobust(model, checked) => (model.name(), robust::claim(program, checked)),

@@ -58,6 +58,7 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         Said::Claim(claimed) => {
             let model = match claimed.claim {
                 Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => model.name(),
+                Claim::Within(model, ..) => model.name(),
                 Claim::Robust(..) | Claim::NotRobust(..) => "robust",
             };
             // Evidence that holds passes, whatever it proves.

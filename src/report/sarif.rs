@@ -116,7 +116,7 @@ fn failure(failed: &Failed<'_>) -> Vec<Note> {
 fn claim(claimed: &Claimed<'_>) -> Vec<Note> {
     let subject = |model: &Model| SarifSubject::new(claimed.file, claimed.program, *model);
     let note = match claimed.claim {
-        Claim::Safe(..) | Claim::Robust(..) => None,
+        Claim::Safe(..) | Claim::Robust(..) | Claim::Within(..) => None,
         Claim::NotRobust(model, checked) => Some(subject(model).not_robust(checked)),
         Claim::Outcomes(model, found) if found.holds() == Some(false) => subject(model).does_not_hold(found),
         Claim::Outcomes(..) => None,

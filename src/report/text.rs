@@ -13,7 +13,10 @@ use super::{
 use crate::numbers::{counted, grouped};
 use anstyle::{AnsiColor, Style};
 use engine::Explanation;
-use evidence::{Certificate, CheckedOutcomes, Claim, Form, Goal, Statistics, Task, Verdict, Violated};
+use evidence::{
+    Certificate, CheckedOutcomes, Claim, Form, Goal, Reason, Statistics, Task, Verdict, Violated,
+    WithinContexts,
+};
 use machine::{Model, Violation};
 use program::Program;
 use std::collections::BTreeSet;
@@ -65,6 +68,7 @@ fn answer(answer: &Answered<'_>, look: &Look) -> String {
         }
         (Verdict::Robust(_), _) => robust::robust(answer),
         (Verdict::NotRobust(_), _) => robust::not_robust(answer, look),
+        (Verdict::Within(found, _), _) => within(answer, found, look),
         (Verdict::Unknown(_) | Verdict::FinalStates(_), _) => unknown(answer, look),
     };
     files(&mut out, answer.evidence, look);
@@ -108,6 +112,14 @@ fn claim(claimed: &Claimed<'_>, look: &Look) -> String {
             claimed.file,
             upper(*model),
             assuming(program),
+            counted(*states, "state"),
+        ),
+        Claim::Within(model, contexts, states) => format!(
+            "{}: the evidence holds: {UNKNOWN}no violation within {}{UNKNOWN:#} under {}\nchecked: {}, none \
+             violates anything and every successor within that bound is among them\n",
+            claimed.file,
+            counted(*contexts, "context"),
+            upper(*model),
             counted(*states, "state"),
         ),
         Claim::Robust(model, states) => format!(
@@ -320,6 +332,26 @@ pub(super) fn violation(program: &Program, violated: Violated<'_>) -> String {
         Some(line) => format!("{text} ({thread}, line {line})"),
         None => format!("{text} ({thread})"),
     }
+}
+
+/// No violation within a number of contexts; what is beyond is not known.
+fn within(answer: &Answered<'_>, found: &WithinContexts, look: &Look) -> String {
+    let (program, model) = (answer.task.program, upper(answer.task.model));
+    let contexts = counted(found.contexts(), "context");
+    let mut out = format!(
+        "{}: {UNKNOWN}unknown{UNKNOWN:#} under {model}, but no violation within {contexts}{}, {}; \
+         certificate checked (engine: {})\n",
+        answer.file,
+        assuming(program),
+        found.how(),
+        answer.found.engine,
+    );
+    let beyond = |reason: &&Reason| !matches!(reason, Reason::ContextsBeyond(_));
+    let beyond: Vec<Reason> = answer.found.checked.reasons().iter().filter(beyond).copied().collect();
+    if !look.quiet && !beyond.is_empty() {
+        let _ = write!(out, "beyond that bound: {}", unknown_reasons(&reason_texts(program, &beyond)));
+    }
+    out
 }
 
 fn unknown(answer: &Answered<'_>, look: &Look) -> String {

@@ -60,6 +60,10 @@ fn ask(engine: &dyn Engine, task: &Task<'_>, form: Form) -> Result<&'static str,
     let found = answer.word();
     match &answer {
         Verdict::Unknown(reasons) => reasons::check(task.program, reasons)?,
+        Verdict::Within(_, reasons) => {
+            reasons::check(task.program, reasons)?;
+            proofs::check_bound(task, &answer, form)?;
+        }
         decided => proofs::check_files(task, decided, form)?,
     }
     proofs::check_in_memory(task, answer)?;

@@ -12,6 +12,7 @@ mod corpus;
 mod every_engine;
 mod extrapolate;
 mod fences;
+mod generated;
 mod lazy;
 mod portfolio;
 mod predecessors;

@@ -54,7 +54,7 @@ fn check(engine: &dyn Engine, text: &str, model: &str) -> usize {
     let program = parse(text);
     let task = Task::safe(&program, model_named(model).expect("a model"));
     let answer = engine.verify(&task, &Run { monitor: &MostStates(3_000), ..Run::default() });
-    let Verdict::Unknown(reasons) = answer.verdict else { return 0 };
+    let (Verdict::Unknown(reasons) | Verdict::Within(_, reasons)) = answer.verdict else { return 0 };
     let mut named = 0;
     for reason in reasons {
         let said = reason.text(&program);

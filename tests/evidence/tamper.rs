@@ -7,6 +7,7 @@
 //! and with a tiny one.
 
 mod basis;
+mod contexts;
 mod cubes;
 mod facts;
 mod final_states;

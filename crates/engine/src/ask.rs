@@ -2,11 +2,11 @@
 //!
 //! Whoever is asked, the evidence is checked before anybody sees it, and a violation is made
 //! simple ([`decide`]). A violation under a weaker model is then explained ([`Finding::explain`]): the
-//! same engine is asked about SC, so that one knows whether fences could help at all; what SC would
+//! same engine, or the portfolio if that one never proves anything, is asked about SC, so that one knows whether fences could help at all; what SC would
 //! forbid of the run is its cause, and a fence that prevents the run is tried out on it. [`ask`]
 //! does all of this. Evidence that does not pass is a bug of ours and never an answer.
 
-use crate::{Answer, Engine, FencePoint, FinalStates, Robust, Run, prevented_by};
+use crate::{Answer, Engine, FencePoint, FinalStates, Portfolio, Robust, Run, prevented_by};
 use evidence::{
     Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task, VacuousClaim,
     Verdict, check, happens_under_sc, simplify, vacuous,
@@ -148,6 +148,7 @@ impl Finding {
             return Ok(Some(true));
         }
         let aside = Aside { monitor: run.monitor, done: AtomicUsize::new(0) };
+        let engine = if engine.proves() { engine } else { &Portfolio };
         let finding = decide(&sc, engine, &Run { monitor: &aside, ..*run })?;
         Ok(finding.checked.holds().map(|safe| !safe))
     }

@@ -9,6 +9,7 @@ mod ask;
 mod buffers;
 mod cegar;
 mod complete;
+mod contexts;
 mod explicit;
 mod extrapolate;
 mod fences;
@@ -27,6 +28,7 @@ pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
 pub use buffers::{BufferAbstraction, Buffers};
 pub use cegar::{Abstraction, Cegar, hinted};
 pub use complete::Complete;
+pub use contexts::{BoundedContexts, ContextBound, ContextData};
 pub use explicit::Explicit;
 pub use extrapolate::{Extrapolate, Extrapolated, Extrapolation, Lifted, Lifting, Phase, extrapolate};
 pub use fences::{
@@ -62,6 +64,8 @@ pub struct Run<'a> {
     pub extrapolation: Extrapolation,
     /// What `buffers` knows of store buffers.
     pub buffers: BufferAbstraction,
+    /// How far `context` goes, and what it knows of values.
+    pub contexts: ContextBound,
     /// How many threads may work at once. Answers do not depend on it.
     pub threads: usize,
 }
@@ -75,6 +79,7 @@ impl Default for Run<'_> {
             abstraction: Abstraction::default(),
             extrapolation: Extrapolation::default(),
             buffers: BufferAbstraction::default(),
+            contexts: ContextBound::default(),
             threads: 1,
         }
     }
@@ -99,13 +104,18 @@ pub trait Engine: Sync {
     /// One line for lists and help.
     fn about(&self) -> &'static str;
 
+    /// Whether it can find that a program is safe; otherwise it is no help where that is likely.
+    fn proves(&self) -> bool {
+        true
+    }
+
     /// The answer to a task.
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
 }
 
 /// All engines that decide safety; the first is the default.
 pub const ENGINES: &[&dyn Engine] =
-    &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Extrapolate, &Lazy, &Buffers, &Complete];
+    &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Extrapolate, &Lazy, &Buffers, &Complete, &BoundedContexts];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

@@ -7,7 +7,7 @@
 
 use crate::fences::candidates::components;
 use crate::ranges::growing;
-use crate::{Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, Lazy};
+use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, Lazy};
 use evidence::Task;
 use machine::{GapStepper, TSO};
 use program::{Edge, Loc, Program, Span};
@@ -27,6 +27,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &GapProofs, fits: order_and_gaps },
     Candidate { engine: &Complete, fits: backwards },
     Candidate { engine: &Extrapolate, fits: from_sc },
+    Candidate { engine: &BoundedContexts, fits: few_contexts },
 ];
 
 /// What a plan is made from.
@@ -159,6 +160,21 @@ fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
             Ok((3, "what goes wrong under SC goes wrong here too, and proofs may carry over".to_string()))
         }
         None => Err("no number can be seen to grow".to_string()),
+    }
+}
+
+fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    let place = |span| place(facts.task.program, span);
+    let hunts = "a violation with few context switches is found all the same";
+    match (facts.growing, facts.piling_up) {
+        _ if facts.task.program.threads.len() < 2 => Err("there is only one thread".to_string()),
+        (Some(span), _) => Ok((3, format!("numbers may grow without end, by {}; {hunts}", place(span)))),
+        (None, Some(span)) => {
+            Ok((3, format!("store buffers may grow without end, by {}; {hunts}", place(span))))
+        }
+        (None, None) => {
+            Err("neither numbers nor store buffers can be seen to grow, so exploring ends".to_string())
+        }
     }
 }
 

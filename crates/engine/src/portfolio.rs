@@ -86,12 +86,26 @@ fn result(table: Table) -> Answer {
         return ended.swap_remove(at).1;
     }
     let reasons = ended.iter().flat_map(|(_, answer)| reasons_of(answer).to_vec()).collect();
-    let verdict = Verdict::Unknown(limits_first(reasons));
+    let reasons = limits_first(reasons);
+    let is_bounded = |(_, answer): &(usize, Answer)| matches!(answer.verdict, Verdict::Within(..));
+    if let Some(at) = ended.iter().position(is_bounded) {
+        return still_bounded(ended.swap_remove(at).1, reasons);
+    }
+    let verdict = Verdict::Unknown(reasons);
     let furthest = ended.into_iter().map(|(_, answer)| answer).max_by_key(|answer| answer.statistics.states);
     match furthest {
         Some(answer) => Answer { verdict, ..answer },
         None => Answer { verdict, statistics: Statistics::default(), engine: Portfolio.name() },
     }
+}
+
+/// A bound within which nothing is violated, and what everybody could not do beyond it.
+fn still_bounded(answer: Answer, reasons: Vec<Reason>) -> Answer {
+    let verdict = match answer.verdict {
+        Verdict::Within(within, _) => Verdict::Within(within, reasons),
+        other => other,
+    };
+    Answer { verdict, ..answer }
 }
 
 /// Every reason once, limits first. Those who were called off because somebody else met a limit
@@ -325,12 +339,12 @@ impl Monitor for Lane<'_, '_, '_> {
 
 fn reasons_of(answer: &Answer) -> &[Reason] {
     match &answer.verdict {
-        Verdict::Unknown(reasons) => reasons,
+        Verdict::Within(_, reasons) | Verdict::Unknown(reasons) => reasons,
         _ => &[],
     }
 }
 
 /// Whether the question is still open.
 fn is_open(answer: &Answer) -> bool {
-    matches!(answer.verdict, Verdict::Unknown(_))
+    matches!(answer.verdict, Verdict::Within(..) | Verdict::Unknown(_))
 }

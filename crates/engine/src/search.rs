@@ -377,10 +377,21 @@ pub fn path<T: TransitionSystem>(
     states: &StateSet,
     goal: StateRef,
 ) -> (T::State, Vec<T::Label>) {
+    let mut labels = Vec::new();
+    let first = retrace(system, states, goal, |_, label, _| labels.push(label));
+    (first, labels)
+}
+
+/// The first state of the path to a state. Calls `visit` with the label and the state after every step.
+pub(crate) fn retrace<T: TransitionSystem>(
+    system: &mut T,
+    states: &StateSet,
+    goal: StateRef,
+    mut visit: impl FnMut(&T, T::Label, &T::State),
+) -> T::State {
     let mut chain: Vec<StateRef> = std::iter::successors(Some(goal), |at| states.link(*at)).collect();
     chain.reverse();
     let (mut state, mut next) = (T::State::default(), T::State::default());
-    let mut labels = Vec::new();
     let mut packed = Vec::new();
     for pair in chain.windows(2) {
         system.unpack(states.get(pair[0]), &mut state);
@@ -394,8 +405,11 @@ pub fn path<T: TransitionSystem>(
                 found = Some(label);
             }
         });
-        labels.extend(found);
+        if let Some(label) = found {
+            system.unpack(wanted, &mut state);
+            visit(system, label, &state);
+        }
     }
     system.unpack(states.get(chain[0]), &mut state);
-    (state, labels)
+    state
 }

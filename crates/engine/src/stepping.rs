@@ -1,10 +1,9 @@
 //! A machine, and what a domain knows of its slots, as something to walk.
 
 use crate::search::{TransitionSystem, path};
-use evidence::{ClosedSet, Controls};
+use evidence::{ClosedSetOf, Controls};
 use machine::{
     DataDomain, Doubt, Event, InitialStates, Machine, State, StateRef, StateSet, Trace, TraceStep, Violation,
-    WithBuffers,
 };
 use program::{Int, Program, VarId};
 use std::cell::RefCell;
@@ -22,7 +21,7 @@ pub(crate) struct Stepping<D> {
     initial: Option<InitialStates>,
 }
 
-impl<'m, D: DataDomain<'m, Machine: WithBuffers>> Stepping<D> {
+impl<'m, D: DataDomain<'m>> Stepping<D> {
     /// Looking for violations.
     pub(crate) fn hunting(domain: D) -> Stepping<D> {
         Stepping { domain, doubts: RefCell::default(), violations: true, start: None, initial: None }
@@ -38,8 +37,8 @@ impl<'m, D: DataDomain<'m, Machine: WithBuffers>> Stepping<D> {
     }
 
     /// The states found as a certificate, with the dictionary of their control.
-    pub(crate) fn closed_set(&self, states: StateSet) -> ClosedSet {
-        ClosedSet { controls: Controls::of(self.domain.stepper()), states }
+    pub(crate) fn closed_set(&self, states: StateSet) -> ClosedSetOf<D::Machine> {
+        ClosedSetOf::<D::Machine> { controls: Controls::of(self.domain.stepper()), states }
     }
 
     /// The run to a state that violates something.
@@ -52,7 +51,7 @@ impl<'m, D: DataDomain<'m, Machine: WithBuffers>> Stepping<D> {
     }
 }
 
-impl<'m, D: DataDomain<'m, Machine: WithBuffers>> TransitionSystem for Stepping<D> {
+impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
     type State = State;
     type Label = (Event, Option<i64>);
     type Goal = Violation;

@@ -14,7 +14,7 @@ pub use via::{Pass, Via};
 
 pub(crate) use basis::{BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
-pub(crate) use listed::{CLOSED_SET, GAP_SET};
+pub(crate) use listed::{CLOSED_SET, GAP_SET, read_gaps, write_gaps};
 pub(crate) use pools::POOL_SET;
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
@@ -23,7 +23,7 @@ use crate::known::KnownFacts;
 use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, Statistics, Stop, Task};
 use logic::Atom;
-use machine::{Element, Gaps, Local, Recall, State, StateSet, Stepper, WithBuffers};
+use machine::{Element, Gaps, Local, Machine, Recall, State, StateSet, Stepper};
 use program::ThreadId;
 use std::io::{self, Write};
 
@@ -161,30 +161,36 @@ pub struct PoolProof {
     pub set: ClosedSet,
 }
 
-/// A dictionary: what the numbers of controls mean.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Controls {
-    /// The shared ones: who is inside an atomic section.
-    pub globals: Vec<Option<ThreadId>>,
+/// A dictionary: what the numbers of a machine's controls mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Controls<G = Option<ThreadId>, L = Local> {
+    /// The shared ones; with store buffers, who is inside an atomic section.
+    pub globals: Vec<G>,
     /// Those of each thread.
-    pub locals: Vec<Vec<Local>>,
+    pub locals: Vec<Vec<L>>,
 }
 
-impl Controls {
+/// Those of a machine.
+pub type ControlsOf<M> = Controls<<M as Machine>::Global, <M as Machine>::Local>;
+
+impl<G: Clone, L: Clone> Controls<G, L> {
     /// As a stepper has numbered them.
-    pub fn of<M: WithBuffers>(stepper: &Stepper<'_, M>) -> Controls {
+    pub fn of<M: Machine<Global = G, Local = L>>(stepper: &Stepper<'_, M>) -> Controls<G, L> {
         let threads = stepper.machine().program().thread_ids();
         let locals = threads.map(|thread| stepper.locals(thread).cloned().collect()).collect();
-        Controls { globals: stepper.globals().copied().collect(), locals }
+        Controls { globals: stepper.globals().cloned().collect(), locals }
     }
 
     /// Makes a stepper number them so, if they exist and none is named twice.
-    pub(crate) fn number<M: WithBuffers>(&self, stepper: &mut Stepper<'_, M>) -> Result<(), Rejected> {
+    pub(crate) fn number<M>(&self, stepper: &mut Stepper<'_, M>) -> Result<(), Rejected>
+    where
+        M: Machine<Global = G, Local = L>,
+    {
         let machine = stepper.machine();
         let program = machine.program();
         let mut exist = self.locals.len() == program.threads.len();
         for (at, global) in self.globals.iter().enumerate() {
-            exist = exist && global.is_none_or(|thread| thread.index() < program.threads.len());
+            exist = exist && machine.may_share(global);
             exist = exist && stepper.global_id(global) as usize == at;
         }
         for (thread, locals) in program.thread_ids().zip(&self.locals) {
@@ -204,14 +210,17 @@ impl Controls {
 }
 
 /// A set of packed states with the dictionary of their control.
-pub struct ClosedSet {
+pub struct ClosedSet<G = Option<ThreadId>, L = Local> {
     /// What the numbers of controls mean.
-    pub controls: Controls,
+    pub controls: Controls<G, L>,
     /// The states.
     pub states: StateSet,
 }
 
-impl std::fmt::Debug for ClosedSet {
+/// One of a machine.
+pub type ClosedSetOf<M> = ClosedSet<<M as Machine>::Global, <M as Machine>::Local>;
+
+impl<G, L> std::fmt::Debug for ClosedSet<G, L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ClosedSet({} states)", self.states.len())
     }

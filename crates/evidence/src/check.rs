@@ -13,12 +13,10 @@ use crate::outcomes::check_outcomes;
 use crate::robust::check_robust;
 use crate::witness::check_witness;
 use crate::{
-    CheckedOutcomes, CheckedWitness, ClosedSet, Goal, Monitor, Patience, Progress, Reason, Stop, Task,
-    Verdict, WitnessRejected,
+    CheckedOutcomes, CheckedWitness, ClosedSet, ClosedSetOf, Goal, Monitor, Patience, Progress, Reason, Stop,
+    Task, Verdict, WitnessRejected,
 };
-use machine::{
-    Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, TSO, Trace, Violation, WithBuffers, replay_while,
-};
+use machine::{Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, TSO, Trace, Violation, replay_while};
 use std::fmt;
 
 /// A verdict whose evidence was checked. Only [`check`] makes one, and [`crate::simplify`] one from
@@ -85,7 +83,7 @@ impl Checked {
             (_, Seen::Outcomes(found)) => found.holds(),
             (Verdict::Safe(_) | Verdict::Robust(_), _) => Some(true),
             (Verdict::Unsafe(_) | Verdict::NotRobust(_), _) => Some(false),
-            (Verdict::Unknown(_) | Verdict::FinalStates(_), _) => None,
+            (Verdict::Within(..) | Verdict::Unknown(_) | Verdict::FinalStates(_), _) => None,
         }
     }
 
@@ -93,7 +91,7 @@ impl Checked {
     pub fn reasons(&self) -> &[Reason] {
         match (&self.verdict, &self.seen) {
             (_, Seen::Outcomes(found)) => found.missing(),
-            (Verdict::Unknown(reasons), _) => reasons,
+            (Verdict::Within(_, reasons) | Verdict::Unknown(reasons), _) => reasons,
             _ => &[],
         }
     }
@@ -216,6 +214,8 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
     let seen = match &verdict {
         Verdict::Unknown(_) => Seen::Nothing,
         Verdict::Unsafe(trace) if trace.violation.is_limit(task.program) => return Err(Rejected::NotRead),
+        Verdict::Within(found, _) if found.is_about(task) => Seen::Nothing,
+        Verdict::Within(..) => return Err(Rejected::OtherQuestion),
         Verdict::Unsafe(trace) => Seen::Run(Box::new((replayed(task, trace, monitor)?, None))),
         Verdict::NotRobust(_) if task.model != TSO => return Err(Rejected::NotForModel),
         Verdict::NotRobust(witness) => {
@@ -238,7 +238,7 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
 /// Whether a verdict is about what is asked.
 fn answers(goal: Goal, verdict: &Verdict) -> bool {
     match verdict {
-        Verdict::Safe(_) | Verdict::Unsafe(_) => goal == Goal::Safe,
+        Verdict::Safe(_) | Verdict::Unsafe(_) | Verdict::Within(..) => goal == Goal::Safe,
         Verdict::Robust(_) | Verdict::NotRobust(_) => goal == Goal::Robust,
         Verdict::FinalStates(_) => goal == Goal::FinalStates,
         Verdict::Unknown(_) => true,
@@ -273,10 +273,10 @@ pub(crate) fn check_set(
 }
 
 /// As [`check_set`], as a domain knows the states.
-pub(crate) fn check_closed<'m>(
-    domain: impl DataDomain<'m, Machine: WithBuffers>,
+pub(crate) fn check_closed<'m, D: DataDomain<'m>>(
+    domain: D,
     looking: Looking,
-    set: &ClosedSet,
+    set: &ClosedSetOf<D::Machine>,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
     let mut obligations = Obligations::new(domain, looking, &set.controls)?;

@@ -10,6 +10,7 @@ mod basis;
 mod cause;
 mod certificate;
 mod check;
+mod contexts;
 mod cubes;
 mod file;
 mod happens_before;
@@ -32,9 +33,11 @@ mod witness;
 pub use basis::BasisFlaw;
 pub use cause::{Cause, Missed};
 pub use certificate::{
-    BasisProof, Certificate, ClosedSet, Controls, Cube, CubeProof, Listed, Pass, PoolProof, Stores, Via,
+    BasisProof, Certificate, ClosedSet, ClosedSetOf, Controls, ControlsOf, Cube, CubeProof, Listed, Pass,
+    PoolProof, Stores, Via,
 };
 pub use check::{Checked, Rejected, Violated, check};
+pub use contexts::{ContextProof, WithinContexts};
 pub use cubes::CubeFlaw;
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::{HappensBefore, Link, Linked, Waiting};

@@ -4,8 +4,8 @@
 //! or normal forms of the gap abstraction. A set in memory answers whether it holds a state; one in
 //! a file can only be read from the beginning, again and again.
 
-use crate::{Controls, Rejected};
-use machine::{DataDomain, Doubt, Full, State, StateSet, WithBuffers};
+use crate::{Controls, ControlsOf, Rejected};
+use machine::{DataDomain, Doubt, Full, Machine, State, StateSet};
 
 /// Whether states may violate something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,21 +17,24 @@ pub(crate) enum Looking {
 }
 
 /// The obligations of a closed set.
-pub(crate) struct Obligations<'a, D> {
+pub(crate) struct Obligations<'a, D, G, L> {
     domain: D,
     looking: Looking,
-    controls: &'a Controls,
+    controls: &'a Controls<G, L>,
     state: State,
     next: State,
     packed: Vec<u8>,
 }
 
-impl<'a, 'm, D: DataDomain<'m, Machine: WithBuffers>> Obligations<'a, D> {
+impl<'a, 'm, D, G: Clone, L: Clone> Obligations<'a, D, G, L>
+where
+    D: DataDomain<'m, Machine: Machine<Global = G, Local = L>>,
+{
     pub(crate) fn new(
         mut domain: D,
         looking: Looking,
-        controls: &'a Controls,
-    ) -> Result<Obligations<'a, D>, Rejected> {
+        controls: &'a Controls<G, L>,
+    ) -> Result<Obligations<'a, D, G, L>, Rejected> {
         controls.number(domain.stepper_mut())?;
         let (state, next) = (State::default(), State::default());
         Ok(Obligations { domain, looking, controls, state, next, packed: Vec::new() })
@@ -78,10 +81,10 @@ impl<'a, 'm, D: DataDomain<'m, Machine: WithBuffers>> Obligations<'a, D> {
 
 /// Checks a closed set that can only be read from the beginning, again and again. Successors
 /// are collected up to a budget of bytes, then one pass over the set must find them all.
-pub(crate) fn check_stream<'m, E: From<Rejected>>(
-    domain: impl DataDomain<'m, Machine: WithBuffers>,
+pub(crate) fn check_stream<'m, D: DataDomain<'m>, E: From<Rejected>>(
+    domain: D,
     looking: Looking,
-    controls: &Controls,
+    controls: &ControlsOf<D::Machine>,
     budget: usize,
     mut scan: impl FnMut(&mut dyn FnMut(usize, &State) -> Result<(), E>) -> Result<(), E>,
 ) -> Result<(), E> {

@@ -5,6 +5,7 @@
 //! say the same. Threads, edges, locations and variables are named by number, because names
 //! may hold anything.
 
+mod contexts;
 mod cubes;
 mod demand;
 
@@ -19,6 +20,14 @@ pub(crate) enum Record {
     Evidence { version: u32, kind: String, model: String, program: String },
     /// The window, the precision and the modulus of the gap abstraction.
     Gaps { low: i64, high: i64, precision: i64, modulus: i64 },
+    /// Runs of at most so many contexts.
+    Contexts(u8),
+    /// The next shared control there: how many contexts have begun, the active thread and the thread inside an
+    /// atomic section, and how many turns are owed.
+    Running { context: u8, active: Option<usize>, holder: Option<usize>, owed: u8 },
+    /// The next control of a thread there: its location, the turn before which no further store leaves, and the
+    /// variables of stores on their way with the turns in which they leave; `null` is never.
+    Planned { thread: usize, location: usize, after: Option<u8>, leaving: Vec<(usize, Option<u8>)> },
     /// A thread delays its stores along a path; `complete` if the first store is taken away.
     Extend { thread: usize, complete: bool, path: Vec<usize> },
     /// Store buffers are written into the program, up to this many stores per queue.
@@ -123,6 +132,7 @@ impl Record {
             | Record::Control { .. }
             | Record::Cube { .. } => cubes::words(self),
             Record::Demand { .. } => demand::words(self),
+            Record::Contexts(_) | Record::Running { .. } | Record::Planned { .. } => contexts::words(self),
             Record::Initial { variable, value } => format!("initial {variable} {value}"),
             Record::Step { thread, edge, choice: None } => format!("step {thread} {edge}"),
             Record::Step { thread, edge, choice: Some(value) } => format!("step {thread} {edge} {value}"),
@@ -200,6 +210,7 @@ impl Record {
                 program: word(&mut words)?.to_string(),
             },
             "demand" => demand::read(&mut words)?,
+            "contexts" | "running" | "planned" => contexts::read(kind, &mut words)?,
             "recall" | "predicate" | "shape" | "control" | "cube" => cubes::read(kind, &mut words)?,
             other => return Err(format!("unknown line `{other}`")),
         };
@@ -256,6 +267,11 @@ mod tests {
             Record::Extend { thread: 1, complete: true, path: vec![3, 4, 7] },
             Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Flatten { buffer: 2 },
+            Record::Contexts(3),
+            Record::Running { context: 0, active: None, holder: None, owed: 0 },
+            Record::Running { context: 2, active: Some(1), holder: Some(0), owed: 3 },
+            Record::Planned { thread: 1, location: 7, after: Some(0), leaving: vec![] },
+            Record::Planned { thread: 0, location: 0, after: None, leaving: vec![(0, Some(2)), (3, None)] },
             Record::Global { holder: None },
             Record::Global { holder: Some(1) },
             Record::Local { thread: 0, location: 3, buffer: vec![Some(1), None, Some(0)] },

@@ -1,6 +1,6 @@
 //! Questions and answers.
 
-use crate::{Certificate, Outcomes, RobustProof, Witness};
+use crate::{Certificate, Outcomes, RobustProof, WithinContexts, Witness};
 use machine::{Doubt, Model, Statement, Trace, Violation};
 use program::{Program, Span};
 use std::fmt;
@@ -59,6 +59,8 @@ pub enum Verdict {
     NotRobust(Witness),
     /// These are final states.
     FinalStates(Outcomes),
+    /// No execution of so many contexts violates anything, and why more is not known.
+    Within(Box<WithinContexts>, Vec<Reason>),
     /// No answer within the limits, and why.
     Unknown(Vec<Reason>),
 }
@@ -72,7 +74,7 @@ impl Verdict {
             Verdict::Robust(_) => "robust",
             Verdict::NotRobust(_) => "not robust",
             Verdict::FinalStates(_) => "final states",
-            Verdict::Unknown(_) => "unknown",
+            Verdict::Within(..) | Verdict::Unknown(_) => "unknown",
         }
     }
 }
@@ -122,6 +124,8 @@ pub enum Reason {
     /// Which of the stores on their way come first is forgotten, and it matters: so many are kept in order,
     /// or they are only counted.
     OrderMatters(Option<usize>),
+    /// Runs of more contexts than this were not looked at; no violation within.
+    ContextsBeyond(usize),
     /// There is no room for more or larger states in the data structures.
     Full,
     /// What comes next in the text was not read, and a run gets there.
@@ -297,6 +301,8 @@ pub struct Statistics {
     pub states: usize,
     /// The bound on buffers of the last round.
     pub k: Option<usize>,
+    /// The number of contexts of the last round.
+    pub contexts: Option<usize>,
     /// How the search went, where an engine has several ways.
     pub method: Option<&'static str>,
     /// Templates of predicates.
@@ -395,6 +401,9 @@ impl Reason {
             }
             Reason::OrderMatters(Some(k)) => {
                 format!("forgetting the order of all but the oldest {k} stores of a buffer is too coarse")
+            }
+            Reason::ContextsBeyond(contexts) => {
+                format!("no violation within {contexts} contexts; runs of more were not all looked at")
             }
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(doubt) => doubt_text(doubt, program),

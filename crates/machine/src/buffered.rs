@@ -35,7 +35,7 @@ use crate::effect::Effect;
 use crate::{Entry, Event, Machine, Model, MoveOf, Moves, Slot, ValueSource};
 use change::Change;
 use program::{Cond, Domain, Edge, EdgeId, Fence, Liveness, Loc, Op, Program, ThreadId, VarId};
-use rules::Rule;
+pub(crate) use rules::Rule;
 
 /// The machine of a memory model.
 pub struct Buffered<'p> {
@@ -215,6 +215,10 @@ impl Machine for Buffered<'_> {
             && (k < usize::MAX || local.forgotten.is_empty())
             && local.forgotten.iter().all(|(variable, several)| buffered(*variable) && (pools || *several))
             && local.forgotten.windows(2).all(|pair| pair[0].0 < pair[1].0)
+    }
+
+    fn may_share(&self, holder: &Option<ThreadId>) -> bool {
+        holder.is_none_or(|thread| thread.index() < self.program.threads.len())
     }
 
     fn moves(

@@ -11,6 +11,7 @@ mod buffered;
 mod code;
 mod compiled;
 mod configuration;
+mod contexts;
 mod domain;
 mod doubt;
 mod effect;
@@ -41,6 +42,7 @@ pub use backward::{
 };
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
+pub use contexts::{ContextStep, Contexts, NEVER, Planned, Running};
 pub use domain::DataDomain;
 pub use doubt::{Doubt, Statement};
 pub use flatten::{Flattened, NotFlat};

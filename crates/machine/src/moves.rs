@@ -159,6 +159,9 @@ pub trait Machine: Sync {
     /// and the other methods are asked only about controls that pass this one.
     fn may_have(&self, thread: ThreadId, local: &Self::Local) -> bool;
 
+    /// Whether threads may share this control, as far as a glance tells; for the same reason.
+    fn may_share(&self, global: &Self::Global) -> bool;
+
     /// Appends the moves of a thread. Says [`Moves::Withheld`] if one was left out because a
     /// bound of the machine was reached; a machine without bounds never does.
     fn moves(

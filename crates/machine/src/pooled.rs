@@ -128,6 +128,10 @@ impl Machine for Pooled<'_> {
         self.inner.may_have(thread, local)
     }
 
+    fn may_share(&self, holder: &Option<ThreadId>) -> bool {
+        self.inner.may_share(holder)
+    }
+
     fn moves(
         &self,
         thread: ThreadId,

@@ -30,10 +30,13 @@ use program::{Cond, Domain, EdgeId, Expr, Fence, Int, Loc, Op, Place, Program, P
 use program::{RegId, ThreadId, VarId};
 use std::collections::{BTreeSet, VecDeque};
 
+mod contexts;
 #[cfg(test)]
 mod litmus;
 #[cfg(test)]
 mod rules;
+
+pub use contexts::explore_contexts;
 
 /// Where stores wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -11,6 +11,7 @@ mod c_programs;
 mod complete;
 mod portfolio;
 mod seed000;
+mod seed002;
 mod seed003;
 mod seed004;
 
@@ -56,6 +57,7 @@ pub struct Bench {
 pub const BENCHES: &[Bench] = &[
     seed000::SEED000,
     seed000::ABSTRACTIONS,
+    seed002::SEED002,
     seed003::SEED003,
     seed004::LAZY,
     seed004::ROBUST,

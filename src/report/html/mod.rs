@@ -93,7 +93,7 @@ fn answer(answer: &Answered<'_>) -> Piece {
             let shown = checked.witness().map(|witness| not_robust(task, witness));
             ("not robust", shown.unwrap_or_default())
         }
-        (Verdict::Unknown(_) | Verdict::FinalStates(_), ..) => {
+        (Verdict::Within(..) | Verdict::Unknown(_) | Verdict::FinalStates(_), ..) => {
             ("unknown", unknown(program, checked.reasons()))
         }
     };

@@ -67,6 +67,21 @@ fn read_back(task: &Task<'_>, expected: &str, bytes: &[u8]) -> Result<Verdict, S
     }
 }
 
+/// That nothing is violated within a bound survives a file, and is said of nothing else.
+pub fn check_bound(task: &Task<'_>, verdict: &Verdict, form: Form) -> Result<(), String> {
+    let Verdict::Within(within, _) = verdict else { return Ok(()) };
+    let bytes = written(task, verdict, form)?;
+    match check_file(task.program, &reader(&bytes), BUDGET, &Ignore) {
+        Ok(Claim::Within(model, contexts, states))
+            if (model.name(), contexts) == (task.model.name(), within.contexts())
+                && states == within.proof().set.states.len() =>
+        {
+            Ok(())
+        }
+        other => Err(format!("the file claims something else: {other:?}")),
+    }
+}
+
 /// Whatever is said about robustness has evidence that survives a file.
 pub fn check_robustness(
     program: &Program,

@@ -108,7 +108,7 @@ impl Sample {
 
 fn model_of(claim: &Claim) -> &'static str {
     match claim {
-        Claim::Safe(model, _) | Claim::Unsafe(model, ..) => model.name(),
+        Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Within(model, ..) => model.name(),
         Claim::Robust(model, _) | Claim::NotRobust(model, _) | Claim::Outcomes(model, _) => model.name(),
     }
 }

@@ -64,6 +64,9 @@ pub fn varied() -> Folder {
     for engine in ["cegar", "gaps", "lazy"] {
         folder.run(&["verify", "--evidence", "proofs", "--engine", engine, "fenced.fw"]).exits(0);
     }
+    // And a bound that is no proof.
+    let contexts = ["--engine", "context", "--contexts", "2"];
+    folder.run(&[&["verify", "--evidence", "proofs"][..], &contexts, &["fenced.fw"]].concat()).exits(3);
     folder
 }
 
@@ -82,6 +85,9 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["check", "fenced.fw", "proofs/fenced.tso.cubes.txt"],
         vec!["check", "fenced.fw", "proofs/fenced.tso.gaps.txt"],
         vec!["check", "fenced.fw", "proofs/fenced.tso.robust-set.txt"],
+        vec!["check", "fenced.fw", "proofs/fenced.tso.contexts.txt"],
+        vec!["verify", "--engine", "context", "--contexts", "1", "sb.fw"],
+        vec!["verify", "--engine", "context", "sb.fw"],
         vec!["check", "mp.fw", "proofs/sb.tso.trace.txt"],
         vec!["check", "mp.fw", "proofs/sb.tso.witness.txt"],
         vec!["check", "broken.fw", "no.txt"],

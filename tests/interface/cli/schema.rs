@@ -13,12 +13,13 @@ const DESCRIBED: &str = include_str!("../../../docs/cli.md");
 const OTHERS_NAMES: [&str; 3] = ["initial", "outcomes", "row"];
 
 /// Every answer that commands have.
-const ANSWERS: [&str; 25] = [
+const ANSWERS: [&str; 26] = [
     "bench",
     "check error",
     "check not_robust",
     "check robust",
     "check safe",
+    "check unknown",
     "check unsafe",
     "ci",
     "ci error",
@@ -74,6 +75,18 @@ fn every_line_of_every_command_follows_it() {
         }
     }
     assert_eq!(answers.iter().map(String::as_str).collect::<Vec<_>>(), ANSWERS);
+}
+
+#[test]
+fn programs_made_to_order_follow_it() {
+    let (schema, folder) = (schema(), Folder::new());
+    for what in ["ring", "dlcs", "intersection", "random"] {
+        let ran = folder.run(&["generate", what, "--format", "json"]);
+        for line in ran.json() {
+            assert_eq!(wrong(&schema, &line), None, "{line}");
+            assert!(line["text"].as_str().is_some_and(|text| text.contains("thread")), "{line}");
+        }
+    }
 }
 
 /// The names of all fields that we gave, at any depth.

@@ -45,7 +45,7 @@ fn checked(reading: &mut Reading<'_>, gaps: Option<Gaps>) -> Result<Claim, FileE
 }
 
 /// The window and the precision, if the states are normal forms.
-pub(super) fn read_gaps(reading: &mut Reading<'_>) -> Result<Option<Gaps>, FileError> {
+pub(crate) fn read_gaps(reading: &mut Reading<'_>) -> Result<Option<Gaps>, FileError> {
     match reading.records.next_record()? {
         Some(Record::Gaps { low, high, precision, modulus }) => {
             Ok(Some(Gaps { low, high, precision, modulus }))
@@ -63,7 +63,7 @@ fn needed_gaps(reading: &mut Reading<'_>) -> Result<Gaps, FileError> {
 }
 
 /// Writes a window and a precision.
-pub(super) fn write_gaps(gaps: &Gaps, out: &mut RecordWriter<'_>) -> io::Result<()> {
+pub(crate) fn write_gaps(gaps: &Gaps, out: &mut RecordWriter<'_>) -> io::Result<()> {
     let Gaps { low, high, precision, modulus } = *gaps;
     out.put(&Record::Gaps { low, high, precision, modulus }, "")
 }

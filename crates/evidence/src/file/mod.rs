@@ -7,9 +7,11 @@
 //! where robustness is the reason, `extend` lines that say which program it is about; a proof by
 //! cubes as `predicate`s, `shape`s, `control`s and `cube`s; one that goes backwards as `demand`s; a witness that a program is not robust
 //! as the steps of its run and one `delay`; all final states of a litmus test as `final` values, the
-//! agents whose steps go `first`, and states like those of a closed set. `end N` closes the file
+//! agents whose steps go `first`, and states like those of a closed set; that nothing is violated within
+//! some `contexts` as states whose dictionary has `running` and `planned` lines. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
+mod contexts;
 mod cubes;
 mod outcomes;
 mod read;
@@ -55,6 +57,8 @@ pub enum Form {
 pub enum Claim {
     /// The program is safe; this many states.
     Safe(Model, usize),
+    /// No run of at most so many contexts violates anything; this many states.
+    Within(Model, usize, usize),
     /// The program is unsafe, by this violation.
     Unsafe(Model, Box<Checked>),
     /// The program is robust against the model; this many states under SC.
@@ -122,6 +126,7 @@ pub(crate) const KINDS: &[EvidenceKind] = &[
     witness::WITNESS,
     robust::ROBUST,
     outcomes::OUTCOMES,
+    contexts::CONTEXT_SET,
     CLOSED_SET,
     GAP_SET,
     CUBE_SET,

@@ -11,7 +11,7 @@ use crate::obligations::{Looking, check_stream};
 use crate::record::Record;
 use crate::robust::Attacks;
 use crate::{ClosedSet, Controls, Rejected, Task};
-use machine::{DataDomain, Entry, GapStepper, Gaps, Local, Machine, State, StateSet, Stepper, WithBuffers};
+use machine::{DataDomain, Entry, GapStepper, Gaps, Local, Machine, State, StateSet, Stepper};
 use program::{Loc, Program, ThreadId, VarId};
 use std::io;
 
@@ -33,11 +33,14 @@ pub(crate) fn check_states(
 }
 
 /// As [`check_states`], as a domain knows them.
-pub(crate) fn check_states_on<'m>(
+pub(crate) fn check_states_on<'m, D, G: SharedLine, L: LocalLine>(
     reading: &mut Reading<'_>,
-    domain: impl DataDomain<'m, Machine: WithBuffers>,
+    domain: D,
     looking: Looking,
-) -> Result<Dictionary, FileError> {
+) -> Result<Dictionary<G, L>, FileError>
+where
+    D: DataDomain<'m, Machine: Machine<Global = G, Local = L>>,
+{
     let program = domain.stepper().machine().program();
     let threads = program.threads.len();
     let states = dictionary(program, &mut reading.records)?;
@@ -79,13 +82,32 @@ pub(crate) fn fails_every_attack(
     attacks.fail(&states.controls, reading.budget, &mut |visit| scan(threads, open, visit), open.monitor)
 }
 
+/// The part of a control that threads share, as a line.
+pub(crate) trait SharedLine: Clone {
+    /// Its line.
+    fn line(&self) -> Record;
+    /// What a line says, if it is such a line and speaks of what exists.
+    fn of(program: &Program, record: &Record) -> Option<Self>;
+}
+
+/// A thread's part of a control, as a line.
+pub(crate) trait LocalLine: Clone {
+    /// Its line.
+    fn line(&self, thread: usize) -> Record;
+    /// What a line says, if it is such a line: the thread and its control, if there is such a control.
+    fn of(program: &Program, record: &Record) -> Option<Option<(usize, Self)>>;
+}
+
 /// The controls that a file names, and how many states follow.
-pub(crate) struct Dictionary {
-    pub(super) controls: Controls,
+pub(crate) struct Dictionary<G = Option<ThreadId>, L = Local> {
+    pub(super) controls: Controls<G, L>,
     count: usize,
 }
 
-fn dictionary(program: &Program, records: &mut Records<'_>) -> Result<Dictionary, FileError> {
+fn dictionary<G: SharedLine, L: LocalLine>(
+    program: &Program,
+    records: &mut Records<'_>,
+) -> Result<Dictionary<G, L>, FileError> {
     let mut dictionary = Dictionary::new(program.threads.len());
     while let Some(record) = records.next_record()? {
         match record {
@@ -99,9 +121,9 @@ fn dictionary(program: &Program, records: &mut Records<'_>) -> Result<Dictionary
     Ok(dictionary)
 }
 
-impl Dictionary {
+impl<G: SharedLine, L: LocalLine> Dictionary<G, L> {
     /// Names nothing yet.
-    pub(super) fn new(threads: usize) -> Dictionary {
+    pub(super) fn new(threads: usize) -> Dictionary<G, L> {
         Dictionary { controls: Controls { globals: Vec::new(), locals: vec![Vec::new(); threads] }, count: 0 }
     }
 
@@ -118,25 +140,50 @@ impl Dictionary {
         records: &Records<'_>,
     ) -> Result<(), FileError> {
         let Controls { globals, locals } = &mut self.controls;
-        match record {
-            Record::Global { holder } if holder.is_none_or(|t| t < locals.len()) => {
-                globals.push(holder.map(ThreadId::new));
-            }
-            Record::Local { thread, location, buffer } => {
-                match local(program, thread, location, &buffer, &[]) {
-                    Some(local) => locals[thread].push(local),
-                    None => return Err(records.wrong("this control does not exist in the program")),
-                }
-            }
-            Record::Shape { thread, location, kept, forgotten } => {
-                match local(program, thread, location, &kept, &forgotten) {
-                    Some(local) => locals[thread].push(local),
-                    None => return Err(records.wrong("this control does not exist in the program")),
-                }
-            }
-            _ => return Err(records.wrong("this does not fit states of the program")),
+        match (G::of(program, &record), L::of(program, &record)) {
+            (Some(global), _) => globals.push(global),
+            (_, Some(Some((thread, local)))) => locals[thread].push(local),
+            (_, Some(None)) => return Err(records.wrong("this control does not exist in the program")),
+            (None, None) => return Err(records.wrong("this does not fit states of the program")),
         }
         Ok(())
+    }
+}
+
+impl SharedLine for Option<ThreadId> {
+    fn line(&self) -> Record {
+        Record::Global { holder: self.map(ThreadId::index) }
+    }
+
+    fn of(program: &Program, record: &Record) -> Option<Option<ThreadId>> {
+        match record {
+            Record::Global { holder } if holder.is_none_or(|t| t < program.threads.len()) => {
+                Some(holder.map(ThreadId::new))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl LocalLine for Local {
+    fn line(&self, thread: usize) -> Record {
+        match self.forgotten.is_empty() {
+            true => Record::Local { thread, location: self.loc.index(), buffer: kept_numbers(self) },
+            false => shape_record(thread, self),
+        }
+    }
+
+    fn of(program: &Program, record: &Record) -> Option<Option<(usize, Local)>> {
+        let (thread, local) = match record {
+            Record::Local { thread, location, buffer } => {
+                (*thread, local(program, *thread, *location, buffer, &[]))
+            }
+            Record::Shape { thread, location, kept, forgotten } => {
+                (*thread, local(program, *thread, *location, kept, forgotten))
+            }
+            _ => return None,
+        };
+        Some(local.map(|local| (thread, local)))
     }
 }
 
@@ -204,21 +251,14 @@ pub(super) fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
     local.kept.iter().map(number).collect()
 }
 
-pub(crate) fn write_closed(program: &Program, set: &ClosedSet, out: &mut RecordWriter<'_>) -> io::Result<()> {
-    for holder in &set.controls.globals {
-        out.put(&Record::Global { holder: holder.map(ThreadId::index) }, "")?;
-    }
+pub(crate) fn write_closed<G: SharedLine, L: LocalLine>(
+    program: &Program,
+    set: &ClosedSet<G, L>,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
+    set.controls.globals.iter().try_for_each(|global| out.put(&global.line(), ""))?;
     for (thread, locals) in set.controls.locals.iter().enumerate() {
-        for local in locals {
-            let (location, buffer) = (local.loc.index(), kept_numbers(local));
-            out.put(
-                &match local.forgotten.is_empty() {
-                    true => Record::Local { thread, location, buffer },
-                    false => shape_record(thread, local),
-                },
-                "",
-            )?;
-        }
+        locals.iter().try_for_each(|local| out.put(&local.line(thread), ""))?;
     }
     let mut state = State::default();
     for packed in set.states.iter() {

@@ -1,5 +1,6 @@
 //! Writing evidence files.
 
+use super::contexts::{CONTEXT_SET, write_contexts};
 use super::outcomes::{OUTCOMES, write_outcomes};
 use super::robust::ROBUST;
 use super::states::write_closed;
@@ -19,6 +20,7 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
     writer.put(&Record::Evidence { version: VERSION, kind: kind.name.to_string(), model, program }, "")?;
     match verdict {
         Verdict::Unknown(_) | Verdict::FinalStates(Outcomes::Some { .. }) => {}
+        Verdict::Within(found, _) => write_contexts(task.program, found.proof(), &mut writer)?,
         Verdict::Unsafe(trace) => write_trace(task.program, trace, &mut writer)?,
         Verdict::NotRobust(witness) => write_witness(task.program, witness, &mut writer)?,
         Verdict::Robust(proof) => {
@@ -34,6 +36,7 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
 fn kind(verdict: &Verdict) -> Option<&'static EvidenceKind> {
     match verdict {
         Verdict::Unknown(_) | Verdict::FinalStates(Outcomes::Some { .. }) => None,
+        Verdict::Within(..) => Some(&CONTEXT_SET),
         Verdict::Unsafe(_) => Some(&TRACE),
         Verdict::NotRobust(_) => Some(&WITNESS),
         Verdict::Robust(_) => Some(&ROBUST),

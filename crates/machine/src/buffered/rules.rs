@@ -4,19 +4,19 @@
 use program::{Op, ThreadId};
 
 /// A thread about to do something.
-pub(super) struct Rule {
-    pub(super) thread: ThreadId,
+pub(crate) struct Rule {
+    pub(crate) thread: ThreadId,
     /// Who is inside an atomic section.
-    pub(super) holder: Option<ThreadId>,
+    pub(crate) holder: Option<ThreadId>,
     /// Whether nothing of the thread is on its way to memory.
-    pub(super) drained: bool,
+    pub(crate) drained: bool,
     /// Whether a store would join the buffer; otherwise it goes straight to memory.
-    pub(super) buffers: bool,
+    pub(crate) buffers: bool,
 }
 
 impl Rule {
     /// Who is inside an atomic section after the operation; `None` if it has to wait.
-    pub(super) fn holder_after(&self, op: &Op) -> Option<Option<ThreadId>> {
+    pub(crate) fn holder_after(&self, op: &Op) -> Option<Option<ThreadId>> {
         let (free, locked) = (self.holder.is_none(), self.holder == Some(self.thread));
         let (enabled, after) = match op {
             Op::Skip | Op::Assign(..) | Op::Assume(_) | Op::Havoc(..) | Op::Fence(_) => (true, self.holder),

@@ -132,6 +132,10 @@ impl Machine for Delaying<'_> {
         self.under_sc.may_have(thread, &Local::at(local.loc))
     }
 
+    fn may_share(&self, holder: &Option<ThreadId>) -> bool {
+        self.under_sc.may_share(holder)
+    }
+
     fn moves(
         &self,
         thread: ThreadId,

@@ -1,0 +1,286 @@
+//! Violations within few contexts, for buffers of any length and integers of any size [002].
+//!
+//! Explores the machine of runs with at most k contexts ([`machine::Contexts`]) for k = 1, 2, 3, …: most
+//! violations need few. Its controls are finite however long buffers grow, and it goes by the order of values
+//! where numbers grow without end (the gap abstraction with precision 0 is the source's weak order [sec. 6.2,
+//! Fig. 5]), else by the values themselves.
+//!
+//! A run to a violation is unfolded into one with queues and tried on the exact machine. Where its
+//! chosen values do not fit, because gaps were made small on the way, values that do are found by following the run
+//! symbolically (as the source moves values apart [Lemma 5]). If there are none, order is too
+//! little to know, and the precision is doubled.
+//!
+//! If nothing is violated the states found prove it for k contexts, and never more than that: the answer stays
+//! *unknown*, with the largest k that was finished and checked.
+
+use crate::cegar::{Halt, execute};
+use crate::ranges::growing;
+use crate::search::{Ended, Limits, Order, Weight, retrace, search};
+use crate::stepping::{Stepping, chosen_initially};
+use crate::{Answer, Engine, Run};
+use evidence::symbolic::Vocabulary;
+use evidence::{
+    ContextProof, Monitor, Progress, Reason, Rejected, Statistics, Stop, Task, Verdict, WithinContexts,
+};
+use machine::{
+    ContextStep, Contexts, DataDomain, Event, GapStepper, Gaps, Planned, StateRef, StateSet, Stepper, Trace,
+    Violation, replay,
+};
+
+/// Precisions beyond this are not tried.
+const MOST_PRECISE: i64 = 32;
+
+/// What is known of values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContextData {
+    /// Their order where they grow without end, else the values.
+    #[default]
+    Auto,
+    /// The values.
+    Concrete,
+    /// Their order, and small gaps where that is too little.
+    Order,
+}
+
+/// How `context` counts and what it knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextBound {
+    /// The largest number of contexts to try; none means as far as the limits go.
+    pub contexts: Option<u8>,
+    /// What is known of values.
+    pub data: ContextData,
+}
+
+/// The engine.
+pub struct BoundedContexts;
+
+impl Engine for BoundedContexts {
+    fn name(&self) -> &'static str {
+        "context"
+    }
+
+    fn about(&self) -> &'static str {
+        "looks for violations with few context switches, whatever buffers and numbers do; never proves safety"
+    }
+
+    fn proves(&self) -> bool {
+        false
+    }
+
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        let mut hunt = Hunt { task, run, precision: 0, within: None, statistics: Statistics::default() };
+        let verdict = match hunt.go_on() {
+            Ending::Violated(trace) => Verdict::Unsafe(trace),
+            Ending::Open(reasons) => match hunt.within {
+                Some(within) => {
+                    let beyond = Reason::ContextsBeyond(within.contexts());
+                    Verdict::Within(Box::new(within), std::iter::once(beyond).chain(reasons).collect())
+                }
+                None => Verdict::Unknown(reasons),
+            },
+        };
+        Answer { verdict, statistics: hunt.statistics, engine: self.name() }
+    }
+}
+
+/// How the hunt ended.
+enum Ending {
+    Violated(Trace),
+    /// Nothing was violated so far.
+    Open(Vec<Reason>),
+}
+
+/// What runs of so many contexts do.
+enum Explored {
+    Violated(Trace),
+    /// Nothing is violated, if nothing was left out.
+    Closed(ContextProof, Vec<Reason>),
+    /// A run of the abstraction that the program does not have.
+    Spurious,
+    Stopped(Reason),
+}
+
+struct Hunt<'a> {
+    task: &'a Task<'a>,
+    run: &'a Run<'a>,
+    /// Gaps up to this are known.
+    precision: i64,
+    /// The largest number of contexts within which nothing is violated.
+    within: Option<WithinContexts>,
+    statistics: Statistics,
+}
+
+impl<'a> Hunt<'a> {
+    fn go_on(&mut self) -> Ending {
+        let most = self.run.contexts.contexts.unwrap_or(Contexts::MOST).min(Contexts::MOST);
+        let mut left_out = Vec::new();
+        for contexts in 1..=most {
+            let (proof, doubts) = match self.precise(contexts) {
+                Explored::Violated(trace) => return Ending::Violated(trace),
+                Explored::Closed(proof, doubts) => (proof, doubts),
+                Explored::Spurious => return Ending::Open(vec![Reason::Imprecise(self.precision)]),
+                Explored::Stopped(reason) => return Ending::Open(vec![reason]),
+            };
+            let last = !reaches(&proof, contexts);
+            // Without all of its states nothing is proved, but more contexts may show a violation.
+            if doubts.is_empty() {
+                match self.checked(proof) {
+                    Ok(within) => self.within = Some(within),
+                    Err(reason) => return Ending::Open(vec![reason]),
+                }
+            }
+            left_out = doubts;
+            if last {
+                break;
+            }
+        }
+        Ending::Open(left_out)
+    }
+
+    /// Explores with as much precision as it takes.
+    fn precise(&mut self, contexts: u8) -> Explored {
+        loop {
+            let found = self.explore(contexts);
+            if !matches!(found, Explored::Spurious) || self.precision >= MOST_PRECISE {
+                return found;
+            }
+            self.precision = (2 * self.precision).max(1);
+            self.run.monitor.note(&format!("{contexts} contexts: gaps up to {} are needed", self.precision));
+        }
+    }
+
+    fn explore(&mut self, contexts: u8) -> Explored {
+        let machine = Contexts::new(self.task.program, self.task.model, contexts);
+        let by_order = match self.run.contexts.data {
+            ContextData::Concrete => None,
+            ContextData::Order => Some(GapStepper::new(&machine, self.precision)),
+            ContextData::Auto => {
+                let order = growing(self.task.program).map(|_| GapStepper::new(&machine, self.precision));
+                order.filter(Result::is_ok)
+            }
+        };
+        self.statistics.contexts = Some(usize::from(contexts));
+        match by_order {
+            None => {
+                self.statistics.method = Some("concrete values");
+                self.explore_on(Stepper::new(&machine), None)
+            }
+            Some(Ok(domain)) => {
+                self.statistics.method = Some("order of values");
+                let gaps = domain.gaps();
+                self.explore_on(domain, Some(gaps))
+            }
+            Some(Err(unsupported)) => Explored::Stopped(Reason::Unsupported(unsupported.span)),
+        }
+    }
+
+    fn explore_on<'m, D>(&mut self, domain: D, gaps: Option<Gaps>) -> Explored
+    where
+        D: DataDomain<'m, Machine = Contexts<'m>>,
+    {
+        let mut system = Stepping::hunting(domain);
+        let contexts = system.domain.stepper().machine().most();
+        let monitor = Holding { hunt: self, contexts, work: 0 };
+        let limits = Limits {
+            order: Order::Breadth,
+            depth: None,
+            states: None,
+            weight: Weight::Ignore,
+            monitor: &monitor,
+        };
+        let found = search(&mut system, &limits);
+        self.statistics.states = found.states.len();
+        let doubts: Vec<Reason> = system.doubts.take().into_iter().map(Reason::Doubt).collect();
+        match found.ended {
+            Ended::Goal(at, violation) => match self.trace(&mut system, &found.states, at, violation) {
+                Ok(Some(trace)) => Explored::Violated(trace),
+                Ok(None) if gaps.is_some() => Explored::Spurious,
+                Ok(None) => Explored::Stopped(Reason::NotReplayed),
+                Err(reason) => Explored::Stopped(reason),
+            },
+            Ended::Complete => {
+                let set = system.closed_set(found.states);
+                Explored::Closed(ContextProof { contexts, gaps, set }, doubts)
+            }
+            Ended::Stopped(stop) => Explored::Stopped(Reason::Stopped(stop)),
+            Ended::Full | Ended::Heavy | Ended::Deep => Explored::Stopped(Reason::Full),
+        }
+    }
+
+    /// The run to a violation on the exact machine, if it has it.
+    fn trace<'m, D>(
+        &self,
+        system: &mut Stepping<D>,
+        states: &StateSet,
+        goal: StateRef,
+        violation: Violation,
+    ) -> Result<Option<Trace>, Reason>
+    where
+        D: DataDomain<'m, Machine = Contexts<'m>>,
+    {
+        let mut taken: Vec<(Event, Option<i64>, Planned)> = Vec::new();
+        let first = retrace(system, states, goal, |system, (event, choice), state| {
+            let local = system.domain.stepper().local(event.thread(), state);
+            taken.push((event, choice, local.clone()));
+        });
+        let steps =
+            taken.iter().map(|(event, choice, local)| ContextStep { event: *event, choice: *choice, local });
+        let steps = system.domain.stepper().machine().unfold(steps);
+        let initial = chosen_initially(self.task.program, &first);
+        let trace = Trace { initial, steps, violation };
+        if replay(self.task.program, self.task.model, &trace).is_ok() {
+            return Ok(Some(trace));
+        }
+        let events: Vec<Event> = trace.steps.iter().map(|step| step.event).collect();
+        let progress = Progress { phase: "following a path", ..Progress::default() };
+        let go_on = || self.run.monitor.observe(&progress);
+        let mut vocabulary = Vocabulary::default();
+        let exact = self.task.machine();
+        match execute(&exact, &events, None, Some(violation), (&mut vocabulary, &go_on)) {
+            Ok(taken) => Ok(taken.map(|taken| taken.violating(violation))),
+            Err(Halt::Stopped(stop)) => Err(Reason::Stopped(stop)),
+            Err(Halt::NotLinearAt(_)) => Ok(None),
+        }
+    }
+
+    fn checked(&self, proof: ContextProof) -> Result<WithinContexts, Reason> {
+        let monitor = Holding { hunt: self, contexts: proof.contexts, work: CHECKED };
+        proof.check(self.task, &monitor).map_err(|rejected| match rejected {
+            Rejected::Stopped(stop) => Reason::Stopped(stop),
+            // The checker has the same machine, so this cannot be.
+            _ => Reason::NotReplayed,
+        })
+    }
+}
+
+/// The work between two reports of the checker.
+const CHECKED: usize = 4096 * 2;
+
+/// Whether some run has so many contexts; otherwise none has more.
+fn reaches(proof: &ContextProof, contexts: u8) -> bool {
+    proof.set.controls.globals.iter().any(|running| running.context == contexts)
+}
+
+/// Counts the states of the last number of contexts as well, which are kept as evidence.
+struct Holding<'a> {
+    hunt: &'a Hunt<'a>,
+    contexts: u8,
+    /// The work of one report that tells none.
+    work: usize,
+}
+
+impl Monitor for Holding<'_> {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        let held = self.hunt.within.as_ref().map_or(0, |within| within.proof().set.states.bytes());
+        self.hunt.run.monitor.observe(&Progress {
+            bound: Some(usize::from(self.contexts)),
+            bytes: progress.bytes + held,
+            work: progress.work.max(self.work),
+            ..*progress
+        })
+    }
+
+    fn threads(&self) -> usize {
+        self.hunt.run.monitor.threads()
+    }
+}

@@ -1,0 +1,85 @@
+//! Files that say that nothing is violated within some number of contexts.
+
+use super::read::Reading;
+use super::states::{LocalLine, SharedLine, check_states_on, write_closed};
+use super::write::RecordWriter;
+use super::{Claim, EvidenceKind, FileError};
+use crate::certificate::{read_gaps, write_gaps};
+use crate::obligations::Looking;
+use crate::record::Record;
+use crate::{ContextProof, Rejected};
+use machine::{Contexts, GapStepper, NEVER, Planned, Running, Stepper};
+use program::{Loc, Program, ThreadId, VarId};
+use std::io;
+
+pub(super) const CONTEXT_SET: EvidenceKind =
+    EvidenceKind { name: "context-set", ending: "contexts", only_tso: false, check: checked, read: None };
+
+fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
+    let contexts = match reading.records.next_record()? {
+        Some(Record::Contexts(contexts)) if contexts <= Contexts::MOST => contexts,
+        _ => return Err(reading.records.wrong("it is missing how many contexts there are")),
+    };
+    let gaps = read_gaps(reading)?;
+    let task = reading.task;
+    let machine = Contexts::new(task.program, task.model, contexts);
+    let states = match gaps {
+        None => check_states_on(reading, Stepper::new(&machine), Looking::ForViolations)?,
+        Some(gaps) => {
+            let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
+            check_states_on(reading, domain, Looking::ForViolations)?
+        }
+    };
+    Ok(Claim::Within(task.model, usize::from(contexts), states.count()))
+}
+
+pub(super) fn write_contexts(
+    program: &Program,
+    proof: &ContextProof,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
+    out.put(&Record::Contexts(proof.contexts), "")?;
+    proof.gaps.iter().try_for_each(|gaps| write_gaps(gaps, out))?;
+    write_closed(program, &proof.set, out)
+}
+
+fn thread_id(program: &Program, at: usize) -> Option<ThreadId> {
+    (at < program.threads.len()).then(|| ThreadId::new(at))
+}
+
+impl SharedLine for Running {
+    fn line(&self) -> Record {
+        let Running { context, active, holder, owed } = *self;
+        let (active, holder) = (active.map(ThreadId::index), holder.map(ThreadId::index));
+        Record::Running { context, active, holder, owed }
+    }
+
+    fn of(program: &Program, record: &Record) -> Option<Running> {
+        let Record::Running { context, active, holder, owed } = record else { return None };
+        let thread = |at: &Option<usize>| match at {
+            Some(at) => thread_id(program, *at).map(Some),
+            None => Some(None),
+        };
+        Some(Running { context: *context, active: thread(active)?, holder: thread(holder)?, owed: *owed })
+    }
+}
+
+impl LocalLine for Planned {
+    fn line(&self, thread: usize) -> Record {
+        let turn = |turn: u8| (turn != NEVER).then_some(turn);
+        let leaving = self.leaving.iter().map(|(variable, t)| (variable.index(), turn(*t))).collect();
+        Record::Planned { thread, location: self.loc.index(), after: turn(self.after), leaving }
+    }
+
+    fn of(program: &Program, record: &Record) -> Option<Option<(usize, Planned)>> {
+        let Record::Planned { thread, location, after, leaving } = record else { return None };
+        let turn = |turn: Option<u8>| turn.unwrap_or(NEVER);
+        let locations = program.threads.get(*thread).map_or(0, |thread| thread.locs().count());
+        let exists = |variable: usize| variable < program.variables.len();
+        if *location >= locations || !leaving.iter().all(|(variable, _)| exists(*variable)) {
+            return Some(None);
+        }
+        let leaving = leaving.iter().map(|(variable, t)| (VarId::new(*variable), turn(*t))).collect();
+        Some(Some((*thread, Planned { loc: Loc::new(*location), leaving, after: turn(*after) })))
+    }
+}

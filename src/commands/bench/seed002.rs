@@ -1,0 +1,223 @@
+//! Bounded contexts [002]: who finds violations where data are infinite, and how many contexts they need.
+//!
+//! The source has no measurements; what it describes is measured here beside three other engines with the same
+//! limits: its bakery with random tickets, its two reductions (lossy channels with data and automata) made larger and
+//! larger, and the programs of the corpus in which numbers grow.
+
+use super::{Bench, Bencher, Measured, corpus};
+use crate::report::{BenchCell, BenchTable};
+use engine::{BoundedContexts, Cegar, Engine, Explicit, Facts, Finding, Lazy};
+use evidence::{Task, Verdict};
+use generate::{Automata, Channel, Family, FencedThreads, Ring};
+use machine::{MODELS, Model, SC, TSO};
+use program::Program;
+
+/// Bounded contexts.
+pub const SEED002: Bench = Bench {
+    name: "seed002",
+    about: "bounded contexts with infinite data: bakery with random tickets, channels, automata, growing numbers; \
+            the contexts that the violations of our corpus need (--corpus)",
+    tables,
+};
+
+/// How long the violations of the corpus should take at most, in milliseconds.
+const WANTED: f64 = 10_000.0;
+
+fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
+    let own = corpus_programs(bencher)?;
+    let mut tables = vec![compared(bencher, "Bakery with random tickets", &bakeries(bencher)?)?];
+    tables.push(compared(bencher, "Lossy channels with data, and automata", &families(bencher)?)?);
+    let growing: Vec<Asked> = own.iter().filter(|asked| asked.grows()).cloned().collect();
+    tables.push(compared(bencher, "Our programs in which numbers grow", &growing)?);
+    tables.push(needed(bencher, &own)?);
+    Ok(tables)
+}
+
+/// A program that is asked about under a model.
+#[derive(Clone)]
+struct Asked {
+    name: String,
+    program: Program,
+    model: Model,
+}
+
+impl Asked {
+    fn task(&self) -> Task<'_> {
+        Task::safe(&self.program, self.model)
+    }
+
+    /// Whether numbers can be seen to grow without end.
+    fn grows(&self) -> bool {
+        self.model == TSO && Facts::of(&self.task()).growing.is_some()
+    }
+}
+
+fn bakeries(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
+    let files = [
+        corpus!("bakery_random_literal"),
+        corpus!("bakery_random"),
+        corpus!("bakery_random_fenced"),
+        corpus!("bakery_random_small"),
+        corpus!("bakery_random_small_fenced"),
+    ];
+    let mut all = Vec::new();
+    for (name, text) in files {
+        for n in [2, 3] {
+            let program = bencher.own(name, text, Some(n))?;
+            let asked = |model| Asked { name: format!("{name}, N = {n}"), program: program.clone(), model };
+            all.extend([SC, TSO].map(asked));
+        }
+    }
+    Ok(all)
+}
+
+fn families(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
+    let channel = |messages, reversed| -> Box<dyn Family> {
+        Box::new(Channel { messages, letters: messages.min(2), reversed })
+    };
+    let automata = |moduli: &[usize], disjoint| -> Box<dyn Family> {
+        Box::new(Automata { moduli: moduli.to_vec(), disjoint })
+    };
+    let ring = |threads| -> Box<dyn Family> { Box::new(Ring { threads, fenced: FencedThreads::None }) };
+    let members = [
+        ("channel of 1", channel(1, false)),
+        ("channel of 2", channel(2, false)),
+        ("channel of 3", channel(3, false)),
+        ("channel of 2, reversed", channel(2, true)),
+        ("automata modulo 2", automata(&[2], false)),
+        ("automata modulo 2, 3", automata(&[2, 3], false)),
+        ("automata modulo 3, 4", automata(&[3, 4], false)),
+        ("automata modulo 2, disjoint", automata(&[2], true)),
+        ("ring of 4", ring(4)),
+        ("ring of 6", ring(6)),
+    ];
+    let mut all = Vec::new();
+    for (name, family) in members {
+        let made = family.generate()?;
+        let program = bencher.parse(&format!("{}.fw", made.name), &made.text, Vec::new())?;
+        all.push(Asked { name: name.to_string(), program, model: TSO });
+    }
+    Ok(all)
+}
+
+fn corpus_programs(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
+    let mut all = Vec::new();
+    for (name, text) in bencher.corpus()? {
+        let program = bencher.own(&name, &text, None)?;
+        all.extend(MODELS.iter().map(|model| Asked {
+            name: name.clone(),
+            program: program.clone(),
+            model: *model,
+        }));
+    }
+    Ok(all)
+}
+
+fn ask(bencher: &Bencher<'_>, engine: &dyn Engine, asked: &Asked) -> Result<Measured<Finding>, String> {
+    bencher.ask(engine, &asked.task(), Default::default())
+}
+
+/// What is found by whom, with the same limits.
+fn compared(bencher: &Bencher<'_>, title: &str, all: &[Asked]) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: title.to_string(),
+        columns: vec!["program", "model", "context", "k", "states", "ms", "explicit", "cegar", "lazy"],
+        ..BenchTable::default()
+    };
+    let (mut violated, mut first) = (0, 0);
+    for asked in all {
+        let ours = ask(bencher, &BoundedContexts, asked)?;
+        let (found, contexts) = said(&ours.answer);
+        let mut row: Vec<BenchCell> = vec![
+            asked.name.as_str().into(),
+            asked.model.name().to_uppercase().as_str().into(),
+            found.into(),
+            contexts.map_or(BenchCell::Missing, Into::into),
+            ours.answer.statistics.states.into(),
+            ours.time.clone(),
+        ];
+        let mut others = Vec::new();
+        for engine in [&Explicit as &dyn Engine, &Cegar, &Lazy] {
+            let other = ask(bencher, engine, asked)?;
+            let decided = other.answer.checked.holds();
+            let word = other.answer.checked.verdict().word();
+            let text = match decided {
+                Some(_) => format!("{word} {:.1} ms", other.time.median()),
+                None => "unknown".to_string(),
+            };
+            row.push(text.as_str().into());
+            others.extend(decided.filter(|safe| !safe).map(|_| other.time.median()));
+        }
+        if found == "violated" {
+            violated += 1;
+            first += usize::from(others.iter().all(|time| *time >= ours.time.median()));
+        }
+        table.rows.push(row);
+        if bencher.interrupt.is_raised() {
+            return Ok(table);
+        }
+    }
+    table.notes.push(format!(
+        "k: the contexts of the violation found, or those within which nothing is violated. Of {violated} violations \
+         that `context` found, {first} were not found sooner by one of the others."
+    ));
+    Ok(table)
+}
+
+/// What bounded contexts say, and the number of them.
+fn said(found: &Finding) -> (&'static str, Option<usize>) {
+    match found.checked.verdict() {
+        Verdict::Unsafe(_) => ("violated", found.statistics.contexts),
+        Verdict::Within(within, _) => ("not within", Some(within.contexts())),
+        _ => ("unknown", None),
+    }
+}
+
+/// The contexts that the violations of the corpus need.
+fn needed(bencher: &Bencher<'_>, all: &[Asked]) -> Result<BenchTable, String> {
+    let mut table = BenchTable {
+        title: "Contexts that violations need".to_string(),
+        columns: vec!["program", "model", "contexts", "states", "ms"],
+        ..BenchTable::default()
+    };
+    let mut counts: Vec<usize> = Vec::new();
+    let (mut quick, mut slowest) = (0, 0.0_f64);
+    for asked in all {
+        // Whether there is a violation is for others to find out.
+        let known = ask(bencher, &engine::Portfolio, asked)?;
+        if known.answer.checked.holds() != Some(false) {
+            continue;
+        }
+        let ours = ask(bencher, &BoundedContexts, asked)?;
+        let (found, contexts) = said(&ours.answer);
+        let needed = contexts.filter(|_| found == "violated");
+        table.rows.push(vec![
+            asked.name.as_str().into(),
+            asked.model.name().to_uppercase().as_str().into(),
+            needed.map_or(found.into(), Into::into),
+            ours.answer.statistics.states.into(),
+            ours.time.clone(),
+        ]);
+        counts.extend(needed);
+        quick += usize::from(needed.is_some() && ours.time.median() <= WANTED);
+        slowest = slowest.max(ours.time.median());
+        if bencher.interrupt.is_raised() {
+            break;
+        }
+    }
+    let mut shares: Vec<String> = Vec::new();
+    for contexts in 1..=counts.iter().copied().max().unwrap_or(0) {
+        let with = counts.iter().filter(|count| **count == contexts).count();
+        if with > 0 {
+            shares.push(format!("{with} need {contexts}"));
+        }
+    }
+    table.notes.push(format!(
+        "Of {} violations, {}. {quick} were found within {:.0} s; the slowest took {:.1} s.",
+        table.rows.len(),
+        shares.join(", "),
+        WANTED / 1000.0,
+        slowest / 1000.0,
+    ));
+    Ok(table)
+}
