@@ -102,7 +102,7 @@ fn the_set_abstraction_has_the_states_of_the_thesis() {
     let task = Task::safe(&program, model);
     let verdict = verdict(&task, BufferAbstraction::Set, 200_000);
     let Verdict::Safe(Certificate::Pools(PoolProof { k: 0, set })) = verdict else { panic!("{verdict:?}") };
-    let machine = Pooled::new(&program, model, 0).expect("finite");
+    let machine = Pooled::new(&program, model, 0, &mut || true).expect("finite");
     let (mut sets, mut with_newest) = (BTreeSet::new(), BTreeSet::new());
     let mut state = State::default();
     for packed in set.states.iter() {
@@ -188,7 +188,7 @@ fn pools_lose_no_run() {
 /// Walks the exact machine at random and the other one along; how many steps.
 fn follow(program: &Program, model: machine::Model, k: usize, seed: u64) -> usize {
     let exact = machine::Buffered::exact(program, model);
-    let Ok(pooled) = Pooled::new(program, model, k) else { return 0 };
+    let Ok(pooled) = Pooled::new(program, model, k, &mut || true) else { return 0 };
     let (mut concrete, mut other) = (Stepper::new(&exact), Stepper::new(&pooled));
     let mut rng = fastrand::Rng::with_seed(seed);
     let Some(mut state) = concrete.initial().0.next() else { return 0 };
