@@ -232,3 +232,21 @@ fn follow(program: &Program, model: machine::Model, k: usize, seed: u64) -> usiz
     }
     25
 }
+
+#[test]
+fn what_sets_know_of_places_is_said() {
+    let text = "shared x, y; thread P { loop { x = 1; x = 2; l: y = 1; } } thread Q { let a; loop { a = x; } } \
+                never x == 3 || y == 2;";
+    let program = texts::read(text).expect("a program");
+    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let run = Run { buffers: BufferAbstraction::Set, ..Run::default() };
+    let Verdict::Safe(certificate) = Buffers.verify(&task, &run).verdict else { panic!("safe") };
+    let facts = evidence::known(&task, &certificate);
+    let labelled = program.threads[0].labelled("l")[0];
+    let said = facts.at(program::ThreadId::new(0), labelled).expect("it comes there").join("; ");
+    for part in
+        ["x is 0, 1 or 2", "its buffer may hold stores to x and y", "every buffered store to x is 1 or 2"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+}

@@ -43,11 +43,16 @@ impl<'p> Pooled<'p> {
         Ok(Pooled { program, inner: forgetful(program, model, k), values })
     }
 
-    /// Keeps no store in order. If a value that is none of these joins a pool, whoever takes the step is in
-    /// doubt. `None` if there are too many.
-    pub(crate) fn over(program: &'p Program, model: Model, values: Vec<Vec<i64>>) -> Option<Pooled<'p>> {
+    /// Has numbers for these values. If another one joins a pool, whoever takes the step is in doubt. `None`
+    /// if there are too many.
+    pub(crate) fn over(
+        program: &'p Program,
+        model: Model,
+        k: usize,
+        values: Vec<Vec<i64>>,
+    ) -> Option<Pooled<'p>> {
         let few = values.iter().all(|values| values.len() <= MOST_VALUES);
-        few.then(|| Pooled { program, inner: forgetful(program, model, 0), values })
+        few.then(|| Pooled { program, inner: forgetful(program, model, k), values })
     }
 
     /// The same with another k; values need not be found again.

@@ -6,7 +6,7 @@ use crate::check::check_closed;
 use crate::file::{
     EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states, write_closed,
 };
-use crate::known::KnownFacts;
+use crate::known::{KnownFacts, known_pools};
 use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
@@ -64,8 +64,13 @@ impl Proof for PoolProof {
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
-        Ok(KnownFacts::of_pools(self.k, self.set.states.len()))
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
+        match machine(task, self.k, monitor) {
+            Ok(pools) => known_pools(task, (self.k, &pools), &self.set, monitor),
+            Err(Rejected::Stopped(stop)) => Err(stop),
+            // A checked proof is one about finite data.
+            Err(_) => Ok(KnownFacts::default()),
+        }
     }
 
     fn how(&self, _: &Statistics) -> String {

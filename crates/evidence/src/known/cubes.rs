@@ -31,7 +31,7 @@ const CANDIDATES: usize = 4_000;
 /// How buffered stores are called, with the variable behind it.
 const NEWEST: &str = "its newest buffered store to ";
 const OLDER: &str = "every older buffered store to ";
-const EVERY: &str = "every buffered store to ";
+pub(super) const EVERY: &str = "every buffered store to ";
 
 /// What the controls with a thread at a location have in common.
 #[derive(Clone, Default)]

@@ -17,13 +17,14 @@ use super::reached::Reached;
 use crate::{GoOn, Model};
 use indexmap::IndexSet;
 use program::{Edge, EdgeId, Fence, Liveness, Loc, Op, Place, Program, RegId, Thread, ThreadId};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// More states of a thread than this are not taken to be finite data.
 const MOST_STATES: usize = 40_000;
 
-/// Threads with more states than this in all are worth an exploration.
-const MANY_STATES: usize = 400;
+/// Threads with more states than this in all are worth an exploration, of so many states for each.
+const FEW_STATES: usize = 24;
+const WORTH: usize = 400;
 
 /// How many states pass before it is asked again whether to go on.
 const PATIENCE: usize = 256;
@@ -145,6 +146,17 @@ impl Behaviour {
         (!self.silent.contains_key(&number)).then_some(number)
     }
 
+    /// The number by which a state of the program is named.
+    pub(super) fn named_by(&self, state: &LocalState) -> Option<u16> {
+        let number = self.states.get_index_of(state)? as u16 + 1;
+        Some(self.silently(number, |_, _| {}))
+    }
+
+    /// Whether a state is one of the program.
+    pub(super) fn is_real(&self, number: u16) -> bool {
+        number <= self.real
+    }
+
     /// The number of the state that a thread starts in.
     pub(super) fn entry(&self) -> u16 {
         1
@@ -164,6 +176,8 @@ impl Behaviour {
 pub(super) struct Behaviours {
     pub(super) threads: Vec<Behaviour>,
     pub(super) values: ValueTable,
+    /// What is reached, if that was found out.
+    pub(super) reached: Option<Reached>,
 }
 
 impl Behaviours {
@@ -173,13 +187,14 @@ impl Behaviours {
         let most = match &found {
             Err(NoView::Stopped) => return found,
             Err(NoView::Unbounded(_)) => Reached::MOST,
-            Ok(few) if few.states() <= MANY_STATES => return found,
-            // What is not reached need not be looked at; but it is not worth much.
-            Ok(_) => Reached::MOST / 4,
+            Ok(few) if few.states() <= FEW_STATES => return found,
+            // What is not reached need not be looked at; but that is not worth everything.
+            Ok(many) => (many.states() * WORTH).min(Reached::MOST / 4),
         };
         let Some(reached) = Reached::of(program, model, most, go_on)? else { return found };
         let values = ValueTable::of(program)?.exactly(&reached.values);
-        Behaviours::with(program, values, Some(&reached), go_on)
+        let behaviours = Behaviours::with(program, values, Some(&reached), go_on)?;
+        Ok(Behaviours { reached: Some(reached), ..behaviours })
     }
 
     /// How many states threads have in all.
@@ -208,7 +223,7 @@ impl Behaviours {
             }
         }
         let threads = drafts.into_iter().map(|draft| draft.finish(program)).collect();
-        Ok(Behaviours { threads, values })
+        Ok(Behaviours { threads, values, reached: None })
     }
 }
 
@@ -223,7 +238,7 @@ struct BehaviourDraft<'p> {
     /// By state and edge: how many values its loads had when it was taken last, and what came of it.
     taken: FxHashMap<(u16, EdgeId), (usize, Vec<Act>)>,
     /// There are no other states, if that is known.
-    reached: Option<&'p FxHashSet<LocalState>>,
+    reached: Option<&'p IndexSet<LocalState, FxBuildHasher>>,
 }
 
 impl<'p> BehaviourDraft<'p> {

@@ -28,6 +28,7 @@ mod behaviour;
 mod described;
 mod element;
 mod finite;
+mod joint;
 mod letters;
 mod pending;
 mod reached;
@@ -43,6 +44,7 @@ pub use element::Element;
 use crate::{GoOn, Model};
 use behaviour::{Act, ActKind, Behaviour, Behaviours};
 use element::{Channel, Demand, Layout};
+use joint::Joint;
 use letters::Letters;
 use pending::PendingStores;
 use program::{Fence, Op, Program, Span, Thread, ThreadId};
@@ -113,6 +115,8 @@ pub struct Backward<'p> {
     queue_channels: Vec<Vec<usize>>,
     view_channels: Vec<Option<usize>>,
     pending: Vec<PendingStores>,
+    /// What may be at one time, as far as that is known.
+    joint: Option<Joint>,
     /// How properties are watched that look at memory and threads at once.
     watches: Vec<PropertyObserver>,
 }
@@ -146,6 +150,8 @@ impl<'p> Backward<'p> {
         go_on: &mut GoOn<'_>,
     ) -> Result<Backward<'p>, NoView> {
         let mut behaviours = Behaviours::of(program, model, go_on)?;
+        let reached = behaviours.reached.take();
+        let joint = reached.and_then(|reached| Joint::of(&reached, &behaviours, flow));
         let retimes = ordered
             && match flow {
                 StoreFlow::Direct => false,
@@ -178,6 +184,7 @@ impl<'p> Backward<'p> {
             queue_channels,
             view_channels,
             pending,
+            joint,
             watches,
         };
         view.number_channels();
@@ -245,8 +252,11 @@ impl<'p> Backward<'p> {
     }
 
     /// Closes what is demanded, unless no reachable state has it: a thread is inside an atomic section if
-    /// its location is, and what is on its way must be possible for the thread alone.
+    /// its location is, what is on its way must be possible for the thread alone, and an exploration may know more.
     fn sensible(&self, demand: &mut Demand) -> Option<Element> {
+        if self.joint.as_ref().is_some_and(|joint| !joint.allows(&self.behaviours, demand)) {
+            return None;
+        }
         for thread in self.program.thread_ids() {
             let state = demand.states[thread.index()];
             if state == 0 {
