@@ -102,7 +102,7 @@ fn the_set_abstraction_has_the_states_of_the_thesis() {
     let task = Task::safe(&program, model);
     let verdict = verdict(&task, BufferAbstraction::Set, 200_000);
     let Verdict::Safe(Certificate::Pools(PoolProof { k: 0, set })) = verdict else { panic!("{verdict:?}") };
-    let machine = Pooled::new(&program, model, 0).expect("finite");
+    let machine = Pooled::new(&program, model, 0, &mut || true).expect("finite");
     let (mut sets, mut with_newest) = (BTreeSet::new(), BTreeSet::new());
     let mut state = State::default();
     for packed in set.states.iter() {
@@ -188,7 +188,7 @@ fn pools_lose_no_run() {
 /// Walks the exact machine at random and the other one along; how many steps.
 fn follow(program: &Program, model: machine::Model, k: usize, seed: u64) -> usize {
     let exact = machine::Buffered::exact(program, model);
-    let Ok(pooled) = Pooled::new(program, model, k) else { return 0 };
+    let Ok(pooled) = Pooled::new(program, model, k, &mut || true) else { return 0 };
     let (mut concrete, mut other) = (Stepper::new(&exact), Stepper::new(&pooled));
     let mut rng = fastrand::Rng::with_seed(seed);
     let Some(mut state) = concrete.initial().0.next() else { return 0 };
@@ -231,4 +231,22 @@ fn follow(program: &Program, model: machine::Model, k: usize, seed: u64) -> usiz
         state = after;
     }
     25
+}
+
+#[test]
+fn what_sets_know_of_places_is_said() {
+    let text = "shared x, y; thread P { loop { x = 1; x = 2; l: y = 1; } } thread Q { let a; loop { a = x; } } \
+                never x == 3 || y == 2;";
+    let program = texts::read(text).expect("a program");
+    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let run = Run { buffers: BufferAbstraction::Set, ..Run::default() };
+    let Verdict::Safe(certificate) = Buffers.verify(&task, &run).verdict else { panic!("safe") };
+    let facts = evidence::known(&task, &certificate);
+    let labelled = program.threads[0].labelled("l")[0];
+    let said = facts.at(program::ThreadId::new(0), labelled).expect("it comes there").join("; ");
+    for part in
+        ["x is 0, 1 or 2", "its buffer may hold stores to x and y", "every buffered store to x is 1 or 2"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
 }

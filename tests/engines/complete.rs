@@ -5,7 +5,10 @@ use crate::support::corpus::{Case, corpus, expected, read};
 use crate::support::models::models;
 use crate::support::{random, texts};
 
-use engine::{Complete, Engine, Explicit, Run, engine_named};
+use engine::{
+    Buffers, Complete, Costs, Engine, Explicit, FenceAnswer, FenceOptions, Points, Run, engine_named,
+    place_fences,
+};
 use evidence::{Ignore, MostStates, Reason, Task, Verdict, check};
 use machine::model_named;
 use program::Program;
@@ -163,4 +166,61 @@ fn data_without_end_are_no_question_for_it() {
     assert_eq!(found, "unknown");
     assert!(matches!(reasons[..], [Reason::NotFinite(_)]), "{reasons:?}");
     assert!(reasons[0].text(&program).contains("x + 1"), "{}", reasons[0].text(&program));
+}
+
+/// How many fences make a program safe, asked through an engine.
+fn fences_needed(program: &Program, model: &str, engine: &dyn Engine) -> usize {
+    let task = Task::safe(program, model_named(model).expect("known"));
+    let costs = Costs { full: 3, store: 1, exchange: None, in_loop: 1 };
+    let options = FenceOptions { costs, points: Points::Stores, all: false };
+    let found = place_fences(&task, engine, &options, &Run::default()).expect("no bug");
+    match found.answer {
+        FenceAnswer::Placed(placed) => placed.fences.len(),
+        other => panic!("{} under {model} through {}: {other:?}", program.name, engine.name()),
+    }
+}
+
+#[test]
+fn fences_are_placed_through_it_as_through_exploration() {
+    let engines: [&dyn Engine; 2] = [&Complete, &Buffers];
+    for (name, model) in
+        [("dekker_simple", "tso"), ("peterson", "tso"), ("mp", "pso"), ("r", "tso"), ("s", "pso")]
+    {
+        let path = corpus().into_iter().find(|path| path.ends_with(format!("{name}.fw"))).expect("there");
+        let program = read(&path, &BTreeMap::new());
+        let expected = fences_needed(&program, model, &Explicit);
+        for engine in engines {
+            assert_eq!(fences_needed(&program, model, engine), expected, "{name} {model} {}", engine.name());
+        }
+    }
+    // Here no exploration ends.
+    let endless =
+        "shared x, y; thread P { loop { x = 1; y = 1; } } thread Q { await y == 1; assert x == 1; }";
+    let program = texts::read(endless).expect("a program");
+    for engine in engines {
+        assert_eq!(fences_needed(&program, "pso", engine), 1, "{}", engine.name());
+    }
+}
+
+#[test]
+fn what_is_put_back_in_time_has_finitely_many_values() {
+    // The counter is raised by everybody and put back by the last: a value is any known one plus one, but
+    // none is larger than the number of threads.
+    let barrier = |claim: &str| {
+        format!(
+            "shared count, sense; thread P(i in 0..2) {{ let mine; loop {{ mine = 1 - mine; \
+             if (fetch_add(count, 1) == 1) {{ count = 0; fence; sense = mine; }} \
+             else {{ await sense == mine; }} }} }} never {claim};"
+        )
+    };
+    for (claim, expected) in [("count > 2", "safe"), ("count > 1", "unsafe")] {
+        let program = texts::read(&barrier(claim)).expect("a program");
+        for (model, _) in models() {
+            let task = Task::safe(&program, model);
+            for engine in [&Complete as &dyn Engine, &Buffers] {
+                let (found, reasons) = asked(engine, &task, 1_000_000);
+                assert_eq!(found, expected, "{} {claim} {}: {reasons:?}", model.name(), engine.name());
+            }
+        }
+    }
 }

@@ -19,6 +19,7 @@ mod predecessors;
 mod reasons;
 mod robust;
 mod unbounded;
+mod waiting;
 
 #[path = "../support"]
 mod support {

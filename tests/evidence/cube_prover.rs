@@ -231,13 +231,16 @@ impl<'p> Prover<'p> {
 
     fn linear_steps(&mut self, control: u32) -> Option<Vec<(ThreadId, Step)>> {
         let (holder, shapes) = self.proof.controls[control as usize].clone();
-        let first = self.first.thread(shapes.iter().map(|shape| shape.loc));
+        let first = self.first.thread(shapes.iter().map(|shape| (shape.loc, shape.drained())));
         let mut steps = Vec::new();
         for thread in self.task.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
             let mut moves = Vec::new();
-            self.machine.moves(thread, &holder, &shapes[thread.index()], &mut moves);
+            let shape = &shapes[thread.index()];
+            let waits = self.first.waits(thread, shape.loc, shape.drained());
+            self.machine.moves(thread, &holder, shape, &mut moves);
             for step in moves {
-                if first.is_none() || matches!(step.event, Event::Step { .. }) {
+                let drains = matches!(step.event, Event::Drain { .. });
+                if if drains { first.is_none() } else { !waits } {
                     let cases = symbolic::steps(&mut self.proof.vocabulary, &step).ok()?;
                     steps.extend(cases.into_iter().map(|case| (thread, case)));
                 }

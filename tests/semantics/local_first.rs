@@ -63,7 +63,7 @@ fn varied(seed: u64) -> Sketch {
 }
 
 /// A property of where a thread is, or what it knows, while memory has some value.
-fn place_and_value(sketch: &mut Sketch, rng: &mut Rng) -> Claim {
+pub(crate) fn place_and_value(sketch: &mut Sketch, rng: &mut Rng) -> Claim {
     const LABEL: usize = 100;
     let thread = rng.usize(..sketch.threads.len());
     let Draft { registers, body } = &mut sketch.threads[thread];
@@ -88,12 +88,14 @@ fn place_and_value(sketch: &mut Sketch, rng: &mut Rng) -> Claim {
     Claim { kind: PropertyKind::Never, any: false, atoms }
 }
 
-/// Who goes first where threads stand at these locations.
-type First<'a> = &'a dyn Fn(&[Loc]) -> Option<ThreadId>;
+/// Who goes first where threads stand at these locations, drained or not.
+pub(crate) type First<'a> = &'a dyn Fn(&[(Loc, bool)]) -> Option<ThreadId>;
+/// Whether a thread waits at a location while something of it is on its way.
+pub(crate) type Waits<'a> = &'a dyn Fn(ThreadId, Loc) -> bool;
 
 /// Whether something violating is reachable, and how many states were looked at; `None` if there
 /// are too many.
-fn explore(program: &Program, model: Model, first: First<'_>) -> Option<(bool, usize)> {
+fn explore(program: &Program, model: Model, (first, waits): (First<'_>, Waits<'_>)) -> Option<(bool, usize)> {
     let machine = Buffered::exact(program, model).capped(CAP);
     let mut stepper = Stepper::new(&machine);
     let mut set = StateSet::new();
@@ -114,17 +116,20 @@ fn explore(program: &Program, model: Model, first: First<'_>) -> Option<(bool, u
             violated = true;
             continue;
         }
-        let locations: Vec<Loc> = program.thread_ids().map(|t| stepper.local(t, &state).loc).collect();
+        let standing = |t| stepper.local(t, &state);
+        let standing: Vec<(Loc, bool)> =
+            program.thread_ids().map(standing).map(|local| (local.loc, local.drained())).collect();
         // A store that the cap withholds has to wait, and so nobody goes first.
         let full = |t: &ThreadId| {
             let stores = |op: &Op| matches!(op, Op::Store(..));
-            let mut edges = program.thread(*t).outgoing(locations[t.index()]);
+            let mut edges = program.thread(*t).outgoing(standing[t.index()].0);
             stepper.longest_queue(&state) >= CAP && edges.any(|(_, edge)| stores(&edge.op))
         };
-        let alone = first(&locations).filter(|t| !full(t));
-        let wanted = |event: Event| match alone {
-            Some(thread) => matches!(event, Event::Step { thread: t, .. } if t == thread),
-            None => true,
+        let alone = first(&standing).filter(|t| !full(t));
+        let waiting = |t: ThreadId| !standing[t.index()].1 && waits(t, standing[t.index()].0);
+        let wanted = |event: Event| match event {
+            Event::Step { thread, .. } => alone.is_none_or(|only| only == thread) && !waiting(thread),
+            Event::Drain { .. } => alone.is_none(),
         };
         let visit = |event, _, next: &State| {
             if wanted(event) {
@@ -206,22 +211,34 @@ fn cyclic(thread: &Thread, set: &[bool]) -> bool {
     }
 }
 
+fn nobody_waits(_: ThreadId, _: Loc) -> bool {
+    false
+}
+
 /// Whether both explorations find a violation or both do not; `None` if that takes too long.
 /// Otherwise how many states each looked at.
-fn compare(program: &Program, model: Model, first: First<'_>) -> Option<Result<(usize, usize), String>> {
-    let (expected, all) = explore(program, model, &|_| None)?;
-    let (found, fewer) = explore(program, model, first)?;
+pub(crate) fn compare(
+    program: &Program,
+    model: Model,
+    reduced: (First<'_>, Waits<'_>),
+) -> Option<Result<(usize, usize), String>> {
+    let (expected, all) = explore(program, model, (&|_| None, &nobody_waits))?;
+    let (found, fewer) = explore(program, model, reduced)?;
     let why = || format!("violated: {found}, expected {expected}, {}", model.name());
     Some(if found == expected { Ok((fewer, all)) } else { Err(why()) })
 }
 
 /// Who goes first according to the obvious version.
-fn obvious(program: &Program, model: Model, without: Without) -> impl Fn(&[Loc]) -> Option<ThreadId> + use<> {
+fn obvious(
+    program: &Program,
+    model: Model,
+    without: Without,
+) -> impl Fn(&[(Loc, bool)]) -> Option<ThreadId> + use<> {
     let first: Vec<Vec<bool>> =
         program.thread_ids().map(|thread| first_locations(program, model, thread, without)).collect();
-    move |locations: &[Loc]| {
-        let mut standing = locations.iter().zip(&first);
-        standing.position(|(loc, first)| first[loc.index()]).map(ThreadId::new)
+    move |standing: &[(Loc, bool)]| {
+        let mut standing = standing.iter().zip(&first);
+        standing.position(|((loc, _), first)| first[loc.index()]).map(ThreadId::new)
     }
 }
 
@@ -233,10 +250,12 @@ fn nothing_is_lost_where_a_thread_goes_first() {
         let law = |sketch: &Sketch| {
             let program = sketch.build();
             let ours = LocalFirst::new(&program, model);
-            let first = |locations: &[Loc]| ours.thread(locations.iter().copied());
-            match compare(&program, model, &first)? {
+            let first = |standing: &[(Loc, bool)]| ours.thread(standing.iter().copied());
+            let waits = |thread, loc| ours.waits(thread, loc, false);
+            match compare(&program, model, (&first, &waits))? {
                 Ok(found) => {
-                    compare(&program, model, &obvious(&program, model, Without::Nothing))?.map(|_| found)
+                    let first = obvious(&program, model, Without::Nothing);
+                    compare(&program, model, (&first, &nobody_waits))?.map(|_| found)
                 }
                 wrong => wrong,
             }
@@ -273,7 +292,8 @@ fn every_condition_is_needed() {
         let noticed = |seed: &u64| {
             let program = varied(*seed).build();
             let model = MODELS[*seed as usize % MODELS.len()];
-            matches!(compare(&program, model, &obvious(&program, model, mistake)), Some(Err(_)))
+            let first = obvious(&program, model, mistake);
+            matches!(compare(&program, model, (&first, &nobody_waits)), Some(Err(_)))
         };
         let seed = (0..3 * seeds()).find(noticed);
         assert!(seed.is_some(), "nobody noticed that a condition is missing: {mistake:?}");
@@ -286,7 +306,9 @@ fn where_nobody_goes_first_everything_is_explored() {
     for seed in 0..50 {
         let program = varied(seed).build();
         let nobody = LocalFirst::nobody(&program);
-        let locations = program.threads.iter().map(Thread::entry);
-        assert_eq!(nobody.thread(locations), None);
+        let standing = program.threads.iter().map(|thread| (thread.entry(), true));
+        assert_eq!(nobody.thread(standing), None);
+        let waits = |id: ThreadId| program.thread(id).locs().any(|loc| nobody.waits(id, loc, false));
+        assert!(!program.thread_ids().any(|id| waits(id) || nobody.ever_waits(id)));
     }
 }

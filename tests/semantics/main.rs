@@ -2,6 +2,7 @@
 
 mod agreement;
 mod contexts;
+mod drain_first;
 mod flatten;
 mod forgetful;
 mod gaps;

@@ -1,9 +1,11 @@
 //! Random programs, and how many of them tests look at.
 
 // Every test binary includes this file and uses its own part of it.
-#![allow(unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 pub use generate::random::*;
+
+use program::{Arith, Expr, RegId};
 
 /// How many random programs a comparison looks at, unless `FENCEWRIGHT_SEEDS` says otherwise: of 250
 /// usual programs at least three notice each of the classic bugs (`tests/semantics/mutants.rs`), so

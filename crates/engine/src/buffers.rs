@@ -11,7 +11,7 @@
 //! shortest ones and every one is followed by no later machine, so where there is a violation one is
 //! found: with k beyond the length of a shortest violation, a shortest run forgets nothing.
 
-use crate::complete::{BackwardEnding, go_back};
+use crate::complete::{BackwardEnding, go_back, seen};
 use crate::search::{Ended, Limits, Order, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Run};
@@ -76,17 +76,17 @@ fn decided(found: Found, k: Option<usize>) -> Verdict {
 
 /// With the k oldest stores in order.
 fn in_order(task: &Task<'_>, run: &Run<'_>, k: usize, statistics: &mut Statistics) -> Verdict {
-    match Pooled::new(task.program, task.model, k) {
+    match seen(run, |go_on| Pooled::new(task.program, task.model, k, go_on)) {
         Ok(machine) => decided(forwards(task, run, k, &machine, statistics), Some(k)),
-        Err(unbounded) => Verdict::Unknown(vec![Reason::NotFinite(unbounded.span)]),
+        Err(reason) => Verdict::Unknown(vec![reason]),
     }
 }
 
 /// From multisets to ever longer queues in order.
 fn refined(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdict {
-    let machine = match Pooled::new(task.program, task.model, 0) {
+    let machine = match seen(run, |go_on| Pooled::new(task.program, task.model, 0, go_on)) {
         Ok(machine) => machine,
-        Err(unbounded) => return Verdict::Unknown(vec![Reason::NotFinite(unbounded.span)]),
+        Err(reason) => return Verdict::Unknown(vec![reason]),
     };
     let mut found = multisets(task, run, statistics);
     let mut next = 0;
@@ -113,13 +113,14 @@ fn refined(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdi
 /// Decides with multisets, backwards.
 fn multisets(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Found {
     // Where nothing is buffered there is nothing to forget.
-    let (view, stores) = match task.model.buffers() {
-        true => (Backward::multisets(task.program), Stores::Counted),
-        false => (Backward::new(task.program, task.model), Stores::InOrder),
-    };
+    let stores = if task.model.buffers() { Stores::Counted } else { Stores::InOrder };
+    let view = seen(run, |go_on| match stores {
+        Stores::Counted => Backward::multisets(task.program, task.model, go_on),
+        Stores::InOrder => Backward::new(task.program, task.model, go_on),
+    });
     let view = match view {
         Ok(view) => view,
-        Err(unbounded) => return unknown(Reason::NotFinite(unbounded.span)),
+        Err(reason) => return unknown(reason),
     };
     statistics.method = Some("multiset");
     let (ending, elements) = go_back(&view, stores, run);

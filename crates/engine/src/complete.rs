@@ -10,8 +10,10 @@
 //! Elements that demand little are taken first: they cover most.
 
 use crate::{Answer, Engine, Run};
-use evidence::{BasisProof, Certificate, Progress, Reason, Statistics, Stop, Stores, Task, Verdict};
-use machine::{Backward, Basis, Before, ElementId, Trace, Violation, replay};
+use evidence::{
+    BasisProof, Certificate, Patience, Progress, Reason, Statistics, Stop, Stores, Task, Verdict,
+};
+use machine::{Backward, Basis, Before, ElementId, GoOn, NoView, Trace, Violation, replay};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -42,9 +44,9 @@ impl Engine for Complete {
 
 fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
     let unknown = |reason| Verdict::Unknown(vec![reason]);
-    let view = match Backward::new(task.program, task.model) {
+    let view = match seen(run, |go_on| Backward::new(task.program, task.model, go_on)) {
         Ok(view) => view,
-        Err(unbounded) => return (unknown(Reason::NotFinite(unbounded.span)), 0),
+        Err(reason) => return (unknown(reason), 0),
     };
     let (ending, elements) = go_back(&view, Stores::InOrder, run);
     let verdict = match ending {
@@ -56,6 +58,20 @@ fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
         },
     };
     (verdict, elements)
+}
+
+/// What a view that is for finite data gives, unless the monitor stops it.
+pub(crate) fn seen<T>(
+    run: &Run<'_>,
+    see: impl FnOnce(&mut GoOn<'_>) -> Result<T, NoView>,
+) -> Result<T, Reason> {
+    let mut patience = Patience::new(run.monitor, "finding all values");
+    let found = see(&mut || patience.lasts());
+    match found {
+        Ok(seen) => Ok(seen),
+        Err(NoView::Unbounded(span)) => Err(Reason::NotFinite(span)),
+        Err(NoView::Stopped) => patience.found(None).map_err(Reason::Stopped),
+    }
 }
 
 /// How going backwards ended.
@@ -121,7 +137,7 @@ impl<'a, 'p> Backwards<'a, 'p> {
 
     /// Adds what violates something; an element that a run starts in ends the search.
     fn start(&mut self) -> Result<Option<ElementId>, Reason> {
-        let violations = self.view.violations().map_err(|unbounded| Reason::NotFinite(unbounded.span))?;
+        let violations = seen(self.run, |go_on| self.view.violations(go_on))?;
         for (element, violation) in violations {
             let found = self.add(element, ElementOrigin::Violation(violation));
             if found.is_some() {

@@ -6,8 +6,8 @@
 //! violates, what leads there and where runs start are found anew from the program; of the certificate
 //! only the elements are believed to be there.
 
-use crate::{Monitor, Progress, Rejected, Stop, Stores, Task};
-use machine::{Backward, Basis, Element};
+use crate::{Monitor, Patience, Progress, Rejected, Stop, Stores, Task};
+use machine::{Backward, Basis, Element, GoOn, NoView};
 use std::fmt;
 
 /// How many elements pass between two looks at the monitor.
@@ -47,12 +47,29 @@ impl From<BasisFlaw> for Rejected {
 }
 
 /// The program as the proof sees it, if it can be seen so.
-pub(crate) fn backward<'p>(task: &Task<'p>, stores: Stores) -> Result<Backward<'p>, Rejected> {
-    let view = match stores {
-        Stores::InOrder => Backward::new(task.program, task.model),
-        Stores::Counted => Backward::multisets(task.program),
-    };
-    view.map_err(|_| BasisFlaw::NotFinite.into())
+pub(crate) fn backward<'p>(
+    task: &Task<'p>,
+    stores: Stores,
+    monitor: &dyn Monitor,
+) -> Result<Backward<'p>, Rejected> {
+    seen(monitor, |go_on| match stores {
+        Stores::InOrder => Backward::new(task.program, task.model, go_on),
+        Stores::Counted => Backward::multisets(task.program, task.model, go_on),
+    })
+}
+
+/// What a view that is for finite data gives, unless the monitor stops it.
+pub(crate) fn seen<T>(
+    monitor: &dyn Monitor,
+    see: impl FnOnce(&mut GoOn<'_>) -> Result<T, NoView>,
+) -> Result<T, Rejected> {
+    let mut patience = Patience::new(monitor, "finding all values");
+    let found = see(&mut || patience.lasts());
+    match found {
+        Ok(seen) => Ok(seen),
+        Err(NoView::Unbounded(_)) => Err(BasisFlaw::NotFinite.into()),
+        Err(NoView::Stopped) => patience.found(None).map_err(Rejected::Stopped),
+    }
 }
 
 /// Checks a basis.
@@ -62,7 +79,7 @@ pub(crate) fn check_basis(
     elements: &[Element],
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
-    let view = backward(task, stores)?;
+    let view = backward(task, stores, monitor)?;
     let mut basis = Basis::new();
     for (at, element) in elements.iter().enumerate() {
         if !view.has(element) {
@@ -76,7 +93,7 @@ pub(crate) fn check_basis(
             basis.add(&view, element.clone());
         }
     }
-    for (element, _) in view.violations().map_err(|_| BasisFlaw::NotFinite)? {
+    for (element, _) in seen(monitor, |go_on| view.violations(go_on))? {
         if basis.covering(&view, &element).is_none() {
             return Err(BasisFlaw::ViolationMissing.into());
         }

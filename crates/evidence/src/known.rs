@@ -10,6 +10,8 @@
 //! likewise below. Order and equality of two values are the same in all states that a normal
 //! form stands for, and so is a difference that is not wider than the precision.
 //!
+//! Where stores on their way are sets ([`machine::Pooled`]), their values are known and their order is not.
+//!
 //! A proof by cubes has predicates that hold, over values and the newest and older stores of
 //! buffers (see [`cubes`]).
 //!
@@ -28,7 +30,7 @@ use crate::numbers::counted;
 use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, Stop, Task};
 use collect::Collector;
 use cubes::Cubes;
-use machine::Gaps;
+use machine::{Gaps, Pooled};
 use program::{Loc, ThreadId};
 use say::PlaceFacts;
 
@@ -51,18 +53,6 @@ impl KnownFacts {
              state must have so that a violation can be reached from it, and no run starts in such a state. \
              It says nothing about single places.",
             counted(elements, "element")
-        );
-        KnownFacts { about, ..KnownFacts::default() }
-    }
-
-    /// What a proof with sets of buffered values knows: nothing of single places.
-    pub(crate) fn of_pools(k: usize, states: usize) -> KnownFacts {
-        let about = format!(
-            "The proof lists {} of a machine that keeps the oldest {} of every buffer in order and forgets the \
-             order of the others, so it holds for store buffers of any length. It says nothing about single \
-             places.",
-            counted(states, "state"),
-            counted(k, "store"),
         );
         KnownFacts { about, ..KnownFacts::default() }
     }
@@ -149,10 +139,28 @@ pub(crate) fn known_listed(
     set: &ClosedSet,
     monitor: &dyn Monitor,
 ) -> Result<KnownFacts, Stop> {
-    let mut collector = Collector::new(task, gaps, set);
+    let mut collector = Collector::new(task, (gaps, None), set);
     collector.collect(set, monitor)?;
     let (everywhere, places) = collector.sentences();
     Ok(KnownFacts { about: about_list(gaps, set), everywhere, places })
+}
+
+/// What a list of states with sets of buffered values knows.
+pub(crate) fn known_pools(
+    task: &Task<'_>,
+    (k, pools): (usize, &Pooled<'_>),
+    set: &ClosedSet,
+    monitor: &dyn Monitor,
+) -> Result<KnownFacts, Stop> {
+    let mut collector = Collector::new(task, (None, Some(pools)), set);
+    collector.collect(set, monitor)?;
+    let (everywhere, places) = collector.sentences();
+    let about = format!(
+        "The proof lists {} of a machine that keeps the oldest {} of every buffer in order and of the others the          set of their values, so it holds for store buffers of any length. This is what the states have in          common.",
+        counted(set.states.len(), "state"),
+        counted(k, "store"),
+    );
+    Ok(KnownFacts { about, everywhere, places })
 }
 
 /// What a proof by cubes knows.

@@ -14,6 +14,7 @@ mod configuration;
 mod contexts;
 mod domain;
 mod doubt;
+mod drain_first;
 mod effect;
 mod flatten;
 mod gap_plan;
@@ -37,9 +38,7 @@ mod tso;
 mod violation;
 
 pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
-pub use backward::{
-    Backward, Basis, Before, Demanded, DemandedView, Element, ElementId, LocalState, Unbounded,
-};
+pub use backward::{Backward, Basis, Before, Demanded, DemandedView, Element, ElementId, LocalState, NoView};
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
 pub use contexts::{ContextStep, Contexts, NEVER, Planned, Running};

@@ -13,14 +13,19 @@
 //!   the others);
 //! * no property speaks of the location, of where the edges lead, or of a register they write;
 //! * no edge leads back within the thread.
+//!
+//! A thread that waits for its stores ([`crate::drain_first`]) does not go first. The steps that are left commute
+//! as they did: what a thread waits for is its own buffer alone.
 
 use crate::Model;
+use crate::drain_first::waiting_locations;
 use program::{Cond, Domain, Edge, Fence, Loc, Op, Place, Program, RegId, Thread, ThreadId};
 
-/// The locations of all threads where the thread may go first.
+/// The locations of all threads where the thread may go first, and where it may wait for its stores.
 #[derive(Clone, Debug)]
 pub struct LocalFirst {
     threads: Vec<Vec<bool>>,
+    waiting: Vec<Vec<bool>>,
 }
 
 impl LocalFirst {
@@ -33,12 +38,17 @@ impl LocalFirst {
                 observed.iter().filter_map(|place| register(*place, t)).collect();
             first_locations(program.thread(t), model, &seen_locs, &seen_registers)
         };
-        LocalFirst { threads: program.thread_ids().map(thread).collect() }
+        let waiting = |t: ThreadId| waiting_locations(program, model, t);
+        LocalFirst {
+            threads: program.thread_ids().map(thread).collect(),
+            waiting: program.thread_ids().map(waiting).collect(),
+        }
     }
 
-    /// Nobody goes first: the unreduced view, for comparison.
+    /// Nobody goes first or waits: the unreduced view, for comparison.
     pub fn nobody(program: &Program) -> LocalFirst {
-        LocalFirst { threads: program.threads.iter().map(|t| vec![false; t.locs().count()]).collect() }
+        let nowhere: Vec<Vec<bool>> = program.threads.iter().map(|t| vec![false; t.locs().count()]).collect();
+        LocalFirst { threads: nowhere.clone(), waiting: nowhere }
     }
 
     /// Whether a thread may go first from a location.
@@ -46,10 +56,27 @@ impl LocalFirst {
         self.threads.get(thread.index()).and_then(|first| first.get(loc.index())).is_some_and(|first| *first)
     }
 
-    /// The thread whose edges are enough where threads stand at these locations, if there is one.
-    pub fn thread(&self, locations: impl IntoIterator<Item = Loc>) -> Option<ThreadId> {
-        let mut standing = self.threads.iter().zip(locations);
-        standing.position(|(first, loc)| first[loc.index()]).map(ThreadId::new)
+    /// Whether a thread that stands here with stores on their way may wait until all have drained: its
+    /// edges need not be looked at before.
+    pub fn waits(&self, thread: ThreadId, loc: Loc, drained: bool) -> bool {
+        let waiting = || self.waiting.get(thread.index()).and_then(|waiting| waiting.get(loc.index()));
+        !drained && waiting().is_some_and(|waits| *waits)
+    }
+
+    /// Whether a thread waits for its stores anywhere, so that it is seen later than it may act.
+    pub fn ever_waits(&self, thread: ThreadId) -> bool {
+        self.waiting.get(thread.index()).is_some_and(|waiting| waiting.contains(&true))
+    }
+
+    /// The thread whose edges are enough where threads stand at these locations, with stores on their way or
+    /// drained, if there is one.
+    pub fn thread(&self, standing: impl IntoIterator<Item = (Loc, bool)>) -> Option<ThreadId> {
+        let mut threads =
+            standing.into_iter().enumerate().map(|(at, standing)| (ThreadId::new(at), standing));
+        let goes = |(thread, (loc, drained)): &(ThreadId, (Loc, bool))| {
+            self.at(*thread, *loc) && !self.waits(*thread, *loc, *drained)
+        };
+        threads.find(goes).map(|(thread, _)| thread)
     }
 }
 

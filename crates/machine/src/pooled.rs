@@ -12,12 +12,12 @@
 
 use crate::backward::stored_values;
 use crate::{
-    Buffered, Forgotten, Keep, Local, Machine, Model, MoveOf, Moves, Recall, Slot, Unbounded, ValueSource,
+    Buffered, Forgotten, GoOn, Keep, Local, Machine, Model, MoveOf, Moves, NoView, Recall, Slot, ValueSource,
 };
 use program::{Arith, Cond, Expr, Int, Loc, Program, Relation, ThreadId};
 
 /// A set has a bit for each value, and one bit is the sign.
-const MOST_VALUES: usize = 62;
+pub(crate) const MOST_VALUES: usize = 62;
 
 /// The machine of a memory model that forgets the order of all but the oldest stores of a queue.
 pub struct Pooled<'p> {
@@ -28,14 +28,31 @@ pub struct Pooled<'p> {
 }
 
 impl<'p> Pooled<'p> {
-    /// Keeps the k oldest stores of a queue in order.
-    pub fn new(program: &'p Program, model: Model, k: usize) -> Result<Pooled<'p>, Unbounded> {
-        let values = stored_values(program)?;
+    /// Keeps the k oldest stores of a queue in order, unless `go_on` says no.
+    pub fn new(
+        program: &'p Program,
+        model: Model,
+        k: usize,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Pooled<'p>, NoView> {
+        let values = stored_values(program, model, go_on)?;
         let large = program.variables.iter().zip(&values).find(|(_, values)| values.len() > MOST_VALUES);
         if let Some((variable, _)) = large {
-            return Err(Unbounded { span: variable.span });
+            return Err(NoView::Unbounded(variable.span));
         }
         Ok(Pooled { program, inner: forgetful(program, model, k), values })
+    }
+
+    /// Has numbers for these values. If another one joins a pool, whoever takes the step is in doubt. `None`
+    /// if there are too many.
+    pub(crate) fn over(
+        program: &'p Program,
+        model: Model,
+        k: usize,
+        values: Vec<Vec<i64>>,
+    ) -> Option<Pooled<'p>> {
+        let few = values.iter().all(|values| values.len() <= MOST_VALUES);
+        few.then(|| Pooled { program, inner: forgetful(program, model, k), values })
     }
 
     /// The same with another k; values need not be found again.
@@ -83,8 +100,7 @@ impl<'p> Pooled<'p> {
                     push(is(Relation::Eq), Expr::binary(Arith::Or, before, bit));
                     other.push(is(Relation::Ne));
                 }
-                // There is no other value. If there were, no number would be large enough, and whoever
-                // takes the step would say so.
+                // For any other value no number is large enough, and whoever takes the step says so.
                 push(Cond::and(other), Expr::from(Int::from(1) << 80_u32));
             }
             ValueSource::Any(_) => out.push(step),

@@ -113,9 +113,9 @@ fn an_unsafe_program_has_no_basis() {
     let borrowed = proof(&task);
     assert!(check(&other, Verdict::Safe(Certificate::Basis(borrowed)), &Ignore).is_err());
     // Everything that leads to a violation, closed under steps: a run starts in it.
-    let view = Backward::new(&plain, model).expect("finite");
+    let view = Backward::new(&plain, model, &mut || true).expect("finite");
     let mut elements: Vec<_> =
-        view.violations().expect("few").into_iter().map(|(element, _)| element).collect();
+        view.violations(&mut || true).expect("few").into_iter().map(|(element, _)| element).collect();
     let mut at = 0;
     while at < elements.len() {
         let mut found = Vec::new();

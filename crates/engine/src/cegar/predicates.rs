@@ -22,6 +22,8 @@ const MOST_INSTANCES: usize = 1 << 14;
 
 /// A shape with so many constants is taken to grow without end.
 const MANY: usize = 5;
+/// One with so many more of them is not seen through by the order of values alone.
+const STILL: usize = 3;
 /// How far apart values are compared then.
 const LARGEST_GAP: i64 = 3;
 /// So many remainders of a divisor are looked at.
@@ -182,12 +184,15 @@ impl Predicates {
 
     /// Where the same shape keeps coming back with other constants, the path is being unrolled and
     /// there will be no end of it. What is wanted then is how slots of that kind compare with each
-    /// other, and their remainders by the program's divisors; whether that is new.
+    /// other, and their remainders by the program's divisors; whether that is new. Their order comes first: small
+    /// gaps tell more states apart, which is worth it only where order is not enough.
     pub(super) fn generalise(&mut self, divisors: &[Int], vocabulary: &mut Vocabulary) -> bool {
         let mut new = false;
+        let still = self.growing(MANY + STILL);
         for kind in self.growing(MANY) {
             let (x, y) = (Linear::from(Var::at(0)), Linear::from(Var::at(1)));
-            let order = (1..=LARGEST_GAP).map(|gap| Atom::lt(x.clone() + gap - 1, y.clone()));
+            let largest = if still.contains(&kind) { LARGEST_GAP } else { 1 };
+            let order = (1..=largest).map(|gap| Atom::lt(x.clone() + gap - 1, y.clone()));
             let rests = divisors.iter().flat_map(|by| {
                 let all = 0..by.to_i64().unwrap_or(0).min(MOST_RESTS);
                 all.map(|rest| Atom::divides(by.clone(), x.clone() + rest))

@@ -2,13 +2,13 @@
 //!
 //! A thread's steps depend on its own control and on who is inside an atomic section; a whole
 //! control is one number a thread. Where a thread may go first ([`LocalFirst`]), only its edges
-//! are listed.
+//! are listed; where it may wait for its stores, its edges are not.
 
 use crate::growth::Doubling;
 use evidence::symbolic::{Step, Vocabulary, steps, violations};
 use logic::Atom;
 use machine::{Buffered, Event, Local, LocalFirst, Machine, Model, Recall, Slot, Violation};
-use program::{Program, Property, Span, ThreadId};
+use program::{Loc, Program, Property, Span, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -153,14 +153,18 @@ impl<'p> Space<'p> {
             return Ok(known.clone());
         }
         let control = self.control(number).clone();
-        let locations = self.shapes(number).into_iter().map(|shape| shape.loc);
-        let alone = self.first.thread(locations);
+        let standing: Vec<(Loc, bool)> =
+            self.shapes(number).iter().map(|shape| (shape.loc, shape.drained())).collect();
+        let alone = self.first.thread(standing.iter().copied());
         let mut found = Vec::new();
         for thread in self.program.thread_ids().filter(|t| alone.is_none_or(|only| only == *t)) {
             let local = control.locals[thread.index()];
+            let (loc, drained) = standing[thread.index()];
+            let waits = self.first.waits(thread, loc, drained);
             for step in self.local_steps(thread, control.holder, local, vocabulary)?.iter() {
                 let numbered = &self.steps[*step as usize];
-                if alone.is_some() && matches!(numbered.step.event, Event::Drain { .. }) {
+                let drains = matches!(numbered.step.event, Event::Drain { .. });
+                if if drains { alone.is_some() } else { waits } {
                     continue;
                 }
                 let mut next = Control { holder: numbered.step.holder, locals: control.locals.clone() };

@@ -6,7 +6,7 @@ use crate::file::{EvidenceKind, FileError, Reading, RecordWriter};
 use crate::known::KnownFacts;
 use crate::numbers::counted;
 use crate::record::Record;
-use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Stores, Task};
+use crate::{Certificate, Claim, Ignore, Monitor, Rejected, Statistics, Stop, Stores, Task};
 use machine::{Demanded, DemandedView, Element, LocalState};
 use program::{Loc, ThreadId, VarId};
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ fn certificate(reading: &mut Reading<'_>, stores: Stores) -> Result<Certificate,
 }
 
 fn read_elements(reading: &mut Reading<'_>, stores: Stores) -> Result<Vec<Element>, FileError> {
-    let view = backward(&reading.task, stores)?;
+    let view = backward(&reading.task, stores, reading.monitor())?;
     let mut elements = Vec::new();
     while let Some(record) = reading.records.next_record()? {
         let element = demanded(record).and_then(|demanded| view.element(&demanded));
@@ -116,7 +116,7 @@ impl Proof for BasisProof {
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
-        let view = backward(task, self.stores).map_err(|why| io::Error::other(why.to_string()))?;
+        let view = backward(task, self.stores, &Ignore).map_err(|why| io::Error::other(why.to_string()))?;
         self.elements.iter().enumerate().try_for_each(|(at, element)| {
             if !view.has(element) {
                 return Err(io::Error::other(BasisFlaw::Malformed(at).to_string()));

@@ -1,12 +1,12 @@
 //! All reachable states of a machine that forgets the order of stores, with sets of values, as a proof.
 
 use super::{PoolProof, Proof};
-use crate::basis::BasisFlaw;
+use crate::basis::seen;
 use crate::check::check_closed;
 use crate::file::{
     EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states, write_closed,
 };
-use crate::known::KnownFacts;
+use crate::known::{KnownFacts, known_pools};
 use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
@@ -21,7 +21,7 @@ pub(crate) const POOL_SET: EvidenceKind = EvidenceKind {
     check: |reading| {
         let k = read_k(reading)?;
         let task = reading.task;
-        let machine = machine(&task, k)?;
+        let machine = machine(&task, k, reading.monitor())?;
         let states = check_states_on(reading, Stepper::new(&machine), Looking::ForViolations)?;
         Ok(Claim::Safe(task.model, states.count()))
     },
@@ -31,8 +31,8 @@ pub(crate) const POOL_SET: EvidenceKind = EvidenceKind {
     }),
 };
 
-fn machine<'p>(task: &Task<'p>, k: usize) -> Result<Pooled<'p>, Rejected> {
-    Pooled::new(task.program, task.model, k).map_err(|_| BasisFlaw::NotFinite.into())
+fn machine<'p>(task: &Task<'p>, k: usize, monitor: &dyn Monitor) -> Result<Pooled<'p>, Rejected> {
+    seen(monitor, |go_on| Pooled::new(task.program, task.model, k, go_on))
 }
 
 fn read_k(reading: &mut Reading<'_>) -> Result<usize, FileError> {
@@ -48,7 +48,7 @@ impl Proof for PoolProof {
     }
 
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
-        let machine = machine(task, self.k)?;
+        let machine = machine(task, self.k, monitor)?;
         check_closed(Stepper::new(&machine), Looking::ForViolations, &self.set, monitor)
     }
 
@@ -64,8 +64,13 @@ impl Proof for PoolProof {
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
-        Ok(KnownFacts::of_pools(self.k, self.set.states.len()))
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
+        match machine(task, self.k, monitor) {
+            Ok(pools) => known_pools(task, (self.k, &pools), &self.set, monitor),
+            Err(Rejected::Stopped(stop)) => Err(stop),
+            // A checked proof is one about finite data.
+            Err(_) => Ok(KnownFacts::default()),
+        }
     }
 
     fn how(&self, _: &Statistics) -> String {

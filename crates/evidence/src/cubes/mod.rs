@@ -7,7 +7,7 @@
 //! * a cube and a violation have no common values;
 //! * for a cube and a case of a move: cube and guard have no common values, or what the move makes
 //!   of them satisfies a cube of the control it leads to. Where a thread may go first
-//!   ([`LocalFirst`]), its edges are enough.
+//!   ([`LocalFirst`]), its edges are enough; where it may wait for its stores, its drains are.
 //!
 //! A literal about a pool is meant *for every member*, and a pool has members. As a hypothesis it
 //! is used with the pool's variable as some member, and with the member that a drain takes. As
@@ -185,14 +185,16 @@ impl<'a, 'p> CubeChecker<'a, 'p> {
         let mut numbers =
             |case: &[Atom]| case.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)).collect();
         let violations = cases.iter().map(|(violation, case)| (*violation, numbers(case))).collect();
-        let first = self.first.thread(shapes.iter().map(|shape| shape.loc));
+        let first = self.first.thread(shapes.iter().map(|shape| (shape.loc, shape.drained())));
         let mut steps = Vec::new();
         for thread in self.task.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
             let shape = &shapes[thread.index()];
+            let waits = self.first.waits(thread, shape.loc, shape.drained());
             let terms = (&mut self.vocabulary, &mut self.atoms);
             for at in self.steps.of(terms, (thread, *holder, shape)).map_err(not_linear)? {
                 let step = self.steps.step(at);
-                if first.is_some() && !matches!(step.event, Event::Step { .. }) {
+                let drains = matches!(step.event, Event::Drain { .. });
+                if if drains { first.is_some() } else { waits } {
                     continue;
                 }
                 let mut next = shapes.clone();

@@ -1,11 +1,13 @@
 //! One walk over all states of a certificate, collecting what each place has in common.
 
 use super::Places;
+use super::cubes::EVERY;
 use super::facts::{Contents, Exactly, SeenValues, ValueOrder};
 use super::labels::{ReachedLabel, absent, labels};
-use super::say::{PlaceFacts, SaidFact, SlotKind, sentences};
+use super::say::{PlaceFacts, SaidFact, SlotKind, listed, sentences};
+
 use crate::{ClosedSet, Monitor, Progress, Stop, Task};
-use machine::{Gaps, Local, Machine, Slot, State};
+use machine::{Gaps, Local, Machine, Pooled, Slot, State};
 use program::{AuthoredRegisters, Loc, RegId, ThreadId, VarId};
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,6 +20,9 @@ struct CommonFacts {
     memory: Vec<SeenValues>,
     registers: BTreeMap<usize, SeenValues>,
     buffer: Contents,
+    /// Of buffers as sets: the values on their way, by variable, and whether there may be none.
+    stores: BTreeMap<usize, SeenValues>,
+    drained: bool,
     /// Which labels other threads have stood at.
     met: Vec<bool>,
     orders: Vec<ValueOrder>,
@@ -35,6 +40,8 @@ struct ControlShape {
 pub(super) struct Collector<'a> {
     task: &'a Task<'a>,
     gaps: Option<Gaps>,
+    /// Set if stores are sets of values.
+    pools: Option<&'a Pooled<'a>>,
     exactly: Exactly,
     named: AuthoredRegisters,
     labels: Vec<ReachedLabel>,
@@ -50,7 +57,11 @@ pub(super) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(task: &'a Task<'a>, gaps: Option<Gaps>, set: &'a ClosedSet) -> Collector<'a> {
+    pub(super) fn new(
+        task: &'a Task<'a>,
+        (gaps, pools): (Option<Gaps>, Option<&'a Pooled<'a>>),
+        set: &'a ClosedSet,
+    ) -> Collector<'a> {
         let program = task.program;
         let machine = task.machine();
         let stands = |at: usize, loc: Loc| {
@@ -72,6 +83,7 @@ impl<'a> Collector<'a> {
         Collector {
             task,
             gaps,
+            pools,
             exactly: Exactly::of(gaps),
             named: AuthoredRegisters::of(program),
             labels,
@@ -142,9 +154,13 @@ impl<'a> Collector<'a> {
                 }
             }
             let buffered = shape.slots.iter().zip(own).filter(|(slot, _)| slot.buffered().is_some());
-            let buffer = &self.locals[thread][id].kept;
-            self.buffered |= !buffer.is_empty();
-            facts.buffer.add(buffer, buffered.map(|(_, value)| *value), exactly);
+            let local = &self.locals[thread][id];
+            self.buffered |= !local.drained();
+            facts.drained |= local.drained();
+            match self.pools {
+                Some(pools) => facts.add_stores(pools, buffered, exactly),
+                None => facts.buffer.add(&local.kept, buffered.map(|(_, value)| *value), exactly),
+            }
             for other in (0..self.shapes.len()).filter(|other| *other != thread) {
                 let stands = &self.shapes[other][state.locals[other] as usize];
                 stands.labels.iter().for_each(|label| facts.met[*label] = true);
@@ -233,9 +249,13 @@ impl<'a> Collector<'a> {
             }
         }
         known.extend(self.orders(facts, &self.compared[thread]));
-        if self.task.buffers() {
-            let name = |variable: usize| program.variables[variable].name.clone();
-            known.push(SaidFact::That(facts.buffer.sentence(&name, self.exactly)));
+        let name = |variable: usize| program.variables[variable].name.clone();
+        match self.pools {
+            Some(_) => known.extend(facts.of_stores(&name, self.exactly)),
+            None if self.task.buffers() => {
+                known.push(SaidFact::That(facts.buffer.sentence(&name, self.exactly)));
+            }
+            None => {}
         }
         known.extend(absent(program, thread, &self.labels, &facts.met));
         known
@@ -281,6 +301,38 @@ impl CommonFacts {
 
     fn add_memory(&mut self, values: &[i64], exactly: Exactly) {
         self.memory.iter_mut().zip(values).for_each(|(known, value)| known.add(*value, exactly));
+    }
+
+    /// Adds what is on its way where older stores are sets.
+    fn add_stores<'s>(
+        &mut self,
+        pools: &Pooled<'_>,
+        stores: impl Iterator<Item = (&'s Slot, &'s i64)>,
+        exactly: Exactly,
+    ) {
+        for (slot, value) in stores {
+            let Some(variable) = slot.buffered().map(VarId::index) else { continue };
+            let known = self.stores.entry(variable).or_default();
+            match slot {
+                Slot::Pool(..) => pools.members(variable, *value).for_each(|value| known.add(value, exactly)),
+                _ => known.add(*value, exactly),
+            }
+        }
+    }
+
+    /// What is on its way, in sentences.
+    fn of_stores(&self, name: &dyn Fn(usize) -> String, exactly: Exactly) -> Vec<SaidFact> {
+        let names: Vec<String> = self.stores.keys().map(|variable| name(*variable)).collect();
+        let holds = match (names.is_empty(), self.drained) {
+            (true, _) => "its buffer is empty".to_string(),
+            (false, true) => format!("its buffer may hold stores to {}", listed(&names, "and")),
+            (false, false) => format!("its buffer holds stores to {}", listed(&names, "or")),
+        };
+        let values = self.stores.iter().filter_map(|(variable, values)| {
+            let every = format!("{EVERY}{}", name(*variable));
+            values.predicate(exactly).map(|predicate| SaidFact::Of(SlotKind::Buffered, every, predicate))
+        });
+        std::iter::once(SaidFact::That(holds)).chain(values).collect()
     }
 
     /// Prepares for comparing so many values.

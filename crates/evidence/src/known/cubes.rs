@@ -31,7 +31,7 @@ const CANDIDATES: usize = 4_000;
 /// How buffered stores are called, with the variable behind it.
 const NEWEST: &str = "its newest buffered store to ";
 const OLDER: &str = "every older buffered store to ";
-const EVERY: &str = "every buffered store to ";
+pub(super) const EVERY: &str = "every buffered store to ";
 
 /// What the controls with a thread at a location have in common.
 #[derive(Clone, Default)]
@@ -62,6 +62,9 @@ pub(super) struct Cubes<'a> {
     vocabulary: Vocabulary,
     literals: HashMap<Atom, (u32, bool)>,
     ahead: Ahead,
+    /// By thread: whether it waits for its stores, so that the proof sees it later than it may act: of where it
+    /// stands and what its registers hold nothing is said.
+    late: Vec<bool>,
     /// By control: whether no thread may go first.
     settled: Vec<bool>,
     candidates: Vec<Candidates>,
@@ -76,7 +79,7 @@ impl<'a> Cubes<'a> {
         let program = task.program;
         let first = LocalFirst::new(program, task.model);
         let settled = |(_, shapes): &(Option<ThreadId>, Vec<Local>)| {
-            first.thread(shapes.iter().map(|shape| shape.loc)).is_none()
+            first.thread(shapes.iter().map(|shape| (shape.loc, shape.drained()))).is_none()
         };
         let signed =
             proof.predicates.iter().enumerate().flat_map(|(at, atom)| {
@@ -88,6 +91,7 @@ impl<'a> Cubes<'a> {
             vocabulary: proof.vocabulary.clone(),
             literals: signed.collect(),
             ahead: Ahead::new(program, &first),
+            late: program.thread_ids().map(|thread| first.ever_waits(thread)).collect(),
             settled: proof.controls.iter().map(settled).collect(),
             candidates: Vec::new(),
             gathered: program.threads.iter().map(|t| t.locs().map(|_| None).collect()).collect(),
@@ -284,6 +288,9 @@ impl<'a> Cubes<'a> {
         let labels = labels(program, stands);
         let place = |thread: ThreadId, loc: Loc| {
             let buffered = self.reached[thread.index()][loc.index()].as_ref()?;
+            if self.late[thread.index()] {
+                return Some(PlaceFacts::new(&[], &known));
+            }
             let ahead = self.joined(thread, self.ahead.from(thread, loc).ends.iter().copied())?;
             Some(PlaceFacts::new(&self.place(thread, loc, buffered, &ahead, &labels), &known))
         };
@@ -351,7 +358,7 @@ impl<'a> Cubes<'a> {
         let met = |label: &ReachedLabel| {
             let others = &ahead.others[label.thread];
             let ends = |loc: &Loc| &self.ahead.from(ThreadId::new(label.thread), *loc).ends;
-            label.locs.iter().any(|loc| !ends(loc).is_disjoint(others))
+            self.late[label.thread] || label.locs.iter().any(|loc| !ends(loc).is_disjoint(others))
         };
         let met: Vec<bool> = labels.iter().map(met).collect();
         known.extend(absent(self.task.program, thread.index(), labels, &met));
@@ -366,7 +373,9 @@ impl<'a> Cubes<'a> {
             Some(Name::Slot(Slot::Register(t, register))) if t == thread => {
                 !way.registers.contains(&register)
             }
-            Some(Name::Slot(Slot::Register(t, register))) => !self.ahead.writes(t, register),
+            Some(Name::Slot(Slot::Register(t, register))) => {
+                !self.late[t.index()] && !self.ahead.writes(t, register)
+            }
             Some(Name::Slot(Slot::Last(_, variable) | Slot::Pool(_, variable))) => {
                 buffered.contains(&variable) && !way.variables.contains(&variable)
             }

@@ -5,19 +5,29 @@
 //! may return any value its variable has. Both sets grow together until nothing is new. They contain
 //! whatever happens under any memory model, and with them a thread becomes a finite automaton whose
 //! [`Act`]s say what they read and write with values: no expression is left. If the sets grow beyond all
-//! bounds, data are not finite as far as this can be seen.
+//! bounds, what is loaded is not just any value: an exploration may tell which there are ([`super::reached`]). If
+//! it does not either, data are not finite as far as this can be seen.
 //!
 //! A step that only its thread notices and that is the only way to go on needs no state of its own: states
 //! are named by the last of such a chain, unless a property tells the two apart.
 
-use super::Unbounded;
+use super::NoView;
 use super::finite::{LoadedStep, Part, ValueTable};
+use super::reached::Reached;
+use crate::{GoOn, Model};
 use indexmap::IndexSet;
 use program::{Edge, EdgeId, Fence, Liveness, Loc, Op, Place, Program, RegId, Thread, ThreadId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// More states of a thread than this are not taken to be finite data.
 const MOST_STATES: usize = 40_000;
+
+/// Threads with more states than this in all are worth an exploration, of so many states for each.
+const FEW_STATES: usize = 24;
+const WORTH: usize = 400;
+
+/// How many states pass before it is asked again whether to go on.
+const PATIENCE: usize = 256;
 
 /// A variable or the lock, by number, and the number of one of its values (from 1).
 pub type Fact = (u16, u16);
@@ -100,14 +110,15 @@ impl Behaviour {
         self.states.len()
     }
 
-    /// Adds a state that is none of the program; its location has this number.
-    pub(super) fn add(&mut self, loc: usize, in_section: bool) -> u16 {
+    /// Adds a state that is none of the program; its location has this number. `None` if there are too many.
+    pub(super) fn add(&mut self, loc: usize, in_section: bool) -> Option<u16> {
+        let number = u16::try_from(self.states.len() + 1).ok()?;
         let state = LocalState { loc: Loc::new(loc), registers: Box::default() };
-        let number = self.states.insert_full(state).0 as u16 + 1;
+        self.states.insert(state);
         self.into.push(Vec::new());
         self.out_of.push(Vec::new());
         self.in_section.push(in_section);
-        number
+        Some(number)
     }
 
     /// Adds an act.
@@ -135,6 +146,17 @@ impl Behaviour {
         (!self.silent.contains_key(&number)).then_some(number)
     }
 
+    /// The number by which a state of the program is named.
+    pub(super) fn named_by(&self, state: &LocalState) -> Option<u16> {
+        let number = self.states.get_index_of(state)? as u16 + 1;
+        Some(self.silently(number, |_, _| {}))
+    }
+
+    /// Whether a state is one of the program.
+    pub(super) fn is_real(&self, number: u16) -> bool {
+        number <= self.real
+    }
+
     /// The number of the state that a thread starts in.
     pub(super) fn entry(&self) -> u16 {
         1
@@ -154,26 +176,54 @@ impl Behaviour {
 pub(super) struct Behaviours {
     pub(super) threads: Vec<Behaviour>,
     pub(super) values: ValueTable,
+    /// What is reached, if that was found out.
+    pub(super) reached: Option<Reached>,
 }
 
 impl Behaviours {
-    pub(super) fn of(program: &Program) -> Result<Behaviours, Unbounded> {
+    /// What threads do under a model.
+    pub(super) fn of(program: &Program, model: Model, go_on: &mut GoOn<'_>) -> Result<Behaviours, NoView> {
+        let found = Behaviours::with(program, ValueTable::of(program)?, None, go_on);
+        let most = match &found {
+            Err(NoView::Stopped) => return found,
+            Err(NoView::Unbounded(_)) => Reached::MOST,
+            Ok(few) if few.states() <= FEW_STATES => return found,
+            // What is not reached need not be looked at; but that is not worth everything.
+            Ok(many) => (many.states() * WORTH).min(Reached::MOST / 4),
+        };
+        let Some(reached) = Reached::of(program, model, most, go_on)? else { return found };
+        let values = ValueTable::of(program)?.exactly(&reached.values);
+        let behaviours = Behaviours::with(program, values, Some(&reached), go_on)?;
+        Ok(Behaviours { reached: Some(reached), ..behaviours })
+    }
+
+    /// How many states threads have in all.
+    fn states(&self) -> usize {
+        self.threads.iter().map(Behaviour::len).sum()
+    }
+
+    /// What threads do with values, in states that are reached.
+    pub(super) fn with(
+        program: &Program,
+        mut values: ValueTable,
+        reached: Option<&Reached>,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Behaviours, NoView> {
         let liveness = Liveness::of(program);
-        let mut drafts: Vec<BehaviourDraft<'_>> =
-            program.thread_ids().map(|id| BehaviourDraft::new(program, &liveness, id)).collect();
-        let mut values = ValueTable::of(program)?;
+        let draft = |id: ThreadId| BehaviourDraft::new(program, &liveness, id, reached);
+        let mut drafts: Vec<BehaviourDraft<'_>> = program.thread_ids().map(draft).collect();
         loop {
             let known = values.count();
             let mut changed = false;
             for draft in &mut drafts {
-                changed |= draft.grow(&mut values)?;
+                changed |= draft.grow(&mut values, go_on)?;
             }
             if !changed && values.count() == known {
                 break;
             }
         }
         let threads = drafts.into_iter().map(|draft| draft.finish(program)).collect();
-        Ok(Behaviours { threads, values })
+        Ok(Behaviours { threads, values, reached: None })
     }
 }
 
@@ -187,10 +237,17 @@ struct BehaviourDraft<'p> {
     parts: FxHashMap<EdgeId, Box<[Part]>>,
     /// By state and edge: how many values its loads had when it was taken last, and what came of it.
     taken: FxHashMap<(u16, EdgeId), (usize, Vec<Act>)>,
+    /// There are no other states, if that is known.
+    reached: Option<&'p IndexSet<LocalState, FxBuildHasher>>,
 }
 
 impl<'p> BehaviourDraft<'p> {
-    fn new(program: &'p Program, liveness: &'p Liveness, id: ThreadId) -> BehaviourDraft<'p> {
+    fn new(
+        program: &'p Program,
+        liveness: &'p Liveness,
+        id: ThreadId,
+        reached: Option<&'p Reached>,
+    ) -> BehaviourDraft<'p> {
         let thread = program.thread(id);
         let mut states = IndexSet::default();
         let registers = liveness.at(id, thread.entry()).iter().map(|_| 0).collect();
@@ -202,14 +259,18 @@ impl<'p> BehaviourDraft<'p> {
             states,
             parts: FxHashMap::default(),
             taken: FxHashMap::default(),
+            reached: reached.map(|reached| &reached.states[id.index()]),
         }
     }
 
     /// Takes every edge that may lead to something new; whether anything was taken.
-    fn grow(&mut self, values: &mut ValueTable) -> Result<bool, Unbounded> {
+    fn grow(&mut self, values: &mut ValueTable, go_on: &mut GoOn<'_>) -> Result<bool, NoView> {
         let mut changed = false;
         let mut at = 0;
         while at < self.states.len() {
+            if at.is_multiple_of(PATIENCE) && !go_on() {
+                return Err(NoView::Stopped);
+            }
             let number = at as u16 + 1;
             let loc = self.states[at].loc;
             for (id, edge) in self.thread.outgoing(loc) {
@@ -227,7 +288,7 @@ impl<'p> BehaviourDraft<'p> {
     }
 
     /// All that an edge can do in a state.
-    fn take(&mut self, from: u16, id: EdgeId, values: &mut ValueTable) -> Result<Vec<Act>, Unbounded> {
+    fn take(&mut self, from: u16, id: EdgeId, values: &mut ValueTable) -> Result<Vec<Act>, NoView> {
         let edge = self.thread.edge(id);
         let state = &self.states[usize::from(from) - 1];
         let mut registers = vec![0; self.thread.registers.len()];
@@ -240,11 +301,15 @@ impl<'p> BehaviourDraft<'p> {
         let steps = values.perform(edge, parts, registers, &unread)?;
         let mut acts = Vec::new();
         for step in steps {
-            let kind = self.kind(edge, &step, values)?;
             let registers = live.iter().map(|register| step.registers[register.index()]).collect();
-            let to = self.states.insert_full(LocalState { loc: edge.to, registers }).0;
+            let to = LocalState { loc: edge.to, registers };
+            if self.reached.is_some_and(|reached| !reached.contains(&to)) {
+                continue;
+            }
+            let Some(kind) = self.kind(edge, &step, values)? else { continue };
+            let to = self.states.insert_full(to).0;
             if self.states.len() > MOST_STATES {
-                return Err(Unbounded { span: edge.span });
+                return Err(NoView::Unbounded(edge.span));
             }
             let act = Act { from, to: to as u16 + 1, edge: Some(id), choice: step.choice, kind };
             if !acts.iter().any(|other: &Act| other.to == act.to && other.kind == act.kind) {
@@ -254,13 +319,18 @@ impl<'p> BehaviourDraft<'p> {
         Ok(acts)
     }
 
-    /// What a step does to memory and buffers.
-    fn kind(&self, edge: &Edge, step: &LoadedStep, values: &mut ValueTable) -> Result<ActKind, Unbounded> {
-        let mut reads = values.facts(&step.reads, edge.span)?;
-        let mut writes = values.facts(&step.writes, edge.span)?;
+    /// What a step does to memory and buffers; `None` if nobody takes it.
+    fn kind(
+        &self,
+        edge: &Edge,
+        step: &LoadedStep,
+        values: &mut ValueTable,
+    ) -> Result<Option<ActKind>, NoView> {
+        let Some(mut reads) = values.facts(&step.reads, edge.span)? else { return Ok(None) };
+        let Some(mut writes) = values.facts(&step.writes, edge.span)? else { return Ok(None) };
         let inside = self.thread.in_atomic(edge.from);
         let (mine, free) = (values.held_by(self.id), values.free());
-        Ok(match &edge.op {
+        Ok(Some(match &edge.op {
             Op::Skip | Op::Assign(..) | Op::Assume(_) | Op::Havoc(..) => ActKind::Silent,
             Op::Fence(Fence::Full) => ActKind::Fence,
             Op::Fence(Fence::Store) => ActKind::StoreFence,
@@ -281,7 +351,7 @@ impl<'p> BehaviourDraft<'p> {
                 reads.extend(if inside { mine } else { free });
                 ActKind::Atomic { reads: reads.into(), writes: writes.into() }
             }
-        })
+        }))
     }
 
     fn finish(self, program: &Program) -> Behaviour {

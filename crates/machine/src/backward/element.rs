@@ -80,10 +80,14 @@ impl Layout {
         }
     }
 
+    /// Of a word that is too long to be counted the newest letters are demanded: that is less, so more states
+    /// are meant, and nothing is left out.
     pub(super) fn close(&self, demand: &Demand) -> Element {
-        let lengths = demand.channels.iter().map(|word| word.len() as u16);
+        let newest = |word: &Vec<u16>| word.len().saturating_sub(usize::from(u16::MAX));
+        let words = || demand.channels.iter().map(|word| &word[newest(word)..]);
         let head = demand.states.iter().chain(&demand.memory).copied();
-        Element(head.chain(lengths).chain(demand.channels.iter().flatten().copied()).collect())
+        let lengths = words().map(|word| word.len() as u16);
+        Element(head.chain(lengths).chain(words().flatten().copied()).collect())
     }
 
     /// Whether every state that has what `more` demands has what `less` demands.
@@ -185,6 +189,22 @@ mod tests {
         assert!(!queue_covers(&[3], &[3, 1]) && !queue_covers(&[2, 3, 1], &[3, 2, 1]));
         assert!(queue_covers(&[0], &[0]) && !queue_covers(&[0], &[1]) && !queue_covers(&[1], &[0]));
         assert!(!queue_covers(&[0], &[]) && !queue_covers(&[1], &[]));
+    }
+
+    #[test]
+    fn of_words_without_end_less_is_demanded() {
+        let channels = vec![Channel::Queue { thread: 0, variable: 0 }, Channel::View { thread: 0 }];
+        let layout = Layout { threads: 1, variables: 1, channels, own_from: OWN };
+        let long = |count: usize| (0..count).map(|at| 1 + (at % 7) as u16).collect::<Vec<_>>();
+        for count in [3, usize::from(u16::MAX), usize::from(u16::MAX) + 5] {
+            let exact = Demand { states: vec![1], memory: vec![2], channels: vec![long(count), long(count)] };
+            let kept = layout.open(&layout.close(&exact));
+            assert_eq!((&kept.states, &kept.memory), (&exact.states, &exact.memory));
+            for (kept, exact) in kept.channels.iter().zip(&exact.channels) {
+                assert_eq!(kept.len(), count.min(usize::from(u16::MAX)));
+                assert!(queue_covers(kept, exact) && layout.view_covers(kept, exact));
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The values of variables, and what an edge can do with them.
 
-use super::Unbounded;
+use super::NoView;
 use super::behaviour::Fact;
 use crate::code::{CompiledCond, CompiledExpr};
 use indexmap::IndexSet;
@@ -12,13 +12,20 @@ use std::cell::Cell;
 /// More values of a variable than this are not taken to be finite data.
 const MOST_VALUES: usize = 256;
 
-/// Who takes more operations than this to find all values is not taken to have finitely many.
+/// Who takes more operations than this to find all values is not taken to have finitely many; and so many
+/// are performed where all values are known.
 const MOST_WORK: usize = 200_000;
+const MOST_KNOWN_WORK: usize = 8_000_000;
+
+/// More variables than this have no numbers.
+const MOST_VARIABLES: usize = 60_000;
 
 /// The values that variables may have, as far as they are known.
 pub(super) struct ValueTable {
     /// How many operations were performed to find them.
     work: Cell<usize>,
+    /// Whether there may be values that are not known yet; otherwise nobody stores any other.
+    grows: bool,
     variables: Vec<IndexSet<i64, FxBuildHasher>>,
     /// Variables of observers.
     watches: usize,
@@ -36,20 +43,38 @@ pub(super) struct LoadedStep {
 
 impl ValueTable {
     /// The initial values.
-    pub(super) fn of(program: &Program) -> Result<ValueTable, Unbounded> {
-        let listed = |domain: &Domain, span: Span| -> Result<IndexSet<i64, FxBuildHasher>, Unbounded> {
-            Ok(list(domain).ok_or(Unbounded { span })?.into_iter().collect())
+    pub(super) fn of(program: &Program) -> Result<ValueTable, NoView> {
+        let listed = |domain: &Domain, span: Span| -> Result<IndexSet<i64, FxBuildHasher>, NoView> {
+            Ok(list(domain).ok_or(NoView::Unbounded(span))?.into_iter().collect())
         };
         let variables = program.variables.iter().map(|variable| listed(&variable.initial, variable.span));
         let locks = |op: &Op| matches!(op, Op::Lock);
         let sections = program.threads.iter().any(|thread| thread.edges().iter().any(|edge| locks(&edge.op)));
         let holders = if sections { program.threads.len() } else { 0 };
+        if program.variables.len().max(program.threads.len()) > MOST_VARIABLES {
+            return Err(NoView::Unbounded(program.variables.first().map_or(Span::NONE, |first| first.span)));
+        }
         Ok(ValueTable {
             work: Cell::new(0),
+            grows: true,
             watches: 0,
             variables: variables.collect::<Result<_, _>>()?,
             holders,
         })
+    }
+
+    /// Has these values as well, and no others.
+    pub(super) fn exactly(mut self, values: &[Vec<i64>]) -> ValueTable {
+        for (known, values) in self.variables.iter_mut().zip(values) {
+            known.extend(values);
+        }
+        self.grows = false;
+        self
+    }
+
+    /// The values of every variable.
+    pub(super) fn listed(&self) -> Vec<Vec<i64>> {
+        self.variables.iter().map(|values| values.iter().copied().collect()).collect()
     }
 
     /// How many values there are in all.
@@ -118,19 +143,22 @@ impl ValueTable {
         (self.holders > 0).then_some((self.variables.len() as u16, thread.index() as u16 + 2))
     }
 
-    /// The facts that variables have these values, which are new perhaps.
-    pub(super) fn facts(&mut self, pairs: &[(VarId, i64)], span: Span) -> Result<Vec<Fact>, Unbounded> {
+    /// The facts that variables have these values, which are new perhaps; `None` if one is to be passed
+    /// over.
+    pub(super) fn facts(&mut self, pairs: &[(VarId, i64)], span: Span) -> Result<Option<Vec<Fact>>, NoView> {
         let mut facts = Vec::new();
         for (variable, value) in pairs {
             let values = &mut self.variables[variable.index()];
-            let at = values.insert_full(*value).0;
-            if values.len() > MOST_VALUES {
-                return Err(Unbounded { span });
-            }
+            let at = match values.get_index_of(value) {
+                Some(at) => at,
+                None if !self.grows => return Ok(None),
+                None if values.len() >= MOST_VALUES => return Err(NoView::Unbounded(span)),
+                None => values.insert_full(*value).0,
+            };
             facts.push((variable.index() as u16, at as u16 + 1));
         }
         facts.sort_unstable();
-        Ok(facts)
+        Ok(Some(facts))
     }
 
     /// Everything that an edge can do with these registers. What is loaded into a register that nobody
@@ -141,7 +169,7 @@ impl ValueTable {
         parts: &[Part],
         registers: Vec<i64>,
         unread: &dyn Fn(RegId) -> bool,
-    ) -> Result<Vec<LoadedStep>, Unbounded> {
+    ) -> Result<Vec<LoadedStep>, NoView> {
         let start = LoadedStep { registers, reads: Vec::new(), writes: Vec::new(), choice: None };
         let mut out = Vec::new();
         let work = ValueSearch { values: self, span: edge.span, unread, alone: parts.len() == 1 };
@@ -188,20 +216,15 @@ struct ValueSearch<'a> {
 }
 
 impl ValueSearch<'_> {
-    fn unbounded(&self) -> Unbounded {
-        Unbounded { span: self.span }
+    fn unbounded(&self) -> NoView {
+        NoView::Unbounded(self.span)
     }
 
     /// Performs the parts one after the other; every value that is loaded or chosen is a case.
-    fn perform(
-        &self,
-        parts: &[Part],
-        mut step: LoadedStep,
-        out: &mut Vec<LoadedStep>,
-    ) -> Result<(), Unbounded> {
+    fn perform(&self, parts: &[Part], mut step: LoadedStep, out: &mut Vec<LoadedStep>) -> Result<(), NoView> {
         let work = &self.values.work;
         work.set(work.get() + 1);
-        if work.get() > MOST_WORK {
+        if work.get() > if self.values.grows { MOST_WORK } else { MOST_KNOWN_WORK } {
             return Err(self.unbounded());
         }
         let Some((part, rest)) = parts.split_first() else {
@@ -245,7 +268,7 @@ impl ValueSearch<'_> {
         rest: &[Part],
         step: LoadedStep,
         out: &mut Vec<LoadedStep>,
-    ) -> Result<(), Unbounded> {
+    ) -> Result<(), NoView> {
         let known = step.writes.iter().chain(&step.reads).find(|(v, _)| *v == variable);
         if let Some((_, value)) = known.copied() {
             return self.perform(rest, step.with(register, value), out);
@@ -261,11 +284,11 @@ impl ValueSearch<'_> {
         Ok(())
     }
 
-    fn eval(&self, value: &CompiledExpr<RegId>, registers: &[i64]) -> Result<i64, Unbounded> {
+    fn eval(&self, value: &CompiledExpr<RegId>, registers: &[i64]) -> Result<i64, NoView> {
         value.eval(&|register| registers[register.index()]).ok_or_else(|| self.unbounded())
     }
 
-    fn holds(&self, cond: &CompiledCond<RegId>, registers: &[i64]) -> Result<bool, Unbounded> {
+    fn holds(&self, cond: &CompiledCond<RegId>, registers: &[i64]) -> Result<bool, NoView> {
         cond.eval(&|register| registers[register.index()]).ok_or_else(|| self.unbounded())
     }
 }

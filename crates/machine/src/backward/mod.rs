@@ -28,8 +28,10 @@ mod behaviour;
 mod described;
 mod element;
 mod finite;
+mod joint;
 mod letters;
 mod pending;
+mod reached;
 mod retime;
 mod violating;
 mod watching;
@@ -39,19 +41,22 @@ pub use behaviour::{Fact, LocalState};
 pub use described::{Demanded, DemandedView};
 pub use element::Element;
 
-use crate::Model;
+use crate::{GoOn, Model};
 use behaviour::{Act, ActKind, Behaviour, Behaviours};
 use element::{Channel, Demand, Layout};
+use joint::Joint;
 use letters::Letters;
 use pending::PendingStores;
 use program::{Fence, Op, Program, Span, Thread, ThreadId};
 use watching::PropertyObserver;
 
-/// Data are not finite, as far as can be seen.
+/// Why a program is not seen this way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unbounded {
-    /// A statement by which values become too many.
-    pub span: Span,
+pub enum NoView {
+    /// Data are not finite, as far as can be seen: by this statement values become too many.
+    Unbounded(Span),
+    /// Whoever asked did not want to wait.
+    Stopped,
 }
 
 /// How stores reach memory.
@@ -110,30 +115,43 @@ pub struct Backward<'p> {
     queue_channels: Vec<Vec<usize>>,
     view_channels: Vec<Option<usize>>,
     pending: Vec<PendingStores>,
+    /// What may be at one time, as far as that is known.
+    joint: Option<Joint>,
     /// How properties are watched that look at memory and threads at once.
     watches: Vec<PropertyObserver>,
 }
 
 impl<'p> Backward<'p> {
-    /// Sees a program under a model this way.
-    pub fn new(program: &'p Program, model: Model) -> Result<Backward<'p>, Unbounded> {
+    /// Sees a program under a model this way, unless `go_on` says no.
+    pub fn new(program: &'p Program, model: Model, go_on: &mut GoOn<'_>) -> Result<Backward<'p>, NoView> {
         let flow = match (model.buffers(), model.one_queue()) {
             (false, _) => StoreFlow::Direct,
             (true, true) => StoreFlow::InOrder,
             (true, false) => StoreFlow::PerVariable,
         };
-        Backward::with(program, flow, true)
+        Backward::with((program, model), flow, true, go_on)
     }
 
     /// Forgets the order of the stores on their way, but counts them: per thread and variable a multiset
     /// beside the newest [004, sec. 3.2.2 and app. B]. Whatever a model that buffers stores does is
     /// possible here, and more: a run need not be one of the model.
-    pub fn multisets(program: &'p Program) -> Result<Backward<'p>, Unbounded> {
-        Backward::with(program, StoreFlow::PerVariable, false)
+    pub fn multisets(
+        program: &'p Program,
+        model: Model,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Backward<'p>, NoView> {
+        Backward::with((program, model), StoreFlow::PerVariable, false, go_on)
     }
 
-    fn with(program: &'p Program, flow: StoreFlow, ordered: bool) -> Result<Backward<'p>, Unbounded> {
-        let mut behaviours = Behaviours::of(program)?;
+    fn with(
+        (program, model): (&'p Program, Model),
+        flow: StoreFlow,
+        ordered: bool,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Backward<'p>, NoView> {
+        let mut behaviours = Behaviours::of(program, model, go_on)?;
+        let reached = behaviours.reached.take();
+        let joint = reached.and_then(|reached| Joint::of(&reached, &behaviours, flow));
         let retimes = ordered
             && match flow {
                 StoreFlow::Direct => false,
@@ -142,7 +160,7 @@ impl<'p> Backward<'p> {
             };
         let watches = if retimes { watching::watch(program, &mut behaviours)? } else { Vec::new() };
         let span = program.variables.first().map_or(Span::NONE, |variable| variable.span);
-        let letters = Letters::of(&behaviours).ok_or(Unbounded { span })?;
+        let letters = Letters::of(&behaviours).ok_or(NoView::Unbounded(span))?;
         let (mut lags, queues) = channels(program, &behaviours, flow);
         if !ordered {
             lags.fill(false);
@@ -166,13 +184,14 @@ impl<'p> Backward<'p> {
             queue_channels,
             view_channels,
             pending,
+            joint,
             watches,
         };
         view.number_channels();
-        let threads = 0..view.layout.threads;
-        let pending: Option<Vec<PendingStores>> =
-            threads.map(|thread| PendingStores::of(&view, thread)).collect();
-        view.pending = pending.ok_or(Unbounded { span })?;
+        for thread in 0..view.layout.threads {
+            let pending = PendingStores::of(&view, thread, go_on)?;
+            view.pending.push(pending.ok_or(NoView::Unbounded(span))?);
+        }
         Ok(view)
     }
 
@@ -233,8 +252,11 @@ impl<'p> Backward<'p> {
     }
 
     /// Closes what is demanded, unless no reachable state has it: a thread is inside an atomic section if
-    /// its location is, and what is on its way must be possible for the thread alone.
+    /// its location is, what is on its way must be possible for the thread alone, and an exploration may know more.
     fn sensible(&self, demand: &mut Demand) -> Option<Element> {
+        if self.joint.as_ref().is_some_and(|joint| !joint.allows(&self.behaviours, demand)) {
+            return None;
+        }
         for thread in self.program.thread_ids() {
             let state = demand.states[thread.index()];
             if state == 0 {
@@ -277,13 +299,13 @@ impl<'p> Backward<'p> {
     }
 }
 
-/// By variable: every value that any run under any model may store to it, and its initial values.
-pub(crate) fn stored_values(program: &Program) -> Result<Vec<Vec<i64>>, Unbounded> {
-    let values = Behaviours::of(program)?.values;
-    let of = |variable: u16| {
-        values.numbers(variable).filter_map(|number| values.value((variable, number))).collect()
-    };
-    Ok((0..program.variables.len() as u16).map(of).collect())
+/// By variable: every value that any run under the model may store to it, and its initial values.
+pub(crate) fn stored_values(
+    program: &Program,
+    model: Model,
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<Vec<i64>>, NoView> {
+    Ok(Behaviours::of(program, model, go_on)?.values.listed())
 }
 
 /// By thread: whether its loads lag, and the variables that it has queues for.

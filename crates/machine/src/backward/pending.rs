@@ -6,12 +6,16 @@
 
 use super::behaviour::{Act, ActKind, Fact};
 use super::letters::Letters;
-use super::{Backward, StoreFlow};
+use super::{Backward, NoView, StoreFlow};
+use crate::GoOn;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// More combinations than this are not listed.
 const MOST: usize = 400_000;
+
+/// How many pass before it is asked again whether to go on.
+const PATIENCE: usize = 1024;
 
 /// The newest value per queue (0: empty) and the own stores of the view, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +29,11 @@ pub(super) struct PendingStores(Vec<Vec<OnTheWay>>);
 
 impl PendingStores {
     /// `None` if there are too many.
-    pub(super) fn of(view: &Backward<'_>, thread: usize) -> Option<PendingStores> {
+    pub(super) fn of(
+        view: &Backward<'_>,
+        thread: usize,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Option<PendingStores>, NoView> {
         let behaviour = &view.behaviours.threads[thread];
         let queues = view.queues[thread].len();
         let nothing = OnTheWay { newest: SmallVec::from_elem(0, queues), own: SmallVec::new() };
@@ -37,7 +45,10 @@ impl PendingStores {
                 continue;
             }
             if seen.len() > MOST {
-                return None;
+                return Ok(None);
+            }
+            if seen.len().is_multiple_of(PATIENCE) && !go_on() {
+                return Err(NoView::Stopped);
             }
             states[usize::from(state)].push(pending.clone());
             for act in &behaviour.out_of[usize::from(state)] {
@@ -48,7 +59,7 @@ impl PendingStores {
             work.extend(view.on_its_own(thread, &pending).into_iter().map(|after| (state, after)));
         }
         states.iter_mut().for_each(|list| list.sort_by(|a, b| (&a.newest, &a.own).cmp(&(&b.newest, &b.own))));
-        Some(PendingStores(states))
+        Ok(Some(PendingStores(states)))
     }
 
     /// The combinations in a state of the thread.

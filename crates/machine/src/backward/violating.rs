@@ -5,20 +5,24 @@
 
 use super::behaviour::{Behaviours, register_value};
 use super::watching::PropertyObserver;
-use super::{Backward, Demand, Element, Unbounded};
-use crate::Violation;
+use super::{Backward, Demand, Element, NoView};
+use crate::{GoOn, Violation};
 use program::{Int, Liveness, Place, Program, Property, PropertyKind, ThreadId};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More combinations than this are not looked at.
 const MOST: usize = 4_000_000;
+
+/// How many pass before it is asked again whether to go on.
+const PATIENCE: usize = 1024;
 
 /// The states of a thread that look the same to a property, by what they look like.
 pub(super) type Looks = BTreeMap<Vec<i64>, Vec<u16>>;
 
 impl Backward<'_> {
     /// The least elements that violate something, each with what.
-    pub fn violations(&self) -> Result<Vec<(Element, Violation)>, Unbounded> {
+    pub fn violations(&self, go_on: &mut GoOn<'_>) -> Result<Vec<(Element, Violation)>, NoView> {
         let mut found = Vec::new();
         for thread in self.program.thread_ids() {
             let behaviour = &self.behaviours.threads[thread.index()];
@@ -34,7 +38,8 @@ impl Backward<'_> {
         }
         for (at, property) in self.program.properties.iter().enumerate() {
             let looking = ViolationSearch::at(self.program, &self.behaviours, property);
-            let elements = Demanding { view: self, looking, watch: self.watch_of(at) }.all()?;
+            let demanding = Demanding { view: self, looking, watch: self.watch_of(at), asked: Cell::new(0) };
+            let elements = demanding.all(go_on)?;
             found.extend(elements.into_iter().map(|element| (element, Violation::Property(at))));
         }
         Ok(found)
@@ -111,7 +116,7 @@ impl<'a> ViolationSearch<'a> {
     }
 
     /// All values of the variables that it sees.
-    pub(super) fn values_seen(&self) -> Result<Vec<Vec<u16>>, Unbounded> {
+    pub(super) fn values_seen(&self) -> Result<Vec<Vec<u16>>, NoView> {
         let mut all = vec![Vec::new()];
         for variable in &self.variables {
             let numbers = self.behaviours.values.numbers(*variable);
@@ -121,13 +126,13 @@ impl<'a> ViolationSearch<'a> {
             };
             all = all.iter().flat_map(with).collect();
             if all.len() > MOST {
-                return Err(Unbounded { span: self.property.span });
+                return Err(NoView::Unbounded(self.property.span));
             }
         }
         Ok(all)
     }
 
-    fn violated(&self, chosen: &[&Vec<i64>], values: &[u16]) -> Result<bool, Unbounded> {
+    fn violated(&self, chosen: &[&Vec<i64>], values: &[u16]) -> Result<bool, NoView> {
         let value = |place: &Place| {
             let known = match *place {
                 Place::Memory(variable) => {
@@ -145,7 +150,7 @@ impl<'a> ViolationSearch<'a> {
             };
             Int::from(known.unwrap_or(0))
         };
-        let holds = self.property.cond.eval(&value).map_err(|_| Unbounded { span: self.property.span })?;
+        let holds = self.property.cond.eval(&value).map_err(|_| NoView::Unbounded(self.property.span))?;
         Ok(holds == (self.property.kind == PropertyKind::Never))
     }
 }
@@ -155,11 +160,13 @@ struct Demanding<'a, 'p> {
     view: &'a Backward<'p>,
     looking: ViolationSearch<'a>,
     watch: Option<&'a PropertyObserver>,
+    /// How many combinations were looked at.
+    asked: Cell<usize>,
 }
 
 impl Demanding<'_, '_> {
-    fn all(&self) -> Result<Vec<Element>, Unbounded> {
-        let unbounded = Unbounded { span: self.looking.property.span };
+    fn all(&self, go_on: &mut GoOn<'_>) -> Result<Vec<Element>, NoView> {
+        let unbounded = NoView::Unbounded(self.looking.property.span);
         let values = self.looking.values_seen()?;
         let counts = self.looking.looks.iter().map(BTreeMap::len);
         let combinations = counts.chain([values.len()]).try_fold(1_usize, usize::checked_mul);
@@ -167,7 +174,7 @@ impl Demanding<'_, '_> {
             return Err(unbounded);
         }
         let mut out = Vec::new();
-        self.choose(&values, &mut Vec::new(), &mut out)?;
+        self.choose(&values, &mut Vec::new(), &mut out, go_on)?;
         Ok(out)
     }
 
@@ -177,22 +184,27 @@ impl Demanding<'_, '_> {
         values: &[Vec<u16>],
         chosen: &mut Vec<&'s Vec<i64>>,
         out: &mut Vec<Element>,
-    ) -> Result<(), Unbounded> {
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), NoView> {
         if let Some(looks) = self.looking.looks.get(chosen.len()) {
             return looks.keys().try_for_each(|look| {
                 chosen.push(look);
-                let done = self.choose(values, chosen, out);
+                let done = self.choose(values, chosen, out, go_on);
                 chosen.pop();
                 done
             });
         }
         for values in values {
+            self.asked.set(self.asked.get() + 1);
+            if self.asked.get().is_multiple_of(PATIENCE) && !go_on() {
+                return Err(NoView::Stopped);
+            }
             if self.looking.violated(chosen, values)? {
                 let mut demand = self.demanded(values);
                 self.demand_states(chosen, &mut demand, 0, out);
             }
             if out.len() > MOST {
-                return Err(Unbounded { span: self.looking.property.span });
+                return Err(NoView::Unbounded(self.looking.property.span));
             }
         }
         Ok(())

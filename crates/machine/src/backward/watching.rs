@@ -9,7 +9,7 @@
 
 use super::behaviour::{Act, ActKind, Behaviour, Behaviours, Fact, LocalState};
 use super::violating::ViolationSearch;
-use super::{Backward, Unbounded};
+use super::{Backward, NoView};
 use program::{Op, Place, Program, Property, PropertyKind};
 use std::collections::BTreeMap;
 
@@ -43,10 +43,7 @@ pub(super) fn needs_watching(program: &Program, property: &Property) -> bool {
 }
 
 /// Adds an observer for the properties that need one, and ways to end for the threads that they speak of.
-pub(super) fn watch(
-    program: &Program,
-    behaviours: &mut Behaviours,
-) -> Result<Vec<PropertyObserver>, Unbounded> {
+pub(super) fn watch(program: &Program, behaviours: &mut Behaviours) -> Result<Vec<PropertyObserver>, NoView> {
     let mut observer = Behaviour::new(LocalState { loc: program::Loc::new(0), registers: Box::default() });
     let mut watches = Vec::new();
     for (at, property) in program.properties.iter().enumerate() {
@@ -58,18 +55,20 @@ pub(super) fn watch(
         let (looks, places, variables) =
             (looking.looks.clone(), looking.places.clone(), looking.variables.clone());
         let combinations = looking.values_seen()?;
+        let too_many = NoView::Unbounded(property.span);
         let mut ended = Vec::new();
         for ((thread, _), looks) in places.iter().zip(&looks) {
             let locs = program.thread(*thread).locs().count();
             let behaviour = &mut behaviours.threads[thread.index()];
-            let ends = looks
-                .iter()
-                .map(|(look, states)| (look.clone(), end(behaviour, locs, states, (variable, NOT_YET))));
-            ended.push(ends.collect());
+            let ends = looks.iter().map(|(look, states)| {
+                let ended = end(behaviour, locs, states, (variable, NOT_YET)).ok_or(too_many)?;
+                Ok((look.clone(), vec![ended]))
+            });
+            ended.push(ends.collect::<Result<_, NoView>>()?);
         }
         let mut saw = BTreeMap::new();
         for values in combinations {
-            let to = observer.add(1 + observer.len(), false);
+            let to = observer.add(1 + observer.len(), false).ok_or(too_many)?;
             let facts = variables.iter().copied().zip(values.iter().copied());
             let reads = facts.chain([(variable, NOT_YET)]).chain(behaviours.values.free()).collect();
             let writes = Box::new([(variable, LOOKED)]);
@@ -86,13 +85,14 @@ pub(super) fn watch(
 }
 
 /// Lets a thread end in states that look alike; the state in which it has. None of them is inside a section.
-fn end(behaviour: &mut Behaviour, locs: usize, states: &[u16], not_yet: Fact) -> Vec<u16> {
-    let to = behaviour.add(locs + behaviour.len(), false);
+/// `None` if there are too many.
+fn end(behaviour: &mut Behaviour, locs: usize, states: &[u16], not_yet: Fact) -> Option<u16> {
+    let to = behaviour.add(locs + behaviour.len(), false)?;
     for from in states {
         let kind = ActKind::Read(Box::new([not_yet]));
         behaviour.connect(Act { from: *from, to, edge: None, choice: None, kind });
     }
-    vec![to]
+    Some(to)
 }
 
 impl Backward<'_> {

@@ -1,0 +1,121 @@
+//! Where a thread may wait until its stores have drained, without loss.
+//!
+//! A thread that stores and never looks at what others write cannot tell when its stores drain; and nobody
+//! can tell when it issued them. So take a run and let such a thread act *later*: each step right after the
+//! drains of all stores before it. Drains stay where they are, so memory and all other threads are at all
+//! times as they were. That a thread which stores on and on had ever longer buffers was of no use: one in
+//! which it waits has the same violations, and short buffers. What counts, for waiting at a location:
+//!
+//! * from there on, up to the next operation that waits anyway, it loads only variables that no other thread
+//!   writes: those it finds as it left them, buffered or not;
+//! * what it stores from there on drains after all that it waits for: the model keeps all stores in
+//!   order, or these to one variable, or a store fence stands between the two;
+//! * no property speaks of the thread. (If it fails itself: after the last step that it could not take later it
+//!   may as well act alone, before anybody else starts an atomic section, and then all drains are possible.)
+//!
+//! Threads whose buffers are bounded are left as they are: they need none of this.
+
+use crate::Model;
+use program::{Edge, Fence, Loc, Op, Place, Program, Thread, ThreadId, VarId};
+use std::collections::BTreeSet;
+
+/// By location of a thread: whether it may wait there until all its stores have drained.
+pub(crate) fn waiting_locations(program: &Program, model: Model, id: ThreadId) -> Vec<bool> {
+    let thread = program.thread(id);
+    let nowhere = vec![false; thread.locs().count()];
+    let of_thread = |place: &Place| matches!(place, Place::At(t, _) | Place::Register(t, _) if *t == id);
+    if !model.buffers() || !buffers_without_end(thread) || program.observed().iter().any(of_thread) {
+        return nowhere;
+    }
+    let looks = looks_around(program, id);
+    let (behind, ahead) = (stores_behind(thread), stores_ahead(thread));
+    let in_order = |loc: Loc| {
+        let pairs = |a: &VarId| ahead[loc.index()].iter().all(|b| model.share_a_queue(*a, *b));
+        behind[loc.index()].iter().all(pairs)
+    };
+    thread.locs().map(|loc| !looks[loc.index()] && in_order(loc)).collect()
+}
+
+/// Whether a thread can go round and store without ever waiting.
+fn buffers_without_end(thread: &Thread) -> bool {
+    let mut stores = thread.edges().iter().filter(|edge| thread.delayed_store(edge).is_some());
+    stores.any(|store| {
+        let mut seen = vec![false; thread.locs().count()];
+        let mut work = vec![store.to];
+        while let Some(loc) = work.pop() {
+            if !std::mem::replace(&mut seen[loc.index()], true) {
+                let edges = thread.outgoing(loc).map(|(_, edge)| edge);
+                work.extend(edges.filter(|edge| !edge.op.waits()).map(|edge| edge.to));
+            }
+        }
+        seen[store.from.index()]
+    })
+}
+
+/// By location: whether a load of what others write can come before the next operation that waits.
+fn looks_around(program: &Program, id: ThreadId) -> Vec<bool> {
+    let mut others = BTreeSet::new();
+    for thread in program.thread_ids().filter(|thread| *thread != id) {
+        for edge in program.thread(thread).edges() {
+            edge.op.for_each_part(&mut |part| {
+                if let Op::Store(variable, _) = part {
+                    others.insert(*variable);
+                }
+            });
+        }
+    }
+    let thread = program.thread(id);
+    let loads = |edge: &Edge| {
+        let mut found = false;
+        edge.op.for_each_part(&mut |part| {
+            found |= matches!(part, Op::Load(_, variable) if others.contains(variable));
+        });
+        found
+    };
+    let mut looks = vec![false; thread.locs().count()];
+    until_nothing_changes(thread, |edge| {
+        let does = !edge.op.waits() && (loads(edge) || looks[edge.to.index()]);
+        does && !std::mem::replace(&mut looks[edge.from.index()], true)
+    });
+    looks
+}
+
+/// By location: what a thread may have stored since it waited or passed a store fence.
+fn stores_behind(thread: &Thread) -> Vec<BTreeSet<VarId>> {
+    let mut behind = vec![BTreeSet::new(); thread.locs().count()];
+    until_nothing_changes(thread, |edge| {
+        if separates(&edge.op) {
+            return false;
+        }
+        let more: Vec<VarId> =
+            behind[edge.from.index()].iter().copied().chain(thread.delayed_store(edge)).collect();
+        let there = &mut behind[edge.to.index()];
+        more.into_iter().filter(|variable| there.insert(*variable)).count() > 0
+    });
+    behind
+}
+
+/// By location: what a thread may store before it waits or passes a store fence.
+fn stores_ahead(thread: &Thread) -> Vec<BTreeSet<VarId>> {
+    let mut ahead = vec![BTreeSet::new(); thread.locs().count()];
+    until_nothing_changes(thread, |edge| {
+        if separates(&edge.op) {
+            return false;
+        }
+        let more: Vec<VarId> =
+            ahead[edge.to.index()].iter().copied().chain(thread.delayed_store(edge)).collect();
+        let here = &mut ahead[edge.from.index()];
+        more.into_iter().filter(|variable| here.insert(*variable)).count() > 0
+    });
+    ahead
+}
+
+/// Whether all stores before it drain before all stores behind it.
+fn separates(op: &Op) -> bool {
+    op.waits() || matches!(op, Op::Fence(Fence::Store))
+}
+
+/// Looks at all edges again and again until none says that it changed something.
+fn until_nothing_changes(thread: &Thread, mut changes: impl FnMut(&Edge) -> bool) {
+    while thread.edges().iter().filter(|edge| changes(edge)).count() > 0 {}
+}
