@@ -1,6 +1,7 @@
 //! Reports: answers as text. A report gets finished, checked results and returns what to
 //! print; it never computes a verdict and never prints itself.
 
+mod advice;
 mod automata;
 mod bench;
 mod ci;

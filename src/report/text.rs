@@ -6,6 +6,7 @@ pub(super) mod robust;
 
 pub use fences::name as fence_name;
 
+use super::advice::what_to_try;
 use super::{
     Answered, Claimed, Failed, Look, Printed, Report, Said, Section, ShownRun, WalkEnd, Walked, diagnostics,
     litmus, plan, reason_texts, render, table::wrap_text,
@@ -369,6 +370,9 @@ fn unknown(answer: &Answered<'_>, look: &Look) -> String {
         };
         let states = counted(statistics.states, "state");
         let _ = writeln!(out, "explored so far: {states} in {:.1} s{bound}; {nothing}", answer.seconds);
+        for text in what_to_try(answer.found.checked.reasons()) {
+            let _ = writeln!(out, "try: {text}");
+        }
     }
     out
 }

@@ -15,6 +15,7 @@ mod timeline;
 
 pub use page::BEGINNING;
 
+use super::advice::what_to_try;
 use super::document::{Ending, notes, plain, read_notes};
 use super::witness::{ToldWitness, sentence};
 use super::{
@@ -110,10 +111,13 @@ fn piece(file: &str, task: &Task<'_>, word: &str, tone: Tone, body: String) -> P
     Piece { file: file.to_string(), model, against, word: word.to_string(), tone, body }
 }
 
-fn unknown(program: &Program, reasons: &[Reason]) -> String {
-    let reasons = reason_texts(program, reasons);
+fn unknown(program: &Program, given: &[Reason]) -> String {
+    let reasons = reason_texts(program, given);
     let items: String = reasons.iter().map(|reason| format!("<li>{}</li>", prose(reason))).collect();
-    format!("<ul class=\"lead\">{items}</ul>\n{}", plain_source(program))
+    let tries: String = what_to_try(given).iter().map(|text| format!("<li>{}</li>", prose(text))).collect();
+    let tries =
+        if tries.is_empty() { tries } else { section("What to try", "", &format!("<ul>{tries}</ul>")) };
+    format!("<ul class=\"lead\">{items}</ul>\n{tries}{}", plain_source(program))
 }
 
 /// The source with nothing marked.
