@@ -47,7 +47,7 @@ pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
 }
 
 /// A program in another language, or what that cannot say.
-pub(super) fn written(program: &Program, language: &str) -> Result<Written, CommandError> {
+pub(super) fn written(program: &Program, language: &str) -> Result<WrittenProgram, CommandError> {
     let writing = FRONTENDS.iter().find(|frontend| frontend.name == language);
     match writing.and_then(|frontend| frontend.write.as_ref()) {
         Some(writing) => Ok((writing.write)(program)),
@@ -55,7 +55,7 @@ pub(super) fn written(program: &Program, language: &str) -> Result<Written, Comm
     }
 }
 
-type Written = Result<String, Vec<Diagnostic>>;
+type WrittenProgram = Result<String, Vec<Diagnostic>>;
 
 /// The program with its store buffers in registers, and what to say above it.
 fn flattened(args: &ShowArgs, loaded: &Loaded) -> Result<(Program, String), CommandError> {

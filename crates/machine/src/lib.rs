@@ -42,7 +42,7 @@ pub use backward::{
 };
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
-pub use contexts::{ContextStep, Contexts, NEVER, Planned, Running};
+pub use contexts::{ContextStep, Contexts, NEVER, Planned, Turns};
 pub use domain::DataDomain;
 pub use doubt::{Doubt, Statement};
 pub use flatten::{Flattened, NotFlat};
