@@ -4,6 +4,9 @@
 #![allow(unused_imports)]
 
 pub use generate::random::*;
+pub use generate::random::{
+    ClaimAtom as Atom, ProgramShape as Shape, RandomClaim as Claim, SketchStmt as Stmt, ThreadDraft as Draft,
+};
 
 /// How many random programs a comparison looks at, unless `FENCEWRIGHT_SEEDS` says otherwise: of 250
 /// usual programs at least three notice each of the classic bugs (`tests/semantics/mutants.rs`), so
