@@ -4,7 +4,7 @@ use super::values::definition;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, ValueEnum};
 use frontend::FRONTENDS;
-use generate::{Automata, Channel, Family, FencedThreads, MUTEXES, Mutex, Ring};
+use generate::{Automata, Family, FencedThreads, LossyChannel, MUTEXES, Mutex, Ring};
 use program::Int;
 
 /// What stands below its help.
@@ -99,7 +99,7 @@ impl Generating {
         Some(match self {
             Generating::Dlcs { messages, letters, reversed } => {
                 let letters = letters.unwrap_or((*messages).clamp(1, 16));
-                Box::new(Channel { messages: *messages, letters, reversed: *reversed })
+                Box::new(LossyChannel { messages: *messages, letters, reversed: *reversed })
             }
             Generating::Intersection { moduli, disjoint } => {
                 Box::new(Automata { moduli: moduli.clone(), disjoint: *disjoint })

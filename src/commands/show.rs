@@ -47,15 +47,16 @@ pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
 }
 
 /// A program in another language, or what that cannot say.
-pub(super) fn written(program: &Program, language: &str) -> Result<Written, CommandError> {
+pub(super) fn written(
+    program: &Program,
+    language: &str,
+) -> Result<Result<String, Vec<Diagnostic>>, CommandError> {
     let writing = FRONTENDS.iter().find(|frontend| frontend.name == language);
     match writing.and_then(|frontend| frontend.write.as_ref()) {
         Some(writing) => Ok((writing.write)(program)),
         None => Err(CommandError::Message(format!("programs cannot be written as {language}"))),
     }
 }
-
-type Written = Result<String, Vec<Diagnostic>>;
 
 /// The program with its store buffers in registers, and what to say above it.
 fn flattened(args: &ShowArgs, loaded: &Loaded) -> Result<(Program, String), CommandError> {

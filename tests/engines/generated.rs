@@ -3,7 +3,7 @@
 use crate::support::corpus;
 use engine::{BoundedContexts, ContextBound, ContextData, Engine, Portfolio, Run};
 use evidence::{Ignore, MostStates, Task, Verdict, check};
-use generate::{Automata, Channel, Expected, Family, FencedThreads, Generated, MUTEXES, Mutex, Ring};
+use generate::{Automata, Family, FencedThreads, Generated, KnownAnswer, LossyChannel, MUTEXES, Mutex, Ring};
 use machine::{Event, model_named};
 use program::{Op, Program, Source};
 
@@ -18,7 +18,7 @@ fn read(made: &Generated) -> Program {
 }
 
 /// What bounded contexts say of a program: the least number of contexts of a violation, if there is one.
-fn least(program: &Program, expected: &Expected, most: u8) -> Option<usize> {
+fn least(program: &Program, expected: &KnownAnswer, most: u8) -> Option<usize> {
     let task = Task::safe(program, model_named(expected.model).expect("a model"));
     let contexts = ContextBound { contexts: Some(most), data: ContextData::Auto };
     let answer = BoundedContexts.verify(&task, &Run { contexts, ..Run::default() });
@@ -54,17 +54,17 @@ fn rings_are_violated_in_as_many_contexts_as_threads() {
 
 #[test]
 fn channels_keep_their_order() {
-    as_expected(&Channel { messages: 1, letters: 1, reversed: false }, 6);
-    let two = |reversed| Channel { messages: 2, letters: 2, reversed }.generate().expect("of this size");
+    as_expected(&LossyChannel { messages: 1, letters: 1, reversed: false }, 6);
+    let two = |reversed| LossyChannel { messages: 2, letters: 2, reversed }.generate().expect("of this size");
     let answers = |made: &Generated| made.expected.iter().map(|e| e.safe).collect::<Vec<_>>();
     assert_eq!(answers(&two(false)), [true, false, false]);
     assert_eq!(answers(&two(true)), [true, true, false]);
     let (in_order, reversed) = (read(&two(false)), read(&two(true)));
-    let tso = Expected { model: "tso", safe: false, contexts: None };
+    let tso = KnownAnswer { model: "tso", safe: false, contexts: None };
     assert_eq!(least(&in_order, &tso, 8), Some(8));
     assert_eq!(least(&reversed, &tso, 6), None);
-    assert!(Channel { messages: 1, letters: 1, reversed: true }.generate().is_err());
-    assert!(Channel { messages: 2, letters: 3, reversed: false }.generate().is_err());
+    assert!(LossyChannel { messages: 1, letters: 1, reversed: true }.generate().is_err());
+    assert!(LossyChannel { messages: 2, letters: 3, reversed: false }.generate().is_err());
 }
 
 /// How often a thread of a violation goes round: each round ends with a step of the last automaton.

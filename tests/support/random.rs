@@ -4,6 +4,9 @@
 #![allow(dead_code, unused_imports)]
 
 pub use generate::random::*;
+pub use generate::random::{
+    ClaimAtom as Atom, ProgramShape as Shape, RandomClaim as Claim, SketchStmt as Stmt, ThreadDraft as Draft,
+};
 
 use program::{Arith, Expr, RegId};
 

@@ -68,10 +68,11 @@ impl Engine for BoundedContexts {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let mut hunt = Hunt { task, run, precision: 0, within: None, statistics: Statistics::default() };
+        let mut hunt =
+            ContextHunt { task, run, precision: 0, within: None, statistics: Statistics::default() };
         let verdict = match hunt.go_on() {
-            Ending::Violated(trace) => Verdict::Unsafe(trace),
-            Ending::Open(reasons) => match hunt.within {
+            HuntEnded::Violated(trace) => Verdict::Unsafe(trace),
+            HuntEnded::Open(reasons) => match hunt.within {
                 Some(within) => {
                     let beyond = Reason::ContextsBeyond(within.contexts());
                     Verdict::Within(Box::new(within), std::iter::once(beyond).chain(reasons).collect())
@@ -84,14 +85,14 @@ impl Engine for BoundedContexts {
 }
 
 /// How the hunt ended.
-enum Ending {
+enum HuntEnded {
     Violated(Trace),
     /// Nothing was violated so far.
     Open(Vec<Reason>),
 }
 
 /// What runs of so many contexts do.
-enum Explored {
+enum ContextsExplored {
     Violated(Trace),
     /// Nothing is violated, if nothing was left out.
     Closed(ContextProof, Vec<Reason>),
@@ -100,7 +101,7 @@ enum Explored {
     Stopped(Reason),
 }
 
-struct Hunt<'a> {
+struct ContextHunt<'a> {
     task: &'a Task<'a>,
     run: &'a Run<'a>,
     /// Gaps up to this are known.
@@ -110,23 +111,25 @@ struct Hunt<'a> {
     statistics: Statistics,
 }
 
-impl<'a> Hunt<'a> {
-    fn go_on(&mut self) -> Ending {
+impl<'a> ContextHunt<'a> {
+    fn go_on(&mut self) -> HuntEnded {
         let most = self.run.contexts.contexts.unwrap_or(Contexts::MOST).min(Contexts::MOST);
         let mut left_out = Vec::new();
         for contexts in 1..=most {
             let (proof, doubts) = match self.precise(contexts) {
-                Explored::Violated(trace) => return Ending::Violated(trace),
-                Explored::Closed(proof, doubts) => (proof, doubts),
-                Explored::Spurious => return Ending::Open(vec![Reason::Imprecise(self.precision)]),
-                Explored::Stopped(reason) => return Ending::Open(vec![reason]),
+                ContextsExplored::Violated(trace) => return HuntEnded::Violated(trace),
+                ContextsExplored::Closed(proof, doubts) => (proof, doubts),
+                ContextsExplored::Spurious => {
+                    return HuntEnded::Open(vec![Reason::Imprecise(self.precision)]);
+                }
+                ContextsExplored::Stopped(reason) => return HuntEnded::Open(vec![reason]),
             };
             let last = !reaches(&proof, contexts);
             // Without all of its states nothing is proved, but more contexts may show a violation.
             if doubts.is_empty() {
                 match self.checked(proof) {
                     Ok(within) => self.within = Some(within),
-                    Err(reason) => return Ending::Open(vec![reason]),
+                    Err(reason) => return HuntEnded::Open(vec![reason]),
                 }
             }
             left_out = doubts;
@@ -134,14 +137,14 @@ impl<'a> Hunt<'a> {
                 break;
             }
         }
-        Ending::Open(left_out)
+        HuntEnded::Open(left_out)
     }
 
     /// Explores with as much precision as it takes.
-    fn precise(&mut self, contexts: u8) -> Explored {
+    fn precise(&mut self, contexts: u8) -> ContextsExplored {
         loop {
             let found = self.explore(contexts);
-            if !matches!(found, Explored::Spurious) || self.precision >= MOST_PRECISE {
+            if !matches!(found, ContextsExplored::Spurious) || self.precision >= MOST_PRECISE {
                 return found;
             }
             self.precision = (2 * self.precision).max(1);
@@ -149,7 +152,7 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    fn explore(&mut self, contexts: u8) -> Explored {
+    fn explore(&mut self, contexts: u8) -> ContextsExplored {
         let machine = Contexts::new(self.task.program, self.task.model, contexts);
         let by_order = match self.run.contexts.data {
             ContextData::Concrete => None,
@@ -170,11 +173,11 @@ impl<'a> Hunt<'a> {
                 let gaps = domain.gaps();
                 self.explore_on(domain, Some(gaps))
             }
-            Some(Err(unsupported)) => Explored::Stopped(Reason::Unsupported(unsupported.span)),
+            Some(Err(unsupported)) => ContextsExplored::Stopped(Reason::Unsupported(unsupported.span)),
         }
     }
 
-    fn explore_on<'m, D>(&mut self, domain: D, gaps: Option<Gaps>) -> Explored
+    fn explore_on<'m, D>(&mut self, domain: D, gaps: Option<Gaps>) -> ContextsExplored
     where
         D: DataDomain<'m, Machine = Contexts<'m>>,
     {
@@ -193,17 +196,17 @@ impl<'a> Hunt<'a> {
         let doubts: Vec<Reason> = system.doubts.take().into_iter().map(Reason::Doubt).collect();
         match found.ended {
             Ended::Goal(at, violation) => match self.trace(&mut system, &found.states, at, violation) {
-                Ok(Some(trace)) => Explored::Violated(trace),
-                Ok(None) if gaps.is_some() => Explored::Spurious,
-                Ok(None) => Explored::Stopped(Reason::NotReplayed),
-                Err(reason) => Explored::Stopped(reason),
+                Ok(Some(trace)) => ContextsExplored::Violated(trace),
+                Ok(None) if gaps.is_some() => ContextsExplored::Spurious,
+                Ok(None) => ContextsExplored::Stopped(Reason::NotReplayed),
+                Err(reason) => ContextsExplored::Stopped(reason),
             },
             Ended::Complete => {
                 let set = system.closed_set(found.states);
-                Explored::Closed(ContextProof { contexts, gaps, set }, doubts)
+                ContextsExplored::Closed(ContextProof { contexts, gaps, set }, doubts)
             }
-            Ended::Stopped(stop) => Explored::Stopped(Reason::Stopped(stop)),
-            Ended::Full | Ended::Heavy | Ended::Deep => Explored::Stopped(Reason::Full),
+            Ended::Stopped(stop) => ContextsExplored::Stopped(Reason::Stopped(stop)),
+            Ended::Full | Ended::Heavy | Ended::Deep => ContextsExplored::Stopped(Reason::Full),
         }
     }
 
@@ -263,7 +266,7 @@ fn reaches(proof: &ContextProof, contexts: u8) -> bool {
 
 /// Counts the states of the last number of contexts as well, which are kept as evidence.
 struct Holding<'a> {
-    hunt: &'a Hunt<'a>,
+    hunt: &'a ContextHunt<'a>,
     contexts: u8,
     /// The work of one report that tells none.
     work: usize,

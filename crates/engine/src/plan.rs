@@ -165,7 +165,7 @@ fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
 
 fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
     let place = |span| place(facts.task.program, span);
-    let hunts = "a violation with few context switches is found all the same";
+    let hunts = "it hunts for violations with few context switches";
     match (facts.growing, facts.piling_up) {
         _ if facts.task.program.threads.len() < 2 => Err("there is only one thread".to_string()),
         (Some(span), _) => Ok((3, format!("numbers may grow without end, by {}; {hunts}", place(span)))),

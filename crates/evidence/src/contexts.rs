@@ -8,7 +8,7 @@
 use crate::check::check_closed;
 use crate::obligations::Looking;
 use crate::{ClosedSet, Monitor, Rejected, Task, fingerprint};
-use machine::{Contexts, GapStepper, Gaps, Model, Planned, Running, Stepper};
+use machine::{Contexts, GapStepper, Gaps, Model, Planned, Stepper, Turns};
 
 /// All reachable states of a program in runs of at most so many contexts, not yet checked.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct ContextProof {
     /// Set if the states are normal forms.
     pub gaps: Option<Gaps>,
     /// The states.
-    pub set: ClosedSet<Running, Planned>,
+    pub set: ClosedSet<Turns, Planned>,
 }
 
 /// No run of at most so many contexts violates anything. Only [`ContextProof::check`] makes one.

@@ -9,12 +9,12 @@
 //! a buffer, so the channel holds one message. Under PSO messages with different letters overtake each other, and
 //! only those of the same letter stay in order.
 
-use crate::{Expected, Family, Generated, sized};
+use crate::{Family, Generated, KnownAnswer, sized};
 use std::fmt::Write;
 
 /// The family.
 #[derive(Clone, Copy, Debug)]
-pub struct Channel {
+pub struct LossyChannel {
     /// How many messages are sent.
     pub messages: usize,
     /// How many letters they take turns in.
@@ -23,7 +23,7 @@ pub struct Channel {
     pub reversed: bool,
 }
 
-impl Family for Channel {
+impl Family for LossyChannel {
     fn generate(&self) -> Result<Generated, String> {
         let messages = sized("messages", self.messages, 1, 64)?;
         let letters = sized("letters", self.letters, 1, messages.min(16))?;
@@ -34,9 +34,9 @@ impl Family for Channel {
         let order = if reversed { "in the reverse order" } else { "in this order" };
         // Same letters stay in order under PSO; there are some if there are more messages than letters.
         let expected = [
-            Expected::new("sc", reversed || messages > 1),
-            Expected::new("tso", reversed),
-            Expected::new("pso", reversed && messages > letters),
+            KnownAnswer::new("sc", reversed || messages > 1),
+            KnownAnswer::new("tso", reversed),
+            KnownAnswer::new("pso", reversed && messages > letters),
         ];
         Ok(Generated {
             name: format!("dlcs{messages}"),
@@ -50,7 +50,7 @@ impl Family for Channel {
     }
 }
 
-impl Channel {
+impl LossyChannel {
     fn text(&self, letters: usize) -> String {
         let names = |prefix: &str, count: usize| {
             (0..count).map(|at| format!("{prefix}{at}")).collect::<Vec<_>>().join(", ")

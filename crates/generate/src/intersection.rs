@@ -6,7 +6,7 @@
 //! the least common multiple of the moduli: short texts, long runs. Made *disjoint*, one more automaton with the
 //! first modulus accepts one letter more than the first one does, and there is no such word.
 
-use crate::{Expected, Family, Generated, sized};
+use crate::{Family, Generated, KnownAnswer, sized};
 use std::fmt::Write;
 
 /// The family.
@@ -86,9 +86,9 @@ impl Family for Automata {
             false => format!("the shortest word that all accept has {length} letters."),
             true => "no word is accepted by all.".to_string(),
         };
-        let expected = |model| Expected {
+        let expected = |model| KnownAnswer {
             contexts: (!self.disjoint).then_some(1),
-            ..Expected::new(model, self.disjoint)
+            ..KnownAnswer::new(model, self.disjoint)
         };
         Ok(Generated {
             name: format!("intersection{}", moduli.replace(", ", "_")),

@@ -10,7 +10,7 @@ mod mutex;
 pub mod random;
 mod ring;
 
-pub use dlcs::Channel;
+pub use dlcs::LossyChannel;
 pub use intersection::Automata;
 pub use mutex::{MUTEXES, Mutex};
 pub use ring::{FencedThreads, Ring};
@@ -25,14 +25,14 @@ pub struct Generated {
     /// What it is, line by line.
     pub about: Vec<String>,
     /// What it should come to.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<KnownAnswer>,
     /// The program, without remarks.
     pub text: String,
 }
 
 /// What a program should come to under a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expected {
+pub struct KnownAnswer {
     /// The name of the memory model.
     pub model: &'static str,
     /// Whether it is safe.
@@ -41,9 +41,9 @@ pub struct Expected {
     pub contexts: Option<usize>,
 }
 
-impl Expected {
-    fn new(model: &'static str, safe: bool) -> Expected {
-        Expected { model, safe, contexts: None }
+impl KnownAnswer {
+    fn new(model: &'static str, safe: bool) -> KnownAnswer {
+        KnownAnswer { model, safe, contexts: None }
     }
 
     /// The answer in a word.

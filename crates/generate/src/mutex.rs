@@ -1,6 +1,6 @@
 //! Mutual exclusion for n threads: algorithms of our corpus, with their constants set.
 
-use crate::{Expected, Family, Generated};
+use crate::{Family, Generated, KnownAnswer};
 use std::fmt::Write;
 
 /// An algorithm: its name, its text, and whether it is safe under SC, TSO and PSO for any number of threads.
@@ -74,7 +74,7 @@ impl Family for Mutex {
         Ok(Generated {
             name: self.name.clone(),
             about: remarks.iter().map(|line| line.trim_start_matches('/').trim().to_string()).collect(),
-            expected: expected.map(|(model, safe)| Expected::new(model, safe)).collect(),
+            expected: expected.map(|(model, safe)| KnownAnswer::new(model, safe)).collect(),
             text,
         })
     }

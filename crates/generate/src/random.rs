@@ -1,6 +1,6 @@
 //! Small random programs from a seed: those that our tests compare engines on.
 //!
-//! A third of the programs are arbitrary; the others start from a [`Shape`] that one recurring
+//! A third of the programs are arbitrary; the others start from a [`ProgramShape`] that one recurring
 //! bug of this field would get wrong, with random details and some noise. Data stay finite
 //! (sums are taken modulo 3, and every other operation maps small values to small values),
 //! buffers need not: stores stand in loops too, so explorations must notice their caps.
@@ -13,8 +13,8 @@ mod shapes;
 mod sketch;
 
 pub use chains::chain_sketch;
-pub use shapes::Shape;
-pub use sketch::{Atom, Claim, Draft, Sketch, Stmt, minimise};
+pub use shapes::ProgramShape;
+pub use sketch::{ClaimAtom, RandomClaim, Sketch, SketchStmt, ThreadDraft, minimise};
 
 use fastrand::Rng;
 use program::{
@@ -30,12 +30,12 @@ pub fn generate(seed: u64) -> Program {
 /// The program of a seed before it is lowered.
 pub fn sketch(seed: u64) -> Sketch {
     let mut random = Random::new(seed);
-    let shape = if random.chance(35) { Shape::Mixed } else { random.pick(&Shape::ALL) };
+    let shape = if random.chance(35) { ProgramShape::Mixed } else { random.pick(&ProgramShape::ALL) };
     random.sketch(shape, seed)
 }
 
 /// A random program of one shape, before it is lowered.
-pub fn sketch_shape(shape: Shape, seed: u64) -> Sketch {
+pub fn sketch_shape(shape: ProgramShape, seed: u64) -> Sketch {
     Random::new(seed).sketch(shape, seed)
 }
 
@@ -57,19 +57,19 @@ impl Random {
         Random { rng: Rng::with_seed(seed), variables: 0, registers: 0, next_label: 0, labels: Vec::new() }
     }
 
-    fn sketch(&mut self, shape: Shape, seed: u64) -> Sketch {
+    fn sketch(&mut self, shape: ProgramShape, seed: u64) -> Sketch {
         self.variables = shape.variables(self);
-        let arrays = shape == Shape::ArrayCells || self.chance(20);
+        let arrays = shape == ProgramShape::ArrayCells || self.chance(20);
         let variables = (0..self.variables).map(|at| self.variable(at, arrays)).collect();
         let mut threads = shape.threads(self);
-        if shape != Shape::Mixed && self.chance(40) {
+        if shape != ProgramShape::Mixed && self.chance(40) {
             self.add_noise(&mut threads);
         }
         let ends: Vec<usize> = threads.iter().map(|_| self.fresh_label()).collect();
         for (draft, &end) in threads.iter_mut().zip(&ends) {
-            draft.body.push(Stmt::Label(end));
+            draft.body.push(SketchStmt::Label(end));
         }
-        let mut claims: Vec<Claim> = (0..self.below(4)).map(|_| self.claim(&threads)).collect();
+        let mut claims: Vec<RandomClaim> = (0..self.below(4)).map(|_| self.claim(&threads)).collect();
         for _ in 0..self.pick(&[0, 1, 1, 2]) {
             claims.push(self.outcome(&threads, &ends));
         }
@@ -177,11 +177,11 @@ impl Random {
     }
 
     /// A body of so many statements, nested at most twice.
-    fn body(&mut self, length: usize, depth: usize, atomic: bool) -> Vec<Stmt> {
+    fn body(&mut self, length: usize, depth: usize, atomic: bool) -> Vec<SketchStmt> {
         (0..length).map(|_| self.stmt(depth, atomic)).collect()
     }
 
-    fn stmt(&mut self, depth: usize, atomic: bool) -> Stmt {
+    fn stmt(&mut self, depth: usize, atomic: bool) -> SketchStmt {
         let kind = self.below(100);
         match kind {
             60..78 => self.plain_or(depth > 0, |random| random.compound(depth - 1, atomic)),
@@ -190,26 +190,26 @@ impl Random {
         }
     }
 
-    fn plain_or(&mut self, possible: bool, other: impl FnOnce(&mut Random) -> Stmt) -> Stmt {
+    fn plain_or(&mut self, possible: bool, other: impl FnOnce(&mut Random) -> SketchStmt) -> SketchStmt {
         if possible { other(self) } else { self.plain() }
     }
 
     /// A statement without others in it.
-    fn plain(&mut self) -> Stmt {
+    fn plain(&mut self) -> SketchStmt {
         let with_register = self.registers > 0;
         match self.below(40) {
-            0..10 => Stmt::Do(self.store()),
-            10..20 if with_register => Stmt::Do(self.load()),
-            20 if with_register => Stmt::Do(Op::Assign(self.any_register(), self.value())),
-            21 if with_register => Stmt::Do(self.havoc()),
-            22..24 if with_register => Stmt::Assert(self.cond()),
-            24 if with_register => Stmt::Do(Op::Assume(self.cond())),
-            25 if with_register => Stmt::Do(self.snapshot()),
+            0..10 => SketchStmt::Do(self.store()),
+            10..20 if with_register => SketchStmt::Do(self.load()),
+            20 if with_register => SketchStmt::Do(Op::Assign(self.any_register(), self.value())),
+            21 if with_register => SketchStmt::Do(self.havoc()),
+            22..24 if with_register => SketchStmt::Assert(self.cond()),
+            24 if with_register => SketchStmt::Do(Op::Assume(self.cond())),
+            25 if with_register => SketchStmt::Do(self.snapshot()),
             26..30 => self.locked_operation(),
-            30..32 => Stmt::Do(Op::Fence(Fence::Full)),
-            32..34 => Stmt::Do(Op::Fence(Fence::Store)),
-            34 => Stmt::Do(Op::Skip),
-            _ => Stmt::Do(self.store()),
+            30..32 => SketchStmt::Do(Op::Fence(Fence::Full)),
+            32..34 => SketchStmt::Do(Op::Fence(Fence::Store)),
+            34 => SketchStmt::Do(Op::Skip),
+            _ => SketchStmt::Do(self.store()),
         }
     }
 
@@ -233,10 +233,10 @@ impl Random {
     }
 
     /// `cas`, `swap`, `fetch_add`, `arw` or several locked accesses, as one step.
-    fn locked_operation(&mut self) -> Stmt {
+    fn locked_operation(&mut self) -> SketchStmt {
         if self.registers == 0 {
             let parts = (0..self.between(1, 2)).map(|_| self.store()).collect();
-            return Stmt::Do(Op::locked(parts));
+            return SketchStmt::Do(Op::locked(parts));
         }
         let (register, variable) = (self.any_register(), self.any_variable());
         match self.below(6) {
@@ -246,81 +246,88 @@ impl Random {
             }
             2 => {
                 let new = self.constant();
-                Stmt::Do(Op::locked(vec![Op::Load(register, variable), Op::Store(variable, new.into())]))
+                SketchStmt::Do(Op::locked(vec![
+                    Op::Load(register, variable),
+                    Op::Store(variable, new.into()),
+                ]))
             }
             3 => {
                 let sum = self.modulo_3(Arith::Add, register, 1);
-                Stmt::Do(Op::locked(vec![Op::Load(register, variable), Op::Store(variable, sum)]))
+                SketchStmt::Do(Op::locked(vec![Op::Load(register, variable), Op::Store(variable, sum)]))
             }
             4 => {
                 let (old, new) = (self.constant(), self.constant());
                 let arrived = Op::Assume(Cond::compare(Relation::Eq, register, old));
                 let parts = vec![Op::Load(register, variable), arrived, Op::Store(variable, new.into())];
-                Stmt::Do(Op::locked(parts))
+                SketchStmt::Do(Op::locked(parts))
             }
-            _ => Stmt::Do(Op::locked(vec![self.load(), self.store(), self.load()])),
+            _ => SketchStmt::Do(Op::locked(vec![self.load(), self.store(), self.load()])),
         }
     }
 
     /// Both ways of a compare-and-swap; the register says which it was.
-    fn cas(&mut self, register: RegId, variable: VarId, old: i64, new: i64) -> Stmt {
+    fn cas(&mut self, register: RegId, variable: VarId, old: i64, new: i64) -> SketchStmt {
         let load = || Op::Load(register, variable);
         let is_old = Cond::compare(Relation::Eq, register, old);
         let answer = |value: i64| Op::Assign(register, value.into());
         let success = vec![load(), Op::Assume(is_old.clone()), Op::Store(variable, new.into()), answer(1)];
         let failure = vec![load(), Op::Assume(is_old.negate()), answer(0)];
-        let way = |parts| vec![Stmt::Do(Op::locked(parts))];
-        Stmt::Choose(vec![way(success), way(failure)])
+        let way = |parts| vec![SketchStmt::Do(Op::locked(parts))];
+        SketchStmt::Choose(vec![way(success), way(failure)])
     }
 
     /// A statement with others in it.
-    fn compound(&mut self, depth: usize, atomic: bool) -> Stmt {
+    fn compound(&mut self, depth: usize, atomic: bool) -> SketchStmt {
         let length = self.between(1, 2);
         match self.below(if atomic { 5 } else { 10 }) {
             0..3 => {
                 let otherwise = self.below(2);
-                Stmt::If(self.cond(), self.body(length, depth, atomic), self.body(otherwise, depth, atomic))
+                SketchStmt::If(
+                    self.cond(),
+                    self.body(length, depth, atomic),
+                    self.body(otherwise, depth, atomic),
+                )
             }
             3 | 4 => {
                 let other = self.below(3);
-                Stmt::Choose(vec![self.body(length, depth, atomic), self.body(other, depth, atomic)])
+                SketchStmt::Choose(vec![self.body(length, depth, atomic), self.body(other, depth, atomic)])
             }
             5 if self.registers > 0 => {
                 let inside = self.body(length, depth, atomic);
                 let (counter, rounds) = (self.any_register(), self.between(1, 2));
                 self.counted(counter, rounds, inside)
             }
-            6 if self.registers > 0 => Stmt::While(self.cond(), self.body(length, depth, atomic)),
-            7 => Stmt::Forever(self.body(length, depth, atomic)),
+            6 if self.registers > 0 => SketchStmt::While(self.cond(), self.body(length, depth, atomic)),
+            7 => SketchStmt::Forever(self.body(length, depth, atomic)),
             _ => {
                 let steps = self.between(0, 3);
-                Stmt::Atomic(self.body(steps, depth, true))
+                SketchStmt::Atomic(self.body(steps, depth, true))
             }
         }
     }
 
     /// A loop that counts in a register, unless its body interferes.
-    fn counted(&mut self, counter: RegId, rounds: usize, mut body: Vec<Stmt>) -> Stmt {
+    fn counted(&mut self, counter: RegId, rounds: usize, mut body: Vec<SketchStmt>) -> SketchStmt {
         let rounds = rounds as i64;
         let next = Expr::binary(Arith::Rem, Expr::binary(Arith::Add, counter, 1), rounds + 1);
-        body.push(Stmt::Do(Op::Assign(counter, next)));
-        Stmt::While(Cond::compare(Relation::Lt, counter, rounds), body)
+        body.push(SketchStmt::Do(Op::Assign(counter, next)));
+        SketchStmt::While(Cond::compare(Relation::Lt, counter, rounds), body)
     }
 
     /// Places a label that is waiting for it, or goes to one, placed already or still to come.
-    fn jump_or_label(&mut self) -> Stmt {
+    fn jump_or_label(&mut self) -> SketchStmt {
         if !self.labels.is_empty() && self.chance(50) {
             let at = self.below(self.labels.len());
-            return Stmt::Label(self.labels.swap_remove(at));
+            return SketchStmt::Label(self.labels.swap_remove(at));
         }
         let label = self.fresh_label();
         self.labels.push(label);
         let cond = if self.chance(30) { Cond::TRUE } else { self.cond() };
-        Stmt::Goto(label, cond)
+        SketchStmt::Goto(label, cond)
     }
 
     /// A thread of arbitrary statements.
-    fn draft(&mut self, length: usize) -> Draft {
+    fn draft(&mut self, length: usize) -> ThreadDraft {
         self.registers = self.pick(&[0, 1, 1, 2, 2, 2, 2, 3, 3]);
         self.labels.clear();
         let mut body = self.body(length, 2, false);
@@ -330,34 +337,35 @@ impl Random {
             let loaded = VarId::new((stored + 1) % self.variables);
             let store = Op::Store(VarId::new(stored), self.value());
             let load = Op::Load(self.any_register(), loaded);
-            body.splice(0..1, [Stmt::Do(store), Stmt::Do(load)]);
+            body.splice(0..1, [SketchStmt::Do(store), SketchStmt::Do(load)]);
         }
         self.place_labels(&mut body);
-        Draft { registers: self.registers, body }
+        ThreadDraft { registers: self.registers, body }
     }
 
     /// What was jumped to but not placed goes somewhere, often before the jump: a back edge.
-    fn place_labels(&mut self, body: &mut Vec<Stmt>) {
+    fn place_labels(&mut self, body: &mut Vec<SketchStmt>) {
         for label in std::mem::take(&mut self.labels) {
-            let inner =
-                body.iter().position(|s| matches!(s, Stmt::If(..) | Stmt::While(..) | Stmt::Forever(_)));
+            let inner = body.iter().position(|s| {
+                matches!(s, SketchStmt::If(..) | SketchStmt::While(..) | SketchStmt::Forever(_))
+            });
             match inner.map(|at| &mut body[at]) {
-                Some(Stmt::If(_, inside, _) | Stmt::While(_, inside) | Stmt::Forever(inside))
-                    if self.chance(50) =>
-                {
+                Some(
+                    SketchStmt::If(_, inside, _) | SketchStmt::While(_, inside) | SketchStmt::Forever(inside),
+                ) if self.chance(50) => {
                     let at = self.between(0, inside.len());
-                    inside.insert(at, Stmt::Label(label));
+                    inside.insert(at, SketchStmt::Label(label));
                 }
                 _ => {
                     let at = self.between(0, body.len());
-                    body.insert(at, Stmt::Label(label));
+                    body.insert(at, SketchStmt::Label(label));
                 }
             }
         }
     }
 
     /// Puts one or two arbitrary statements somewhere.
-    fn add_noise(&mut self, threads: &mut [Draft]) {
+    fn add_noise(&mut self, threads: &mut [ThreadDraft]) {
         for _ in 0..self.between(1, 2) {
             let draft = {
                 let at = self.below(threads.len());
@@ -371,35 +379,35 @@ impl Random {
     }
 
     /// A property out of one to three comparisons of memory, registers and labels.
-    fn claim(&mut self, threads: &[Draft]) -> Claim {
+    fn claim(&mut self, threads: &[ThreadDraft]) -> RandomClaim {
         let kind = if self.chance(65) { PropertyKind::Never } else { PropertyKind::Finally };
         let atoms = (0..self.between(1, 3)).map(|_| self.atom(threads)).collect();
-        Claim { kind, any: self.chance(25), atoms }
+        RandomClaim { kind, any: self.chance(25), atoms }
     }
 
     /// A property as litmus tests have it: all threads are at their ends with these values.
-    fn outcome(&mut self, threads: &[Draft], ends: &[usize]) -> Claim {
+    fn outcome(&mut self, threads: &[ThreadDraft], ends: &[usize]) -> RandomClaim {
         let mut atoms = Vec::new();
         for (at, draft) in threads.iter().enumerate() {
-            atoms.push(Atom::At(at, ends[at], true));
+            atoms.push(ClaimAtom::At(at, ends[at], true));
             if draft.registers > 0 {
                 let register = RegId::new(self.pick(&[0, 0, 0, 1, 2]) % draft.registers);
                 let place = Place::Register(ThreadId::new(at), register);
                 let value = Int::from(self.pick(&[0, 0, 1]));
-                atoms.push(Atom::Holds(Cond::compare(Relation::Eq, place, value)));
+                atoms.push(ClaimAtom::Holds(Cond::compare(Relation::Eq, place, value)));
             }
         }
-        Claim { kind: PropertyKind::Never, any: false, atoms }
+        RandomClaim { kind: PropertyKind::Never, any: false, atoms }
     }
 
-    fn atom(&mut self, threads: &[Draft]) -> Atom {
+    fn atom(&mut self, threads: &[ThreadDraft]) -> ClaimAtom {
         let thread = self.below(threads.len());
         let registers = threads[thread].registers;
         let mut labels = Vec::new();
         collect_labels(&threads[thread].body, &mut labels);
         let place = match self.below(3) {
             0 if !labels.is_empty() => {
-                return Atom::At(thread, self.pick(&labels), self.chance(85));
+                return ClaimAtom::At(thread, self.pick(&labels), self.chance(85));
             }
             1 if registers > 0 => Place::Register(ThreadId::new(thread), RegId::new(self.below(registers))),
             _ => Place::Memory(self.any_variable()),
@@ -408,13 +416,13 @@ impl Random {
             true => Expr::Const(Int::from(self.constant())),
             false => Expr::Leaf(Place::Memory(self.any_variable())),
         };
-        Atom::Holds(Cond::compare(self.relation(), place, bound))
+        ClaimAtom::Holds(Cond::compare(self.relation(), place, bound))
     }
 }
 
-fn collect_labels(body: &[Stmt], found: &mut Vec<usize>) {
+fn collect_labels(body: &[SketchStmt], found: &mut Vec<usize>) {
     for stmt in body {
-        if let Stmt::Label(label) = stmt {
+        if let SketchStmt::Label(label) = stmt {
             found.push(*label);
         }
         stmt.bodies().into_iter().for_each(|inner| collect_labels(inner, found));

@@ -5,7 +5,7 @@
 //! its store and its load; one without is enough. Each thread loads its 0 in a context of its own, so a violation
 //! takes n of them.
 
-use crate::{Expected, Family, Generated, sized};
+use crate::{Family, Generated, KnownAnswer, sized};
 use std::fmt::Write;
 
 /// Which threads have a fence.
@@ -47,7 +47,7 @@ impl Family for Ring {
         let all = (0..n).map(|thread| format!("P{thread}@end && P{thread}.r == 0"));
         let _ = writeln!(text, "\nnever {};", all.collect::<Vec<_>>().join(" && "));
         let safe = self.fenced == FencedThreads::All;
-        let weak = |model| Expected { contexts: (!safe).then_some(n), ..Expected::new(model, safe) };
+        let weak = |model| KnownAnswer { contexts: (!safe).then_some(n), ..KnownAnswer::new(model, safe) };
         let fences = match self.fenced {
             FencedThreads::None => "without fences",
             FencedThreads::AllButOne => "with a fence in every thread but the last",
@@ -56,7 +56,7 @@ impl Family for Ring {
         Ok(Generated {
             name: format!("ring{n}"),
             about: vec![format!("Store buffering around a ring of {n} threads, {fences}.")],
-            expected: vec![Expected::new("sc", true), weak("tso"), weak("pso")],
+            expected: vec![KnownAnswer::new("sc", true), weak("tso"), weak("pso")],
             text,
         })
     }

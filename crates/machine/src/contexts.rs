@@ -39,7 +39,7 @@ pub struct Contexts<'p> {
 
 /// What threads share: whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Running {
+pub struct Turns {
     /// How many contexts have begun.
     pub context: u8,
     /// The active thread; nobody before the first step.
@@ -80,7 +80,7 @@ impl<'p> Contexts<'p> {
     fn edge_moves(
         &self,
         thread: ThreadId,
-        running: Running,
+        running: Turns,
         deferred: &Deferred,
         (id, edge): (EdgeId, &Edge),
         out: &mut Vec<MoveOf<Self>>,
@@ -100,7 +100,7 @@ impl<'p> Contexts<'p> {
     fn edge_move(
         &self,
         thread: ThreadId,
-        running: Running,
+        running: Turns,
         mut deferred: Deferred,
         (id, edge): (EdgeId, &Edge),
         leaves: Option<(VarId, u8)>,
@@ -120,27 +120,27 @@ impl<'p> Contexts<'p> {
             deferred.store(variable, turn, value);
         }
         let event = Event::Step { thread, edge: id };
-        let running = self.owing(Running { holder, ..running }, before, deferred.owes())?;
+        let running = self.owing(Turns { holder, ..running }, before, deferred.owes())?;
         Some(deferred.finish(event, outcome.guard, outcome.set, running, edge.to))
     }
 
     /// What is shared when a thread owes another number of turns than before, if there are so many contexts left.
-    fn owing(&self, running: Running, before: u8, after: u8) -> Option<Running> {
+    fn owing(&self, running: Turns, before: u8, after: u8) -> Option<Turns> {
         let owed = running.owed.saturating_sub(before).saturating_add(after);
-        (owed <= self.most - running.context).then_some(Running { owed, ..running })
+        (owed <= self.most - running.context).then_some(Turns { owed, ..running })
     }
 }
 
 impl Machine for Contexts<'_> {
-    type Global = Running;
+    type Global = Turns;
     type Local = Planned;
 
     fn program(&self) -> &Program {
         self.program
     }
 
-    fn initial(&self) -> (Running, Vec<Planned>) {
-        let running = Running { context: 0, active: None, holder: None, owed: 0 };
+    fn initial(&self) -> (Turns, Vec<Planned>) {
+        let running = Turns { context: 0, active: None, holder: None, owed: 0 };
         (running, self.program.threads.iter().map(|thread| Planned::at(thread.entry())).collect())
     }
 
@@ -171,25 +171,19 @@ impl Machine for Contexts<'_> {
             && turn(local.after)
     }
 
-    fn may_share(&self, global: &Running) -> bool {
+    fn may_share(&self, global: &Turns) -> bool {
         let exists = |thread: Option<ThreadId>| thread.is_none_or(|t| t.index() < self.program.threads.len());
         global.context <= self.most && exists(global.active) && exists(global.holder)
     }
 
-    fn moves(
-        &self,
-        thread: ThreadId,
-        global: &Running,
-        local: &Planned,
-        out: &mut Vec<MoveOf<Self>>,
-    ) -> Moves {
+    fn moves(&self, thread: ThreadId, global: &Turns, local: &Planned, out: &mut Vec<MoveOf<Self>>) -> Moves {
         let mut running = *global;
         let mut deferred = Deferred::of(thread, local);
         if global.active != Some(thread) {
             if global.context >= self.most {
                 return Moves::All;
             }
-            running = Running { context: global.context + 1, active: Some(thread), ..running };
+            running = Turns { context: global.context + 1, active: Some(thread), ..running };
             let before = deferred.owes();
             let leaving = deferred.begin_turn(self.latest(running.context));
             match self.owing(running, before, deferred.owes()) {

@@ -41,7 +41,7 @@ pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
 pub use backward::{Backward, Basis, Before, Demanded, DemandedView, Element, ElementId, LocalState, NoView};
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
-pub use contexts::{ContextStep, Contexts, NEVER, Planned, Running};
+pub use contexts::{ContextStep, Contexts, NEVER, Planned, Turns};
 pub use domain::DataDomain;
 pub use doubt::{Doubt, Statement};
 pub use flatten::{Flattened, NotFlat};

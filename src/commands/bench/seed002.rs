@@ -8,7 +8,7 @@ use super::{Bench, Bencher, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{BoundedContexts, Cegar, Engine, Explicit, Facts, Finding, Lazy};
 use evidence::{Task, Verdict};
-use generate::{Automata, Channel, Family, FencedThreads, Ring};
+use generate::{Automata, Family, FencedThreads, LossyChannel, Ring};
 use machine::{MODELS, Model, SC, TSO};
 use program::Program;
 
@@ -27,7 +27,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     let own = corpus_programs(bencher)?;
     let mut tables = vec![compared(bencher, "Bakery with random tickets", &bakeries(bencher)?)?];
     tables.push(compared(bencher, "Lossy channels with data, and automata", &families(bencher)?)?);
-    let growing: Vec<Asked> = own.iter().filter(|asked| asked.grows()).cloned().collect();
+    let growing: Vec<AskedProgram> = own.iter().filter(|asked| asked.grows()).cloned().collect();
     tables.push(compared(bencher, "Our programs in which numbers grow", &growing)?);
     tables.push(needed(bencher, &own)?);
     Ok(tables)
@@ -35,13 +35,13 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
 
 /// A program that is asked about under a model.
 #[derive(Clone)]
-struct Asked {
+struct AskedProgram {
     name: String,
     program: Program,
     model: Model,
 }
 
-impl Asked {
+impl AskedProgram {
     fn task(&self) -> Task<'_> {
         Task::safe(&self.program, self.model)
     }
@@ -52,7 +52,7 @@ impl Asked {
     }
 }
 
-fn bakeries(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
+fn bakeries(bencher: &Bencher<'_>) -> Result<Vec<AskedProgram>, String> {
     let files = [
         corpus!("bakery_random_literal"),
         corpus!("bakery_random"),
@@ -64,16 +64,17 @@ fn bakeries(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
     for (name, text) in files {
         for n in [2, 3] {
             let program = bencher.own(name, text, Some(n))?;
-            let asked = |model| Asked { name: format!("{name}, N = {n}"), program: program.clone(), model };
+            let asked =
+                |model| AskedProgram { name: format!("{name}, N = {n}"), program: program.clone(), model };
             all.extend([SC, TSO].map(asked));
         }
     }
     Ok(all)
 }
 
-fn families(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
+fn families(bencher: &Bencher<'_>) -> Result<Vec<AskedProgram>, String> {
     let channel = |messages, reversed| -> Box<dyn Family> {
-        Box::new(Channel { messages, letters: messages.min(2), reversed })
+        Box::new(LossyChannel { messages, letters: messages.min(2), reversed })
     };
     let automata = |moduli: &[usize], disjoint| -> Box<dyn Family> {
         Box::new(Automata { moduli: moduli.to_vec(), disjoint })
@@ -95,16 +96,16 @@ fn families(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
     for (name, family) in members {
         let made = family.generate()?;
         let program = bencher.parse(&format!("{}.fw", made.name), &made.text, Vec::new())?;
-        all.push(Asked { name: name.to_string(), program, model: TSO });
+        all.push(AskedProgram { name: name.to_string(), program, model: TSO });
     }
     Ok(all)
 }
 
-fn corpus_programs(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
+fn corpus_programs(bencher: &Bencher<'_>) -> Result<Vec<AskedProgram>, String> {
     let mut all = Vec::new();
     for (name, text) in bencher.corpus()? {
         let program = bencher.own(&name, &text, None)?;
-        all.extend(MODELS.iter().map(|model| Asked {
+        all.extend(MODELS.iter().map(|model| AskedProgram {
             name: name.clone(),
             program: program.clone(),
             model: *model,
@@ -113,12 +114,16 @@ fn corpus_programs(bencher: &Bencher<'_>) -> Result<Vec<Asked>, String> {
     Ok(all)
 }
 
-fn ask(bencher: &Bencher<'_>, engine: &dyn Engine, asked: &Asked) -> Result<Measured<Finding>, String> {
+fn ask(
+    bencher: &Bencher<'_>,
+    engine: &dyn Engine,
+    asked: &AskedProgram,
+) -> Result<Measured<Finding>, String> {
     bencher.ask(engine, &asked.task(), Default::default())
 }
 
 /// What is found by whom, with the same limits.
-fn compared(bencher: &Bencher<'_>, title: &str, all: &[Asked]) -> Result<BenchTable, String> {
+fn compared(bencher: &Bencher<'_>, title: &str, all: &[AskedProgram]) -> Result<BenchTable, String> {
     let mut table = BenchTable {
         title: title.to_string(),
         columns: vec!["program", "model", "context", "k", "states", "ms", "explicit", "cegar", "lazy"],
@@ -174,7 +179,7 @@ fn said(found: &Finding) -> (&'static str, Option<usize>) {
 }
 
 /// The contexts that the violations of the corpus need.
-fn needed(bencher: &Bencher<'_>, all: &[Asked]) -> Result<BenchTable, String> {
+fn needed(bencher: &Bencher<'_>, all: &[AskedProgram]) -> Result<BenchTable, String> {
     let mut table = BenchTable {
         title: "Contexts that violations need".to_string(),
         columns: vec!["program", "model", "contexts", "states", "ms"],

@@ -6,14 +6,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Options = BTreeMap<String, BTreeSet<String>>;
 
-/// Every command with the options that its help names.
+/// The help of a command.
+fn help(args: &[&str]) -> String {
+    run(root(), &[args, &["--help"]].concat(), b"").exits(0).out
+}
+
+/// The commands that a help lists.
+fn listed(help: &str) -> Vec<&str> {
+    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
+    list.lines().filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+/// Every command with the options that its help names, and those of commands in it.
 fn commands() -> Options {
-    let help = |args: &[&str]| run(root(), args, b"").exits(0).out;
-    let overview = help(&["--help"]);
-    let list = overview.split("Commands:").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
-    let names = list.lines().filter_map(|line| line.split_whitespace().next());
-    let mut commands: Options =
-        names.map(|name| (name.to_string(), options(&help(&[name, "--help"])))).collect();
+    let overview = help(&[]);
+    let named = |name: &&str| {
+        let own = help(&[name]);
+        let inner = listed(&own).into_iter().flat_map(|inner| options(&help(&[name, inner])));
+        (name.to_string(), options(&own).into_iter().chain(inner).collect())
+    };
+    let mut commands: Options = listed(&overview).iter().map(named).collect();
     commands.insert(String::new(), options(&overview));
     assert!(commands.len() > 8, "{commands:?}");
     commands

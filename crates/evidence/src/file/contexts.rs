@@ -8,7 +8,7 @@ use crate::certificate::{read_gaps, write_gaps};
 use crate::obligations::Looking;
 use crate::record::Record;
 use crate::{ContextProof, Rejected};
-use machine::{Contexts, GapStepper, NEVER, Planned, Running, Stepper};
+use machine::{Contexts, GapStepper, NEVER, Planned, Stepper, Turns};
 use program::{Loc, Program, ThreadId, VarId};
 use std::io;
 
@@ -47,20 +47,20 @@ fn thread_id(program: &Program, at: usize) -> Option<ThreadId> {
     (at < program.threads.len()).then(|| ThreadId::new(at))
 }
 
-impl SharedLine for Running {
+impl SharedLine for Turns {
     fn line(&self) -> Record {
-        let Running { context, active, holder, owed } = *self;
+        let Turns { context, active, holder, owed } = *self;
         let (active, holder) = (active.map(ThreadId::index), holder.map(ThreadId::index));
         Record::Running { context, active, holder, owed }
     }
 
-    fn of(program: &Program, record: &Record) -> Option<Running> {
+    fn of(program: &Program, record: &Record) -> Option<Turns> {
         let Record::Running { context, active, holder, owed } = record else { return None };
         let thread = |at: &Option<usize>| match at {
             Some(at) => thread_id(program, *at).map(Some),
             None => Some(None),
         };
-        Some(Running { context: *context, active: thread(active)?, holder: thread(holder)?, owed: *owed })
+        Some(Turns { context: *context, active: thread(active)?, holder: thread(holder)?, owed: *owed })
     }
 }
 

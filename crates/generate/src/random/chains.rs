@@ -6,7 +6,7 @@
 //! in between) is left to chance, and so is whether reads and writes conflict at all. So about
 //! half of these programs are robust, and the chains of the others pass through several threads.
 
-use super::{Draft, Random, Sketch, Stmt};
+use super::{Random, Sketch, SketchStmt, ThreadDraft};
 use program::{Cond, Fence, Op, RegId, Relation, Span, VarId, Variable};
 
 /// The stored variable, the loaded one, those that hand the chain on, and a lock.
@@ -29,12 +29,12 @@ pub fn chain_sketch(seed: u64) -> Sketch {
     Sketch { name: format!("chain, seed {seed}"), variables, threads, claims: Vec::new() }
 }
 
-fn write(variable: usize, value: i64) -> Stmt {
-    Stmt::Do(Op::Store(VarId::new(variable), value.into()))
+fn write(variable: usize, value: i64) -> SketchStmt {
+    SketchStmt::Do(Op::Store(VarId::new(variable), value.into()))
 }
 
-fn read(register: usize, variable: usize) -> Stmt {
-    Stmt::Do(Op::Load(RegId::new(register), VarId::new(variable)))
+fn read(register: usize, variable: usize) -> SketchStmt {
+    SketchStmt::Do(Op::Load(RegId::new(register), VarId::new(variable)))
 }
 
 fn is(register: usize, value: i64) -> Cond<RegId> {
@@ -42,16 +42,20 @@ fn is(register: usize, value: i64) -> Cond<RegId> {
 }
 
 /// Waits for the lock and takes it.
-fn acquire() -> Stmt {
+fn acquire() -> SketchStmt {
     let (register, lock) = (RegId::new(2), VarId::new(LOCK));
-    Stmt::Do(Op::locked(vec![Op::Load(register, lock), Op::Assume(is(2, 0)), Op::Store(lock, 1.into())]))
+    SketchStmt::Do(Op::locked(vec![
+        Op::Load(register, lock),
+        Op::Assume(is(2, 0)),
+        Op::Store(lock, 1.into()),
+    ]))
 }
 
-fn attacker(random: &mut Random) -> Draft {
+fn attacker(random: &mut Random) -> ThreadDraft {
     let mut body = vec![write(STORED, 1)];
     match random.below(12) {
-        0 => body.push(Stmt::Do(Op::Fence(Fence::Full))),
-        1 => body.push(Stmt::Do(Op::locked(vec![Op::Load(RegId::new(1), VarId::new(LOCK))]))),
+        0 => body.push(SketchStmt::Do(Op::Fence(Fence::Full))),
+        1 => body.push(SketchStmt::Do(Op::locked(vec![Op::Load(RegId::new(1), VarId::new(LOCK))]))),
         2 => body.push(write(LOADED, 2)),
         3 => body.push(read(1, STORED)),
         4 => body.push(write(2, 1)),
@@ -60,13 +64,13 @@ fn attacker(random: &mut Random) -> Draft {
     body.push(read(0, LOADED));
     if random.chance(15) {
         // The load that matters comes after one that others must have answered.
-        body.push(Stmt::If(is(0, 1), vec![read(1, 2)], Vec::new()));
+        body.push(SketchStmt::If(is(0, 1), vec![read(1, 2)], Vec::new()));
     }
-    Draft { registers: 3, body: under_lock(random, body, 10) }
+    ThreadDraft { registers: 3, body: under_lock(random, body, 10) }
 }
 
 /// A thread that takes the chain over at one variable and hands it on at another.
-fn helper(random: &mut Random, from: usize, to: usize) -> Draft {
+fn helper(random: &mut Random, from: usize, to: usize) -> ThreadDraft {
     // What was loaded can only be overwritten; what a helper wrote can also be read.
     let takes_by_writing = random.chance(if from == LOADED { 90 } else { 35 });
     let hands_by_writing = random.chance(if to == STORED { 30 } else { 85 });
@@ -74,24 +78,24 @@ fn helper(random: &mut Random, from: usize, to: usize) -> Draft {
     let second = if hands_by_writing { write(to, 2) } else { read(1, to) };
     let body = match random.below(10) {
         0 => vec![second, first],
-        1 => vec![Stmt::Atomic(vec![first, second])],
-        2 => vec![Stmt::Atomic(vec![second, first])],
+        1 => vec![SketchStmt::Atomic(vec![first, second])],
+        2 => vec![SketchStmt::Atomic(vec![second, first])],
         3 | 4 if !takes_by_writing => {
             let value = random.pick(&[0, 1, 1]);
-            vec![first, Stmt::If(is(0, value), vec![second], Vec::new())]
+            vec![first, SketchStmt::If(is(0, value), vec![second], Vec::new())]
         }
         5 => {
             let between = random.any_variable().index();
             vec![first, read(2, between), second]
         }
-        6 => vec![first, Stmt::Do(Op::Fence(Fence::Full)), second],
+        6 => vec![first, SketchStmt::Do(Op::Fence(Fence::Full)), second],
         _ => vec![first, second],
     };
-    Draft { registers: 3, body: under_lock(random, body, 15) }
+    ThreadDraft { registers: 3, body: under_lock(random, body, 15) }
 }
 
 /// Sometimes the whole body under the lock, given back by an ordinary store.
-fn under_lock(random: &mut Random, mut body: Vec<Stmt>, percent: usize) -> Vec<Stmt> {
+fn under_lock(random: &mut Random, mut body: Vec<SketchStmt>, percent: usize) -> Vec<SketchStmt> {
     if random.chance(percent) {
         body.insert(0, acquire());
         body.push(write(LOCK, 0));

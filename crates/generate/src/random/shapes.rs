@@ -3,12 +3,12 @@
 //! A shape fixes what must be there for the bug to show and leaves the rest to chance: values,
 //! variables, which barrier stands between two accesses, and in what order things are read.
 
-use super::{Draft, Random, Stmt};
+use super::{Random, SketchStmt, ThreadDraft};
 use program::{Arith, Cond, Expr, Fence, Op, RegId, Relation, VarId};
 
 /// What a random program starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
+pub enum ProgramShape {
     /// Arbitrary statements.
     Mixed,
     /// Store, barrier, load on both sides: a locked operation must order like a fence.
@@ -38,63 +38,63 @@ fn reg(index: usize) -> RegId {
     RegId::new(index)
 }
 
-impl Shape {
+impl ProgramShape {
     /// All shapes but `Mixed`.
-    pub const ALL: [Shape; 10] = [
-        Shape::LockedOrders,
-        Shape::FenceDrains,
-        Shape::BufferKeys,
-        Shape::FailingCas,
-        Shape::ArrayCells,
-        Shape::LongLoops,
-        Shape::Assertions,
-        Shape::Epochs,
-        Shape::Sections,
-        Shape::Litmus,
+    pub const ALL: [ProgramShape; 10] = [
+        ProgramShape::LockedOrders,
+        ProgramShape::FenceDrains,
+        ProgramShape::BufferKeys,
+        ProgramShape::FailingCas,
+        ProgramShape::ArrayCells,
+        ProgramShape::LongLoops,
+        ProgramShape::Assertions,
+        ProgramShape::Epochs,
+        ProgramShape::Sections,
+        ProgramShape::Litmus,
     ];
 
     /// How many shared variables a program of this shape has.
     pub(super) fn variables(self, random: &mut Random) -> usize {
         match self {
-            Shape::Mixed => random.pick(&[1, 2, 2, 2, 3]),
-            Shape::BufferKeys => random.pick(&[1, 2, 2]),
-            Shape::FenceDrains | Shape::Epochs => random.between(2, 3),
-            Shape::LongLoops => random.between(1, 2),
+            ProgramShape::Mixed => random.pick(&[1, 2, 2, 2, 3]),
+            ProgramShape::BufferKeys => random.pick(&[1, 2, 2]),
+            ProgramShape::FenceDrains | ProgramShape::Epochs => random.between(2, 3),
+            ProgramShape::LongLoops => random.between(1, 2),
             _ => random.pick(&[2, 2, 3]),
         }
     }
 
     /// The threads of a program of this shape.
-    pub(super) fn threads(self, random: &mut Random) -> Vec<Draft> {
+    pub(super) fn threads(self, random: &mut Random) -> Vec<ThreadDraft> {
         match self {
-            Shape::Mixed => mixed(random),
-            Shape::LockedOrders => locked_orders(random),
-            Shape::FenceDrains => fence_drains(random),
-            Shape::BufferKeys => buffer_keys(random),
-            Shape::FailingCas => failing_cas(random),
-            Shape::ArrayCells => array_cells(random),
-            Shape::LongLoops => long_loops(random),
-            Shape::Assertions => assertions(random),
-            Shape::Epochs => epochs(random),
-            Shape::Sections => sections(random),
-            Shape::Litmus => litmus(random),
+            ProgramShape::Mixed => mixed(random),
+            ProgramShape::LockedOrders => locked_orders(random),
+            ProgramShape::FenceDrains => fence_drains(random),
+            ProgramShape::BufferKeys => buffer_keys(random),
+            ProgramShape::FailingCas => failing_cas(random),
+            ProgramShape::ArrayCells => array_cells(random),
+            ProgramShape::LongLoops => long_loops(random),
+            ProgramShape::Assertions => assertions(random),
+            ProgramShape::Epochs => epochs(random),
+            ProgramShape::Sections => sections(random),
+            ProgramShape::Litmus => litmus(random),
         }
     }
 }
 
 impl Random {
-    fn thread(&mut self, registers: usize, make: impl FnOnce(&mut Random) -> Vec<Stmt>) -> Draft {
+    fn thread(&mut self, registers: usize, make: impl FnOnce(&mut Random) -> Vec<SketchStmt>) -> ThreadDraft {
         self.registers = registers;
-        Draft { registers, body: make(self) }
+        ThreadDraft { registers, body: make(self) }
     }
 
-    fn put(&mut self, variable: usize) -> Stmt {
+    fn put(&mut self, variable: usize) -> SketchStmt {
         let value = self.pick(&[1, 1, 2]);
         write(variable, value)
     }
 
     /// What may stand between two accesses: nothing, a fence, or something locked.
-    fn barrier(&mut self) -> Vec<Stmt> {
+    fn barrier(&mut self) -> Vec<SketchStmt> {
         let spare = RegId::new(self.registers - 1);
         let variable = self.any_variable();
         if self.chance(30) {
@@ -102,18 +102,18 @@ impl Random {
         }
         vec![match self.below(8) {
             0 => self.locked_operation(),
-            1 => Stmt::Do(Op::Fence(Fence::Full)),
-            2 => Stmt::Do(Op::Fence(Fence::Store)),
+            1 => SketchStmt::Do(Op::Fence(Fence::Full)),
+            2 => SketchStmt::Do(Op::Fence(Fence::Store)),
             3 => self.cas(spare, variable, 2, 2),
             4 => self.cas(spare, variable, 0, 1),
-            5 => Stmt::Atomic(Vec::new()),
-            6 => Stmt::Atomic(vec![Stmt::Do(Op::Load(spare, variable))]),
-            _ => Stmt::Do(Op::locked(vec![Op::Load(spare, variable)])),
+            5 => SketchStmt::Atomic(Vec::new()),
+            6 => SketchStmt::Atomic(vec![SketchStmt::Do(Op::Load(spare, variable))]),
+            _ => SketchStmt::Do(Op::locked(vec![Op::Load(spare, variable)])),
         }]
     }
 
     /// Reads two variables, or one twice.
-    fn observer(&mut self) -> Draft {
+    fn observer(&mut self) -> ThreadDraft {
         self.thread(2, |random| {
             let first = random.below(random.variables);
             let apart = random.pick(&[0, 1, 1, 1, 2]);
@@ -122,19 +122,19 @@ impl Random {
     }
 }
 
-fn write(variable: usize, value: i64) -> Stmt {
-    Stmt::Do(Op::Store(VarId::new(variable), value.into()))
+fn write(variable: usize, value: i64) -> SketchStmt {
+    SketchStmt::Do(Op::Store(VarId::new(variable), value.into()))
 }
 
-fn read(register: usize, variable: usize) -> Stmt {
-    Stmt::Do(Op::Load(reg(register), VarId::new(variable)))
+fn read(register: usize, variable: usize) -> SketchStmt {
+    SketchStmt::Do(Op::Load(reg(register), VarId::new(variable)))
 }
 
 fn is(register: usize, value: i64) -> Cond<RegId> {
     Cond::compare(Relation::Eq, reg(register), value)
 }
 
-fn mixed(random: &mut Random) -> Vec<Draft> {
+fn mixed(random: &mut Random) -> Vec<ThreadDraft> {
     if random.chance(75) {
         (0..2).map(|_| random.between(2, 5)).collect::<Vec<_>>().iter().map(|&n| random.draft(n)).collect()
     } else {
@@ -142,27 +142,27 @@ fn mixed(random: &mut Random) -> Vec<Draft> {
     }
 }
 
-fn locked_orders(random: &mut Random) -> Vec<Draft> {
+fn locked_orders(random: &mut Random) -> Vec<ThreadDraft> {
     let side = |mine, other| {
         move |random: &mut Random| [vec![random.put(mine)], random.barrier(), vec![read(0, other)]].concat()
     };
     vec![random.thread(2, side(0, 1)), random.thread(2, side(1, 0))]
 }
 
-fn fence_drains(random: &mut Random) -> Vec<Draft> {
+fn fence_drains(random: &mut Random) -> Vec<ThreadDraft> {
     let writer = random.thread(1, |random| {
         let mut order: Vec<usize> = (0..random.variables).collect();
         random.rng.shuffle(&mut order);
         // Not an initial value, so that it shows which stores have arrived.
-        let mut body: Vec<Stmt> = order.iter().map(|&variable| write(variable, 3)).collect();
+        let mut body: Vec<SketchStmt> = order.iter().map(|&variable| write(variable, 3)).collect();
         if random.chance(30) {
             let again = random.below(random.variables);
             body.push(random.put(again));
         }
         let end = match random.below(4) {
             0 => random.barrier(),
-            1 => vec![Stmt::Atomic(Vec::new())],
-            _ => vec![Stmt::Do(Op::Fence(Fence::Full))],
+            1 => vec![SketchStmt::Atomic(Vec::new())],
+            _ => vec![SketchStmt::Do(Op::Fence(Fence::Full))],
         };
         body.extend(end);
         let last = random.below(random.variables);
@@ -176,7 +176,7 @@ fn fence_drains(random: &mut Random) -> Vec<Draft> {
     threads
 }
 
-fn buffer_keys(random: &mut Random) -> Vec<Draft> {
+fn buffer_keys(random: &mut Random) -> Vec<ThreadDraft> {
     let count = random.pick(&[2, 2, 3]);
     let thread = |random: &mut Random, at: usize| {
         random.thread(2, |random| {
@@ -198,15 +198,15 @@ fn buffer_keys(random: &mut Random) -> Vec<Draft> {
     (0..count).map(|at| thread(random, at)).collect()
 }
 
-fn failing_cas(random: &mut Random) -> Vec<Draft> {
+fn failing_cas(random: &mut Random) -> Vec<ThreadDraft> {
     let side = |mine: usize, other: usize| {
         move |random: &mut Random| {
             let target = random.any_variable();
             let old = random.pick(&[2, 2, -1, 0]);
             let mut body = vec![write(mine, 1), random.cas(reg(1), target, old, 1), read(0, other)];
             match random.below(4) {
-                0 => body.push(Stmt::Assert(is(1, 0))),
-                1 => body.push(Stmt::If(is(1, 0), vec![write(other, 2)], vec![write(mine, 0)])),
+                0 => body.push(SketchStmt::Assert(is(1, 0))),
+                1 => body.push(SketchStmt::If(is(1, 0), vec![write(other, 2)], vec![write(mine, 0)])),
                 _ => {}
             }
             body
@@ -215,14 +215,14 @@ fn failing_cas(random: &mut Random) -> Vec<Draft> {
     vec![random.thread(2, side(0, 1)), random.thread(2, side(1, 0))]
 }
 
-fn array_cells(random: &mut Random) -> Vec<Draft> {
+fn array_cells(random: &mut Random) -> Vec<ThreadDraft> {
     let side = |mine: usize| {
         move |random: &mut Random| {
             let other = 1 - mine;
             let mut body = vec![random.put(mine)];
             match random.below(4) {
                 // A computed index, as a front end lowers it.
-                0 => body.push(Stmt::If(is(1, 0), vec![read(0, 0)], vec![read(0, 1)])),
+                0 => body.push(SketchStmt::If(is(1, 0), vec![read(0, 0)], vec![read(0, 1)])),
                 1 => body.extend([read(0, other), read(1, mine)]),
                 2 => body.extend([random.put(other), read(0, mine)]),
                 _ => body.extend([read(1, mine), read(0, other)]),
@@ -240,7 +240,7 @@ fn array_cells(random: &mut Random) -> Vec<Draft> {
     threads
 }
 
-fn long_loops(random: &mut Random) -> Vec<Draft> {
+fn long_loops(random: &mut Random) -> Vec<ThreadDraft> {
     let looping = random.thread(2, |random| {
         let rounds = random.between(3, 6);
         let variable = random.below(random.variables);
@@ -248,17 +248,17 @@ fn long_loops(random: &mut Random) -> Vec<Draft> {
             0 => read(1, variable),
             1 => {
                 let value = Expr::binary(Arith::Rem, reg(0), 2);
-                Stmt::Do(Op::Store(VarId::new(variable), value))
+                SketchStmt::Do(Op::Store(VarId::new(variable), value))
             }
             _ => random.put(variable),
         };
         let mut body = match random.below(4) {
-            0 => vec![Stmt::Forever(vec![inside])],
-            1 => vec![Stmt::Label(1000), inside, Stmt::Goto(1000, is(1, 0))],
+            0 => vec![SketchStmt::Forever(vec![inside])],
+            1 => vec![SketchStmt::Label(1000), inside, SketchStmt::Goto(1000, is(1, 0))],
             _ => vec![random.counted(reg(0), rounds, vec![inside])],
         };
         if random.chance(60) {
-            body.push(Stmt::Assert(Cond::compare(Relation::Ne, reg(0), rounds as i64)));
+            body.push(SketchStmt::Assert(Cond::compare(Relation::Ne, reg(0), rounds as i64)));
         }
         body
     });
@@ -266,21 +266,21 @@ fn long_loops(random: &mut Random) -> Vec<Draft> {
     vec![looping, random.draft(other)]
 }
 
-fn assertions(random: &mut Random) -> Vec<Draft> {
+fn assertions(random: &mut Random) -> Vec<ThreadDraft> {
     let thread = |random: &mut Random| {
         random.thread(2, |random| {
-            let mut body = vec![Stmt::Do(random.store())];
+            let mut body = vec![SketchStmt::Do(random.store())];
             for register in 0..random.between(1, 2) {
                 let variable = random.below(random.variables);
                 body.push(read(register, variable));
-                body.push(Stmt::Assert(random.cond()));
+                body.push(SketchStmt::Assert(random.cond()));
             }
             if random.chance(40) {
-                let inside = vec![Stmt::Assert(random.cond()), Stmt::Do(random.store())];
+                let inside = vec![SketchStmt::Assert(random.cond()), SketchStmt::Do(random.store())];
                 body.push(if random.chance(50) {
-                    Stmt::If(random.cond(), inside, Vec::new())
+                    SketchStmt::If(random.cond(), inside, Vec::new())
                 } else {
-                    Stmt::Atomic(inside)
+                    SketchStmt::Atomic(inside)
                 });
             }
             body
@@ -289,15 +289,15 @@ fn assertions(random: &mut Random) -> Vec<Draft> {
     vec![thread(random), thread(random)]
 }
 
-fn epochs(random: &mut Random) -> Vec<Draft> {
+fn epochs(random: &mut Random) -> Vec<ThreadDraft> {
     let writer = random.thread(1, |random| {
         let mut body = Vec::new();
         for value in 1..=random.between(3, 4) {
             let variable = random.below(random.variables);
             body.push(write(variable, value as i64));
             match random.below(10) {
-                0..5 => body.push(Stmt::Do(Op::Fence(Fence::Store))),
-                5 => body.extend(vec![Stmt::Do(Op::Fence(Fence::Store)); 2]),
+                0..5 => body.push(SketchStmt::Do(Op::Fence(Fence::Store))),
+                5 => body.extend(vec![SketchStmt::Do(Op::Fence(Fence::Store)); 2]),
                 6 => body.push(read(0, variable)),
                 _ => {}
             }
@@ -305,23 +305,23 @@ fn epochs(random: &mut Random) -> Vec<Draft> {
         if random.chance(20) {
             body.extend(random.barrier());
         }
-        if random.chance(20) { vec![Stmt::Forever(body)] } else { body }
+        if random.chance(20) { vec![SketchStmt::Forever(body)] } else { body }
     });
     vec![writer, random.observer()]
 }
 
-fn sections(random: &mut Random) -> Vec<Draft> {
+fn sections(random: &mut Random) -> Vec<ThreadDraft> {
     let section = |random: &mut Random| {
         random.thread(2, |random| {
             let variable = random.below(random.variables);
             let sum = Expr::binary(Arith::Rem, Expr::binary(Arith::Add, reg(0), 1), 3);
-            let mut inside = vec![read(0, variable), Stmt::Do(Op::Store(VarId::new(variable), sum))];
+            let mut inside = vec![read(0, variable), SketchStmt::Do(Op::Store(VarId::new(variable), sum))];
             if random.chance(50) {
                 let at = random.between(0, inside.len());
                 let stmt = random.stmt(1, true);
                 inside.insert(at, stmt);
             }
-            let mut body = vec![Stmt::Atomic(inside)];
+            let mut body = vec![SketchStmt::Atomic(inside)];
             if random.chance(40) {
                 let before = random.below(random.variables);
                 body.insert(0, random.put(before));
@@ -340,7 +340,7 @@ fn sections(random: &mut Random) -> Vec<Draft> {
 }
 
 /// Every access of a thread, with a barrier here and there.
-fn with_barriers(random: &mut Random, accesses: Vec<Stmt>) -> Draft {
+fn with_barriers(random: &mut Random, accesses: Vec<SketchStmt>) -> ThreadDraft {
     random.thread(3, |random| {
         let mut body = Vec::new();
         for access in accesses {
@@ -353,7 +353,7 @@ fn with_barriers(random: &mut Random, accesses: Vec<Stmt>) -> Draft {
     })
 }
 
-fn litmus(random: &mut Random) -> Vec<Draft> {
+fn litmus(random: &mut Random) -> Vec<ThreadDraft> {
     let (x, y) = (0, 1);
     let threads = match random.below(7) {
         0 => vec![vec![write(x, 1), write(y, 1)], vec![read(0, y), read(1, x)]],

@@ -12,19 +12,19 @@ use std::collections::BTreeMap;
 
 /// A statement. Labels are numbers; a thread places each at most once.
 #[derive(Clone, Debug)]
-pub enum Stmt {
+pub enum SketchStmt {
     /// One step.
     Do(Op),
     /// Two ways, on a condition and on its opposite.
-    If(Cond<RegId>, Vec<Stmt>, Vec<Stmt>),
+    If(Cond<RegId>, Vec<SketchStmt>, Vec<SketchStmt>),
     /// Around and around while the condition holds.
-    While(Cond<RegId>, Vec<Stmt>),
+    While(Cond<RegId>, Vec<SketchStmt>),
     /// Around and around.
-    Forever(Vec<Stmt>),
+    Forever(Vec<SketchStmt>),
     /// Any of the ways; their first steps leave from the same location.
-    Choose(Vec<Vec<Stmt>>),
+    Choose(Vec<Vec<SketchStmt>>),
     /// A locked section of several steps. Holds no `Label`, `Goto` or `Atomic`.
-    Atomic(Vec<Stmt>),
+    Atomic(Vec<SketchStmt>),
     /// A failure where the condition does not hold.
     Assert(Cond<RegId>),
     /// Names the place.
@@ -35,16 +35,16 @@ pub enum Stmt {
 
 /// A thread with registers `r0`, `r1`, …
 #[derive(Clone, Debug, Default)]
-pub struct Draft {
+pub struct ThreadDraft {
     /// How many registers it has.
     pub registers: usize,
     /// What it does.
-    pub body: Vec<Stmt>,
+    pub body: Vec<SketchStmt>,
 }
 
 /// Part of a property.
 #[derive(Clone, Debug)]
-pub enum Atom {
+pub enum ClaimAtom {
     /// Whether the thread stands at the label.
     At(usize, usize, bool),
     /// A condition without locations.
@@ -53,13 +53,13 @@ pub enum Atom {
 
 /// A property: all of its parts, or any of them.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct RandomClaim {
     /// `never` or `finally`.
     pub kind: PropertyKind,
     /// Whether one part is enough.
     pub any: bool,
     /// The parts.
-    pub atoms: Vec<Atom>,
+    pub atoms: Vec<ClaimAtom>,
 }
 
 /// A program before it is lowered.
@@ -70,9 +70,9 @@ pub struct Sketch {
     /// Its shared variables.
     pub variables: Vec<Variable>,
     /// Its threads.
-    pub threads: Vec<Draft>,
+    pub threads: Vec<ThreadDraft>,
     /// Its properties.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<RandomClaim>,
 }
 
 impl Sketch {
@@ -112,9 +112,9 @@ impl Sketch {
     }
 }
 
-fn map_body(body: &[Stmt], replace: &dyn Fn(&Op) -> Op) -> Vec<Stmt> {
-    let map = |stmt: &Stmt| {
-        let mut copy = if let Stmt::Do(op) = stmt { Stmt::Do(replace(op)) } else { stmt.clone() };
+fn map_body(body: &[SketchStmt], replace: &dyn Fn(&Op) -> Op) -> Vec<SketchStmt> {
+    let map = |stmt: &SketchStmt| {
+        let mut copy = if let SketchStmt::Do(op) = stmt { SketchStmt::Do(replace(op)) } else { stmt.clone() };
         for (which, inner) in stmt.bodies().into_iter().enumerate() {
             copy = copy.with_body(which, map_body(inner, replace));
         }
@@ -145,31 +145,40 @@ fn map_cond(cond: &Cond<RegId>, replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) -
     }
 }
 
-fn map_conditions(body: &mut [Stmt], replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) {
+fn map_conditions(body: &mut [SketchStmt], replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) {
     for stmt in body {
         match stmt {
-            Stmt::If(cond, ..) | Stmt::While(cond, _) | Stmt::Assert(cond) | Stmt::Goto(_, cond) => {
+            SketchStmt::If(cond, ..)
+            | SketchStmt::While(cond, _)
+            | SketchStmt::Assert(cond)
+            | SketchStmt::Goto(_, cond) => {
                 *cond = map_cond(cond, replace);
             }
-            Stmt::Do(_) | Stmt::Forever(_) | Stmt::Choose(_) | Stmt::Atomic(_) | Stmt::Label(_) => {}
+            SketchStmt::Do(_)
+            | SketchStmt::Forever(_)
+            | SketchStmt::Choose(_)
+            | SketchStmt::Atomic(_)
+            | SketchStmt::Label(_) => {}
         }
         match stmt {
-            Stmt::If(_, yes, no) => {
+            SketchStmt::If(_, yes, no) => {
                 map_conditions(yes, replace);
                 map_conditions(no, replace);
             }
-            Stmt::While(_, body) | Stmt::Forever(body) | Stmt::Atomic(body) => map_conditions(body, replace),
-            Stmt::Choose(ways) => ways.iter_mut().for_each(|way| map_conditions(way, replace)),
-            Stmt::Do(_) | Stmt::Assert(_) | Stmt::Label(_) | Stmt::Goto(..) => {}
+            SketchStmt::While(_, body) | SketchStmt::Forever(body) | SketchStmt::Atomic(body) => {
+                map_conditions(body, replace)
+            }
+            SketchStmt::Choose(ways) => ways.iter_mut().for_each(|way| map_conditions(way, replace)),
+            SketchStmt::Do(_) | SketchStmt::Assert(_) | SketchStmt::Label(_) | SketchStmt::Goto(..) => {}
         }
     }
 }
 
-impl Claim {
+impl RandomClaim {
     fn build(&self, program: &Program) -> Property {
-        let atom = |atom: &Atom| match atom {
-            Atom::Holds(cond) => cond.clone(),
-            Atom::At(thread, label, wanted) => {
+        let atom = |atom: &ClaimAtom| match atom {
+            ClaimAtom::Holds(cond) => cond.clone(),
+            ClaimAtom::At(thread, label, wanted) => {
                 let id = ThreadId::new(*thread);
                 let places = program.threads[*thread].labelled(&format!("l{label}"));
                 let there = Cond::or(places.into_iter().map(|loc| Cond::at(id, loc)));
@@ -188,7 +197,7 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn body(&mut self, body: &[Stmt], start: Loc) -> Loc {
+    fn body(&mut self, body: &[SketchStmt], start: Loc) -> Loc {
         body.iter().fold(start, |at, stmt| self.stmt(stmt, at))
     }
 
@@ -202,45 +211,45 @@ impl Lowering {
     }
 
     /// Lowers a statement that starts at a location; returns where it ends.
-    fn stmt(&mut self, stmt: &Stmt, at: Loc) -> Loc {
+    fn stmt(&mut self, stmt: &SketchStmt, at: Loc) -> Loc {
         match stmt {
-            Stmt::Do(op) => self.step(at, op.clone()),
-            Stmt::If(cond, yes, no) => {
+            SketchStmt::Do(op) => self.step(at, op.clone()),
+            SketchStmt::If(cond, yes, no) => {
                 let yes_start = self.step(at, Op::Assume(cond.clone()));
                 let no_start = self.step(at, Op::Assume(cond.clone().negate()));
                 let (yes, no) = (self.body(yes, yes_start), self.body(no, no_start));
                 self.builder.merge(yes, no, Span::NONE);
                 yes
             }
-            Stmt::While(cond, body) => {
+            SketchStmt::While(cond, body) => {
                 let start = self.step(at, Op::Assume(cond.clone()));
                 let end = self.body(body, start);
                 self.builder.merge(end, at, Span::NONE);
                 self.step(at, Op::Assume(cond.clone().negate()))
             }
-            Stmt::Forever(body) => {
+            SketchStmt::Forever(body) => {
                 let end = self.body(body, at);
                 self.builder.merge(end, at, Span::NONE);
                 self.builder.location(Span::NONE)
             }
-            Stmt::Choose(ways) => self.choose(ways, at),
-            Stmt::Atomic(body) => {
+            SketchStmt::Choose(ways) => self.choose(ways, at),
+            SketchStmt::Atomic(body) => {
                 let inside = self.step(at, Op::Lock);
                 let end = self.body(body, inside);
                 self.step(end, Op::Unlock)
             }
-            Stmt::Assert(cond) => {
+            SketchStmt::Assert(cond) => {
                 let failed = self.step(at, Op::Assume(cond.clone().negate()));
                 self.builder.fail(failed, Failure { kind: FailureKind::Assertion, span: Span::NONE });
                 self.step(at, Op::Assume(cond.clone()))
             }
-            Stmt::Label(label) => {
+            SketchStmt::Label(label) => {
                 let place = self.place_of(*label);
                 self.builder.merge(at, place, Span::NONE);
                 self.builder.label(place, format!("l{label}"));
                 at
             }
-            Stmt::Goto(label, cond) => {
+            SketchStmt::Goto(label, cond) => {
                 let place = self.place_of(*label);
                 self.builder.edge(at, Op::Assume(cond.clone()), place, Span::NONE);
                 self.step(at, Op::Assume(cond.clone().negate()))
@@ -248,7 +257,7 @@ impl Lowering {
         }
     }
 
-    fn choose(&mut self, ways: &[Vec<Stmt>], at: Loc) -> Loc {
+    fn choose(&mut self, ways: &[Vec<SketchStmt>], at: Loc) -> Loc {
         let join = self.builder.location(Span::NONE);
         for way in ways {
             let end = self.body(way, at);
@@ -286,10 +295,10 @@ fn smaller_sketches(sketch: &Sketch) -> Vec<Sketch> {
 }
 
 /// Every body that lacks one statement, or has one replaced by what stands inside it.
-fn smaller_bodies(body: &[Stmt]) -> Vec<Vec<Stmt>> {
+fn smaller_bodies(body: &[SketchStmt]) -> Vec<Vec<SketchStmt>> {
     let mut smaller = Vec::new();
     for (at, stmt) in body.iter().enumerate() {
-        let mut with = |instead: Vec<Stmt>| {
+        let mut with = |instead: Vec<SketchStmt>| {
             smaller.push([&body[..at], instead.as_slice(), &body[at + 1..]].concat());
         };
         with(Vec::new());
@@ -302,24 +311,26 @@ fn smaller_bodies(body: &[Stmt]) -> Vec<Vec<Stmt>> {
     smaller
 }
 
-impl Stmt {
+impl SketchStmt {
     /// The statement lists inside this one.
-    pub fn bodies(&self) -> Vec<&[Stmt]> {
+    pub fn bodies(&self) -> Vec<&[SketchStmt]> {
         match self {
-            Stmt::If(_, yes, no) => vec![yes, no],
-            Stmt::While(_, body) | Stmt::Forever(body) | Stmt::Atomic(body) => vec![body],
-            Stmt::Choose(ways) => ways.iter().map(Vec::as_slice).collect(),
-            Stmt::Do(_) | Stmt::Assert(_) | Stmt::Label(_) | Stmt::Goto(..) => Vec::new(),
+            SketchStmt::If(_, yes, no) => vec![yes, no],
+            SketchStmt::While(_, body) | SketchStmt::Forever(body) | SketchStmt::Atomic(body) => vec![body],
+            SketchStmt::Choose(ways) => ways.iter().map(Vec::as_slice).collect(),
+            SketchStmt::Do(_) | SketchStmt::Assert(_) | SketchStmt::Label(_) | SketchStmt::Goto(..) => {
+                Vec::new()
+            }
         }
     }
 
-    fn with_body(&self, which: usize, new: Vec<Stmt>) -> Stmt {
+    fn with_body(&self, which: usize, new: Vec<SketchStmt>) -> SketchStmt {
         let mut copy = self.clone();
         match &mut copy {
-            Stmt::If(_, yes, no) => *(if which == 0 { yes } else { no }) = new,
-            Stmt::While(_, body) | Stmt::Forever(body) | Stmt::Atomic(body) => *body = new,
-            Stmt::Choose(ways) => ways[which] = new,
-            Stmt::Do(_) | Stmt::Assert(_) | Stmt::Label(_) | Stmt::Goto(..) => {}
+            SketchStmt::If(_, yes, no) => *(if which == 0 { yes } else { no }) = new,
+            SketchStmt::While(_, body) | SketchStmt::Forever(body) | SketchStmt::Atomic(body) => *body = new,
+            SketchStmt::Choose(ways) => ways[which] = new,
+            SketchStmt::Do(_) | SketchStmt::Assert(_) | SketchStmt::Label(_) | SketchStmt::Goto(..) => {}
         }
         copy
     }

@@ -1,6 +1,6 @@
 //! A thread's control: where it stands, and in which of its turns its stores leave.
 
-use super::{Contexts, Running};
+use super::{Contexts, Turns};
 use crate::{Event, Model, Move, MoveOf, Slot, ValueSource};
 use program::{Cond, Expr, Loc, ThreadId, VarId};
 use smallvec::SmallVec;
@@ -127,7 +127,7 @@ impl Deferred {
         event: Event,
         guard: Cond<Slot>,
         mut set: Vec<(Slot, ValueSource)>,
-        global: Running,
+        global: Turns,
         loc: Loc,
     ) -> MoveOf<Contexts<'p>> {
         let leaving = self.stores.iter().map(|(variable, turn, _)| (*variable, *turn)).collect();
