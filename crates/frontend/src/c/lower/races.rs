@@ -25,7 +25,7 @@ pub(super) fn claim_none(program: &mut Program, plain: &BTreeSet<(Span, VarId)>)
         let thread = program.thread(id);
         for edge in thread.edges().iter().filter(|edge| !thread.in_atomic(edge.from)) {
             for (variable, stores) in touched(edge) {
-                let single = matches!(edge.op, Op::Load(..) | Op::Store(..));
+                let single = !edge.op.waits();
                 let plain = single && plain.contains(&(edge.span, variable));
                 let access = Access { thread: id, at: edge.from, span: edge.span, stores, plain };
                 by_variable.entry(variable).or_default().push(access);
