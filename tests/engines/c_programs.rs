@@ -1,7 +1,9 @@
 //! C programs: public ones with known verdicts, read from `../shared/corpora/c` (or
 //! `$FENCEWRIGHT_CORPORA/c`) when there, and fences written into texts of our own.
 
-use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, Relaxed, Run, decide, keep_fences, place_fences};
+use engine::{
+    Costs, ENGINES, FenceAnswer, FenceOptions, RelaxedProgram, Run, decide, keep_fences, place_fences,
+};
 use evidence::{MostStates, Reason, Task};
 use frontend::{COptions, FRONTENDS, Frontend, Insertion, Options, Parsed};
 use machine::{TSO, model_named};
@@ -141,7 +143,7 @@ fn relaxed(text: &str) -> (Vec<String>, String) {
     let program = read(text);
     let places = program.written_fences().into_iter().filter(|place| remove(text, &[*place]).is_ok());
     let places: BTreeSet<Span> = places.collect();
-    let relaxed = Relaxed::of(&program, &places, TSO, &Costs::default());
+    let relaxed = RelaxedProgram::of(&program, &places, TSO, &Costs::default());
     let task = Task::safe(&relaxed.program, TSO);
     let options = FenceOptions::default();
     let found = keep_fences(&task, relaxed.fences.clone(), ENGINES[0], &options, &Run::default());

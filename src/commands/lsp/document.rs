@@ -6,7 +6,7 @@ use super::verdict::TextVerdict;
 use crate::commands::warned;
 use crate::input::Loaded;
 use frontend::{
-    COptions, Definitions, Diagnostic, FRONTENDS, Frontend, Index, Loader, MAX_TEXT, Options, Parsed,
+    COptions, DefinedNames, Diagnostic, FRONTENDS, Frontend, Index, Loader, MAX_TEXT, Options, Parsed,
     Severity, SymbolKind,
 };
 use program::{Int, Source, Span};
@@ -112,7 +112,7 @@ impl DocumentVersion {
             self.diagnostics = vec![Diagnostic::error(Span::NONE, message)];
             return;
         }
-        if frontend.definitions == Definitions::Macros {
+        if frontend.definitions == DefinedNames::Macros {
             let text = |(name, value): &(String, Int)| (name.clone(), value.to_string());
             self.options.c = COptions {
                 folders: folder(&self.uri).into_iter().collect(),
