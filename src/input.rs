@@ -1,7 +1,7 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
 use crate::args::{InputArgs, definition};
-use frontend::{Definitions, Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
+use frontend::{DefinedNames, Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
 use program::{Program, Source};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -85,10 +85,10 @@ pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
 fn options(frontend: &Frontend, input: &InputArgs) -> Result<Options, String> {
     let observe_all = input.observe_all;
     match frontend.definitions {
-        Definitions::Macros => {
+        DefinedNames::Macros => {
             Ok(Options { observe_all, c: input.c.options(&input.define), ..Options::default() })
         }
-        Definitions::Numbers => {
+        DefinedNames::Numbers => {
             let number = |text: &String| definition(text).map_err(|why| format!("-D {text}: {why}"));
             let defines = input.define.iter().map(number).collect::<Result<_, _>>()?;
             Ok(Options { defines, observe_all, ..Options::default() })

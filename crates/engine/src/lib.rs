@@ -33,7 +33,7 @@ pub use explicit::Explicit;
 pub use extrapolate::{Extrapolate, Extrapolated, Extrapolation, Lifted, Lifting, Phase, extrapolate};
 pub use fences::{
     Costs, FenceAnswer, FenceOptions, FencePoint, FencedRun, FencesFound, FencesWithin, NeededFence, Placed,
-    Points, Relaxed, fence_points, fences_within, keep_fences, place_fences, prevented_by,
+    Points, RelaxedProgram, fence_points, fences_within, keep_fences, place_fences, prevented_by,
 };
 pub use gaps::GapProofs;
 pub use lazy::Lazy;

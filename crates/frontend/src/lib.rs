@@ -57,7 +57,7 @@ pub struct Frontend {
     /// One line for lists and help.
     pub about: &'static str,
     /// What names that are defined from outside stand for.
-    pub definitions: Definitions,
+    pub definitions: DefinedNames,
     /// Whether a text looks like this language, for texts without a telling name.
     pub recognises: fn(&str) -> bool,
     /// Reads a text.
@@ -76,7 +76,7 @@ pub struct Frontend {
 
 /// What names that are defined from outside (`-D`) stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Definitions {
+pub enum DefinedNames {
     /// Numbers, which replace the program's constants ([`Options::defines`]).
     Numbers,
     /// Any text, as macros have it ([`COptions::defines`]).

@@ -252,7 +252,7 @@ fn anchors(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
             Err(_) => None,
         };
         let word = found.as_ref().map_or("not read", |found| found.answer.checked.verdict().word());
-        let cpu = text.took + found.as_ref().map_or(0.0, |found| cpu_median(found));
+        let cpu = text.took + found.as_ref().map_or(0.0, cpu_median);
         total += cpu;
         answered += usize::from(found.is_some_and(|found| found.answer.checked.holds().is_some()));
         slow += usize::from(text.took > READING);

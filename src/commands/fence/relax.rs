@@ -8,7 +8,7 @@ use crate::input::Loaded;
 use crate::limits::Watch;
 use crate::report::{Fenced, Safety, Said, WithoutFences};
 use crate::session::Told;
-use engine::{FenceAnswer, FencePoint, Relaxed, keep_fences};
+use engine::{FenceAnswer, FencePoint, RelaxedProgram, keep_fences};
 use evidence::Task;
 use program::{Op, Program, Source, Span, Strength, same_but_skips};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ impl Fencing<'_> {
     ) -> Result<FenceOutput, String> {
         let (args, engine, run) = (self.args, self.args.exploring.engine(), self.args.exploring.run(watch));
         let places = removable(loaded, task.program)?;
-        let relaxed = Relaxed::of(task.program, &places, task.model, &args.cost);
+        let relaxed = RelaxedProgram::of(task.program, &places, task.model, &args.cost);
         let stripped = Task { program: &relaxed.program, ..*task };
         let found = keep_fences(&stripped, relaxed.fences.clone(), engine, &self.options(), &run);
         let found = found.map_err(|bug| bug.to_string())?;

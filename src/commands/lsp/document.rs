@@ -5,8 +5,11 @@ use super::settings::Settings;
 use super::verdict::TextVerdict;
 use crate::commands::warned;
 use crate::input::Loaded;
-use frontend::{Diagnostic, FRONTENDS, Frontend, Index, MAX_TEXT, Options, Parsed, Severity, SymbolKind};
-use program::{Source, Span};
+use frontend::{
+    COptions, DefinedNames, Diagnostic, FRONTENDS, Frontend, Index, Loader, MAX_TEXT, Options, Parsed,
+    Severity, SymbolKind,
+};
+use program::{Int, Source, Span};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -109,6 +112,15 @@ impl DocumentVersion {
             self.diagnostics = vec![Diagnostic::error(Span::NONE, message)];
             return;
         }
+        if frontend.definitions == DefinedNames::Macros {
+            let text = |(name, value): &(String, Int)| (name.clone(), value.to_string());
+            self.options.c = COptions {
+                folders: folder(&self.uri).into_iter().collect(),
+                defines: settings.defines.iter().map(text).collect(),
+                loader: Loader::new(crate::input::header),
+                ..COptions::default()
+            };
+        }
         if let Some(index) = frontend.index.filter(|_| !settings.defines.is_empty()) {
             // Settings are for all files, and not every file has all the constants.
             let index = index(self.text.as_str(), &Options::default());
@@ -168,12 +180,22 @@ impl DocumentVersion {
     }
 }
 
-/// The file name at the end of an address, with `%20` and the like decoded.
+/// The file name at the end of an address.
 fn file_name(uri: &str) -> String {
     let path = uri.split(['?', '#']).next().unwrap_or_default();
-    let last = path.rsplit('/').next().unwrap_or_default();
+    decoded(path.rsplit('/').next().unwrap_or_default())
+}
+
+/// The folder of a file, where its headers may be.
+fn folder(uri: &str) -> Option<String> {
+    let path = uri.split(['?', '#']).next().unwrap_or_default().strip_prefix("file://")?;
+    path.rsplit_once('/').map(|(folder, _)| decoded(folder))
+}
+
+/// A part of an address with `%20` and the like decoded.
+fn decoded(part: &str) -> String {
     let mut bytes = Vec::new();
-    let mut rest = last.as_bytes();
+    let mut rest = part.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
         let digits = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
         match digits.and_then(|two| u8::from_str_radix(two, 16).ok()).filter(|_| *first == b'%') {
@@ -201,5 +223,7 @@ mod tests {
         assert_eq!(file_name("file:///a/%C3%A4.fw?x#y"), "ä.fw");
         assert_eq!(file_name("file:///a/%zz%4"), "%zz%4");
         assert_eq!(file_name(""), "");
+        assert_eq!(folder("file:///a/my%20locks/x.c").as_deref(), Some("/a/my locks"));
+        assert_eq!(folder("untitled:Untitled-1"), None);
     }
 }

@@ -19,7 +19,7 @@ mod within;
 
 pub use candidates::{FencePoint, candidates as fence_points};
 pub use prevent::prevented_by;
-pub use relax::{Relaxed, keep_fences};
+pub use relax::{RelaxedProgram, keep_fences};
 pub use within::{FencesWithin, fences_within};
 
 use crate::ask::{Bug, decide};

@@ -15,16 +15,16 @@ use std::collections::BTreeSet;
 
 /// A program without some of its fences, and those.
 #[derive(Debug)]
-pub struct Relaxed {
+pub struct RelaxedProgram {
     /// The program with nothing in their places.
     pub program: Program,
     /// The fences that were taken out.
     pub fences: Vec<FencePoint>,
 }
 
-impl Relaxed {
+impl RelaxedProgram {
     /// Takes the fences out that are written in these places, as far as the model knows them.
-    pub fn of(program: &Program, places: &BTreeSet<Span>, model: Model, costs: &Costs) -> Relaxed {
+    pub fn of(program: &Program, places: &BTreeSet<Span>, model: Model, costs: &Costs) -> RelaxedProgram {
         let mut relaxed = program.clone();
         let mut fences = Vec::new();
         for (fence, cost) in [(Fence::Full, costs.full), (Fence::Store, costs.store)] {
@@ -45,7 +45,7 @@ impl Relaxed {
             relaxed = relaxed.without_steps(&wanted);
         }
         fences.sort_by_key(|point| (point.span, point.strength));
-        Relaxed { program: relaxed, fences }
+        RelaxedProgram { program: relaxed, fences }
     }
 }
 

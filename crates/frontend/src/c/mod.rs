@@ -27,7 +27,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "c",
     extensions: &["c", "i"],
     about: "C11 with pthreads or C11 threads, atomics, and GNU's forms of them",
-    definitions: crate::Definitions::Macros,
+    definitions: crate::DefinedNames::Macros,
     recognises,
     read,
     insert: insert::insert,

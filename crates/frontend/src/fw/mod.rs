@@ -25,7 +25,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "fw",
     extensions: &["fw"],
     about: "Fencewright's own language: threads, shared integers, properties",
-    definitions: crate::Definitions::Numbers,
+    definitions: crate::DefinedNames::Numbers,
     recognises: lexer::recognises,
     read,
     insert: insert::insert,

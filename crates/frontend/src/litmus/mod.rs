@@ -37,7 +37,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "litmus",
     extensions: &["litmus"],
     about: "x86 litmus tests, 32 and 64 bits, as herd7 reads them",
-    definitions: crate::Definitions::Numbers,
+    definitions: crate::DefinedNames::Numbers,
     recognises,
     read,
     insert: insert::insert,

@@ -28,7 +28,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "rmm",
     extensions: &["rmm"],
     about: "Memorax' language: guarded steps over variables with domains",
-    definitions: crate::Definitions::Numbers,
+    definitions: crate::DefinedNames::Numbers,
     recognises,
     read,
     insert: insert::insert,

@@ -29,7 +29,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     name: "trencher",
     extensions: &["txt"],
     about: "Trencher's text format: threads as transition tables over one memory",
-    definitions: crate::Definitions::Numbers,
+    definitions: crate::DefinedNames::Numbers,
     recognises,
     read,
     insert: insert::insert,

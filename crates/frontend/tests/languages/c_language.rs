@@ -157,6 +157,7 @@ const HOLD: &[&str] = &[
     "char s[8]; strcpy(s, \"abc\"); assert(strlen(s) == 3 && s[3] == 0 && strcmp(s, \"abd\") < 0);",
     "int *v[3]; for (int i = 0; i < 3; i++) { v[i] = malloc(sizeof(int)); *v[i] = i; } assert(*v[1] == 1 && v[0] != v[2]); for (int i = 0; i < 3; i++) free(v[i]);",
     "int n = 0; for (int i = 0; i < 5; i++) { if (i == 1) goto next; n += i; next: ; } assert(n == 9); do { n--; } while (n > 4); assert(n == 4);",
+    "unsigned long p = (5UL << 32) | 7; int n = g; p += n; assert((p & 0xffffffff00000000UL) >> 32 == 5 && (0xffffffffUL & p) == 7);",
     "union u { int i; } v; v.i = 3; assert(v.i == 3); struct { unsigned b : 3; } f = { 5 }; f.b += 2; assert(f.b == 7);",
 ];
 

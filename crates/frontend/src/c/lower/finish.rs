@@ -258,6 +258,7 @@ impl Finishing<'_, '_> {
             threaded.entry = threaded.graph.find(threaded.entry);
             let entry = threaded.entry;
             threaded.graph.keep_reachable(entry);
+            super::fuse::fuse(&mut threaded.graph, entry);
             used.extend(touched(&threaded.graph));
         }
         for claimed in &self.claimed {

@@ -44,14 +44,14 @@ impl Lowerer<'_, '_> {
         // Memory starts with zeros, and is handed out once.
         let pointer = element.pointer();
         if self.loops > 0 {
-            return self.from_pool(ty, pointer, token);
+            return self.take_from_pool(ty, pointer, token);
         }
         let object = self.heap_object(&ty, 1, token)?;
         Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty: pointer })
     }
 
     /// The next block of a pool.
-    fn from_pool(&mut self, block: Type, pointer: Type, token: u32) -> CLowered<Typed> {
+    fn take_from_pool(&mut self, block: Type, pointer: Type, token: u32) -> CLowered<Typed> {
         let cells = self.cells_of(&block, token)?.max(1);
         let blocks = self.world.options.heap.max(1);
         let pool = Type::new(TypeKind::Array(block, Some(blocks as u64)));

@@ -15,6 +15,7 @@ mod conditions;
 mod declare;
 mod expressions;
 mod finish;
+mod fuse;
 mod graph;
 mod heap;
 mod initial;

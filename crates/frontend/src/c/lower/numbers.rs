@@ -124,7 +124,8 @@ impl Lowerer<'_, '_> {
             }
         }
         let bounds = result_bounds(arith, a.bounds, b.bounds, &ty);
-        Ok(self.fitted(combine(arith, x, y), &ty, bounds, token))
+        let result = upper_bits(arith, &x, &y, &ty).unwrap_or_else(|| combine(arith, x, y));
+        Ok(self.fitted(result, &ty, bounds, token))
     }
 
     /// The condition that a comparison is.
@@ -299,6 +300,19 @@ impl Lowerer<'_, '_> {
             _ => Err(self.error(token, "this operation needs an integer")),
         }
     }
+}
+
+/// `x & mask` of 64-bit numbers without a sign, where the mask is beyond what others compute with
+/// quickly: what is left when the other bits are taken away.
+fn upper_bits(op: Arith, a: &Expr<RegId>, b: &Expr<RegId>, ty: &Type) -> Option<Expr<RegId>> {
+    let (_, most) = ty.range().filter(|(low, _)| op == Arith::And && *low == 0)?;
+    let (value, mask) = match (constant(a), constant(b)) {
+        (None, Some(mask)) => (a, mask),
+        (Some(mask), None) => (b, mask),
+        _ => return None,
+    };
+    let others = Expr::binary(Arith::And, value.clone(), number(most - mask));
+    (mask > i128::from(i64::MAX)).then(|| combine(Arith::Sub, value.clone(), others))
 }
 
 /// A number brought into a range modulo its size.

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_CLAIMS: usize = 200;
 
 /// An access that a thread may do next.
-struct Access {
+struct RacingAccess {
     thread: ThreadId,
     at: Loc,
     span: Span,
@@ -20,14 +20,14 @@ struct Access {
 
 /// Adds the claims that there are no races; `plain` are the accesses that are neither atomic nor volatile.
 pub(super) fn claim_none(program: &mut Program, plain: &BTreeSet<(Span, VarId)>) {
-    let mut by_variable: BTreeMap<VarId, Vec<Access>> = BTreeMap::new();
+    let mut by_variable: BTreeMap<VarId, Vec<RacingAccess>> = BTreeMap::new();
     for id in program.thread_ids() {
         let thread = program.thread(id);
         for edge in thread.edges().iter().filter(|edge| !thread.in_atomic(edge.from)) {
             for (variable, stores) in touched(edge) {
-                let single = matches!(edge.op, Op::Load(..) | Op::Store(..));
+                let single = !edge.op.waits();
                 let plain = single && plain.contains(&(edge.span, variable));
-                let access = Access { thread: id, at: edge.from, span: edge.span, stores, plain };
+                let access = RacingAccess { thread: id, at: edge.from, span: edge.span, stores, plain };
                 by_variable.entry(variable).or_default().push(access);
             }
         }
