@@ -22,6 +22,9 @@ use std::collections::BTreeSet;
 /// some are.
 const IN_ORDER: [usize; 3] = [0, 2, 8];
 
+/// A thread with more states than this is not worth it.
+const MOST_LOCAL: usize = 8_192;
+
 /// How many states pass before it is asked again whether to go on.
 const PATIENCE: usize = 256;
 
@@ -147,9 +150,10 @@ impl<'a, 'p> Gathering<'a, 'p> {
         Gathering { machine, values, found, standing: Vec::new(), slots: Vec::new() }
     }
 
-    /// Whether there are more values than sets can have.
+    /// Whether there are more values than sets can have, or so many states of a thread that it seems to count.
     fn endless(&self) -> bool {
         self.values.iter().any(|values| values.len() > MOST_VALUES)
+            || self.found.states.iter().any(|states| states.len() > MOST_LOCAL)
     }
 
     fn add(&mut self, stepper: &Stepper<'_, Pooled<'p>>, state: &State) {
