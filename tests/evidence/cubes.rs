@@ -95,8 +95,10 @@ fn accepted_by_all(task: &Task<'_>, proof: &CubeProof, what: &str) {
     }
 }
 
+/// That a property speaks of the first thread keeps it from waiting for its stores.
 const FOREVER: &str =
-    "shared x; thread A { loop { x = 1; x = 2; } } thread B { let r; r = x; assert r >= 0; }";
+    "shared x; thread A { loop { l: x = 1; x = 2; } } thread B { let r; r = x; assert r >= 0; }
+     finally A@l;";
 
 /// The pool is needed to know anything of what reaches memory.
 #[test]
@@ -197,7 +199,7 @@ fn two_cubes_may_share_the_cases_of_one_value() {
 /// or the other.
 #[test]
 fn cubes_about_pools_may_not_share_the_cases() {
-    let program = program("shared x; thread A { loop { choose { x = 0; } or { x = 1; } } }");
+    let program = program("shared x; thread A { loop { l: choose { x = 0; } or { x = 1; } } } finally A@l;");
     let task = Task::safe(&program, model("tso"));
     let pool = |slots: &[Slot]| slots.iter().copied().find(|slot| matches!(slot, Slot::Pool(..)));
     let split = |slots: &[Slot]| match pool(slots) {

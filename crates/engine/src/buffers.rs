@@ -116,14 +116,14 @@ fn multisets(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Fou
     let stores = if task.model.buffers() { Stores::Counted } else { Stores::InOrder };
     let view = seen(run, |go_on| match stores {
         Stores::Counted => Backward::multisets(task.program, task.model, go_on),
-        Stores::InOrder => Backward::new(task.program, task.model, go_on),
+        _ => Backward::new(task.program, task.model, go_on),
     });
     let view = match view {
         Ok(view) => view,
         Err(reason) => return unknown(reason),
     };
     statistics.method = Some("multiset");
-    let (ending, elements) = go_back(&view, stores, run);
+    let (ending, elements) = go_back(&view, stores, usize::MAX, run);
     statistics.states = elements;
     match ending {
         BackwardEnding::Proved(certificate) => Found::Verdict(Verdict::Safe(certificate)),
@@ -134,6 +134,7 @@ fn multisets(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Fou
             trace => Found::Spurious(trace),
         },
         BackwardEnding::Open(reason) => unknown(reason),
+        BackwardEnding::Large => unknown(Reason::Full),
     }
 }
 

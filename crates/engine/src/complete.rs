@@ -7,7 +7,9 @@
 //! starts in, which are the proof; or with one that a run starts in, and the steps from there are a run
 //! to a violation.
 //!
-//! Elements that demand little are taken first: they cover most.
+//! Elements that demand little are taken first: they cover most. Where there come to be many of them, the search
+//! begins anew after an exploration forwards, which tells what never comes together: most elements are about
+//! states that no run reaches, and those are left out then.
 
 use crate::{Answer, Engine, Run};
 use evidence::{
@@ -19,6 +21,9 @@ use std::collections::BinaryHeap;
 
 /// How many elements pass between two looks at the monitor.
 const PATIENCE: usize = 64;
+
+/// With more elements than this it is worth while to explore forwards first.
+const FEW_ELEMENTS: usize = 6_000;
 
 /// What going back from an element costs, compared with exploring a state.
 const WORK: usize = 24;
@@ -44,14 +49,24 @@ impl Engine for Complete {
 
 fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
     let unknown = |reason| Verdict::Unknown(vec![reason]);
-    let view = match seen(run, |go_on| Backward::new(task.program, task.model, go_on)) {
-        Ok(view) => view,
-        Err(reason) => return (unknown(reason), 0),
-    };
-    let (ending, elements) = go_back(&view, Stores::InOrder, run);
+    let (mut ending, mut elements) = (BackwardEnding::Large, 0);
+    for (stores, most) in [(Stores::InOrder, FEW_ELEMENTS), (Stores::Explored, usize::MAX)] {
+        let view = seen(run, |go_on| match stores {
+            Stores::Explored => Backward::explored(task.program, task.model, go_on),
+            _ => Backward::new(task.program, task.model, go_on),
+        });
+        (ending, elements) = match view {
+            Ok(view) => go_back(&view, stores, most, run),
+            Err(reason) => (BackwardEnding::Open(reason), 0),
+        };
+        if !matches!(ending, BackwardEnding::Large) {
+            break;
+        }
+    }
     let verdict = match ending {
         BackwardEnding::Proved(certificate) => Verdict::Safe(certificate),
         BackwardEnding::Open(reason) => unknown(reason),
+        BackwardEnding::Large => unknown(Reason::Full),
         BackwardEnding::Reached(trace) => match trace {
             Some(trace) if replay(task.program, task.model, &trace).is_ok() => Verdict::Unsafe(trace),
             _ => unknown(Reason::NotReplayed),
@@ -82,12 +97,19 @@ pub(crate) enum BackwardEnding {
     Reached(Option<Trace>),
     /// It did not end by itself.
     Open(Reason),
+    /// There are more elements than wanted.
+    Large,
 }
 
 /// Goes backwards from the violations; how that ended, and with how many elements.
-pub(crate) fn go_back(view: &Backward<'_>, stores: Stores, run: &Run<'_>) -> (BackwardEnding, usize) {
-    let mut search = Backwards::new(view, run);
-    let ended = search.start().and_then(|start| match start {
+pub(crate) fn go_back(
+    view: &Backward<'_>,
+    stores: Stores,
+    most: usize,
+    run: &Run<'_>,
+) -> (BackwardEnding, usize) {
+    let mut search = Backwards::new(view, most, run);
+    let ended = search.start().map_err(Some).and_then(|start| match start {
         Some(found) => Ok(Some(found)),
         None => search.go_back(),
     });
@@ -97,7 +119,7 @@ pub(crate) fn go_back(view: &Backward<'_>, stores: Stores, run: &Run<'_>) -> (Ba
             BackwardEnding::Proved(Certificate::Basis(BasisProof { stores, elements }))
         }
         Ok(Some(first)) => BackwardEnding::Reached(search.trace(first)),
-        Err(reason) => BackwardEnding::Open(reason),
+        Err(reason) => reason.map_or(BackwardEnding::Large, BackwardEnding::Open),
     };
     (ending, search.basis.len())
 }
@@ -113,6 +135,8 @@ enum ElementOrigin {
 struct Backwards<'a, 'p> {
     view: &'a Backward<'p>,
     run: &'a Run<'a>,
+    /// More elements than this are not wanted.
+    most: usize,
     basis: Basis,
     /// By element.
     origins: Vec<ElementOrigin>,
@@ -123,10 +147,11 @@ struct Backwards<'a, 'p> {
 }
 
 impl<'a, 'p> Backwards<'a, 'p> {
-    fn new(view: &'a Backward<'p>, run: &'a Run<'a>) -> Backwards<'a, 'p> {
+    fn new(view: &'a Backward<'p>, most: usize, run: &'a Run<'a>) -> Backwards<'a, 'p> {
         Backwards {
             view,
             run,
+            most,
             basis: Basis::new(),
             origins: Vec::new(),
             waiting: BinaryHeap::new(),
@@ -160,15 +185,18 @@ impl<'a, 'p> Backwards<'a, 'p> {
         starts.then_some(id)
     }
 
-    /// Goes back until nothing is left or a run starts in an element.
-    fn go_back(&mut self) -> Result<Option<ElementId>, Reason> {
+    /// Goes back until nothing is left or a run starts in an element; no reason if there are too many.
+    fn go_back(&mut self) -> Result<Option<ElementId>, Option<Reason>> {
         let mut found = Vec::new();
         while let Some(Reverse((_, id))) = self.waiting.pop() {
             if self.basis.is_covered(id) {
                 continue;
             }
             if self.taken.is_multiple_of(PATIENCE) {
-                self.observe().map_err(Reason::Stopped)?;
+                self.observe().map_err(|stop| Some(Reason::Stopped(stop)))?;
+            }
+            if self.basis.len() > self.most {
+                return Err(None);
             }
             self.taken += 1;
             self.view.predecessors(self.basis.get(id), &mut |step, element| found.push((step, element)));

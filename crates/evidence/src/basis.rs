@@ -54,6 +54,7 @@ pub(crate) fn backward<'p>(
 ) -> Result<Backward<'p>, Rejected> {
     seen(monitor, |go_on| match stores {
         Stores::InOrder => Backward::new(task.program, task.model, go_on),
+        Stores::Explored => Backward::explored(task.program, task.model, go_on),
         Stores::Counted => Backward::multisets(task.program, task.model, go_on),
     })
 }

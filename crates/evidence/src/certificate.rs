@@ -12,7 +12,7 @@ mod via;
 
 pub use via::{Pass, Via};
 
-pub(crate) use basis::{BASIS, MULTISET_BASIS};
+pub(crate) use basis::{BASIS, EXPLORED_BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET, read_gaps, write_gaps};
 pub(crate) use pools::POOL_SET;
@@ -147,6 +147,8 @@ pub struct BasisProof {
 pub enum Stores {
     /// All that the memory model does.
     InOrder,
+    /// The same; and an exploration tells what never comes together.
+    Explored,
     /// How many of each there are, and the newest per variable.
     Counted,
 }

@@ -17,8 +17,10 @@ use program::{Program, Source};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
 
+/// That a property speaks of the first thread keeps it from waiting for its stores.
 const FOREVER: &str =
-    "shared x; thread A { loop { x = 1; x = 2; } } thread B { let r; r = x; assert r >= 0; }";
+    "shared x; thread A { loop { l: x = 1; x = 2; } } thread B { let r; r = x; assert r >= 0; }
+     finally A@l;";
 const FENCED: &str =
     "shared x, y; thread A { let a; x = 1; fence; a = y; } thread B { let b; y = 1; fence; b = x; }
     finally !(A.a == 0 && B.b == 0);";

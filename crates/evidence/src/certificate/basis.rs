@@ -19,6 +19,14 @@ pub(crate) const BASIS: EvidenceKind = EvidenceKind {
     read: Some(|reading| certificate(reading, Stores::InOrder)),
 };
 
+pub(crate) const EXPLORED_BASIS: EvidenceKind = EvidenceKind {
+    name: "explored-basis",
+    ending: "explored",
+    only_tso: false,
+    check: |reading| checked(reading, Stores::Explored),
+    read: Some(|reading| certificate(reading, Stores::Explored)),
+};
+
 pub(crate) const MULTISET_BASIS: EvidenceKind = EvidenceKind {
     name: "multiset-basis",
     ending: "multisets",
@@ -107,6 +115,7 @@ impl Proof for BasisProof {
     fn kind(&self) -> &'static EvidenceKind {
         match self.stores {
             Stores::InOrder => &BASIS,
+            Stores::Explored => &EXPLORED_BASIS,
             Stores::Counted => &MULTISET_BASIS,
         }
     }
@@ -138,7 +147,7 @@ impl Proof for BasisProof {
     fn how(&self, _: &Statistics) -> String {
         let elements = counted(self.elements.len(), "element");
         let counted = match self.stores {
-            Stores::InOrder => "",
+            Stores::InOrder | Stores::Explored => "",
             Stores::Counted => ", which count the stores in them and forget their order",
         };
         format!(

@@ -33,7 +33,7 @@ pub(crate) use states::{
 pub(crate) use write::RecordWriter;
 
 use crate::certificate::{
-    BASIS, CLOSED_SET, CUBE_SET, FLAT_SET, GAP_SET, MULTISET_BASIS, POOL_SET, ROBUST_SET,
+    BASIS, CLOSED_SET, CUBE_SET, EXPLORED_BASIS, FLAT_SET, GAP_SET, MULTISET_BASIS, POOL_SET, ROBUST_SET,
 };
 use crate::{Certificate, Checked, CheckedOutcomes, CheckedWitness, Rejected};
 use machine::Model;
@@ -133,6 +133,7 @@ pub(crate) const KINDS: &[EvidenceKind] = &[
     ROBUST_SET,
     FLAT_SET,
     BASIS,
+    EXPLORED_BASIS,
     MULTISET_BASIS,
     POOL_SET,
 ];

@@ -13,7 +13,7 @@
 
 use super::NoView;
 use super::finite::{LoadedStep, Part, ValueTable};
-use super::reached::Reached;
+use super::reached::ReachedForwards;
 use crate::{GoOn, Model};
 use indexmap::IndexSet;
 use program::{Edge, EdgeId, Fence, Liveness, Loc, Op, Place, Program, RegId, Thread, ThreadId};
@@ -21,10 +21,6 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// More states of a thread than this are not taken to be finite data.
 const MOST_STATES: usize = 40_000;
-
-/// Threads with more states than this in all are worth an exploration, of so many states for each.
-const FEW_STATES: usize = 24;
-const WORTH: usize = 400;
 
 /// How many states pass before it is asked again whether to go on.
 const PATIENCE: usize = 256;
@@ -177,36 +173,35 @@ pub(super) struct Behaviours {
     pub(super) threads: Vec<Behaviour>,
     pub(super) values: ValueTable,
     /// What is reached, if that was found out.
-    pub(super) reached: Option<Reached>,
+    pub(super) reached: Option<ReachedForwards>,
 }
 
 impl Behaviours {
-    /// What threads do under a model.
-    pub(super) fn of(program: &Program, model: Model, go_on: &mut GoOn<'_>) -> Result<Behaviours, NoView> {
+    /// What threads do under a model; what is reached is found out if there is no other way, or if `explored`
+    /// asks for it and it does not take too long.
+    pub(super) fn of(
+        program: &Program,
+        model: Model,
+        explored: bool,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Behaviours, NoView> {
         let found = Behaviours::with(program, ValueTable::of(program)?, None, go_on);
         let most = match &found {
-            Err(NoView::Stopped) => return found,
-            Err(NoView::Unbounded(_)) => Reached::MOST,
-            Ok(few) if few.states() <= FEW_STATES => return found,
-            // What is not reached need not be looked at; but that is not worth everything.
-            Ok(many) => (many.states() * WORTH).min(Reached::MOST / 4),
+            Err(NoView::Unbounded(_)) => ReachedForwards::MOST,
+            Ok(_) if explored => ReachedForwards::MOST / 4,
+            _ => return found,
         };
-        let Some(reached) = Reached::of(program, model, most, go_on)? else { return found };
+        let Some(reached) = ReachedForwards::of(program, model, most, go_on)? else { return found };
         let values = ValueTable::of(program)?.exactly(&reached.values);
         let behaviours = Behaviours::with(program, values, Some(&reached), go_on)?;
         Ok(Behaviours { reached: Some(reached), ..behaviours })
-    }
-
-    /// How many states threads have in all.
-    fn states(&self) -> usize {
-        self.threads.iter().map(Behaviour::len).sum()
     }
 
     /// What threads do with values, in states that are reached.
     pub(super) fn with(
         program: &Program,
         mut values: ValueTable,
-        reached: Option<&Reached>,
+        reached: Option<&ReachedForwards>,
         go_on: &mut GoOn<'_>,
     ) -> Result<Behaviours, NoView> {
         let liveness = Liveness::of(program);
@@ -246,7 +241,7 @@ impl<'p> BehaviourDraft<'p> {
         program: &'p Program,
         liveness: &'p Liveness,
         id: ThreadId,
-        reached: Option<&'p Reached>,
+        reached: Option<&'p ReachedForwards>,
     ) -> BehaviourDraft<'p> {
         let thread = program.thread(id);
         let mut states = IndexSet::default();

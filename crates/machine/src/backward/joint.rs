@@ -10,7 +10,7 @@
 use super::StoreFlow;
 use super::behaviour::Behaviours;
 use super::element::Demand;
-use super::reached::Reached;
+use super::reached::ReachedForwards;
 use program::VarId;
 use rustc_hash::FxHashSet;
 
@@ -26,7 +26,7 @@ pub(super) struct Joint {
 
 impl Joint {
     /// What was reached, in numbers.
-    pub(super) fn of(reached: &Reached, behaviours: &Behaviours, flow: StoreFlow) -> Option<Joint> {
+    pub(super) fn of(reached: &ReachedForwards, behaviours: &Behaviours, flow: StoreFlow) -> Option<Joint> {
         let (threads, variables) = (reached.states.len(), reached.values.len());
         let numbers = |thread: usize| -> Option<Vec<u16>> {
             let states = reached.states[thread].iter();

@@ -70,6 +70,31 @@ enum StoreFlow {
     PerVariable,
 }
 
+impl StoreFlow {
+    fn of(model: Model) -> StoreFlow {
+        match (model.buffers(), model.one_queue()) {
+            (false, _) => StoreFlow::Direct,
+            (true, true) => StoreFlow::InOrder,
+            (true, false) => StoreFlow::PerVariable,
+        }
+    }
+}
+
+/// What a view pays heed to.
+#[derive(Clone, Copy)]
+struct ViewOptions {
+    /// The order of stores on their way.
+    ordered: bool,
+    /// What an exploration tells.
+    explored: bool,
+}
+
+impl Default for ViewOptions {
+    fn default() -> Self {
+        ViewOptions { ordered: true, explored: false }
+    }
+}
+
 /// A step of the view, seen from behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Before {
@@ -124,12 +149,17 @@ pub struct Backward<'p> {
 impl<'p> Backward<'p> {
     /// Sees a program under a model this way, unless `go_on` says no.
     pub fn new(program: &'p Program, model: Model, go_on: &mut GoOn<'_>) -> Result<Backward<'p>, NoView> {
-        let flow = match (model.buffers(), model.one_queue()) {
-            (false, _) => StoreFlow::Direct,
-            (true, true) => StoreFlow::InOrder,
-            (true, false) => StoreFlow::PerVariable,
-        };
-        Backward::with((program, model), flow, true, go_on)
+        Backward::with((program, model), StoreFlow::of(model), ViewOptions::default(), go_on)
+    }
+
+    /// The same, after an exploration that tells what never comes together, if that does not take too long.
+    pub fn explored(
+        program: &'p Program,
+        model: Model,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Backward<'p>, NoView> {
+        let options = ViewOptions { explored: true, ..ViewOptions::default() };
+        Backward::with((program, model), StoreFlow::of(model), options, go_on)
     }
 
     /// Forgets the order of the stores on their way, but counts them: per thread and variable a multiset
@@ -140,16 +170,17 @@ impl<'p> Backward<'p> {
         model: Model,
         go_on: &mut GoOn<'_>,
     ) -> Result<Backward<'p>, NoView> {
-        Backward::with((program, model), StoreFlow::PerVariable, false, go_on)
+        let options = ViewOptions { ordered: false, ..ViewOptions::default() };
+        Backward::with((program, model), StoreFlow::PerVariable, options, go_on)
     }
 
     fn with(
         (program, model): (&'p Program, Model),
         flow: StoreFlow,
-        ordered: bool,
+        ViewOptions { ordered, explored }: ViewOptions,
         go_on: &mut GoOn<'_>,
     ) -> Result<Backward<'p>, NoView> {
-        let mut behaviours = Behaviours::of(program, model, go_on)?;
+        let mut behaviours = Behaviours::of(program, model, explored, go_on)?;
         let reached = behaviours.reached.take();
         let joint = reached.and_then(|reached| Joint::of(&reached, &behaviours, flow));
         let retimes = ordered
@@ -305,7 +336,7 @@ pub(crate) fn stored_values(
     model: Model,
     go_on: &mut GoOn<'_>,
 ) -> Result<Vec<Vec<i64>>, NoView> {
-    Ok(Behaviours::of(program, model, go_on)?.values.listed())
+    Ok(Behaviours::of(program, model, false, go_on)?.values.listed())
 }
 
 /// By thread: whether its loads lag, and the variables that it has queues for.

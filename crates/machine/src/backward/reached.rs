@@ -22,11 +22,14 @@ use std::collections::BTreeSet;
 /// some are.
 const IN_ORDER: [usize; 3] = [0, 2, 8];
 
+/// A thread with more states than this is not worth it.
+const MOST_LOCAL: usize = 8_192;
+
 /// How many states pass before it is asked again whether to go on.
 const PATIENCE: usize = 256;
 
 /// What runs reach.
-pub(super) struct Reached {
+pub(super) struct ReachedForwards {
     /// By variable: its values, in memory and on their way.
     pub(super) values: Vec<Vec<i64>>,
     /// By thread.
@@ -41,7 +44,7 @@ pub(super) struct Reached {
 
 type FxIndexSet<T> = IndexSet<T, FxBuildHasher>;
 
-impl Reached {
+impl ReachedForwards {
     /// No more states than this are explored for each number of stores in order.
     pub(super) const MOST: usize = 400_000;
 
@@ -51,9 +54,9 @@ impl Reached {
         model: Model,
         most: usize,
         go_on: &mut GoOn<'_>,
-    ) -> Result<Option<Reached>, NoView> {
+    ) -> Result<Option<ReachedForwards>, NoView> {
         for k in IN_ORDER.iter().copied().take(if model.buffers() { IN_ORDER.len() } else { 1 }) {
-            let found = Reached::keeping(k, (program, model), most, go_on)?;
+            let found = ReachedForwards::keeping(k, (program, model), most, go_on)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -67,7 +70,7 @@ impl Reached {
         (program, model): (&Program, Model),
         most: usize,
         go_on: &mut GoOn<'_>,
-    ) -> Result<Option<Reached>, NoView> {
+    ) -> Result<Option<ReachedForwards>, NoView> {
         let mut known = ValueTable::of(program)?.listed();
         let mut left = most;
         loop {
@@ -90,7 +93,7 @@ fn explore(
     machine: &Pooled<'_>,
     left: &mut usize,
     go_on: &mut GoOn<'_>,
-) -> Result<Option<(Reached, bool)>, NoView> {
+) -> Result<Option<(ReachedForwards, bool)>, NoView> {
     let mut stepper = Stepper::new(machine);
     let (initial, doubts) = stepper.initial();
     let mut complete = doubts.is_empty();
@@ -127,7 +130,7 @@ fn explore(
 struct Gathering<'a, 'p> {
     machine: &'a Pooled<'p>,
     values: Vec<BTreeSet<i64>>,
-    found: Reached,
+    found: ReachedForwards,
     /// By thread: the number of its state.
     standing: Vec<u32>,
     slots: Vec<Slot>,
@@ -136,7 +139,7 @@ struct Gathering<'a, 'p> {
 impl<'a, 'p> Gathering<'a, 'p> {
     fn new(machine: &'a Pooled<'p>) -> Gathering<'a, 'p> {
         let (threads, variables) = (machine.program().threads.len(), machine.program().variables.len());
-        let found = Reached {
+        let found = ReachedForwards {
             values: Vec::new(),
             states: vec![IndexSet::default(); threads],
             together: vec![FxHashSet::default(); threads * threads],
@@ -147,9 +150,10 @@ impl<'a, 'p> Gathering<'a, 'p> {
         Gathering { machine, values, found, standing: Vec::new(), slots: Vec::new() }
     }
 
-    /// Whether there are more values than sets can have.
+    /// Whether there are more values than sets can have, or so many states of a thread that it seems to count.
     fn endless(&self) -> bool {
         self.values.iter().any(|values| values.len() > MOST_VALUES)
+            || self.found.states.iter().any(|states| states.len() > MOST_LOCAL)
     }
 
     fn add(&mut self, stepper: &Stepper<'_, Pooled<'p>>, state: &State) {
@@ -202,8 +206,8 @@ impl<'a, 'p> Gathering<'a, 'p> {
         }
     }
 
-    fn finish(self) -> Reached {
+    fn finish(self) -> ReachedForwards {
         let values = self.values.into_iter().map(|values| values.into_iter().collect()).collect();
-        Reached { values, ..self.found }
+        ReachedForwards { values, ..self.found }
     }
 }
