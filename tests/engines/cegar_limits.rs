@@ -128,7 +128,7 @@ fn names_the_line(text: &str, snippet: &str, line: usize) {
 fn what_is_not_linear_is_named_with_its_line() {
     names_the_line("shared x, y;\nthread P { let r = any, s = any;\nx = r * s; }", "r * s", 3);
     names_the_line("shared x;\nthread P { let r = any, s = any;\nassert r * s >= 0; }", "r * s", 3);
-    names_the_line("shared x;\nthread P {\nlet r = any; x = r & 1; }", "r & 1", 3);
+    names_the_line("shared x;\nthread P {\nlet r = any, s = any; x = r & s; }", "r & s", 3);
     names_the_line("shared x;\nthread P {\nlet r = any; x = 7 / (r * 2 + 1); }", "7 / (r * 2 + 1)", 3);
     names_the_line("shared x, y;\nthread P {\nx = 1; }\nnever x * y > 0;", "x * y", 4);
     names_the_line("shared x, y;\nthread P {\nx = 1; }\nnever x > 1;\nnever x * y > 0;", "x * y", 5);
