@@ -21,7 +21,7 @@ use std::collections::BinaryHeap;
 const PATIENCE: usize = 64;
 
 /// With more elements than this it is worth while to explore forwards first.
-const FEW_ELEMENTS: usize = 6_000;
+const FEW_ELEMENTS: usize = 20_000;
 
 /// So many states pass, at least, before a view asks again whether to go on.
 const EXPLORED: usize = 256;
