@@ -12,9 +12,7 @@
 //! states that no run reaches, and those are left out then.
 
 use crate::{Answer, Engine, Run};
-use evidence::{
-    BasisProof, Certificate, Patience, Progress, Reason, Statistics, Stop, Stores, Task, Verdict,
-};
+use evidence::{BasisProof, Certificate, Progress, Reason, Statistics, Stop, Stores, Task, Verdict};
 use machine::{Backward, Basis, Before, ElementId, GoOn, NoView, Trace, Violation, replay};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +21,10 @@ use std::collections::BinaryHeap;
 const PATIENCE: usize = 64;
 
 /// With more elements than this it is worth while to explore forwards first.
-const FEW_ELEMENTS: usize = 6_000;
+const FEW_ELEMENTS: usize = 20_000;
+
+/// So many states pass, at least, before a view asks again whether to go on.
+const EXPLORED: usize = 256;
 
 /// What going back from an element costs, compared with exploring a state.
 const WORK: usize = 24;
@@ -80,12 +81,18 @@ pub(crate) fn seen<T>(
     run: &Run<'_>,
     see: impl FnOnce(&mut GoOn<'_>) -> Result<T, NoView>,
 ) -> Result<T, Reason> {
-    let mut patience = Patience::new(run.monitor, "finding all values");
-    let found = see(&mut || patience.lasts());
+    let (mut states, mut stopped) = (0, None);
+    let found = see(&mut || {
+        states += EXPLORED;
+        let progress =
+            Progress { phase: "finding all values", states, work: 2 * EXPLORED, ..Progress::default() };
+        stopped = run.monitor.observe(&progress).err();
+        stopped.is_none()
+    });
     match found {
         Ok(seen) => Ok(seen),
         Err(NoView::Unbounded(span)) => Err(Reason::NotFinite(span)),
-        Err(NoView::Stopped) => patience.found(None).map_err(Reason::Stopped),
+        Err(NoView::Stopped) => Err(Reason::Stopped(stopped.unwrap_or(Stop::Interrupt))),
     }
 }
 

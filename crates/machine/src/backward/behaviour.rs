@@ -263,7 +263,7 @@ impl<'p> BehaviourDraft<'p> {
         let mut changed = false;
         let mut at = 0;
         while at < self.states.len() {
-            if at.is_multiple_of(PATIENCE) && !go_on() {
+            if at % PATIENCE == PATIENCE - 1 && !go_on() {
                 return Err(NoView::Stopped);
             }
             let number = at as u16 + 1;
