@@ -78,6 +78,7 @@ fn what_nothing_comes_near_is_told() {
     let unreached = "shared x; thread P { await (x == 3); l: skip; } thread Q { m: x = 1; } \
                      never P@l; never P@l || x == 7; never !P@l && x == 7;";
     for engine in [&Explicit as &dyn Engine, &Cegar] {
-        assert_eq!(vacuous(unreached, engine), [String::new(); 0], "{}", engine.name());
+        let told = vacuous(unreached, engine);
+        assert!(told.is_empty(), "{}: {told:?}", engine.name());
     }
 }

@@ -181,7 +181,7 @@ fn judge(name: &str, task: &Task<'_>, engine: &str, judged: &Mutex<Judged>) {
         }
         Ok(obligations) => {
             // One of them is enough for each; all tests below use both.
-            let solver = if (name.len() + engine.len()) % 2 == 0 { Z3 } else { CVC5 };
+            let solver = if (name.len() + engine.len()).is_multiple_of(2) { Z3 } else { CVC5 };
             if let Some(found) = answers(solver, &script.0) {
                 assert_eq!(found, (obligations, 0), "{name} by {engine}, judged by {solver:?}");
             }
