@@ -155,12 +155,8 @@ fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
     if facts.task.model == TSO {
         return Err("`lazy` looks at SC first too".to_string());
     }
-    match facts.growing {
-        Some(_) => {
-            Ok((3, "what goes wrong under SC goes wrong here too, and proofs may carry over".to_string()))
-        }
-        None => Err("no number can be seen to grow".to_string()),
-    }
+    let weight = if facts.growing.is_some() { 8 } else { 4 };
+    Ok((weight, "what goes wrong under SC goes wrong here too, and proofs may carry over".to_string()))
 }
 
 fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
