@@ -135,7 +135,7 @@ fn the_set_abstraction_has_the_states_of_the_thesis() {
 }
 
 fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
+    random::seeds_or(300)
 }
 
 #[test]

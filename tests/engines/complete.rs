@@ -15,7 +15,7 @@ use program::Program;
 use std::collections::BTreeMap;
 
 fn seeds() -> u64 {
-    std::env::var("FENCEWRIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000)
+    random::seeds_or(1000)
 }
 
 /// What an engine answers, with its evidence checked; the reasons of an unknown.

@@ -2,8 +2,8 @@
 //!
 //! Whoever is asked, the evidence is checked before anybody sees it, and a violation is made
 //! simple ([`decide`]). A violation under a weaker model is then explained ([`Finding::explain`]): the
-//! same engine, or the portfolio if that one never proves anything, is asked about SC, so that one knows whether fences could help at all; what SC would
-//! forbid of the run is its cause, and a fence that prevents the run is tried out on it. [`ask`]
+//! same engine, or the portfolio if that one never proves anything, is asked about SC, so that one knows
+//! whether fences could help at all; what SC would forbid of the run is its cause, and a fence that prevents the run is tried out on it. [`ask`]
 //! does all of this. Evidence that does not pass is a bug of ours and never an answer.
 
 use crate::{Answer, Engine, FencePoint, FinalStates, Portfolio, Robust, Run, prevented_by};

@@ -36,19 +36,11 @@ fn asked(
     let measured = bencher.measure(&task.program.name, |monitor| {
         decide(task, engine, &Run { monitor, buffers, threads: monitor.threads(), ..Run::default() })
     });
-    let Measured { answer, time, cpu, megabytes } = measured;
-    Ok(Measured { answer: answer.map_err(|bug| bug.to_string())?, time, cpu, megabytes })
+    measured.answered()
 }
 
 fn word(measured: &Measured<Finding>) -> &'static str {
     measured.answer.checked.verdict().word()
-}
-
-fn median(measured: &Measured<Finding>) -> Option<f64> {
-    match &measured.time {
-        BenchCell::Measured(times) => Some(times.median),
-        _ => None,
-    }
 }
 
 /// Memorax' programs: its verdict and its time, ours.
@@ -85,7 +77,7 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
             let theirs = seconds.get(at).copied().flatten().map(|seconds| 1000.0 * seconds);
             let known = fields.get(at + 1).copied().unwrap_or_default();
             let quick = |ours: &Measured<Finding>| {
-                theirs.zip(median(ours)).is_some_and(|(theirs, ours)| ours <= WANTED * theirs)
+                theirs.is_some_and(|theirs| ours.time.median() <= WANTED * theirs)
                     && ours.answer.checked.holds().is_some()
             };
             // What took less than they print has no tenth, and an error took no time.
@@ -171,9 +163,9 @@ fn compared(bencher: &Bencher<'_>, name: &str, task: &Task<'_>) -> Result<(Vec<B
         let answered = measured.answer.checked.holds().is_some();
         known |= answered;
         let states = measured.answer.statistics.states;
-        let time = median(&measured).map_or(String::new(), |time| format!(" {time:.1} ms"));
+        let time = measured.time.median();
         let text = match answered {
-            true => format!("{}{time}, {}", word(&measured), short(states)),
+            true => format!("{} {time:.1} ms, {}", word(&measured), short(states)),
             false => "unknown".to_string(),
         };
         row.push(text.as_str().into());
