@@ -26,6 +26,7 @@ use machine::{
     ContextStep, Contexts, DataDomain, Event, GapStepper, Gaps, Planned, StateRef, StateSet, Stepper, Trace,
     Violation, replay,
 };
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Precisions beyond this are not tried.
 const MOST_PRECISE: i64 = 32;
@@ -68,11 +69,17 @@ impl Engine for BoundedContexts {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let mut hunt =
-            ContextHunt { task, run, precision: 0, within: None, statistics: Statistics::default() };
+        let mut hunt = ContextHunt {
+            task,
+            run,
+            precision: 0,
+            unchecked: Mutex::default(),
+            within: Mutex::default(),
+            statistics: Statistics::default(),
+        };
         let verdict = match hunt.go_on() {
             HuntEnded::Violated(trace) => Verdict::Unsafe(trace),
-            HuntEnded::Open(reasons) => match hunt.within {
+            HuntEnded::Open(reasons) => match locked(&hunt.within).take() {
                 Some(within) => {
                     let beyond = Reason::ContextsBeyond(within.contexts());
                     Verdict::Within(Box::new(within), std::iter::once(beyond).chain(reasons).collect())
@@ -106,8 +113,10 @@ struct ContextHunt<'a> {
     run: &'a Run<'a>,
     /// Gaps up to this are known.
     precision: i64,
-    /// The largest number of contexts within which nothing is violated.
-    within: Option<WithinContexts>,
+    /// What the last number of contexts showed, until it is checked.
+    unchecked: Mutex<Option<ContextProof>>,
+    /// The largest number of contexts within which nothing is violated, checked.
+    within: Mutex<Option<WithinContexts>>,
     statistics: Statistics,
 }
 
@@ -120,24 +129,25 @@ impl<'a> ContextHunt<'a> {
                 ContextsExplored::Violated(trace) => return HuntEnded::Violated(trace),
                 ContextsExplored::Closed(proof, doubts) => (proof, doubts),
                 ContextsExplored::Spurious => {
-                    return HuntEnded::Open(vec![Reason::Imprecise(self.precision)]);
+                    left_out = vec![Reason::Imprecise(self.precision)];
+                    break;
                 }
                 ContextsExplored::Stopped(reason) => return HuntEnded::Open(vec![reason]),
             };
             let last = !reaches(&proof, contexts);
             // Without all of its states nothing is proved, but more contexts may show a violation.
             if doubts.is_empty() {
-                match self.checked(proof) {
-                    Ok(within) => self.within = Some(within),
-                    Err(reason) => return HuntEnded::Open(vec![reason]),
-                }
+                *locked(&self.unchecked) = Some(proof);
             }
             left_out = doubts;
             if last {
                 break;
             }
         }
-        HuntEnded::Open(left_out)
+        match self.check() {
+            Ok(()) => HuntEnded::Open(left_out),
+            Err(stop) => HuntEnded::Open(vec![Reason::Stopped(stop)]),
+        }
     }
 
     /// Explores with as much precision as it takes.
@@ -246,14 +256,39 @@ impl<'a> ContextHunt<'a> {
         }
     }
 
-    fn checked(&self, proof: ContextProof) -> Result<WithinContexts, Reason> {
+    /// Checks what the last number of contexts showed. The next one calls this when it has cost more than
+    /// the check will: if it finds a violation before, nobody wants to know.
+    fn check(&self) -> Result<(), Stop> {
+        let Some(proof) = locked(&self.unchecked).take() else { return Ok(()) };
         let monitor = Holding { hunt: self, contexts: proof.contexts, work: CHECKED };
-        proof.check(self.task, &monitor).map_err(|rejected| match rejected {
-            Rejected::Stopped(stop) => Reason::Stopped(stop),
-            // The checker has the same machine, so this cannot be.
-            _ => Reason::NotReplayed,
-        })
+        match proof.check(self.task, &monitor) {
+            Ok(within) => {
+                *locked(&self.within) = Some(within);
+                Ok(())
+            }
+            Err(Rejected::Stopped(stop)) => Err(stop),
+            // The checker has the same machine, so this cannot be; what was checked before still holds.
+            Err(_) => {
+                self.run.monitor.note("the states of the last number of contexts were rejected");
+                Ok(())
+            }
+        }
     }
+
+    /// The bytes of what was shown for fewer contexts.
+    fn held(&self) -> usize {
+        let within = locked(&self.within).as_ref().map_or(0, |within| within.proof().set.states.bytes());
+        within + locked(&self.unchecked).as_ref().map_or(0, |proof| proof.set.states.bytes())
+    }
+
+    /// Whether this many states are more than those that wait for their check.
+    fn outgrown(&self, states: usize) -> bool {
+        locked(&self.unchecked).as_ref().is_some_and(|proof| states > proof.set.states.len())
+    }
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The work between two reports of the checker.
@@ -264,7 +299,7 @@ fn reaches(proof: &ContextProof, contexts: u8) -> bool {
     proof.set.controls.globals.iter().any(|running| running.context == contexts)
 }
 
-/// Counts the states of the last number of contexts as well, which are kept as evidence.
+/// Counts the states of fewer contexts as well, which are kept as evidence, and checks them in time.
 struct Holding<'a> {
     hunt: &'a ContextHunt<'a>,
     contexts: u8,
@@ -274,13 +309,13 @@ struct Holding<'a> {
 
 impl Monitor for Holding<'_> {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-        let held = self.hunt.within.as_ref().map_or(0, |within| within.proof().set.states.bytes());
         self.hunt.run.monitor.observe(&Progress {
             bound: Some(usize::from(self.contexts)),
-            bytes: progress.bytes + held,
+            bytes: progress.bytes + self.hunt.held(),
             work: progress.work.max(self.work),
             ..*progress
-        })
+        })?;
+        if self.hunt.outgrown(progress.states) { self.hunt.check() } else { Ok(()) }
     }
 
     fn threads(&self) -> usize {
