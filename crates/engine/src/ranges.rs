@@ -7,7 +7,6 @@
 //! that jumped too far. Nothing is proved by it: it is a guess whether
 //! exploration can end, made in the time of a few passes over the program.
 
-use crate::fences::candidates::components;
 use program::{
     Arith, Cond, Domain, Expr, Int, Liveness, Loc, Op, Program, RegId, Relation, Span, Thread, ThreadId,
     VarId,
@@ -299,7 +298,7 @@ impl<'p> Analysis<'p> {
     fn growing(&self) -> Option<Span> {
         let liveness = Liveness::of(self.program);
         for thread in self.program.thread_ids() {
-            let component = loops(self.program.thread(thread));
+            let component = self.program.thread(thread).components(|_| true);
             for edge in self.program.thread(thread).edges() {
                 let again = component[edge.from.index()] == component[edge.to.index()];
                 if !again && !matches!(edge.op, Op::Havoc(..)) {
@@ -335,15 +334,6 @@ impl<'p> Analysis<'p> {
 /// Whether an expression is more than a copy and has very many values.
 fn computes_much(expr: &Expr<RegId>, before: &Registers) -> bool {
     matches!(expr, Expr::Binary(..)) && value(expr, before).is_wide()
-}
-
-/// The strongly connected component of every location.
-fn loops(thread: &Thread) -> Vec<usize> {
-    let mut component = vec![0; thread.locs().count()];
-    for (number, locs) in components(thread, &vec![true; component.len()]).iter().enumerate() {
-        locs.iter().for_each(|loc| component[loc.index()] = number);
-    }
-    component
 }
 
 /// Bounds that grow go on to the next constant.

@@ -24,32 +24,17 @@ pub(crate) fn waiting_locations(program: &Program, model: Model, id: ThreadId) -
     let thread = program.thread(id);
     let nowhere = vec![false; thread.locs().count()];
     let of_thread = |place: &Place| matches!(place, Place::At(t, _) | Place::Register(t, _) if *t == id);
-    if !model.buffers() || !buffers_without_end(thread) || program.observed().iter().any(of_thread) {
+    if !model.buffers() || thread.piling_up().is_none() || program.observed().iter().any(of_thread) {
         return nowhere;
     }
     let looks = looks_around(program, id);
-    let (behind, ahead) = (stores_behind(thread), stores_ahead(thread));
+    let (from, to) = (|edge: &Edge| edge.from, |edge: &Edge| edge.to);
+    let (behind, ahead) = (stores_beside(thread, from, to), stores_beside(thread, to, from));
     let in_order = |loc: Loc| {
         let pairs = |a: &VarId| ahead[loc.index()].iter().all(|b| model.share_a_queue(*a, *b));
         behind[loc.index()].iter().all(pairs)
     };
     thread.locs().map(|loc| !looks[loc.index()] && in_order(loc)).collect()
-}
-
-/// Whether a thread can go round and store without ever waiting.
-fn buffers_without_end(thread: &Thread) -> bool {
-    let mut stores = thread.edges().iter().filter(|edge| thread.delayed_store(edge).is_some());
-    stores.any(|store| {
-        let mut seen = vec![false; thread.locs().count()];
-        let mut work = vec![store.to];
-        while let Some(loc) = work.pop() {
-            if !std::mem::replace(&mut seen[loc.index()], true) {
-                let edges = thread.outgoing(loc).map(|(_, edge)| edge);
-                work.extend(edges.filter(|edge| !edge.op.waits()).map(|edge| edge.to));
-            }
-        }
-        seen[store.from.index()]
-    })
 }
 
 /// By location: whether a load of what others write can come before the next operation that waits.
@@ -80,34 +65,20 @@ fn looks_around(program: &Program, id: ThreadId) -> Vec<bool> {
     looks
 }
 
-/// By location: what a thread may have stored since it waited or passed a store fence.
-fn stores_behind(thread: &Thread) -> Vec<BTreeSet<VarId>> {
-    let mut behind = vec![BTreeSet::new(); thread.locs().count()];
+/// By location: what a thread may have stored since it waited or passed a store fence, or may store before it
+/// does, as `from` and `to` say in which direction edges are followed.
+fn stores_beside(thread: &Thread, from: fn(&Edge) -> Loc, to: fn(&Edge) -> Loc) -> Vec<BTreeSet<VarId>> {
+    let mut beside = vec![BTreeSet::new(); thread.locs().count()];
     until_nothing_changes(thread, |edge| {
         if separates(&edge.op) {
             return false;
         }
         let more: Vec<VarId> =
-            behind[edge.from.index()].iter().copied().chain(thread.delayed_store(edge)).collect();
-        let there = &mut behind[edge.to.index()];
+            beside[from(edge).index()].iter().copied().chain(thread.delayed_store(edge)).collect();
+        let there = &mut beside[to(edge).index()];
         more.into_iter().filter(|variable| there.insert(*variable)).count() > 0
     });
-    behind
-}
-
-/// By location: what a thread may store before it waits or passes a store fence.
-fn stores_ahead(thread: &Thread) -> Vec<BTreeSet<VarId>> {
-    let mut ahead = vec![BTreeSet::new(); thread.locs().count()];
-    until_nothing_changes(thread, |edge| {
-        if separates(&edge.op) {
-            return false;
-        }
-        let more: Vec<VarId> =
-            ahead[edge.to.index()].iter().copied().chain(thread.delayed_store(edge)).collect();
-        let here = &mut ahead[edge.from.index()];
-        more.into_iter().filter(|variable| here.insert(*variable)).count() > 0
-    });
-    ahead
+    beside
 }
 
 /// Whether all stores before it drain before all stores behind it.

@@ -30,6 +30,7 @@ mod fences;
 mod ids;
 mod linear;
 mod liveness;
+mod loops;
 mod named;
 mod names;
 mod print;

@@ -168,49 +168,18 @@ fn loop_depths(thread: &Thread, costs: &Costs) -> Vec<u32> {
     depths
 }
 
+/// The components of the locations that are alive.
+fn components(thread: &Thread, alive: &[bool]) -> Vec<Vec<Loc>> {
+    let live = |loc: Loc| alive[loc.index()];
+    let numbers = thread.components(|edge| live(edge.from) && live(edge.to));
+    let mut found: BTreeMap<usize, Vec<Loc>> = BTreeMap::new();
+    for loc in thread.locs().filter(|loc| live(*loc)) {
+        found.entry(numbers[loc.index()]).or_default().push(loc);
+    }
+    found.into_values().collect()
+}
+
 fn is_loop(thread: &Thread, component: &[Loc]) -> bool {
     let to_itself = |loc: &Loc| thread.outgoing(*loc).any(|(_, edge)| edge.to == *loc);
     component.len() > 1 || component.iter().any(to_itself)
-}
-
-/// Strongly connected components of the locations that are alive (Kosaraju, without recursion).
-pub(crate) fn components(thread: &Thread, alive: &[bool]) -> Vec<Vec<Loc>> {
-    let live = |loc: &Loc| alive[loc.index()];
-    let mut entering = vec![Vec::new(); alive.len()];
-    for edge in thread.edges().iter().filter(|edge| live(&edge.from) && live(&edge.to)) {
-        entering[edge.to.index()].push(edge.from);
-    }
-    let forward = |loc: Loc| thread.outgoing(loc).map(|(_, edge)| edge.to).filter(live).collect::<Vec<_>>();
-    let mut seen = vec![false; alive.len()];
-    let mut order = Vec::new();
-    for root in thread.locs().filter(live) {
-        post_order(root, &mut seen, &forward, &mut order);
-    }
-    let mut seen = vec![false; alive.len()];
-    let mut found = Vec::new();
-    for root in order.into_iter().rev() {
-        let mut component = Vec::new();
-        post_order(root, &mut seen, &|loc: Loc| entering[loc.index()].clone(), &mut component);
-        if !component.is_empty() {
-            found.push(component);
-        }
-    }
-    found
-}
-
-fn post_order(root: Loc, seen: &mut [bool], next: &dyn Fn(Loc) -> Vec<Loc>, out: &mut Vec<Loc>) {
-    if std::mem::replace(&mut seen[root.index()], true) {
-        return;
-    }
-    let mut stack = vec![(root, next(root))];
-    while let Some((loc, rest)) = stack.last_mut() {
-        match rest.pop() {
-            Some(to) if !std::mem::replace(&mut seen[to.index()], true) => stack.push((to, next(to))),
-            Some(_) => {}
-            None => {
-                out.push(*loc);
-                stack.pop();
-            }
-        }
-    }
 }
