@@ -68,7 +68,7 @@ pub fn explained<'p>(task: &Task<'p>, exploring: &Exploring) -> Plan<'p> {
     let engine = exploring.engine();
     let alone = |why: &str| Plan {
         facts: Facts::of(task),
-        entries: vec![PlanEntry { engine, share: 100, why: why.to_string() }],
+        entries: vec![PlanEntry { engine, share: 100, why: why.to_string(), head_start: None }],
         left_out: Vec::new(),
     };
     match engine.name() {

@@ -5,29 +5,30 @@
 //! whether numbers and store buffers can grow without end: if neither can, exploring all states
 //! ends; if they can, only a proof does, and exploration is left a share to find violations.
 
-use crate::fences::candidates::components;
 use crate::ranges::growing;
 use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, Lazy};
 use evidence::Task;
 use machine::{GapStepper, TSO};
-use program::{Edge, Loc, Program, Span};
+use program::{Program, Span};
 
 /// An engine that may be tried.
 struct Candidate {
     engine: &'static dyn Engine,
     /// Its weight in a task, and why; or why it does not fit.
     fits: fn(&Facts<'_>) -> Result<(usize, String), String>,
+    /// Up to this bound it may do more work than others.
+    head_start: Option<usize>,
 }
 
 /// All of them, in the order in which their answers of one round count.
 const CANDIDATES: &[Candidate] = &[
-    Candidate { engine: &Explicit, fits: exploration },
-    Candidate { engine: &Lazy, fits: robustness },
-    Candidate { engine: &Cegar, fits: predicates },
-    Candidate { engine: &GapProofs, fits: order_and_gaps },
-    Candidate { engine: &Complete, fits: backwards },
-    Candidate { engine: &Extrapolate, fits: from_sc },
-    Candidate { engine: &BoundedContexts, fits: few_contexts },
+    Candidate { engine: &Explicit, fits: exploration, head_start: None },
+    Candidate { engine: &Lazy, fits: robustness, head_start: None },
+    Candidate { engine: &Cegar, fits: predicates, head_start: None },
+    Candidate { engine: &GapProofs, fits: order_and_gaps, head_start: None },
+    Candidate { engine: &Complete, fits: backwards, head_start: None },
+    Candidate { engine: &Extrapolate, fits: from_sc, head_start: None },
+    Candidate { engine: &BoundedContexts, fits: few_contexts, head_start: Some(2) },
 ];
 
 /// What a plan is made from.
@@ -54,6 +55,8 @@ pub struct PlanEntry {
     pub share: usize,
     /// Why it is asked.
     pub why: String,
+    /// Up to this bound it may do more work than others.
+    pub head_start: Option<usize>,
 }
 
 /// Who takes turns.
@@ -75,7 +78,12 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
         match (candidate.fits)(&facts) {
             Ok((weight, why)) => {
                 total += weight;
-                entries.push(PlanEntry { engine: candidate.engine, share: weight, why });
+                entries.push(PlanEntry {
+                    engine: candidate.engine,
+                    share: weight,
+                    why,
+                    head_start: candidate.head_start,
+                });
             }
             Err(why) => left_out.push((candidate.engine.name(), why)),
         }
@@ -160,18 +168,10 @@ fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
 }
 
 fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
-    let place = |span| place(facts.task.program, span);
-    let hunts = "it hunts for violations with few context switches";
-    match (facts.growing, facts.piling_up) {
-        _ if facts.task.program.threads.len() < 2 => Err("there is only one thread".to_string()),
-        (Some(span), _) => Ok((1, format!("numbers may grow without end, by {}; {hunts}", place(span)))),
-        (None, Some(span)) => {
-            Ok((1, format!("store buffers may grow without end, by {}; {hunts}", place(span))))
-        }
-        (None, None) => {
-            Err("neither numbers nor store buffers can be seen to grow, so exploring ends".to_string())
-        }
+    if facts.task.program.threads.len() < 2 {
+        return Err("there is only one thread".to_string());
     }
+    Ok((1, "most violations need few context switches, and it finds those first".to_string()))
 }
 
 /// A statement and its line.
@@ -189,29 +189,15 @@ impl<'p> Facts<'p> {
             task: *task,
             locations: task.program.threads.iter().map(|thread| thread.locs().count()).sum(),
             buffers: task.buffers(),
-            piling_up: if task.buffers() { piling_up(task.program) } else { None },
+            piling_up: task
+                .program
+                .threads
+                .iter()
+                .filter(|_| task.buffers())
+                .find_map(|t| t.piling_up())
+                .map(|store| store.span),
             growing: growing(task.program),
             beyond_gaps,
         }
     }
-}
-
-/// A store in a loop that can be gone round without waiting for the buffer.
-fn piling_up(program: &Program) -> Option<Span> {
-    program.threads.iter().find_map(|thread| {
-        let mut component = vec![usize::MAX; thread.locs().count()];
-        let waits = |loc: Loc| {
-            let mut leaving = thread.outgoing(loc).peekable();
-            leaving.peek().is_some() && leaving.all(|(_, edge)| edge.op.waits())
-        };
-        let alive: Vec<bool> = thread.locs().map(|loc| !waits(loc)).collect();
-        for (number, locs) in components(thread, &alive).iter().enumerate() {
-            locs.iter().for_each(|loc| component[loc.index()] = number);
-        }
-        let together = |a: Loc, b: Loc| {
-            component[a.index()] == component[b.index()] && component[a.index()] != usize::MAX
-        };
-        let piles = |edge: &&Edge| thread.delayed_store(edge).is_some() && together(edge.from, edge.to);
-        thread.edges().iter().find(piles).map(|edge| edge.span)
-    })
 }

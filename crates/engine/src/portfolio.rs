@@ -12,6 +12,9 @@
 //! that come before it in that order have done their part or left, so the answer is the one
 //! that a single thread finds. Only a limit or an interruption can make a difference.
 //!
+//! Whoever has a *head start* does a multiple of that for a while: a hunter for small violations, which looks at
+//! few states before it has seen them all.
+//!
 //! If one of n engines needs the work w and has the share s, all together do about n·w while w is
 //! small and w/s when it is large. Memory is shared: if it runs short, whoever has most leaves.
 
@@ -26,6 +29,9 @@ use std::thread::{self, Scope};
 const FIRST_ROUND: usize = 1 << 13;
 /// Up to this much work all do the same.
 const SMALL: usize = 30_000;
+/// Up to this much work whoever has a head start does so many times as much as the others.
+const HEAD_START: usize = 600_000;
+const HEAD_START_TIMES: usize = 8;
 /// Nobody is more than so many rounds ahead of another.
 const AHEAD: usize = 1;
 /// The stack of an engine's thread.
@@ -48,14 +54,15 @@ impl Engine for Portfolio {
     }
 }
 
-/// The work that one of several engines may have done by the end of a round.
-fn allowance(engines: usize, share: usize, round: usize) -> usize {
+/// The work that one of several engines may have done by the end of a round; `ahead` if it has a head start.
+fn allowance(engines: usize, share: usize, round: usize, ahead: bool) -> usize {
     let mut average = FIRST_ROUND;
     for _ in 0..round {
         average = average.saturating_add(average / 8);
     }
     let same = average.min(SMALL);
-    same + (average - same).saturating_mul(engines * share) / 100
+    let usual = same + (average - same).saturating_mul(engines * share) / 100;
+    if ahead { usual.max(average.saturating_mul(HEAD_START_TIMES).min(HEAD_START)) } else { usual }
 }
 
 /// Lets the entries take turns; the answer is that of the first that has one.
@@ -270,12 +277,13 @@ impl Lane<'_, '_, '_> {
     }
 
     /// Lets others work if this one has done its share, until it is its turn again.
-    fn yield_turn(&self, work: usize) -> Result<(), Stop> {
-        let done = self.done.fetch_add(work, Ordering::Relaxed) + work;
-        let (engines, share) = (self.race.entries.len(), self.race.entries[self.at].share);
+    fn yield_turn(&self, progress: &Progress) -> Result<(), Stop> {
+        let done = self.done.fetch_add(progress.work, Ordering::Relaxed) + progress.work;
+        let (engines, entry) = (self.race.entries.len(), &self.race.entries[self.at]);
+        let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
         let mut table = self.race.table();
         while let Turn::Works { round } = table.turns[self.at]
-            && done > allowance(engines, share, round)
+            && done > allowance(engines, entry.share, round, ahead)
         {
             table.turns[self.at] = Turn::Waits { round: round + 1, started: true };
             self.race.go_on(&mut table, self.scope);
@@ -312,7 +320,7 @@ impl Lane<'_, '_, '_> {
 impl Monitor for Lane<'_, '_, '_> {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
         self.is_over()?;
-        self.yield_turn(progress.work)?;
+        self.yield_turn(progress)?;
         {
             let mut table = self.race.table();
             table.bytes[self.at] = progress.bytes + progress.coming;

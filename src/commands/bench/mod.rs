@@ -188,6 +188,13 @@ impl Bencher<'_> {
         self.measure_on(threads, &task.program.name, ask).answered()
     }
 
+    /// The same with at most so many milliseconds per question.
+    fn within(&self, most: f64) -> Self {
+        let time = Duration::try_from_secs_f64(most.min(self.limit_milliseconds()) / 1000.0).ok();
+        let budget = Budget { time: time.or(self.budget.time), ..self.budget };
+        Bencher { budget, corpora: self.corpora.clone(), corpus: self.corpus.clone(), ..*self }
+    }
+
     /// The limit on time, in milliseconds.
     fn limit_milliseconds(&self) -> f64 {
         self.budget.time.map_or(f64::INFINITY, milliseconds)

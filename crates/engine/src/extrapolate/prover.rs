@@ -23,10 +23,11 @@ use std::rc::Rc;
 /// The number of an atom.
 type Id = u32;
 
-/// What a question takes that the solver is asked, and an atom that might be connected with one, in the
-/// unit of [`Judge::effort`].
+/// What a question takes that the solver is asked, an atom that gets other names, and one that might be connected
+/// with a question, in the unit of [`Judge::effort`].
 const PROVED: u64 = 200;
-const LOOKED_AT: u64 = 2;
+const RENAMED: u64 = 40;
+const LOOKED_AT: u64 = 4;
 
 /// Answers questions, and keeps the answers.
 #[derive(Default)]
@@ -151,6 +152,7 @@ impl Prover {
 
     /// The answer, from an equal question about other slots if there was one.
     fn shaped(&mut self, known: &[Id], goal: Option<Id>) -> Proved {
+        self.effort += RENAMED * known.len() as u64;
         let atoms: Vec<&Atom> = known.iter().map(|id| self.atom(*id)).collect();
         let Renamed { atoms, goal, order } = renamed(&atoms, goal.map(|goal| self.atom(goal)));
         let key = (atoms, goal);
