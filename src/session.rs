@@ -16,6 +16,7 @@ use engine::{Bug, Engine, Finding, Run, decide};
 use evidence::{Task, VacuousClaim, each_in_order};
 use frontend::Diagnostic;
 use machine::Model;
+use program::Span;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -194,6 +195,9 @@ impl<'a> Session<'a> {
             Ok(written) => written.unwrap_or_default(),
             Err(why) => return trouble(told, why),
         };
+        let bugs = found.bugs.iter().map(|bug| Diagnostic::warning(Span::NONE, bug.to_string()));
+        let bugs: Vec<Diagnostic> = bugs.collect();
+        self.say(told, &Said::Warnings(&loaded.program.source, &bugs));
         let vacuous: Vec<Diagnostic> = found.vacuous.iter().map(|claim| vacuous(claim, task.model)).collect();
         if !self.look().quiet {
             self.say(told, &Said::Warnings(&loaded.program.source, &vacuous));
@@ -205,7 +209,7 @@ impl<'a> Session<'a> {
             seconds,
             peak: watch.peak(),
             evidence: &evidence,
-            warnings: &[loaded.warnings.as_slice(), &vacuous].concat(),
+            warnings: &[loaded.warnings.as_slice(), &bugs, &vacuous].concat(),
         };
         self.say(told, &Said::Answer(&answered));
         told.ends(Exit::of(found.checked.holds()));
@@ -218,7 +222,7 @@ impl<'a> Session<'a> {
         let mut found = decide(task, engine, run)?;
         let only_verdicts = self.look().quiet && self.report.name == "text" && !self.has_page();
         if !(only_verdicts && found.checked.holds() == Some(false)) {
-            found.explain(task, engine, run)?;
+            found.explain(task, engine, run);
         }
         Ok(found)
     }

@@ -50,6 +50,7 @@ impl Exploring {
             buffers: self.abstracting.buffer_abstraction,
             contexts: self.counting.bound(),
             threads: monitor.threads(),
+            without: &[],
         }
     }
 }

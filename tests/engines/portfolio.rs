@@ -1,8 +1,8 @@
 //! The portfolio: a plan that fits the program, and a race that always has the same winner.
 
-use engine::{Answer, Engine, Portfolio, Run, plan};
+use engine::{Answer, Engine, Explicit, Portfolio, Run, ask, plan};
 use evidence::{Ignore, Monitor, MostStates, Progress, Stop, Task, Verdict, check};
-use machine::{MODELS, model_named};
+use machine::{MODELS, Trace, Violation, model_named};
 use program::{Program, Source};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -202,4 +202,47 @@ fn buffers_that_may_grow_are_seen() {
     assert!(!piles_up("shared x; thread P { loop { atomic { x = 1; } } }", "tso"));
     // The fence is on one way round only.
     assert!(piles_up("shared x; thread P { let r; loop { x = 1; r = x; if (r == 1) { fence; } } }", "tso"));
+}
+
+/// Asks somebody whose evidence is wrong, and somebody else if it may not.
+struct WithLiar;
+
+impl Engine for WithLiar {
+    fn name(&self) -> &'static str {
+        "with liar"
+    }
+
+    fn about(&self) -> &'static str {
+        "for tests"
+    }
+
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        let truth = Explicit.verify(task, run);
+        match run.without.contains(&"liar") {
+            true => truth,
+            false => {
+                let trace = Trace { initial: Vec::new(), steps: Vec::new(), violation: Violation::Property(0) };
+                Answer { verdict: Verdict::Unsafe(trace), engine: "liar", ..truth }
+            }
+        }
+    }
+}
+
+#[test]
+fn whose_evidence_is_rejected_is_named_and_others_answer() {
+    let program = read("test.fw", "shared x; thread P { x = 1; } never x == 2;");
+    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let found = ask(&task, &WithLiar, &Run::default()).expect("others answer");
+    assert_eq!((found.checked.holds(), found.engine), (Some(true), "explicit"));
+    assert_eq!(found.bugs.iter().map(|bug| bug.engine).collect::<Vec<_>>(), ["liar"]);
+    assert!(found.bugs[0].to_string().contains("please report it"));
+}
+
+#[test]
+fn the_portfolio_leaves_out_whom_it_is_told_to() {
+    let program = read("test.fw", "shared x; thread P { x = 1; } never x == 2;");
+    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let answer = |without| Portfolio.verify(&task, &Run { without, ..Run::default() });
+    assert_eq!(answer(&[]).engine, "explicit");
+    assert_eq!(answer(&["explicit"]).engine, "lazy");
 }

@@ -4,7 +4,8 @@
 //! simple ([`decide`]). A violation under a weaker model is then explained ([`Finding::explain`]): the
 //! same engine, or the portfolio if that one never proves anything, is asked about SC, so that one knows
 //! whether fences could help at all; what SC would forbid of the run is its cause, and a fence that prevents the run is tried out on it. [`ask`]
-//! does all of this. Evidence that does not pass is a bug of ours and never an answer.
+//! does all of this. Evidence that does not pass is a bug of ours and never an answer: of the portfolio the others
+//! are asked then, and the bug is told beside what they say.
 
 use crate::{Answer, Engine, FencePoint, FinalStates, Portfolio, Robust, Run, prevented_by};
 use evidence::{
@@ -32,6 +33,8 @@ pub struct Finding {
     pub why: Explanation,
     /// Of a proof, as far as that was asked: claims that hold because nothing comes near them.
     pub vacuous: Vec<VacuousClaim>,
+    /// Evidence of others that was rejected before.
+    pub bugs: Vec<Bug>,
 }
 
 /// Why a violation can happen, and what to do about it.
@@ -68,7 +71,7 @@ impl std::error::Error for Bug {}
 /// safety; for the other goals there is one engine each.
 pub fn ask(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Finding, Bug> {
     let mut finding = decide(task, engine, run)?;
-    finding.explain(task, engine, run)?;
+    finding.explain(task, engine, run);
     Ok(finding)
 }
 
@@ -80,21 +83,48 @@ pub fn decide(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Fin
         Goal::Robust => &robust,
         Goal::FinalStates => &FinalStates,
     };
+    let (mut bugs, mut without): (Vec<Bug>, Vec<&'static str>) = (Vec::new(), run.without.to_vec());
+    loop {
+        let (answer, checked) = answered(task, engine, &Run { without: &without, ..*run });
+        match checked {
+            Ok(checked) => {
+                return Ok(Finding {
+                    checked: simplify(task, checked, run.monitor),
+                    statistics: answer.statistics,
+                    engine: answer.engine,
+                    why: Explanation::default(),
+                    vacuous: Vec::new(),
+                    bugs,
+                });
+            }
+            // Only who asks several can do without one of them.
+            Err(why) if answer.engine == engine.name() || without.contains(&answer.engine) => {
+                return Err(Bug { engine: answer.engine, why });
+            }
+            Err(why) => {
+                without.push(answer.engine);
+                bugs.push(Bug { engine: answer.engine, why });
+            }
+        }
+    }
+}
+
+/// What the engine says, without its verdict, and that as far as it passes the check.
+fn answered(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> (Unproved, Result<Checked, Rejected>) {
     let named = Named::new(engine.name(), run.monitor);
-    let answer = within_limits(task, engine, &Run { monitor: &named, ..*run });
+    let Answer { verdict, statistics, engine } = within_limits(task, engine, &Run { monitor: &named, ..*run });
     drop(named);
-    let checked = match check(task, answer.verdict, run.monitor) {
+    let checked = match check(task, verdict, run.monitor) {
         Err(Rejected::Stopped(stop)) => check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore),
         checked => checked,
     };
-    let checked = checked.map_err(|why| Bug { engine: answer.engine, why })?;
-    Ok(Finding {
-        checked: simplify(task, checked, run.monitor),
-        statistics: answer.statistics,
-        engine: answer.engine,
-        why: Explanation::default(),
-        vacuous: Vec::new(),
-    })
+    (Unproved { statistics, engine }, checked)
+}
+
+/// An answer without its verdict.
+struct Unproved {
+    statistics: Statistics,
+    engine: &'static str,
 }
 
 /// What the engine says. A run to what was not read of the program is no violation; there may still be
@@ -118,14 +148,14 @@ fn within_limits(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Answer 
 
 impl Finding {
     /// Says of a violation why it can happen, and of a proof which claims it leaves empty.
-    pub fn explain(&mut self, task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<(), Bug> {
+    pub fn explain(&mut self, task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) {
         if let Verdict::Safe(certificate) = self.checked.verdict() {
             self.vacuous = vacuous(task, certificate, run.monitor).unwrap_or_default();
         }
         if let Verdict::Unsafe(trace) = self.checked.verdict() {
             let sc_violation = match happens_under_sc(task.program, trace) {
                 true => Some(true),
-                false => self.violated_under_sc(task, engine, run)?,
+                false => self.violated_under_sc(task, engine, run),
             };
             // Where SC violates something too, there is nothing that it would forbid.
             if sc_violation != Some(true) {
@@ -133,24 +163,26 @@ impl Finding {
             }
             self.why = explained(task, &self.checked, sc_violation, run.monitor);
         }
-        Ok(())
     }
 
     /// Whether SC violates something as well, as far as that can be found out.
-    fn violated_under_sc(
-        &self,
-        task: &Task<'_>,
-        engine: &dyn Engine,
-        run: &Run<'_>,
-    ) -> Result<Option<bool>, Bug> {
+    fn violated_under_sc(&mut self, task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Option<bool> {
         let sc = Task { model: SC, ..*task };
         if task.model.is_sc() {
-            return Ok(Some(true));
+            return Some(true);
         }
         let aside = Aside { monitor: run.monitor, done: AtomicUsize::new(0) };
         let engine = if engine.proves() { engine } else { &Portfolio };
-        let finding = decide(&sc, engine, &Run { monitor: &aside, ..*run })?;
-        Ok(finding.checked.holds().map(|safe| !safe))
+        match decide(&sc, engine, &Run { monitor: &aside, ..*run }) {
+            Ok(finding) => {
+                self.bugs.extend(finding.bugs);
+                finding.checked.holds().map(|safe| !safe)
+            }
+            Err(bug) => {
+                self.bugs.push(bug);
+                None
+            }
+        }
     }
 }
 

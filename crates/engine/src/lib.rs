@@ -68,6 +68,8 @@ pub struct Run<'a> {
     pub contexts: ContextBound,
     /// How many threads may work at once. Answers do not depend on it.
     pub threads: usize,
+    /// Engines that the portfolio leaves out.
+    pub without: &'a [&'static str],
 }
 
 impl Default for Run<'_> {
@@ -81,6 +83,7 @@ impl Default for Run<'_> {
             buffers: BufferAbstraction::default(),
             contexts: ContextBound::default(),
             threads: 1,
+            without: &[],
         }
     }
 }

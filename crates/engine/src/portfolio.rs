@@ -50,7 +50,9 @@ impl Engine for Portfolio {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        take_turns(&plan(task).entries, task, run)
+        let mut entries = plan(task).entries;
+        entries.retain(|entry| !run.without.contains(&entry.engine.name()));
+        take_turns(&entries, task, run)
     }
 }
 

@@ -70,10 +70,13 @@ impl Comparing<'_> {
         let (found, reason) = short(&loaded.program, &finding.checked);
         let mut missing = None;
         if found != expected {
-            finding.explain(&task, engine, &run).map_err(|bug| bug.to_string())?;
+            finding.explain(&task, engine, &run);
             if finding.why.sc_violation == Some(false) {
                 missing = Some(self.missing(&task, &watch, entry));
             }
+        }
+        if let Some(bug) = finding.bugs.first() {
+            return Err(bug.to_string());
         }
         let under = model.name().to_uppercase();
         let wanted = expected.name();

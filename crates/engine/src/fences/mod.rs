@@ -342,7 +342,11 @@ impl<'a> FenceSearch<'a> {
         // Against SC every program is robust, and nobody needs to be asked.
         let is_open = task.goal != Goal::Robust || !task.model.is_sc();
         self.questions += usize::from(is_open);
-        let finding = decide(task, self.engine, self.run).map_err(FencesHalt::Bug)?;
+        let mut finding = decide(task, self.engine, self.run).map_err(FencesHalt::Bug)?;
+        // It would be wrong again in the next of many questions.
+        if let Some(bug) = finding.bugs.pop() {
+            return Err(FencesHalt::Bug(bug));
+        }
         self.last = (finding.statistics, finding.engine);
         self.most_predicates = self.most_predicates.max(finding.statistics.predicates);
         match finding.checked.holds() {
