@@ -221,7 +221,8 @@ impl Engine for WithLiar {
         match run.without.contains(&"liar") {
             true => truth,
             false => {
-                let trace = Trace { initial: Vec::new(), steps: Vec::new(), violation: Violation::Property(0) };
+                let trace =
+                    Trace { initial: Vec::new(), steps: Vec::new(), violation: Violation::Property(0) };
                 Answer { verdict: Verdict::Unsafe(trace), engine: "liar", ..truth }
             }
         }

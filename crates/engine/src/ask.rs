@@ -112,7 +112,8 @@ pub fn decide(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Fin
 /// What the engine says, without its verdict, and that as far as it passes the check.
 fn answered(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> (Unproved, Result<Checked, Rejected>) {
     let named = Named::new(engine.name(), run.monitor);
-    let Answer { verdict, statistics, engine } = within_limits(task, engine, &Run { monitor: &named, ..*run });
+    let Answer { verdict, statistics, engine } =
+        within_limits(task, engine, &Run { monitor: &named, ..*run });
     drop(named);
     let checked = match check(task, verdict, run.monitor) {
         Err(Rejected::Stopped(stop)) => check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore),

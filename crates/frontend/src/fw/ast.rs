@@ -21,8 +21,8 @@ pub(super) enum Item<'a> {
     Function(Function<'a>),
     /// `thread P(i in 0..N) { … }`
     Thread(FwThread<'a>),
-    /// `never c;` or `finally c;`
-    Property { kind: PropertyKind, cond: FwExpr<'a>, span: Span },
+    /// `never c;` or `finally c;`, perhaps with a name: `never mutex: c;`
+    Property { kind: PropertyKind, name: Option<Ident<'a>>, cond: FwExpr<'a>, span: Span },
     /// `predicates { … }`
     Predicates(Vec<FwExpr<'a>>),
     /// `for i in 0..N { … }` around properties

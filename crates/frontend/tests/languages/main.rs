@@ -4,6 +4,7 @@ mod c_language;
 mod common;
 mod explore;
 mod fuzz;
+mod fw_claims;
 mod fw_errors;
 mod fw_functions;
 mod fw_hostile;

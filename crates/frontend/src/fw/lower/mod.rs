@@ -9,6 +9,7 @@ mod atomics;
 mod calls;
 mod conditions;
 mod control;
+mod counting;
 mod expressions;
 mod globals;
 mod memory;

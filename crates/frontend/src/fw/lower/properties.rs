@@ -12,7 +12,7 @@ use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use num_traits::ToPrimitive;
 use program::{
-    Arith, Cond, Expr, Hint, Int, Loc, Place, Program, Property, PropertyKind, RegId, Relation, Span,
+    Arith, Cond, Expr, Hint, Int, Loc, Names, Place, Program, Property, PropertyKind, RegId, Relation, Span,
     ThreadId, VarId,
 };
 
@@ -28,11 +28,11 @@ pub(super) fn lower<'a>(
     claims.items(items);
 }
 
-struct Claims<'a, 'w> {
+pub(super) struct Claims<'a, 'w> {
     globals: &'w Globals<'a>,
-    threads: &'w Threads<'a>,
-    work: &'w mut LoweringState<'a>,
-    program: &'w mut Program,
+    pub(super) threads: &'w Threads<'a>,
+    pub(super) work: &'w mut LoweringState<'a>,
+    pub(super) program: &'w mut Program,
     /// Counters of the loops around, innermost last.
     counters: Vec<(Ident<'a>, Int)>,
 }
@@ -41,12 +41,12 @@ impl<'a> Claims<'a, '_> {
     fn items(&mut self, items: &'a [Item<'a>]) {
         for item in items {
             match item {
-                Item::Property { kind, cond, span } => {
+                Item::Property { kind, name, cond, span } => {
                     if let Ok(cond) = self.cond(cond)
                         && self.counted(*span)
                     {
                         self.warn_of_sections(*kind, &cond, *span);
-                        let text = self.counters.is_empty().then(|| self.program.source.snippet(*span));
+                        let text = self.words(*kind, *name, &cond, *span);
                         self.program.properties.push(Property { kind: *kind, cond, span: *span, text });
                     }
                 }
@@ -63,6 +63,24 @@ impl<'a> Claims<'a, '_> {
                 _ => {}
             }
         }
+    }
+
+    /// How a claim is shown: in the words of the source, or, of a copy that was given a name, with that.
+    fn words(
+        &self,
+        kind: PropertyKind,
+        name: Option<Ident<'a>>,
+        cond: &Cond<Place>,
+        span: Span,
+    ) -> Option<String> {
+        if self.counters.is_empty() {
+            return Some(self.program.source.snippet(span));
+        }
+        let kind = match kind {
+            PropertyKind::Never => "never",
+            PropertyKind::Finally => "finally",
+        };
+        name.map(|name| format!("{kind} {}: {}", name.text, Names::original(self.program).cond(cond)))
     }
 
     /// Warns of a `never` that speaks of a place where it is not judged.
@@ -130,7 +148,12 @@ impl<'a> Claims<'a, '_> {
         Err(self.work.sink.error(error.related(first, "first declared here").hint("choose another name")))
     }
 
-    fn error(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Reported {
+    pub(super) fn error(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Reported {
         self.work.sink.error(Diagnostic::error(span, message).hint(hint))
     }
 
@@ -152,6 +175,10 @@ impl<'a> Claims<'a, '_> {
             ExprKind::At(thread, label) => {
                 let (thread, locs) = self.labelled(thread, *label)?;
                 Ok(Cond::or(locs.into_iter().map(|loc| Cond::at(thread, loc))))
+            }
+            ExprKind::Call(..) => {
+                let places = self.counted_places(expr)?;
+                Ok(Cond::or(places.into_iter().map(|(thread, loc)| Cond::at(thread, loc))))
             }
             _ => Ok(Cond::compare(Relation::Ne, self.value(expr)?, 0)),
         }
@@ -181,21 +208,16 @@ impl<'a> Claims<'a, '_> {
             }
             ExprKind::At(thread, label) => {
                 let (thread, locs) = self.labelled(thread, *label)?;
-                if locs.len() > usize::from(limits::HEIGHT) {
-                    let message = format!("`{}` stands for {} places", label.text, locs.len());
-                    let hint = "use it as a condition, or compare fewer copies";
-                    return Err(self.error(expr.span, message, hint));
-                }
                 let places = locs.into_iter().map(|loc| Expr::Leaf(Place::At(thread, loc)));
-                let sum = places.reduce(|a, b| Expr::binary(Arith::Add, a, b));
-                Ok(sum.unwrap_or_else(|| Expr::from(0)))
+                self.sum(places.collect(), expr.span)
             }
             ExprKind::Register(thread, register) => self.register(thread, *register),
             ExprKind::Conditional(_) => {
                 let message = "a property cannot choose between values";
                 Err(self.error(expr.span, message, "write both cases, like `c && x == 1 || !c && x == 2`"))
             }
-            ExprKind::Call(..) | ExprKind::Atomic(_) => {
+            ExprKind::Call(..) => self.count(expr),
+            ExprKind::Atomic(_) => {
                 let message = "a property only looks; it cannot call functions or change memory";
                 Err(self.error(expr.span, message, "write the condition out"))
             }
@@ -281,8 +303,15 @@ impl<'a> Claims<'a, '_> {
     }
 
     fn thread(&mut self, thread: &'a ThreadRef<'a>) -> OrReported<ThreadId> {
-        let name = thread.name;
-        let Some(index) = &thread.index else {
+        self.thread_named(thread.name, thread.index.as_deref())
+    }
+
+    pub(super) fn thread_named(
+        &mut self,
+        name: Ident<'a>,
+        index: Option<&'a FwExpr<'a>>,
+    ) -> OrReported<ThreadId> {
+        let Some(index) = index else {
             return match self.threads.by_name.get(name.text) {
                 Some((id, _)) => Ok(*id),
                 None => Err(self.unknown_thread(name)),
@@ -326,10 +355,15 @@ impl<'a> Claims<'a, '_> {
     /// The thread and all its places of this label.
     fn labelled(&mut self, thread: &'a ThreadRef<'a>, label: Ident<'a>) -> OrReported<(ThreadId, Vec<Loc>)> {
         let id = self.thread(thread)?;
+        Ok((id, self.labelled_in(id, label)?))
+    }
+
+    /// All places of this label in a thread.
+    pub(super) fn labelled_in(&mut self, id: ThreadId, label: Ident<'a>) -> OrReported<Vec<Loc>> {
         let labels = &self.threads.finished[id.index()].labels;
         if let Some(locs) = labels.get(label.text) {
             self.work.spend(10 * locs.len(), label.span)?;
-            return Ok((id, locs.clone()));
+            return Ok(locs.clone());
         }
         if !self.work.sink.wants_missing() {
             return Err(Reported);

@@ -161,10 +161,18 @@ impl<'a> FwParser<'a, '_> {
 
     fn property(&mut self, kind: PropertyKind) -> OrReported<Item<'a>> {
         let start = self.bump().span;
+        let name = match (self.kind(), self.next_kind()) {
+            (TokenKind::Name, TokenKind::Colon) => {
+                let name = self.name("a name")?;
+                self.bump();
+                Some(name)
+            }
+            _ => None,
+        };
         let cond = self.expression()?;
         let span = self.span_from(start);
         self.end_item();
-        Ok(Item::Property { kind, cond, span })
+        Ok(Item::Property { kind, name, cond, span })
     }
 
     fn predicates(&mut self) -> OrReported<Item<'a>> {
