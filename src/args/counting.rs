@@ -24,6 +24,7 @@ impl Counting {
             DataArg::Auto => ContextData::Auto,
             DataArg::Concrete => ContextData::Concrete,
             DataArg::Order => ContextData::Order,
+            DataArg::Predicates => ContextData::Predicates,
         };
         ContextBound { contexts: self.contexts, data }
     }
@@ -32,10 +33,12 @@ impl Counting {
 /// What is known of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DataArg {
-    /// Their order where they grow without end, else the values
+    /// Their order where they grow without end; where that is too little, predicates; else the values
     Auto,
     /// The values
     Concrete,
     /// Their order, and small gaps where that is too little
     Order,
+    /// Predicates that paths to supposed violations show to be needed
+    Predicates,
 }

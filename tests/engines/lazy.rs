@@ -14,8 +14,8 @@ use evidence::{
     Certificate, Checked, Claim, ClosedSet, FileError, Form, Ignore, Listed, MostStates, Pass, Reason,
     Rejected, RobustProof, Stop, Task, Verdict, Via, carries_over, check, check_file, write_evidence,
 };
-use machine::{StateSet, model_named};
-use program::{Delay, EdgeId, Op, Program, Source, ThreadId};
+use machine::{Event, StateSet, Trace, TraceStep, Violation, model_named};
+use program::{Delay, EdgeId, Op, Program, Source, ThreadId, Unrolled};
 use random::{Shape, Sketch, minimise, seeds, sketch, sketch_shape};
 use std::io::{BufRead, Cursor};
 use std::path::Path;
@@ -390,6 +390,60 @@ fn unbounded_data_and_no_attack() {
     let written = file(&program, &answer.verdict, Form::Text);
     assert!(matches!(check_bytes(&program, &written), Ok(Claim::Safe(..))));
     assert!(check(&tso(&program), answer.verdict, &Ignore).is_ok());
+}
+
+/// A violation of the unrolled program as one of the program itself.
+fn rolled_up(unrolled: &Unrolled, trace: &Trace) -> Trace {
+    let step = |step: &TraceStep| match step.event {
+        Event::Drain { .. } => step.clone(),
+        Event::Step { thread, edge } => {
+            let edge = unrolled.edges[thread.index()][edge.index()].expect("an edge of the program");
+            TraceStep { event: Event::Step { thread, edge }, ..step.clone() }
+        }
+    };
+    let violation = match trace.violation {
+        Violation::Failure(thread, loc) => {
+            let loc = unrolled.locations[thread.index()][loc.index()].expect("a location of the program");
+            Violation::Failure(thread, loc)
+        }
+        property => property,
+    };
+    Trace { initial: trace.initial.clone(), steps: trace.steps.iter().map(step).collect(), violation }
+}
+
+/// [004, Theorem 9]: unrolled often enough a program without loops has the violations of one with loops, and never others.
+#[test]
+fn unrolled_programs_do_what_the_program_does() {
+    let (mut violated, mut with_loops) = (0, 0);
+    for seed in 0..seeds() {
+        let program = sketch(seed).build();
+        let found = Explicit.verify(&tso(&program), &Run { monitor: &MostStates(2_000), ..Run::default() });
+        with_loops += usize::from(has_loop(&program));
+        let often = match &found.verdict {
+            Verdict::Unsafe(trace) => trace.steps.len().min(20),
+            _ => 1,
+        };
+        for times in [0, often] {
+            let unrolled = program.unrolled(times).expect("it is small");
+            assert!(!has_loop(&unrolled.program), "{}", program::print(&program));
+            let task = tso(&unrolled.program);
+            let run = Run { monitor: &MostStates(20_000), ..Run::default() };
+            match (Explicit.verify(&task, &run).verdict, &found.verdict) {
+                (Verdict::Unsafe(trace), _) => {
+                    let trace = rolled_up(&unrolled, &trace);
+                    let replayed = machine::replay(&program, task.model, &trace);
+                    assert!(replayed.is_ok(), "seed {seed}: {replayed:?}\n{}", program::print(&program));
+                    violated += 1;
+                }
+                (Verdict::Safe(_), Verdict::Unsafe(trace)) => {
+                    let lost = times >= trace.steps.len();
+                    assert!(!lost, "seed {seed}: a violation is lost\n{}", program::print(&program));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(violated > 100 && with_loops > 50, "{violated} violations, {with_loops} programs with loops");
 }
 
 /// Programs as deep as input can make them: nothing may recurse along them.

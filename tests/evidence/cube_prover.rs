@@ -118,9 +118,10 @@ impl<'p> Prover<'p> {
 
     fn allows_a_violation(&mut self, at: usize) -> bool {
         let cube = self.proof.cubes[at].clone();
-        let shapes: Vec<&Local> = self.proof.controls[cube.control as usize].1.iter().collect();
+        let shapes = &self.proof.controls[cube.control as usize].1;
+        let standing: Vec<_> = shapes.iter().map(|shape| (shape.loc, shape.drained())).collect();
         let program = self.task.program;
-        let cases = symbolic::violations(&mut self.proof.vocabulary, program, &shapes).expect("linear");
+        let cases = symbolic::violations(&mut self.proof.vocabulary, program, &standing).expect("linear");
         cases.iter().any(|(_, case)| {
             let mut context = self.assumed(&cube, None);
             case.iter().for_each(|atom| context.assume(atom));
@@ -252,7 +253,7 @@ impl<'p> Prover<'p> {
     fn target(&self, control: u32, (thread, step): &(ThreadId, Step)) -> Control {
         let mut shapes = self.proof.controls[control as usize].1.clone();
         shapes[thread.index()] = step.local.clone();
-        (step.holder, shapes)
+        (step.global, shapes)
     }
 
     /// What a cube says, once more for the member that a step takes.

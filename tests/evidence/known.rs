@@ -188,6 +188,34 @@ fn a_monitor_can_stop_it() {
     }
 }
 
+#[test]
+fn a_proof_that_goes_backwards_knows_which_values_there_are() {
+    let text = "shared x, y;
+        thread P { let a; loop { x = 1; x = 2; a = y; here: skip; x = a; } }
+        thread Q { y = 4; await x == 2; there: skip; await x == 7; elsewhere: skip; }
+        never x == 3; never P.a == 2;";
+    let program = read(text);
+    for model in ["tso", "pso"] {
+        let known = proved(&program, model, "complete");
+        assert_eq!(
+            at_label(&program, &known, 0, "here"),
+            [
+                "x is 0, 1, 2 or 4",
+                "y is 0 or 4",
+                "every buffered store to x is 0, 1, 2 or 4",
+                "every buffered store to y is 4",
+                "a is 0 or 4",
+            ]
+        );
+        let elsewhere = program.threads[1].labelled("elsewhere")[0];
+        assert_eq!(known.at(ThreadId::new(1), elsewhere), None);
+        assert!(known.about().contains("goes backwards"), "{}", known.about());
+        check_on_walks(&program, model, "complete");
+    }
+    check_on_walks(&corpus("peterson_fenced.fw"), "tso", "complete");
+    check_on_walks(&corpus("dekker_fenced.fw"), "pso", "complete");
+}
+
 /// Walks concretely and judges every sentence.
 #[test]
 fn no_walk_leaves_what_lists_of_states_know() {

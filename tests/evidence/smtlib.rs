@@ -6,8 +6,8 @@ use crate::solvers;
 use crate::support::corpus as data;
 
 use data::{corpus, expected};
-use engine::{Run, engine_named};
-use evidence::{Certificate, Listed, MostStates, Task, Verdict, write_smtlib};
+use engine::{BufferAbstraction, Run, engine_named};
+use evidence::{Certificate, Listed, MostStates, PoolProof, Task, Verdict, write_smtlib};
 use machine::{StateSet, model_named};
 use program::{Program, Source};
 use solvers::{CVC5, Z3, answers};
@@ -22,9 +22,9 @@ fn read(name: &str) -> Program {
     (frontend.read)(Source::new(name, text), &Default::default()).expect("valid").program
 }
 
-fn certificate(task: &Task<'_>, engine: &str) -> Certificate {
+fn certificate(task: &Task<'_>, engine: &str, run: &Run<'_>) -> Certificate {
     let engine = engine_named(engine).expect("known");
-    match engine.verify(task, &Run::default()).verdict {
+    match engine.verify(task, run).verdict {
         Verdict::Safe(certificate) => certificate,
         other => panic!("{other:?}"),
     }
@@ -46,7 +46,8 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
         Certificate::Listed(Listed { gaps, set }) => {
             Certificate::Listed(Listed { gaps, set: drop_state(set) })
         }
-        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Pools(_) => panic!("no form in SMT-LIB"),
+        Certificate::Pools(PoolProof { k, set }) => Certificate::Pools(PoolProof { k, set: drop_state(set) }),
+        Certificate::Via(_) | Certificate::Basis(_) => panic!("no form in SMT-LIB"),
         Certificate::Cubes(mut proof) => {
             // Another cube may do for a single one, but not for all of a control.
             let control = proof.cubes[gone].control;
@@ -57,15 +58,21 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
 }
 
 fn check(name: &str, model: &str, engine: &str, solvers: &[&[&str]]) {
+    check_by(name, model, (engine, &Run::default()), solvers);
+}
+
+fn check_by(name: &str, model: &str, (engine, run): (&str, &Run<'_>), solvers: &[&[&str]]) {
     let program = read(name);
     let task = Task::safe(&program, model_named(model).expect("known"));
     let mut script = Vec::new();
-    let whole = certificate(&task, engine);
+    let whole = certificate(&task, engine, run);
     let count = write_smtlib(&task, &whole, &mut script).expect("linear");
     let mut broken = Vec::new();
     let states = match &whole {
-        Certificate::Listed(Listed { set, .. }) => set.states.len(),
-        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Pools(_) => panic!("no form in SMT-LIB"),
+        Certificate::Listed(Listed { set, .. }) | Certificate::Pools(PoolProof { set, .. }) => {
+            set.states.len()
+        }
+        Certificate::Via(_) | Certificate::Basis(_) => panic!("no form in SMT-LIB"),
         Certificate::Cubes(proof) => proof.cubes.len(),
     };
     write_smtlib(&task, &without(whole, states / 2), &mut broken).expect("linear");
@@ -101,7 +108,7 @@ fn a_certificate_that_does_not_fit_the_program_has_no_form() {
     let (mine, other) = (read("peterson_fenced"), read("ticket_lock"));
     let model = model_named("sc").expect("known");
     for engine in ["explicit", "gaps", "cegar"] {
-        let proof = certificate(&Task::safe(&mine, model), engine);
+        let proof = certificate(&Task::safe(&mine, model), engine, &Run::default());
         let refused = write_smtlib(&Task::safe(&other, model), &proof, &mut std::io::sink());
         assert_eq!(refused.map_err(|error| error.kind()), Err(ErrorKind::InvalidInput), "{engine}");
     }
@@ -117,6 +124,17 @@ fn proofs_by_cubes_are_proved_for_other_solvers_too() {
     check("peterson_pso", "pso", "cegar", &[Z3]);
     check("bakery", "sc", "cegar", &[Z3]);
     check("alternating_bit", "pso", "cegar", &[Z3]);
+}
+
+#[test]
+fn sets_of_buffered_values_are_proved_for_other_solvers_too() {
+    let keeping = |k| match k {
+        0 => Run { buffers: BufferAbstraction::Set, ..Run::default() },
+        k => Run { buffers: BufferAbstraction::Oldest(k), ..Run::default() },
+    };
+    check_by("thesis_3_3", "tso", ("buffers", &keeping(0)), &[Z3, CVC5]);
+    check_by("thesis_3_3", "pso", ("buffers", &keeping(0)), &[Z3]);
+    check_by("mp", "tso", ("buffers", &keeping(2)), &[Z3, CVC5]);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! Explores the machine of runs with at most k contexts ([`machine::Contexts`]) for k = 1, 2, 3, …: most
 //! violations need few. Its controls are finite however long buffers grow, and it goes by the order of values
 //! where numbers grow without end (the gap abstraction with precision 0 is the source's weak order [sec. 6.2,
-//! Fig. 5]), else by the values themselves.
+//! Fig. 5]), else by the values themselves. Where numbers grow in ways that their order says too little about, it goes by
+//! predicates (`contexts/predicates.rs`).
 //!
 //! A run to a violation is unfolded into one with queues and tried on the exact machine. Where its
 //! chosen values do not fit, because gaps were made small on the way, values that do are found by following the run
@@ -13,6 +14,8 @@
 //! If nothing is violated the states found prove it for k contexts, and never more than that: the answer stays
 //! *unknown*, with the largest k that was finished and checked.
 
+mod predicates;
+
 use crate::cegar::{Halt, execute};
 use crate::ranges::growing;
 use crate::search::{Ended, Limits, Order, Weight, retrace, search};
@@ -20,27 +23,35 @@ use crate::stepping::{Stepping, chosen_initially};
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::Vocabulary;
 use evidence::{
-    ContextProof, Monitor, Progress, Reason, Rejected, Statistics, Stop, Task, Verdict, WithinContexts,
+    ContextProof, ContextStates, Monitor, Progress, Reason, Rejected, Statistics, Stop, Task, Verdict,
+    WithinContexts,
 };
 use machine::{
     ContextStep, Contexts, DataDomain, Event, GapStepper, Gaps, Planned, StateRef, StateSet, Stepper, Trace,
     Violation, replay,
 };
+use predicates::ContextPredicates;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Precisions beyond this are not tried.
 const MOST_PRECISE: i64 = 32;
 
+/// Where numbers may grow for ever, values are explored up to so many states before predicates are asked: violations
+/// that are near are found sooner so.
+const NEAR: usize = 1 << 16;
+
 /// What is known of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContextData {
-    /// Their order where they grow without end, else the values.
+    /// Their order where they grow without end; where that is too little, predicates; else the values.
     #[default]
     Auto,
     /// The values.
     Concrete,
     /// Their order, and small gaps where that is too little.
     Order,
+    /// Predicates that paths to supposed violations show to be needed.
+    Predicates,
 }
 
 /// How `context` counts and what it knows.
@@ -73,6 +84,7 @@ impl Engine for BoundedContexts {
             task,
             run,
             precision: 0,
+            learned: None,
             unchecked: Mutex::default(),
             within: Mutex::default(),
             statistics: Statistics::default(),
@@ -105,6 +117,8 @@ enum ContextsExplored {
     Closed(ContextProof, Vec<Reason>),
     /// A run of the abstraction that the program does not have.
     Spurious,
+    /// There are more states than were to be looked at.
+    Beyond,
     Stopped(Reason),
 }
 
@@ -113,6 +127,8 @@ struct ContextHunt<'a> {
     run: &'a Run<'a>,
     /// Gaps up to this are known.
     precision: i64,
+    /// What is known of values, where that is predicates.
+    learned: Option<ContextPredicates>,
     /// What the last number of contexts showed, until it is checked.
     unchecked: Mutex<Option<ContextProof>>,
     /// The largest number of contexts within which nothing is violated, checked.
@@ -132,9 +148,10 @@ impl<'a> ContextHunt<'a> {
                     left_out = vec![Reason::Imprecise(self.precision)];
                     break;
                 }
+                ContextsExplored::Beyond => return HuntEnded::Open(vec![Reason::Full]),
                 ContextsExplored::Stopped(reason) => return HuntEnded::Open(vec![reason]),
             };
-            let last = !reaches(&proof, contexts);
+            let last = !proof.reaches(contexts);
             // Without all of its states nothing is proved, but more contexts may show a violation.
             if doubts.is_empty() {
                 *locked(&self.unchecked) = Some(proof);
@@ -164,30 +181,49 @@ impl<'a> ContextHunt<'a> {
 
     fn explore(&mut self, contexts: u8) -> ContextsExplored {
         let machine = Contexts::new(self.task.program, self.task.model, contexts);
-        let by_order = match self.run.contexts.data {
-            ContextData::Concrete => None,
-            ContextData::Order => Some(GapStepper::new(&machine, self.precision)),
-            ContextData::Auto => {
-                let order = growing(self.task.program).map(|_| GapStepper::new(&machine, self.precision));
-                order.filter(Result::is_ok)
-            }
-        };
         self.statistics.contexts = Some(usize::from(contexts));
-        match by_order {
-            None => {
-                self.statistics.method = Some("concrete values");
-                self.explore_on(Stepper::new(&machine), None)
-            }
-            Some(Ok(domain)) => {
-                self.statistics.method = Some("order of values");
-                let gaps = domain.gaps();
-                self.explore_on(domain, Some(gaps))
-            }
-            Some(Err(unsupported)) => ContextsExplored::Stopped(Reason::Unsupported(unsupported.span)),
+        let order = |hunt: &ContextHunt<'_>| GapStepper::new(&machine, hunt.precision);
+        match self.run.contexts.data {
+            ContextData::Concrete => self.explore_values(&machine, None),
+            ContextData::Order => match order(self) {
+                Ok(domain) => self.explore_order(domain),
+                Err(unsupported) => ContextsExplored::Stopped(Reason::Unsupported(unsupported.span)),
+            },
+            ContextData::Predicates => self.explore_predicates(contexts),
+            ContextData::Auto if growing(self.task.program).is_none() => self.explore_values(&machine, None),
+            ContextData::Auto => match order(self) {
+                Ok(domain) if self.precision < MOST_PRECISE => self.explore_order(domain),
+                _ => self.explore_near_then_predicates(&machine),
+            },
         }
     }
 
-    fn explore_on<'m, D>(&mut self, domain: D, gaps: Option<Gaps>) -> ContextsExplored
+    /// By values as far as that goes quickly, then by predicates; by values alone where those cannot be had.
+    fn explore_near_then_predicates(&mut self, machine: &Contexts<'_>) -> ContextsExplored {
+        match self.explore_values(machine, Some(NEAR)) {
+            ContextsExplored::Beyond => {}
+            found => return found,
+        }
+        match self.explore_predicates(machine.most()) {
+            ContextsExplored::Stopped(Reason::NotLinear(_) | Reason::Indistinct { .. }) => {
+                self.explore_values(machine, None)
+            }
+            found => found,
+        }
+    }
+
+    fn explore_values(&mut self, machine: &Contexts<'_>, most: Option<usize>) -> ContextsExplored {
+        self.statistics.method = Some("concrete values");
+        self.explore_on(Stepper::new(machine), None, most)
+    }
+
+    fn explore_order<'m>(&mut self, domain: GapStepper<'m, Contexts<'m>>) -> ContextsExplored {
+        self.statistics.method = Some("order of values");
+        let gaps = domain.gaps();
+        self.explore_on(domain, Some(gaps), None)
+    }
+
+    fn explore_on<'m, D>(&mut self, domain: D, gaps: Option<Gaps>, most: Option<usize>) -> ContextsExplored
     where
         D: DataDomain<'m, Machine = Contexts<'m>>,
     {
@@ -197,7 +233,7 @@ impl<'a> ContextHunt<'a> {
         let limits = Limits {
             order: Order::Breadth,
             depth: None,
-            states: None,
+            states: most,
             weight: Weight::Ignore,
             monitor: &monitor,
         };
@@ -213,10 +249,14 @@ impl<'a> ContextHunt<'a> {
             },
             Ended::Complete => {
                 let set = system.closed_set(found.states);
-                ContextsExplored::Closed(ContextProof { contexts, gaps, set }, doubts)
+                let reached = ContextStates::Listed { gaps, set };
+                ContextsExplored::Closed(ContextProof { contexts, reached }, doubts)
+            }
+            Ended::Stopped(_) if most.is_some_and(|most| self.statistics.states > most) => {
+                ContextsExplored::Beyond
             }
             Ended::Stopped(stop) => ContextsExplored::Stopped(Reason::Stopped(stop)),
-            Ended::Full | Ended::Heavy | Ended::Deep => ContextsExplored::Stopped(Reason::Full),
+            Ended::Full | Ended::Heavy | Ended::Deep => ContextsExplored::Beyond,
         }
     }
 
@@ -245,11 +285,16 @@ impl<'a> ContextHunt<'a> {
             return Ok(Some(trace));
         }
         let events: Vec<Event> = trace.steps.iter().map(|step| step.event).collect();
+        self.follow(&events, violation)
+    }
+
+    /// A run of the exact machine in which these events happen, to a violation, if it has one.
+    fn follow(&self, events: &[Event], violation: Violation) -> Result<Option<Trace>, Reason> {
         let progress = Progress { phase: "following a path", ..Progress::default() };
         let go_on = || self.run.monitor.observe(&progress);
         let mut vocabulary = Vocabulary::default();
         let exact = self.task.machine();
-        match execute(&exact, &events, None, Some(violation), (&mut vocabulary, &go_on)) {
+        match execute(&exact, events, None, Some(violation), (&mut vocabulary, &go_on)) {
             Ok(taken) => Ok(taken.map(|taken| taken.violating(violation))),
             Err(Halt::Stopped(stop)) => Err(Reason::Stopped(stop)),
             Err(Halt::NotLinearAt(_)) => Ok(None),
@@ -277,13 +322,13 @@ impl<'a> ContextHunt<'a> {
 
     /// The bytes of what was shown for fewer contexts.
     fn held(&self) -> usize {
-        let within = locked(&self.within).as_ref().map_or(0, |within| within.proof().set.states.bytes());
-        within + locked(&self.unchecked).as_ref().map_or(0, |proof| proof.set.states.bytes())
+        let within = locked(&self.within).as_ref().map_or(0, |within| within.proof().bytes());
+        within + locked(&self.unchecked).as_ref().map_or(0, |proof| proof.bytes())
     }
 
     /// Whether this many states are more than those that wait for their check.
     fn outgrown(&self, states: usize) -> bool {
-        locked(&self.unchecked).as_ref().is_some_and(|proof| states > proof.set.states.len())
+        locked(&self.unchecked).as_ref().is_some_and(|proof| states > proof.len())
     }
 }
 
@@ -293,11 +338,6 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The work between two reports of the checker.
 const CHECKED: usize = 4096 * 2;
-
-/// Whether some run has so many contexts; otherwise none has more.
-fn reaches(proof: &ContextProof, contexts: u8) -> bool {
-    proof.set.controls.globals.iter().any(|running| running.context == contexts)
-}
 
 /// Counts the states of fewer contexts as well, which are kept as evidence, and checks them in time.
 struct Holding<'a> {

@@ -109,16 +109,18 @@ pub struct Listed {
 /// a cube; no cube allows a violation; whatever a move makes of a cube satisfies a cube again
 /// (where a thread may go first, only its edges). A cube is a conjunction of predicates and negated
 /// predicates; one about a pool's slot speaks of every member of the pool.
+///
+/// Proofs about other machines have the same form; what is recalled is theirs then.
 #[derive(Clone, Debug)]
-pub struct CubeProof {
+pub struct CubeProof<R = Recall, G = Option<ThreadId>, L = Local> {
     /// How much the machine recalls.
-    pub recall: Recall,
+    pub recall: R,
     /// What the variables of the predicates stand for: slots.
     pub vocabulary: Vocabulary,
     /// The predicates.
     pub predicates: Vec<Atom>,
-    /// The controls: who is inside an atomic section, and every thread's.
-    pub controls: Vec<(Option<ThreadId>, Vec<Local>)>,
+    /// The controls: who is inside an atomic section (what threads share), and every thread's.
+    pub controls: Vec<(G, Vec<L>)>,
     /// The cubes.
     pub cubes: Vec<Cube>,
 }

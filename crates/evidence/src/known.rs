@@ -12,6 +12,8 @@
 //!
 //! Where stores on their way are sets ([`machine::Pooled`]), their values are known and their order is not.
 //!
+//! A proof that goes backwards rests on all values that there are ([`finite`]).
+//!
 //! A proof by cubes has predicates that hold, over values and the newest and older stores of
 //! buffers (see [`cubes`]).
 //!
@@ -23,6 +25,7 @@ mod collect;
 mod comparisons;
 mod cubes;
 mod facts;
+mod finite;
 mod labels;
 mod say;
 
@@ -30,7 +33,8 @@ use crate::numbers::counted;
 use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, Stop, Task};
 use collect::Collector;
 use cubes::Cubes;
-use machine::{Gaps, Pooled};
+use finite::finite_sentences;
+use machine::{Backward, Gaps, Pooled};
 use program::{Loc, ThreadId};
 use say::PlaceFacts;
 
@@ -46,17 +50,6 @@ pub struct KnownFacts {
 }
 
 impl KnownFacts {
-    /// What a proof that goes backwards knows: nothing of single places.
-    pub(crate) fn of_basis(elements: usize) -> KnownFacts {
-        let about = format!(
-            "The proof goes backwards from the violations, for store buffers of any length: {} say what a \
-             state must have so that a violation can be reached from it, and no run starts in such a state. \
-             It says nothing about single places.",
-            counted(elements, "element")
-        );
-        KnownFacts { about, ..KnownFacts::default() }
-    }
-
     /// What kind of proof this is and how to read it.
     pub fn about(&self) -> &str {
         &self.about
@@ -161,6 +154,18 @@ pub(crate) fn known_pools(
         counted(k, "store"),
     );
     Ok(KnownFacts { about, everywhere, places })
+}
+
+/// What a proof that goes backwards knows, which rests on such a view.
+pub(crate) fn known_backwards(task: &Task<'_>, view: &Backward<'_>, elements: usize) -> KnownFacts {
+    let (everywhere, places) = finite_sentences(task, view);
+    let about = format!(
+        "The proof goes backwards from the violations, for store buffers of any length: {} say what a \
+         state must have so that a violation can be reached from it, and no run starts in such a state. \
+         It rests on all values that any run can store; this is what is known of those.",
+        counted(elements, "element")
+    );
+    KnownFacts { about, everywhere, places }
 }
 
 /// What a proof by cubes knows.

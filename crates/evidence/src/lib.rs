@@ -37,7 +37,7 @@ pub use certificate::{
     PoolProof, Stores, Via,
 };
 pub use check::{Checked, Rejected, Violated, check};
-pub use contexts::{ContextProof, WithinContexts};
+pub use contexts::{ContextCubes, ContextProof, ContextStates, WithinContexts};
 pub use cubes::CubeFlaw;
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::{HappensBefore, Link, Linked, Waiting};

@@ -2,7 +2,8 @@
 //!
 //! A certificate claims an invariant: in each control (locations, shapes of buffers, who is in
 //! an atomic section) the values satisfy one of the listed descriptions. For a closed set a
-//! description is a value for every slot; for a gap set it is an order with gaps. The script
+//! description is a value for every slot, and where stores are sets, a number whose bits say which values are among
+//! them; for a gap set it is an order with gaps. The script
 //! states, each between `push` and `pop` and each to be answered `unsat`:
 //!
 //! * an initial state that is not described;
@@ -35,9 +36,19 @@ pub(crate) fn write_listed(
     set: &ClosedSet,
     out: &mut dyn Write,
 ) -> io::Result<usize> {
-    let machine = task.machine();
-    let mut script =
-        ListedScript { machine: &machine, gaps, set, invariant: invariant(&machine, set)?, out, count: 0 };
+    write_listed_on(task, &task.machine(), gaps, set, out)
+}
+
+/// As [`write_listed`], of another machine than that of the memory model, which does all that it does.
+pub(crate) fn write_listed_on(
+    task: &Task<'_>,
+    machine: &impl WithBuffers,
+    gaps: Option<Gaps>,
+    set: &ClosedSet,
+    out: &mut dyn Write,
+) -> io::Result<usize> {
+    let invariant = invariant(machine, set)?;
+    let mut script = ListedScript { machine, gaps, set, invariant, out, count: 0 };
     script.head(task)?;
     script.initial()?;
     let controls: Vec<ControlIds> = script.invariant.keys().cloned().collect();

@@ -8,7 +8,9 @@
 
 use logic::{Atom, Linear, Var};
 use machine::{Event, Local, Move, Slot, ValueSource, Violation};
-use program::{Arith, BitSum, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
+use program::{
+    Arith, BitSum, Cond, Domain, Expr, Int, Loc, Place, Program, PropertyKind, Relation, ThreadId,
+};
 use std::collections::HashMap;
 
 /// A guard with more cases than this is not taken apart.
@@ -74,9 +76,9 @@ pub enum Value {
     Joins(Linear),
 }
 
-/// One case of a move.
+/// One case of a move of a machine with these controls.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct Step<G = Option<ThreadId>, L = Local> {
     /// What happens.
     pub event: Event,
     /// When it may happen, and what is known of the variables that are no slots.
@@ -85,10 +87,10 @@ pub struct Step {
     pub set: Vec<(Slot, Value)>,
     /// The pool of which a member is taken.
     pub member_of: Option<Slot>,
-    /// Who is inside an atomic section afterwards.
-    pub holder: Option<ThreadId>,
+    /// What threads share afterwards.
+    pub global: G,
     /// The thread's control afterwards.
-    pub local: Local,
+    pub local: L,
 }
 
 /// An expression is not linear, or a condition has too many cases.
@@ -96,10 +98,10 @@ pub struct Step {
 pub struct NotLinear;
 
 /// The cases of a move.
-pub fn steps(
+pub fn steps<G: Clone, L: Clone>(
     vocabulary: &mut Vocabulary,
-    step: &Move<Option<ThreadId>, Local>,
-) -> Result<Vec<Step>, NotLinear> {
+    step: &Move<G, L>,
+) -> Result<Vec<Step<G, L>>, NotLinear> {
     let mut translation = Translation { vocabulary, parts: 0 };
     let mut cases = translation.cases(&step.guard)?;
     let mut set: Vec<Vec<(Slot, Value)>> = vec![Vec::new(); cases.len()];
@@ -118,8 +120,11 @@ pub fn steps(
         let make = if joins { Value::Joins } else { Value::Is };
         (cases, set) = product(&cases, &set, &alternatives, |value| (*slot, make(value.clone())))?;
     }
-    let (event, holder) = (step.event, step.global);
-    let finish = |(guard, set)| Step { event, guard, set, member_of, holder, local: step.local.clone() };
+    let (event, global) = (step.event, &step.global);
+    let finish = |(guard, set)| {
+        let (global, local) = (global.clone(), step.local.clone());
+        Step { event, guard, set, member_of, global, local }
+    };
     Ok(cases
         .into_iter()
         .zip(set)
@@ -150,25 +155,24 @@ fn product<T: Clone>(
     Ok(product)
 }
 
-/// What is violated where threads have these controls: each violation with the constraints
-/// under which it is one.
+/// What is violated where threads stand at these locations, with nothing on its way to memory or something: each
+/// violation with the constraints under which it is one.
 pub fn violations(
     vocabulary: &mut Vocabulary,
     program: &Program,
-    locals: &[&Local],
+    standing: &[(Loc, bool)],
 ) -> Result<Vec<(Violation, Vec<Atom>)>, NotLinear> {
     let mut found = Vec::new();
-    for (thread, local) in program.thread_ids().zip(locals) {
-        if program.thread(thread).location(local.loc).failure.is_some() {
-            found.push((Violation::Failure(thread, local.loc), Vec::new()));
+    for (thread, (loc, _)) in program.thread_ids().zip(standing) {
+        if program.thread(thread).location(*loc).failure.is_some() {
+            found.push((Violation::Failure(thread, *loc), Vec::new()));
         }
     }
-    let ended = |(t, local): (ThreadId, &&Local)| local.drained() && program.thread(t).is_end(local.loc);
-    let final_here = program.thread_ids().zip(locals).all(ended);
-    let mut standing = program.thread_ids().zip(locals);
-    let in_section = standing.any(|(t, local)| program.thread(t).in_atomic(local.loc));
+    let threads = || program.thread_ids().zip(standing);
+    let in_section = threads().any(|(t, (loc, _))| program.thread(t).in_atomic(*loc));
+    let final_here = threads().all(|(t, (loc, drained))| *drained && program.thread(t).is_end(*loc));
     let mut leaf = |place: &Place| match *place {
-        Place::At(thread, loc) => Expr::from(i64::from(locals[thread.index()].loc == loc)),
+        Place::At(thread, loc) => Expr::from(i64::from(standing[thread.index()].0 == loc)),
         Place::Memory(variable) => Slot::Memory(variable).into(),
         Place::Register(thread, register) => Slot::Register(thread, register).into(),
     };

@@ -98,8 +98,8 @@ pub enum Reason {
     Indistinct {
         /// How many templates there are.
         templates: usize,
-        /// How many stores are kept in order.
-        k: usize,
+        /// How many stores are kept in order, where buffers are abstracted as well.
+        k: Option<usize>,
     },
     /// A store buffer may hold more stores than this, which is as many as extrapolation tries.
     Overflow(usize),
@@ -370,10 +370,15 @@ impl Reason {
             Reason::NotLinear(span) => {
                 format!("the engine only handles linear arithmetic, not {}", quoted(program, *span))
             }
-            Reason::Indistinct { templates, k } => format!(
-                "{templates} templates of predicates over store buffers of which {k} entries are kept in \
-                 order are not enough to decide, and no others were found"
-            ),
+            Reason::Indistinct { templates, k } => {
+                let over = match k {
+                    Some(k) => format!(" over store buffers of which {k} entries are kept in order"),
+                    None => String::new(),
+                };
+                format!(
+                    "{templates} templates of predicates{over} are not enough to decide, and no others were found"
+                )
+            }
             Reason::Overflow(k) => format!(
                 "overflow: a store buffer may hold more than {k} stores, which is as far as extrapolation goes"
             ),

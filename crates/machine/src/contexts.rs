@@ -70,6 +70,12 @@ impl<'p> Contexts<'p> {
         self.most
     }
 
+    /// The numbers of the stores to a variable that a thread may have on their way: one for each of its turns, and
+    /// one that never leaves.
+    pub fn entries(&self) -> std::ops::Range<u32> {
+        if self.model.buffers() { 0..u32::from(self.latest(self.most.min(1))) + 1 } else { 0..0 }
+    }
+
     /// The latest of its turns that the active thread can still have after this context: another comes
     /// between any two.
     fn latest(&self, context: u8) -> u8 {

@@ -152,6 +152,11 @@ pub trait Machine: Sync {
     /// Whether nothing of a thread is on its way to memory.
     fn drained(&self, local: &Self::Local) -> bool;
 
+    /// Where threads stand, each with whether nothing of it is on its way to memory.
+    fn standing(&self, locals: &[Self::Local]) -> Vec<(Loc, bool)> {
+        locals.iter().map(|local| (self.location(local), self.drained(local))).collect()
+    }
+
     /// The length of a thread's longest queue of stores on their way to memory.
     fn longest_queue(&self, local: &Self::Local) -> usize;
 

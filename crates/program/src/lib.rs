@@ -38,6 +38,7 @@ mod property;
 mod question;
 mod rewrite;
 mod source;
+mod unroll;
 mod validate;
 
 pub use automaton::{Domain, Edge, Failure, FailureKind, Fence, Location, Op, Thread};
@@ -56,6 +57,7 @@ pub use print::{print, same, same_but_skips};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
 pub use rewrite::{Rewriting, Rewritten};
 pub use source::{Source, Span};
+pub use unroll::Unrolled;
 pub use validate::Invalid;
 
 use std::sync::Arc;

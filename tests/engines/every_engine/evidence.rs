@@ -74,7 +74,7 @@ pub fn check_bound(task: &Task<'_>, verdict: &Verdict, form: Form) -> Result<(),
     match check_file(task.program, &reader(&bytes), BUDGET, &Ignore) {
         Ok(Claim::Within(model, contexts, states))
             if (model.name(), contexts) == (task.model.name(), within.contexts())
-                && states == within.proof().set.states.len() =>
+                && states == within.proof().len() =>
         {
             Ok(())
         }

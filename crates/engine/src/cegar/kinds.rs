@@ -18,8 +18,8 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// The kinds of a program's slots, when threads buffer (or not) and keep this much.
-    pub(super) fn new(program: &Program, recall: Recall, buffers: bool) -> Kinds {
+    /// The kinds of these slots of a program.
+    pub(super) fn new(program: &Program, slots: &[Slot]) -> Kinds {
         let variables = program.variables.len();
         let mut registers = Vec::new();
         let mut count = variables;
@@ -35,9 +35,9 @@ impl Kinds {
             }
         }
         kinds.slots = vec![Vec::new(); count];
-        for slot in all_slots(program, recall, buffers) {
-            let kind = kinds.of(slot);
-            kinds.slots[kind].push(slot);
+        for slot in slots {
+            let kind = kinds.of(*slot);
+            kinds.slots[kind].push(*slot);
         }
         kinds
     }
@@ -101,14 +101,23 @@ impl Kinds {
     }
 }
 
-/// Every slot that may exist.
-fn all_slots(program: &Program, recall: Recall, buffers: bool) -> Vec<Slot> {
+/// Every slot that may exist when threads buffer (or not) and keep this much.
+pub(super) fn recalled_slots(program: &Program, recall: Recall, buffers: bool) -> Vec<Slot> {
+    let kept = u32::try_from(recall.k).unwrap_or(u32::MAX);
+    all_slots(program, &|thread, variable| {
+        if !buffers {
+            return Vec::new();
+        }
+        let kept = (0..kept).map(|entry| Slot::Queued(thread, variable, entry));
+        kept.chain([Slot::Last(thread, variable), Slot::Pool(thread, variable)]).collect()
+    })
+}
+
+/// Every slot that may exist where a thread's stores to a variable may have these.
+pub(crate) fn all_slots(program: &Program, buffered: &dyn Fn(ThreadId, VarId) -> Vec<Slot>) -> Vec<Slot> {
     let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
     for (thread, automaton) in program.thread_ids().zip(&program.threads) {
         slots.extend((0..automaton.registers.len()).map(|r| Slot::Register(thread, RegId::new(r))));
-        if !buffers {
-            continue;
-        }
         let mut stored: Vec<VarId> = Vec::new();
         for edge in automaton.edges() {
             if let Op::Store(variable, _) = &edge.op {
@@ -117,11 +126,7 @@ fn all_slots(program: &Program, recall: Recall, buffers: bool) -> Vec<Slot> {
         }
         stored.sort();
         stored.dedup();
-        for variable in stored {
-            let kept = u32::try_from(recall.k).unwrap_or(u32::MAX);
-            slots.extend((0..kept).map(|entry| Slot::Queued(thread, variable, entry)));
-            slots.extend([Slot::Last(thread, variable), Slot::Pool(thread, variable)]);
-        }
+        slots.extend(stored.into_iter().flat_map(|variable| buffered(thread, variable)));
     }
     slots
 }

@@ -10,15 +10,16 @@ use super::predicates::Predicates;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
 use logic::{Atom, Context, Formula, Linear, Style, Var, interpolate, interpolate_as};
 use machine::Slot;
-use program::{Program, RegId};
+use program::{Arith, BitSum, Expr, Op, Program, RegId};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// At most this many ways to take members out of pools are looked at.
 const MOST_CHOICES: usize = 16;
 
 /// What was learned from a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Learned {
+pub(crate) enum Learned {
     /// New templates.
     Templates,
     /// Predicates that are decided by cases from now on.
@@ -27,10 +28,27 @@ pub(super) enum Learned {
     Nothing,
 }
 
-/// Learns from an infeasible path that ends with these constraints.
-pub(super) fn learn(
+/// Learns what excludes a path that cannot be taken and ends with these constraints. Where constants keep growing, predicates of
+/// a more general kind join.
+pub(crate) fn exclude<G, L>(
     program: &Program,
-    path: &[&Step],
+    (path, wrong): (&[&Step<G, L>], &[Atom]),
+    (predicates, vocabulary): (&mut Predicates, &mut Vocabulary),
+    note: &dyn Fn(&str),
+) -> Learned {
+    let learned = learn(program, path, wrong, predicates, vocabulary);
+    if predicates.generalise(&divisors(program), vocabulary) {
+        note("constants keep growing: order, small gaps and remainders join");
+    }
+    if predicates.follow_loops(path, vocabulary) {
+        note("constants still grow: conditions and rates of the path join");
+    }
+    learned
+}
+
+fn learn<G, L>(
+    program: &Program,
+    path: &[&Step<G, L>],
     wrong: &[Atom],
     predicates: &mut Predicates,
     vocabulary: &mut Vocabulary,
@@ -41,10 +59,10 @@ pub(super) fn learn(
 }
 
 /// Learns from the path in which copies share a variable, or do not.
-fn learn_with(
+fn learn_with<G, L>(
     shared: bool,
     program: &Program,
-    path: &[&Step],
+    path: &[&Step<G, L>],
     wrong: &[Atom],
     predicates: &mut Predicates,
     vocabulary: &mut Vocabulary,
@@ -98,9 +116,9 @@ struct Unrolled {
 
 impl Unrolled {
     /// The path in which pools give the members that the number says; `None` if there are fewer ways.
-    fn new(
+    fn new<G, L>(
         program: &Program,
-        path: &[&Step],
+        path: &[&Step<G, L>],
         wrong: &[Atom],
         mut values: Values,
         vocabulary: &mut Vocabulary,
@@ -206,7 +224,7 @@ impl Values {
     }
 
     /// Takes a step and returns its constraints.
-    fn take(&mut self, step: &Step, vocabulary: &Vocabulary) -> Vec<Atom> {
+    fn take<G, L>(&mut self, step: &Step<G, L>, vocabulary: &Vocabulary) -> Vec<Atom> {
         let members = step.member_of.and_then(|pool| self.pools.get(&pool)).map_or(1, |all| all.len().max(1));
         let member = self.choice % members;
         self.choice /= members;
@@ -246,5 +264,32 @@ impl Values {
         // Memory before registers before buffers, whichever map iterates first.
         holders.sort_by(|a, b| b.cmp(a));
         holders.into_iter().collect()
+    }
+}
+
+/// The constants that the program divides by.
+fn divisors(program: &Program) -> Vec<logic::Int> {
+    let mut found = BTreeSet::new();
+    for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
+        edge.op.for_each_part(&mut |op| match op {
+            Op::Assign(_, value) | Op::Store(_, value) => divisors_in(value, &mut found),
+            Op::Assume(cond) => cond.for_each_expr(&mut |value| divisors_in(value, &mut found)),
+            _ => {}
+        });
+    }
+    found.into_iter().collect()
+}
+
+fn divisors_in(value: &Expr<RegId>, found: &mut BTreeSet<logic::Int>) {
+    if let Expr::Binary(op, a, b) = value {
+        divisors_in(a, found);
+        divisors_in(b, found);
+        if let (Arith::Rem | Arith::Div, Expr::Const(by)) = (op, &**b) {
+            found.insert(logic::Int::from(by.clone()).abs());
+        }
+        let constant = b.as_const().or(a.as_const());
+        let bits = constant.and_then(|by| BitSum::of(*op, by));
+        let sizes = bits.iter().flat_map(|sum| &sum.rests).map(|(_, size)| logic::Int::from(size.clone()));
+        found.extend(sizes);
     }
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_COUNTERS: usize = 8;
 
 /// Predicates that a path suggests.
-pub(super) fn suggested(path: &[&Step], vocabulary: &Vocabulary) -> BTreeSet<Atom> {
+pub(super) fn suggested<G, L>(path: &[&Step<G, L>], vocabulary: &Vocabulary) -> BTreeSet<Atom> {
     let mut found = conditions(path, vocabulary);
     let counters: Vec<(Var, Int)> = counters(path, vocabulary).into_iter().take(MOST_COUNTERS).collect();
     for (at, (x, a)) in counters.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(super) fn suggested(path: &[&Step], vocabulary: &Vocabulary) -> BTreeSet<Ato
 }
 
 /// The inequalities on the path that speak of slots only, and the same off by one.
-fn conditions(path: &[&Step], vocabulary: &Vocabulary) -> BTreeSet<Atom> {
+fn conditions<G, L>(path: &[&Step<G, L>], vocabulary: &Vocabulary) -> BTreeSet<Atom> {
     let is_slot = |var| matches!(vocabulary.name(var), Some(Name::Slot(_)));
     let mut found = BTreeSet::new();
     for atom in path.iter().flat_map(|step| &step.guard) {
@@ -46,7 +46,7 @@ fn conditions(path: &[&Step], vocabulary: &Vocabulary) -> BTreeSet<Atom> {
 }
 
 /// The slots to which the path adds a constant, and which.
-fn counters(path: &[&Step], vocabulary: &Vocabulary) -> BTreeMap<Var, Int> {
+fn counters<G, L>(path: &[&Step<G, L>], vocabulary: &Vocabulary) -> BTreeMap<Var, Int> {
     let mut found = BTreeMap::new();
     for (slot, value) in path.iter().flat_map(|step| &step.set) {
         let Value::Is(expr) = value else { continue };

@@ -30,24 +30,26 @@ mod space;
 
 pub(crate) use cube::BitCube;
 pub use hints::hinted;
-pub(crate) use judge::Judge;
+pub(crate) use judge::{Judge, Solver};
+pub(crate) use kinds::all_slots;
+pub(crate) use learn::{Learned, exclude};
 pub(crate) use path::{Taken, execute};
 pub(crate) use predicates::Predicates;
 pub(crate) use reach::{CubeRound, CubeSearchEnded, Effort, reach};
-pub(crate) use space::Space;
+pub(crate) use space::{Space, StepOf};
 
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::{Step, Vocabulary};
 use evidence::{
     Certificate, Cube, CubeProof, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
 };
-use judge::Solver;
-use learn::{Learned, learn};
+use kinds::recalled_slots;
 use logic::Atom;
-use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation, WithBuffers};
-use program::{Arith, BitSum, Expr, Op, Program, RegId, Span};
+use machine::{
+    Buffered, Event, Forgotten, Keep, Machine, Recall, SC, Trace, TraceStep, Violation, WithBuffers,
+};
+use program::Span;
 use space::NotLinearAt;
-use std::collections::BTreeSet;
 
 /// How the abstraction is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,8 +165,6 @@ struct ProofSearch<'a> {
     refinements: Refinements,
     questions: usize,
     states: usize,
-    /// What the program takes remainders by.
-    divisors: Vec<logic::Int>,
 }
 
 /// What a path to a violation means.
@@ -184,12 +184,11 @@ impl<'a> ProofSearch<'a> {
             run,
             vocabulary,
             recall,
-            predicates: Predicates::new(task.program, recall, task.buffers()),
+            predicates: Predicates::new(task.program, &recalled_slots(task.program, recall, task.buffers())),
             statistics: Statistics::default(),
             refinements: Refinements::default(),
             questions: 0,
             states: 0,
-            divisors: divisors(task.program),
         }
     }
 
@@ -204,7 +203,8 @@ impl<'a> ProofSearch<'a> {
                 }
             }
             let buffers = self.task.buffers();
-            self.predicates = self.predicates.over(program, self.recall, buffers, &mut self.vocabulary);
+            let slots = recalled_slots(program, self.recall, buffers);
+            self.predicates = self.predicates.over(program, &slots, &mut self.vocabulary);
         }
     }
 
@@ -279,20 +279,15 @@ impl<'a> ProofSearch<'a> {
         if self.execute(&machine, &events, Some(steps), violation)?.is_some() {
             return self.raise_k(&events, violation);
         }
-        let learned = learn(self.task.program, steps, wrong, &mut self.predicates, &mut self.vocabulary);
+        let known = (&mut self.predicates, &mut self.vocabulary);
+        let learned = exclude(self.task.program, (steps, wrong), known, &|text| self.run.monitor.note(text));
         self.refinements.predicates += 1;
-        if self.predicates.generalise(&self.divisors, &mut self.vocabulary) {
-            self.note("constants keep growing: order, small gaps and remainders join".to_string());
-        }
-        if self.predicates.follow_loops(steps, &mut self.vocabulary) {
-            self.note("constants still grow: conditions and rates of the path join".to_string());
-        }
         let templates = self.predicates.templates();
         let what = match learned {
             Learned::Templates => format!("{templates} templates, {} predicates", self.predicates.len()),
             Learned::Cases => "predicates decided by cases".to_string(),
             Learned::Nothing => {
-                let reason = Reason::Indistinct { templates, k: self.recall.k };
+                let reason = Reason::Indistinct { templates, k: Some(self.recall.k) };
                 return Ok(Meaning::GivenUp(reason));
             }
         };
@@ -361,15 +356,15 @@ impl<'a> ProofSearch<'a> {
 }
 
 /// The cubes reached, as a proof, if there is room for that.
-pub(crate) fn certificate(
-    space: &Space<'_>,
-    recall: Recall,
+pub(crate) fn certificate<M: Machine, R>(
+    space: &Space<'_, M>,
+    recall: R,
     (predicates, vocabulary): (&Predicates, &Vocabulary),
     cubes: &[(u32, BitCube)],
     monitor: &dyn evidence::Monitor,
-) -> Result<CubeProof, Stop> {
+) -> Result<CubeProof<R, M::Global, M::Local>, Stop> {
     let literals: usize = cubes.iter().map(|(_, cube)| cube.literals().count()).sum();
-    let shape = size_of::<machine::Local>() + 64;
+    let shape = size_of::<M::Local>() + 64;
     let coming = cubes.len() * (size_of::<Cube>() + shape * space.program.threads.len())
         + literals * size_of::<(u32, bool)>();
     monitor.observe(&Progress { phase: "writing down the proof", coming, ..Progress::default() })?;
@@ -387,33 +382,6 @@ pub(crate) fn certificate(
         vocabulary: vocabulary.clone(),
         predicates: predicates.atoms().to_vec(),
         cubes: cubes.iter().map(cube).collect(),
-        controls: controls.iter().map(|c| (space.control(*c).holder, space.shapes(*c))).collect(),
+        controls: controls.iter().map(|c| (space.control(*c).global.clone(), space.shapes(*c))).collect(),
     })
-}
-
-/// The constants that the program divides by.
-fn divisors(program: &Program) -> Vec<logic::Int> {
-    let mut found = BTreeSet::new();
-    for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
-        edge.op.for_each_part(&mut |op| match op {
-            Op::Assign(_, value) | Op::Store(_, value) => divisors_in(value, &mut found),
-            Op::Assume(cond) => cond.for_each_expr(&mut |value| divisors_in(value, &mut found)),
-            _ => {}
-        });
-    }
-    found.into_iter().collect()
-}
-
-fn divisors_in(value: &Expr<RegId>, found: &mut BTreeSet<logic::Int>) {
-    if let Expr::Binary(op, a, b) = value {
-        divisors_in(a, found);
-        divisors_in(b, found);
-        if let (Arith::Rem | Arith::Div, Expr::Const(by)) = (op, &**b) {
-            found.insert(logic::Int::from(by.clone()).abs());
-        }
-        let constant = b.as_const().or(a.as_const());
-        let bits = constant.and_then(|by| BitSum::of(*op, by));
-        let sizes = bits.iter().flat_map(|sum| &sum.rests).map(|(_, size)| logic::Int::from(size.clone()));
-        found.extend(sizes);
-    }
 }

@@ -223,7 +223,7 @@ impl<M: WithBuffers> Execution<'_, M> {
                 _ => drop(next.values.insert(*slot, expr)),
             }
         }
-        next.holder = step.holder;
+        next.holder = step.global;
         next.locals[step.event.thread().index()] = step.local.clone();
         let chosen = fresh.get(&Name::Chosen).copied();
         self.context.push();
@@ -242,9 +242,9 @@ impl<M: WithBuffers> Execution<'_, M> {
             return Ok(if self.context.is_consistent() { self.context.model() } else { None });
         };
         let program = self.machine.program();
-        let locals: Vec<&Local> = frame.state.locals.iter().collect();
+        let standing = self.machine.standing(&frame.state.locals);
         let span = program.properties.first().map_or(program::Span::NONE, |property| property.span);
-        let wrong = violations(self.vocabulary, program, &locals).map_err(|_| NotLinearAt(span))?;
+        let wrong = violations(self.vocabulary, program, &standing).map_err(|_| NotLinearAt(span))?;
         for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == claimed) {
             let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
             let (state, inputs, vocabulary) = (&frame.state, &mut self.inputs, &*self.vocabulary);

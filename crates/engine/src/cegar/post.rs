@@ -18,7 +18,7 @@ use super::space::Space;
 use evidence::Stop;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
 use logic::{Atom, Linear, Truth, Var};
-use machine::Slot;
+use machine::{Machine, Slot};
 use program::ThreadId;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -115,7 +115,11 @@ impl<'a> Post<'a> {
     }
 
     /// The cubes at the start.
-    pub(super) fn initial(&mut self, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Vec<BitCube> {
+    pub(super) fn initial<M: Machine>(
+        &mut self,
+        space: &Space<'_, M>,
+        vocabulary: &mut Vocabulary,
+    ) -> Vec<BitCube> {
         let program = space.program;
         let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
         for thread in program.thread_ids() {
@@ -148,12 +152,12 @@ impl<'a> Post<'a> {
     }
 
     /// The cubes after a step that leads to this control.
-    pub(super) fn after(
+    pub(super) fn after<M: Machine>(
         &mut self,
         cube: &BitCube,
         step: u32,
         to: u32,
-        space: &Space<'_>,
+        space: &Space<'_, M>,
         vocabulary: &mut Vocabulary,
     ) -> Vec<BitCube> {
         let plan = self.plan(step, space, vocabulary);
@@ -284,7 +288,13 @@ impl<'a> Post<'a> {
     }
 
     /// Forgets what is said of slots that do not exist in a control.
-    fn keep_existing(&mut self, cube: &mut BitCube, to: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) {
+    fn keep_existing<M: Machine>(
+        &mut self,
+        cube: &mut BitCube,
+        to: u32,
+        space: &Space<'_, M>,
+        vocabulary: &mut Vocabulary,
+    ) {
         for (thread, local) in space.control(to).locals.iter().enumerate() {
             let key = (thread as u32, *local);
             let mask = match self.exists.get(&key) {
@@ -299,10 +309,10 @@ impl<'a> Post<'a> {
         }
     }
 
-    fn existing(
+    fn existing<M: Machine>(
         &self,
         (thread, local): (u32, u32),
-        space: &Space<'_>,
+        space: &Space<'_, M>,
         vocabulary: &mut Vocabulary,
     ) -> Vec<u64> {
         let mut mask = vec![u64::MAX; self.predicates.none().len()];
@@ -319,7 +329,12 @@ impl<'a> Post<'a> {
         mask
     }
 
-    fn plan(&mut self, number: u32, space: &Space<'_>, vocabulary: &mut Vocabulary) -> Rc<PostPlan> {
+    fn plan<M: Machine>(
+        &mut self,
+        number: u32,
+        space: &Space<'_, M>,
+        vocabulary: &mut Vocabulary,
+    ) -> Rc<PostPlan> {
         if let Some(plan) = self.plans.get(&number) {
             return plan.clone();
         }
@@ -351,7 +366,7 @@ struct Planning<'a> {
 }
 
 impl<'a> Planning<'a> {
-    fn new(predicates: &'a Predicates, step: &Step, vocabulary: &mut Vocabulary) -> Planning<'a> {
+    fn new<G, L>(predicates: &'a Predicates, step: &Step<G, L>, vocabulary: &mut Vocabulary) -> Planning<'a> {
         let mut set = FxHashMap::default();
         let mut joined = None;
         for (slot, value) in &step.set {

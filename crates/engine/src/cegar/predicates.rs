@@ -8,11 +8,11 @@
 //! atoms that were learned are predicates.
 
 use super::cube::words;
-use super::kinds::{Kinds, Together};
+use super::kinds::{Kinds, Together, all_slots};
 use super::loops::suggested;
 use evidence::symbolic::{Name, Step, Vocabulary};
 use logic::{Atom, Int, Linear, Relation, Template, Var};
-use machine::{Forgotten, Keep, Recall, Slot};
+use machine::Slot;
 use program::Program;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -54,10 +54,10 @@ pub(crate) struct Predicates {
 }
 
 impl Predicates {
-    /// No predicates yet.
-    pub(super) fn new(program: &Program, recall: Recall, buffers: bool) -> Predicates {
+    /// No predicates yet, of these slots.
+    pub(crate) fn new(program: &Program, slots: &[Slot]) -> Predicates {
         Predicates {
-            kinds: Kinds::new(program, recall, buffers),
+            kinds: Kinds::new(program, slots),
             together: Together::new(program),
             shapes: Vec::new(),
             single: 0,
@@ -77,8 +77,7 @@ impl Predicates {
         by_cases: &[Atom],
         vocabulary: &Vocabulary,
     ) -> Predicates {
-        let recall = Recall { k: 0, keep: Keep::Oldest, forgotten: Forgotten::Pools };
-        let mut all = Predicates::new(program, recall, false);
+        let mut all = Predicates::new(program, &all_slots(program, &|_, _| Vec::new()));
         for half in atoms.iter().flat_map(halves) {
             all.single += usize::from(all.add_atom(canonical(half).0, vocabulary));
         }
@@ -94,14 +93,8 @@ impl Predicates {
     }
 
     /// The same shapes over the slots of another abstraction.
-    pub(super) fn over(
-        &self,
-        program: &Program,
-        recall: Recall,
-        buffers: bool,
-        vocabulary: &mut Vocabulary,
-    ) -> Predicates {
-        let mut all = Predicates::new(program, recall, buffers);
+    pub(crate) fn over(&self, program: &Program, slots: &[Slot], vocabulary: &mut Vocabulary) -> Predicates {
+        let mut all = Predicates::new(program, slots);
         let (few, many): (Vec<_>, Vec<_>) = self.shapes.iter().partition(|shape| all.has_few(shape));
         for shape in few {
             all.add_shape(shape.clone(), vocabulary);
@@ -115,7 +108,7 @@ impl Predicates {
     }
 
     /// How many templates there are.
-    pub(super) fn templates(&self) -> usize {
+    pub(crate) fn templates(&self) -> usize {
         self.shapes.len() + self.single
     }
 
@@ -166,7 +159,7 @@ impl Predicates {
     }
 
     /// Learns the shapes of an atom over slots; whether any of them is new.
-    pub(super) fn learn(&mut self, atom: &Atom, vocabulary: &mut Vocabulary) -> bool {
+    pub(crate) fn learn(&mut self, atom: &Atom, vocabulary: &mut Vocabulary) -> bool {
         let mut new = false;
         for (half, shape) in self.shapes_of(atom, vocabulary) {
             if !self.has_few(&shape) {
@@ -210,7 +203,7 @@ impl Predicates {
     }
 
     /// If that did not help, learns what the path suggests of such slots (see [`super::loops`]).
-    pub(super) fn follow_loops(&mut self, path: &[&Step], vocabulary: &mut Vocabulary) -> bool {
+    pub(super) fn follow_loops<G, L>(&mut self, path: &[&Step<G, L>], vocabulary: &mut Vocabulary) -> bool {
         let growing = self.growing(2 * MANY);
         if growing.is_empty() {
             return false;

@@ -12,7 +12,7 @@ use crate::growth::Doubling;
 use evidence::symbolic::Vocabulary;
 use evidence::{Monitor, Progress, Stop};
 use logic::Atom;
-use machine::Violation;
+use machine::{Machine, Violation};
 use std::collections::VecDeque;
 
 /// How many nodes are expanded between two looks at the monitor.
@@ -73,8 +73,8 @@ struct Node {
 }
 
 /// Explores the abstraction.
-pub(crate) fn reach(
-    space: &mut Space<'_>,
+pub(crate) fn reach<M: Machine>(
+    space: &mut Space<'_, M>,
     predicates: &Predicates,
     (vocabulary, judge): (&mut Vocabulary, &mut dyn Judge),
     round: CubeRound<'_>,
@@ -122,9 +122,9 @@ const CONTROL: u64 = 50;
 const EFFORT: u64 = 8;
 
 impl CubeSearch<'_> {
-    fn run(
+    fn run<M: Machine>(
         &mut self,
-        space: &mut Space<'_>,
+        space: &mut Space<'_, M>,
         vocabulary: &mut Vocabulary,
         round: CubeRound<'_>,
     ) -> Result<CubeSearchEnded, NotLinearAt> {
@@ -169,7 +169,7 @@ impl CubeSearch<'_> {
         self.post.judge.questions() - self.asked
     }
 
-    fn progress(&mut self, space: &Space<'_>, round: CubeRound<'_>) -> Progress {
+    fn progress<M: Machine>(&mut self, space: &Space<'_, M>, round: CubeRound<'_>) -> Progress {
         let more = 8 * PATIENCE;
         let lists = self.nodes.growth(more) + self.kept.growth(more) + self.waiting.growth(more);
         let effort = self.effort(space);
@@ -185,18 +185,18 @@ impl CubeSearch<'_> {
     }
 
     /// What was computed so far, counted: what one thing takes was measured once, for all machines.
-    fn effort(&self, space: &Space<'_>) -> u64 {
+    fn effort<M: Machine>(&self, space: &Space<'_, M>) -> u64 {
         let controls = (space.len() - self.controls) as u64;
         CUBE * self.nodes.len() as u64 + CONTROL * controls + self.post.effort()
     }
 
     /// Adds a cube unless it is covered; the path to it if it violates something.
-    fn add(
+    fn add<M: Machine>(
         &mut self,
         cube: BitCube,
         control: u32,
         parent: Option<(u32, u32)>,
-        space: &mut Space<'_>,
+        space: &mut Space<'_, M>,
         vocabulary: &mut Vocabulary,
     ) -> Result<Option<CubeSearchEnded>, NotLinearAt> {
         if self.kept.len() <= control as usize {

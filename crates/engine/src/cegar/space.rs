@@ -1,28 +1,29 @@
 //! The control of an abstract machine, numbered, with its symbolic steps worked out once.
 //!
-//! A thread's steps depend on its own control and on who is inside an atomic section; a whole
-//! control is one number a thread. Where a thread may go first ([`LocalFirst`]), only its edges
+//! A thread's steps depend on its own control and on what threads share; a whole
+//! control is one number per thread beside that. Where a thread may go first ([`LocalFirst`]), only its edges
 //! are listed; where it may wait for its stores, its edges are not.
 
 use crate::growth::Doubling;
 use evidence::symbolic::{Step, Vocabulary, steps, violations};
 use logic::Atom;
-use machine::{Buffered, Event, Local, LocalFirst, Machine, Model, Recall, Slot, Violation};
+use machine::{Buffered, Event, LocalFirst, Machine, Model, Recall, Slot, Violation};
 use program::{Loc, Program, Property, Span, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::hash::Hash;
 use std::rc::Rc;
 
 /// The abstract machine's control as numbers.
-pub(crate) struct Space<'p> {
+pub(crate) struct Space<'p, M: Machine = Buffered<'p>> {
     pub(crate) program: &'p Program,
-    machine: Buffered<'p>,
+    machine: M,
     first: LocalFirst,
-    locals: Vec<Locals>,
-    steps: Vec<Numbered>,
-    of_local: FxHashMap<(ThreadId, Option<ThreadId>, u32), Rc<[u32]>>,
-    controls: Vec<Control>,
-    numbers: FxHashMap<Control, u32>,
+    locals: Vec<Locals<M::Local>>,
+    steps: Vec<Numbered<M>>,
+    of_local: FxHashMap<(ThreadId, M::Global, u32), Rc<[u32]>>,
+    controls: Vec<Control<M::Global>>,
+    numbers: FxHashMap<Control<M::Global>, u32>,
     successors: Vec<Option<Successors>>,
     wrong: Vec<Option<Wrong>>,
 }
@@ -32,20 +33,22 @@ pub(crate) type Successors = Rc<[(u32, u32)]>;
 /// What is violated in a control, and under which constraints.
 pub(crate) type Wrong = Rc<[(Violation, Vec<Atom>)]>;
 
-#[derive(Default)]
-struct Locals {
-    shapes: Vec<Local>,
-    numbers: FxHashMap<Local, u32>,
+struct Locals<L> {
+    shapes: Vec<L>,
+    numbers: FxHashMap<L, u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Control {
-    pub(crate) holder: Option<ThreadId>,
+pub(crate) struct Control<G> {
+    pub(crate) global: G,
     pub(crate) locals: SmallVec<[u32; 4]>,
 }
 
-struct Numbered {
-    step: Step,
+/// A step of a machine.
+pub(crate) type StepOf<M> = Step<<M as Machine>::Global, <M as Machine>::Local>;
+
+struct Numbered<M: Machine> {
+    step: StepOf<M>,
     local: u32,
 }
 
@@ -54,10 +57,19 @@ struct Numbered {
 pub(crate) struct NotLinearAt(pub(crate) Span);
 
 impl<'p> Space<'p> {
+    /// Of the machine that recalls so much of its buffers.
     pub(crate) fn new(program: &'p Program, model: Model, recall: Recall, reduce: bool) -> Space<'p> {
         let machine = Buffered::recalling(program, model, recall);
         let first = if reduce { LocalFirst::new(program, model) } else { LocalFirst::nobody(program) };
-        let locals = program.threads.iter().map(|_| Locals::default()).collect();
+        Space::over(program, machine, first)
+    }
+}
+
+impl<'p, M: Machine> Space<'p, M> {
+    /// Of a machine of this program.
+    pub(crate) fn over(program: &'p Program, machine: M, first: LocalFirst) -> Space<'p, M> {
+        let nothing = || Locals { shapes: Vec::new(), numbers: FxHashMap::default() };
+        let locals = program.threads.iter().map(|_| nothing()).collect();
         let mut space = Space {
             program,
             machine,
@@ -70,10 +82,10 @@ impl<'p> Space<'p> {
             successors: Vec::new(),
             wrong: Vec::new(),
         };
-        let (holder, shapes) = space.machine.initial();
-        let local = |(t, shape): (usize, &Local)| space.locals[t].number(shape);
+        let (global, shapes) = space.machine.initial();
+        let local = |(t, shape): (usize, &M::Local)| space.locals[t].number(shape);
         let locals = shapes.iter().enumerate().map(local).collect();
-        space.number(Control { holder, locals });
+        space.number(Control { global, locals });
         space
     }
 
@@ -91,7 +103,7 @@ impl<'p> Space<'p> {
     }
 
     /// The number of a control; the initial one is 0.
-    fn number(&mut self, control: Control) -> u32 {
+    fn number(&mut self, control: Control<M::Global>) -> u32 {
         let next = self.controls.len() as u32;
         let number = *self.numbers.entry(control.clone()).or_insert(next);
         if number == next {
@@ -102,22 +114,29 @@ impl<'p> Space<'p> {
         number
     }
 
-    pub(crate) fn control(&self, number: u32) -> &Control {
+    pub(crate) fn control(&self, number: u32) -> &Control<M::Global> {
         &self.controls[number as usize]
     }
 
-    pub(crate) fn shapes(&self, number: u32) -> Vec<Local> {
+    pub(crate) fn shapes(&self, number: u32) -> Vec<M::Local> {
         let locals = &self.control(number).locals;
         locals.iter().zip(&self.locals).map(|(local, all)| all.shapes[*local as usize].clone()).collect()
     }
 
     /// Whether some store of a control was forgotten.
     pub(crate) fn forgets(&self, number: u32) -> bool {
-        let shapes = self.control(number).locals.iter().zip(&self.locals);
-        shapes.into_iter().any(|(local, all)| !all.shapes[*local as usize].forgotten.is_empty())
+        let mut threads = self.program.thread_ids().zip(&self.control(number).locals);
+        threads.any(|(thread, local)| {
+            self.slots(thread, *local).iter().any(|slot| matches!(slot, Slot::Last(..)))
+        })
     }
 
-    pub(crate) fn step(&self, number: u32) -> &Step {
+    /// The machine.
+    pub(crate) fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    pub(crate) fn step(&self, number: u32) -> &StepOf<M> {
         &self.steps[number as usize].step
     }
 
@@ -133,11 +152,10 @@ impl<'p> Space<'p> {
         if let Some(wrong) = &self.wrong[number as usize] {
             return Ok(wrong.clone());
         }
-        let shapes = self.shapes(number);
-        let shapes: Vec<&Local> = shapes.iter().collect();
+        let standing = self.machine.standing(&self.shapes(number));
         let program = self.program;
-        let wrong = violations(vocabulary, program, &shapes)
-            .map_err(|_| NotLinearAt(property_at_fault(program, &shapes, vocabulary)))?;
+        let wrong = violations(vocabulary, program, &standing)
+            .map_err(|_| NotLinearAt(property_at_fault(program, &standing, vocabulary)))?;
         let wrong: Wrong = wrong.into();
         self.wrong[number as usize] = Some(wrong.clone());
         Ok(wrong)
@@ -153,21 +171,21 @@ impl<'p> Space<'p> {
             return Ok(known.clone());
         }
         let control = self.control(number).clone();
-        let standing: Vec<(Loc, bool)> =
-            self.shapes(number).iter().map(|shape| (shape.loc, shape.drained())).collect();
+        let standing = self.machine.standing(&self.shapes(number));
         let alone = self.first.thread(standing.iter().copied());
         let mut found = Vec::new();
         for thread in self.program.thread_ids().filter(|t| alone.is_none_or(|only| only == *t)) {
             let local = control.locals[thread.index()];
             let (loc, drained) = standing[thread.index()];
             let waits = self.first.waits(thread, loc, drained);
-            for step in self.local_steps(thread, control.holder, local, vocabulary)?.iter() {
+            for step in self.local_steps(thread, &control.global, local, vocabulary)?.iter() {
                 let numbered = &self.steps[*step as usize];
                 let drains = matches!(numbered.step.event, Event::Drain { .. });
                 if if drains { alone.is_some() } else { waits } {
                     continue;
                 }
-                let mut next = Control { holder: numbered.step.holder, locals: control.locals.clone() };
+                let mut next =
+                    Control { global: numbered.step.global.clone(), locals: control.locals.clone() };
                 next.locals[thread.index()] = numbered.local;
                 found.push((*step, self.number(next)));
             }
@@ -180,16 +198,17 @@ impl<'p> Space<'p> {
     fn local_steps(
         &mut self,
         thread: ThreadId,
-        holder: Option<ThreadId>,
+        global: &M::Global,
         local: u32,
         vocabulary: &mut Vocabulary,
     ) -> Result<Rc<[u32]>, NotLinearAt> {
-        if let Some(known) = self.of_local.get(&(thread, holder, local)) {
+        let key = (thread, global.clone(), local);
+        if let Some(known) = self.of_local.get(&key) {
             return Ok(known.clone());
         }
         let shape = self.locals[thread.index()].shapes[local as usize].clone();
         let (mut found, mut moves) = (Vec::new(), Vec::new());
-        self.machine.moves(thread, &holder, &shape, &mut moves);
+        self.machine.moves(thread, global, &shape, &mut moves);
         for step in moves {
             let cases =
                 steps(vocabulary, &step).map_err(|_| NotLinearAt(span_of(self.program, step.event)))?;
@@ -200,13 +219,13 @@ impl<'p> Space<'p> {
             }
         }
         let found: Rc<[u32]> = found.into();
-        self.of_local.insert((thread, holder, local), found.clone());
+        self.of_local.insert(key, found.clone());
         Ok(found)
     }
 }
 
-impl Locals {
-    fn number(&mut self, shape: &Local) -> u32 {
+impl<L: Clone + Eq + Hash> Locals<L> {
+    fn number(&mut self, shape: &L) -> u32 {
         if let Some(known) = self.numbers.get(shape) {
             return *known;
         }
@@ -226,11 +245,11 @@ pub(crate) fn span_of(program: &Program, event: Event) -> Span {
 }
 
 /// Where the first property stands that is not linear in a control.
-fn property_at_fault(program: &Program, shapes: &[&Local], vocabulary: &mut Vocabulary) -> Span {
+fn property_at_fault(program: &Program, standing: &[(Loc, bool)], vocabulary: &mut Vocabulary) -> Span {
     let mut alone = program.clone();
     let mut faulty = |property: &&Property| {
         alone.properties = vec![(*property).clone()];
-        violations(vocabulary, &alone, shapes).is_err()
+        violations(vocabulary, &alone, standing).is_err()
     };
     program.properties.iter().find(&mut faulty).map_or(Span::NONE, |property| property.span)
 }

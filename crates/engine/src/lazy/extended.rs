@@ -7,7 +7,7 @@
 
 use evidence::Witness;
 use machine::{Event, Trace, TraceStep, Violation};
-use program::{Delay, EdgeId, Int, NoDelay, Origin, Program, ThreadId, VarId};
+use program::{Delay, EdgeId, Int, Loc, NoDelay, Origin, Program, ThreadId, Unrolled, VarId};
 
 /// A run of an extended program under TSO. Its edges mean nothing in the original program; it
 /// leaves this module as a trace of that only, by [`Extended::trace`].
@@ -21,12 +21,16 @@ impl ExtendedRun {
 }
 
 /// An extended program.
+#[derive(Clone)]
 pub(super) struct Extended {
     pub(super) program: Program,
     /// The extensions, each of the program that the ones before it give.
     pub(super) delays: Vec<Delay>,
     /// The edge of the original program that each edge stands for.
     stands_for: Vec<Vec<Option<EdgeId>>>,
+    /// The location of the original program that each location stands for, where loops were unrolled. Delays leave the
+    /// numbers of locations as they are.
+    locations: Option<Vec<Vec<Option<Loc>>>>,
 }
 
 impl Extended {
@@ -37,7 +41,14 @@ impl Extended {
             program: Program { question: None, hints: Vec::new(), ..program.clone() },
             delays: Vec::new(),
             stands_for: program.threads.iter().map(|thread| own(thread).collect()).collect(),
+            locations: None,
         }
+    }
+
+    /// The program whose threads go back at most so often; none if it would be too large.
+    pub(super) fn unrolled(program: &Program, times: usize) -> Option<Extended> {
+        let Unrolled { program, edges, locations } = program.unrolled(times)?;
+        Some(Extended { program, delays: Vec::new(), stands_for: edges, locations: Some(locations) })
     }
 
     /// With more delays, all of paths of this program. One that passes a store that another has
@@ -47,6 +58,7 @@ impl Extended {
             program: self.program.clone(),
             delays: self.delays.clone(),
             stands_for: self.stands_for.clone(),
+            locations: self.locations.clone(),
         };
         let numbers = |thread: &program::Thread| (0..thread.edges().len()).map(|at| Some(EdgeId::new(at)));
         let mut moved: Vec<Vec<Option<EdgeId>>> =
@@ -83,6 +95,13 @@ impl Extended {
                 let edge = self.stands_for[thread.index()][edge.index()]?;
                 Some(TraceStep { event: Event::Step { thread, edge }, ..step })
             }
+        };
+        let violation = match (violation, &self.locations) {
+            (Violation::Failure(thread, loc), Some(locations)) => {
+                let stands_for = locations[thread.index()].get(loc.index()).copied().flatten();
+                Violation::Failure(thread, stands_for.unwrap_or(loc))
+            }
+            (violation, _) => violation,
         };
         Trace { initial, steps: run.0.into_iter().filter_map(original).collect(), violation }
     }

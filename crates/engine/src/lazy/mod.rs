@@ -7,9 +7,11 @@
 //!
 //! The *complete* extension takes the delayed store away, so that no path is found twice; without
 //! loops there are finitely many paths, and the question is decided. With loops it may go on for
-//! ever, so there is a limit to the number of delays; before it goes that way, all paths found
-//! are added by the smaller *practical* extension, just to see whether that is enough for a
-//! violation. Every path of a round is followed in parallel, and what is found for the first counts.
+//! ever. So all paths found are first added by the smaller *practical* extension, just to see whether that is
+//! enough for a violation; and after some number of delays loops are unrolled [Theorem 9]: the program whose threads go back
+//! at most n times has no loops, so it is decided. If it is violated, so is the program. Otherwise n is raised, and so
+//! is the number of delays, for the program itself may still turn out to be robust. Every violation is found
+//! so, if there is time. Every path of a round is followed in parallel, and what is found for the first counts.
 //!
 //! All searches of a round share a limit on states that grows from round to round, so a
 //! violation need not wait until SC is explored to the end.
@@ -19,11 +21,15 @@ mod oracle;
 
 use crate::ranges::growing;
 use crate::{Answer, Engine, Explicit, GapProofs, Run};
-use evidence::{Certificate, Listed, Pass, Reason, Statistics, Task, Verdict, Via, attacks_of, carries_over};
+use evidence::{
+    Certificate, ClosedSet, Listed, Monitor, Pass, Progress, Reason, Statistics, Stop, Task, Verdict, Via,
+    attacks_of, carries_over,
+};
 use extended::{Extended, is_cyclic};
-use machine::{Accesses, SC, TSO};
+use machine::{Accesses, SC, TSO, Trace};
 use oracle::{Asked, Delays, Oracle, OracleWork, ask};
-use program::Delay;
+use program::{Delay, Program};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// States each search may have in the first round, and how many times as many in the next.
 const FIRST_ROUND: usize = 1 << 12;
@@ -32,8 +38,8 @@ const GROWTH: usize = 8;
 /// Where numbers may grow: more states than this under SC, and they are taken to.
 const FINITE: usize = 1 << 13;
 
-/// With loops, no more delays than this.
-const MOST_DELAYS: usize = 48;
+/// With loops, so many delays before they are unrolled, and twice as many every time after that.
+const FIRST_DELAYS: usize = 48;
 
 /// The engine.
 pub struct Lazy;
@@ -54,15 +60,18 @@ impl Engine for Lazy {
         if let Some(answer) = by_text(task, run) {
             return answer;
         }
-        let mut most = FIRST_ROUND;
-        let mut round = DelayRound { task, run, most, work: OracleWork::default() };
-        loop {
-            if let Some(verdict) = round.answer() {
-                return round.answered(verdict);
+        let summing = Summing { monitor: run.monitor, done: AtomicUsize::new(0) };
+        let mut search = DelaySearch { run: *run, most: FIRST_ROUND, work: OracleWork::default() };
+        let verdict = match search.decide(Extended::none(task.program), FIRST_DELAYS) {
+            DelaysEnded::TooMany(delays) => {
+                search.run.monitor = &summing;
+                search.raise_bounds(task.program, delays)
             }
-            most = most.saturating_mul(GROWTH);
-            round.most = most;
-        }
+            ended => ended.verdict(),
+        };
+        let OracleWork { states, queries } = search.work;
+        let statistics = Statistics { states, sc_queries: Some(queries), ..Default::default() };
+        Answer { verdict, statistics, engine: self.name() }
     }
 }
 
@@ -89,7 +98,7 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     }
     let under_sc = Task { model: SC, ..*task };
     let limit = evidence::MostStates(FINITE);
-    let monitor: (&dyn evidence::Monitor, &dyn evidence::Monitor) = (run.monitor, &limit);
+    let monitor: (&dyn Monitor, &dyn Monitor) = (run.monitor, &limit);
     if !matches!(Explicit.verify(&under_sc, &Run { monitor: &monitor, ..*run }).verdict, Verdict::Unknown(_))
     {
         return None;
@@ -108,49 +117,122 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     }
 }
 
-/// One pass of the algorithm, with a limit on states.
-struct DelayRound<'a> {
-    task: &'a Task<'a>,
-    run: &'a Run<'a>,
+/// Counts the work of all searches as states: none of them need be large where there is no end to their number, and
+/// limits are meant for all together.
+struct Summing<'a> {
+    monitor: &'a dyn Monitor,
+    done: AtomicUsize,
+}
+
+impl Monitor for Summing<'_> {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        let done = self.done.fetch_add(progress.work, Ordering::Relaxed) + progress.work;
+        self.monitor.observe(&Progress { states: done.max(progress.states), ..*progress })
+    }
+
+    fn threads(&self) -> usize {
+        self.monitor.threads()
+    }
+
+    fn note(&self, text: &str) {
+        self.monitor.note(text);
+    }
+
+    fn leave(&self, engine: &'static str) {
+        self.monitor.leave(engine);
+    }
+}
+
+/// What extending a program came to.
+enum DelaysEnded {
+    Violated(Trace),
+    /// The extended program is robust, and these are its states under SC, none of which violates anything.
+    Robust(Box<Extended>, ClosedSet),
+    Unknown(Vec<Reason>),
+    /// After so many delays there are still others.
+    TooMany(usize),
+}
+
+impl DelaysEnded {
+    /// What it means for the program that was extended. That it is robust, and its states under SC, prove it safe, if its
+    /// properties are of the kind that robustness decides.
+    fn verdict(self) -> Verdict {
+        match self {
+            DelaysEnded::Violated(trace) => Verdict::Unsafe(trace),
+            DelaysEnded::Unknown(reasons) => Verdict::Unknown(reasons),
+            DelaysEnded::TooMany(delays) => Verdict::Unknown(vec![Reason::Delays(delays)]),
+            DelaysEnded::Robust(extended, set) if carries_over(&extended.program) => {
+                Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(extended.delays), gaps: None, set }))
+            }
+            DelaysEnded::Robust(..) => Verdict::Unknown(vec![Reason::CarriesNotOver]),
+        }
+    }
+}
+
+struct DelaySearch<'a> {
+    run: Run<'a>,
+    /// States each search may have.
     most: usize,
     /// States under SC of the last program that was asked about, and the queries of all rounds.
     work: OracleWork,
 }
 
-impl DelayRound<'_> {
-    fn answered(&self, verdict: Verdict) -> Answer {
-        let OracleWork { states, queries } = self.work;
-        let statistics = Statistics { states, sc_queries: Some(queries), ..Default::default() };
-        Answer { verdict, statistics, engine: Lazy.name() }
+impl DelaySearch<'_> {
+    /// Unrolls loops further and further, and in between allows for more delays.
+    fn raise_bounds(&mut self, program: &Program, mut delays: usize) -> Verdict {
+        let mut times = 0;
+        loop {
+            times += 1;
+            self.run
+                .monitor
+                .note(&format!("{delays} delays and others matter: threads go back {times} times"));
+            if let Some(unrolled) = Extended::unrolled(program, times) {
+                match self.decide(unrolled, usize::MAX) {
+                    DelaysEnded::Violated(trace) => return Verdict::Unsafe(trace),
+                    DelaysEnded::Unknown(mut reasons) => {
+                        reasons.push(Reason::Delays(delays));
+                        return Verdict::Unknown(reasons);
+                    }
+                    // Nothing is violated by runs that go back so often.
+                    DelaysEnded::Robust(..) | DelaysEnded::TooMany(_) => {}
+                }
+            }
+            match self.decide(Extended::none(program), delays.saturating_mul(2)) {
+                DelaysEnded::TooMany(more) => delays = more,
+                DelaysEnded::Unknown(mut reasons) => {
+                    reasons.push(Reason::Delays(delays));
+                    return Verdict::Unknown(reasons);
+                }
+                ended => return ended.verdict(),
+            }
+        }
     }
 
-    /// A robust program and its states under SC prove the original one safe, if its properties
-    /// are of the kind that robustness decides.
-    fn safe(extended: Extended, set: evidence::ClosedSet) -> Verdict {
-        if carries_over(&extended.program) {
-            Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(extended.delays), gaps: None, set }))
-        } else {
-            Verdict::Unknown(vec![Reason::CarriesNotOver])
+    /// Extends a program until it is decided; with loops, by so many delays.
+    fn decide(&mut self, program: Extended, delays: usize) -> DelaysEnded {
+        loop {
+            if let Some(ended) = self.extend(program.clone(), delays) {
+                return ended;
+            }
+            self.most = self.most.saturating_mul(GROWTH);
         }
     }
 
     fn ask(&mut self, extended: &Extended, asked: Asked) -> Oracle {
-        ask(extended, self.run, self.most, asked, &mut self.work)
+        ask(extended, &self.run, self.most, asked, &mut self.work)
     }
 
-    /// The verdict; `None` if only the limit of the round stands in the way.
-    fn answer(&mut self) -> Option<Verdict> {
-        let program = self.task.program;
-        let cyclic = program.thread_ids().any(|thread| is_cyclic(program, thread));
-        let mut extended = Extended::none(program);
+    /// One pass of the algorithm; `None` if only the limit on states stands in the way.
+    fn extend(&mut self, mut extended: Extended, most_delays: usize) -> Option<DelaysEnded> {
+        let cyclic = extended.program.thread_ids().any(|thread| is_cyclic(&extended.program, thread));
         loop {
             let first = extended.delays.is_empty();
             let asked = if first { Asked::Loads } else { Asked::Stores };
             let Delays { paths, more, cut } = match self.ask(&extended, asked) {
-                Oracle::Violated(trace) => return Some(Verdict::Unsafe(trace)),
-                Oracle::Robust(set) => return Some(Self::safe(extended, set)),
+                Oracle::Violated(trace) => return Some(DelaysEnded::Violated(trace)),
+                Oracle::Robust(set) => return Some(DelaysEnded::Robust(Box::new(extended), set)),
                 Oracle::Cut => return None,
-                Oracle::Unknown(reasons) => return Some(Verdict::Unknown(reasons)),
+                Oracle::Unknown(reasons) => return Some(DelaysEnded::Unknown(reasons)),
                 Oracle::Delays(delays) => delays,
             };
             if (cyclic || cut) && first {
@@ -159,19 +241,19 @@ impl DelayRound<'_> {
                 if let Ok(hunted) = extended.with(&all)
                     && let Oracle::Violated(trace) = self.ask(&hunted, Asked::Violation)
                 {
-                    return Some(Verdict::Unsafe(trace));
+                    return Some(DelaysEnded::Violated(trace));
                 }
             }
             // There is no proof to be had without all states under SC.
             if cut {
                 return None;
             }
-            if cyclic && extended.delays.len() >= MOST_DELAYS {
-                return Some(Verdict::Unknown(vec![Reason::Delays(extended.delays.len())]));
+            if cyclic && extended.delays.len() >= most_delays {
+                return Some(DelaysEnded::TooMany(extended.delays.len()));
             }
             match extended.with(&paths) {
                 Ok(more) => extended = more,
-                Err(_) => return Some(Verdict::Unknown(vec![Reason::Full])),
+                Err(_) => return Some(DelaysEnded::Unknown(vec![Reason::Full])),
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{BasisProof, Proof};
 use crate::basis::{BasisFlaw, backward, check_basis};
 use crate::file::{EvidenceKind, FileError, Reading, RecordWriter};
-use crate::known::KnownFacts;
+use crate::known::{KnownFacts, known_backwards};
 use crate::numbers::counted;
 use crate::record::Record;
 use crate::{Certificate, Claim, Ignore, Monitor, Rejected, Statistics, Stop, Stores, Task};
@@ -136,12 +136,17 @@ impl Proof for BasisProof {
 
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
         let message = "a proof that goes backwards speaks of buffers of any length, which SMT-LIB's linear \
-                       arithmetic does not; a closed set and a proof by cubes have a form there";
+                       arithmetic does not; lists of states and proofs by cubes have a form there";
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
-        Ok(KnownFacts::of_basis(self.elements.len()))
+    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
+        match backward(task, self.stores, monitor) {
+            Ok(view) => Ok(known_backwards(task, &view, self.elements.len())),
+            Err(Rejected::Stopped(stop)) => Err(stop),
+            // A checked proof is one about finite data.
+            Err(_) => Ok(KnownFacts::default()),
+        }
     }
 
     fn how(&self, _: &Statistics) -> String {

@@ -10,7 +10,8 @@ use crate::known::{KnownFacts, known_pools};
 use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
-use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
+use crate::smtlib::write_listed_on;
+use crate::{Certificate, Claim, Ignore, Monitor, Rejected, Statistics, Stop, Task};
 use machine::{Pooled, Stepper};
 use std::io::{self, Write};
 
@@ -58,10 +59,10 @@ impl Proof for PoolProof {
         write_closed(task.program, &self.set, out)
     }
 
-    fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
-        let message = "sets of buffered values have no form in SMT-LIB's linear arithmetic; \
-                       a closed set and a proof by cubes have one";
-        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize> {
+        let unwritten = |why: Rejected| io::Error::new(io::ErrorKind::InvalidInput, why.to_string());
+        let machine = machine(task, self.k, &Ignore).map_err(unwritten)?;
+        write_listed_on(task, &machine, None, &self.set, out)
     }
 
     fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {

@@ -7,6 +7,7 @@
 use super::atoms::AtomId;
 use super::steps::Image;
 use super::{CubeChecker, MOST_TOGETHER};
+use machine::Machine;
 
 /// What was found out about a literal after a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,7 @@ fn place((predicate, positive): (u32, bool)) -> usize {
     2 * predicate as usize + usize::from(positive)
 }
 
-impl CubeChecker<'_, '_> {
+impl<M: Machine, R> CubeChecker<'_, M, R> {
     /// Whether the facts are contradictory, for which the guard is to blame, or the target has a
     /// cube that holds after the step.
     pub(super) fn lands(&mut self, image: &mut Image, guard: &[AtomId], target: Option<u32>) -> bool {

@@ -34,11 +34,14 @@ use atoms::{AtomId, Atoms};
 use cover::Landing;
 use facts::CubeFacts;
 use logic::Atom;
-use machine::{Buffered, Event, Local, LocalFirst, Machine, Violation};
-use program::ThreadId;
+use machine::{Buffered, Event, LocalFirst, Machine, Recall, Violation};
+use program::Program;
 use std::fmt;
 use steps::{Image, Steps};
-use valid::{ControlNumbers, CubesOf, control_slots, validate};
+use valid::{ControlNumbers, CubeProofOf, CubesOf, control_slots, validate};
+
+/// No proof of ours keeps more stores of a thread; a file that says so only wants to take time.
+const MOST_KEPT: usize = 256;
 
 /// Unions of more cubes than this are not tried.
 const MOST_TOGETHER: usize = 64;
@@ -84,30 +87,29 @@ impl From<CubeFlaw> for Rejected {
 
 /// Checks a proof by cubes.
 pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<(), Rejected> {
-    let machine = Buffered::recalling(task.program, task.model, proof.recall);
-    let numbered = validate(task, &machine, proof)?;
-    let initial = machine.initial();
-    let mut checker = CubeChecker::new(task, proof, machine, numbered);
-    checker.initial(&initial)?;
-    let (mut checked, mut observed) = (0, 0);
-    for control in 0..proof.controls.len() {
-        let cubes = checker.cubes_of[control].clone();
-        if cubes.is_empty() {
-            continue;
-        }
-        let work = checker.work(control)?;
-        for cube in cubes.iter().copied() {
-            let bytes = checker.bytes();
-            if checked % 256 == 0 || bytes > observed + (1 << 20) {
-                observed = bytes;
-                let progress = Progress { phase: "checking", states: checked, bytes, ..Default::default() };
-                monitor.observe(&progress).map_err(Rejected::Stopped)?;
-            }
-            checked += 1;
-            checker.cube(cube as usize, &work)?;
-        }
+    forgetful_checker(task, proof)?.check(monitor)
+}
+
+/// The checker of proofs about the machine that forgets.
+type ForgetfulChecker<'a> = CubeChecker<'a, Buffered<'a>, Recall>;
+
+fn forgetful_checker<'a>(task: &Task<'a>, proof: &'a CubeProof) -> Result<ForgetfulChecker<'a>, CubeFlaw> {
+    let too_long = proof.controls.iter().position(|(_, s)| s.iter().any(|s| s.kept.len() > MOST_KEPT));
+    if let Some(at) = too_long {
+        return Err(CubeFlaw::Control(at));
     }
-    Ok(())
+    let machine = Buffered::recalling(task.program, task.model, proof.recall);
+    CubeChecker::new(task.program, machine, LocalFirst::new(task.program, task.model), proof)
+}
+
+/// Checks a proof about a machine in which nobody goes first.
+pub(crate) fn check_cubes_on<M: Machine, R>(
+    program: &Program,
+    machine: M,
+    proof: &CubeProofOf<M, R>,
+    monitor: &dyn Monitor,
+) -> Result<(), Rejected> {
+    CubeChecker::new(program, machine, LocalFirst::nobody(program), proof)?.check(monitor)
 }
 
 /// What has to be shown of every cube of a control.
@@ -117,10 +119,10 @@ struct CubeObligations {
     steps: Vec<(usize, Option<u32>)>,
 }
 
-struct CubeChecker<'a, 'p> {
-    task: &'a Task<'p>,
-    proof: &'a CubeProof,
-    controls: ControlNumbers<'a>,
+struct CubeChecker<'a, M: Machine, R> {
+    program: &'a Program,
+    proof: &'a CubeProofOf<M, R>,
+    controls: ControlNumbers<'a, M>,
     /// By control: its cubes.
     cubes_of: CubesOf,
     first: LocalFirst,
@@ -128,33 +130,60 @@ struct CubeChecker<'a, 'p> {
     atoms: Atoms,
     /// The predicates as atoms.
     predicates: Vec<AtomId>,
-    steps: Steps<'p>,
+    steps: Steps<M>,
     facts: CubeFacts,
     landing: Landing,
 }
 
-impl<'a, 'p> CubeChecker<'a, 'p> {
+impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
+    /// For a proof that speaks of things that exist.
     fn new(
-        task: &'a Task<'p>,
-        proof: &'a CubeProof,
-        machine: Buffered<'p>,
-        (controls, cubes_of): (ControlNumbers<'a>, CubesOf),
-    ) -> CubeChecker<'a, 'p> {
+        program: &'a Program,
+        machine: M,
+        first: LocalFirst,
+        proof: &'a CubeProofOf<M, R>,
+    ) -> Result<CubeChecker<'a, M, R>, CubeFlaw> {
+        let (controls, cubes_of) = validate(&machine, proof)?;
         let (vocabulary, mut atoms) = (proof.vocabulary.clone(), Atoms::new());
         let predicates = proof.predicates.iter().map(|atom| atoms.id(&vocabulary, atom)).collect();
-        CubeChecker {
-            task,
+        Ok(CubeChecker {
+            program,
             proof,
             controls,
             cubes_of,
-            first: LocalFirst::new(task.program, task.model),
+            first,
             vocabulary,
             atoms,
             predicates,
             steps: Steps::new(machine),
             facts: CubeFacts::default(),
             landing: Landing::default(),
+        })
+    }
+
+    /// Shows everything that has to be shown.
+    fn check(&mut self, monitor: &dyn Monitor) -> Result<(), Rejected> {
+        self.initial()?;
+        let (mut checked, mut observed) = (0, 0);
+        for control in 0..self.proof.controls.len() {
+            let cubes = self.cubes_of[control].clone();
+            if cubes.is_empty() {
+                continue;
+            }
+            let work = self.work(control)?;
+            for cube in cubes.iter().copied() {
+                let bytes = self.bytes();
+                if checked % 256 == 0 || bytes > observed + (1 << 20) {
+                    observed = bytes;
+                    let progress =
+                        Progress { phase: "checking", states: checked, bytes, ..Default::default() };
+                    monitor.observe(&progress).map_err(Rejected::Stopped)?;
+                }
+                checked += 1;
+                self.cube(cube as usize, &work)?;
+            }
         }
+        Ok(())
     }
 
     /// Bytes of the tables, roughly.
@@ -162,12 +191,18 @@ impl<'a, 'p> CubeChecker<'a, 'p> {
         self.atoms.bytes() + self.steps.bytes + self.facts.bytes()
     }
 
-    fn initial(&mut self, (holder, shapes): &(Option<ThreadId>, Vec<Local>)) -> Result<(), CubeFlaw> {
-        let program = self.task.program;
-        let target = *self.controls.get(&(*holder, shapes.as_slice())).ok_or(CubeFlaw::Initial)?;
+    /// The number of the control at the start.
+    fn start(&self) -> Option<u32> {
+        let (global, shapes) = self.steps.machine().initial();
+        self.controls.get(&(global, shapes.as_slice())).copied()
+    }
+
+    fn initial(&mut self) -> Result<(), CubeFlaw> {
+        let target = self.start().ok_or(CubeFlaw::Initial)?;
+        let shapes = &self.proof.controls[target as usize].1;
         let mut known = Vec::new();
-        for slot in control_slots(self.task, self.steps.machine(), shapes) {
-            let atoms = symbolic::initially(&mut self.vocabulary, program, slot);
+        for slot in control_slots(self.steps.machine(), shapes) {
+            let atoms = symbolic::initially(&mut self.vocabulary, self.program, slot);
             known.extend(atoms.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)));
         }
         self.facts.begin(&self.atoms, known);
@@ -177,21 +212,22 @@ impl<'a, 'p> CubeChecker<'a, 'p> {
 
     /// What has to be shown of the cubes of a control.
     fn work(&mut self, control: usize) -> Result<CubeObligations, CubeFlaw> {
-        let (holder, shapes) = &self.proof.controls[control];
+        let (global, shapes) = &self.proof.controls[control];
         let not_linear = |_| CubeFlaw::NotLinear(control);
-        let threads: Vec<&Local> = shapes.iter().collect();
+        let standing = self.steps.machine().standing(shapes);
         let cases =
-            symbolic::violations(&mut self.vocabulary, self.task.program, &threads).map_err(not_linear)?;
+            symbolic::violations(&mut self.vocabulary, self.program, &standing).map_err(not_linear)?;
         let mut numbers =
             |case: &[Atom]| case.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)).collect();
         let violations = cases.iter().map(|(violation, case)| (*violation, numbers(case))).collect();
-        let first = self.first.thread(shapes.iter().map(|shape| (shape.loc, shape.drained())));
+        let first = self.first.thread(standing.iter().copied());
         let mut steps = Vec::new();
-        for thread in self.task.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
-            let shape = &shapes[thread.index()];
-            let waits = self.first.waits(thread, shape.loc, shape.drained());
+        for thread in self.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
+            let (loc, drained) = standing[thread.index()];
+            let waits = self.first.waits(thread, loc, drained);
             let terms = (&mut self.vocabulary, &mut self.atoms);
-            for at in self.steps.of(terms, (thread, *holder, shape)).map_err(not_linear)? {
+            let shape = &shapes[thread.index()];
+            for at in self.steps.of(terms, (thread, global, shape)).map_err(not_linear)? {
                 let step = self.steps.step(at);
                 let drains = matches!(step.event, Event::Drain { .. });
                 if if drains { first.is_some() } else { waits } {
@@ -199,7 +235,7 @@ impl<'a, 'p> CubeChecker<'a, 'p> {
                 }
                 let mut next = shapes.clone();
                 next[thread.index()] = step.local.clone();
-                steps.push((at, self.controls.get(&(step.holder, next.as_slice())).copied()));
+                steps.push((at, self.controls.get(&(step.global.clone(), next.as_slice())).copied()));
             }
         }
         Ok(CubeObligations { violations, steps })

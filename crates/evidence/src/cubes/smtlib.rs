@@ -10,13 +10,12 @@
 
 use super::atoms::AtomId;
 use super::steps::{CubeStep, Image};
-use super::valid::validate;
-use super::{CubeChecker, CubeObligations};
+use super::{CubeObligations, ForgetfulChecker, forgetful_checker};
 use crate::smtlib::{junction, name_of, write_question};
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
 use logic::{Atom, Formula, Linear, Terms, Var, smtlib_formula};
-use machine::{Buffered, Machine, Slot};
+use machine::{Buffered, Slot};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -27,13 +26,10 @@ pub(crate) fn write_obligations(
     out: &mut dyn Write,
 ) -> io::Result<usize> {
     let invalid = |flaw| io::Error::new(io::ErrorKind::InvalidInput, format!("{flaw}"));
-    let machine = Buffered::recalling(task.program, task.model, proof.recall);
-    let numbered = validate(task, &machine, proof).map_err(invalid)?;
-    let initial = machine.initial();
-    let mut checker = CubeChecker::new(task, proof, machine, numbered);
+    let mut checker = forgetful_checker(task, proof).map_err(invalid)?;
     let works = (0..proof.controls.len()).map(|control| checker.work(control));
     let works = works.collect::<Result<Vec<CubeObligations>, _>>().map_err(invalid)?;
-    let covered = checker.initial(&initial).is_ok();
+    let covered = checker.initial().is_ok();
     let parameters = proof.cubes.iter().map(|cube| {
         let atoms = cube.literals.iter().map(|literal| &proof.predicates[literal.0 as usize]);
         atoms.flat_map(Atom::vars).collect::<BTreeSet<Var>>().into_iter().collect()
@@ -42,7 +38,7 @@ pub(crate) fn write_obligations(
     let terms = names(&checker);
     let mut script = CubeScript { terms, parameters, checker, out, count: 0 };
     script.head(task)?;
-    let start = script.checker.controls.get(&(initial.0, initial.1.as_slice())).copied();
+    let start = script.checker.start();
     script.initial(covered, start)?;
     for (control, work) in works.iter().enumerate() {
         for cube in script.checker.cubes_of[control].clone().iter() {
@@ -53,7 +49,7 @@ pub(crate) fn write_obligations(
 }
 
 /// The names of all variables, at their numbers.
-fn names(checker: &CubeChecker<'_, '_>) -> Terms {
+fn names(checker: &ForgetfulChecker<'_>) -> Terms {
     let mut terms = Terms::new();
     for index in 0..checker.vocabulary.len() {
         terms.var(&match checker.vocabulary.name(Var::at(index)) {
@@ -67,8 +63,8 @@ fn names(checker: &CubeChecker<'_, '_>) -> Terms {
     terms
 }
 
-struct CubeScript<'a, 'p> {
-    checker: CubeChecker<'a, 'p>,
+struct CubeScript<'a> {
+    checker: ForgetfulChecker<'a>,
     terms: Terms,
     /// The variables each cube speaks of.
     parameters: Vec<Vec<Var>>,
@@ -76,7 +72,7 @@ struct CubeScript<'a, 'p> {
     count: usize,
 }
 
-impl CubeScript<'_, '_> {
+impl CubeScript<'_> {
     fn head(&mut self, task: &Task<'_>) -> io::Result<()> {
         let (name, model) = (task.program.name.replace('\n', " "), task.model.name());
         writeln!(self.out, "; {name} is safe under {model}: every answer below must be unsat")?;
@@ -166,7 +162,7 @@ impl CubeScript<'_, '_> {
     }
 
     /// That the step is possible and leads to none of the covering cubes, with further members.
-    fn step(&self, cube: u32, step: &CubeStep, cover: &[u32]) -> (Vec<String>, Vec<String>) {
+    fn step(&self, cube: u32, step: &CubeStep<Buffered<'_>>, cover: &[u32]) -> (Vec<String>, Vec<String>) {
         let mut asserts = vec![self.holds(cube, &|var| self.name(var))];
         if let Some(member) = &step.member {
             asserts.push(self.holds(cube, &|var| self.value(member, var)));
@@ -198,7 +194,7 @@ impl CubeScript<'_, '_> {
 
     /// That a cube holds after a step, for old members of pools and for the one that joins (a move
     /// forgets one store at most).
-    fn covered(&self, cube: u32, step: &CubeStep, after: &dyn Fn(Var) -> String) -> String {
+    fn covered(&self, cube: u32, step: &CubeStep<Buffered<'_>>, after: &dyn Fn(Var) -> String) -> String {
         let mut ways = vec![self.holds(cube, after)];
         for (pool, value) in step.after.joins() {
             if self.parameters[cube as usize].contains(pool) {

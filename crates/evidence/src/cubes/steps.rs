@@ -8,7 +8,7 @@
 use super::atoms::{AtomId, Atoms};
 use crate::symbolic::{self, Name, NotLinear, Value, Vocabulary};
 use logic::{Atom, Linear, Var};
-use machine::{Buffered, Event, Local, Machine};
+use machine::{Event, Machine};
 use program::ThreadId;
 use std::collections::HashMap;
 
@@ -76,35 +76,36 @@ impl Image {
 }
 
 /// One case of a move.
-pub(super) struct CubeStep {
+pub(super) struct CubeStep<M: Machine> {
     pub(super) event: Event,
     pub(super) guard: Vec<AtomId>,
     /// What literals of the target need.
     pub(super) after: Image,
     /// What literals of the cube say of the member that is taken.
     pub(super) member: Option<Image>,
-    pub(super) holder: Option<ThreadId>,
-    pub(super) local: Local,
+    pub(super) global: M::Global,
+    pub(super) local: M::Local,
     known_bytes: usize,
 }
 
-type ThreadControl = (ThreadId, Option<ThreadId>, Local);
+/// A thread, what threads share and its own control.
+type ThreadControl<M> = (ThreadId, <M as Machine>::Global, <M as Machine>::Local);
 
 /// The steps of the controls met so far.
-pub(super) struct Steps<'p> {
-    machine: Buffered<'p>,
-    list: Vec<CubeStep>,
-    by_control: HashMap<ThreadControl, std::ops::Range<usize>>,
+pub(super) struct Steps<M: Machine> {
+    machine: M,
+    list: Vec<CubeStep<M>>,
+    by_control: HashMap<ThreadControl<M>, std::ops::Range<usize>>,
     /// Bytes, roughly.
     pub(super) bytes: usize,
 }
 
-impl<'p> Steps<'p> {
-    pub(super) fn new(machine: Buffered<'p>) -> Steps<'p> {
+impl<M: Machine> Steps<M> {
+    pub(super) fn new(machine: M) -> Steps<M> {
         Steps { machine, list: Vec::new(), by_control: HashMap::new(), bytes: 0 }
     }
 
-    pub(super) fn machine(&self) -> &Buffered<'p> {
+    pub(super) fn machine(&self) -> &M {
         &self.machine
     }
 
@@ -112,18 +113,19 @@ impl<'p> Steps<'p> {
     pub(super) fn of(
         &mut self,
         (vocabulary, atoms): (&mut Vocabulary, &mut Atoms),
-        (thread, holder, local): (ThreadId, Option<ThreadId>, &Local),
+        (thread, global, local): (ThreadId, &M::Global, &M::Local),
     ) -> Result<std::ops::Range<usize>, NotLinear> {
-        let key = (thread, holder, local.clone());
+        let key = (thread, global.clone(), local.clone());
         if let Some(known) = self.by_control.get(&key) {
             return Ok(known.clone());
         }
         let start = self.list.len();
         let mut moves = Vec::new();
-        self.machine.moves(thread, &holder, local, &mut moves);
+        self.machine.moves(thread, global, local, &mut moves);
         for step in moves {
             for case in symbolic::steps(vocabulary, &step)? {
-                self.bytes += 1024 + 128 * (case.set.len() + case.guard.len() + case.local.kept.len());
+                self.bytes += 1024
+                    + 128 * (case.set.len() + case.guard.len() + self.machine.longest_queue(&case.local));
                 let step = CubeStep::new(vocabulary, atoms, case);
                 self.list.push(step);
             }
@@ -133,7 +135,7 @@ impl<'p> Steps<'p> {
         Ok(range)
     }
 
-    pub(super) fn step(&self, at: usize) -> &CubeStep {
+    pub(super) fn step(&self, at: usize) -> &CubeStep<M> {
         &self.list[at]
     }
 
@@ -143,13 +145,17 @@ impl<'p> Steps<'p> {
         self.list[at].after = after;
     }
 
-    pub(super) fn step_mut(&mut self, at: usize) -> &mut CubeStep {
+    pub(super) fn step_mut(&mut self, at: usize) -> &mut CubeStep<M> {
         &mut self.list[at]
     }
 }
 
-impl CubeStep {
-    fn new(vocabulary: &mut Vocabulary, atoms: &mut Atoms, case: symbolic::Step) -> CubeStep {
+impl<M: Machine> CubeStep<M> {
+    fn new(
+        vocabulary: &mut Vocabulary,
+        atoms: &mut Atoms,
+        case: symbolic::Step<M::Global, M::Local>,
+    ) -> CubeStep<M> {
         let mut after = Image::default();
         for (slot, value) in case.set {
             let var = vocabulary.slot(slot);
@@ -168,7 +174,7 @@ impl CubeStep {
             guard,
             after,
             member,
-            holder: case.holder,
+            global: case.global,
             local: case.local,
             known_bytes: 0,
         }

@@ -1,33 +1,31 @@
 //! Whether a proof by cubes speaks of things that exist.
 
 use super::CubeFlaw;
+use crate::CubeProof;
 use crate::symbolic::Name;
-use crate::{CubeProof, Task};
 use logic::{Atom, Var};
-use machine::{Local, Slot, WithBuffers};
-use program::ThreadId;
+use machine::{Machine, Slot};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// No proof of ours keeps more stores of a thread; a file that says so only wants to take time.
-const MOST_KEPT: usize = 256;
-
 /// The numbers of controls.
-pub(super) type ControlNumbers<'a> = HashMap<(Option<ThreadId>, &'a [Local]), u32>;
+pub(super) type ControlNumbers<'a, M> = HashMap<(<M as Machine>::Global, &'a [<M as Machine>::Local]), u32>;
+
+/// A proof about a machine.
+pub(super) type CubeProofOf<M, R> = CubeProof<R, <M as Machine>::Global, <M as Machine>::Local>;
 
 /// The cubes of every control.
 pub(super) type CubesOf = Vec<Rc<[u32]>>;
 
 /// Checks controls, predicates and literals; numbers the controls and sorts cubes by them.
-pub(super) fn validate<'a>(
-    task: &Task<'_>,
-    machine: &impl WithBuffers,
-    proof: &'a CubeProof,
-) -> Result<(ControlNumbers<'a>, CubesOf), CubeFlaw> {
+pub(super) fn validate<'a, M: Machine, R>(
+    machine: &M,
+    proof: &'a CubeProofOf<M, R>,
+) -> Result<(ControlNumbers<'a, M>, CubesOf), CubeFlaw> {
     let mut controls = HashMap::new();
-    for (at, (holder, shapes)) in proof.controls.iter().enumerate() {
-        let new = controls.insert((*holder, shapes.as_slice()), at as u32).is_none();
-        if !new || !control_exists(machine, *holder, shapes) {
+    for (at, (global, shapes)) in proof.controls.iter().enumerate() {
+        let new = controls.insert((global.clone(), shapes.as_slice()), at as u32).is_none();
+        if !new || !control_exists(machine, global, shapes) {
             return Err(CubeFlaw::Control(at));
         }
     }
@@ -37,19 +35,19 @@ pub(super) fn validate<'a>(
         cubes_of.get_mut(cube.control as usize).ok_or(CubeFlaw::Cube(at))?.push(at as u32);
     }
     let cubes_of: CubesOf = cubes_of.into_iter().map(Rc::from).collect();
-    check_literals(task, machine, proof, &cubes_of)?;
+    check_literals(machine, proof, &cubes_of)?;
     Ok((controls, cubes_of))
 }
 
-fn control_exists(machine: &impl WithBuffers, holder: Option<ThreadId>, locals: &[Local]) -> bool {
+fn control_exists<M: Machine>(machine: &M, global: &M::Global, locals: &[M::Local]) -> bool {
     let mut threads = machine.program().thread_ids().zip(locals);
     locals.len() == machine.program().threads.len()
-        && holder.is_none_or(|thread| thread.index() < locals.len())
-        && threads.all(|(thread, local)| local.kept.len() <= MOST_KEPT && machine.may_have(thread, local))
+        && machine.may_share(global)
+        && threads.all(|(thread, local)| machine.may_have(thread, local))
 }
 
 /// Predicates must speak of slots, and of some.
-fn check_predicates(proof: &CubeProof) -> Result<(), CubeFlaw> {
+fn check_predicates<R, G, L>(proof: &CubeProof<R, G, L>) -> Result<(), CubeFlaw> {
     let slot = |var| matches!(proof.vocabulary.name(var), Some(Name::Slot(_)));
     let fits = |atom: &Atom| !atom.is_true() && !atom.is_false() && atom.vars().all(slot);
     match proof.predicates.iter().position(|predicate| !fits(predicate)) {
@@ -59,10 +57,9 @@ fn check_predicates(proof: &CubeProof) -> Result<(), CubeFlaw> {
 }
 
 /// Literals must be numbers of predicates, in increasing order, about slots of the control.
-fn check_literals(
-    task: &Task<'_>,
-    machine: &impl WithBuffers,
-    proof: &CubeProof,
+fn check_literals<M: Machine, R>(
+    machine: &M,
+    proof: &CubeProofOf<M, R>,
     cubes_of: &[Rc<[u32]>],
 ) -> Result<(), CubeFlaw> {
     let vars = (0..proof.vocabulary.len()).map(Var::at);
@@ -74,7 +71,7 @@ fn check_literals(
     // By variable: the last control that has it.
     let mut seen = vec![usize::MAX; proof.vocabulary.len()];
     for (control, cubes) in cubes_of.iter().enumerate().filter(|(_, cubes)| !cubes.is_empty()) {
-        for slot in control_slots(task, machine, &proof.controls[control].1) {
+        for slot in control_slots(machine, &proof.controls[control].1) {
             if let Some(var) = numbers.get(&slot) {
                 seen[*var] = control;
             }
@@ -93,9 +90,9 @@ fn check_literals(
 }
 
 /// The slots of a control; memory always exists.
-pub(super) fn control_slots(task: &Task<'_>, machine: &impl WithBuffers, shapes: &[Local]) -> Vec<Slot> {
-    let mut slots: Vec<Slot> = task.program.variable_ids().map(Slot::Memory).collect();
-    for (thread, shape) in task.program.thread_ids().zip(shapes) {
+pub(super) fn control_slots<M: Machine>(machine: &M, shapes: &[M::Local]) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = machine.program().variable_ids().map(Slot::Memory).collect();
+    for (thread, shape) in machine.program().thread_ids().zip(shapes) {
         machine.slots(thread, shape, &mut slots);
     }
     slots

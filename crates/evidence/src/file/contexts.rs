@@ -1,13 +1,15 @@
-//! Files that say that nothing is violated within some number of contexts.
+//! Files that say that nothing is violated within some number of contexts, by states or by cubes.
 
+use super::cubes::{ShapeLine, SharedNumber, Within, read_cubes_of, write_cubes_of};
 use super::read::Reading;
 use super::states::{LocalLine, SharedLine, check_states_on, write_closed};
 use super::write::RecordWriter;
 use super::{Claim, EvidenceKind, FileError};
 use crate::certificate::{read_gaps, write_gaps};
+use crate::cubes::check_cubes_on;
 use crate::obligations::Looking;
 use crate::record::Record;
-use crate::{ContextProof, Rejected};
+use crate::{ContextCubes, ContextProof, ContextStates, Monitor, Rejected};
 use machine::{Contexts, GapStepper, NEVER, Planned, Stepper, Turns};
 use program::{Loc, Program, ThreadId, VarId};
 use std::io;
@@ -15,11 +17,44 @@ use std::io;
 pub(super) const CONTEXT_SET: EvidenceKind =
     EvidenceKind { name: "context-set", ending: "contexts", only_tso: false, check: checked, read: None };
 
+pub(super) const CONTEXT_CUBES: EvidenceKind = EvidenceKind {
+    name: "context-cubes",
+    ending: "contexts",
+    only_tso: false,
+    check: checked_cubes,
+    read: None,
+};
+
+impl ContextProof {
+    /// The kind of file it is written to.
+    pub(super) fn kind(&self) -> &'static EvidenceKind {
+        match self.reached {
+            ContextStates::Listed { .. } => &CONTEXT_SET,
+            ContextStates::Cubes(_) => &CONTEXT_CUBES,
+        }
+    }
+}
+
+fn how_many(reading: &mut Reading<'_>) -> Result<u8, FileError> {
+    match reading.records.next_record()? {
+        Some(Record::Contexts(contexts)) if contexts <= Contexts::MOST => Ok(contexts),
+        _ => Err(reading.records.wrong("it is missing how many contexts there are")),
+    }
+}
+
+fn checked_cubes(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
+    let contexts = how_many(reading)?;
+    let budget = reading.budget;
+    let proof: ContextCubes = read_cubes_of(reading, (), budget)?;
+    let task = reading.task;
+    let machine = Contexts::new(task.program, task.model, contexts);
+    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(budget));
+    check_cubes_on(task.program, machine, &proof, &monitor)?;
+    Ok(Claim::Within(task.model, usize::from(contexts), proof.cubes.len()))
+}
+
 fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
-    let contexts = match reading.records.next_record()? {
-        Some(Record::Contexts(contexts)) if contexts <= Contexts::MOST => contexts,
-        _ => return Err(reading.records.wrong("it is missing how many contexts there are")),
-    };
+    let contexts = how_many(reading)?;
     let gaps = read_gaps(reading)?;
     let task = reading.task;
     let machine = Contexts::new(task.program, task.model, contexts);
@@ -39,8 +74,13 @@ pub(super) fn write_contexts(
     out: &mut RecordWriter<'_>,
 ) -> io::Result<()> {
     out.put(&Record::Contexts(proof.contexts), "")?;
-    proof.gaps.iter().try_for_each(|gaps| write_gaps(gaps, out))?;
-    write_closed(program, &proof.set, out)
+    match &proof.reached {
+        ContextStates::Listed { gaps, set } => {
+            gaps.iter().try_for_each(|gaps| write_gaps(gaps, out))?;
+            write_closed(program, set, out)
+        }
+        ContextStates::Cubes(cubes) => write_cubes_of(program, cubes, out),
+    }
 }
 
 fn thread_id(program: &Program, at: usize) -> Option<ThreadId> {
@@ -61,6 +101,28 @@ impl SharedLine for Turns {
             None => Some(None),
         };
         Some(Turns { context: *context, active: thread(active)?, holder: thread(holder)?, owed: *owed })
+    }
+}
+
+impl SharedNumber for Turns {
+    const LISTED: bool = true;
+
+    fn number(&self, listed: &[Turns]) -> Option<usize> {
+        listed.iter().position(|turns| turns == self)
+    }
+
+    fn numbered(_: &Program, listed: &[Turns], number: Option<usize>) -> Option<Turns> {
+        listed.get(number?).copied()
+    }
+}
+
+impl ShapeLine for Planned {
+    fn shape(&self, thread: usize) -> Record {
+        self.line(thread)
+    }
+
+    fn bytes(&self) -> usize {
+        128 + 8 * self.leaving.len()
     }
 }
 

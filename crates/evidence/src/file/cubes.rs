@@ -6,7 +6,7 @@
 
 use super::FileError;
 use super::read::Reading;
-use super::states::{kept_numbers, local};
+use super::states::{LocalLine, SharedLine, kept_numbers};
 use super::steps::MAX_DIGITS;
 use super::write::RecordWriter;
 use crate::cubes::check_cubes;
@@ -17,6 +17,7 @@ use logic::{Atom, Int, Linear, Relation, Var};
 use machine::{Forgotten, Keep, Local, Recall, Slot};
 use program::{Names, Program, RegId, ThreadId, VarId};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::io;
 
 const KEEP: [(Keep, &str); 2] = [(Keep::Newest, "newest"), (Keep::Oldest, "oldest")];
@@ -38,13 +39,51 @@ pub(crate) fn write_cubes(
     let Recall { k, keep, forgotten } = proof.recall;
     let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
     out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")?;
+    write_cubes_of(program, proof, out)
+}
+
+/// What threads share, as the first number of a control.
+pub(super) trait SharedNumber: SharedLine + Eq {
+    /// Whether it has a line of its own, and the number of that.
+    const LISTED: bool;
+    /// Its number.
+    fn number(&self, listed: &[Self]) -> Option<usize>;
+    /// What has this number.
+    fn numbered(program: &Program, listed: &[Self], number: Option<usize>) -> Option<Self>;
+}
+
+impl SharedNumber for Option<ThreadId> {
+    const LISTED: bool = false;
+
+    fn number(&self, _: &[Self]) -> Option<usize> {
+        self.map(ThreadId::index)
+    }
+
+    fn numbered(program: &Program, _: &[Self], number: Option<usize>) -> Option<Option<ThreadId>> {
+        number.is_none_or(|t| t < program.threads.len()).then(|| number.map(ThreadId::new))
+    }
+}
+
+/// Writes all but what the machine recalls.
+pub(super) fn write_cubes_of<R, G: SharedNumber, L: ShapeLine>(
+    program: &Program,
+    proof: &CubeProof<R, G, L>,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
     let speaking = speaking_names(program, &proof.vocabulary);
     for predicate in &proof.predicates {
         let record = predicate_record(&proof.vocabulary, predicate)
             .ok_or_else(|| io::Error::other("a predicate does not speak of slots"))?;
         out.put(&record, &speaking.show(predicate).to_string())?;
     }
-    let mut numbers: HashMap<(usize, &Local), usize> = HashMap::new();
+    let mut listed: Vec<G> = Vec::new();
+    for (shared, _) in proof.controls.iter().filter(|_| G::LISTED) {
+        if !listed.contains(shared) {
+            listed.push(shared.clone());
+        }
+    }
+    listed.iter().try_for_each(|shared| out.put(&shared.line(), ""))?;
+    let mut numbers: HashMap<(usize, &L), usize> = HashMap::new();
     let mut counts = vec![0; program.threads.len()];
     for (thread, shape) in proof.controls.iter().flat_map(|(_, shapes)| shapes.iter().enumerate()) {
         let Some(count) = counts.get_mut(thread) else {
@@ -53,18 +92,36 @@ pub(crate) fn write_cubes(
         if let std::collections::hash_map::Entry::Vacant(entry) = numbers.entry((thread, shape)) {
             entry.insert(*count);
             *count += 1;
-            out.put(&shape_record(thread, shape), "")?;
+            out.put(&shape.shape(thread), "")?;
         }
     }
-    for (holder, shapes) in &proof.controls {
+    for (shared, shapes) in &proof.controls {
         let shapes = shapes.iter().enumerate().map(|key| numbers[&key]).collect();
-        out.put(&Record::Control { holder: holder.map(ThreadId::index), shapes }, "")?;
+        out.put(&Record::Control { holder: shared.number(&listed), shapes }, "")?;
     }
     for cube in &proof.cubes {
         let signed = |sign: bool| cube.literals.iter().filter(move |l| l.1 == sign).map(|l| l.0).collect();
         out.put(&Record::Cube { control: cube.control, holds: signed(true), fails: signed(false) }, "")?;
     }
     Ok(())
+}
+
+/// A thread's part of a control, as a line of a proof by cubes.
+pub(super) trait ShapeLine: LocalLine + Eq + Hash {
+    /// Its line.
+    fn shape(&self, thread: usize) -> Record;
+    /// Bytes in memory, roughly.
+    fn bytes(&self) -> usize;
+}
+
+impl ShapeLine for Local {
+    fn shape(&self, thread: usize) -> Record {
+        shape_record(thread, self)
+    }
+
+    fn bytes(&self) -> usize {
+        128 + 8 * (self.kept.len() + self.forgotten.len())
+    }
 }
 
 pub(super) fn shape_record(thread: usize, shape: &Local) -> Record {
@@ -167,7 +224,7 @@ pub(crate) fn check_cube_file(reading: &mut Reading<'_>) -> Result<usize, FileEr
 }
 
 /// Stops the checker when it needs more bytes than this.
-struct Within(usize);
+pub(super) struct Within(pub(super) usize);
 
 impl Monitor for Within {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
@@ -177,7 +234,7 @@ impl Monitor for Within {
 
 /// Reads the rest of a file, up to so many bytes in memory.
 pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<CubeProof, FileError> {
-    let (program, records) = (reading.task.program, &mut reading.records);
+    let records = &mut reading.records;
     let recall = match records.next_record()? {
         Some(Record::Recall { k, keep, forgotten }) => {
             let named = named(&KEEP, &keep).zip(named(&FORGOTTEN, &forgotten));
@@ -188,6 +245,16 @@ pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<Cub
     let Some(recall) = recall else {
         return Err(records.wrong("what the machine remembers is missing"));
     };
+    read_cubes_of(reading, recall, budget)
+}
+
+/// Reads what follows what the machine recalls, up to so many bytes in memory.
+pub(super) fn read_cubes_of<R, G: SharedNumber, L: ShapeLine>(
+    reading: &mut Reading<'_>,
+    recall: R,
+    budget: usize,
+) -> Result<CubeProof<R, G, L>, FileError> {
+    let (program, records) = (reading.task.program, &mut reading.records);
     let mut reader = CubesReader::new(program, recall);
     while let Some(record) = records.next_record()? {
         reader.record(record).map_err(|message| records.wrong(message))?;
@@ -207,29 +274,30 @@ enum CubesSection {
     Cubes,
 }
 
-struct CubesReader<'p> {
+struct CubesReader<'p, R, G, L> {
     program: &'p Program,
-    shapes: Vec<Vec<Local>>,
-    proof: CubeProof,
+    shared: Vec<G>,
+    shapes: Vec<Vec<L>>,
+    proof: CubeProof<R, G, L>,
     section: CubesSection,
     bytes: usize,
 }
 
-impl CubesReader<'_> {
-    fn new(program: &Program, recall: Recall) -> CubesReader<'_> {
+impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
+    fn new(program: &'p Program, recall: R) -> CubesReader<'p, R, G, L> {
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
         let proof = CubeProof { recall, vocabulary: Vocabulary::default(), predicates, controls, cubes };
         let shapes = vec![Vec::new(); program.threads.len()];
-        CubesReader { program, shapes, proof, section: CubesSection::Predicates, bytes: 0 }
+        let shared = Vec::new();
+        CubesReader { program, shared, shapes, proof, section: CubesSection::Predicates, bytes: 0 }
     }
 
     fn record(&mut self, record: Record) -> Result<(), &'static str> {
         let section = match record {
             Record::Predicate { .. } => CubesSection::Predicates,
-            Record::Shape { .. } => CubesSection::Shapes,
             Record::Control { .. } => CubesSection::Controls,
             Record::Cube { .. } => CubesSection::Cubes,
-            _ => return Err("this does not fit a proof by cubes"),
+            _ => CubesSection::Shapes,
         };
         if section < self.section {
             return Err("predicates come first, then shapes, controls and cubes");
@@ -242,18 +310,28 @@ impl CubesReader<'_> {
                 self.bytes += 256 + terms.len() * 128;
                 self.proof.predicates.push(predicate);
             }
-            Record::Shape { thread, location, kept, forgotten } => {
-                let shape = local(self.program, thread, location, &kept, &forgotten);
-                let shape = shape.ok_or("this control does not exist in the program")?;
-                self.bytes += bytes_of(&shape);
-                self.shapes[thread].push(shape);
-            }
             Record::Control { holder, shapes } => {
                 let control = self.control(holder, &shapes).ok_or("this control does not exist")?;
                 self.proof.controls.push(control);
             }
             Record::Cube { control, holds, fails } => self.cube(control, &holds, &fails)?,
-            _ => {}
+            record => self.part_of_control(&record)?,
+        }
+        Ok(())
+    }
+
+    fn part_of_control(&mut self, record: &Record) -> Result<(), &'static str> {
+        match (G::of(self.program, record), L::of(self.program, record)) {
+            (Some(shared), _) if G::LISTED => {
+                self.bytes += 64;
+                self.shared.push(shared);
+            }
+            (_, Some(shape)) => {
+                let (thread, shape) = shape.ok_or("this control does not exist in the program")?;
+                self.bytes += shape.bytes();
+                self.shapes[thread].push(shape);
+            }
+            _ => return Err("this does not fit a proof by cubes"),
         }
         Ok(())
     }
@@ -275,15 +353,15 @@ impl CubesReader<'_> {
         Some(Atom::new(relation, Linear::new(sum, integer(constant)?)))
     }
 
-    fn control(&mut self, holder: Option<usize>, shapes: &[usize]) -> Option<(Option<ThreadId>, Vec<Local>)> {
-        let threads = self.shapes.len();
-        if shapes.len() != threads || holder.is_some_and(|thread| thread >= threads) {
+    fn control(&mut self, shared: Option<usize>, shapes: &[usize]) -> Option<(G, Vec<L>)> {
+        if shapes.len() != self.shapes.len() {
             return None;
         }
+        let shared = G::numbered(self.program, &self.shared, shared)?;
         let shapes = shapes.iter().zip(&self.shapes).map(|(number, all)| all.get(*number));
-        let shapes: Vec<Local> = shapes.collect::<Option<Vec<_>>>()?.into_iter().cloned().collect();
-        self.bytes += 64 + shapes.iter().map(bytes_of).sum::<usize>();
-        Some((holder.map(ThreadId::new), shapes))
+        let shapes: Vec<L> = shapes.collect::<Option<Vec<_>>>()?.into_iter().cloned().collect();
+        self.bytes += 64 + shapes.iter().map(ShapeLine::bytes).sum::<usize>();
+        Some((shared, shapes))
     }
 
     fn cube(&mut self, control: u32, holds: &[u32], fails: &[u32]) -> Result<(), &'static str> {
@@ -303,8 +381,4 @@ impl CubesReader<'_> {
         self.proof.cubes.push(Cube { control, literals });
         Ok(())
     }
-}
-
-fn bytes_of(shape: &Local) -> usize {
-    128 + 8 * (shape.kept.len() + shape.forgotten.len())
 }

@@ -8,7 +8,7 @@
 //! cubes as `predicate`s, `shape`s, `control`s and `cube`s; one that goes backwards as `demand`s; a witness that a program is not robust
 //! as the steps of its run and one `delay`; all final states of a litmus test as `final` values, the
 //! agents whose steps go `first`, and states like those of a closed set; that nothing is violated within
-//! some `contexts` as states whose dictionary has `running` and `planned` lines. `end N` closes the file
+//! some `contexts` as states whose dictionary has `running` and `planned` lines, or as cubes over those. `end N` closes the file
 //! and counts the lines before it, so that a cut file is noticed.
 
 mod contexts;
@@ -127,6 +127,7 @@ pub(crate) const KINDS: &[EvidenceKind] = &[
     robust::ROBUST,
     outcomes::OUTCOMES,
     contexts::CONTEXT_SET,
+    contexts::CONTEXT_CUBES,
     CLOSED_SET,
     GAP_SET,
     CUBE_SET,

@@ -188,7 +188,7 @@ impl LocalLine for Local {
 }
 
 /// A thread's control, if its location and variables exist.
-pub(super) fn local(
+fn local(
     program: &Program,
     thread: usize,
     location: usize,

@@ -1,6 +1,6 @@
 //! Writing evidence files.
 
-use super::contexts::{CONTEXT_SET, write_contexts};
+use super::contexts::write_contexts;
 use super::outcomes::{OUTCOMES, write_outcomes};
 use super::robust::ROBUST;
 use super::states::write_closed;
@@ -36,7 +36,7 @@ pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut 
 fn kind(verdict: &Verdict) -> Option<&'static EvidenceKind> {
     match verdict {
         Verdict::Unknown(_) | Verdict::FinalStates(Outcomes::Some { .. }) => None,
-        Verdict::Within(..) => Some(&CONTEXT_SET),
+        Verdict::Within(found, _) => Some(found.proof().kind()),
         Verdict::Unsafe(_) => Some(&TRACE),
         Verdict::NotRobust(_) => Some(&WITNESS),
         Verdict::Robust(_) => Some(&ROBUST),

@@ -148,6 +148,11 @@ impl Behaviour {
         Some(self.silently(number, |_, _| {}))
     }
 
+    /// All states of the program, whether they have names of their own or not.
+    pub(super) fn real(&self) -> impl Iterator<Item = &LocalState> {
+        self.states.iter().take(usize::from(self.real))
+    }
+
     /// Whether a state is one of the program.
     pub(super) fn is_real(&self, number: u16) -> bool {
         number <= self.real

@@ -1,9 +1,10 @@
 //! Elements in the program's own terms: for evidence files, and for whoever reads them.
 
-use super::behaviour::{Fact, LocalState};
+use super::behaviour::{ActKind, Behaviour, Fact, LocalState};
 use super::element::Layout;
 use super::{Backward, Element};
 use program::{ThreadId, VarId};
+use std::collections::BTreeSet;
 
 /// What a thread finds next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,30 @@ impl Backward<'_> {
             }
         }
         described
+    }
+
+    /// By variable: every value that it may have in memory or on its way there, in any run under the model.
+    pub fn values(&self) -> Vec<Vec<i64>> {
+        self.behaviours.values.listed()
+    }
+
+    /// By variable: the value of every store to it that may be delayed, in any run under the model.
+    pub fn delayed_values(&self) -> Vec<BTreeSet<i64>> {
+        let mut found = vec![BTreeSet::new(); self.program.variables.len()];
+        for act in self.behaviours.threads.iter().flat_map(|thread| &thread.acts) {
+            if let ActKind::Write(fact) = &act.kind
+                && let Some((variable, value)) = self.told(fact)
+                && let Some(values) = found.get_mut(variable.index())
+            {
+                values.insert(value);
+            }
+        }
+        found
+    }
+
+    /// Every state that a thread may be in, in any run under the model.
+    pub fn states_of(&self, thread: ThreadId) -> impl Iterator<Item = &LocalState> {
+        self.behaviours.threads.get(thread.index()).into_iter().flat_map(Behaviour::real)
     }
 
     fn told(&self, fact: &Fact) -> Option<(VarId, i64)> {
