@@ -46,7 +46,9 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
         Certificate::Listed(Listed { gaps, set }) => {
             Certificate::Listed(Listed { gaps, set: drop_state(set) })
         }
-        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Pools(_) => panic!("no form in SMT-LIB"),
+        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Pools(_) | Certificate::Reduced(_) => {
+            panic!("no form in SMT-LIB")
+        }
         Certificate::Cubes(mut proof) => {
             // Another cube may do for a single one, but not for all of a control.
             let control = proof.cubes[gone].control;
@@ -65,7 +67,9 @@ fn check(name: &str, model: &str, engine: &str, solvers: &[&[&str]]) {
     let mut broken = Vec::new();
     let states = match &whole {
         Certificate::Listed(Listed { set, .. }) => set.states.len(),
-        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Pools(_) => panic!("no form in SMT-LIB"),
+        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Pools(_) | Certificate::Reduced(_) => {
+            panic!("no form in SMT-LIB")
+        }
         Certificate::Cubes(proof) => proof.cubes.len(),
     };
     write_smtlib(&task, &without(whole, states / 2), &mut broken).expect("linear");
