@@ -39,7 +39,8 @@ fn waiting(seed: u64) -> Sketch {
             let mut looks = Vec::new();
             let conjunction = rng.u8(..4) == 0;
             for _ in 0..rng.usize(1..3) {
-                let passes = Cond::compare(Relation::Eq, register, rng.i64(0..2));
+                let relation = if rng.bool() { Relation::Eq } else { Relation::Ne };
+                let passes = Cond::compare(relation, register, rng.i64(0..2));
                 looks.push(Stmt::Do(Op::Load(register, VarId::new(rng.usize(..variables)))));
                 match conjunction {
                     true => looks.push(Stmt::Goto(label + 50, passes.negate())),
