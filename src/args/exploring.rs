@@ -1,10 +1,10 @@
 //! How to look for an answer, and how far to go.
 
-use super::values::{engines, positive, seconds};
+use super::values::{engines, positive, reductions, seconds};
 use super::{Abstracting, Counting, Extrapolating};
 use crate::limits::Budget;
 use clap::{Args, ValueEnum};
-use engine::{ENGINES, Engine, Order, Run};
+use engine::{ENGINES, Engine, Order, Reduction, Run};
 use evidence::Monitor;
 use std::time::Duration;
 
@@ -18,6 +18,10 @@ pub struct Exploring {
     /// In which order exact searches go
     #[arg(long, value_name = "ORDER", default_value = "bfs")]
     pub search: SearchOrder,
+
+    /// What engine explicit leaves out of its searches; proofs say so and are checked
+    #[arg(long, value_name = "WHAT", default_value = Reduction::default().name(), value_parser = reductions())]
+    pub reduce: String,
 
     /// The largest bound on store buffers to try; beyond it the answer is unknown [default: 64]
     #[arg(long, value_name = "N", value_parser = positive())]
@@ -44,6 +48,7 @@ impl Exploring {
         Run {
             monitor,
             order: self.search.into(),
+            reduction: Reduction::named(&self.reduce).unwrap_or_default(),
             max_buffer: Some(self.buffer.unwrap_or(engine::USUAL_BUFFER)),
             abstraction: self.abstracting.abstraction(),
             extrapolation: self.extrapolating.extrapolate.into(),

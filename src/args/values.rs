@@ -2,7 +2,7 @@
 
 use crate::report::REPORTS;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use engine::{Costs, ENGINES};
+use engine::{Costs, ENGINES, Reduction};
 use frontend::FRONTENDS;
 use machine::MODELS;
 use program::Int;
@@ -18,6 +18,13 @@ pub fn models(all: bool) -> PossibleValuesParser {
 /// The names of engines.
 pub fn engines() -> PossibleValuesParser {
     PossibleValuesParser::new(ENGINES.iter().map(|e| PossibleValue::new(e.name()).help(e.about())))
+}
+
+/// The names of reductions.
+pub fn reductions() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        Reduction::ALL.iter().map(|(_, name, about)| PossibleValue::new(*name).help(*about)),
+    )
 }
 
 /// The names of input languages.

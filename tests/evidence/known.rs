@@ -31,6 +31,7 @@ fn with_proof<T>(
         Certificate::Cubes(_) => "cegar",
         Certificate::Via(_) => "lazy",
         Certificate::Pools(_) => "buffers",
+        Certificate::Reduced(_) => "explicit, reduced",
         Certificate::Basis(_) => "complete",
     };
     assert_eq!(kind, engine);

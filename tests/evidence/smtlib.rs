@@ -47,7 +47,9 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
             Certificate::Listed(Listed { gaps, set: drop_state(set) })
         }
         Certificate::Pools(PoolProof { k, set }) => Certificate::Pools(PoolProof { k, set: drop_state(set) }),
-        Certificate::Via(_) | Certificate::Basis(_) => panic!("no form in SMT-LIB"),
+        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Reduced(_) => {
+            panic!("no form in SMT-LIB")
+        }
         Certificate::Cubes(mut proof) => {
             // Another cube may do for a single one, but not for all of a control.
             let control = proof.cubes[gone].control;
@@ -72,7 +74,9 @@ fn check_by(name: &str, model: &str, (engine, run): (&str, &Run<'_>), solvers: &
         Certificate::Listed(Listed { set, .. }) | Certificate::Pools(PoolProof { set, .. }) => {
             set.states.len()
         }
-        Certificate::Via(_) | Certificate::Basis(_) => panic!("no form in SMT-LIB"),
+        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Reduced(_) => {
+            panic!("no form in SMT-LIB")
+        }
         Certificate::Cubes(proof) => proof.cubes.len(),
     };
     write_smtlib(&task, &without(whole, states / 2), &mut broken).expect("linear");

@@ -43,7 +43,7 @@ fn local_stmt(rng: &mut Rng, registers: usize) -> Stmt {
 }
 
 /// The random program of a seed with local steps here and there, and at most one property.
-fn varied(seed: u64) -> Sketch {
+pub(crate) fn varied(seed: u64) -> Sketch {
     let mut sketch = random::sketch(seed);
     let mut rng = Rng::with_seed(seed);
     for draft in &mut sketch.threads {

@@ -12,6 +12,7 @@ mod litmus_random;
 mod local_first;
 mod mutants;
 mod persistent;
+mod reductions;
 mod reference_laws;
 
 #[path = "../support"]

@@ -6,15 +6,22 @@
 //! is safe. Where only states beyond the largest bound are left, where a value left 64 bits or
 //! a choice had too many values, the answer is unknown and says so.
 //!
+//! A search may be *reduced* ([`Reduction`]): fewer states cover all others, and the proof is
+//! a closed set of those. By itself, a search is reduced once it has become large.
+//!
 //! Breadth first, the violation found is a nearest one if no state had to wait for a larger
-//! bound. Otherwise one more search, without bounds but within that distance, looks for a
+//! bound and nothing was left out. Otherwise one more search, without bounds but within that distance, looks for a
 //! nearer one; after a search depth first, a small one.
 
+use crate::reduce::{OnReduced, Reducing};
 use crate::search::{Ended, Limits, Order, Weight, search};
 use crate::stepping::Stepping;
-use crate::{Answer, Engine, Run};
-use evidence::{Certificate, ClosedSet, Listed, Reason, Statistics, Task, Verdict};
-use machine::{Stepper, Trace};
+use crate::{Answer, Engine, Reduction, Run};
+use evidence::{ClosedSet, Reason, Statistics, Stop, Task, Verdict};
+use machine::{Buffered, DataDomain, Trace};
+
+/// Beyond this many states a search is large: all of them take a tenth of a second or so.
+const LARGE: usize = 1 << 17;
 
 /// The engine.
 pub struct Explicit;
@@ -29,28 +36,48 @@ impl Engine for Explicit {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let round = explore(task, run, None);
+        let none = Reducing::new(task.program, Reduction::None);
+        let (round, reducing) = match run.reduction {
+            Reduction::Auto => {
+                let small = explore(task, run, &none, Some(Reach { depth: None, states: LARGE }));
+                match small.outcome {
+                    ExplorationOutcome::Large => reduced(task, run),
+                    _ => (small, none),
+                }
+            }
+            _ => reduced(task, run),
+        };
         let k = task.buffers().then_some(round.bound);
-        let statistics = Statistics { states: round.states, k, ..Default::default() };
+        let method = reducing.method();
+        let statistics = Statistics { states: round.states, k, method, ..Default::default() };
         let verdict = match round.outcome {
             ExplorationOutcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
             ExplorationOutcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),
             ExplorationOutcome::Explored(set) if round.doubts.is_empty() => {
-                Verdict::Safe(Certificate::Listed(Listed { gaps: None, set }))
+                Verdict::Safe(reducing.certificate(set))
             }
             ExplorationOutcome::Explored(_) => Verdict::Unknown(round.doubts),
             ExplorationOutcome::Stopped(reason) => {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
             }
+            ExplorationOutcome::Large => Verdict::Unknown(vec![Reason::Stopped(Stop::States)]),
         };
         Answer { verdict, statistics, engine: self.name() }
     }
+}
+
+/// A search that leaves out what it may.
+fn reduced(task: &Task<'_>, run: &Run<'_>) -> (ExplorationRound, Reducing) {
+    let reducing = Reducing::new(task.program, run.reduction);
+    (explore(task, run, &reducing, None), reducing)
 }
 
 enum ExplorationOutcome {
     Violated(Trace),
     Explored(ClosedSet),
     Stopped(Reason),
+    /// There are more states than should be looked at.
+    Large,
 }
 
 struct ExplorationRound {
@@ -63,44 +90,62 @@ struct ExplorationRound {
     doubts: Vec<Reason>,
 }
 
-/// How far a search without bounds on buffers may go: steps and states.
+/// How far a search may go: steps and states. With a limit on steps it goes breadth first, and bounds on buffers
+/// do not matter.
+#[derive(Clone, Copy)]
 struct Reach {
-    depth: usize,
+    depth: Option<usize>,
     states: usize,
 }
 
-fn explore(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> ExplorationRound {
+fn explore(task: &Task<'_>, run: &Run<'_>, reducing: &Reducing, reach: Option<Reach>) -> ExplorationRound {
     let machine = task.machine();
-    let mut system = Stepping::hunting(Stepper::new(&machine));
-    let limits = match &reach {
-        None => Limits {
-            order: run.order,
-            depth: None,
-            states: None,
-            weight: Weight::LightFirst(run.max_buffer),
-            monitor: run.monitor,
-        },
-        Some(reach) => Limits {
-            order: Order::Breadth,
-            depth: Some(reach.depth),
-            states: Some(reach.states),
-            weight: Weight::Ignore,
-            monitor: run.monitor,
-        },
+    reducing.on(&machine, Exploration { run, reach, whole: reducing.is_none() })
+}
+
+struct Exploration<'a> {
+    run: &'a Run<'a>,
+    reach: Option<Reach>,
+    /// Whether nothing is left out.
+    whole: bool,
+}
+
+impl OnReduced for Exploration<'_> {
+    type Done = ExplorationRound;
+
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> ExplorationRound {
+        explored(domain, self)
+    }
+}
+
+fn explored<'m, 'p: 'm>(
+    domain: impl DataDomain<'m, Machine = Buffered<'p>>,
+    Exploration { run, reach, whole }: Exploration<'_>,
+) -> ExplorationRound {
+    let mut system = Stepping::hunting(domain);
+    let depth = reach.and_then(|reach| reach.depth);
+    let limits = Limits {
+        order: if depth.is_some() { Order::Breadth } else { run.order },
+        depth,
+        states: reach.map(|reach| reach.states),
+        weight: if depth.is_some() { Weight::Ignore } else { Weight::LightFirst(run.max_buffer) },
+        monitor: run.monitor,
     };
     let found = search(&mut system, &limits);
     let states = found.states.len();
+    let large = reach.is_some_and(|reach| states > reach.states);
     let outcome = match found.ended {
         Ended::Goal(at, violation) => {
             ExplorationOutcome::Violated(system.trace(&found.states, at, violation))
         }
         Ended::Complete | Ended::Deep => ExplorationOutcome::Explored(system.closed_set(found.states)),
         Ended::Heavy => ExplorationOutcome::Stopped(Reason::BuffersBeyond(found.bound)),
+        Ended::Stopped(Stop::States) if large => ExplorationOutcome::Large,
         Ended::Stopped(stop) => ExplorationOutcome::Stopped(Reason::Stopped(stop)),
         Ended::Full => ExplorationOutcome::Stopped(Reason::Full),
     };
     let doubts = system.doubts.take().into_iter().map(Reason::Doubt).collect();
-    let nearest = limits.order == Order::Breadth && !found.postponed;
+    let nearest = whole && limits.order == Order::Breadth && !found.postponed;
     ExplorationRound { outcome, states, bound: found.bound, nearest, doubts }
 }
 
@@ -112,8 +157,9 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
         // Who searches depth first expects far violations.
         Order::Depth => 20_000,
     };
-    let reach = Reach { depth, states };
-    match explore(task, run, Some(reach)).outcome {
+    let reach = Reach { depth: Some(depth), states };
+    let none = Reducing::new(task.program, Reduction::None);
+    match explore(task, run, &none, Some(reach)).outcome {
         ExplorationOutcome::Violated(shorter) => shorter,
         _ => trace,
     }

@@ -20,6 +20,7 @@ mod outcomes;
 mod plan;
 mod portfolio;
 mod ranges;
+mod reduce;
 mod robust;
 mod search;
 mod stepping;
@@ -40,6 +41,7 @@ pub use lazy::Lazy;
 pub use outcomes::FinalStates;
 pub use plan::{Facts, Plan, PlanEntry, plan};
 pub use portfolio::Portfolio;
+pub use reduce::Reduction;
 pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 
@@ -56,6 +58,8 @@ pub struct Run<'a> {
     pub monitor: &'a dyn Monitor,
     /// In which order exact searches go.
     pub order: Order,
+    /// What exact searches leave out.
+    pub reduction: Reduction,
     /// The largest bound on buffers to try; none means as far as the limits go.
     pub max_buffer: Option<usize>,
     /// How `cegar` makes its abstraction.
@@ -77,6 +81,7 @@ impl Default for Run<'_> {
         Run {
             monitor: &Ignore,
             order: Order::Breadth,
+            reduction: Reduction::default(),
             max_buffer: Some(USUAL_BUFFER),
             abstraction: Abstraction::default(),
             extrapolation: Extrapolation::default(),

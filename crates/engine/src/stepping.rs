@@ -1,6 +1,6 @@
 //! A machine, and what a domain knows of its slots, as something to walk.
 
-use crate::search::{TransitionSystem, path};
+use crate::search::{TransitionSystem, retrace};
 use evidence::{ClosedSetOf, Controls};
 use machine::{
     DataDomain, Doubt, Event, InitialStates, Machine, State, StateRef, StateSet, Trace, TraceStep, Violation,
@@ -43,7 +43,9 @@ impl<'m, D: DataDomain<'m>> Stepping<D> {
 
     /// The run to a state that violates something.
     pub(crate) fn trace(&mut self, states: &StateSet, goal: StateRef, violation: Violation) -> Trace {
-        let (first, labels) = path(self, states, goal);
+        let mut path = Vec::new();
+        let first = retrace(self, states, goal, |_, label, state| path.push((label, state.clone())));
+        let (labels, violation) = self.domain.unfold(&first, &path, violation);
         let program = self.domain.stepper().machine().program();
         let step = |(event, choice): (Event, Option<i64>)| TraceStep::of(program, event, choice);
         let steps = labels.into_iter().map(step).collect();
@@ -71,7 +73,7 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
     }
 
     fn prepare(&mut self, state: &State) {
-        self.domain.stepper_mut().prepare(state);
+        self.domain.prepare(state);
     }
 
     fn successors(&self, state: &State, next: &mut State, mut visit: impl FnMut(Self::Label, &State)) {

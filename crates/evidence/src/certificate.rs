@@ -8,6 +8,7 @@ mod basis;
 mod cubes;
 mod listed;
 mod pools;
+mod reduced;
 mod via;
 
 pub use via::{Pass, Via};
@@ -16,6 +17,7 @@ pub(crate) use basis::{BASIS, EXPLORED_BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET, read_gaps, write_gaps};
 pub(crate) use pools::POOL_SET;
+pub(crate) use reduced::REDUCED_SET;
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
 use crate::file::{EvidenceKind, RecordWriter};
@@ -24,7 +26,7 @@ use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, Statistics, Stop, Task};
 use logic::Atom;
 use machine::{Element, Gaps, Local, Machine, Recall, State, StateSet, Stepper};
-use program::ThreadId;
+use program::{Renaming, ThreadId};
 use std::io::{self, Write};
 
 /// What every proof of safety can do.
@@ -61,6 +63,8 @@ pub enum Certificate {
     Basis(BasisProof),
     /// All reachable states, with sets of values for stores whose order is forgotten.
     Pools(PoolProof),
+    /// States that cover all others.
+    Reduced(ReducedProof),
 }
 
 impl Certificate {
@@ -71,6 +75,7 @@ impl Certificate {
             Certificate::Via(via) => via,
             Certificate::Basis(basis) => basis,
             Certificate::Pools(pools) => pools,
+            Certificate::Reduced(reduced) => reduced,
         }
     }
 
@@ -78,7 +83,9 @@ impl Certificate {
     pub fn set(&self) -> Option<&ClosedSet> {
         match self {
             Certificate::Listed(Listed { set, .. }) | Certificate::Via(Via { set, .. }) => Some(set),
-            Certificate::Pools(PoolProof { set, .. }) => Some(set),
+            Certificate::Pools(PoolProof { set, .. }) | Certificate::Reduced(ReducedProof { set, .. }) => {
+                Some(set)
+            }
             Certificate::Cubes(_) | Certificate::Basis(_) => None,
         }
     }
@@ -161,6 +168,22 @@ pub enum Stores {
 pub struct PoolProof {
     /// How many stores of a queue are kept in order.
     pub k: usize,
+    /// The states.
+    pub set: ClosedSet,
+}
+
+/// States that cover all reachable ones: perhaps only those in which every thread has gone as far as it can
+/// alone ([`machine::Settled`]), perhaps one of all that differ in the names of threads only
+/// ([`machine::Symmetric`]). The obligations are those of a closed set, for the successors that are
+/// left, settled and renamed; besides, every renaming must preserve the program.
+#[derive(Debug)]
+pub struct ReducedProof {
+    /// Set if the states are normal forms of the gap abstraction, of which one stands for all that differ in names.
+    pub gaps: Option<Gaps>,
+    /// Whether threads have gone as far as they can.
+    pub settled: bool,
+    /// Up to which names states are listed: what these come to, one after the other.
+    pub renamings: Vec<Renaming>,
     /// The states.
     pub set: ClosedSet,
 }

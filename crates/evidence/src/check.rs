@@ -157,6 +157,8 @@ pub enum Rejected {
     CarriesNotOver,
     /// The steps of the agents that this entry names are not enough to see every final state.
     Agents(usize),
+    /// A renaming does not preserve the program, or there are too many.
+    Renaming,
     /// A state of the set is never reached.
     Unreached,
     /// The final states listed are not those of the set.
@@ -194,6 +196,7 @@ impl fmt::Display for Rejected {
             Rejected::Agents(at) => {
                 write!(f, "the steps that entry {} leaves are not enough to see every final state", at + 1)
             }
+            Rejected::Renaming => write!(f, "a renaming of threads changes the program"),
             Rejected::Unreached => write!(f, "a state of the set is never reached"),
             Rejected::FinalStates => write!(f, "the final states listed are not those of the set"),
             Rejected::TooLarge => write!(f, "the states are too large to be checked"),

@@ -30,7 +30,7 @@ mod labels;
 mod say;
 
 use crate::numbers::counted;
-use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, Stop, Task};
+use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, ReducedProof, Stop, Task};
 use collect::Collector;
 use cubes::Cubes;
 use finite::finite_sentences;
@@ -136,6 +136,25 @@ pub(crate) fn known_listed(
     collector.collect(set, monitor)?;
     let (everywhere, places) = collector.sentences();
     Ok(KnownFacts { about: about_list(gaps, set), everywhere, places })
+}
+
+/// What states that cover others know: in those, threads may stand elsewhere with the same values in memory, or
+/// things have other names.
+pub(crate) fn known_reduced(
+    task: &Task<'_>,
+    proof: &ReducedProof,
+    monitor: &dyn Monitor,
+) -> Result<KnownFacts, Stop> {
+    let everywhere = match proof.renamings.is_empty() {
+        true => known_listed(task, None, &proof.set, monitor)?.everywhere,
+        false => Vec::new(),
+    };
+    let about = format!(
+        "The proof lists {} that cover all others, in which threads stand elsewhere or have other names. It says \
+         nothing about single places.",
+        counted(proof.set.states.len(), "state")
+    );
+    Ok(KnownFacts { about, everywhere, places: Vec::new() })
 }
 
 /// What a list of states with sets of buffered values knows.

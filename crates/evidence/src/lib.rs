@@ -34,7 +34,7 @@ pub use basis::BasisFlaw;
 pub use cause::{Cause, Missed};
 pub use certificate::{
     BasisProof, Certificate, ClosedSet, ClosedSetOf, Controls, ControlsOf, Cube, CubeProof, Listed, Pass,
-    PoolProof, Stores, Via,
+    PoolProof, ReducedProof, Stores, Via,
 };
 pub use check::{Checked, Rejected, Violated, check};
 pub use contexts::{ContextCubes, ContextProof, ContextStates, WithinContexts};

@@ -68,7 +68,7 @@ where
             Ok(Some(violation)) => return Err(Rejected::Violated(at, violation)),
             Err(doubt) => return Err(Rejected::Doubt(at, doubt)),
         }
-        self.domain.stepper_mut().prepare(&self.state);
+        self.domain.prepare(&self.state);
         let mut found = None;
         let doubt = |doubt: Doubt| found = Some(doubt);
         let packed = &mut self.packed;

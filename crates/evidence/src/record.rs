@@ -8,8 +8,10 @@
 mod contexts;
 mod cubes;
 mod demand;
+pub(crate) mod renaming;
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// One line of an evidence file.
@@ -30,6 +32,16 @@ pub(crate) enum Record {
     Planned { thread: usize, location: usize, after: Option<u8>, leaving: Vec<(usize, Option<u8>)> },
     /// A thread delays its stores along a path; `complete` if the first store is taken away.
     Extend { thread: usize, complete: bool, path: Vec<usize> },
+    /// Only states are listed in which every thread has gone as far as it can alone.
+    Settled {},
+    /// States are listed up to this renaming: what each thread becomes, its locations, and each variable; and how
+    /// the values of places (`m0` is a variable, `r0.1@2` a register at a location) are renamed.
+    Renaming {
+        threads: Vec<usize>,
+        locations: Vec<Vec<usize>>,
+        variables: Vec<usize>,
+        values: BTreeMap<String, Vec<(String, String)>>,
+    },
     /// Store buffers are written into the program, up to this many stores per queue.
     Flatten { buffer: usize },
     /// The next shared control: the thread inside an atomic section.
@@ -140,6 +152,8 @@ impl Record {
             Record::Property(at) => format!("property {at}"),
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
             Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
+            Record::Settled {} => "settled".to_string(),
+            Record::Renaming { .. } => renaming::words(self),
             Record::Flatten { buffer } => format!("flatten {buffer}"),
             Record::End(count) => format!("end {count}"),
         };
@@ -209,6 +223,8 @@ impl Record {
                 model: word(&mut words)?.to_string(),
                 program: word(&mut words)?.to_string(),
             },
+            "settled" => Record::Settled {},
+            "renaming" => renaming::read(&mut words)?,
             "demand" => demand::read(&mut words)?,
             "contexts" | "running" | "planned" => contexts::read(kind, &mut words)?,
             "recall" | "predicate" | "shape" | "control" | "cube" => cubes::read(kind, &mut words)?,
@@ -267,6 +283,16 @@ mod tests {
             Record::Extend { thread: 1, complete: true, path: vec![3, 4, 7] },
             Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Flatten { buffer: 2 },
+            Record::Settled {},
+            Record::Renaming {
+                threads: vec![1, 0],
+                locations: vec![vec![0, 2, 1], vec![]],
+                variables: vec![0],
+                values: BTreeMap::from([
+                    ("m0".into(), vec![("1".into(), "-2".into()), ("-2".into(), "1".into())]),
+                    ("r1.0@2".into(), vec![]),
+                ]),
+            },
             Record::Contexts(3),
             Record::Running { context: 0, active: None, holder: None, owed: 0 },
             Record::Running { context: 2, active: Some(1), holder: Some(0), owed: 3 },
@@ -350,6 +376,9 @@ mod tests {
             "first 0 1 : 0",
             "first 0 : 0 : 1 : 2",
             "first -1 : 0 : 1",
+            "renaming 0 1 : 0",
+            "renaming 0 : 0 : 0 : m0 1",
+            "settled 1",
             "{",
         ];
         let cubes = [

@@ -6,8 +6,8 @@
 //! can be reached, so nothing is called vacuous that is not, but something vacuous may go unnoticed.
 
 use crate::certificate::{ClosedSet, Via};
-use crate::{Certificate, Monitor, Progress, Stop, Task};
-use machine::{Local, State};
+use crate::{Certificate, Monitor, Progress, ReducedProof, Stop, Task};
+use machine::{Local, Settled, State};
 use program::{
     Cond, Expr, FailureKind, Int, Loc, Place, Program, PropertyKind, Relation, Span, Thread, ThreadId,
 };
@@ -86,9 +86,10 @@ impl<'a> ReachedPlaces<'a> {
                 Ok(program) => Cow::Owned(program),
                 Err(_) => return Ok(None),
             },
-            Certificate::Listed(_) | Certificate::Pools(_) | Certificate::Cubes(_) => {
-                Cow::Borrowed(task.program)
-            }
+            Certificate::Listed(_)
+            | Certificate::Pools(_)
+            | Certificate::Cubes(_)
+            | Certificate::Reduced(_) => Cow::Borrowed(task.program),
         };
         let mut locations = vec![BTreeSet::new(); program.threads.len()];
         let mut stand = |thread: usize, local: &Local| {
@@ -104,6 +105,9 @@ impl<'a> ReachedPlaces<'a> {
                 }
             }
             _ => certificate.set().map_or(Ok(()), |set| each_control(set, monitor, &mut stand))?,
+        }
+        if let Certificate::Reduced(proof) = certificate {
+            cover(task, proof, &mut locations);
         }
         Ok(Some(ReachedPlaces { program, locations }))
     }
@@ -158,6 +162,25 @@ impl<'a> ReachedPlaces<'a> {
             }
         }
         found.extend(all.difference(&met).map(|span| VacuousClaim::Assertion { span: *span }));
+    }
+}
+
+/// Adds where threads may stand in states that the listed ones cover.
+fn cover(task: &Task<'_>, proof: &ReducedProof, locations: &mut [BTreeSet<Loc>]) {
+    let mut grown = true;
+    while std::mem::take(&mut grown) {
+        for (renaming, thread) in
+            proof.renamings.iter().flat_map(|r| task.program.thread_ids().map(move |t| (r, t)))
+        {
+            let new: Vec<Loc> =
+                locations[thread.index()].iter().map(|loc| renaming.location(thread, *loc)).collect();
+            let known = &mut locations[renaming.thread(thread).index()];
+            grown |= new.into_iter().fold(false, |grown, loc| known.insert(loc) || grown);
+        }
+    }
+    let machine = task.machine();
+    for (thread, stands) in task.program.thread_ids().zip(locations).filter(|_| proof.settled) {
+        *stands = Settled::passed(&machine, thread, stands);
     }
 }
 

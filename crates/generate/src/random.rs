@@ -9,10 +9,12 @@
 //! makes it small and `program::print` shows it.
 
 mod chains;
+mod replicas;
 mod shapes;
 mod sketch;
 
 pub use chains::chain_sketch;
+pub use replicas::replicas;
 pub use shapes::ProgramShape;
 pub use sketch::{ClaimAtom, RandomClaim, Sketch, SketchStmt, ThreadDraft, minimise};
 

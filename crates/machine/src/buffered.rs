@@ -69,6 +69,11 @@ impl<'p> Buffered<'p> {
         self
     }
 
+    /// Whether nothing is forgotten and buffers have no bound.
+    pub fn is_exact(&self) -> bool {
+        self.recall == Recall::ALL && self.cap.is_none()
+    }
+
     /// The memory model.
     pub fn model(&self) -> Model {
         self.model

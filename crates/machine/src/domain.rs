@@ -8,6 +8,7 @@
 //! compile moves with a stepper; a new one is one file that opens a state into values, steps on them
 //! and closes what it gets.
 
+use crate::successor_list::ExactStep;
 use crate::{Doubt, Event, InitialStates, Machine, State, Stepper, Violation};
 
 /// A way of knowing the slots of a machine that lives for `'m`.
@@ -27,7 +28,12 @@ pub trait DataDomain<'m> {
     /// The states a run may start in, and doubts if not all are listed.
     fn initial(&mut self) -> (InitialStates, Vec<Doubt>);
 
-    /// Calls `visit` on every successor of a prepared state, with the event and the chosen value, in
+    /// Does what has to be done before a state's successors can be listed.
+    fn prepare(&mut self, state: &State) {
+        self.stepper_mut().prepare(state);
+    }
+
+    /// Calls `visit` on every successor of the state that was prepared last, with the event and the chosen value, in
     /// a fixed order; on some perhaps several times. `next` is working memory. Doubts go to `doubt`.
     fn successors(
         &self,
@@ -40,6 +46,38 @@ pub trait DataDomain<'m> {
     /// Whether a state, which may come from anywhere, is one of the domain.
     fn has(&self, state: &State) -> bool {
         self.stepper().is_well_formed(state)
+    }
+
+    /// Whether a slot with this value has it, and is never told like that of another: only then the value may be a
+    /// name that is renamed.
+    fn tells(&self, _value: i64) -> bool {
+        true
+    }
+
+    /// The steps of the machine from where it starts to a state that the domain starts in.
+    fn start(&mut self, _first: &State) -> Vec<ExactStep> {
+        Vec::new()
+    }
+
+    /// The steps of the machine that a step of the domain, between these states, stands for.
+    fn steps(&mut self, _from: &State, step: ExactStep, _to: &State) -> Vec<ExactStep> {
+        vec![step]
+    }
+
+    /// The steps of the machine that a path of the domain to a violation stands for; and what is violated then.
+    fn unfold(
+        &mut self,
+        first: &State,
+        path: &[(ExactStep, State)],
+        violation: Violation,
+    ) -> (Vec<ExactStep>, Violation) {
+        let mut all = self.start(first);
+        let mut from = first;
+        for (step, to) in path {
+            all.extend(self.steps(from, *step, to));
+            from = to;
+        }
+        (all, violation)
     }
 
     /// What a state violates: the same as all that it stands for.

@@ -233,6 +233,10 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
         }
     }
 
+    fn tells(&self, value: i64) -> bool {
+        self.gaps.in_window(value)
+    }
+
     fn has(&self, state: &State) -> bool {
         // Normal forms stay far from the ends of 64 bits, so nothing overflows after this.
         if !self.stepper.is_well_formed(state)

@@ -29,9 +29,12 @@ mod pooled;
 mod pso;
 mod robust;
 mod sc;
+mod settled;
 mod state;
 mod state_set;
 mod stepper;
+mod successor_list;
+mod symmetric;
 mod table;
 mod trace;
 mod tso;
@@ -57,8 +60,11 @@ pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,
 };
+pub use settled::Settled;
 pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet};
 pub use stepper::Stepper;
+pub use successor_list::ExactStep;
+pub use symmetric::{Symmetric, usable_renamings};
 pub use trace::{Trace, TraceRejected, TraceStep, replay, replay_steps, replay_while};
 pub use violation::Violation;

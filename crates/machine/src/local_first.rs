@@ -19,6 +19,7 @@
 
 use crate::Model;
 use crate::drain_first::waiting_locations;
+use crate::settled::back_edges;
 use program::{Cond, Domain, Edge, Fence, Loc, Op, Place, Program, RegId, Thread, ThreadId};
 
 /// The locations of all threads where the thread may go first, and where it may wait for its stores.
@@ -131,31 +132,9 @@ fn always_enabled(thread: &Thread, loc: Loc) -> bool {
     ops.iter().any(free) || assumed.iter().any(opposite)
 }
 
-/// The locations from which an edge leads back to a location that is being visited: removing
-/// them leaves no cycle.
+/// The locations from which an edge leads back: removing them leaves no cycle.
 fn sources_of_back_edges(thread: &Thread) -> Vec<bool> {
-    let count = thread.locs().count();
-    let (mut back, mut entered, mut left) = (vec![false; count], vec![false; count], vec![false; count]);
-    for root in thread.locs() {
-        if entered[root.index()] {
-            continue;
-        }
-        entered[root.index()] = true;
-        let mut stack = vec![(root, 0)];
-        while let Some((loc, edge)) = stack.pop() {
-            let Some((_, out)) = thread.outgoing(loc).nth(edge) else {
-                left[loc.index()] = true;
-                continue;
-            };
-            stack.push((loc, edge + 1));
-            let to = out.to.index();
-            if !entered[to] {
-                entered[to] = true;
-                stack.push((out.to, 0));
-            } else if !left[to] {
-                back[loc.index()] = true;
-            }
-        }
-    }
-    back
+    let back = back_edges(thread);
+    let turns_back = |loc| thread.outgoing(loc).any(|(edge, _)| back[edge.index()]);
+    thread.locs().map(turns_back).collect()
 }

@@ -147,13 +147,38 @@ impl<'m, M: Machine> Stepper<'m, M> {
     /// Compiles the moves of a state's control, if that has not happened yet.
     #[inline]
     pub fn prepare(&mut self, state: &State) {
-        for thread in 0..self.threads.len() {
-            let info = &self.threads[thread].info[state.locals[thread] as usize];
-            let missing = !matches!(info.moves.get(state.global as usize), Some(Some(_)));
-            if missing {
-                self.compile(ThreadId::new(thread), state.global, state.locals[thread]);
+        (0..self.threads.len()).for_each(|thread| self.prepare_thread(thread, state));
+    }
+
+    /// The same for one thread.
+    #[inline]
+    fn prepare_thread(&mut self, thread: usize, state: &State) {
+        let info = &self.threads[thread].info[state.locals[thread] as usize];
+        if !matches!(info.moves.get(state.global as usize), Some(Some(_))) {
+            self.compile(ThreadId::new(thread), state.global, state.locals[thread]);
+        }
+    }
+
+    /// Takes the step of a thread, into `next`, if it can take exactly one that leaves no choice. Drains do not
+    /// count.
+    pub(crate) fn only_step(&mut self, thread: usize, state: &State, next: &mut State) -> Option<Event> {
+        self.prepare_thread(thread, state);
+        let (info, base) = (self.info(thread, state), self.base(thread, state));
+        let own = &state.values[base..base + info.slots.len()];
+        let inputs = InputValues { memory: &state.values[..self.memory], own, choice: 0 };
+        let listed = info.moves[state.global as usize].as_ref().filter(|listed| listed.doubts.is_empty())?;
+        let mut only = None;
+        for step in listed.moves.iter().filter(|step| matches!(step.event, Event::Step { .. })) {
+            match step.guard.eval(&|input| inputs.value(*input)) {
+                Some(false) => {}
+                Some(true) if only.is_none() && step.choices.is_none() => only = Some(step),
+                _ => return None,
             }
         }
+        let step = only?;
+        next.locals.clone_from(&state.locals);
+        self.write(state, next, step, thread, base, inputs)?;
+        Some(step.event)
     }
 
     /// Calls `visit` on every successor of a prepared state, with the event and the chosen
@@ -333,6 +358,11 @@ impl<'m, M: Machine> Stepper<'m, M> {
                 at.map_or(0, |at| state.values[self.base(thread.index(), state) + at])
             }
         }
+    }
+
+    /// Where a thread's values begin in a state, and how many it has.
+    pub(crate) fn segment(&self, thread: usize, state: &State) -> (usize, usize) {
+        (self.base(thread, state), self.info(thread, state).slots.len())
     }
 
     fn info(&self, thread: usize, state: &State) -> &LocalInfo {

@@ -36,8 +36,10 @@ mod names;
 mod print;
 mod property;
 mod question;
+mod renaming;
 mod rewrite;
 mod source;
+mod symmetry;
 mod unroll;
 mod validate;
 
@@ -55,8 +57,10 @@ pub use named::AuthoredRegisters;
 pub use names::{KEYWORDS, Names, is_keyword};
 pub use print::{print, same, same_but_skips};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
+pub use renaming::{RegisterNames, Renaming, ValueNames};
 pub use rewrite::{Rewriting, Rewritten};
 pub use source::{Source, Span};
+pub use symmetry::thread_swaps;
 pub use unroll::Unrolled;
 pub use validate::Invalid;
 

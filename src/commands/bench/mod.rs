@@ -10,6 +10,7 @@
 mod c_programs;
 mod complete;
 mod portfolio;
+mod scale;
 mod seed000;
 mod seed002;
 mod seed003;
@@ -64,6 +65,7 @@ pub const BENCHES: &[Bench] = &[
     portfolio::PORTFOLIO,
     complete::COMPLETE,
     c_programs::C_PROGRAMS,
+    scale::SCALE,
 ];
 
 /// Runs the command.

@@ -20,7 +20,7 @@ mod extended;
 mod oracle;
 
 use crate::ranges::growing;
-use crate::{Answer, Engine, Explicit, GapProofs, Run};
+use crate::{Answer, Engine, Explicit, GapProofs, Reduction, Run};
 use evidence::{
     Certificate, ClosedSet, Listed, Monitor, Pass, Progress, Reason, Statistics, Stop, Task, Verdict, Via,
     attacks_of, carries_over,
@@ -99,11 +99,14 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     let under_sc = Task { model: SC, ..*task };
     let limit = evidence::MostStates(FINITE);
     let monitor: (&dyn Monitor, &dyn Monitor) = (run.monitor, &limit);
-    if !matches!(Explicit.verify(&under_sc, &Run { monitor: &monitor, ..*run }).verdict, Verdict::Unknown(_))
-    {
+    if !matches!(
+        Explicit.verify(&under_sc, &Run { monitor: &monitor, reduction: Reduction::None, ..*run }).verdict,
+        Verdict::Unknown(_)
+    ) {
         return None;
     }
-    let answer = GapProofs.verify(&under_sc, run);
+    // The list has to be about the program as it stands.
+    let answer = GapProofs.verify(&under_sc, &Run { reduction: Reduction::None, ..*run });
     match answer.verdict {
         Verdict::Safe(Certificate::Listed(Listed { gaps: Some(gaps), set })) => {
             let verdict = Verdict::Safe(Certificate::Via(Via {

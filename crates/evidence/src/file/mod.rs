@@ -3,7 +3,7 @@
 //! `fencewright-evidence 1 KIND MODEL PROGRAM` opens a file; PROGRAM is a [`fingerprint`], so
 //! that evidence for another program is refused with a clear word (it would not pass anyway).
 //! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
-//! closed set as its dictionary (`global`, `local` or `shape`) and its `state`s, perhaps after `gaps` or `recall` and,
+//! closed set as its dictionary (`global`, `local` or `shape`) and its `state`s, perhaps after `gaps`, `recall`, `settled` or `renaming`s and,
 //! where robustness is the reason, `extend` lines that say which program it is about; a proof by
 //! cubes as `predicate`s, `shape`s, `control`s and `cube`s; one that goes backwards as `demand`s; a witness that a program is not robust
 //! as the steps of its run and one `delay`; all final states of a litmus test as `final` values, the
@@ -33,7 +33,8 @@ pub(crate) use states::{
 pub(crate) use write::RecordWriter;
 
 use crate::certificate::{
-    BASIS, CLOSED_SET, CUBE_SET, EXPLORED_BASIS, FLAT_SET, GAP_SET, MULTISET_BASIS, POOL_SET, ROBUST_SET,
+    BASIS, CLOSED_SET, CUBE_SET, EXPLORED_BASIS, FLAT_SET, GAP_SET, MULTISET_BASIS, POOL_SET, REDUCED_SET,
+    ROBUST_SET,
 };
 use crate::{Certificate, Checked, CheckedOutcomes, CheckedWitness, Rejected};
 use machine::Model;
@@ -137,6 +138,7 @@ pub(crate) const KINDS: &[EvidenceKind] = &[
     EXPLORED_BASIS,
     MULTISET_BASIS,
     POOL_SET,
+    REDUCED_SET,
 ];
 
 /// A number that tells programs apart: 64-bit FNV-1a of the printed program.

@@ -1,0 +1,117 @@
+//! What exact searches may leave out.
+//!
+//! A *reduced* search explores states that cover all others. By which rules it does is said in its proof, and the
+//! checker, which knows the rules, tests that they apply.
+
+use evidence::{Certificate, ClosedSet, Listed, ReducedProof};
+use machine::{Buffered, DataDomain, Settled, Stepper, Symmetric, usable_renamings};
+use program::{Program, Renaming, thread_swaps};
+
+/// How an exact search is reduced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reduction {
+    /// Nothing is left out.
+    None,
+    /// Threads go ahead where nobody notices ([`machine::Settled`]).
+    Local,
+    /// Of states that differ in the names of threads, one is explored ([`machine::Symmetric`]).
+    Symmetry,
+    /// Both.
+    All,
+    /// Nothing is left out of small searches; large ones are reduced by all there is.
+    #[default]
+    Auto,
+}
+
+impl Reduction {
+    /// All of them, for lists and help: the name, and one line.
+    pub const ALL: &'static [(Reduction, &'static str, &'static str)] = &[
+        (Reduction::Auto, "auto", "none for small searches, all for large ones"),
+        (Reduction::None, "none", "all states are explored"),
+        (Reduction::Local, "local", "threads go ahead where nobody notices, and wait without looking again"),
+        (Reduction::Symmetry, "symmetry", "of states that differ in the names of threads one is explored"),
+        (Reduction::All, "all", "local and symmetry"),
+    ];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Reduction> {
+        Reduction::ALL.iter().find(|(_, known, _)| *known == name).map(|(reduction, ..)| *reduction)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        let entry = Reduction::ALL.iter().find(|(reduction, ..)| *reduction == self);
+        entry.map_or("", |(_, name, _)| name)
+    }
+}
+
+/// The names of threads that do not matter to a search.
+pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming> {
+    match reduction {
+        Reduction::None | Reduction::Local => Vec::new(),
+        Reduction::Symmetry | Reduction::All | Reduction::Auto => {
+            usable_renamings(program, thread_swaps(program))
+        }
+    }
+}
+
+/// What a search leaves out of a program.
+pub(crate) struct Reducing {
+    settled: bool,
+    renamings: Vec<Renaming>,
+}
+
+/// Something to do with the states that are left.
+pub(crate) trait OnReduced {
+    type Done;
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done;
+}
+
+impl Reducing {
+    /// As far as the program allows it; automatic is all there is.
+    pub(crate) fn new(program: &Program, reduction: Reduction) -> Reducing {
+        let settled = matches!(reduction, Reduction::Local | Reduction::All | Reduction::Auto);
+        Reducing { settled, renamings: renamings(program, reduction) }
+    }
+
+    /// What is used, in a word; nothing if all states are explored.
+    pub(crate) fn method(&self) -> Option<&'static str> {
+        match (self.settled, self.renamings.is_empty()) {
+            (false, true) => None,
+            (true, true) => Some(Reduction::Local.name()),
+            (false, false) => Some(Reduction::Symmetry.name()),
+            (true, false) => Some("local, symmetry"),
+        }
+    }
+
+    /// Whether all states are explored.
+    pub(crate) fn is_none(&self) -> bool {
+        self.method().is_none()
+    }
+
+    /// Does something with the states that are left.
+    pub(crate) fn on<W: OnReduced>(&self, machine: &Buffered<'_>, work: W) -> W::Done {
+        let settled = self.settled.then(|| Settled::new(machine)).flatten();
+        match (settled, self.renamings.is_empty()) {
+            (None, true) => work.run(Stepper::new(machine)),
+            (Some(settled), true) => work.run(settled),
+            (None, false) => match Symmetric::new(Stepper::new(machine), &self.renamings) {
+                Some(symmetric) => work.run(symmetric),
+                None => work.run(Stepper::new(machine)),
+            },
+            (Some(settled), false) => match Symmetric::new(settled, &self.renamings) {
+                Some(symmetric) => work.run(symmetric),
+                None => work.run(Stepper::new(machine)),
+            },
+        }
+    }
+
+    /// The states that were explored, as a proof.
+    pub(crate) fn certificate(self, set: ClosedSet) -> Certificate {
+        if self.is_none() {
+            return Certificate::Listed(Listed { gaps: None, set });
+        }
+        let Reducing { settled, renamings } = self;
+        Certificate::Reduced(ReducedProof { gaps: None, settled, renamings, set })
+    }
+}

@@ -1,0 +1,194 @@
+//! Where a thread may go on by itself, read off its text.
+
+use super::spins::{Spin, spins};
+use crate::Model;
+use program::{
+    Cond, Edge, EdgeId, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Thread, ThreadId,
+};
+
+/// What a thread does at a location as far as others are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    /// Others may notice its next step, or the step notices others.
+    Stays,
+    /// Whatever it does next is its own affair.
+    Goes,
+    /// The same, once its stores have drained.
+    GoesDrained,
+    /// It waits in this loop for somebody else.
+    Spins(usize),
+}
+
+/// What the text of one thread says.
+pub(super) struct Courses {
+    by_loc: Vec<Course>,
+    /// Whether a step from a location computes with registers alone.
+    local: Vec<bool>,
+    back: Vec<bool>,
+    spins: Vec<Spin>,
+}
+
+impl Courses {
+    /// Looks at a thread; `live` says which registers may still be read at a location.
+    pub(super) fn new(
+        program: &Program,
+        model: Model,
+        thread: ThreadId,
+        live: &dyn Fn(Loc) -> Vec<RegId>,
+    ) -> Courses {
+        let automaton = program.thread(thread);
+        let seen = Seen::of(program, thread);
+        let alone = |edge: &Edge| seen.misses(automaton, edge);
+        let every = |loc: Loc, fits: &dyn Fn(&Edge) -> bool| {
+            let mut edges = automaton.outgoing(loc).map(|(_, edge)| edge).peekable();
+            edges.peek().is_some() && edges.all(|edge| alone(edge) && fits(edge))
+        };
+        let local: Vec<bool> = automaton.locs().map(|loc| every(loc, &|edge| computes(&edge.op))).collect();
+        let spins = spins(automaton, &local, &|loc, edge| alone(edge) && !automaton.in_atomic(loc), live);
+        let own = |edge: &Edge| is_own(program, model, thread, edge);
+        // While somebody is inside an atomic section a load waits, and another edge would be the only one.
+        let chooses = |loc: Loc| {
+            let loads = automaton.outgoing(loc).any(|(_, edge)| matches!(edge.op, Op::Load(..)));
+            loads && automaton.outgoing(loc).count() > 1
+        };
+        let course = |loc: Loc| {
+            let waits = automaton.outgoing(loc).any(|(_, edge)| edge.op == Op::Fence(Fence::Full));
+            match spins.iter().position(|spin| spin.nodes.contains(&loc)) {
+                Some(spin) => Course::Spins(spin),
+                None if !every(loc, &own) || chooses(loc) => Course::Stays,
+                None if waits => Course::GoesDrained,
+                None => Course::Goes,
+            }
+        };
+        let by_loc = automaton.locs().map(course).collect();
+        Courses { by_loc, local, back: back_edges(automaton), spins }
+    }
+
+    pub(super) fn at(&self, loc: Loc, drained: bool) -> Course {
+        match self.by_loc[loc.index()] {
+            Course::GoesDrained if drained => Course::Goes,
+            Course::GoesDrained => Course::Stays,
+            course => course,
+        }
+    }
+
+    pub(super) fn is_local(&self, loc: Loc) -> bool {
+        self.local[loc.index()]
+    }
+
+    /// Whether an edge leads back, so that there is no cycle without such an edge.
+    pub(super) fn leads_back(&self, edge: EdgeId) -> bool {
+        self.back[edge.index()]
+    }
+
+    pub(super) fn spin(&self, spin: usize) -> &Spin {
+        &self.spins[spin]
+    }
+}
+
+/// What properties see of a thread at any time.
+struct Seen {
+    /// Locations that it makes a difference to leave.
+    locs: Vec<Loc>,
+    /// Locations at which to arrive could make a violated property hold.
+    unwelcome: Vec<Loc>,
+    registers: Vec<RegId>,
+}
+
+impl Seen {
+    /// `finally` is asked where all threads have ended, and nobody goes on from there.
+    fn of(program: &Program, thread: ThreadId) -> Seen {
+        let mut seen = Seen { locs: Vec::new(), unwelcome: Vec::new(), registers: Vec::new() };
+        let never = program.properties.iter().filter(|property| property.kind == PropertyKind::Never);
+        never.for_each(|property| seen.look(&property.cond, thread));
+        seen
+    }
+
+    fn look(&mut self, cond: &Cond<Place>, thread: ThreadId) {
+        match cond {
+            Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| self.look(part, thread)),
+            Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(t, loc)), Expr::Const(zero))
+                if *zero == 0.into() =>
+            {
+                if *t == thread {
+                    self.locs.push(*loc);
+                }
+            }
+            other => other.for_each_leaf(&mut |place| match *place {
+                Place::At(t, loc) if t == thread => {
+                    self.locs.push(loc);
+                    self.unwelcome.push(loc);
+                }
+                Place::Register(t, register) if t == thread => self.registers.push(register),
+                _ => {}
+            }),
+        }
+    }
+
+    /// Whether no property that is violated before an edge holds after it, as far as the thread itself goes.
+    fn misses(&self, thread: &Thread, edge: &Edge) -> bool {
+        let mut written = false;
+        edge.op.for_each_part(&mut |part| {
+            written |= part.writes().is_some_and(|register| self.registers.contains(&register));
+        });
+        !written
+            && !self.locs.contains(&edge.from)
+            && !self.unwelcome.contains(&edge.to)
+            && thread.in_atomic(edge.from) == thread.in_atomic(edge.to)
+    }
+}
+
+/// Whether an operation computes with registers alone and leaves no choice.
+fn computes(op: &Op) -> bool {
+    matches!(op, Op::Skip | Op::Assign(..) | Op::Assume(_))
+}
+
+/// Whether an edge commutes with all that others do, and with drains.
+fn is_own(program: &Program, model: Model, thread: ThreadId, edge: &Edge) -> bool {
+    match &edge.op {
+        Op::Store(..) => model.buffers() && program.thread(thread).delayed_store(edge).is_some(),
+        Op::Load(_, variable) => {
+            let others = program.thread_ids().filter(|other| *other != thread);
+            !others.map(|other| program.thread(other)).any(|other| stores_to(other, *variable))
+        }
+        Op::Fence(_) => true,
+        op => computes(op),
+    }
+}
+
+fn stores_to(thread: &Thread, variable: program::VarId) -> bool {
+    let mut stores = false;
+    for edge in thread.edges() {
+        edge.op.for_each_part(&mut |part| stores |= matches!(part, Op::Store(v, _) if *v == variable));
+    }
+    stores
+}
+
+/// The edges that lead back to a location that is being visited: without them there is no cycle.
+pub(crate) fn back_edges(thread: &Thread) -> Vec<bool> {
+    let count = thread.locs().count();
+    let (mut entered, mut left) = (vec![false; count], vec![false; count]);
+    let mut back = vec![false; thread.edges().len()];
+    for root in thread.locs() {
+        if entered[root.index()] {
+            continue;
+        }
+        entered[root.index()] = true;
+        let mut stack = vec![(root, 0)];
+        while let Some((loc, edge)) = stack.pop() {
+            let Some((id, out)) = thread.outgoing(loc).nth(edge) else {
+                left[loc.index()] = true;
+                continue;
+            };
+            stack.push((loc, edge + 1));
+            let to = out.to.index();
+            if !entered[to] {
+                entered[to] = true;
+                stack.push((out.to, 0));
+            } else if !left[to] {
+                back[id.index()] = true;
+            }
+        }
+    }
+    back
+}

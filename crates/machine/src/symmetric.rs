@@ -1,0 +1,451 @@
+//! States up to the names of threads: one of all that differ in names only is enough.
+//!
+//! A [`Renaming`] that preserves a program takes states to states and steps to steps, and a
+//! violation to a violation. So of the states that the renamings of a group take to each other, one stands
+//! for all, and a set of such representatives is a proof if for every successor of a state in it *some*
+//! renaming of the group takes that to a state in it. Which one stands for the others does not
+//! matter for that; here it is the least, by the numbers of the threads' controls, then by values.
+//!
+//! Whether renamings preserve the program is checked where a [`Symmetric`] is made: nothing is believed.
+
+use crate::successor_list::{ExactStep, SuccessorList};
+use crate::{
+    Buffered, DataDomain, Doubt, Entry, Event, InitialStates, Local, Machine, Slot, State, Stepper, Violation,
+};
+use num_traits::ToPrimitive;
+use program::{Int, Op, Program, RegisterNames, Renaming, ThreadId, ValueNames};
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+
+/// Groups of more renamings than this are not used as a whole.
+const MOST_RENAMINGS: usize = 720;
+
+/// The states of a domain up to the renamings of a group.
+pub struct Symmetric<D> {
+    inner: D,
+    group: Vec<GroupElement>,
+    /// By thread and the number of its control: what each renaming makes of it.
+    images: Vec<Vec<Box<[Option<LocalImage>]>>>,
+    /// The renamings of values that occur; the first changes nothing.
+    names: Vec<Vec<(i64, i64)>>,
+    listed: SuccessorList,
+    doubts: Vec<Doubt>,
+    image: State,
+    least: State,
+}
+
+struct GroupElement {
+    renaming: Renaming,
+    /// By the new number of a thread, the old one.
+    old_thread: Vec<usize>,
+    /// By variable: its new number, and how its values are renamed.
+    memory: Vec<(u32, u32)>,
+    /// By the number of a shared control.
+    globals: Vec<u32>,
+}
+
+/// A thread's control under new names.
+struct LocalImage {
+    id: u32,
+    /// For each slot the old slot, and how its values are renamed; none if nothing changes.
+    slots: Option<Box<[(u32, u32)]>>,
+}
+
+impl<'m, 'p: 'm, D> Symmetric<D>
+where
+    D: DataDomain<'m, Machine = Buffered<'p>>,
+{
+    /// The states of a domain up to the renamings that these generate; `None` if one does not preserve the
+    /// program, or there are too many.
+    pub fn new(inner: D, renamings: &[Renaming]) -> Option<Symmetric<D>> {
+        let machine = inner.stepper().machine();
+        let program = machine.program();
+        if !machine.is_exact() || !renamings.iter().all(|renaming| renaming.preserves(program)) {
+            return None;
+        }
+        let mut names = vec![Vec::new()];
+        let all = closure(program, renamings)?;
+        let group = all.into_iter().map(|renaming| GroupElement::new(program, renaming, &mut names));
+        let group = group.collect::<Option<Vec<GroupElement>>>()?;
+        if !names.iter().flatten().all(|(from, to)| inner.tells(*from) && inner.tells(*to)) {
+            return None;
+        }
+        let images = program.threads.iter().map(|_| Vec::new()).collect();
+        let (listed, doubts) = (SuccessorList::default(), Vec::new());
+        let (image, least) = (State::default(), State::default());
+        Some(Symmetric { inner, group, images, names, listed, doubts, image, least })
+    }
+
+    /// How many renamings there are.
+    pub fn order(&self) -> usize {
+        self.group.len()
+    }
+
+    /// Renames a state to the least one; the number of the renaming.
+    fn minimise(&mut self, state: &mut State) -> usize {
+        self.describe(state);
+        let mut best: SmallVec<[usize; 24]> = SmallVec::new();
+        best.push(0);
+        for candidate in 1..self.group.len() {
+            match self.compare_controls(state, candidate, best[0]) {
+                Some(Ordering::Less) => {
+                    best.clear();
+                    best.push(candidate);
+                }
+                Some(Ordering::Equal) => best.push(candidate),
+                Some(Ordering::Greater) | None => {}
+            }
+        }
+        let mut chosen = best[0];
+        if best.len() > 1 || chosen != 0 {
+            let (mut image, mut least) = (std::mem::take(&mut self.image), std::mem::take(&mut self.least));
+            self.rename(state, chosen, &mut least);
+            for candidate in &best[1..] {
+                self.rename(state, *candidate, &mut image);
+                if image.values < least.values {
+                    std::mem::swap(&mut image, &mut least);
+                    chosen = *candidate;
+                }
+            }
+            std::mem::swap(state, &mut least);
+            (self.image, self.least) = (image, least);
+        }
+        chosen
+    }
+
+    /// The order of a state's controls under two renamings; `None` if the first cannot be used.
+    fn compare_controls(&self, state: &State, a: usize, b: usize) -> Option<Ordering> {
+        let id = |element: usize, thread: usize| {
+            let old = self.group[element].old_thread[thread];
+            self.images[old][state.locals[old] as usize][element].as_ref().map(|image| image.id)
+        };
+        for thread in 0..self.images.len() {
+            match id(a, thread)?.cmp(&id(b, thread)?) {
+                Ordering::Equal => {}
+                // The others must exist, too.
+                Ordering::Less if (thread..self.images.len()).any(|t| id(a, t).is_none()) => return None,
+                other => return Some(other),
+            }
+        }
+        let global = |element: usize| self.group[element].globals[state.global as usize];
+        Some(global(a).cmp(&global(b)))
+    }
+
+    /// Writes a state under new names.
+    fn rename(&self, state: &State, element: usize, out: &mut State) {
+        let GroupElement { old_thread, memory, globals, .. } = &self.group[element];
+        out.global = globals[state.global as usize];
+        out.locals.clear();
+        out.values.clear();
+        out.values.resize(state.values.len(), 0);
+        for (value, (to, names)) in state.values.iter().zip(memory) {
+            out.values[*to as usize] = self.value(*names, *value);
+        }
+        let mut end = memory.len();
+        for old in old_thread {
+            let row = &self.images[*old][state.locals[*old] as usize];
+            let (base, count) = self.inner.stepper().segment(*old, state);
+            let from = &state.values[base..base + count];
+            let to = &mut out.values[end..end + count];
+            end += count;
+            let Some(image) = &row[element] else { continue };
+            out.locals.push(image.id);
+            match &image.slots {
+                None => to.copy_from_slice(from),
+                Some(slots) => {
+                    for (value, (slot, names)) in to.iter_mut().zip(slots) {
+                        *value = self.value(*names, from[*slot as usize]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn value(&self, names: u32, value: i64) -> i64 {
+        let names = &self.names[names as usize];
+        names.iter().find(|(from, _)| *from == value).map_or(value, |(_, to)| *to)
+    }
+
+    /// Works out what the renamings make of a state's controls.
+    fn describe(&mut self, state: &State) {
+        for element in &mut self.group {
+            for at in element.globals.len()..=state.global as usize {
+                let holder = self.inner.stepper().globals().nth(at).copied().flatten();
+                let new = holder.map(|thread| element.renaming.thread(thread));
+                element.globals.push(self.inner.stepper_mut().global_id(&new));
+            }
+        }
+        for thread in 0..self.images.len() {
+            while self.images[thread].len() <= state.locals[thread] as usize {
+                let row = self.row(ThreadId::new(thread), self.images[thread].len());
+                self.images[thread].push(row);
+            }
+        }
+    }
+
+    fn row(&mut self, thread: ThreadId, id: usize) -> Box<[Option<LocalImage>]> {
+        let local = self.inner.stepper().locals(thread).nth(id).cloned();
+        let local = local.unwrap_or_else(|| Local::at(program::Loc::new(0)));
+        (0..self.group.len()).map(|element| self.local_image(thread, &local, element)).collect()
+    }
+
+    fn local_image(&mut self, thread: ThreadId, local: &Local, element: usize) -> Option<LocalImage> {
+        let machine = self.inner.stepper().machine();
+        let renaming = &self.group[element].renaming;
+        let new_thread = renaming.thread(thread);
+        let new = renamed_local(machine, renaming, thread, local)?;
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        machine.slots(thread, local, &mut before);
+        machine.slots(new_thread, &new, &mut after);
+        let renamed = |slot: &Slot| match *slot {
+            Slot::Register(_, register) => Slot::Register(new_thread, register),
+            Slot::Queued(_, variable, n) => Slot::Queued(new_thread, renaming.variable(variable), n),
+            other => other,
+        };
+        let names = |slot: &Slot| match *slot {
+            Slot::Register(_, register) => renaming.register(thread, local.loc, register),
+            Slot::Queued(_, variable, _) => &renaming.in_memory[variable.index()],
+            _ => &renaming.in_memory[0],
+        };
+        let slot = |to: &Slot| {
+            let from = before.iter().position(|slot| renamed(slot) == *to)?;
+            Some((from as u32, number(names(&before[from]), &self.names)?))
+        };
+        let slots: Box<[(u32, u32)]> = after.iter().map(slot).collect::<Option<_>>()?;
+        if slots.len() != before.len() {
+            return None;
+        }
+        let plain = slots.iter().enumerate().all(|(at, (from, names))| *from as usize == at && *names == 0);
+        let id = self.inner.stepper_mut().local_id(new_thread, &new);
+        Some(LocalImage { id, slots: (!plain).then_some(slots) })
+    }
+
+    /// What a step is called under new names.
+    fn renamed_step(&self, element: usize, (event, choice): ExactStep) -> ExactStep {
+        let renaming = &self.group[element].renaming;
+        let program = self.inner.stepper().machine().program();
+        match event {
+            Event::Drain { thread, variable } => {
+                let (thread, variable) = (renaming.thread(thread), renaming.variable(variable));
+                (Event::Drain { thread, variable }, choice)
+            }
+            Event::Step { thread, edge } => {
+                let taken = program.thread(thread).edge(edge);
+                let chosen = match taken.op {
+                    Op::Havoc(register, _) => {
+                        let names = renaming.register(thread, taken.to, register);
+                        choice.map(|value| renamed_value(names, value))
+                    }
+                    _ => choice,
+                };
+                // A renaming that preserves the program has an edge for every edge.
+                let new = renaming.edge(program, thread, edge).unwrap_or(edge);
+                (Event::Step { thread: renaming.thread(thread), edge: new }, chosen)
+            }
+        }
+    }
+
+    /// The successor by a step that becomes this state, and the renaming by which it does.
+    fn before_renaming(&mut self, from: &State, step: ExactStep, to: &State) -> (State, usize) {
+        let mut found = Vec::new();
+        self.inner.prepare(from);
+        self.inner.successors(
+            from,
+            &mut State::default(),
+            |_| {},
+            |event, choice, next| {
+                if (event, choice) == step {
+                    found.push(next.clone());
+                }
+            },
+        );
+        for next in found {
+            let mut least = next.clone();
+            let element = self.minimise(&mut least);
+            if least == *to {
+                return (next, element);
+            }
+        }
+        // A step of a path was listed, so it is found.
+        (to.clone(), 0)
+    }
+
+    /// The renaming that undoes the first and then does the second.
+    fn undone_then(&self, undone: usize, then: usize) -> usize {
+        let composed = |element: &GroupElement| self.group[undone].renaming.then(&element.renaming);
+        let wanted = &self.group[then].renaming;
+        self.group.iter().position(|element| composed(element) == *wanted).unwrap_or(0)
+    }
+}
+
+impl<'m, 'p: 'm, D> DataDomain<'m> for Symmetric<D>
+where
+    D: DataDomain<'m, Machine = Buffered<'p>>,
+{
+    type Machine = Buffered<'p>;
+
+    const WORK: usize = 2 * D::WORK;
+
+    fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
+        self.inner.stepper()
+    }
+
+    fn stepper_mut(&mut self) -> &mut Stepper<'m, Buffered<'p>> {
+        self.inner.stepper_mut()
+    }
+
+    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        let (states, doubts) = self.inner.initial();
+        let least = |mut state: State| {
+            self.minimise(&mut state);
+            state
+        };
+        (states.map(least).collect::<Vec<State>>().into(), doubts)
+    }
+
+    fn prepare(&mut self, state: &State) {
+        self.inner.prepare(state);
+        let mut listed = std::mem::take(&mut self.listed);
+        let (mut next, doubts) = (std::mem::take(&mut self.image), &mut self.doubts);
+        listed.clear();
+        doubts.clear();
+        let visit = |event, choice, next: &State| listed.push((event, choice), next);
+        self.inner.successors(state, &mut next, |doubt| doubts.push(doubt), visit);
+        self.image = next;
+        for state in listed.states_from(0) {
+            self.minimise(state);
+        }
+        self.listed = listed;
+    }
+
+    fn successors(
+        &self,
+        _: &State,
+        _: &mut State,
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.doubts.iter().copied().for_each(doubt);
+        self.listed.iter().for_each(|((event, choice), next)| visit(*event, *choice, next));
+    }
+
+    fn unfold(
+        &mut self,
+        first: &State,
+        path: &[(ExactStep, State)],
+        violation: Violation,
+    ) -> (Vec<ExactStep>, Violation) {
+        let mut all = Vec::new();
+        for start in self.inner.initial().0 {
+            let mut state = start.clone();
+            let element = self.minimise(&mut state);
+            if state == *first {
+                let begun = self.inner.start(&start);
+                all = begun.into_iter().map(|step| self.renamed_step(element, step)).collect();
+                break;
+            }
+        }
+        // What takes the states of the path to those of the run.
+        let (mut from, mut back) = (first, 0);
+        for (step, to) in path {
+            let (next, element) = self.before_renaming(from, *step, to);
+            let taken = self.inner.steps(from, *step, &next);
+            all.extend(taken.into_iter().map(|step| self.renamed_step(back, step)));
+            back = self.undone_then(element, back);
+            from = to;
+        }
+        let renaming = &self.group[back].renaming;
+        let violation = match violation {
+            Violation::Failure(thread, loc) => {
+                Violation::Failure(renaming.thread(thread), renaming.location(thread, loc))
+            }
+            Violation::Property(at) => {
+                let program = self.inner.stepper().machine().program();
+                Violation::Property(renaming.property(program, at).unwrap_or(at))
+            }
+        };
+        (all, violation)
+    }
+}
+
+impl GroupElement {
+    /// `None` if a value does not fit 64 bits.
+    fn new(program: &Program, renaming: Renaming, names: &mut Vec<Vec<(i64, i64)>>) -> Option<GroupElement> {
+        let registers = renaming.in_registers.iter().flatten().flat_map(RegisterNames::values);
+        for renamed in renaming.in_memory.iter().chain(registers) {
+            let pairs = small(renamed)?;
+            if !names.contains(&pairs) {
+                names.push(pairs);
+            }
+        }
+        let mut old_thread = vec![0; program.threads.len()];
+        for thread in program.thread_ids() {
+            old_thread[renaming.thread(thread).index()] = thread.index();
+        }
+        let memory = renaming.variables.iter().zip(&renaming.in_memory);
+        let memory = memory.map(|(v, renamed)| Some((v.index() as u32, number(renamed, names)?)));
+        let memory = memory.collect::<Option<Vec<_>>>()?;
+        Some(GroupElement { old_thread, memory, globals: Vec::new(), renaming })
+    }
+}
+
+/// All that renamings come to, one after the other, the identity first; `None` if there are too many.
+fn closure(program: &Program, generators: &[Renaming]) -> Option<Vec<Renaming>> {
+    let mut all = vec![Renaming::identity(program)];
+    let mut at = 0;
+    while at < all.len() {
+        for generator in generators {
+            let next = all[at].then(generator);
+            if !all.contains(&next) {
+                all.push(next);
+            }
+        }
+        if all.len() > MOST_RENAMINGS {
+            return None;
+        }
+        at += 1;
+    }
+    Some(all)
+}
+
+/// The renamings to use of those found: as many as make no group that is too large.
+pub fn usable_renamings(program: &Program, mut found: Vec<Renaming>) -> Vec<Renaming> {
+    while closure(program, &found).is_none() {
+        found.pop();
+    }
+    found
+}
+
+fn small(names: &ValueNames) -> Option<Vec<(i64, i64)>> {
+    names.iter().map(|(from, to)| Some((from.to_i64()?, to.to_i64()?))).collect()
+}
+
+fn number(renamed: &ValueNames, names: &[Vec<(i64, i64)>]) -> Option<u32> {
+    let pairs = small(renamed)?;
+    names.iter().position(|known| *known == pairs).map(|at| at as u32)
+}
+
+fn renamed_value(names: &ValueNames, value: i64) -> i64 {
+    names.get(&Int::from(value)).and_then(ToPrimitive::to_i64).unwrap_or(value)
+}
+
+/// A thread's control under new names. Stores queue as the model wants it.
+fn renamed_local(
+    machine: &Buffered<'_>,
+    renaming: &Renaming,
+    thread: ThreadId,
+    local: &Local,
+) -> Option<Local> {
+    let mut new = Local::at(renaming.location(thread, local.loc));
+    for entry in &local.kept {
+        match *entry {
+            Entry::Barrier => new.kept.push(Entry::Barrier),
+            Entry::Store(variable) => {
+                let variable = renaming.variable(variable);
+                let place = machine.model().place(&new.kept, variable)?;
+                new.kept.insert(place, Entry::Store(variable));
+            }
+        }
+    }
+    Some(new)
+}

@@ -1,0 +1,285 @@
+//! Reduced searches against plain ones, on random programs: with loops that wait, with local steps, and with
+//! threads that differ in their names only. Whatever a reduction answers, the plain search does, the
+//! checker agrees (in memory and from a file), and violations are replayed.
+//!
+//! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
+
+use crate::support::random;
+
+use super::local_first::{place_and_value, varied};
+use engine::{Answer, Engine, Explicit, GapProofs, Reduction, Run};
+use evidence::{
+    Certificate, Form, Ignore, MostStates, ReducedProof, Task, Verdict, check, check_file, write_evidence,
+};
+use fastrand::Rng;
+use machine::{MODELS, Model};
+use program::{Cond, Expr, Op, Program, RegId, Relation, VarId, thread_swaps};
+use random::{Sketch, Stmt, minimise, replicas, seeds};
+use std::io::{self, BufRead, Cursor};
+
+mod obvious;
+
+const MOST_STATES: usize = 4_000;
+
+fn explore(program: &Program, model: Model, reduction: Reduction) -> Answer {
+    let run = Run { monitor: &MostStates(MOST_STATES), reduction, max_buffer: Some(8), ..Run::default() };
+    Explicit.verify(&Task::safe(program, model), &run)
+}
+
+/// The random program of a seed with local steps, loops that wait, and a claim about a place.
+fn waiting(seed: u64) -> Sketch {
+    let mut sketch = varied(seed);
+    let mut rng = Rng::with_seed(seed);
+    let variables = sketch.variables.len();
+    for draft in &mut sketch.threads {
+        let register = RegId::new(draft.registers);
+        draft.registers += 1;
+        for number in 0..rng.usize(..3) {
+            let label = 200 + number;
+            let mut looks = Vec::new();
+            let conjunction = rng.u8(..4) == 0;
+            for _ in 0..rng.usize(1..3) {
+                let relation = if rng.bool() { Relation::Eq } else { Relation::Ne };
+                let passes = Cond::compare(relation, register, rng.i64(0..2));
+                looks.push(Stmt::Do(Op::Load(register, VarId::new(rng.usize(..variables)))));
+                match conjunction {
+                    true => looks.push(Stmt::Goto(label + 50, passes.negate())),
+                    false => looks.push(Stmt::Goto(label, passes)),
+                }
+            }
+            if conjunction {
+                looks.push(Stmt::Goto(label, Cond::TRUE));
+                looks.push(Stmt::Label(label + 50));
+            }
+            let at = rng.usize(..=draft.body.len());
+            draft.body.splice(at..at, [Stmt::Forever(looks), Stmt::Label(label)]);
+            if rng.u8(..3) == 0 {
+                // Somebody still reads what was loaded.
+                let seen = Stmt::Do(Op::Store(VarId::new(rng.usize(..variables)), Expr::Leaf(register)));
+                draft.body.insert(at + 2, seen);
+            }
+        }
+    }
+    if rng.bool() {
+        let claim = place_and_value(&mut sketch, &mut rng);
+        sketch.claims = vec![claim];
+    }
+    sketch
+}
+
+/// What a comparison came to.
+#[derive(Debug, PartialEq, Eq)]
+enum Law {
+    /// Somebody does not know.
+    Open,
+    /// Both say the same; how many states each has seen.
+    Holds {
+        all: usize,
+        left: usize,
+    },
+    Broken(String),
+}
+
+fn compare(program: &Program, model: Model, reduction: Reduction) -> Law {
+    let (plain, reduced) = (explore(program, model, Reduction::None), explore(program, model, reduction));
+    let broken = |why: &str| Law::Broken(format!("{why} under {}", model.name()));
+    let law = match (&plain.verdict, &reduced.verdict) {
+        (Verdict::Unknown(_), _) | (_, Verdict::Unknown(_)) => Law::Open,
+        (Verdict::Safe(_), Verdict::Safe(_)) | (Verdict::Unsafe(_), Verdict::Unsafe(_)) => {
+            Law::Holds { all: plain.statistics.states, left: reduced.statistics.states }
+        }
+        (Verdict::Safe(_), _) => return broken("a violation that is none"),
+        _ => return broken("a violation was lost"),
+    };
+    match check(&Task::safe(program, model), reduced.verdict, &Ignore) {
+        Ok(_) => law,
+        Err(why) => broken(&format!("rejected: {why}")),
+    }
+}
+
+/// Compares on many programs; how many were judged, and on how many there was less to explore.
+fn hold(sketch: fn(u64) -> Sketch, reduction: Reduction, count: u64) -> (usize, usize) {
+    let (mut judged, mut fewer) = (0, 0);
+    for seed in 0..count {
+        let model = MODELS[seed as usize % MODELS.len()];
+        let law = |sketch: &Sketch| compare(&sketch.build(), model, reduction);
+        match law(&sketch(seed)) {
+            Law::Open => {}
+            Law::Holds { all, left } => {
+                judged += 1;
+                fewer += usize::from(left < all);
+            }
+            Law::Broken(_) => {
+                let small = minimise(sketch(seed), &mut |sketch| matches!(law(sketch), Law::Broken(_)));
+                panic!("{reduction:?}, seed {seed}: {:?}\n{}", law(&small), program::print(&small.build()));
+            }
+        }
+    }
+    (judged, fewer)
+}
+
+#[test]
+fn threads_may_go_ahead() {
+    let count = 3 * seeds();
+    let (judged, fewer) = hold(waiting, Reduction::Local, count);
+    assert!(judged * 2 > count as usize && fewer * 2 > judged, "{judged} of {count} judged, {fewer} reduced");
+}
+
+#[test]
+fn names_of_threads_do_not_matter() {
+    let count = 2 * seeds();
+    let (judged, fewer) = hold(replicas, Reduction::Symmetry, count);
+    assert!(judged * 2 > count as usize && fewer * 4 > judged, "{judged} of {count} judged, {fewer} reduced");
+}
+
+#[test]
+fn both_together() {
+    let count = 2 * seeds();
+    let (judged, fewer) = hold(replicas, Reduction::All, count);
+    assert!(judged * 2 > count as usize && fewer * 2 > judged, "{judged} of {count} judged, {fewer} reduced");
+}
+
+/// Swaps are found where threads are replicas, values that are names among them.
+#[test]
+fn replicas_are_found() {
+    let (mut swapped, mut named) = (0, 0);
+    for seed in 0..seeds() {
+        let program = replicas(seed).build();
+        let swaps = thread_swaps(&program);
+        swapped += usize::from(!swaps.is_empty());
+        named += usize::from(swaps.iter().any(|swap| swap.in_memory.iter().any(|names| !names.is_empty())));
+    }
+    let all = seeds() as usize;
+    assert!(swapped * 2 > all && named * 6 > all, "of {all}, {swapped} have swaps, {named} of names");
+}
+
+/// Every part of a renaming counts: with one changed, it does not preserve the program, or it is the identity again.
+#[test]
+fn a_changed_renaming_is_refused() {
+    let mut refused = 0;
+    for seed in 0..seeds() {
+        let program = replicas(seed).build();
+        for swap in thread_swaps(&program) {
+            let mut rng = Rng::with_seed(seed);
+            let mut changed = swap.clone();
+            match rng.u8(..4) {
+                0 => changed.threads.swap(0, 1),
+                1 => {
+                    let (a, b) = (rng.usize(..changed.variables.len()), rng.usize(..changed.variables.len()));
+                    changed.variables.swap(a, b);
+                }
+                2 => {
+                    let locs = &mut changed.threads[0].1;
+                    let (a, b) = (rng.usize(..locs.len()), rng.usize(..locs.len()));
+                    locs.swap(a, b);
+                }
+                _ => {
+                    let at = rng.usize(..changed.in_memory.len());
+                    changed.in_memory[at].insert(1.into(), 7.into());
+                }
+            }
+            if changed != swap && !changed.preserves(&program) {
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > seeds() as usize / 2, "{refused}");
+}
+
+/// A proof from which a state is missing is none.
+#[test]
+fn a_missing_state_is_noticed() {
+    let mut noticed = 0;
+    for seed in 0..seeds() / 2 {
+        let program = replicas(seed).build();
+        let model = MODELS[seed as usize % MODELS.len()];
+        let answer = explore(&program, model, Reduction::All);
+        let Verdict::Safe(Certificate::Reduced(ReducedProof { gaps, settled, renamings, set })) =
+            answer.verdict
+        else {
+            continue;
+        };
+        let left_out = Rng::with_seed(seed).usize(..set.states.len());
+        let mut states = machine::StateSet::new();
+        for (at, state) in set.states.iter().enumerate() {
+            if at != left_out {
+                states.insert(state, None).expect("room");
+            }
+        }
+        let set = evidence::ClosedSet { controls: set.controls, states };
+        let proof = Certificate::Reduced(ReducedProof { gaps, settled, renamings, set });
+        assert!(check(&Task::safe(&program, model), Verdict::Safe(proof), &Ignore).is_err(), "seed {seed}");
+        noticed += 1;
+    }
+    assert!(noticed > 10, "{noticed}");
+}
+
+/// A proof of another claim does not prove this one: what claims look at must not be left out, and renamings must
+/// keep them. Written to a file and read back, a proof is what it was.
+#[test]
+fn a_proof_is_about_the_claims() {
+    let (mut refused, mut kept) = (0, 0);
+    for seed in 0..2 * seeds() {
+        let model = MODELS[seed as usize % MODELS.len()];
+        let sketch = if seed % 2 == 0 { replicas(seed) } else { waiting(seed) };
+        let program = sketch.build();
+        let mut unclaimed = program.clone();
+        unclaimed.properties.clear();
+        let answer = explore(&unclaimed, model, Reduction::All);
+        let Verdict::Safe(certificate @ Certificate::Reduced(_)) = answer.verdict else { continue };
+        let verdict = Verdict::Safe(certificate);
+        for form in [Form::Text, Form::Json] {
+            let mut file = Vec::new();
+            write_evidence(&Task::safe(&unclaimed, model), &verdict, form, &mut file).expect("writable");
+            let open = || -> io::Result<Box<dyn BufRead>> { Ok(Box::new(Cursor::new(file.clone()))) };
+            let found = check_file(&unclaimed, &open, 1 << 24, &Ignore);
+            assert!(
+                found.is_ok(),
+                "seed {seed}: {}",
+                found.err().map(|why| why.to_string()).unwrap_or_default()
+            );
+        }
+        let safe = match explore(&program, model, Reduction::None).verdict {
+            Verdict::Safe(_) => true,
+            Verdict::Unsafe(_) => false,
+            _ => continue,
+        };
+        let accepted = check(&Task::safe(&program, model), verdict, &Ignore).is_ok();
+        assert!(safe || !accepted, "seed {seed}: {}", program::print(&program));
+        refused += usize::from(!safe);
+        kept += usize::from(accepted);
+    }
+    assert!(refused > 20 && kept > 20, "{refused} refused, {kept} accepted");
+}
+
+fn text(file: &str, n: i64) -> Program {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(file);
+    let source = program::Source::new(file, std::fs::read_to_string(path).expect("the corpus has it"));
+    let options = frontend::Options { defines: vec![("N".to_string(), n.into())], ..Default::default() };
+    (frontend::choose(None, file, "").expect("a language").read)(source, &options).expect("right").program
+}
+
+/// Queue locks are symmetric, and so are tickets of any size; a fixed order of looking around is not.
+#[test]
+fn locks_of_the_corpus() {
+    let swaps = [
+        ("mcs_lock.fw", 2),
+        ("clh_lock.fw", 2),
+        ("sense_barrier.fw", 2),
+        ("ticket_lock.fw", 2),
+        ("lamport_fast_fenced.fw", 0),
+        ("bakery_bounded_fenced.fw", 0),
+    ];
+    for (file, expected) in swaps {
+        assert_eq!(thread_swaps(&text(file, 3)).len(), expected, "{file}");
+    }
+    let program = text("ticket_lock.fw", 3);
+    let task = Task::safe(&program, MODELS[1]);
+    let kinds = |reduction| {
+        let answer = GapProofs.verify(&task, &Run { reduction, ..Run::default() });
+        check(&task, answer.verdict, &Ignore).expect("it holds").holds().expect("it is known");
+        answer.statistics.states
+    };
+    let (all, left) = (kinds(Reduction::None), kinds(Reduction::Symmetry));
+    assert!(left * 3 < all, "{left} of {all}");
+}
