@@ -15,7 +15,7 @@ use program::Program;
 use std::collections::BTreeMap;
 
 fn seeds() -> u64 {
-    random::seeds_or(1000)
+    random::seeds_or(400)
 }
 
 /// What an engine answers, with its evidence checked; the reasons of an unknown.

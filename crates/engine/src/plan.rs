@@ -8,7 +8,7 @@
 use crate::ranges::growing;
 use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, Lazy};
 use evidence::Task;
-use machine::{GapStepper, TSO};
+use machine::GapStepper;
 use program::{Program, Span};
 
 /// An engine that may be tried.
@@ -103,7 +103,7 @@ fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {
 }
 
 fn robustness(facts: &Facts<'_>) -> Result<(usize, String), String> {
-    if facts.task.model != TSO {
+    if !facts.task.model.like_tso(facts.task.program) {
         return Err("it is for TSO".to_string());
     }
     let weight = if facts.growing.is_some() { 10 } else { 7 };
@@ -160,7 +160,7 @@ fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
     if !facts.buffers {
         return Err("it is for store buffers".to_string());
     }
-    if facts.task.model == TSO {
+    if facts.task.model.like_tso(facts.task.program) {
         return Err("`lazy` looks at SC first too".to_string());
     }
     let weight = if facts.growing.is_some() { 8 } else { 4 };

@@ -18,7 +18,7 @@ use crate::check::check_set;
 use crate::obligations::Looking;
 use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
-    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, TSO, attacks,
+    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, attacks,
 };
 use program::{Delay, Place, Program, PropertyKind, Thread, VarId};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ pub(crate) fn check_robust(
     if task.model.is_sc() {
         return Ok(());
     }
-    if task.model != TSO {
+    if !task.model.like_tso(task.program) {
         return Err(Rejected::NotForModel);
     }
     let attacks = Attacks::of(task.program, monitor)?;
@@ -70,7 +70,7 @@ pub(crate) fn extended(
     delays: &[Delay],
     monitor: &dyn Monitor,
 ) -> Result<Program, Rejected> {
-    if task.model != TSO {
+    if !task.model.like_tso(task.program) {
         return Err(Rejected::NotForModel);
     }
     if delays.len() > MOST_DELAYS {

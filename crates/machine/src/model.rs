@@ -5,7 +5,7 @@
 //! (forwarding, full fences, atomic sections) is the same for all models and stands in
 //! [`crate::Buffered`].
 
-use program::VarId;
+use program::{Program, Thread, VarId};
 
 /// An entry of a thread's buffer. The first entry is the oldest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,6 +61,16 @@ pub trait MemoryModel: Sync + std::fmt::Debug {
     /// Whether stores of a thread to these variables stay in order.
     fn share_a_queue(&self, a: VarId, b: VarId) -> bool {
         self.one_queue() || a == b
+    }
+
+    /// Whether a program can do the same as under TSO, because stores of each thread that are delayed stay in order.
+    fn like_tso(&self, program: &Program) -> bool {
+        let in_order = |thread: &Thread| {
+            let mut delayed = thread.edges().iter().filter_map(|edge| thread.delayed_store(edge));
+            let first = delayed.next();
+            first.is_none_or(|first| self.one_queue() || delayed.all(|variable| variable == first))
+        };
+        self.buffers() && program.threads.iter().all(in_order)
     }
 
     /// How many stores are in the queue that a new store to the variable would join: what a

@@ -26,7 +26,7 @@ use evidence::{
     attacks_of, carries_over,
 };
 use extended::{Extended, is_cyclic};
-use machine::{Accesses, SC, TSO, Trace};
+use machine::{Accesses, SC, Trace};
 use oracle::{Asked, Delays, Oracle, OracleWork, ask};
 use program::{Delay, Program};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,7 +77,7 @@ impl Engine for Lazy {
 
 /// The answer for other models: SC needs no delays, and PSO is another question.
 fn not_under_tso(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
-    if task.model == TSO {
+    if task.model.like_tso(task.program) {
         return None;
     }
     if task.model.is_sc() {
