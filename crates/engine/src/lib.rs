@@ -23,6 +23,7 @@ mod ranges;
 mod robust;
 mod search;
 mod stepping;
+mod turns;
 
 pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
 pub use buffers::{BufferAbstraction, Buffers};
@@ -42,6 +43,7 @@ pub use plan::{Facts, Plan, PlanEntry, plan};
 pub use portfolio::Portfolio;
 pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
+pub use turns::InTurns;
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
 
@@ -114,8 +116,18 @@ pub trait Engine: Sync {
 }
 
 /// All engines that decide safety; the first is the default.
-pub const ENGINES: &[&dyn Engine] =
-    &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Extrapolate, &Lazy, &Buffers, &Complete, &BoundedContexts];
+pub const ENGINES: &[&dyn Engine] = &[
+    &Portfolio,
+    &Explicit,
+    &GapProofs,
+    &Cegar,
+    &Extrapolate,
+    &Lazy,
+    &Buffers,
+    &Complete,
+    &BoundedContexts,
+    &InTurns,
+];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

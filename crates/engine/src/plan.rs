@@ -7,7 +7,7 @@
 
 use crate::fences::candidates::components;
 use crate::ranges::growing;
-use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, Lazy};
+use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, InTurns, Lazy};
 use evidence::Task;
 use machine::{GapStepper, TSO};
 use program::{Edge, Loc, Program, Span};
@@ -28,6 +28,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &Complete, fits: backwards },
     Candidate { engine: &Extrapolate, fits: from_sc },
     Candidate { engine: &BoundedContexts, fits: few_contexts },
+    Candidate { engine: &InTurns, fits: many_steps },
 ];
 
 /// What a plan is made from.
@@ -171,6 +172,17 @@ fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
         (None, None) => {
             Err("neither numbers nor store buffers can be seen to grow, so exploring ends".to_string())
         }
+    }
+}
+
+/// More threads or locations than these, and violations may be too deep for a search that goes step by step.
+const MANY_THREADS: usize = 4;
+const MANY_LOCATIONS: usize = 150;
+
+fn many_steps(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    match facts.task.program.threads.len() > MANY_THREADS || facts.locations > MANY_LOCATIONS {
+        true => Ok((2, "a violation may be deep: it lets threads run one after the other".to_string())),
+        false => Err("threads are few and short".to_string()),
     }
 }
 
