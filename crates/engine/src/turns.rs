@@ -4,8 +4,9 @@
 //! have to do their part before something goes wrong, it often does when each of them just runs until it
 //! cannot. So there is a *schedule*: the thread whose turn it is goes on until it is stuck or has ended, then
 //! the next one does, and so on around. A run may deviate from it a few times, by passing over a
-//! thread that could go on: 0 times at first, then 1, 2, … (delay-bounded scheduling). For each bound the
-//! runs are few, and a depth-first search goes through them.
+//! thread that could go on (delay-bounded scheduling). Runs with few exceptions are followed far, runs with
+//! more of them not as far, and both ever further: in round n those with d exceptions for 32·2ⁿ⁻ᵈ steps.
+//! Of values to choose from, every other round tries only the smallest.
 //!
 //! Runs are under SC; with every store drained at once they are runs under each model. So this finds
 //! violations, and never that there is none.
@@ -14,12 +15,17 @@ use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search
 use crate::stepping::{Stepping, chosen_initially};
 use crate::{Answer, Engine, Run};
 use evidence::{Reason, Statistics, Task, Verdict};
-use machine::{Buffered, Event, SC, State, StateRef, StateSet, Stepper, Trace, TraceStep, Violation};
+use machine::{Buffered, Doubt, Event, SC, State, StateRef, StateSet, Stepper, Trace, TraceStep, Violation};
 use program::ThreadId;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
-/// More exceptions than this are not tried.
-const MOST_DELAYS: u8 = 12;
+/// Rounds, and with them exceptions, beyond which nothing is tried.
+const ROUNDS: u8 = 20;
+/// How far runs of the last kind of a round are followed.
+const STEPS: usize = 32;
+/// Values that are tried where one is chosen.
+const CHOICES: usize = 3;
 
 /// The engine.
 pub struct InTurns;
@@ -46,33 +52,43 @@ impl Engine for InTurns {
 
 fn hunt(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdict {
     let machine = Buffered::exact(task.program, SC);
-    let limits = Limits {
-        order: Order::Depth,
-        depth: None,
-        states: None,
-        weight: Weight::Ignore,
-        monitor: run.monitor,
-    };
-    let mut reasons = Vec::new();
-    for delays in 0..=MOST_DELAYS {
-        let mut system = Turns::new(&machine, delays);
-        let found = search(&mut system, &limits);
-        statistics.states += found.states.len();
-        match found.ended {
-            Ended::Goal(at, violation) => {
-                return Verdict::Unsafe(system.trace(task, &found.states, at, violation));
-            }
-            Ended::Stopped(stop) => reasons = vec![Reason::Stopped(stop)],
-            Ended::Full | Ended::Heavy => reasons = vec![Reason::Full],
-            Ended::Complete | Ended::Deep => reasons = vec![Reason::DelaysBeyond(usize::from(delays))],
-        }
-        let all = matches!(found.ended, Ended::Complete) && !system.passed_over.get();
-        reasons.extend(system.inner.doubts.take().into_iter().map(Reason::Doubt));
-        if all || !matches!(found.ended, Ended::Complete) {
-            break;
+    let mut doubts = BTreeSet::new();
+    // Runs with fewer exceptions than this were followed to their end.
+    let mut finished = 0;
+    for round in 1..=ROUNDS {
+        for delays in finished..=round {
+            let mut system = Turns::new(&machine, delays, round % 2 == 1);
+            let limits = Limits {
+                order: Order::Breadth,
+                depth: Some(STEPS << (round - delays)),
+                states: None,
+                weight: Weight::Ignore,
+                monitor: run.monitor,
+            };
+            let found = search(&mut system, &limits);
+            statistics.states += found.states.len();
+            doubts.extend(system.inner.doubts.take());
+            let reason = match found.ended {
+                Ended::Goal(at, violation) => {
+                    return Verdict::Unsafe(system.trace(task, &found.states, at, violation));
+                }
+                Ended::Stopped(stop) => Reason::Stopped(stop),
+                Ended::Full | Ended::Heavy => Reason::Full,
+                Ended::Complete if system.passed_over.get() => {
+                    finished = if system.few_choices { finished } else { finished.max(delays + 1) };
+                    continue;
+                }
+                Ended::Complete => Reason::DelaysBeyond(usize::from(delays)),
+                Ended::Deep => continue,
+            };
+            return Verdict::Unknown(with_doubts(reason, doubts));
         }
     }
-    Verdict::Unknown(reasons)
+    Verdict::Unknown(with_doubts(Reason::DelaysBeyond(usize::from(finished.saturating_sub(1))), doubts))
+}
+
+fn with_doubts(reason: Reason, doubts: BTreeSet<Doubt>) -> Vec<Reason> {
+    std::iter::once(reason).chain(doubts.into_iter().map(Reason::Doubt)).collect()
 }
 
 /// A state, and whose turn it is.
@@ -94,6 +110,8 @@ struct Ahead {
 struct Turns<'m> {
     inner: Stepping<Stepper<'m, Buffered<'m>>>,
     most: u8,
+    /// Whether only few values are tried where one is chosen.
+    few_choices: bool,
     /// Whether a run was left out because it deviates too often.
     passed_over: Cell<bool>,
     /// Working memory.
@@ -101,9 +119,25 @@ struct Turns<'m> {
 }
 
 impl<'m> Turns<'m> {
-    fn new(machine: &'m Buffered<'m>, most: u8) -> Turns<'m> {
+    fn new(machine: &'m Buffered<'m>, most: u8, few_choices: bool) -> Turns<'m> {
         let inner = Stepping::hunting(Stepper::new(machine));
-        Turns { inner, most, passed_over: Cell::new(false), ahead: RefCell::default() }
+        Turns { inner, most, few_choices, passed_over: Cell::new(false), ahead: RefCell::default() }
+    }
+
+    /// Keeps the smallest values of every choice.
+    fn choose_few(&self, ahead: &mut Vec<Ahead>) {
+        if !self.few_choices || ahead.iter().all(|step| step.choice.is_none()) {
+            return;
+        }
+        let (all, few) = (ahead.len(), |step: &Ahead| step.choice.map_or(0, i64::unsigned_abs));
+        ahead.sort_by_key(|step| (step.event, few(step), step.choice));
+        let (mut last, mut count) = (None, 0);
+        ahead.retain(|step| {
+            count = if last == Some(step.event) { count + 1 } else { 1 };
+            last = Some(step.event);
+            step.choice.is_none() || count <= CHOICES
+        });
+        self.passed_over.set(self.passed_over.get() || ahead.len() < all);
     }
 
     /// The run to a violation, under the model that was asked about.
@@ -149,10 +183,9 @@ impl TransitionSystem for Turns<'_> {
                 ahead.push(Ahead { event, choice, state: state.clone() });
             }
         });
+        self.choose_few(&mut ahead);
         let threads = from.state.locals.len();
         let mut delays = from.delays;
-        // The last one pushed is the first one gone through, so whose turn it is comes last.
-        let mut allowed = Vec::new();
         for offset in 0..threads {
             let thread = ThreadId::new((from.turn as usize + offset) % threads);
             if !ahead.iter().any(|step| step.event.thread() == thread) {
@@ -162,15 +195,12 @@ impl TransitionSystem for Turns<'_> {
                 self.passed_over.set(true);
                 break;
             }
-            allowed.push((thread, delays));
-            delays = delays.saturating_add(1);
-        }
-        for (thread, delays) in allowed.into_iter().rev() {
             (next.turn, next.delays) = (thread.index() as u32, delays);
             for step in ahead.iter_mut().filter(|step| step.event.thread() == thread) {
                 std::mem::swap(&mut next.state, &mut step.state);
                 visit((step.event, step.choice), next);
             }
+            delays = delays.saturating_add(1);
         }
     }
 
