@@ -15,7 +15,7 @@ const LONGEST: usize = 48;
 
 /// A way from the beginning of a section.
 #[derive(Clone)]
-struct Way {
+struct SectionWay {
     at: At,
     seen: Vec<At>,
     parts: Vec<Op>,
@@ -54,7 +54,7 @@ pub(super) fn collapse(graph: &mut Graph) {
 /// Every way through a section as a step, if that is all there is to it.
 fn ways_through(graph: &Graph, leaving: &[Vec<usize>], start: usize) -> Option<Vec<CArrow>> {
     let CArrow { from, to: at, span, .. } = graph.arrows[start];
-    let mut waiting = vec![Way { at, seen: vec![at], parts: Vec::new(), span, stores: false }];
+    let mut waiting = vec![SectionWay { at, seen: vec![at], parts: Vec::new(), span, stores: false }];
     let mut found = Vec::new();
     while let Some(way) = waiting.pop() {
         if found.len() + waiting.len() > MOST_WAYS || way.parts.len() > LONGEST {
@@ -81,8 +81,8 @@ fn ways_through(graph: &Graph, leaving: &[Vec<usize>], start: usize) -> Option<V
 }
 
 /// A way with one more step.
-fn further(way: &Way, arrow: &CArrow, op: &Op) -> Option<Way> {
-    let mut next = Way { at: arrow.to, ..way.clone() };
+fn further(way: &SectionWay, arrow: &CArrow, op: &Op) -> Option<SectionWay> {
+    let mut next = SectionWay { at: arrow.to, ..way.clone() };
     let mut simple = !way.seen.contains(&arrow.to);
     next.seen.push(arrow.to);
     op.for_each_part(&mut |part| match part {
@@ -103,7 +103,7 @@ fn further(way: &Way, arrow: &CArrow, op: &Op) -> Option<Way> {
 }
 
 /// A whole way as one step.
-fn whole(from: At, to: At, way: Way) -> Option<CArrow> {
+fn whole(from: At, to: At, way: SectionWay) -> Option<CArrow> {
     let step = CStep::Op(Op::locked(way.parts.clone()));
     (!way.parts.is_empty()).then_some(CArrow { from, to, step, span: way.span })
 }
