@@ -16,6 +16,8 @@ pub struct Loaded {
     pub program: Program,
     /// Warnings about it.
     pub warnings: Vec<Diagnostic>,
+    /// What is said once for all programs.
+    pub remark: Option<&'static str>,
     /// Its language.
     pub frontend: &'static Frontend,
     /// How it was read.
@@ -69,7 +71,9 @@ pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
     };
     let options = options(frontend, input).map_err(|reason| Unreadable::new(path, reason))?;
     match (frontend.read)(Source::new(name.clone(), text.clone()), &options) {
-        Ok(Parsed { program, warnings }) => Ok(Loaded { name, program, warnings, frontend, options }),
+        Ok(Parsed { program, warnings, remark }) => {
+            Ok(Loaded { name, program, warnings, remark, frontend, options })
+        }
         Err(diagnostics) => {
             let reason = match diagnostics.len() {
                 1 => "1 error".to_string(),

@@ -19,7 +19,7 @@ use machine::Model;
 use program::Span;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
 
@@ -38,6 +38,8 @@ pub struct Session<'a> {
     html: Option<HtmlFile>,
     /// What the page will hold.
     page: Mutex<String>,
+    /// Whether the remark about a program's language was made.
+    remarked: AtomicBool,
     console: &'a Console,
 }
 
@@ -59,6 +61,8 @@ pub struct Told {
     pub printed: Printed,
     /// The same for the page.
     page: String,
+    /// What is said once, whatever is told.
+    remark: Option<&'static str>,
     /// The worst so far.
     pub exit: Exit,
 }
@@ -98,6 +102,7 @@ impl<'a> Session<'a> {
             store: None,
             html: None,
             page: Mutex::default(),
+            remarked: AtomicBool::new(false),
             console,
         }
     }
@@ -160,6 +165,7 @@ impl<'a> Session<'a> {
         };
         if !self.look().quiet {
             self.say(told, &Said::Warnings(&loaded.program.source, &loaded.warnings));
+            told.remark = told.remark.or(loaded.remark);
         }
         Some(loaded)
     }
@@ -291,6 +297,12 @@ impl<'a> Session<'a> {
     /// Prints what was told; the page keeps it.
     pub fn show(&self, told: &Told) -> Result<(), CommandError> {
         self.keep(told);
+        if let Some(remark) = told.remark
+            && !self.remarked.swap(true, Ordering::Relaxed)
+        {
+            let said = (self.report.print)(&Said::Remark(remark), self.look());
+            self.display.pause(|| self.console.print(&said))?;
+        }
         Ok(self.display.pause(|| self.console.print(&told.printed))?)
     }
 

@@ -23,9 +23,17 @@ pub struct CInput {
     #[arg(long, value_name = "HOW", help_heading = "C")]
     pub pso_release: Option<ReleaseStore>,
 
-    /// What a seq_cst store is [default: fence]
+    /// What a seq_cst store is [default: xchg; for `fence --relax`: fence]
     #[arg(long, value_name = "HOW", help_heading = "C")]
     pub seq_cst_store: Option<SeqCstStore>,
+
+    /// Whether fences are to be taken out.
+    #[arg(skip)]
+    pub relaxed: bool,
+
+    /// Whether the steps of different statements stay apart.
+    #[arg(skip)]
+    pub apart: bool,
 
     /// Data races are violations: two threads can access one object at a time, one of them stores, and one of
     /// the accesses is neither atomic nor volatile (ask about SC: without races there, all models agree)
@@ -92,7 +100,11 @@ impl CInput {
                 Some(OnOverflow::Assume) | None => Overflow::Assume,
             },
             plain_release: self.pso_release == Some(ReleaseStore::Plain),
-            exchange_stores: self.seq_cst_store == Some(SeqCstStore::Xchg),
+            exchange_stores: match self.seq_cst_store {
+                Some(how) => how == SeqCstStore::Xchg,
+                None => !self.relaxed,
+            },
+            apart: self.apart,
             races: self.races,
             heap: self.heap.map_or(COptions::default().heap, usize::from),
             pure: self.pure.clone(),

@@ -5,7 +5,7 @@ use super::values::formats;
 use clap::Args;
 
 /// How inputs are read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct InputArgs {
     /// The language of the input [default: by the file's ending, then by its content]
     #[arg(long, value_name = "NAME", value_parser = formats())]

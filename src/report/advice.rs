@@ -38,7 +38,7 @@ fn to_try(reason: &Reason) -> &'static [&'static str] {
         }
         Reason::OrderMatters(_) => &["keep more stores in order with `--buffer-abstraction k=3`"],
         Reason::ContextsBeyond(_) => &["`--contexts K` looks further; the other engines know no such bound"],
-        Reason::OnlyTso | Reason::CarriesNotOver | Reason::Delays(_) => {
+        Reason::OnlyTso | Reason::CarriesNotOver | Reason::Delays(_) | Reason::DelaysBeyond(_) => {
             &["ask without `--engine`, so that all engines that fit take turns"]
         }
         Reason::Stopped(Stop::Interrupt) | Reason::NotReplayed | Reason::NotRead(_) => &[],

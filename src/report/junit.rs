@@ -69,7 +69,12 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         }
         Said::Walk(walked) => walk(walked),
         Said::Compared(compared, shown) => return notes(&[comparison(compared, *shown)]),
-        Said::Plan(..) | Said::Warnings(..) | Said::Registries(_) | Said::Bench(..) | Said::Overview(_) => {
+        Said::Plan(..)
+        | Said::Warnings(..)
+        | Said::Remark(_)
+        | Said::Registries(_)
+        | Said::Bench(..)
+        | Said::Overview(_) => {
             return Printed::default();
         }
     };

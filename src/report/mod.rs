@@ -208,6 +208,8 @@ pub enum Said<'a> {
     Failure(&'a Failed<'a>),
     /// Warnings about a program that was read.
     Warnings(&'a Source, &'a [Diagnostic]),
+    /// What is said once for all programs of a language.
+    Remark(&'static str),
     /// Evidence that holds.
     Claim(&'a Claimed<'a>),
     /// Walks.

@@ -62,9 +62,12 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
             found.extend(comparison(compared, shown.is_some()));
             notes(&found)
         }
-        Said::Plan(..) | Said::Warnings(..) | Said::Registries(_) | Said::Bench(..) | Said::Overview(_) => {
-            Printed::default()
-        }
+        Said::Plan(..)
+        | Said::Warnings(..)
+        | Said::Remark(_)
+        | Said::Registries(_)
+        | Said::Bench(..)
+        | Said::Overview(_) => Printed::default(),
     }
 }
 

@@ -42,6 +42,7 @@ pub const TEXT: Report = Report {
 pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
     Printed::out(match said {
         Said::Failure(failed) => return failure(failed),
+        Said::Remark(remark) => return Printed { out: String::new(), err: format!("note: {remark}\n") },
         Said::Warnings(source, warnings) => {
             return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
         }

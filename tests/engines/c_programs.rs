@@ -138,7 +138,9 @@ fn fences_are_written_into_c_and_nothing_else_changes() {
 
 /// Which fences of a text are needed, and the text without the others.
 fn relaxed(text: &str) -> (Vec<String>, String) {
-    let read = |text: &str| (c().read)(Source::new("t.c", text), &Options::default()).expect("read").program;
+    let apart = COptions { exchange_stores: false, apart: true, ..COptions::default() };
+    let options = Options { c: apart, ..Options::default() };
+    let read = |text: &str| (c().read)(Source::new("t.c", text), &options).expect("read").program;
     let remove = c().remove.expect("fences can be taken out of C");
     let program = read(text);
     let places = program.written_fences().into_iter().filter(|place| remove(text, &[*place]).is_ok());

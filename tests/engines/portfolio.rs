@@ -174,12 +174,20 @@ fn plans_fit_the_program() {
     let counts = "shared x; thread P { loop { x = x + 1; } } never x == 0 - 1;";
     assert_eq!(
         engines(counts),
-        (vec!["explicit", "lazy", "cegar", "gaps"], vec!["complete", "extrapolate", "context"], true)
+        (
+            vec!["explicit", "lazy", "cegar", "gaps"],
+            vec!["complete", "extrapolate", "context", "turns"],
+            true
+        )
     );
     let multiplies = "shared x; thread P { let a; a = any; x = a; } never x * x == 2;";
     assert_eq!(
         engines(multiplies),
-        (vec!["explicit", "lazy", "cegar"], vec!["gaps", "complete", "extrapolate", "context"], true)
+        (
+            vec!["explicit", "lazy", "cegar"],
+            vec!["gaps", "complete", "extrapolate", "context", "turns"],
+            true
+        )
     );
     let two = format!("{counts} thread Q {{ x = 0; }}");
     assert_eq!(engines(&two).0, ["explicit", "lazy", "cegar", "gaps", "context"]);

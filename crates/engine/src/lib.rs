@@ -24,6 +24,7 @@ mod reduce;
 mod robust;
 mod search;
 mod stepping;
+mod turns;
 
 pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
 pub use buffers::{BufferAbstraction, Buffers};
@@ -44,6 +45,7 @@ pub use portfolio::Portfolio;
 pub use reduce::Reduction;
 pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
+pub use turns::InTurns;
 
 use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
 
@@ -122,8 +124,18 @@ pub trait Engine: Sync {
 }
 
 /// All engines that decide safety; the first is the default.
-pub const ENGINES: &[&dyn Engine] =
-    &[&Portfolio, &Explicit, &GapProofs, &Cegar, &Extrapolate, &Lazy, &Buffers, &Complete, &BoundedContexts];
+pub const ENGINES: &[&dyn Engine] = &[
+    &Portfolio,
+    &Explicit,
+    &GapProofs,
+    &Cegar,
+    &Extrapolate,
+    &Lazy,
+    &Buffers,
+    &Complete,
+    &BoundedContexts,
+    &InTurns,
+];
 
 /// The engine of this name.
 pub fn engine_named(name: &str) -> Option<&'static dyn Engine> {

@@ -6,7 +6,7 @@
 //! ends; if they can, only a proof does, and exploration is left a share to find violations.
 
 use crate::ranges::growing;
-use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, Lazy};
+use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, InTurns, Lazy};
 use evidence::Task;
 use machine::GapStepper;
 use program::{Program, Span};
@@ -29,6 +29,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &Complete, fits: backwards, head_start: None },
     Candidate { engine: &Extrapolate, fits: from_sc, head_start: None },
     Candidate { engine: &BoundedContexts, fits: few_contexts, head_start: Some(2) },
+    Candidate { engine: &InTurns, fits: many_steps, head_start: None },
 ];
 
 /// What a plan is made from.
@@ -172,6 +173,17 @@ fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
         return Err("there is only one thread".to_string());
     }
     Ok((1, "most violations need few context switches, and it finds those first".to_string()))
+}
+
+/// More threads or locations than these, and violations may be too deep for a search that goes step by step.
+const MANY_THREADS: usize = 4;
+const MANY_LOCATIONS: usize = 150;
+
+fn many_steps(facts: &Facts<'_>) -> Result<(usize, String), String> {
+    match facts.task.program.threads.len() > MANY_THREADS || facts.locations > MANY_LOCATIONS {
+        true => Ok((2, "a violation may be deep: it lets threads run one after the other".to_string())),
+        false => Err("threads are few and short".to_string()),
+    }
 }
 
 /// A statement and its line.

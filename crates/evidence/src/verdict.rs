@@ -126,6 +126,8 @@ pub enum Reason {
     OrderMatters(Option<usize>),
     /// Runs of more contexts than this were not looked at; no violation within.
     ContextsBeyond(usize),
+    /// Runs in which threads that could go on are passed over more often than this were not looked at.
+    DelaysBeyond(usize),
     /// There is no room for more or larger states in the data structures.
     Full,
     /// What comes next in the text was not read, and a run gets there.
@@ -410,6 +412,9 @@ impl Reason {
             Reason::ContextsBeyond(contexts) => {
                 format!("no violation within {contexts} contexts; runs of more were not all looked at")
             }
+            Reason::DelaysBeyond(delays) => format!(
+                "no violation with threads running one after the other and at most {delays} exceptions"
+            ),
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(doubt) => doubt_text(doubt, program),
             Reason::NotRead(limit) => {

@@ -34,6 +34,8 @@ pub struct Parsed {
     pub program: Program,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// What holds for many programs and is worth saying once, as a sentence without a full stop.
+    pub remark: Option<&'static str>,
 }
 
 /// What the caller may set from outside.

@@ -54,9 +54,13 @@ pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> 
     let session = Session::open("fence", args.report.chosen(), outputs, console)?;
     let (mut told, file) = (Told::default(), Ok(args.file.clone()));
     let fencing = Fencing { args, session: &session };
+    let mut input = args.input.clone();
+    input.c.relaxed = args.relax;
+    // A fence that goes, or a store that becomes an exchange, leaves the steps around it as they are.
+    input.c.apart = args.relax || args.cost.exchange.is_some();
     let loaded = match args.goal {
-        args::FenceGoal::Safe => session.load_claiming(&mut told, &file, &args.input),
-        args::FenceGoal::Robust => session.load(&mut told, &file, &args.input),
+        args::FenceGoal::Safe => session.load_claiming(&mut told, &file, &input),
+        args::FenceGoal::Robust => session.load(&mut told, &file, &input),
     };
     let written =
         loaded.map_or_else(FenceOutput::default, |loaded| fencing.program(&mut told, &loaded, model));

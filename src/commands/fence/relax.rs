@@ -13,6 +13,10 @@ use evidence::Task;
 use program::{Op, Program, Source, Span, Strength, same_but_skips};
 use std::collections::BTreeSet;
 
+/// Why nothing is written where a release orders nothing.
+const RELEASES: &str =
+    "with --pso-release plain a release store orders nothing, so a seq_cst store cannot become one";
+
 impl Fencing<'_> {
     /// Asks, reports and writes.
     pub fn relax(
@@ -37,9 +41,11 @@ impl Fencing<'_> {
             gone = relaxed.fences.clone();
             gone.retain(|point| !kept.contains(&(point.span, point.strength)));
             let wanted = args.out.is_some() || self.session.has_page();
-            let written =
-                || without(loaded, task.program, &gone).map_err(|why| format!("{why}; {ELSEWHERE}"));
-            text = wanted.then(written);
+            let written = || match loaded.options.c.plain_release && task.model.reorders_stores() {
+                true => Err(RELEASES.to_string()),
+                false => without(loaded, task.program, &gone),
+            };
+            text = wanted.then(|| written().map_err(|why| format!("{why}; {ELSEWHERE}")));
         }
         told.ends(exit(&found.answer));
         let before = relaxed.fences.iter().map(|point| point.cost).sum();

@@ -54,6 +54,7 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         Said::Failure(failed) => failure(failed),
         Said::Compared(compared, shown) => comparison(compared, *shown),
         Said::Warnings(..)
+        | Said::Remark(_)
         | Said::Claim(_)
         | Said::Walk(_)
         | Said::Registries(_)

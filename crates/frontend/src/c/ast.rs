@@ -107,6 +107,8 @@ pub(super) struct CDeclaration {
     pub ty: Type,
     pub storage: Storage,
     pub init: Option<CInit>,
+    /// The length of an array, if it is no constant.
+    pub length: Option<CExpr>,
     pub span: Span,
     pub token: u32,
 }

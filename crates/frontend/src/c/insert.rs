@@ -1,8 +1,10 @@
 //! Fences written into a C text: a call behind a statement's semicolon or in front of the statement.
-//! A statement that is the whole body of an `if` or a loop gets braces. Only what is written in the text
-//! itself can be edited; whether the new text means what it should is seen by reading it.
+//! A statement that is the whole body of an `if` or a loop gets braces. Where an exchange is cheaper, the
+//! store itself gets a stronger order. Only what is written in the text itself can be edited; whether the new
+//! text means what it should is seen by reading it.
 
 use super::lexer::{Kind, Token, tokens};
+use super::remove::{StoreOrder, with_order};
 use crate::edit::{Edits, Insertion, cannot_write};
 use crate::{Diagnostic, Options};
 use program::{Fence, Strength};
@@ -46,7 +48,10 @@ fn statement(
         let call = match insertion.strength {
             Strength::Fence(fence) => fence_call(text, fence, options),
             Strength::Exchange => {
-                return Err(cannot_write(insertion, "a store cannot become an exchange in C here"));
+                let store = list.get(first..behind).unwrap_or_default();
+                let refused = || cannot_write(insertion, "this store cannot get a stronger order");
+                with_order(text, store, StoreOrder::SeqCst, edits).ok_or_else(refused)?;
+                continue;
             }
         };
         if insertion.before {
@@ -56,7 +61,7 @@ fn statement(
         }
     }
     let body = first.checked_sub(1).map(|at| &list[at]).is_some_and(is_head);
-    if body {
+    if body && !(before.is_empty() && after.is_empty()) {
         before = format!("{{ {before}");
         after += " }";
     }
@@ -140,6 +145,29 @@ mod tests {
             false,
             "#include <stdatomic.h>\nf() { x = 1; atomic_thread_fence(memory_order_seq_cst); }",
         );
+    }
+
+    #[test]
+    fn a_store_gets_a_stronger_order() {
+        let check = |text: &str, statement: &str, expected: Option<&str>| {
+            let start = text.find(statement).expect("the statement");
+            let span = Span::new(start, start + statement.len());
+            let insertion = Insertion { span, before: false, strength: Strength::Exchange };
+            let written = insert(text, &[insertion], &Options::default());
+            assert_eq!(written.ok().as_deref(), expected);
+        };
+        check(
+            "f() { if (a) x[1] = y + 1; }",
+            "x[1] = y + 1",
+            Some("f() { if (a) __atomic_store_n(&x[1], y + 1, __ATOMIC_SEQ_CST); }"),
+        );
+        check(
+            "atomic_store_explicit(&x, f(1, 2), memory_order_relaxed);",
+            "atomic_store_explicit(&x, f(1, 2), memory_order_relaxed)",
+            Some("atomic_store_explicit(&x, f(1, 2), memory_order_seq_cst);"),
+        );
+        check("x = y = 1;", "x = y = 1", None);
+        check("x++;", "x++", None);
     }
 
     #[test]

@@ -27,10 +27,13 @@ pub(super) const REGISTERS: usize = 4096;
 pub(super) const SIZE: usize = 200_000;
 /// Rounds of a loop that starts or awaits threads, and those of them whose condition is not known.
 pub(super) const ROUNDS: usize = 1000;
-pub(super) const UNKNOWN_ROUNDS: usize = 10;
+pub(super) const UNKNOWN_ROUNDS: usize = 40;
 /// Rounds that are written out of other loops, and how much they may add.
 pub(super) const KNOWN_ROUNDS: usize = 256;
 pub(super) const KNOWN_SIZE: usize = 20_000;
+/// The same for loops that count, in threads.
+pub(super) const COUNTED_ROUNDS: usize = 24;
+pub(super) const COUNTED_SIZE: usize = 1500;
 /// Blocks of memory that one call of `malloc` in a loop hands out, unless the caller says otherwise.
 pub(super) const HEAP: usize = 8;
 /// Errors reported for one text.

@@ -51,8 +51,11 @@ pub struct COptions {
     pub overflow: Overflow,
     /// Whether release stores and fences order nothing under PSO.
     pub plain_release: bool,
-    /// Whether a seq_cst store is a locked exchange instead of a store and a fence.
+    /// Whether a seq_cst store is a locked exchange instead of a store and a fence, which is the same to
+    /// everybody, but one step.
     pub exchange_stores: bool,
+    /// Whether the steps of different statements stay apart, so that a fence between them can be taken out.
+    pub apart: bool,
     /// Whether data races are violations.
     pub races: bool,
     /// How many blocks of memory a call of `malloc` in a loop may hand out.
@@ -72,7 +75,8 @@ impl Default for COptions {
             loader: Loader::default(),
             overflow: Overflow::default(),
             plain_release: false,
-            exchange_stores: false,
+            exchange_stores: true,
+            apart: false,
             races: false,
             heap: limits::HEAP,
             pure: Vec::new(),
@@ -133,20 +137,31 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
         return Err(vec![error]);
     }
     let mut program = Program::new(source.name().to_string(), source);
-    let warnings = read_into(&mut program, &options.c).map_err(|error| vec![error])?;
+    let Remarked { warnings, may_race } = read_into(&mut program, &options.c).map_err(|error| vec![error])?;
     if let Err(faults) = program.validate() {
         return Err(faults.into_iter().take(limits::ERRORS).map(Diagnostic::from).collect());
     }
-    Ok(Parsed { program, warnings })
+    Ok(Parsed { program, warnings, remark: may_race.then_some(RACES) })
 }
 
-fn read_into(program: &mut Program, options: &COptions) -> Result<Vec<Diagnostic>, Diagnostic> {
+/// What is said about programs with plain accesses that may race.
+const RACES: &str = "plain accesses are taken in the order written; where they race (`--races` tells), a \
+    compiler may do otherwise";
+
+/// What is worth saying about a program that was read.
+struct Remarked {
+    warnings: Vec<Diagnostic>,
+    /// Whether plain accesses of two threads meet.
+    may_race: bool,
+}
+
+fn read_into(program: &mut Program, options: &COptions) -> Result<Remarked, Diagnostic> {
     let source = Arc::clone(&program.source);
     let text = pre::preprocess(&source, options)?;
     let unit = parse::parse(&text.tokens, &text.files, source.text().len())?;
-    let mut warnings = text.warnings;
-    warnings.extend(lower::lower(&unit, &text.tokens, &text.files, options, program)?);
-    Ok(warnings)
+    let mut remarked = lower::lower(&unit, &text.tokens, &text.files, options, program)?;
+    remarked.warnings.splice(..0, text.warnings);
+    Ok(remarked)
 }
 
 /// What is wrong with a text as a whole.

@@ -24,7 +24,8 @@ pub(super) fn remove(text: &str, places: &[Span]) -> Result<String, Diagnostic> 
         if is_fence(inside) {
             fence(text, &list, (first, behind), &mut edits).ok_or_else(refused)?;
         } else {
-            weaker(text, inside, &mut edits).filter(|()| next.span.start >= place.end).ok_or_else(refused)?;
+            let weaker = with_order(text, inside, StoreOrder::Release, &mut edits);
+            weaker.filter(|()| next.span.start >= place.end).ok_or_else(refused)?;
         }
     }
     edits.apply(text)
@@ -54,39 +55,63 @@ fn fence(text: &str, list: &[Token], (first, behind): (usize, usize), edits: &mu
     Some(())
 }
 
-/// Lets a seq_cst store be a release store.
-fn weaker(text: &str, statement: &[Token], edits: &mut Edits) -> Option<()> {
-    let (name, last) = (&statement[0], statement.last()?);
-    let release = match &*name.text {
-        "atomic_store" => {
+/// The order that a store gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum StoreOrder {
+    Release,
+    SeqCst,
+}
+
+/// Gives a store another order: a seq_cst store becomes a release store, or the other way round.
+pub(super) fn with_order(
+    text: &str,
+    statement: &[Token],
+    order: StoreOrder,
+    edits: &mut Edits,
+) -> Option<()> {
+    let (name, last) = (statement.first()?, statement.last()?);
+    let (standard, gnu) = match order {
+        StoreOrder::Release => ("memory_order_release", "__ATOMIC_RELEASE"),
+        StoreOrder::SeqCst => ("memory_order_seq_cst", "__ATOMIC_SEQ_CST"),
+    };
+    let word = match &*name.text {
+        "atomic_store" if order == StoreOrder::Release => {
             edits.insert(name.span.end, "_explicit");
             edits.insert(last.span.start, ", memory_order_release");
             return last.is(")").then_some(());
         }
-        "atomic_store_explicit" => "memory_order_release",
-        "__atomic_store_n" | "__atomic_store" => "__ATOMIC_RELEASE",
-        _ => return assignment(text, statement, edits),
+        "atomic_store_explicit" => standard,
+        "__atomic_store_n" | "__atomic_store" => gnu,
+        _ => return assignment(text, statement, order, edits),
     };
     let comma = top_level(statement, |token| token.is(","), 1).last()?;
-    let order = Span { start: statement.get(comma + 1)?.span.start, end: last.span.start };
-    edits.replace(order, release);
+    let written = Span { start: statement.get(comma + 1)?.span.start, end: last.span.start };
+    edits.replace(written, word);
     last.is(")").then_some(())
 }
 
-/// `x = e` of an atomic object.
-fn assignment(text: &str, statement: &[Token], edits: &mut Edits) -> Option<()> {
+/// `x = e`: of an atomic object it is seq_cst already, of another it has no order yet.
+fn assignment(text: &str, statement: &[Token], order: StoreOrder, edits: &mut Edits) -> Option<()> {
     let sign = top_level(statement, |token| token.is("="), 0).next()?;
     let place = statement.get(..sign)?;
     let simple =
         |token: &Token| token.kind == Kind::Name || [".", "->", "[", "]"].iter().any(|s| token.is(s));
     let indexed = |token: &Token| token.kind == Kind::Number;
-    if !text.contains("stdatomic.h") || !place.iter().all(|token| simple(token) || indexed(token)) {
+    let value = statement.get(sign + 1)?;
+    let several = top_level(statement, |token| token.is(",") || token.is("="), 0).count() > 1;
+    if several || !place.iter().all(|token| simple(token) || indexed(token)) {
         return None;
     }
-    let value = statement.get(sign + 1)?;
-    edits.insert(place.first()?.span.start, "atomic_store_explicit(&");
+    let (call, order) = match order {
+        StoreOrder::Release if text.contains("stdatomic.h") => {
+            ("atomic_store_explicit", "memory_order_release")
+        }
+        StoreOrder::Release => return None,
+        StoreOrder::SeqCst => ("__atomic_store_n", "__ATOMIC_SEQ_CST"),
+    };
+    edits.insert(place.first()?.span.start, format!("{call}(&"));
     edits.replace(Span { start: place.last()?.span.end, end: value.span.start }, ", ");
-    edits.insert(statement.last()?.span.end, ", memory_order_release)");
+    edits.insert(statement.last()?.span.end, format!(", {order})"));
     Some(())
 }
 

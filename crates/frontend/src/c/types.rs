@@ -188,6 +188,14 @@ impl CRecords {
         }
     }
 
+    /// Whether an object of the type has arrays in it.
+    pub fn holds_arrays(&self, ty: &Type) -> bool {
+        match &*ty.kind {
+            TypeKind::Array(..) => true,
+            _ => self.fields(ty).is_some_and(|fields| fields.iter().any(|f| self.holds_arrays(&f.ty))),
+        }
+    }
+
     /// The scalar type of every cell. Those of a union are its first widest member's.
     pub fn scalars(&self, ty: &Type, out: &mut Vec<Type>) {
         match &*ty.kind {

@@ -3,7 +3,8 @@
 //! Registers are followed along the steps of their thread, place by place, and narrowed by
 //! conditions; shared variables have one set of values for the whole run, whoever stores them and
 //! whatever the memory model. Where that shows that a sum fits into its type or that a pointer has few
-//! targets, nothing has to be assumed or tried.
+//! targets, nothing has to be assumed or tried. If no thread stores in a loop, a run has only so many stores:
+//! what they can store is then found after as many rounds, however values grow.
 
 use super::clean::{LiveRegisters, liveness};
 use super::graph::{At, CStep, Graph};
@@ -13,6 +14,8 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
 const PATIENCE: usize = 2;
+/// Stores beyond which they are not counted.
+const FEW_STORES: usize = 60;
 /// Places and steps beyond which nothing is computed.
 const LARGEST: usize = 300_000;
 
@@ -54,6 +57,7 @@ pub(super) fn analyse(
     let mut walks: Vec<CWalk<'_, '_>> = subjects.iter().map(|s| CWalk::new(s, &thresholds)).collect();
     let mut variables = initial.to_vec();
     let mut changed: BTreeSet<VarId> = (0..initial.len()).map(VarId::new).collect();
+    let most = stores_at_most(subjects);
     let mut round = 0;
     loop {
         let mut stored = variables.clone();
@@ -61,7 +65,7 @@ pub(super) fn analyse(
             walk.run(&mut CMemory { variables: &variables, stored: &mut stored, arguments }, &changed);
         }
         changed = (0..stored.len()).filter(|at| stored[*at] != variables[*at]).map(VarId::new).collect();
-        if changed.is_empty() {
+        if changed.is_empty() || most.is_some_and(|most| round >= most) {
             let registers = walks.into_iter().map(|walk| walk.at).collect();
             return CAnalysis { registers, variables, skipped: false };
         }
@@ -69,12 +73,48 @@ pub(super) fn analyse(
         for (at, new) in stored.into_iter().enumerate() {
             // What still grows after a while may be anything.
             let steps: &[i128] = if round > 3 * PATIENCE { &[] } else { &thresholds };
-            variables[at] = match round > PATIENCE {
+            variables[at] = match round > PATIENCE && most.is_none() {
                 true => variables[at].widen(&new, steps),
                 false => new,
             };
         }
     }
+}
+
+/// How many stores a run can have, if no thread stores in a loop and they are few.
+fn stores_at_most(subjects: &[CSubject<'_>]) -> Option<usize> {
+    let mut count = 0;
+    for subject in subjects {
+        count += stores_on_a_way(subject)?;
+    }
+    (count <= FEW_STORES).then_some(count)
+}
+
+/// The most stores on any way through a thread.
+fn stores_on_a_way(subject: &CSubject<'_>) -> Option<usize> {
+    let (graph, in_loop) = (subject.graph, subject.graph.in_loops());
+    if graph.arrows.iter().any(|arrow| arrow.step.stores() > 0 && in_loop[arrow.from] && in_loop[arrow.to]) {
+        return None;
+    }
+    let leaving = graph.leaving();
+    let order = order(graph, &leaving, subject.entry);
+    let mut before: Vec<Option<usize>> = vec![None; graph.places()];
+    before[subject.entry] = Some(0);
+    let mut waiting = BTreeSet::from([(order[subject.entry], subject.entry)]);
+    while let Some((_, place)) = waiting.pop_first() {
+        for &index in &leaving[place] {
+            let arrow = &graph.arrows[index];
+            let count = before[place].map(|count| count + arrow.step.stores());
+            if count > Some(FEW_STORES) {
+                return None;
+            }
+            if count > before[arrow.to] {
+                before[arrow.to] = count;
+                waiting.insert((order[arrow.to], arrow.to));
+            }
+        }
+    }
+    before.into_iter().max().flatten()
 }
 
 /// The variables that a step reads.

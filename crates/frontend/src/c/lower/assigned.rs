@@ -59,6 +59,20 @@ pub(super) fn in_statement(statement: &CStmt, names: &mut HashSet<Rc<str>>) {
     });
 }
 
+/// Whether a statement assigns to a name itself, or takes its address.
+pub(super) fn changes(statement: &CStmt, name: &Rc<str>) -> bool {
+    let mut found = false;
+    walk(statement, &mut |expr| {
+        if let CExprKind::Assign(_, target, _)
+        | CExprKind::Step(_, _, target)
+        | CExprKind::Unary(Unary::Address, target) = &expr.kind
+        {
+            found |= root(target).as_ref() == Some(name);
+        }
+    });
+    found
+}
+
 /// The object that an expression is a part of.
 fn root(expr: &CExpr) -> Option<Rc<str>> {
     match &expr.kind {

@@ -5,7 +5,7 @@
 //! | load, any order | load |
 //! | store, relaxed | store |
 //! | store, release | `fence store`, store |
-//! | store, seq_cst | `fence store`, store, `fence` |
+//! | store, seq_cst | one locked step, or `fence store`, store, `fence` |
 //! | read-modify-write, also a compare-exchange that fails | one locked step |
 //! | fence, seq_cst; `__sync_synchronize` | `fence` |
 //! | fence, release or acq_rel | `fence store` |

@@ -5,7 +5,7 @@ use super::places::COrder;
 use super::thread::{CFrame, CLocal, Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, constant, number};
 use super::values::CValues;
-use super::world::{CLowered, Probe};
+use super::world::{CCell, CLowered, Probe};
 use crate::c::ast::{CExpr, CExprKind, CFunction};
 use crate::c::limits;
 use crate::c::types::Type;
@@ -256,6 +256,9 @@ impl Lowerer<'_, '_> {
                 let Some(name) = name else { continue };
                 let object = self.local_object(name, ty, function.token + 1 + at as u32)?;
                 self.choose_any(object);
+                if let (1, CCell::Register(register)) = (at, self.world.objects[object].cells[0]) {
+                    self.argv = Some(register);
+                }
                 self.bind(name, CLocal::Object(object, ty.clone()));
             }
             return Ok(());

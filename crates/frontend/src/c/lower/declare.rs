@@ -4,14 +4,15 @@ use super::thread::{CLocal, Lowerer};
 use super::value::{CPlace, CSpot, Inside, Typed};
 use super::world::CLowered;
 use crate::c::ast::{CDeclaration, CInit, Storage};
-use crate::c::types::Type;
+use crate::c::types::{Type, TypeKind};
 use std::rc::Rc;
 
 impl Lowerer<'_, '_> {
     pub fn declaration(&mut self, declared: &CDeclaration) -> CLowered<()> {
         self.span = declared.span;
         let mark = self.in_use;
-        let (name, ty, token) = (&declared.name, &declared.ty, declared.token);
+        let (name, token) = (&declared.name, declared.token);
+        let ty = &self.type_with_length(declared)?;
         match declared.storage {
             Storage::Extern | Storage::Typedef => return Ok(()),
             Storage::Static | Storage::PerThread => {
@@ -52,6 +53,21 @@ impl Lowerer<'_, '_> {
         }
         self.in_use = mark;
         Ok(())
+    }
+
+    /// The type of what is declared; the length of an array must be known by now.
+    fn type_with_length(&self, declared: &CDeclaration) -> CLowered<Type> {
+        let (ty, Some(length)) = (&declared.ty, &declared.length) else { return Ok(declared.ty.clone()) };
+        let TypeKind::Array(inner, None) = &*ty.kind else { return Ok(ty.clone()) };
+        match self.foreseen(length).and_then(|length| u64::try_from(length.value).ok()) {
+            Some(length) => {
+                Ok(Type { kind: Rc::new(TypeKind::Array(inner.clone(), Some(length))), ..ty.clone() })
+            }
+            None => {
+                let error = self.error(length.token, "the length of this array is not known");
+                Err(Box::new(error.hint("it is if it only depends on what never changes")))
+            }
+        }
     }
 
     /// Whether a value stays the same whatever happens to registers.

@@ -2,14 +2,14 @@
 //! threads to be known is written out.
 
 use super::analysis::{CAnalysis, passes};
-use super::clean;
 use super::graph::{At, CStep, Fits, Graph};
 use super::library::WRITTEN_FIRST;
 use super::split::{Begun, begin};
 use super::suffix::{CClaimed, claims};
 use super::world::{CLowered, Threaded, World};
+use super::{clean, fold, fuse, races, sections};
 use crate::Diagnostic;
-use crate::c::Overflow;
+use crate::c::{Overflow, Remarked};
 use crate::mend::take_name;
 use program::{
     Assumption, Cond, Domain, Expr, Failure, FailureKind, Int, Op, Place, Program, Property, PropertyKind,
@@ -18,34 +18,30 @@ use program::{
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Everything that is left of the program.
-struct Finishing<'w, 'u> {
-    world: World<'u>,
-    threads: Vec<Threaded>,
+pub(super) struct Finishing<'w, 'u> {
+    pub world: World<'u>,
+    pub threads: Vec<Threaded>,
     /// Which threads are kept, main being 0.
-    kept: BTreeSet<usize>,
-    begun: Begun,
-    claimed: Vec<CClaimed>,
+    pub kept: BTreeSet<usize>,
+    pub begun: Begun,
+    pub claimed: Vec<CClaimed>,
     program: &'w mut Program,
 }
 
-/// Writes the program; gives the warnings.
+/// Writes the program; gives what is worth saying about it.
 pub(super) fn finish(
     world: World<'_>,
     mut threads: Vec<Threaded>,
     found: &CAnalysis,
     program: &mut Program,
-) -> CLowered<Vec<Diagnostic>> {
+) -> CLowered<Remarked> {
     let mut assumed = world.assumed.clone();
     for (at, threaded) in threads.iter_mut().enumerate() {
         let fit = |from: At, step: &CStep| {
             !found.skipped && passes(found.registers[at][from].as_ref(), step, &found.variables)
         };
         settle_checks(threaded, &fit, world.options.overflow, &mut assumed);
-        threaded.graph.keep_reachable(threaded.entry);
-        clean::drop_dead(&mut threaded.graph);
-        threaded.entry = threaded.graph.find(threaded.entry);
-        let entry = threaded.entry;
-        threaded.graph.keep_reachable(entry);
+        tidy(threaded);
         for arrow in &mut threaded.graph.arrows {
             if let CStep::Unwritten(register, ..) = arrow.step {
                 assumed.insert(arrow.span, WRITTEN_FIRST);
@@ -55,12 +51,19 @@ pub(super) fn finish(
     }
     program.assumptions =
         assumed.into_iter().map(|(span, what)| Assumption { span, text: what.to_string() }).collect();
-    let others: BTreeSet<VarId> = threads[1..].iter().flat_map(|threaded| touched(&threaded.graph)).collect();
+    let touched = touched_with_started(&threads);
+    let others: BTreeSet<VarId> = touched.iter().flatten().copied().collect();
     let initial: Vec<i128> = world.variables.iter().map(|variable| variable.initial).collect();
-    let begun = begin(&threads[0].graph, threads[0].entry, &initial, &others);
+    let begun = begin(&threads[0].graph, threads[0].entry, &initial, &touched);
     let mut finishing =
         Finishing { world, threads, kept: BTreeSet::new(), begun, claimed: Vec::new(), program };
     finishing.choose_threads(&others);
+    if finishing.kept.contains(&0) {
+        finishing.restore_registers();
+    }
+    finishing.fold();
+    finishing.make_private();
+    finishing.make_atomic();
     finishing.write_out();
     finishing.build()
 }
@@ -124,19 +127,61 @@ fn prefix(parts: &[Op], fits: &Fits) -> Op {
     Op::locked(parts)
 }
 
-/// The variables that a thread loads or stores.
-fn touched(graph: &Graph) -> BTreeSet<VarId> {
-    let mut found = BTreeSet::new();
+/// The variables that a thread loads, and those that it stores.
+pub(super) fn accesses(graph: &Graph) -> (BTreeSet<VarId>, BTreeSet<VarId>) {
+    let (mut loaded, mut stored) = (BTreeSet::new(), BTreeSet::new());
     for arrow in &graph.arrows {
         if let CStep::Op(op) = &arrow.step {
-            op.for_each_part(&mut |part| {
-                if let Op::Load(_, variable) | Op::Store(variable, _) = part {
-                    found.insert(*variable);
-                }
+            op.for_each_part(&mut |part| match part {
+                Op::Load(_, variable) => loaded.extend([*variable]),
+                Op::Store(variable, _) => stored.extend([*variable]),
+                _ => {}
             });
         }
     }
-    found
+    (loaded, stored)
+}
+
+/// The variables that a thread loads or stores.
+fn touched(graph: &Graph) -> BTreeSet<VarId> {
+    let (loaded, stored) = accesses(graph);
+    loaded.into_iter().chain(stored).collect()
+}
+
+/// Takes out what does nothing, computes what nobody reads, or is never reached.
+pub(super) fn tidy(threaded: &mut Threaded) {
+    threaded.graph.keep_reachable(threaded.entry);
+    threaded.graph.contract(&|_| false);
+    threaded.entry = threaded.graph.find(threaded.entry);
+    clean::drop_dead(&mut threaded.graph);
+    threaded.entry = threaded.graph.find(threaded.entry);
+    threaded.graph.keep_reachable(threaded.entry);
+}
+
+/// The variables that each instance touches, or one that it starts.
+fn touched_with_started(threads: &[Threaded]) -> Vec<BTreeSet<VarId>> {
+    let mut found: Vec<BTreeSet<VarId>> = threads[1..].iter().map(|t| touched(&t.graph)).collect();
+    let started = |threaded: &Threaded| {
+        let arrows = threaded.graph.arrows.iter();
+        let started = arrows.filter_map(|arrow| match arrow.step {
+            CStep::Start(instance, _) => Some(instance),
+            _ => None,
+        });
+        started.collect::<BTreeSet<usize>>()
+    };
+    let started: Vec<BTreeSet<usize>> = threads[1..].iter().map(started).collect();
+    loop {
+        let mut grew = false;
+        for (at, started) in started.iter().enumerate() {
+            let more: BTreeSet<VarId> = started.iter().flat_map(|&other| found[other].clone()).collect();
+            let before = found[at].len();
+            found[at].extend(more);
+            grew |= found[at].len() > before;
+        }
+        if !grew {
+            return found;
+        }
+    }
 }
 
 impl Finishing<'_, '_> {
@@ -245,20 +290,20 @@ impl Finishing<'_, '_> {
         }
     }
 
-    fn build(mut self) -> CLowered<Vec<Diagnostic>> {
+    fn build(mut self) -> CLowered<Remarked> {
         let mut used: BTreeSet<VarId> = BTreeSet::new();
-        if self.kept.contains(&0) {
-            self.restore_registers();
-        }
+        // Races are looked for statement by statement.
+        let across = !self.world.options.races && !self.world.options.apart;
         for at in self.kept.clone() {
             let threaded = &mut self.threads[at];
-            threaded.graph.contract(&|_| false);
-            threaded.entry = threaded.graph.find(threaded.entry);
-            clean::drop_dead(&mut threaded.graph);
-            threaded.entry = threaded.graph.find(threaded.entry);
-            let entry = threaded.entry;
-            threaded.graph.keep_reachable(entry);
-            super::fuse::fuse(&mut threaded.graph, entry);
+            tidy(threaded);
+            if across {
+                sections::collapse(&mut threaded.graph);
+                threaded.graph.keep_reachable(threaded.entry);
+            }
+            fuse::fuse(&mut threaded.graph, threaded.entry, across);
+            fold::fold_fused(&mut threaded.graph);
+            threaded.graph.keep_reachable(threaded.entry);
             used.extend(touched(&threaded.graph));
         }
         for claimed in &self.claimed {
@@ -271,12 +316,14 @@ impl Finishing<'_, '_> {
         for claimed in std::mem::take(&mut self.claimed) {
             self.claim(&claimed, &numbers);
         }
-        if self.world.options.races {
-            let plain = self.world.plain.iter();
-            let plain = plain.filter_map(|(span, old)| Some((*span, *numbers.get(old)?))).collect();
-            super::races::claim_none(self.program, &plain);
+        let plain = self.world.plain.iter();
+        let plain = plain.filter_map(|(span, old)| Some((*span, *numbers.get(old)?))).collect();
+        let races = self.world.options.races;
+        if races {
+            races::claim_none(self.program, &plain);
         }
-        Ok(self.world.warnings)
+        let may_race = !races && races::may_race(self.program, &plain);
+        Ok(Remarked { warnings: self.world.warnings, may_race })
     }
 
     /// Main goes on with what it had computed.
@@ -349,7 +396,7 @@ impl Finishing<'_, '_> {
 }
 
 /// The variables that a claim speaks of.
-fn spoken_of(claim: &Cond<Place>, variables: &mut BTreeSet<VarId>) {
+pub(super) fn spoken_of(claim: &Cond<Place>, variables: &mut BTreeSet<VarId>) {
     claim.for_each_leaf(&mut |place| {
         if let Place::Memory(variable) = place {
             variables.insert(*variable);

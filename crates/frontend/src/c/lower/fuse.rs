@@ -1,94 +1,192 @@
-//! Steps of one statement that nobody else can tell apart become one.
+//! Steps that nobody else can tell apart become one.
 //!
-//! What a thread does with its registers may wait for the access before or behind it: a load with the
-//! branch on what it read, a locked step with what is made of its result. One access stays one step, so
-//! no interleaving is lost, and there are fewer places to stop at.
+//! What a thread does with its registers may wait for the access before or behind it in its statement: a
+//! load with the branch on what it read, a locked step with what is made of its result. One access stays one
+//! step, so no interleaving is lost, and there are fewer places to stop at. At last steps take in what follows
+//! them with registers, whatever statement it comes from; nothing is taken in across a store or a fence, so
+//! a text with one more fence in it still has its other steps as they were.
+//!
+//! A thread that is stuck behind a step which stored something has stored it. So such a step only takes in
+//! branches of which one can always be taken.
 
 use super::graph::{At, CArrow, CStep, Graph};
-use program::{Arith, Expr, Op, RegId};
-use std::collections::BTreeSet;
+use program::{Arith, Cond, Expr, Op, RegId, Span};
+use std::collections::{BTreeSet, VecDeque};
 
 /// A place with more ways to go than this stays.
-const MOST_WAYS: usize = 4;
+const MOST_WAYS: usize = 8;
+/// By how many a place that goes may make the steps more.
+const MORE_STEPS: usize = 2;
+/// A step with more parts than this takes in nothing.
+const MOST_PARTS: usize = 40;
 
-/// Makes steps one, as long as some can be.
-pub(super) fn fuse(graph: &mut Graph, entry: At) {
-    graph.settle();
-    let (mut entering, mut leaving) = (vec![Vec::new(); graph.places()], graph.leaving());
-    for (index, arrow) in graph.arrows.iter().enumerate() {
-        entering[arrow.to].push(index);
+/// Makes steps one, as long as some can be; `across` statements if that is wanted.
+pub(super) fn fuse(graph: &mut Graph, entry: At, across: bool) {
+    // What follows an access belongs to it rather than to the next one.
+    for pass in [FusingPass::Behind, FusingPass::Statement] {
+        Fusing::new(graph, entry, pass).run();
     }
-    let labelled: BTreeSet<At> = graph.labels.clone().into_iter().map(|(at, _)| graph.find(at)).collect();
-    let mut gone = vec![false; graph.arrows.len()];
-    let mut waiting: Vec<At> = (0..graph.places()).collect();
-    while let Some(place) = waiting.pop() {
-        let [before] = entering[place][..] else { continue };
-        let ways = leaving[place].clone();
-        let fixed = place == entry || labelled.contains(&place) || graph.failures.contains_key(&place);
-        if fixed || ways.is_empty() || ways.len() > MOST_WAYS || graph.arrows[before].from == place {
-            continue;
-        }
-        let both = |way: &usize| together(&graph.arrows[before], &graph.arrows[*way]);
-        let Some(fused) = ways.iter().map(both).collect::<Option<Vec<CArrow>>>() else { continue };
-        let from = graph.arrows[before].from;
-        for index in ways.iter().chain([&before]) {
-            gone[*index] = true;
-            entering[graph.arrows[*index].to].retain(|other| other != index);
-            leaving[graph.arrows[*index].from].retain(|other| other != index);
-        }
-        for arrow in fused {
-            let index = graph.arrows.len();
-            entering[arrow.to].push(index);
-            leaving[from].push(index);
-            waiting.push(arrow.to);
-            graph.arrows.push(arrow);
-            gone.push(false);
-        }
-        waiting.push(from);
+    if across {
+        Fusing::new(graph, entry, FusingPass::Across).run();
     }
-    let mut index = 0;
-    graph.arrows.retain(|_| {
-        index += 1;
-        !gone[index - 1]
-    });
 }
 
-/// Two steps in a row as one, if that is what they are to everybody else.
-fn together(first: &CArrow, second: &CArrow) -> Option<CArrow> {
-    let (CStep::Op(a), CStep::Op(b)) = (&first.step, &second.step) else { return None };
-    if first.span != second.span || second.to == second.from {
-        return None;
+/// Which steps become one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FusingPass {
+    /// A step and what follows it in its statement with registers.
+    Behind,
+    /// Steps of one statement.
+    Statement,
+    /// As the first, across statements.
+    Across,
+}
+
+struct Fusing<'g> {
+    graph: &'g mut Graph,
+    pass: FusingPass,
+    entering: Vec<Vec<usize>>,
+    leaving: Vec<Vec<usize>>,
+    /// Places that stay.
+    fixed: BTreeSet<At>,
+    gone: Vec<bool>,
+}
+
+impl Fusing<'_> {
+    fn new(graph: &mut Graph, entry: At, pass: FusingPass) -> Fusing<'_> {
+        graph.settle();
+        let (mut entering, leaving) = (vec![Vec::new(); graph.places()], graph.leaving());
+        for (index, arrow) in graph.arrows.iter().enumerate() {
+            entering[arrow.to].push(index);
+        }
+        let labels = graph.labels.clone();
+        let mut fixed: BTreeSet<At> = labels.into_iter().map(|(at, _)| graph.find(at)).collect();
+        fixed.extend(graph.failures.keys());
+        fixed.insert(entry);
+        let gone = vec![false; graph.arrows.len()];
+        Fusing { graph, pass, entering, leaving, fixed, gone }
     }
-    let locked = |op: &Op| matches!(op, Op::Block { locked: true, .. });
-    let loads = |op: &Op| {
-        let mut count = 0;
-        op.for_each_part(&mut |part| count += usize::from(matches!(part, Op::Load(..))));
-        count
-    };
-    let is_locked = locked(a) || locked(b);
-    let local = |op: &Op| match op {
+
+    fn run(mut self) {
+        let mut waiting: VecDeque<At> = (0..self.graph.places()).collect();
+        while let Some(place) = waiting.pop_front() {
+            if let Some(fused) = self.without(place) {
+                waiting.extend(self.replace(place, fused));
+            }
+        }
+        let mut index = 0;
+        let gone = self.gone;
+        self.graph.arrows.retain(|_| {
+            index += 1;
+            !gone[index - 1]
+        });
+    }
+
+    /// The steps that do without a place, each in one, if that is what they are to everybody else.
+    fn without(&self, place: At) -> Option<Vec<CArrow>> {
+        let (before, behind) = (&self.entering[place], &self.leaving[place]);
+        let (many, more) = (before.len() * behind.len(), before.len() + behind.len() + MORE_STEPS);
+        if self.fixed.contains(&place) || many == 0 || behind.len() > MOST_WAYS || many > more {
+            return None;
+        }
+        let arrow = |index: &usize| &self.graph.arrows[*index];
+        if before.iter().any(|index| arrow(index).from == place) {
+            return None;
+        }
+        let goes_on = always_goes_on(behind.iter().map(arrow));
+        let pairs = before.iter().flat_map(|first| behind.iter().map(move |second| (first, second)));
+        pairs.map(|(first, second)| self.together(arrow(first), arrow(second), goes_on)).collect()
+    }
+
+    /// Puts steps in place of those that enter and leave a place; gives the places that have changed.
+    fn replace(&mut self, place: At, fused: Vec<CArrow>) -> BTreeSet<At> {
+        let old: Vec<usize> = self.entering[place].iter().chain(&self.leaving[place]).copied().collect();
+        let mut changed = BTreeSet::new();
+        for index in old {
+            let (from, to) = (self.graph.arrows[index].from, self.graph.arrows[index].to);
+            self.gone[index] = true;
+            self.entering[to].retain(|other| *other != index);
+            self.leaving[from].retain(|other| *other != index);
+        }
+        for arrow in fused {
+            let index = self.graph.arrows.len();
+            changed.extend([arrow.from, arrow.to]);
+            self.entering[arrow.to].push(index);
+            self.leaving[arrow.from].push(index);
+            self.graph.arrows.push(arrow);
+            self.gone.push(false);
+        }
+        changed
+    }
+
+    /// Two steps in a row as one, if they can be; `goes_on` says that no thread gets stuck between them.
+    fn together(&self, first: &CArrow, second: &CArrow, goes_on: bool) -> Option<CArrow> {
+        let (CStep::Op(a), CStep::Op(b)) = (&first.step, &second.step) else { return None };
+        let (one_statement, behind) = (first.span == second.span, takes_in(a) && is_own(b));
+        let allowed = match self.pass {
+            FusingPass::Behind => one_statement && behind,
+            FusingPass::Statement => one_statement && fits(a, b),
+            FusingPass::Across => behind,
+        };
+        if !allowed || stores(a) && !goes_on {
+            return None;
+        }
+        let mut parts = Vec::new();
+        for op in [a, b] {
+            op.for_each_part(&mut |part| parts.extend(Some(part).filter(|part| **part != Op::Skip).cloned()));
+        }
+        if parts.len() > MOST_PARTS {
+            return None;
+        }
+        let op = if is_locked(a) || is_locked(b) { Op::locked(parts) } else { Op::together(parts) };
+        let span = if first.span == Span::NONE { second.span } else { first.span };
+        Some(CArrow { from: first.from, to: second.to, step: CStep::Op(op), span })
+    }
+}
+
+/// Whether two steps of one statement are one to everybody else.
+fn fits(a: &Op, b: &Op) -> bool {
+    if is_locked(a) || is_locked(b) {
+        return is_locked(a) && is_own(b) || is_own(a) && is_locked(b);
+    }
+    let reads = |op: &Op| is_own(op) || matches!(op, Op::Load(..) | Op::Block { .. });
+    reads(a) && reads(b) && loads(a) + loads(b) <= 1
+}
+
+/// Whether a step can take in what follows with registers.
+fn takes_in(op: &Op) -> bool {
+    is_own(op) || matches!(op, Op::Load(..) | Op::Block { .. })
+}
+
+/// Whether a step only touches registers, and can be part of another.
+fn is_own(op: &Op) -> bool {
+    match op {
         // A check stands before such a division, and stays a step of its own.
         Op::Assign(_, value) => !divides(value),
-        Op::Assume(_) => true,
-        op => is_unlocked(op) && loads(op) == 0,
-    };
-    let reads = |op: &Op| local(op) || matches!(op, Op::Load(..)) || is_unlocked(op);
-    let fits = match is_locked {
-        true => locked(a) && local(b) || local(a) && locked(b),
-        false => reads(a) && reads(b) && loads(a) + loads(b) <= 1,
-    };
-    if !fits {
-        return None;
+        Op::Assume(cond) => !cond_divides(cond),
+        Op::Skip => true,
+        op => !is_locked(op) && matches!(op, Op::Block { .. }) && loads(op) == 0,
     }
-    let mut parts = Vec::new();
-    a.for_each_part(&mut |part| parts.push(part.clone()));
-    b.for_each_part(&mut |part| parts.push(part.clone()));
-    let op = if is_locked { Op::locked(parts) } else { Op::together(parts) };
-    Some(CArrow { from: first.from, to: second.to, step: CStep::Op(op), span: first.span })
+}
+
+fn is_locked(op: &Op) -> bool {
+    matches!(op, Op::Block { locked: true, .. })
+}
+
+fn loads(op: &Op) -> usize {
+    let mut count = 0;
+    op.for_each_part(&mut |part| count += usize::from(matches!(part, Op::Load(..))));
+    count
+}
+
+fn stores(op: &Op) -> bool {
+    let mut found = false;
+    op.for_each_part(&mut |part| found |= matches!(part, Op::Store(..)));
+    found
 }
 
 /// Whether something is divided by what is not a constant.
-fn divides(value: &Expr<RegId>) -> bool {
+pub(super) fn divides(value: &Expr<RegId>) -> bool {
     match value {
         Expr::Binary(op, a, b) => {
             let division = matches!(op, Arith::Div | Arith::Rem);
@@ -98,6 +196,39 @@ fn divides(value: &Expr<RegId>) -> bool {
     }
 }
 
-fn is_unlocked(op: &Op) -> bool {
-    matches!(op, Op::Block { locked: false, .. })
+fn cond_divides(cond: &Cond<RegId>) -> bool {
+    match cond {
+        Cond::Const(_) => false,
+        Cond::Compare(_, a, b) => divides(a) || divides(b),
+        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(cond_divides),
+    }
+}
+
+/// Whether one of these steps can be taken whatever the registers hold, as far as conditions show.
+fn always_goes_on<'a>(arrows: impl Iterator<Item = &'a CArrow>) -> bool {
+    let mut ways: Vec<Vec<&Op>> = Vec::new();
+    for arrow in arrows {
+        let CStep::Op(op) = &arrow.step else { return false };
+        let mut parts = Vec::new();
+        op.for_each_part(&mut |part| parts.push(part));
+        ways.push(parts);
+    }
+    covers(&ways.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// Whether of these sequences one has no condition that fails.
+fn covers(ways: &[&[&Op]]) -> bool {
+    let free = |way: &&[&Op]| way.iter().all(|op| !matches!(op, Op::Assume(_)));
+    if ways.iter().any(free) {
+        return true;
+    }
+    let Some(Some((first, _))) = ways.first().map(|way| way.split_first()) else { return false };
+    let behind = |op: &Op| -> Vec<&[&Op]> {
+        let split = ways.iter().filter_map(|way| way.split_first());
+        split.filter(|(other, _)| ***other == *op).map(|(_, rest)| rest).collect()
+    };
+    match first {
+        Op::Assume(cond) => covers(&behind(first)) && covers(&behind(&Op::Assume(cond.clone().negate()))),
+        _ => covers(&behind(first)),
+    }
 }

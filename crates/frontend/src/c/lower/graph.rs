@@ -4,7 +4,7 @@
 //! sum leave its type) stays a step of its own until then; [`Graph::finish`] writes the rest with the
 //! builder that all front ends use.
 
-use program::{Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
+use program::{Arith, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
 use std::collections::{BTreeMap, HashMap};
 
 /// A place in a thread.
@@ -22,11 +22,13 @@ pub(super) struct Fits {
 
 impl Fits {
     pub fn cond(&self) -> Cond<RegId> {
-        let (low, high) = (Expr::Const(self.low.into()), Expr::Const(self.high.into()));
-        Cond::and([
-            Cond::compare(Relation::Ge, self.value.clone(), low),
-            Cond::compare(Relation::Le, self.value.clone(), high),
-        ])
+        let low = Cond::compare(Relation::Ge, self.value.clone(), Expr::Const(self.low.into()));
+        // Engines that compute with 64 bits do not know the largest numbers, but their halves.
+        let (value, high) = match self.high > i128::from(i64::MAX) {
+            true => (Expr::binary(Arith::Div, self.value.clone(), 2), self.high / 2),
+            false => (self.value.clone(), self.high),
+        };
+        Cond::and([low, Cond::compare(Relation::Le, value, Expr::Const(high.into()))])
     }
 }
 
@@ -48,6 +50,21 @@ pub(super) enum CStep {
     Begin(Option<RegId>),
     /// The end of this thread, with its result.
     End(Expr<RegId>),
+}
+
+impl CStep {
+    /// How many things it stores, or will once it is written out.
+    pub fn stores(&self) -> usize {
+        let mut count = 0;
+        let mut look = |op: &Op| count += usize::from(matches!(op, Op::Store(..)));
+        match self {
+            CStep::Op(op) => op.for_each_part(&mut look),
+            CStep::Checked(parts, ..) => parts.iter().for_each(look),
+            CStep::Start(..) | CStep::End(_) => count = 1,
+            CStep::Fits(_) | CStep::Unwritten(..) | CStep::Join(_) | CStep::Begin(_) => {}
+        }
+        count
+    }
 }
 
 /// A step between places.
@@ -150,6 +167,33 @@ impl Graph {
         false
     }
 
+    /// The places in loops, or between two of them: what is left when ends and beginnings are taken off
+    /// again and again.
+    pub fn in_loops(&self) -> Vec<bool> {
+        let mut left = vec![true; self.places()];
+        for forwards in [true, false] {
+            let ends =
+                |arrow: &CArrow| if forwards { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) };
+            let (mut entering, mut leaving) = (vec![0usize; self.places()], vec![Vec::new(); self.places()]);
+            for (from, to) in self.arrows.iter().map(ends).filter(|(from, to)| left[*from] && left[*to]) {
+                entering[to] += 1;
+                leaving[from].push(to);
+            }
+            let mut waiting: Vec<At> =
+                (0..self.places()).filter(|at| left[*at] && entering[*at] == 0).collect();
+            while let Some(at) = waiting.pop() {
+                left[at] = false;
+                for &to in &leaving[at] {
+                    entering[to] -= 1;
+                    if entering[to] == 0 {
+                        waiting.push(to);
+                    }
+                }
+            }
+        }
+        left
+    }
+
     /// The places that can be reached from some; the graph is settled.
     pub fn reachable(&self, from: Vec<At>) -> Vec<bool> {
         let leaving = self.leaving();
@@ -179,26 +223,23 @@ impl Graph {
     }
 
     /// Takes out arrows that do nothing more: their ends become one place. Where another arrow
-    /// leaves the same place, that would change what can be chosen there, so a step stays.
+    /// leaves the same place, that would change what can be chosen there, so a step stays. One stays
+    /// before a failure too: a thread does not begin with one.
     pub fn contract(&mut self, gone: &dyn Fn(&CArrow) -> bool) {
         self.settle();
         let mut leaving = vec![0usize; self.places()];
         for arrow in &self.arrows {
             leaving[arrow.from] += 1;
         }
-        let mut merged = Vec::new();
-        for arrow in &mut self.arrows {
-            if gone(arrow) {
-                arrow.step = CStep::Op(Op::Skip);
-            }
-            let skips = matches!(arrow.step, CStep::Op(Op::Skip));
-            if skips && leaving[arrow.from] == 1 && arrow.from != arrow.to {
-                merged.push((arrow.from, arrow.to));
-            }
-        }
+        self.arrows.iter_mut().filter(|arrow| gone(arrow)).for_each(|arrow| arrow.step = CStep::Op(Op::Skip));
+        let failures = &self.failures;
         let alone = |arrow: &CArrow| {
-            matches!(arrow.step, CStep::Op(Op::Skip)) && leaving[arrow.from] == 1 && arrow.from != arrow.to
+            let skips = matches!(arrow.step, CStep::Op(Op::Skip));
+            let leads_on = arrow.from != arrow.to && !failures.contains_key(&arrow.to);
+            skips && leads_on && leaving[arrow.from] == 1
         };
+        let merged = self.arrows.iter().filter(|arrow| alone(arrow)).map(|arrow| (arrow.from, arrow.to));
+        let merged: Vec<(At, At)> = merged.collect();
         self.arrows.retain(|arrow| !alone(arrow));
         for (from, to) in merged {
             self.merge(from, to, Span::NONE);

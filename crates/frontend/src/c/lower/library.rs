@@ -125,6 +125,8 @@ impl Lowerer<'_, '_> {
                 self.leave_section();
                 Typed::nothing()
             }
+            ("scanf", 1..) => self.scanned(&[], &arguments[1..], token)?,
+            ("sscanf" | "fscanf", 2..) => self.scanned(&arguments[..1], &arguments[2..], token)?,
             ("pthread_create", 4) => {
                 self.create(Some(&arguments[0]), &arguments[2], &arguments[3], token)?;
                 zero()
@@ -214,6 +216,22 @@ impl Lowerer<'_, '_> {
         };
         let (low, high) = ty.range().unwrap_or((0, 0));
         self.any_in(ty, low, high)
+    }
+
+    /// Input may be anything.
+    fn scanned(&mut self, from: &[CExpr], to: &[CExpr], token: u32) -> CLowered<Typed> {
+        from.iter().try_for_each(|argument| self.value(argument).map(|_| ()))?;
+        for argument in to {
+            let pointer = self.value(argument)?;
+            let place = self.pointee(pointer, argument.token)?;
+            let Some((low, high)) = place.ty.range() else {
+                return Err(self.error(argument.token, "only integers are read by `scanf`"));
+            };
+            let value = self.any_in(place.ty.plain(), low, high)?;
+            let value = self.as_number(&value.value, token)?;
+            self.store(&place, &value, COrder::Plain)?;
+        }
+        self.any_in(Type::int(), -1, to.len() as i128)
     }
 
     fn any_in(&mut self, ty: Type, low: i128, high: i128) -> CLowered<Typed> {

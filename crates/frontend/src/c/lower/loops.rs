@@ -1,7 +1,8 @@
 //! Loops.
 //!
 //! A loop is a loop, unless its rounds are worth knowing: while main is alone (what it does then is
-//! computed anyway), or where it starts or awaits threads or allocates memory. Then it is written out
+//! computed anyway), where it starts or awaits threads or allocates memory, or where it counts up to
+//! a small number. Then it is written out
 //! round by round for as long as its condition is known, and a loop follows for what may be left. Threads
 //! cannot be started in that, so those rounds go on for a while and then end in a *limit*.
 
@@ -9,7 +10,7 @@ use super::assigned;
 use super::graph::At;
 use super::thread::{CLocal, Lowerer, further};
 use super::world::{CCell, CLowered};
-use crate::c::ast::{CExpr, CExprKind, CStmt, CStmtKind, Unary};
+use crate::c::ast::{Binary, CExpr, CExprKind, CStmt, CStmtKind, Unary};
 use crate::c::constant::{CConstant, binary, fold};
 use crate::c::limits;
 use crate::c::types::Type;
@@ -51,9 +52,11 @@ impl Lowerer<'_, '_> {
         let unit = self.world.unit;
         let starts = self.section == 0 && assigned::handles_threads(unit, whole);
         let known = starts || !self.shared || assigned::allocates(unit, whole);
-        if known && !self.jumped_into(parts.body) {
+        let counted = self.counted(&parts).is_some_and(|rounds| rounds <= limits::COUNTED_ROUNDS);
+        if (known || counted) && !self.jumped_into(parts.body) {
             let (exit, path) = (self.new_exit(), self.path);
-            let rest = self.round_by_round(&parts, exit, starts)?;
+            let most = if known { limits::KNOWN_SIZE } else { limits::COUNTED_SIZE };
+            let rest = self.round_by_round(&parts, exit, starts, most)?;
             self.path = path;
             if let Some(rest) = rest {
                 self.endless(&rest)?;
@@ -63,6 +66,38 @@ impl Lowerer<'_, '_> {
             return Ok(());
         }
         self.endless(&parts)
+    }
+
+    /// How many rounds a loop has that counts, if nothing in it changes the counter or the bound.
+    fn counted(&self, parts: &Loop<'_>) -> Option<usize> {
+        let (cond, step) = (parts.cond?, parts.step?);
+        let CExprKind::Binary(op, counter, bound) = &cond.kind else { return None };
+        let CExprKind::Name(name) = &counter.kind else { return None };
+        let counts = |target: &CExpr| matches!(&target.kind, CExprKind::Name(other) if other == name);
+        let by = match &step.kind {
+            CExprKind::Step(by, _, target) if counts(target) => i128::from(*by),
+            CExprKind::Assign(Some(Binary::Add), target, by) if counts(target) => fold(by)?.value,
+            CExprKind::Assign(Some(Binary::Sub), target, by) if counts(target) => -fold(by)?.value,
+            _ => return None,
+        };
+        let changes = |expr: &CExpr| match &expr.kind {
+            CExprKind::Name(name) => assigned::changes(parts.body, name),
+            _ => fold(expr).is_none(),
+        };
+        let local = matches!(self.local(name), Some(CLocal::Object(object, _))
+            if matches!(self.world.objects[object].cells[..], [CCell::Register(_)]));
+        if !local || changes(counter) || changes(bound) {
+            return None;
+        }
+        let (start, bound) = (self.foreseen(counter)?.value, self.foreseen(bound)?.value);
+        let distance = match (op, by.signum()) {
+            (Binary::Lt | Binary::Ne, 1) => bound - start,
+            (Binary::Le, 1) => bound - start + 1,
+            (Binary::Gt | Binary::Ne, -1) => start - bound,
+            (Binary::Ge, -1) => start - bound + 1,
+            _ => return None,
+        };
+        usize::try_from((distance.max(0) + by.abs() - 1) / by.abs()).ok()
     }
 
     /// A loop with any number of rounds.
@@ -136,20 +171,21 @@ impl Lowerer<'_, '_> {
         Ok(())
     }
 
-    /// Writes a loop out while its condition is known, or, if it starts threads, for a while longer. Gives
-    /// the loop that is left.
+    /// Writes a loop out while its condition is known and it stays below a size, or, if it starts threads, for
+    /// a while longer. Gives the loop that is left.
     fn round_by_round<'t>(
         &mut self,
         parts: &Loop<'t>,
         exit: usize,
         starts: bool,
+        most: usize,
     ) -> CLowered<Option<Loop<'t>>> {
         let (path, labels) = (self.path, assigned::labels(parts.body));
         let (mut unknown, size) = (0, self.graph.size());
         for round in 0usize.. {
             self.path = further(path, ("round", round));
             let first = parts.last && round == 0;
-            let enough = round >= limits::KNOWN_ROUNDS || self.graph.size() - size > limits::KNOWN_SIZE;
+            let enough = round >= limits::KNOWN_ROUNDS || self.graph.size() - size > most;
             if !starts && (enough || !first && !self.is_foreseen(parts.cond)) {
                 return Ok(Some(Loop { last: first, ..*parts }));
             }
@@ -183,7 +219,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// The value of an expression without calls or pointers, if it is known here.
-    fn foreseen(&self, expr: &CExpr) -> Option<CConstant> {
+    pub fn foreseen(&self, expr: &CExpr) -> Option<CConstant> {
         match &expr.kind {
             CExprKind::Name(name) => {
                 let (cell, ty) = match self.local(name) {

@@ -4,7 +4,10 @@
 //! a pointer may point to, which locals need an address and which variables never change is found in
 //! *rounds*: the first assumes the best, every further one knows what the last one found, and the
 //! program is that of the round which finds nothing new. At the end main is [`split`]: what it does
-//! before it starts threads is computed, what it claims after all have ended is claimed of the end.
+//! before it starts threads is computed, what it claims after all have ended is claimed of the end. What is
+//! known then is written into the steps ([`fold`]), what only one thread touches is its own ([`private`]),
+//! critical sections are atomic where nobody can tell ([`critical`]), and steps that nobody else can tell apart become one
+//! ([`sections`], [`fuse`]).
 
 mod analysis;
 mod assigned;
@@ -12,18 +15,23 @@ mod atomics;
 mod calls;
 mod clean;
 mod conditions;
+mod critical;
 mod declare;
 mod expressions;
 mod finish;
+mod fold;
 mod fuse;
 mod graph;
 mod heap;
 mod initial;
+mod known;
 mod library;
 mod loops;
 mod numbers;
 mod places;
+mod private;
 mod races;
+mod sections;
 mod split;
 mod statements;
 mod suffix;
@@ -36,7 +44,7 @@ mod world;
 use super::ast::{Storage, Unit};
 use super::lexer::Token;
 use super::pre::CFiles;
-use super::{COptions, Overflow};
+use super::{COptions, Overflow, Remarked};
 use crate::Diagnostic;
 use analysis::{CAnalysis, CSubject, analyse};
 use graph::CStep;
@@ -57,7 +65,7 @@ pub(super) fn lower(
     files: &CFiles,
     options: &COptions,
     program: &mut Program,
-) -> Result<Vec<Diagnostic>, Diagnostic> {
+) -> Result<Remarked, Diagnostic> {
     let mut facts = CFacts::default();
     let has_keys =
         unit.functions.contains_key("__fw_thread_ends") && assigned::is_mentioned(unit, "pthread_key_create");
@@ -170,7 +178,7 @@ impl World<'_> {
     fn learn(&mut self, threads: &[Threaded], round: usize) -> CAnalysis {
         self.keep_initial_values();
         let dummy = VarId::new(0);
-        let arguments: Vec<VarId> = self.instances.iter().map(|instance| instance.given).collect();
+        let arguments = self.arguments();
         let subject = |(at, threaded): (usize, &'_ Threaded)| {
             let instance = at.checked_sub(1).map(|at| &self.instances[at]);
             (instance.map_or(dummy, |i| i.given), instance.map_or(dummy, |i| i.result), threaded.entry)

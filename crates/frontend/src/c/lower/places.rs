@@ -4,12 +4,15 @@
 //! one way per cell, and where the value may be none of those, a way to a violation.
 
 use super::graph::{At, CStep};
-use super::thread::Lowerer;
+use super::thread::{Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
 use super::values::CValues;
 use super::world::{CCell, CLowered, Probe};
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr, Failure, FailureKind, Fence, Op, RegId, Relation};
+
+/// Of arrays with more cells than this only those are tried that an index may name.
+const FEW_CELLS: usize = 12;
 
 /// Memory orders, as far as they differ here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +80,12 @@ impl Lowerer<'_, '_> {
                 _ => Vec::new(),
             };
             return Ok(CTarget { key: address, open: cells.is_empty(), cells });
+        }
+        let mut arguments = false;
+        address.for_each_leaf(&mut |register| arguments |= Some(*register) == self.argv);
+        if arguments {
+            self.limit("what the program is called with is not known".to_string());
+            return Ok(CTarget { key: number(0), cells: Vec::new(), open: false });
         }
         let site = (self.path, place.token);
         let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
@@ -188,7 +197,7 @@ impl Lowerer<'_, '_> {
 
     /// Notes that an access is plain, if its type is.
     pub fn note_plain(&mut self, target: &CTarget, ty: &Type) {
-        if self.world.options.races && !ty.atomic && !ty.volatile {
+        if !ty.atomic && !ty.volatile {
             let variables = target.cells.iter().filter_map(|(_, cell)| match cell {
                 CCell::Memory(variable) => Some((self.span, *variable)),
                 CCell::Register(_) => None,
@@ -309,7 +318,7 @@ impl Lowerer<'_, '_> {
         let by = self.as_number(&index.value, token)?;
         match &base.value {
             CValue::Address(inside) => {
-                let inside = self.shifted(inside, stride, &by, token)?;
+                let inside = self.shifted(inside, &ty, &by, token)?;
                 Ok(CPlace { spot: CSpot::Inside(inside), ty, token })
             }
             other => {
@@ -328,7 +337,8 @@ impl Lowerer<'_, '_> {
     }
 
     /// Some elements further inside an object; outside of it is a violation.
-    fn shifted(&mut self, inside: &Inside, stride: usize, by: &Expr<RegId>, token: u32) -> CLowered<Inside> {
+    fn shifted(&mut self, inside: &Inside, ty: &Type, by: &Expr<RegId>, token: u32) -> CLowered<Inside> {
+        let stride = self.cells_of(ty, token)?;
         let object = &self.world.objects[inside.object];
         let name = object.name.clone();
         let (low, high) = (inside.within.0, inside.within.1.min(object.cells.len()));
@@ -361,7 +371,19 @@ impl Lowerer<'_, '_> {
         ]);
         self.claim(inside_bounds, FailureKind::Bounds { array: name, length, index });
         let key = |at: usize| at as i128 - first as i128;
-        let table: Vec<(i128, usize)> = (0..length).map(|at| (key(at), at * stride + rest)).collect();
+        let mut table: Vec<(i128, usize)> = (0..length).map(|at| (key(at), at * stride + rest)).collect();
+        // A second index must find all rows.
+        if length > FEW_CELLS && !self.world.unit.records.holds_arrays(ty) {
+            let site = (further(self.path, "index"), token);
+            let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
+            self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: by.clone(), site });
+            let some_cell = table.first().copied();
+            table.retain(|(key, _)| values.contains(*key));
+            // Nothing is known in the first round, and what comes behind is to be looked at.
+            if table.is_empty() {
+                table.extend(some_cell);
+            }
+        }
         Ok(Inside { object: inside.object, key: by, table, within: inside.within })
     }
 

@@ -60,6 +60,22 @@ pub(super) fn claim_none(program: &mut Program, plain: &BTreeSet<(Span, VarId)>)
     }
 }
 
+/// Whether plain accesses of two threads may meet, one of which stores, if nothing keeps them apart.
+pub(super) fn may_race(program: &Program, plain: &BTreeSet<(Span, VarId)>) -> bool {
+    let variables: BTreeSet<VarId> = plain.iter().map(|(_, variable)| *variable).collect();
+    let mut touching: BTreeMap<VarId, (BTreeSet<ThreadId>, bool)> = BTreeMap::new();
+    for id in program.thread_ids() {
+        for edge in program.thread(id).edges().iter().filter(|edge| !edge.op.waits()) {
+            for (variable, stores) in touched(edge).into_iter().filter(|(v, _)| variables.contains(v)) {
+                let (threads, stored) = touching.entry(variable).or_default();
+                threads.insert(id);
+                *stored |= stores;
+            }
+        }
+    }
+    touching.values().any(|(threads, stored)| threads.len() > 1 && *stored)
+}
+
 /// The variables that a step touches, and whether it stores them.
 fn touched(edge: &Edge) -> Vec<(VarId, bool)> {
     let mut found: BTreeMap<VarId, bool> = BTreeMap::new();

@@ -1,9 +1,10 @@
 //! What main does before other threads run, computed.
 //!
 //! Until the first thread starts, main is alone: if what it does is determined, its effect is known and
-//! becomes the variables' initial values. It goes on after that as long as it does nothing that another
-//! thread could notice, so that threads which are started one after the other simply run from the
-//! beginning.
+//! becomes the variables' initial values. It goes on after that as long as it touches nothing that a thread
+//! touches which may run by then: such steps commute with everything that others do, so main may as well
+//! take them first. Threads that are started one after the other then simply run from the beginning, each
+//! with the argument that main had written for it.
 
 use super::graph::{At, CStep, Graph};
 use program::{Expr, Int, Op, RegId, VarId};
@@ -21,8 +22,9 @@ pub(super) struct Begun {
     pub running: BTreeMap<usize, Option<Int>>,
 }
 
-/// Computes main's beginning. `initial` are the variables' values, `others` what other threads touch.
-pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], others: &BTreeSet<VarId>) -> Begun {
+/// Computes main's beginning. `initial` are the variables' values, `touched` says what each thread and those
+/// that it starts touch.
+pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], touched: &[BTreeSet<VarId>]) -> Begun {
     let start = || Begun {
         at: entry,
         registers: HashMap::new(),
@@ -30,7 +32,7 @@ pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], others: &BTreeSe
         running: BTreeMap::new(),
     };
     let leaving = graph.leaving();
-    let mut now = Running { begun: start(), others };
+    let mut now = Running { begun: start(), others: BTreeSet::new() };
     for _ in 0..FUEL {
         let place = now.begun.at;
         if graph.failures.contains_key(&place) || leaving[place].is_empty() {
@@ -48,7 +50,10 @@ pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], others: &BTreeSe
         now.begun.at = to;
         now.begun.registers.extend(change.registers);
         now.begun.memory.extend(change.memory);
-        now.begun.running.extend(change.started);
+        if let Some((instance, argument)) = change.started {
+            now.begun.running.insert(instance, argument);
+            now.others.extend(&touched[instance]);
+        }
     }
     // Nothing was started: main is all there is, and keeps its beginning.
     if now.begun.running.is_empty() { start() } else { now.begun }
@@ -62,13 +67,13 @@ struct CChange {
     started: Option<(usize, Option<Int>)>,
 }
 
-/// Main, and what others touch.
-struct Running<'g> {
+/// Main, and what the others touch that may run.
+struct Running {
     begun: Begun,
-    others: &'g BTreeSet<VarId>,
+    others: BTreeSet<VarId>,
 }
 
-impl Running<'_> {
+impl Running {
     /// Whether it is certain what a step does, or that it cannot be taken.
     fn decides(&self, step: &CStep) -> bool {
         match step {
@@ -78,7 +83,8 @@ impl Running<'_> {
                     certain &= match part {
                         Op::Havoc(..) => false,
                         Op::Load(_, variable) | Op::Store(variable, _) => self.mine(*variable),
-                        Op::Fence(_) | Op::Lock | Op::Unlock => self.begun.running.is_empty(),
+                        // It must not stop inside a section.
+                        Op::Lock | Op::Unlock => self.begun.running.is_empty(),
                         _ => true,
                     }
                 });
@@ -91,7 +97,7 @@ impl Running<'_> {
 
     /// Whether nobody else can notice an access now.
     fn mine(&self, variable: VarId) -> bool {
-        self.begun.running.is_empty() || !self.others.contains(&variable)
+        !self.others.contains(&variable)
     }
 
     /// What a step that is decided changes; nothing if it cannot be taken.

@@ -75,6 +75,8 @@ pub(super) struct Lowerer<'w, 'u> {
     pools: HashMap<CKey, RegId>,
     /// Registers of local objects that are free again.
     pub free: HashMap<u32, Vec<Vec<RegId>>>,
+    /// Main's second argument.
+    pub argv: Option<RegId>,
 }
 
 /// A path with one more step.
@@ -122,6 +124,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             names: HashMap::new(),
             pools: HashMap::new(),
             free: HashMap::new(),
+            argv: None,
         }
     }
 

@@ -38,7 +38,7 @@ impl CValues {
     pub fn range(low: i128, high: i128) -> CValues {
         match high.checked_sub(low) {
             Some(width) if width < 0 => CValues::NONE,
-            Some(width) if (width as usize) < 4 => CValues::list((low..=high).collect()),
+            Some(width) if width < 4 => CValues::list((low..=high).collect()),
             _ => CValues::Range(low, high),
         }
     }

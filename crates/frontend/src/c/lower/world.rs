@@ -184,6 +184,11 @@ impl World<'_> {
         })
     }
 
+    /// Where the arguments of all instances are kept.
+    pub fn arguments(&self) -> Vec<VarId> {
+        self.instances.iter().map(|instance| instance.given).collect()
+    }
+
     /// A variable that is not part of the program.
     pub fn hidden(&mut self, name: String, span: Span) -> VarId {
         let range = (0, (1i128 << 64) - 1);

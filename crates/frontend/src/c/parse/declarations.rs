@@ -3,6 +3,7 @@
 use super::specifiers::Specifiers;
 use super::{CMeaning, CParsed, CScope, Parser};
 use crate::c::ast::{CDeclaration, CFunction, CInit, Designator, Storage};
+use crate::c::constant::fold;
 use crate::c::lexer::Kind;
 use crate::c::limits;
 use crate::c::literals;
@@ -22,6 +23,7 @@ type CNamed = Option<(Rc<str>, usize)>;
 impl Parser<'_> {
     /// A declarator, with or without a name, on top of a type.
     pub(super) fn declarator(&mut self, base: Type) -> CParsed<(CNamed, Type)> {
+        self.length = None;
         let mut steps = Vec::new();
         let name = self.derived(&mut steps)?;
         let mut ty = base;
@@ -92,19 +94,11 @@ impl Parser<'_> {
                 ) {
                     self.at += 1;
                 }
-                let start = self.at;
                 let length = if self.is("]") || self.is("*") && self.peek_at(1).is("]") {
                     self.at += usize::from(self.is("*"));
                     None
                 } else {
-                    let length = self.constant_expression().map_err(|error| {
-                        let hint = "arrays need a length that is known when the program is read";
-                        Box::new(error.hint(hint))
-                    })?;
-                    match u64::try_from(length) {
-                        Ok(length) => Some(length),
-                        Err(_) => return Err(self.error_at(start, "an array cannot have a negative length")),
-                    }
+                    self.array_length(suffixes.is_empty())?
                 };
                 self.expect("]")?;
                 suffixes.push(Derived::Array(length));
@@ -116,6 +110,26 @@ impl Parser<'_> {
             }
             if suffixes.len() > limits::NESTING {
                 return Err(self.error_at(self.at, "this declarator is too long"));
+            }
+        }
+    }
+
+    /// The length of an array; the first one of a local array may be found out later.
+    fn array_length(&mut self, first: bool) -> CParsed<Option<u64>> {
+        let start = self.at;
+        let expr = self.deeper(Self::conditional)?;
+        match fold(&expr) {
+            Some(length) => match u64::try_from(length.value) {
+                Ok(length) => Ok(Some(length)),
+                Err(_) => Err(self.error_at(start, "an array cannot have a negative length")),
+            },
+            None if first && self.scopes.len() > 1 => {
+                self.length = Some(expr);
+                Ok(None)
+            }
+            None => {
+                let hint = "arrays need a length that is known when the program is read";
+                Err(Box::new(self.error_at(start, "this is no constant").hint(hint)))
             }
         }
     }
@@ -244,6 +258,7 @@ impl Parser<'_> {
             self.unit.declared.insert(name, ty);
             return Ok(None);
         }
+        let length = self.length.take();
         let init = if self.eat("=") { Some(self.initial()?) } else { None };
         if let (TypeKind::Array(inner, None), Some(init)) = (&*ty.kind, &init) {
             let length = Some(listed(init));
@@ -252,7 +267,7 @@ impl Parser<'_> {
             self.declare(Rc::clone(&name), CMeaning::Object(ty.clone()));
         }
         let (storage, span) = (specifiers.storage, self.span_from(start));
-        Ok(Some(CDeclaration { name, ty, storage, init, span, token: token as u32 }))
+        Ok(Some(CDeclaration { name, ty, storage, init, length, span, token: token as u32 }))
     }
 
     pub(super) fn initial(&mut self) -> CParsed<CInit> {

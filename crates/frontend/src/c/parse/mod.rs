@@ -44,6 +44,8 @@ struct Parser<'t> {
     unit: Unit,
     /// The function we are in, for `__func__`.
     function: Rc<str>,
+    /// The length of the array that was just declared, if it is no constant.
+    length: Option<CExpr>,
     end: Token,
 }
 
@@ -70,6 +72,7 @@ pub(super) fn parse(tokens: &[Token], files: &CFiles, text_end: usize) -> Result
         scopes: vec![builtin_types()],
         unit: Unit::default(),
         function: "".into(),
+        length: None,
         end,
     };
     while parser.at < tokens.len() {

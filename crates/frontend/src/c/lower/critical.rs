@@ -1,0 +1,175 @@
+//! Critical sections of a mutex become atomic where nobody can tell.
+//!
+//! While a thread holds a mutex, nobody else touches what is only ever touched by whoever holds it. If a
+//! thread does nothing else to memory in between, its steps commute with those of all others (Lipton): it
+//! may as well take them all at once, when it gets the mutex. Its stores have reached memory when it
+//! releases it, and nobody looks before. A thread that never gets out again has done nothing that others
+//! can see, so it makes no difference that it keeps them waiting: they may also go first.
+//!
+//! A mutex is a variable that is only taken (0 becomes a number) and released (that number becomes 0). All of
+//! its critical sections become atomic, or none: so it is free whenever nobody is in one.
+
+use super::graph::{CStep, Graph};
+use super::world::Threaded;
+use num_traits::Zero;
+use program::{Cond, Expr, Op, Relation, VarId};
+use std::collections::BTreeSet;
+
+/// What a step does to a mutex.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MutexStep {
+    Take,
+    Release,
+    /// Finds that the thread does not hold it.
+    Refuse,
+}
+
+/// The mutex that a step is about, if that is all it does to memory.
+fn mutex_step(step: &CStep) -> Option<(VarId, MutexStep)> {
+    let CStep::Op(Op::Block { locked: true, parts }) = step else { return None };
+    let [Op::Load(register, variable), Op::Assume(Cond::Compare(relation, left, right)), rest @ ..] =
+        &parts[..]
+    else {
+        return None;
+    };
+    let (Expr::Leaf(compared), Some(expected)) = (left, right.as_const()) else { return None };
+    let stored = match rest {
+        [] => None,
+        [Op::Store(to, value)] if to == variable => Some(value.as_const()?.is_zero()),
+        _ => return None,
+    };
+    if compared != register {
+        return None;
+    }
+    match (relation, expected.is_zero(), stored) {
+        (Relation::Eq, true, Some(false)) => Some((*variable, MutexStep::Take)),
+        (Relation::Eq, false, Some(true)) => Some((*variable, MutexStep::Release)),
+        (Relation::Ne, false, None) => Some((*variable, MutexStep::Refuse)),
+        _ => None,
+    }
+}
+
+/// Makes critical sections atomic, of variables that start with 0 and that nothing is claimed of.
+pub(super) fn make_atomic(threads: &mut [&mut Threaded], free: &dyn Fn(VarId) -> bool) {
+    let (mut mutexes, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for arrow in threads.iter().flat_map(|threaded| &threaded.graph.arrows) {
+        match mutex_step(&arrow.step) {
+            Some((mutex, _)) => mutexes.extend([mutex]),
+            None => touched(&arrow.step, &mut |variable| others.extend([variable])),
+        }
+    }
+    for mutex in mutexes.into_iter().filter(|mutex| !others.contains(mutex) && free(*mutex)) {
+        let held = threads.iter().map(|threaded| held_at(&threaded.graph, threaded.entry, mutex));
+        let Some(held) = held.collect::<Option<Vec<Vec<Option<bool>>>>>() else { continue };
+        if commutes(threads, &held, mutex) {
+            threads.iter_mut().for_each(|threaded| write_sections(&mut threaded.graph, mutex));
+        }
+    }
+}
+
+fn touched(step: &CStep, note: &mut dyn FnMut(VarId)) {
+    if let CStep::Op(op) = step {
+        op.for_each_part(&mut |part| {
+            if let Op::Load(_, variable) | Op::Store(variable, _) = part {
+                note(*variable);
+            }
+        });
+    }
+}
+
+/// Whether a thread holds a mutex, by place (nothing where nobody gets); nothing at all if that is not
+/// clear everywhere, if it is not released for certain, or is taken inside an atomic section.
+fn held_at(graph: &Graph, entry: usize, mutex: VarId) -> Option<Vec<Option<bool>>> {
+    let leaving = graph.leaving();
+    let mut held: Vec<Option<(bool, bool)>> = vec![None; graph.places()];
+    held[entry] = Some((false, false));
+    let mut waiting = vec![entry];
+    while let Some(place) = waiting.pop() {
+        let Some((holds, inside)) = held[place] else { continue };
+        if holds && leaving[place].is_empty() && !graph.failures.contains_key(&place) {
+            return None;
+        }
+        for &index in &leaving[place] {
+            let arrow = &graph.arrows[index];
+            let mine = mutex_step(&arrow.step).filter(|(other, _)| *other == mutex).map(|(_, step)| step);
+            let after = match (mine, holds) {
+                (Some(MutexStep::Take), false) if !inside => (true, false),
+                (Some(MutexStep::Release), true) => (false, false),
+                (Some(MutexStep::Refuse), true) => continue,
+                (Some(_), _) => return None,
+                (None, _) => match &arrow.step {
+                    CStep::Op(Op::Lock) if !holds => (false, true),
+                    CStep::Op(Op::Unlock) if !holds => (false, false),
+                    CStep::Op(Op::Lock | Op::Unlock) => return None,
+                    CStep::Op(_) => (holds, inside),
+                    _ if holds => return None,
+                    _ => (holds, inside),
+                },
+            };
+            match held[arrow.to] {
+                None => {
+                    held[arrow.to] = Some(after);
+                    waiting.push(arrow.to);
+                }
+                Some(known) if known != after => return None,
+                Some(_) => {}
+            }
+        }
+    }
+    Some(held.into_iter().map(|known| known.map(|(holds, _)| holds)).collect())
+}
+
+/// Whether whoever holds the mutex only touches what nobody touches without it.
+fn commutes(threads: &[&mut Threaded], held: &[Vec<Option<bool>>], mutex: VarId) -> bool {
+    let (mut with, mut without) = (BTreeSet::new(), BTreeSet::new());
+    for (threaded, held) in threads.iter().zip(held) {
+        for arrow in &threaded.graph.arrows {
+            let found = match held[arrow.from] {
+                Some(true) => &mut with,
+                Some(false) => &mut without,
+                None => continue,
+            };
+            touched(&arrow.step, &mut |variable| found.extend([variable]));
+        }
+    }
+    with.remove(&mutex);
+    with.is_disjoint(&without)
+}
+
+/// Writes taking and releasing a mutex as the beginning and the end of an atomic section.
+fn write_sections(graph: &mut Graph, mutex: VarId) {
+    graph.arrows.retain_mut(|arrow| {
+        match mutex_step(&arrow.step).filter(|(other, _)| *other == mutex) {
+            Some((_, MutexStep::Take)) => arrow.step = CStep::Op(Op::Lock),
+            Some((_, MutexStep::Release)) => arrow.step = CStep::Op(Op::Unlock),
+            Some((_, MutexStep::Refuse)) => return false,
+            None => {}
+        }
+        true
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::{Int, RegId};
+
+    fn locked(relation: Relation, expected: i64, stored: Option<i64>) -> CStep {
+        let (register, variable) = (RegId::new(0), VarId::new(0));
+        let mut parts =
+            vec![Op::Load(register, variable), Op::Assume(Cond::compare(relation, register, expected))];
+        parts.extend(stored.map(|value| Op::Store(variable, Expr::Const(Int::from(value)))));
+        CStep::Op(Op::locked(parts))
+    }
+
+    #[test]
+    fn taking_and_releasing_are_told_apart_from_other_steps() {
+        let step =
+            |relation, expected, stored| mutex_step(&locked(relation, expected, stored)).map(|(_, s)| s);
+        assert!(step(Relation::Eq, 0, Some(2)) == Some(MutexStep::Take));
+        assert!(step(Relation::Eq, 2, Some(0)) == Some(MutexStep::Release));
+        assert!(step(Relation::Ne, 2, None) == Some(MutexStep::Refuse));
+        assert!(step(Relation::Ne, 0, None).is_none(), "somebody looks whether it is free");
+        assert!(step(Relation::Eq, 1, Some(2)).is_none(), "there are more than two states");
+    }
+}

@@ -1,0 +1,125 @@
+//! What is found out once it is clear which threads there are: values that are known then, and variables that
+//! only one thread touches.
+
+use super::analysis::{CSubject, analyse};
+use super::critical::make_atomic;
+use super::finish::{Finishing, accesses, spoken_of, tidy};
+use super::fold::{self, CSettled};
+use super::private::{CPrivate, make_private};
+use super::values::CValues;
+use super::world::{CInstance, CShared, Threaded};
+use num_traits::ToPrimitive;
+use program::{Int, VarId};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Finishing<'_, '_> {
+    /// Writes what is known now into the steps.
+    pub fn fold(&mut self) {
+        let memory = |(at, variable): (usize, &CShared)| {
+            let value = self.begun.memory.get(&VarId::new(at)).and_then(Int::to_i128);
+            CValues::only(value.unwrap_or(variable.initial))
+        };
+        let mut initial: Vec<CValues> = self.world.variables.iter().enumerate().map(memory).collect();
+        for (instance, argument) in &self.begun.running {
+            if let Some(argument) = argument {
+                let given = self.world.instances[*instance].given;
+                initial[given.index()] = argument.to_i128().map_or(CValues::ALL, CValues::only);
+            }
+        }
+        let (subjects, arguments) = (self.subjects(), self.world.arguments());
+        let types: Vec<(i128, i128)> = self.world.variables.iter().map(|v| v.range).collect();
+        let found = analyse(&subjects, &arguments, &initial, &types);
+        if found.skipped {
+            return;
+        }
+        let kept = || self.kept.iter().map(|at| &self.threads[*at].graph);
+        let (mut loaded, mut stored) = (BTreeSet::new(), BTreeMap::<VarId, usize>::new());
+        for graph in kept() {
+            let (mine, theirs) = accesses(graph);
+            loaded.extend(mine);
+            theirs.into_iter().for_each(|variable| *stored.entry(variable).or_default() += 1);
+        }
+        self.claimed.iter().for_each(|claimed| spoken_of(&claimed.when, &mut loaded));
+        if self.world.options.races {
+            loaded.extend(stored.keys());
+        }
+        let unread = stored.iter().filter(|(variable, by)| !loaded.contains(variable) && **by == 1);
+        let unread: BTreeSet<VarId> = unread.map(|(variable, _)| *variable).collect();
+        let memory =
+            CSettled { variables: &found.variables, stored: &stored.into_keys().collect(), unread: &unread };
+        for (number, at) in self.kept.iter().enumerate() {
+            let threaded = &mut self.threads[*at];
+            fold::fold(&mut threaded.graph, threaded.entry, &found, number, &memory);
+            tidy(threaded);
+        }
+    }
+
+    /// The threads that are kept, for the analysis.
+    fn subjects(&self) -> Vec<CSubject<'_>> {
+        let subject = |at: &usize| {
+            let instance = at.checked_sub(1).map(|at| &self.world.instances[at]);
+            let threaded = &self.threads[*at];
+            let kept = |of: fn(&CInstance) -> VarId| instance.map_or(VarId::new(0), of);
+            CSubject {
+                asked: &[],
+                graph: &threaded.graph,
+                entry: threaded.entry,
+                argument: kept(|instance| instance.given),
+                result: kept(|instance| instance.result),
+            }
+        };
+        self.kept.iter().map(subject).collect()
+    }
+
+    /// Makes variables that only one thread touches registers of it. Races are looked for in memory.
+    pub fn make_private(&mut self) {
+        if self.world.options.races {
+            return;
+        }
+        let mut touching: BTreeMap<VarId, Vec<usize>> = BTreeMap::new();
+        for at in &self.kept {
+            let (loaded, stored) = accesses(&self.threads[*at].graph);
+            let both: BTreeSet<VarId> = loaded.into_iter().chain(stored).collect();
+            both.into_iter().for_each(|variable| touching.entry(variable).or_default().push(*at));
+        }
+        let mut claimed = BTreeSet::new();
+        self.claimed.iter().for_each(|claim| spoken_of(&claim.when, &mut claimed));
+        let mut private: BTreeMap<usize, Vec<CPrivate>> = BTreeMap::new();
+        for (variable, threads) in touching {
+            let shared = &self.world.variables[variable.index()];
+            // What has no address belongs to starting and awaiting threads.
+            let ([only], true) = (&threads[..], shared.address.is_some() && !claimed.contains(&variable))
+            else {
+                continue;
+            };
+            let value = self.begun.memory.get(&variable).cloned();
+            let initial = value.unwrap_or_else(|| Int::from(shared.initial));
+            let name = shared.name.clone();
+            private.entry(*only).or_default().push(CPrivate { variable, name, initial });
+        }
+        for (at, variables) in private {
+            let threaded = &mut self.threads[at];
+            threaded.entry = make_private(&mut threaded.graph, threaded.entry, variables);
+            tidy(threaded);
+        }
+    }
+
+    /// Makes critical sections atomic. Races are looked for step by step, and fences are taken out of any step.
+    pub fn make_atomic(&mut self) {
+        if self.world.options.races || self.world.options.apart {
+            return;
+        }
+        let mut claimed = BTreeSet::new();
+        self.claimed.iter().for_each(|claim| spoken_of(&claim.when, &mut claimed));
+        let (world, memory) = (&self.world, &self.begun.memory);
+        let free = |variable: VarId| {
+            let initial = memory.get(&variable).cloned();
+            let initial = initial.unwrap_or_else(|| Int::from(world.variables[variable.index()].initial));
+            initial == Int::ZERO && !claimed.contains(&variable)
+        };
+        let kept = &self.kept;
+        let threads = self.threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
+        let mut threads: Vec<&mut Threaded> = threads.map(|(_, threaded)| threaded).collect();
+        make_atomic(&mut threads, &free);
+    }
+}
