@@ -13,7 +13,7 @@
 //! bound and nothing was left out. Otherwise one more search, without bounds but within that distance, looks for a
 //! nearer one; after a search depth first, a small one.
 
-use crate::reduce::{OnReduced, Reducing};
+use crate::reduce::{LeftOut, OnReduced};
 use crate::search::{Ended, Limits, Order, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
@@ -36,7 +36,7 @@ impl Engine for Explicit {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let none = Reducing::new(task.program, Reduction::None);
+        let none = LeftOut::new(task.program, Reduction::None);
         let (round, reducing) = match run.reduction {
             Reduction::Auto => {
                 let small = explore(task, run, &none, Some(Reach { depth: None, states: LARGE }));
@@ -67,8 +67,8 @@ impl Engine for Explicit {
 }
 
 /// A search that leaves out what it may.
-fn reduced(task: &Task<'_>, run: &Run<'_>) -> (ExplorationRound, Reducing) {
-    let reducing = Reducing::new(task.program, run.reduction);
+fn reduced(task: &Task<'_>, run: &Run<'_>) -> (ExplorationRound, LeftOut) {
+    let reducing = LeftOut::new(task.program, run.reduction);
     (explore(task, run, &reducing, None), reducing)
 }
 
@@ -98,7 +98,7 @@ struct Reach {
     states: usize,
 }
 
-fn explore(task: &Task<'_>, run: &Run<'_>, reducing: &Reducing, reach: Option<Reach>) -> ExplorationRound {
+fn explore(task: &Task<'_>, run: &Run<'_>, reducing: &LeftOut, reach: Option<Reach>) -> ExplorationRound {
     let machine = task.machine();
     reducing.on(&machine, Exploration { run, reach, whole: reducing.is_none() })
 }
@@ -158,7 +158,7 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
         Order::Depth => 20_000,
     };
     let reach = Reach { depth: Some(depth), states };
-    let none = Reducing::new(task.program, Reduction::None);
+    let none = LeftOut::new(task.program, Reduction::None);
     match explore(task, run, &none, Some(reach)).outcome {
         ExplorationOutcome::Violated(shorter) => shorter,
         _ => trace,

@@ -56,7 +56,7 @@ pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming
 }
 
 /// What a search leaves out of a program.
-pub(crate) struct Reducing {
+pub(crate) struct LeftOut {
     settled: bool,
     renamings: Vec<Renaming>,
 }
@@ -67,11 +67,11 @@ pub(crate) trait OnReduced {
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done;
 }
 
-impl Reducing {
+impl LeftOut {
     /// As far as the program allows it; automatic is all there is.
-    pub(crate) fn new(program: &Program, reduction: Reduction) -> Reducing {
+    pub(crate) fn new(program: &Program, reduction: Reduction) -> LeftOut {
         let settled = matches!(reduction, Reduction::Local | Reduction::All | Reduction::Auto);
-        Reducing { settled, renamings: renamings(program, reduction) }
+        LeftOut { settled, renamings: renamings(program, reduction) }
     }
 
     /// What is used, in a word; nothing if all states are explored.
@@ -111,7 +111,7 @@ impl Reducing {
         if self.is_none() {
             return Certificate::Listed(Listed { gaps: None, set });
         }
-        let Reducing { settled, renamings } = self;
+        let LeftOut { settled, renamings } = self;
         Certificate::Reduced(ReducedProof { gaps: None, settled, renamings, set })
     }
 }

@@ -175,7 +175,9 @@ fn cover(task: &Task<'_>, proof: &ReducedProof, locations: &mut [BTreeSet<Loc>])
             let new: Vec<Loc> =
                 locations[thread.index()].iter().map(|loc| renaming.location(thread, *loc)).collect();
             let known = &mut locations[renaming.thread(thread).index()];
-            grown |= new.into_iter().fold(false, |grown, loc| known.insert(loc) || grown);
+            let before = known.len();
+            known.extend(new);
+            grown |= known.len() > before;
         }
     }
     let machine = task.machine();

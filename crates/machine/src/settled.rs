@@ -116,7 +116,7 @@ impl<'m, 'p> Settled<'m, 'p> {
                         std::mem::swap(&mut self.spinning, &mut self.spare);
                         back
                     }
-                    Spun::Around => return self.to_first_node(thread, spin, state, note),
+                    Spun::Around => return self.wait_at_first_node(thread, spin, state, note),
                     Spun::Stuck => return,
                 },
             };
@@ -165,7 +165,13 @@ impl<'m, 'p> Settled<'m, 'p> {
     }
 
     /// Lets a thread that cannot leave its loop wait at the first node.
-    fn to_first_node(&mut self, thread: usize, spin: usize, state: &mut State, note: &mut impl FnMut(Event)) {
+    fn wait_at_first_node(
+        &mut self,
+        thread: usize,
+        spin: usize,
+        state: &mut State,
+        note: &mut impl FnMut(Event),
+    ) {
         let first = self.threads[thread].courses.spin(spin).nodes[0];
         self.spinning.clone_from(state);
         self.looks.clear();

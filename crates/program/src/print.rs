@@ -264,9 +264,9 @@ pub fn same_but_skips(a: &Program, b: &Program) -> bool {
 }
 
 /// Where a thread is that stands at a location.
-type Settled<'a> = dyn Fn(&Thread, Loc) -> Loc + 'a;
+type AfterSkips<'a> = dyn Fn(&Thread, Loc) -> Loc + 'a;
 
-fn same_with(a: &Program, b: &Program, settled: &Settled<'_>) -> bool {
+fn same_with(a: &Program, b: &Program, settled: &AfterSkips<'_>) -> bool {
     let initial = |p: &Program| p.variables.iter().map(|v| v.initial.clone()).collect::<Vec<_>>();
     if a.threads.len() != b.threads.len() || initial(a) != initial(b) {
         return false;
@@ -291,7 +291,7 @@ fn same_with(a: &Program, b: &Program, settled: &Settled<'_>) -> bool {
 }
 
 /// Walks both threads side by side; the renaming of locations if they are the same.
-fn same_thread(a: &Thread, b: &Thread, settled: &Settled<'_>) -> Option<HashMap<Loc, Loc>> {
+fn same_thread(a: &Thread, b: &Thread, settled: &AfterSkips<'_>) -> Option<HashMap<Loc, Loc>> {
     let count = |thread: &Thread| thread.locs().filter(|loc| settled(thread, *loc) == *loc).count();
     if a.registers.len() != b.registers.len() || count(a) != count(b) {
         return None;

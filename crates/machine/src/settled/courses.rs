@@ -37,7 +37,7 @@ impl Courses {
         live: &dyn Fn(Loc) -> Vec<RegId>,
     ) -> Courses {
         let automaton = program.thread(thread);
-        let seen = Seen::of(program, thread);
+        let seen = SeenByClaims::of(program, thread);
         let alone = |edge: &Edge| seen.misses(automaton, edge);
         let every = |loc: Loc, fits: &dyn Fn(&Edge) -> bool| {
             let mut edges = automaton.outgoing(loc).map(|(_, edge)| edge).peekable();
@@ -87,7 +87,7 @@ impl Courses {
 }
 
 /// What properties see of a thread at any time.
-struct Seen {
+struct SeenByClaims {
     /// Locations that it makes a difference to leave.
     locs: Vec<Loc>,
     /// Locations at which to arrive could make a violated property hold.
@@ -95,10 +95,10 @@ struct Seen {
     registers: Vec<RegId>,
 }
 
-impl Seen {
+impl SeenByClaims {
     /// `finally` is asked where all threads have ended, and nobody goes on from there.
-    fn of(program: &Program, thread: ThreadId) -> Seen {
-        let mut seen = Seen { locs: Vec::new(), unwelcome: Vec::new(), registers: Vec::new() };
+    fn of(program: &Program, thread: ThreadId) -> SeenByClaims {
+        let mut seen = SeenByClaims { locs: Vec::new(), unwelcome: Vec::new(), registers: Vec::new() };
         let never = program.properties.iter().filter(|property| property.kind == PropertyKind::Never);
         never.for_each(|property| seen.look(&property.cond, thread));
         seen

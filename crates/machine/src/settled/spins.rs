@@ -32,7 +32,7 @@ pub(super) fn spins(
 ) -> Vec<Spin> {
     let mut outcomes: BTreeMap<Loc, BTreeSet<Loc>> = BTreeMap::new();
     for loc in thread.locs() {
-        let looking = Looking { thread, local, live };
+        let looking = NodeSearch { thread, local, live };
         let unseen = thread.outgoing(loc).all(|(_, edge)| unseen(loc, edge));
         if let Some(found) = looking.outcomes(loc).filter(|_| unseen) {
             outcomes.insert(loc, found);
@@ -69,15 +69,15 @@ fn cycle(outcomes: &BTreeMap<Loc, BTreeSet<Loc>>, node: Loc, exit: Loc) -> Optio
     Some(Spin { nodes, exit })
 }
 
-struct Looking<'a> {
+struct NodeSearch<'a> {
     thread: &'a Thread,
     local: &'a [bool],
     live: &'a dyn Fn(Loc) -> Vec<RegId>,
 }
 
-type KnownValues = BTreeMap<RegId, Int>;
+type KnownRegisters = BTreeMap<RegId, Int>;
 
-impl Looking<'_> {
+impl NodeSearch<'_> {
     /// Where the thread may get to from a node by one look; `None` if the location is no node.
     fn outcomes(&self, node: Loc) -> Option<BTreeSet<Loc>> {
         let mut edges = self.thread.outgoing(node).map(|(_, edge)| edge);
@@ -110,7 +110,7 @@ impl Looking<'_> {
     }
 
     /// The ways that can be gone from a location; `None` if perhaps there is none.
-    fn ways(&self, loc: Loc, known: &KnownValues) -> Option<Vec<&Edge>> {
+    fn ways(&self, loc: Loc, known: &KnownRegisters) -> Option<Vec<&Edge>> {
         let mut open: Vec<(&Edge, Cond<RegId>)> = Vec::new();
         for (_, edge) in self.thread.outgoing(loc) {
             let cond = match &edge.op {
@@ -130,16 +130,16 @@ impl Looking<'_> {
     }
 
     /// What registers hold at a location, where the only way to it assumes that.
-    fn known_at(&self, node: Loc) -> KnownValues {
+    fn known_at(&self, node: Loc) -> KnownRegisters {
         let mut entering = self.thread.edges().iter().filter(|edge| edge.to == node);
-        let (Some(edge), None) = (entering.next(), entering.next()) else { return KnownValues::new() };
+        let (Some(edge), None) = (entering.next(), entering.next()) else { return KnownRegisters::new() };
         match &edge.op {
             Op::Assume(Cond::Compare(program::Relation::Eq, Expr::Leaf(register), Expr::Const(value)))
                 if node != self.thread.entry() =>
             {
-                KnownValues::from([(*register, value.clone())])
+                KnownRegisters::from([(*register, value.clone())])
             }
-            _ => KnownValues::new(),
+            _ => KnownRegisters::new(),
         }
     }
 }
@@ -155,7 +155,7 @@ fn looks(op: &Op) -> bool {
     }
 }
 
-fn forget_written(op: &Op, known: &mut KnownValues, written: &mut BTreeSet<RegId>) {
+fn forget_written(op: &Op, known: &mut KnownRegisters, written: &mut BTreeSet<RegId>) {
     op.for_each_part(&mut |part| {
         if let Some(register) = part.writes() {
             known.remove(&register);
