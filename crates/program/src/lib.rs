@@ -56,7 +56,7 @@ pub use print::{print, same, same_but_skips};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
 pub use rewrite::{Rewriting, Rewritten};
 pub use source::{Source, Span};
-pub use unroll::Unrolled;
+pub use unroll::UnrolledProgram;
 pub use validate::Invalid;
 
 use std::sync::Arc;
