@@ -15,7 +15,7 @@ use evidence::{
     Rejected, RobustProof, Stop, Task, Verdict, Via, carries_over, check, check_file, write_evidence,
 };
 use machine::{Event, StateSet, Trace, TraceStep, Violation, model_named};
-use program::{Delay, EdgeId, Op, Program, Source, ThreadId, Unrolled};
+use program::{Delay, EdgeId, Op, Program, Source, ThreadId, UnrolledProgram};
 use random::{Shape, Sketch, minimise, seeds, sketch, sketch_shape};
 use std::io::{BufRead, Cursor};
 use std::path::Path;
@@ -417,8 +417,19 @@ fn unbounded_data_and_no_attack() {
     assert!(check(&tso(&program), answer.verdict, &Ignore).is_ok());
 }
 
+/// There is no end to the delays of a fenced lock that is never left for good: bounds are raised until the work of
+/// all searches together is too much.
+#[test]
+fn many_delays_are_no_reason_to_give_up() {
+    let program = corpus("burns_fenced.fw");
+    let answer = Lazy.verify(&tso(&program), &Run { monitor: &MostStates(5_000), ..Run::default() });
+    let Verdict::Unknown(reasons) = answer.verdict else { panic!("{:?}", answer.verdict) };
+    assert!(reasons.contains(&Reason::Stopped(Stop::States)), "{reasons:?}");
+    assert!(reasons.iter().any(|reason| matches!(reason, Reason::Delays(48..))), "{reasons:?}");
+}
+
 /// A violation of the unrolled program as one of the program itself.
-fn rolled_up(unrolled: &Unrolled, trace: &Trace) -> Trace {
+fn rolled_up(unrolled: &UnrolledProgram, trace: &Trace) -> Trace {
     let step = |step: &TraceStep| match step.event {
         Event::Drain { .. } => step.clone(),
         Event::Step { thread, edge } => {

@@ -61,7 +61,7 @@ pub use renaming::{RegisterNames, Renaming, ValueNames};
 pub use rewrite::{Rewriting, Rewritten};
 pub use source::{Source, Span};
 pub use symmetry::thread_swaps;
-pub use unroll::Unrolled;
+pub use unroll::UnrolledProgram;
 pub use validate::Invalid;
 
 use std::sync::Arc;

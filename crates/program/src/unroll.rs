@@ -14,7 +14,7 @@ use std::collections::HashMap;
 const MOST_LOCATIONS: usize = 1 << 14;
 
 /// A program without loops.
-pub struct Unrolled {
+pub struct UnrolledProgram {
     /// The program. Questions and hints are left out.
     pub program: Program,
     /// By thread: the edge that each edge stands for; none for those that are never taken.
@@ -25,8 +25,9 @@ pub struct Unrolled {
 
 impl Program {
     /// The program whose threads go back at most so often; none if it would be too large.
-    pub fn unrolled(&self, times: usize) -> Option<Unrolled> {
-        let mut unrolled = Unrolled { program: self.clone(), edges: Vec::new(), locations: Vec::new() };
+    pub fn unrolled(&self, times: usize) -> Option<UnrolledProgram> {
+        let mut unrolled =
+            UnrolledProgram { program: self.clone(), edges: Vec::new(), locations: Vec::new() };
         for (id, thread) in self.thread_ids().zip(&self.threads) {
             if thread.locs().count().saturating_mul(times.saturating_add(1)) > MOST_LOCATIONS {
                 return None;

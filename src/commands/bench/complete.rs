@@ -121,7 +121,7 @@ fn own(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
         ],
         ..BenchTable::default()
     };
-    let (mut asked_of, mut decided) = (0, 0);
+    let (mut asked_of, mut decided, mut by) = (0, 0, [0; 7]);
     for (name, text) in bencher.corpus()? {
         let program = bencher.own(&name, &text, None)?;
         for model in MODELS {
@@ -132,19 +132,26 @@ fn own(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
             let (row, known) = compared(bencher, &name, &task)?;
             table.rows.push(row);
             asked_of += 1;
-            decided += usize::from(known);
+            decided += usize::from(known.contains(&true));
+            by.iter_mut().zip(known).for_each(|(count, known)| *count += usize::from(known));
             if bencher.interrupt.is_raised() {
                 return Ok(table);
             }
         }
     }
-    table.notes.push(format!("{decided} of {asked_of} questions were decided, by one or another."));
+    let named = table.columns[2..].iter().zip(by).map(|(name, count)| format!("{name} {count}"));
+    let named = named.collect::<Vec<_>>().join(", ");
+    table.notes.push(format!("{decided} of {asked_of} questions were decided, by one or another: {named}."));
     table.notes.push("A cell: the answer, engine and check together, states or elements.".to_string());
     Ok(table)
 }
 
-/// A row, and whether anybody has an answer.
-fn compared(bencher: &Bencher<'_>, name: &str, task: &Task<'_>) -> Result<(Vec<BenchCell>, bool), String> {
+/// A row, and who has an answer.
+fn compared(
+    bencher: &Bencher<'_>,
+    name: &str,
+    task: &Task<'_>,
+) -> Result<(Vec<BenchCell>, [bool; 7]), String> {
     let set = BufferAbstraction::Set;
     let auto = BufferAbstraction::Auto;
     let engines: [(&dyn Engine, BufferAbstraction); 7] = [
@@ -157,11 +164,11 @@ fn compared(bencher: &Bencher<'_>, name: &str, task: &Task<'_>) -> Result<(Vec<B
         (&Complete, auto),
     ];
     let mut row: Vec<BenchCell> = vec![name.into(), task.model.name().to_uppercase().as_str().into()];
-    let (mut known, mut elements) = (false, BenchCell::Missing);
-    for (engine, buffers) in engines {
+    let (mut known, mut elements) = ([false; 7], BenchCell::Missing);
+    for ((engine, buffers), known) in engines.into_iter().zip(&mut known) {
         let measured = asked(bencher, engine, buffers, task)?;
         let answered = measured.answer.checked.holds().is_some();
-        known |= answered;
+        *known = answered;
         let states = measured.answer.statistics.states;
         let time = measured.time.median();
         let text = match answered {

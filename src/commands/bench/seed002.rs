@@ -182,11 +182,12 @@ fn said(found: &Finding) -> (&'static str, Option<usize>) {
 fn needed(bencher: &Bencher<'_>, all: &[AskedProgram]) -> Result<BenchTable, String> {
     let mut table = BenchTable {
         title: "Contexts that violations need".to_string(),
-        columns: vec!["program", "model", "contexts", "states", "ms"],
+        columns: vec!["program", "SC", "TSO", "PSO"],
         ..BenchTable::default()
     };
+    let mut last = "";
     let mut counts: Vec<usize> = Vec::new();
-    let (mut quick, mut slowest) = (0, 0.0_f64);
+    let (mut violated, mut quick, mut slowest) = (0, 0, 0.0_f64);
     for asked in all {
         // Whether there is a violation is for others to find out.
         let known = ask(bencher, &engine::Portfolio, asked)?;
@@ -196,13 +197,15 @@ fn needed(bencher: &Bencher<'_>, all: &[AskedProgram]) -> Result<BenchTable, Str
         let ours = ask(bencher, &BoundedContexts, asked)?;
         let (found, contexts) = said(&ours.answer);
         let needed = contexts.filter(|_| found == "violated");
-        table.rows.push(vec![
-            asked.name.as_str().into(),
-            asked.model.name().to_uppercase().as_str().into(),
-            needed.map_or(found.into(), Into::into),
-            ours.answer.statistics.states.into(),
-            ours.time.clone(),
-        ]);
+        if std::mem::replace(&mut last, asked.name.as_str()) != asked.name {
+            let models = MODELS.iter().map(|_| BenchCell::Missing);
+            table.rows.push(std::iter::once(asked.name.as_str().into()).chain(models).collect());
+        }
+        let column = MODELS.iter().position(|model| *model == asked.model);
+        if let (Some(row), Some(column)) = (table.rows.last_mut(), column) {
+            row[column + 1] = needed.map_or(found.into(), Into::into);
+        }
+        violated += 1;
         counts.extend(needed);
         quick += usize::from(needed.is_some() && ours.time.median() <= WANTED);
         slowest = slowest.max(ours.time.median());
@@ -218,8 +221,7 @@ fn needed(bencher: &Bencher<'_>, all: &[AskedProgram]) -> Result<BenchTable, Str
         }
     }
     table.notes.push(format!(
-        "Of {} violations, {}. {quick} were found within {:.0} s; the slowest took {:.1} s.",
-        table.rows.len(),
+        "Of {violated} violations, {}. {quick} were found within {:.0} s; the slowest took {:.1} s.",
         shares.join(", "),
         WANTED / 1000.0,
         slowest / 1000.0,

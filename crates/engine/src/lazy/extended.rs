@@ -7,7 +7,7 @@
 
 use evidence::Witness;
 use machine::{Event, Trace, TraceStep, Violation};
-use program::{Delay, EdgeId, Int, Loc, NoDelay, Origin, Program, ThreadId, Unrolled, VarId};
+use program::{Delay, EdgeId, Int, Loc, NoDelay, Origin, Program, ThreadId, UnrolledProgram, VarId};
 
 /// A run of an extended program under TSO. Its edges mean nothing in the original program; it
 /// leaves this module as a trace of that only, by [`Extended::trace`].
@@ -47,7 +47,7 @@ impl Extended {
 
     /// The program whose threads go back at most so often; none if it would be too large.
     pub(super) fn unrolled(program: &Program, times: usize) -> Option<Extended> {
-        let Unrolled { program, edges, locations } = program.unrolled(times)?;
+        let UnrolledProgram { program, edges, locations } = program.unrolled(times)?;
         Some(Extended { program, delays: Vec::new(), stands_for: edges, locations: Some(locations) })
     }
 
