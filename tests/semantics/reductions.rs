@@ -283,3 +283,24 @@ fn locks_of_the_corpus() {
     let (all, left) = (kinds(Reduction::None), kinds(Reduction::Symmetry));
     assert!(left * 3 < all, "{left} of {all}");
 }
+
+/// A thread that waits may get stuck at one of its looks, by dividing by zero, and then it does matter at which
+/// it waits.
+#[test]
+fn who_may_get_stuck_while_waiting_does_not_settle() {
+    let text = "shared x = 1, y;
+        thread P { let r, q; loop {
+            r = x; unchecked r = 5 / r; if (r == 99) { break; }
+            q = y; if (q == 1) { break; }
+        } out: skip; }
+        thread Q { atomic { x = 0; y = 1; } }
+        never P@out;";
+    let source = program::Source::new("stuck.fw", text);
+    let language = frontend::choose(None, "stuck.fw", text).expect("a language");
+    let program = (language.read)(source, &frontend::Options::default()).expect("right").program;
+    for model in MODELS {
+        let task = Task::safe(&program, *model);
+        let run = Run { reduction: Reduction::All, ..Run::default() };
+        assert_eq!(Explicit.verify(&task, &run).verdict.word(), "unsafe", "{}", model.name());
+    }
+}

@@ -265,7 +265,7 @@ impl DelaySearch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::{Violation, replay};
+    use machine::{TSO, Violation, replay};
     use program::{
         Arith, Cond, Expr, Failure, FailureKind, Op, RegId, Relation, Source, Span, ThreadBuilder, VarId,
         Variable,
