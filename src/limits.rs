@@ -141,6 +141,9 @@ impl Drop for Watch<'_> {
     }
 }
 
+/// Signals so soon after the first are the same request.
+const ONE_REQUEST: Duration = Duration::from_millis(300);
+
 /// Remembers that the user asked to stop, and what must not be left behind.
 #[derive(Clone, Default)]
 pub struct Interrupt {
@@ -150,13 +153,16 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Listens to Ctrl-C (and requests to terminate) from now on. The first lets everybody end
-    /// their work and report; the second ends the process.
+    /// their work and report; the second ends the process, unless it belongs to the first (`timeout`
+    /// asks the process and its group at once).
     pub fn listen() -> Interrupt {
         let interrupt = Interrupt::default();
         let heard = interrupt.clone();
+        let mut first: Option<Instant> = None;
         // Without a handler Ctrl-C simply ends the process: worse, but no reason to give up.
         let _ = ctrlc::set_handler(move || {
-            if heard.raised.swap(true, Ordering::SeqCst) {
+            heard.raise();
+            if first.get_or_insert_with(Instant::now).elapsed() > ONE_REQUEST {
                 heard.remove_unfinished();
                 std::process::exit(crate::exit::INTERRUPTED);
             }

@@ -123,6 +123,18 @@ fn json_is_one_object_a_line_with_the_documented_fields() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_the_work_and_still_reports() {
+    interrupted_by("kill -INT $0");
+}
+
+/// As `timeout` does: it asks the process and then its group.
+#[cfg(unix)]
+#[test]
+fn two_requests_at_once_are_one() {
+    interrupted_by("kill -TERM $0; sleep 0.02; kill -TERM $0");
+}
+
+#[cfg(unix)]
+fn interrupted_by(signals: &str) {
     use std::io::Read;
     use std::process::{Command, Stdio};
     let folder = Folder::new();
@@ -136,7 +148,8 @@ fn an_interrupt_ends_the_work_and_still_reports() {
     while !folder.path().join("proofs").exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    // The second request may come when the process has ended.
+    let sent = Command::new("sh").args(["-c", &format!("{signals}; true"), &child.id().to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()));
     let mut out = String::new();
     child.stdout.take().expect("piped").read_to_string(&mut out).expect("text");
