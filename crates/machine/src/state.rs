@@ -1,7 +1,7 @@
 //! States as steppers see them, and those that a run may start in.
 
 /// A state: interned control and the values of all slots.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// The shared control.
     pub global: u32,
@@ -9,6 +9,19 @@ pub struct State {
     pub locals: Vec<u32>,
     /// Memory, then every thread's slots.
     pub values: Vec<i64>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> State {
+        State { global: self.global, locals: self.locals.clone(), values: self.values.clone() }
+    }
+
+    /// Copies into the memory that is there.
+    fn clone_from(&mut self, from: &State) {
+        self.global = from.global;
+        self.locals.clone_from(&from.locals);
+        self.values.clone_from(&from.values);
+    }
 }
 
 /// The states a run may start in, one after the other.

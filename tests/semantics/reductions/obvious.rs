@@ -4,9 +4,7 @@
 use super::{MOST_STATES, waiting};
 use crate::support::random::seeds;
 use machine::{Buffered, Event, MODELS, Machine, Model, Slot, State, StateSet, Stepper};
-use program::{
-    Cond, Edge, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, ThreadId, VarId,
-};
+use program::{Cond, Edge, Expr, Fence, Loc, Op, Place, Program, PropertyKind, Relation, ThreadId, VarId};
 
 /// A condition left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
