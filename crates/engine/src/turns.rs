@@ -56,7 +56,8 @@ fn hunt(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdict 
     // Runs with fewer exceptions than this were followed to their end.
     let mut finished = 0;
     for round in 1..=ROUNDS {
-        for delays in finished..=round {
+        let first = finished;
+        for delays in first..=round {
             let mut system = Turns::new(&machine, delays, round % 2 == 1);
             let limits = Limits {
                 order: Order::Breadth,
