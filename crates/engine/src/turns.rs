@@ -56,8 +56,9 @@ fn hunt(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdict 
     // Runs with fewer exceptions than this were followed to their end.
     let mut finished = 0;
     for round in 1..=ROUNDS {
-        for delays in finished..=round {
-            let mut system = Turns::new(&machine, delays, round % 2 == 1);
+        let first = finished;
+        for delays in first..=round {
+            let mut system = TurnTaking::new(&machine, delays, round % 2 == 1);
             let limits = Limits {
                 order: Order::Breadth,
                 depth: Some(STEPS << (round - delays)),
@@ -101,13 +102,13 @@ struct Scheduled {
 }
 
 /// A successor of a state, until it is known which threads can go on.
-struct Ahead {
+struct TurnAhead {
     event: Event,
     choice: Option<i64>,
     state: State,
 }
 
-struct Turns<'m> {
+struct TurnTaking<'m> {
     inner: Stepping<Stepper<'m, Buffered<'m>>>,
     most: u8,
     /// Whether only few values are tried where one is chosen.
@@ -115,21 +116,21 @@ struct Turns<'m> {
     /// Whether a run was left out because it deviates too often.
     passed_over: Cell<bool>,
     /// Working memory.
-    ahead: RefCell<Vec<Ahead>>,
+    ahead: RefCell<Vec<TurnAhead>>,
 }
 
-impl<'m> Turns<'m> {
-    fn new(machine: &'m Buffered<'m>, most: u8, few_choices: bool) -> Turns<'m> {
+impl<'m> TurnTaking<'m> {
+    fn new(machine: &'m Buffered<'m>, most: u8, few_choices: bool) -> TurnTaking<'m> {
         let inner = Stepping::hunting(Stepper::new(machine));
-        Turns { inner, most, few_choices, passed_over: Cell::new(false), ahead: RefCell::default() }
+        TurnTaking { inner, most, few_choices, passed_over: Cell::new(false), ahead: RefCell::default() }
     }
 
     /// Keeps the smallest values of every choice.
-    fn choose_few(&self, ahead: &mut Vec<Ahead>) {
+    fn choose_few(&self, ahead: &mut Vec<TurnAhead>) {
         if !self.few_choices || ahead.iter().all(|step| step.choice.is_none()) {
             return;
         }
-        let (all, few) = (ahead.len(), |step: &Ahead| step.choice.map_or(0, i64::unsigned_abs));
+        let (all, few) = (ahead.len(), |step: &TurnAhead| step.choice.map_or(0, i64::unsigned_abs));
         ahead.sort_by_key(|step| (step.event, few(step), step.choice));
         let (mut last, mut count) = (None, 0);
         ahead.retain(|step| {
@@ -152,7 +153,7 @@ impl<'m> Turns<'m> {
     }
 }
 
-impl TransitionSystem for Turns<'_> {
+impl TransitionSystem for TurnTaking<'_> {
     type State = Scheduled;
     type Label = (Event, Option<i64>);
     type Goal = Violation;
@@ -180,7 +181,7 @@ impl TransitionSystem for Turns<'_> {
         self.inner.successors(&from.state, &mut next.state, |(event, choice), state| {
             // A thread that only waits is stuck.
             if *state != from.state {
-                ahead.push(Ahead { event, choice, state: state.clone() });
+                ahead.push(TurnAhead { event, choice, state: state.clone() });
             }
         });
         self.choose_few(&mut ahead);

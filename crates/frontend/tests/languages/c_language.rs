@@ -11,7 +11,7 @@ pub fn read_c(text: &str, c: COptions) -> Result<Parsed, Vec<Diagnostic>> {
     (frontend.read)(Source::new("t.c", text), &Options { c, ..Options::default() })
 }
 
-fn program(text: &str, c: COptions) -> Program {
+pub fn program(text: &str, c: COptions) -> Program {
     read_c(text, c).unwrap_or_else(|errors| panic!("{text}\n{errors:#?}")).program
 }
 
@@ -33,12 +33,12 @@ fn violated(program: &Program, model: Model) -> bool {
     explored.found || explored.finals.iter().any(wrong)
 }
 
-fn verdicts(text: &str, c: &COptions) -> [bool; 3] {
+pub fn verdicts(text: &str, c: &COptions) -> [bool; 3] {
     let program = program(text, c.clone());
     Model::ALL.map(|model| violated(&program, model))
 }
 
-fn two_threads(declared: &str, first: &str, second: &str, claim: &str) -> String {
+pub fn two_threads(declared: &str, first: &str, second: &str, claim: &str) -> String {
     format!(
         "#include <pthread.h>\n#include <stdatomic.h>\n#include <assert.h>\n#include <stdlib.h>\n{declared}\nint a, b;\n\
          void *one(void *u) {{ {first} return 0; }}\nvoid *two(void *u) {{ {second} return 0; }}\n\

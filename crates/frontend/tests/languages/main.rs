@@ -1,5 +1,6 @@
 //! What the languages mean, how errors look, and what no text may do.
 
+mod c_fewer_states;
 mod c_language;
 mod common;
 mod explore;
