@@ -11,7 +11,7 @@
 //! Stores that share a queue leave in order: the guess is no earlier than that of any store before it, under
 //! PSO of the same variable or before a store fence. Whatever waits for an empty buffer happens when nothing
 //! is left for later turns. Threads *owe* the turns that they guessed, and no guess and no turn of another thread may leave
-//! fewer contexts than are owed: whoever would not keep its word guesses never. The source has no such guess, and without it its Lemma 2 is wrong: store buffering needs two contexts, in which the first
+//! fewer contexts than are owed, and a turn does not begin after which too few are left: whoever would not keep its word guesses never. The source has no such guess, and without it its Lemma 2 is wrong: store buffering needs two contexts, in which the first
 //! thread's store does not leave.
 //!
 //! Locations, registers and memory are exactly those of runs of the memory model with at most k
@@ -191,7 +191,7 @@ impl Machine for Contexts<'_> {
             }
             running = Turns { context: global.context + 1, active: Some(thread), ..running };
             let before = deferred.owes();
-            let leaving = deferred.begin_turn(self.latest(running.context));
+            let Some(leaving) = deferred.begin_turn(self.latest(running.context)) else { return Moves::All };
             match self.owing(running, before, deferred.owes()) {
                 Some(kept) => running = kept,
                 None => return Moves::All,

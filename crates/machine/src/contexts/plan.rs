@@ -60,13 +60,14 @@ impl Deferred {
         self.stores.is_empty()
     }
 
-    /// The next turn begins, after which at most `latest` can come. Gives the stores that leave in it, each with its value.
-    pub(super) fn begin_turn(&mut self, latest: u8) -> Vec<(VarId, Slot)> {
-        let sooner = |turn: u8| match turn {
-            NEVER => NEVER,
-            turn if turn.saturating_sub(1) > latest => NEVER,
-            turn => turn.saturating_sub(1),
-        };
+    /// The next turn begins, after which at most `latest` can come. Gives the stores that leave in it, each with its value;
+    /// nothing if a guess can no longer be kept.
+    pub(super) fn begin_turn(&mut self, latest: u8) -> Option<Vec<(VarId, Slot)>> {
+        let sooner = |turn: u8| if turn == NEVER { NEVER } else { turn.saturating_sub(1) };
+        let kept = |turn: u8| turn == NEVER || turn <= latest;
+        if !self.stores.iter().all(|(_, turn, _)| kept(sooner(*turn))) {
+            return None;
+        }
         self.after = sooner(self.after);
         self.stores.iter_mut().for_each(|(_, turn, _)| *turn = sooner(*turn));
         let mut leaving = Vec::new();
@@ -76,8 +77,7 @@ impl Deferred {
             }
             *turn > 0
         });
-        self.forget_hidden();
-        leaving
+        Some(leaving)
     }
 
     /// Of the stores to a variable that leave in the same turn, the newest is kept: it stands last.
