@@ -283,3 +283,26 @@ fn locks_of_the_corpus() {
     let (all, left) = (kinds(Reduction::None), kinds(Reduction::Symmetry));
     assert!(left * 3 < all, "{left} of {all}");
 }
+
+/// What a reduced proof calls vacuous a plain one does.
+#[test]
+fn nothing_is_called_vacuous_because_it_was_left_out() {
+    let text = "shared x, y;
+        thread P(i in 0..2) { let r = 1; r = r + 1; assert r == 2; x = 1; r = 3; assert r == 3; y = r; }
+        finally x != 5;";
+    let source = program::Source::new("asserted.fw", text);
+    let language = frontend::choose(None, "asserted.fw", text).expect("a language");
+    let program = (language.read)(source, &frontend::Options::default()).expect("right").program;
+    for model in MODELS {
+        let vacuous = |reduction| {
+            let Verdict::Safe(certificate) = explore(&program, *model, reduction).verdict else {
+                panic!("safe")
+            };
+            evidence::vacuous(&Task::safe(&program, *model), &certificate, &Ignore).expect("not stopped")
+        };
+        let plain = vacuous(Reduction::None);
+        for reduction in [Reduction::Local, Reduction::Symmetry, Reduction::All] {
+            assert!(vacuous(reduction).iter().all(|claim| plain.contains(claim)), "{reduction:?}");
+        }
+    }
+}
