@@ -295,12 +295,37 @@ fn who_may_get_stuck_while_waiting_does_not_settle() {
         } out: skip; }
         thread Q { atomic { x = 0; y = 1; } }
         never P@out;";
-    let source = program::Source::new("stuck.fw", text);
-    let language = frontend::choose(None, "stuck.fw", text).expect("a language");
-    let program = (language.read)(source, &frontend::Options::default()).expect("right").program;
+    let program = read(text);
     for model in MODELS {
         let task = Task::safe(&program, *model);
         let run = Run { reduction: Reduction::All, ..Run::default() };
         assert_eq!(Explicit.verify(&task, &run).verdict.word(), "unsafe", "{}", model.name());
     }
+}
+
+/// What a reduced proof calls vacuous a plain one does.
+#[test]
+fn nothing_is_called_vacuous_because_it_was_left_out() {
+    let text = "shared x, y;
+        thread P(i in 0..2) { let r = 1; r = r + 1; assert r == 2; x = 1; r = 3; assert r == 3; y = r; }
+        finally x != 5;";
+    let program = read(text);
+    for model in MODELS {
+        let vacuous = |reduction| {
+            let Verdict::Safe(certificate) = explore(&program, *model, reduction).verdict else {
+                panic!("safe")
+            };
+            evidence::vacuous(&Task::safe(&program, *model), &certificate, &Ignore).expect("not stopped")
+        };
+        let plain = vacuous(Reduction::None);
+        for reduction in [Reduction::Local, Reduction::Symmetry, Reduction::All] {
+            assert!(vacuous(reduction).iter().all(|claim| plain.contains(claim)), "{reduction:?}");
+        }
+    }
+}
+
+fn read(text: &str) -> Program {
+    let source = program::Source::new("test.fw", text);
+    let language = frontend::choose(None, "test.fw", text).expect("a language");
+    (language.read)(source, &frontend::Options::default()).expect("right").program
 }

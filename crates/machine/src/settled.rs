@@ -80,8 +80,10 @@ impl<'m, 'p> Settled<'m, 'p> {
     pub fn passed(machine: &Buffered<'p>, thread: ThreadId, stands: &BTreeSet<Loc>) -> BTreeSet<Loc> {
         let courses = courses(machine, thread);
         let automaton = machine.program().thread(thread);
+        // Where it starts it may have gone on before any state is listed.
         let mut found = stands.clone();
-        let mut work: Vec<Loc> = stands.iter().copied().collect();
+        found.insert(automaton.entry());
+        let mut work: Vec<Loc> = found.iter().copied().collect();
         while let Some(loc) = work.pop() {
             if stands.contains(&loc) || courses.is_local(loc) || courses.at(loc, true) != Course::Stays {
                 let new = automaton.outgoing(loc).map(|(_, edge)| edge.to);

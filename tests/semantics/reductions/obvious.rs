@@ -1,7 +1,7 @@
 //! The rules for going ahead once more, in the obvious way; a mistake leaves one condition out. Each is needed:
 //! without any one of them, violations are lost.
 
-use super::{MOST_STATES, waiting};
+use super::{MOST_STATES, read, waiting};
 use crate::support::random::seeds;
 use machine::{Buffered, Event, MODELS, Machine, Model, Slot, State, StateSet, Stepper};
 use program::{Cond, Edge, Expr, Fence, Loc, Op, Place, Program, PropertyKind, Relation, ThreadId, VarId};
@@ -262,10 +262,4 @@ fn every_condition_is_needed() {
         let noticed = rare || (0..2 * seeds()).any(|seed| random_differs(seed, mistake));
         assert!(noticed, "nobody noticed that a condition is missing: {mistake:?}");
     }
-}
-
-fn read(text: &str) -> Program {
-    let source = program::Source::new("rare.fw", text);
-    let language = frontend::choose(None, "rare.fw", text).expect("a language");
-    (language.read)(source, &frontend::Options::default()).expect("right").program
 }
