@@ -10,7 +10,7 @@ mod words;
 mod writer;
 mod x86;
 
-use crate::support::random::seeds;
+use crate::support::random::{seeds, seeds_or};
 use engine::{Engine, FinalStates, Run};
 use evidence::{Ignore, Task, check};
 use machine::model_named;
@@ -154,7 +154,7 @@ fn tests_that_are_written_notice_mistakes_about_widths_and_locks() {
         (Mistake::NoBuffer, 6),
     ];
     for (mistake, least) in mistakes {
-        let found = noticed(mistake, (0..seeds()).filter_map(sample));
+        let found = noticed(mistake, (0..seeds_or(600)).filter_map(sample));
         assert!(found >= least, "{mistake:?}: {found} notice");
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     CheckedOutcomes, CheckedWitness, ClosedSet, ClosedSetOf, Goal, Monitor, Patience, Progress, Reason, Stop,
     Task, Verdict, WitnessRejected,
 };
-use machine::{Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, Trace, Violation, replay_while};
+use machine::{Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, TSO, Trace, Violation, replay_while};
 use std::fmt;
 
 /// A verdict whose evidence was checked. Only [`check`] makes one, and [`crate::simplify`] one from
@@ -220,7 +220,7 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
         Verdict::Within(found, _) if found.is_about(task) => Seen::Nothing,
         Verdict::Within(..) => return Err(Rejected::OtherQuestion),
         Verdict::Unsafe(trace) => Seen::Run(Box::new((replayed(task, trace, monitor)?, None))),
-        Verdict::NotRobust(_) if !task.model.like_tso(task.program) => return Err(Rejected::NotForModel),
+        Verdict::NotRobust(_) if task.model != TSO => return Err(Rejected::NotForModel),
         Verdict::NotRobust(witness) => {
             let checked = check_witness(task.program, witness.clone()).map_err(Rejected::Witness)?;
             Seen::Witness(Box::new(checked))

@@ -18,7 +18,7 @@ use crate::check::check_set;
 use crate::obligations::Looking;
 use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
-    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, attacks,
+    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, TSO, attacks,
 };
 use program::{Delay, Place, Program, PropertyKind, Thread, VarId};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ pub(crate) fn check_robust(
     if task.model.is_sc() {
         return Ok(());
     }
-    if !task.model.like_tso(task.program) {
+    if task.model != TSO {
         return Err(Rejected::NotForModel);
     }
     let attacks = Attacks::of(task.program, monitor)?;

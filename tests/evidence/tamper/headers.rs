@@ -155,7 +155,7 @@ fn a_claim_is_about_the_model_of_the_header() {
     for sample in samples() {
         for model in MODELS.iter().filter(|model| **model != TSO) {
             for claim in sample.changed("model", &json!(model.name())) {
-                let about_robustness = ["witness", "robust", "robust-set"].contains(&sample.kind);
+                let about_robustness = ["witness", "robust"].contains(&sample.kind);
                 let what = format!("{} as {}: {claim:?}", sample.kind, model.name());
                 match claim {
                     Ok(claim) => assert!(!about_robustness && model_of(&claim) == model.name(), "{what}"),

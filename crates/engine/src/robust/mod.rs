@@ -26,7 +26,7 @@ use evidence::{
     Monitor, Patience, Progress, Reason, RobustProof, Statistics, Stop, Task, Verdict, Witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper,
+    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper, TSO,
     TraceStep, attacks_within, delays, number_controls,
 };
 use program::Program;
@@ -67,7 +67,7 @@ impl Engine for Robust {
         let mut statistics = Statistics::default();
         let verdict = if task.model.is_sc() {
             Verdict::Robust(RobustProof::default())
-        } else if task.model.like_tso(task.program) {
+        } else if task.model == TSO {
             self.decide(task.program, run, &mut statistics).unwrap_or_else(Verdict::Unknown)
         } else {
             Verdict::Unknown(vec![Reason::OnlyTso])

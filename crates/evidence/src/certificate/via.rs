@@ -83,7 +83,7 @@ impl Pass {
 pub(crate) const ROBUST_SET: EvidenceKind = EvidenceKind {
     name: "robust-set",
     ending: "robust-set",
-    only_tso: true,
+    only_tso: false,
     check: |reading| {
         let pass = read_delays(reading)?;
         checked(reading, &pass)

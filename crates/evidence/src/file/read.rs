@@ -83,7 +83,7 @@ fn head(program: &Program, record: Option<Record>) -> Result<(&'static EvidenceK
     let Some(kind) = KINDS.iter().find(|known| known.name == kind) else {
         return wrong(format!("unknown kind of evidence `{kind}`"));
     };
-    if kind.only_tso && !model.like_tso(program) {
+    if kind.only_tso && model != TSO {
         let (known, other) = (TSO.name().to_uppercase(), model.name().to_uppercase());
         return wrong(format!("robustness is about {known}; this claims it of {other}"));
     }

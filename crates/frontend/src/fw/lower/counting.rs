@@ -11,17 +11,17 @@ use crate::fw::sink::{OrReported, Reported};
 use program::{Arith, Expr, Loc, Place, Span, ThreadId};
 
 /// Locations of threads.
-type Places = Vec<(ThreadId, Loc)>;
+type CountedPlaces = Vec<(ThreadId, Loc)>;
 
 impl<'a> Claims<'a, '_> {
     /// What a call in a claim stands for: how many of these places threads stand at.
-    pub(super) fn counted_places(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Places> {
+    pub(super) fn counted_places(&mut self, expr: &'a FwExpr<'a>) -> OrReported<CountedPlaces> {
         let ExprKind::Call(name, arguments) = &expr.kind else { return Err(self.not_a_place(expr.span)) };
         match (name.text, arguments.as_slice()) {
             ("ended", [thread]) => self.ends(thread),
             ("count", [_, ..]) => {
                 let counted: Vec<_> = arguments.iter().map(|place| self.place(place)).collect();
-                Ok(counted.into_iter().collect::<OrReported<Vec<Places>>>()?.concat())
+                Ok(counted.into_iter().collect::<OrReported<Vec<CountedPlaces>>>()?.concat())
             }
             ("ended" | "count", _) => {
                 let hint = "write `ended(P)` for one thread, `count(P@cs, Q@cs)` for one place or more";
@@ -53,7 +53,7 @@ impl<'a> Claims<'a, '_> {
     }
 
     /// One of the places that are counted; of a family those of all members.
-    fn place(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Places> {
+    fn place(&mut self, expr: &'a FwExpr<'a>) -> OrReported<CountedPlaces> {
         match &expr.kind {
             ExprKind::At(thread, label) => {
                 let mut places = Vec::new();
@@ -69,7 +69,7 @@ impl<'a> Claims<'a, '_> {
     }
 
     /// Where a thread, or each member of a family, has ended.
-    fn ends(&mut self, thread: &'a FwExpr<'a>) -> OrReported<Places> {
+    fn ends(&mut self, thread: &'a FwExpr<'a>) -> OrReported<CountedPlaces> {
         let (name, index) = match &thread.kind {
             ExprKind::Name(text) => (Ident { text, span: thread.span }, None),
             ExprKind::Cell(name, index) => (*name, Some(&**index)),
