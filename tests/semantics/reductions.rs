@@ -9,7 +9,8 @@ use crate::support::random;
 use super::local_first::{place_and_value, varied};
 use engine::{Answer, Engine, Explicit, GapProofs, Reduction, Run};
 use evidence::{
-    Certificate, Form, Ignore, MostStates, ReducedProof, Task, Verdict, check, check_file, write_evidence,
+    Certificate, Form, Ignore, MostStates, Reason, ReducedProof, Stop, Task, Verdict, check, check_file,
+    write_evidence,
 };
 use fastrand::Rng;
 use machine::{MODELS, Model};
@@ -322,6 +323,22 @@ fn nothing_is_called_vacuous_because_it_was_left_out() {
             assert!(vacuous(reduction).iter().all(|claim| plain.contains(claim)), "{reduction:?}");
         }
     }
+}
+
+/// A thread that goes ahead fills its buffer at once; by itself that must not end a search that has time.
+#[test]
+fn buffers_that_fill_sooner_do_not_end_the_search() {
+    let program = read("shared x; thread P { loop { x = x + 1; } } never x == 0 - 1;");
+    let task = Task::safe(&program, MODELS[1]);
+    let reasons = |reduction| {
+        let run = Run { monitor: &MostStates(300_000), reduction, ..Run::default() };
+        match Explicit.verify(&task, &run).verdict {
+            Verdict::Unknown(reasons) => reasons,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(matches!(reasons(Reduction::Local)[..], [Reason::BuffersBeyond(_)]));
+    assert_eq!(reasons(Reduction::Auto), [Reason::Stopped(Stop::States)]);
 }
 
 fn read(text: &str) -> Program {

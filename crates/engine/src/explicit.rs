@@ -41,7 +41,11 @@ impl Engine for Explicit {
             Reduction::Auto => {
                 let small = explore(task, run, &none, Some(Reach { depth: None, states: LARGE }));
                 match small.outcome {
-                    ExplorationOutcome::Large => reduced(task, run),
+                    ExplorationOutcome::Large => match reduced(task, run) {
+                        // Threads that go ahead fill their buffers sooner than others.
+                        (round, _) if round.outgrows_buffers() => (explore(task, run, &none, None), none),
+                        found => found,
+                    },
                     _ => (small, none),
                 }
             }
@@ -88,6 +92,13 @@ struct ExplorationRound {
     nearest: bool,
     /// What was not explored.
     doubts: Vec<Reason>,
+}
+
+impl ExplorationRound {
+    /// Whether only states with longer buffers were left.
+    fn outgrows_buffers(&self) -> bool {
+        matches!(self.outcome, ExplorationOutcome::Stopped(Reason::BuffersBeyond(_)))
+    }
 }
 
 /// How far a search may go: steps and states. With a limit on steps it goes breadth first, and bounds on buffers
