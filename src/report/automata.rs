@@ -2,7 +2,7 @@
 
 use super::json::integer;
 use super::steps::{kind, statement};
-use program::{Domain, FailureKind, Loc, Names, Place, Program, PropertyKind, ThreadId};
+use program::{Domain, FailureKind, Loc, Names, Place, Program, ThreadId};
 use serde_json::{Value, json};
 
 /// The program.
@@ -11,10 +11,7 @@ pub fn automata(program: &Program) -> Value {
     let variable = |v: &program::Variable| json!({"name": v.name, "initial": domain(&v.initial), "line": program.source.line(v.span)});
     let property = |p: &program::Property| {
         json!({
-            "kind": match p.kind {
-                PropertyKind::Never => "never",
-                PropertyKind::Finally => "finally",
-            },
+            "kind": p.kind.word(),
             "condition": names.cond(&p.cond),
             "line": program.source.line(p.span),
         })

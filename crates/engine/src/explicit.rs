@@ -13,12 +13,12 @@
 //! bound and nothing was left out. Otherwise one more search, without bounds but within that distance, looks for a
 //! nearer one; after a search depth first, a small one.
 
-use crate::reduce::{LeftOut, OnReduced};
+use crate::reduce::LeftOut;
 use crate::search::{Ended, Limits, Order, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
 use evidence::{ClosedSet, Reason, Statistics, Stop, Task, Verdict};
-use machine::{Buffered, DataDomain, Trace};
+use machine::{Buffered, DataDomain, OnDomain, Stepper, Trace};
 
 /// Beyond this many states a search is large: all of them take a tenth of a second or so.
 const LARGE: usize = 1 << 17;
@@ -39,17 +39,15 @@ impl Engine for Explicit {
         let none = LeftOut::new(task.program, Reduction::None);
         let (round, reducing) = match run.reduction {
             Reduction::Auto => {
-                let small = explore(task, run, &none, Some(Reach { depth: None, states: LARGE }));
+                let small = plain(task, run, Some(Reach { depth: None, states: LARGE }));
+                // Threads that go ahead fill their buffers sooner than others.
+                let reduced = || reduced(task, run).filter(|(round, _)| !round.outgrows_buffers());
                 match small.outcome {
-                    ExplorationOutcome::Large => match reduced(task, run) {
-                        // Threads that go ahead fill their buffers sooner than others.
-                        (round, _) if round.outgrows_buffers() => (explore(task, run, &none, None), none),
-                        found => found,
-                    },
+                    ExplorationOutcome::Large => reduced().unwrap_or_else(|| (plain(task, run, None), none)),
                     _ => (small, none),
                 }
             }
-            _ => reduced(task, run),
+            _ => reduced(task, run).unwrap_or_else(|| (plain(task, run, None), none)),
         };
         let k = task.buffers().then_some(round.bound);
         let method = reducing.method();
@@ -70,10 +68,17 @@ impl Engine for Explicit {
     }
 }
 
-/// A search that leaves out what it may.
-fn reduced(task: &Task<'_>, run: &Run<'_>) -> (ExplorationRound, LeftOut) {
+/// A search that leaves out what it may; `None` where values that are names do not fit into 64 bits.
+fn reduced(task: &Task<'_>, run: &Run<'_>) -> Option<(ExplorationRound, LeftOut)> {
     let reducing = LeftOut::new(task.program, run.reduction);
-    (explore(task, run, &reducing, None), reducing)
+    let exploration = Exploration { run, reach: None, whole: reducing.is_none() };
+    let round = reducing.on(&task.machine(), exploration)?;
+    Some((round, reducing))
+}
+
+/// A search that leaves nothing out.
+fn plain(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> ExplorationRound {
+    explored(Stepper::new(&task.machine()), Exploration { run, reach, whole: true })
 }
 
 enum ExplorationOutcome {
@@ -109,11 +114,6 @@ struct Reach {
     states: usize,
 }
 
-fn explore(task: &Task<'_>, run: &Run<'_>, reducing: &LeftOut, reach: Option<Reach>) -> ExplorationRound {
-    let machine = task.machine();
-    reducing.on(&machine, Exploration { run, reach, whole: reducing.is_none() })
-}
-
 struct Exploration<'a> {
     run: &'a Run<'a>,
     reach: Option<Reach>,
@@ -121,7 +121,7 @@ struct Exploration<'a> {
     whole: bool,
 }
 
-impl OnReduced for Exploration<'_> {
+impl OnDomain for Exploration<'_> {
     type Done = ExplorationRound;
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> ExplorationRound {
@@ -169,8 +169,7 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
         Order::Depth => 20_000,
     };
     let reach = Reach { depth: Some(depth), states };
-    let none = LeftOut::new(task.program, Reduction::None);
-    match explore(task, run, &none, Some(reach)).outcome {
+    match plain(task, run, Some(reach)).outcome {
         ExplorationOutcome::Violated(shorter) => shorter,
         _ => trace,
     }

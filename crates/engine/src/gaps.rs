@@ -35,10 +35,11 @@ impl Engine for GapProofs {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        let renamings = renamings(task.program, run.reduction);
         let mut precision = 1;
         let mut states = 0;
         loop {
-            let (step, statistics) = round(task, run, precision);
+            let (step, statistics) = round(task, run, precision, &renamings);
             states += statistics.states;
             let statistics = Statistics { states, ..statistics };
             match step {
@@ -59,7 +60,7 @@ enum Attempt {
     Spurious,
 }
 
-fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Attempt, Statistics) {
+fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, renamings: &[Renaming]) -> (Attempt, Statistics) {
     let machine = task.machine();
     let steps = match GapStepper::new(&machine, precision) {
         Ok(steps) => steps,
@@ -69,7 +70,6 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Attempt, Statistics
         }
     };
     let gaps = steps.gaps();
-    let renamings = renamings(task.program, run.reduction);
     let plain = Forms { task, run, gaps, renamings: &[], most: None };
     let first = match (renamings.is_empty(), run.reduction) {
         (true, _) => explored(steps, &plain),
@@ -77,8 +77,8 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64) -> (Attempt, Statistics
         (false, _) => None,
     };
     let reduced = || {
-        let symmetric = Symmetric::new(GapStepper::with(&machine, gaps)?, &renamings)?;
-        explored(symmetric, &Forms { renamings: &renamings, ..plain })
+        let symmetric = Symmetric::new(GapStepper::with(&machine, gaps)?, renamings)?;
+        explored(symmetric, &Forms { renamings, ..plain })
     };
     let plainly = || explored(GapStepper::with(&machine, gaps)?, &plain);
     // Without a limit, the last of them always ends with something.

@@ -4,7 +4,7 @@
 //! checker, which knows the rules, tests that they apply.
 
 use evidence::{Certificate, ClosedSet, Listed, ReducedProof};
-use machine::{Buffered, DataDomain, Settled, Stepper, Symmetric, usable_renamings};
+use machine::{Buffered, OnDomain, on_reduced, usable_renamings};
 use program::{Program, Renaming, thread_swaps};
 
 /// How an exact search is reduced.
@@ -61,12 +61,6 @@ pub(crate) struct LeftOut {
     renamings: Vec<Renaming>,
 }
 
-/// Something to do with the states that are left.
-pub(crate) trait OnReduced {
-    type Done;
-    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done;
-}
-
 impl LeftOut {
     /// As far as the program allows it; automatic is all there is.
     pub(crate) fn new(program: &Program, reduction: Reduction) -> LeftOut {
@@ -89,21 +83,10 @@ impl LeftOut {
         self.method().is_none()
     }
 
-    /// Does something with the states that are left.
-    pub(crate) fn on<W: OnReduced>(&self, machine: &Buffered<'_>, work: W) -> W::Done {
-        let settled = self.settled.then(|| Settled::new(machine)).flatten();
-        match (settled, self.renamings.is_empty()) {
-            (None, true) => work.run(Stepper::new(machine)),
-            (Some(settled), true) => work.run(settled),
-            (None, false) => match Symmetric::new(Stepper::new(machine), &self.renamings) {
-                Some(symmetric) => work.run(symmetric),
-                None => work.run(Stepper::new(machine)),
-            },
-            (Some(settled), false) => match Symmetric::new(settled, &self.renamings) {
-                Some(symmetric) => work.run(symmetric),
-                None => work.run(Stepper::new(machine)),
-            },
-        }
+    /// Does something with the states that are left; `None` if values that are names
+    /// do not fit into 64 bits.
+    pub(crate) fn on<W: OnDomain>(&self, machine: &Buffered<'_>, work: W) -> Option<W::Done> {
+        on_reduced(machine, self.settled, &self.renamings, work)
     }
 
     /// The states that were explored, as a proof.

@@ -27,6 +27,7 @@ mod pack;
 mod persistent;
 mod pooled;
 mod pso;
+mod reduced;
 mod robust;
 mod sc;
 mod settled;
@@ -56,6 +57,7 @@ pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
 pub use persistent::{Agents, Persistent};
 pub use pooled::Pooled;
+pub use reduced::{OnDomain, on_reduced};
 pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,

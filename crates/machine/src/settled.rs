@@ -36,7 +36,6 @@ pub struct Settled<'m, 'p> {
     threads: Vec<SettledThread>,
     /// The successors of the state that was prepared last.
     listed: SuccessorList,
-    doubts: Vec<Doubt>,
     spare: State,
     spinning: State,
     /// The steps of a thread that spins.
@@ -69,7 +68,6 @@ impl<'m, 'p> Settled<'m, 'p> {
             stepper: Stepper::new(machine),
             threads: machine.program().thread_ids().map(thread).collect(),
             listed: SuccessorList::default(),
-            doubts: Vec::new(),
             spare: State::default(),
             spinning: State::default(),
             looks: Vec::new(),
@@ -224,14 +222,14 @@ impl<'m, 'p> Settled<'m, 'p> {
         let waits = self.waits(thread.index(), state);
         let mut listed = std::mem::take(&mut self.listed);
         let start = listed.len();
-        let (mut next, doubts) = (std::mem::take(&mut self.spare), &mut self.doubts);
+        let (mut next, mut doubts) = (std::mem::take(&mut self.spare), std::mem::take(&mut listed.doubts));
         let visit = |event, choice, next: &State| {
             if !(waits && matches!(event, Event::Step { .. })) {
                 listed.push((event, choice), next);
             }
         };
         self.stepper.successors_of(thread, state, &mut next, |doubt| doubts.push(doubt), visit);
-        self.spare = next;
+        (self.spare, listed.doubts) = (next, doubts);
         for next in listed.states_from(start) {
             self.settle_after(thread, state, next, &mut |_| {});
         }
@@ -280,7 +278,6 @@ impl<'m, 'p: 'm> DataDomain<'m> for Settled<'m, 'p> {
     fn prepare(&mut self, state: &State) {
         self.stepper.prepare(state);
         self.listed.clear();
-        self.doubts.clear();
         for thread in 0..self.threads.len() {
             self.list(ThreadId::new(thread), state);
         }
@@ -291,10 +288,9 @@ impl<'m, 'p: 'm> DataDomain<'m> for Settled<'m, 'p> {
         _: &State,
         _: &mut State,
         doubt: impl FnMut(Doubt),
-        mut visit: impl FnMut(Event, Option<i64>, &State),
+        visit: impl FnMut(Event, Option<i64>, &State),
     ) {
-        self.doubts.iter().copied().for_each(doubt);
-        self.listed.iter().for_each(|((event, choice), next)| visit(*event, *choice, next));
+        self.listed.tell(doubt, visit);
     }
 
     fn start(&mut self, first: &State) -> Vec<ExactStep> {

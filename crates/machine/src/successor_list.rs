@@ -1,6 +1,6 @@
 //! The successors of one state, kept where working them out changes what is known of the machine.
 
-use crate::{Event, State};
+use crate::{Doubt, Event, State};
 
 /// A step of a machine: what happens, and the value chosen.
 pub type ExactStep = (Event, Option<i64>);
@@ -10,11 +10,14 @@ pub type ExactStep = (Event, Option<i64>);
 pub(crate) struct SuccessorList {
     all: Vec<(ExactStep, State)>,
     count: usize,
+    /// What is not listed.
+    pub(crate) doubts: Vec<Doubt>,
 }
 
 impl SuccessorList {
     pub(crate) fn clear(&mut self) {
         self.count = 0;
+        self.doubts.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -32,8 +35,10 @@ impl SuccessorList {
         self.count += 1;
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(ExactStep, State)> {
-        self.all[..self.count].iter()
+    /// Tells all of it, as [`crate::DataDomain::successors`] does.
+    pub(crate) fn tell(&self, doubt: impl FnMut(Doubt), mut visit: impl FnMut(Event, Option<i64>, &State)) {
+        self.doubts.iter().copied().for_each(doubt);
+        self.all[..self.count].iter().for_each(|((event, choice), next)| visit(*event, *choice, next));
     }
 
     /// The states from this position on, to be changed.

@@ -29,7 +29,6 @@ pub struct Symmetric<D> {
     /// The renamings of values that occur; the first changes nothing.
     names: Vec<Vec<(i64, i64)>>,
     listed: SuccessorList,
-    doubts: Vec<Doubt>,
     image: State,
     least: State,
 }
@@ -71,9 +70,9 @@ where
             return None;
         }
         let images = program.threads.iter().map(|_| Vec::new()).collect();
-        let (listed, doubts) = (SuccessorList::default(), Vec::new());
+        let listed = SuccessorList::default();
         let (image, least) = (State::default(), State::default());
-        Some(Symmetric { inner, group, images, names, listed, doubts, image, least })
+        Some(Symmetric { inner, group, images, names, listed, image, least })
     }
 
     /// How many renamings there are.
@@ -306,12 +305,11 @@ where
     fn prepare(&mut self, state: &State) {
         self.inner.prepare(state);
         let mut listed = std::mem::take(&mut self.listed);
-        let (mut next, doubts) = (std::mem::take(&mut self.image), &mut self.doubts);
         listed.clear();
-        doubts.clear();
+        let (mut next, mut doubts) = (std::mem::take(&mut self.image), std::mem::take(&mut listed.doubts));
         let visit = |event, choice, next: &State| listed.push((event, choice), next);
         self.inner.successors(state, &mut next, |doubt| doubts.push(doubt), visit);
-        self.image = next;
+        (self.image, listed.doubts) = (next, doubts);
         for state in listed.states_from(0) {
             self.minimise(state);
         }
@@ -323,10 +321,9 @@ where
         _: &State,
         _: &mut State,
         doubt: impl FnMut(Doubt),
-        mut visit: impl FnMut(Event, Option<i64>, &State),
+        visit: impl FnMut(Event, Option<i64>, &State),
     ) {
-        self.doubts.iter().copied().for_each(doubt);
-        self.listed.iter().for_each(|((event, choice), next)| visit(*event, *choice, next));
+        self.listed.tell(doubt, visit);
     }
 
     fn unfold(

@@ -1,31 +1,41 @@
-//! Where a divisor may be zero.
+//! Where a divisor may be zero: it is not a constant other than 0.
 
 use crate::{Arith, Cond, Expr, Op};
 
-/// Whether a divisor in it is not a constant other than 0. Front ends put a check before such a
-/// step, so reading one back must not add another.
-pub(crate) fn may_divide_by_zero(op: &Op) -> bool {
-    match op {
-        Op::Assign(_, value) | Op::Store(_, value) => divides(value),
-        Op::Assume(cond) => cond_divides(cond),
-        _ => false,
-    }
-}
-
-fn divides<L>(value: &Expr<L>) -> bool {
-    match value {
-        Expr::Binary(op, a, b) => {
-            let division = matches!(op, Arith::Div | Arith::Rem);
-            division && b.as_const().is_none_or(|b| *b == 0.into()) || divides(a) || divides(b)
+impl Op {
+    /// Whether a divisor in it may be zero; not of the parts of a block. Front ends put a check before such a
+    /// step, so reading one back must not add another.
+    pub fn may_divide_by_zero(&self) -> bool {
+        match self {
+            Op::Assign(_, value) | Op::Store(_, value) => value.may_divide_by_zero(),
+            Op::Assume(cond) => cond.may_divide_by_zero(),
+            _ => false,
         }
-        _ => false,
     }
 }
 
-pub(crate) fn cond_divides<L>(cond: &Cond<L>) -> bool {
-    match cond {
-        Cond::Const(_) => false,
-        Cond::Compare(_, a, b) => divides(a) || divides(b),
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(cond_divides),
+impl<L> Expr<L> {
+    /// Whether a divisor in it may be zero.
+    pub fn may_divide_by_zero(&self) -> bool {
+        match self {
+            Expr::Binary(op, a, b) => {
+                let division = matches!(op, Arith::Div | Arith::Rem);
+                division && b.as_const().is_none_or(|b| *b == 0.into())
+                    || a.may_divide_by_zero()
+                    || b.may_divide_by_zero()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<L> Cond<L> {
+    /// Whether a divisor in it may be zero.
+    pub fn may_divide_by_zero(&self) -> bool {
+        match self {
+            Cond::Const(_) => false,
+            Cond::Compare(_, a, b) => a.may_divide_by_zero() || b.may_divide_by_zero(),
+            Cond::And(parts) | Cond::Or(parts) => parts.iter().any(Cond::may_divide_by_zero),
+        }
     }
 }

@@ -4,11 +4,10 @@
 //! order of the locations; it reads back to the same automaton. [`same`] says what "same"
 //! means: equal up to the numbering of locations, names and spans.
 
-use crate::division::may_divide_by_zero;
 use crate::names::{Names, split_cell};
 use crate::{
-    Arith, Cond, Domain, Edge, Expr, FailureKind, Fence, Loc, Op, Place, Program, Property, PropertyKind,
-    RegId, Relation, Thread, ThreadId,
+    Arith, Cond, Domain, Edge, Expr, FailureKind, Fence, Loc, Op, Place, Program, Property, RegId, Relation,
+    Thread, ThreadId,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -113,11 +112,7 @@ impl Names {
 
     /// A property as text, like `never P0@cs && P1@cs`, in names that read back.
     pub fn property(&self, property: &Property) -> String {
-        let word = match property.kind {
-            PropertyKind::Never => "never",
-            PropertyKind::Finally => "finally",
-        };
-        format!("{word} {}", self.cond(&property.cond))
+        format!("{} {}", property.kind.word(), self.cond(&property.cond))
     }
 
     /// An expression of a thread as text.
@@ -132,7 +127,7 @@ impl Names {
 
     /// As [`Names::op`]; if it must read back, divisions are marked as guarded elsewhere.
     fn step(&self, thread: ThreadId, op: &Op, reads_back: bool) -> String {
-        let mark = if reads_back && may_divide_by_zero(op) { "unchecked " } else { "" };
+        let mark = if reads_back && op.may_divide_by_zero() { "unchecked " } else { "" };
         let register = |r: &RegId| self.register(thread, *r).to_string();
         match op {
             Op::Skip => "skip".to_string(),

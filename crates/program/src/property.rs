@@ -22,6 +22,16 @@ pub enum PropertyKind {
     Finally,
 }
 
+impl PropertyKind {
+    /// The word that such a claim begins with.
+    pub fn word(self) -> &'static str {
+        match self {
+            PropertyKind::Never => "never",
+            PropertyKind::Finally => "finally",
+        }
+    }
+}
+
 /// A claim about configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {

@@ -1,7 +1,6 @@
 //! Well-formedness of programs, for front ends and for hand-made programs alike.
 //! What passes here cannot make anything below fail.
 
-use crate::division::cond_divides;
 use crate::{Cond, Domain, Expr, FailureKind, Op, Place, Program, RegId, Relation, Span, Thread, VarId};
 use std::collections::HashSet;
 use std::fmt;
@@ -131,7 +130,7 @@ impl Program {
     }
 
     fn check_places(&self, cond: &Cond<Place>, span: Span, faults: &mut Vec<Invalid>) {
-        if cond_divides(cond) {
+        if cond.may_divide_by_zero() {
             faults.push(Invalid::new(span, "a property may only divide by constants other than 0"));
         }
         let mut unknown = false;

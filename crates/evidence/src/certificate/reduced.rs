@@ -11,7 +11,7 @@ use crate::obligations::Looking;
 use crate::record::Record;
 use crate::record::renaming::{renaming_of, renaming_record};
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
-use machine::{Buffered, DataDomain, GapStepper, Gaps, Settled, Stepper, Symmetric};
+use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Symmetric, on_reduced};
 use program::Renaming;
 use std::io::{self, Write};
 
@@ -55,17 +55,11 @@ fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
     }
 }
 
-/// Something to do with a domain, whichever it is.
-trait WithDomain {
-    type Done;
-    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done;
-}
-
 struct CheckFile<'a, 'r> {
     reading: &'a mut Reading<'r>,
 }
 
-impl WithDomain for CheckFile<'_, '_> {
+impl OnDomain for CheckFile<'_, '_> {
     type Done = Result<usize, FileError>;
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
@@ -78,7 +72,7 @@ struct CheckProof<'a> {
     monitor: &'a dyn Monitor,
 }
 
-impl WithDomain for CheckProof<'_> {
+impl OnDomain for CheckProof<'_> {
     type Done = Result<(), Rejected>;
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
@@ -87,23 +81,15 @@ impl WithDomain for CheckProof<'_> {
 }
 
 /// Makes the domain that a proof is about; renamings that do not preserve the program are refused.
-fn with_domain<W: WithDomain>(
+fn with_domain<W: OnDomain>(
     machine: &Buffered<'_>,
     (gaps, settled, renamings): &Reduced,
     work: W,
 ) -> Result<W::Done, Rejected> {
-    if let Some(gaps) = gaps {
-        let domain = GapStepper::with(machine, *gaps).filter(|_| !settled).ok_or(Rejected::Window)?;
-        return Ok(work.run(Symmetric::new(domain, renamings).ok_or(Rejected::Renaming)?));
-    }
-    if !settled {
-        let domain = Symmetric::new(Stepper::new(machine), renamings).ok_or(Rejected::Renaming)?;
-        return Ok(work.run(domain));
-    }
-    let domain = Settled::new(machine).ok_or(Rejected::OtherQuestion)?;
-    if renamings.is_empty() {
-        return Ok(work.run(domain));
-    }
+    let Some(gaps) = gaps else {
+        return on_reduced(machine, *settled, renamings, work).ok_or(Rejected::Renaming);
+    };
+    let domain = GapStepper::with(machine, *gaps).filter(|_| !settled).ok_or(Rejected::Window)?;
     Ok(work.run(Symmetric::new(domain, renamings).ok_or(Rejected::Renaming)?))
 }
 

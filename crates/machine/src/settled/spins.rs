@@ -7,7 +7,7 @@
 //! which node the thread waits, nor how often it has looked. What a thread knows of its registers because an
 //! assumption stands before a node (which cell of an array it waits for) is used to leave out ways that it cannot go.
 
-use program::{Arith, Cond, Edge, Expr, Int, Loc, Op, RegId, Thread};
+use program::{Cond, Edge, Expr, Int, Loc, Op, RegId, Thread};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A loop in which a thread waits.
@@ -113,7 +113,8 @@ impl NodeSearch<'_> {
     fn ways(&self, loc: Loc, known: &KnownRegisters) -> Option<Vec<&Edge>> {
         let mut open: Vec<(&Edge, Cond<RegId>)> = Vec::new();
         for (_, edge) in self.thread.outgoing(loc) {
-            if !always_defined(&edge.op) {
+            // By a division by zero the thread would get stuck.
+            if edge.op.may_divide_by_zero() {
                 return None;
             }
             let cond = match &edge.op {
@@ -151,35 +152,10 @@ impl NodeSearch<'_> {
 fn looks(op: &Op) -> bool {
     match op {
         Op::Load(..) => true,
-        Op::Block { locked: false, parts } => {
-            parts.iter().all(|part| matches!(part, Op::Load(..) | Op::Assign(..)) && always_defined(part))
-        }
+        Op::Block { locked: false, parts } => parts
+            .iter()
+            .all(|part| matches!(part, Op::Load(..) | Op::Assign(..)) && !part.may_divide_by_zero()),
         _ => false,
-    }
-}
-
-/// Whether an operation divides by nothing that might be zero, which would be the end of the thread.
-fn always_defined(op: &Op) -> bool {
-    fn value(expr: &Expr<RegId>) -> bool {
-        match expr {
-            Expr::Const(_) | Expr::Leaf(_) => true,
-            Expr::Binary(Arith::Div | Arith::Rem, a, b) => {
-                value(a) && matches!(&**b, Expr::Const(divisor) if *divisor != Int::from(0))
-            }
-            Expr::Binary(_, a, b) => value(a) && value(b),
-        }
-    }
-    fn condition(cond: &Cond<RegId>) -> bool {
-        match cond {
-            Cond::Const(_) => true,
-            Cond::And(parts) | Cond::Or(parts) => parts.iter().all(condition),
-            Cond::Compare(_, a, b) => value(a) && value(b),
-        }
-    }
-    match op {
-        Op::Assign(_, expr) => value(expr),
-        Op::Assume(cond) => condition(cond),
-        _ => true,
     }
 }
 

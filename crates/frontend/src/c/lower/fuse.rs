@@ -10,7 +10,7 @@
 //! branches of which one can always be taken.
 
 use super::graph::{At, CArrow, CStep, Graph};
-use program::{Arith, Cond, Expr, Op, RegId, Span};
+use program::{Op, Span};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A place with more ways to go than this stays.
@@ -162,8 +162,7 @@ fn takes_in(op: &Op) -> bool {
 fn is_own(op: &Op) -> bool {
     match op {
         // A check stands before such a division, and stays a step of its own.
-        Op::Assign(_, value) => !divides(value),
-        Op::Assume(cond) => !cond_divides(cond),
+        Op::Assign(..) | Op::Assume(_) => !op.may_divide_by_zero(),
         Op::Skip => true,
         op => !is_locked(op) && matches!(op, Op::Block { .. }) && loads(op) == 0,
     }
@@ -183,25 +182,6 @@ fn stores(op: &Op) -> bool {
     let mut found = false;
     op.for_each_part(&mut |part| found |= matches!(part, Op::Store(..)));
     found
-}
-
-/// Whether something is divided by what is not a constant.
-pub(super) fn divides(value: &Expr<RegId>) -> bool {
-    match value {
-        Expr::Binary(op, a, b) => {
-            let division = matches!(op, Arith::Div | Arith::Rem);
-            division && b.as_const().is_none() || divides(a) || divides(b)
-        }
-        _ => false,
-    }
-}
-
-fn cond_divides(cond: &Cond<RegId>) -> bool {
-    match cond {
-        Cond::Const(_) => false,
-        Cond::Compare(_, a, b) => divides(a) || divides(b),
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(cond_divides),
-    }
 }
 
 /// Whether one of these steps can be taken whatever the registers hold, as far as conditions show.

@@ -4,7 +4,6 @@
 //! seen is what memory was before it and is behind it. A way that gets stuck inside never leaves, so it
 //! makes no difference that it is not begun.
 
-use super::fuse::divides;
 use super::graph::{At, CArrow, CStep, Graph};
 use program::{Op, Span};
 use std::collections::BTreeSet;
@@ -86,7 +85,7 @@ fn further(way: &SectionWay, arrow: &CArrow, op: &Op) -> Option<SectionWay> {
     let mut simple = !way.seen.contains(&arrow.to);
     next.seen.push(arrow.to);
     op.for_each_part(&mut |part| match part {
-        Op::Assign(_, value) if divides(value) => simple = false,
+        Op::Assign(_, value) if value.may_divide_by_zero() => simple = false,
         Op::Assign(..) | Op::Assume(_) | Op::Load(..) | Op::Store(..) => {
             let (first, stores) = (next.parts.is_empty(), matches!(part, Op::Store(..)));
             if first || stores && !next.stores {

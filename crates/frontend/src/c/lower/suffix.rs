@@ -5,7 +5,7 @@
 
 use super::graph::{At, CStep, Graph};
 use num_traits::Zero;
-use program::{Arith, Cond, Expr, Failure, Int, Op, Place, RegId, VarId};
+use program::{Cond, Expr, Failure, Int, Op, Place, RegId, VarId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Steps that are followed at most, on all paths together.
@@ -51,7 +51,7 @@ pub(super) fn claims(
     while let Some(path) = waiting.pop() {
         fuel = fuel.checked_sub(1)?;
         if let Some(failure) = graph.failures.get(&path.at) {
-            if path.joined != *threads || path.when.iter().any(divides) {
+            if path.joined != *threads || path.when.iter().any(Cond::may_divide_by_zero) {
                 return None;
             }
             found.push(CClaimed { failure: failure.clone(), when: Cond::and(path.when) });
@@ -132,22 +132,4 @@ fn large(value: &Expr<Place>) -> bool {
         }
     }
     size(value) > WEIGHT
-}
-
-/// Whether something is divided by what is not a constant.
-fn divides(cond: &Cond<Place>) -> bool {
-    fn in_expr(value: &Expr<Place>) -> bool {
-        match value {
-            Expr::Binary(op, a, b) => {
-                let division = matches!(op, Arith::Div | Arith::Rem);
-                division && b.as_const().is_none_or(Int::is_zero) || in_expr(a) || in_expr(b)
-            }
-            _ => false,
-        }
-    }
-    match cond {
-        Cond::Const(_) => false,
-        Cond::Compare(_, a, b) => in_expr(a) || in_expr(b),
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(divides),
-    }
 }

@@ -76,11 +76,10 @@ impl<'a> Claims<'a, '_> {
         if self.counters.is_empty() {
             return Some(self.program.source.snippet(span));
         }
-        let kind = match kind {
-            PropertyKind::Never => "never",
-            PropertyKind::Finally => "finally",
+        let named = |name: Ident<'_>| {
+            format!("{} {}: {}", kind.word(), name.text, Names::original(self.program).cond(cond))
         };
-        name.map(|name| format!("{kind} {}: {}", name.text, Names::original(self.program).cond(cond)))
+        name.map(named)
     }
 
     /// Warns of a `never` that speaks of a place where it is not judged.
