@@ -197,52 +197,71 @@ impl CRecords {
     }
 
     /// The scalar type of every cell. Those of a union are its first widest member's.
-    pub fn scalars(&self, ty: &Type, out: &mut Vec<Type>) {
+    pub fn scalars(&self, ty: &Type) -> Vec<Type> {
+        let mut types = Vec::new();
+        self.for_each_scalar(ty, None, &mut |ty, _| types.push(ty));
+        types
+    }
+
+    /// Calls `visit` with the type of every cell and with the byte it starts at, counted from `start`.
+    /// Bit-fields are at no byte, and where they are packed to, so what follows them is not known.
+    pub fn for_each_scalar(&self, ty: &Type, start: Option<u64>, visit: &mut dyn FnMut(Type, Option<u64>)) {
         match &*ty.kind {
             TypeKind::Array(inner, length) => {
-                for _ in 0..length.unwrap_or(0) {
-                    self.scalars(inner, out);
+                let size = self.size(inner).map(|(size, _)| size);
+                for at in 0..length.unwrap_or(0) {
+                    let start = start.zip(size).map(|(start, size)| start + at * size);
+                    self.for_each_scalar(inner, start, visit);
                 }
             }
             TypeKind::Record(_) if self.is_union(ty) => {
                 let fields = self.fields(ty).unwrap_or_default();
                 let widest = fields.iter().rev().max_by_key(|field| self.cells(&field.ty));
-                widest.into_iter().for_each(|field| self.scalars(&field.ty, out));
+                widest.into_iter().for_each(|field| self.for_each_scalar(&field.ty, start, visit));
             }
             TypeKind::Record(_) => {
+                let mut end = Some(0u64);
                 for field in self.fields(ty).unwrap_or_default() {
-                    match (field.bits, &*field.ty.kind) {
-                        (Some(bits), TypeKind::Int { signed, .. }) if bits > 0 => {
-                            out.push(Type { volatile: ty.volatile, ..Type::integer(bits, *signed) });
+                    if let (Some(bits), TypeKind::Int { signed, .. }) = (field.bits, &*field.ty.kind) {
+                        end = None;
+                        if bits > 0 {
+                            visit(Type { volatile: ty.volatile, ..Type::integer(bits, *signed) }, None);
+                            continue;
                         }
-                        _ => self.scalars(&field.ty, out),
                     }
+                    let sizes = self.size(&field.ty);
+                    let at = end.zip(sizes).map(|(end, (_, align))| end.next_multiple_of(align.max(1)));
+                    self.for_each_scalar(&field.ty, start.zip(at).map(|(start, at)| start + at), visit);
+                    end = at.zip(sizes).map(|(at, (size, _))| at + size);
                 }
             }
-            _ => out.push(ty.clone()),
+            _ => visit(ty.clone(), start),
         }
     }
 
-    /// A member by name: the cell where it starts, and its type. Members of members without a name
-    /// count as their own.
-    pub fn member(&self, ty: &Type, name: &str) -> Option<(u64, Type)> {
+    /// A member by name: the cell and, if that is known, the byte where it starts, and its type. Members of
+    /// members without a name count as their own.
+    pub fn member(&self, ty: &Type, name: &str) -> Option<(u64, Option<u64>, Type)> {
         let union = self.is_union(ty);
-        let mut at = 0;
+        let (mut at, mut end) = (0, Some(0u64));
         for field in self.fields(ty)? {
+            let sizes = self.size(&field.ty).filter(|_| field.bits.is_none());
+            let start = end.zip(sizes).map(|(end, (_, align))| end.next_multiple_of(align.max(1)));
             if field.name.as_deref() == Some(name) {
                 let ty = match (field.bits, &*field.ty.kind) {
                     (Some(bits), TypeKind::Int { signed, .. }) => Type::integer(bits.max(1), *signed),
                     _ => field.ty.clone(),
                 };
-                return Some((at, ty));
+                return Some((at, start, ty));
             }
             if field.name.is_none()
-                && let Some((inner, found)) = self.member(&field.ty, name)
+                && let Some((inner, bytes, found)) = self.member(&field.ty, name)
             {
-                return Some((at + inner, found));
+                return Some((at + inner, start.zip(bytes).map(|(start, bytes)| start + bytes), found));
             }
             if !union {
                 at += self.cells(&field.ty)?;
+                end = start.zip(sizes).map(|(start, (size, _))| start + size);
             }
         }
         None

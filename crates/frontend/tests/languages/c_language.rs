@@ -159,6 +159,9 @@ const HOLD: &[&str] = &[
     "int n = 0; for (int i = 0; i < 5; i++) { if (i == 1) goto next; n += i; next: ; } assert(n == 9); do { n--; } while (n > 4); assert(n == 4);",
     "unsigned long p = (5UL << 32) | 7; int n = g; p += n; assert((p & 0xffffffff00000000UL) >> 32 == 5 && (0xffffffffUL & p) == 7);",
     "union u { int i; } v; v.i = 3; assert(v.i == 3); struct { unsigned b : 3; } f = { 5 }; f.b += 2; assert(f.b == 7);",
+    "union { struct { int lo, hi; }; long all; } q; q.lo = -1; q.hi = 2; assert(q.all == 0x2ffffffffL); q.all = -2; assert(q.lo == -2 && q.hi == -1); q.lo = g; q.hi = g - 3; assert(q.all == -(3L << 32));",
+    "union { unsigned u; int i; } w; w.u = 4000000000u; assert(w.i == -294967296); w.i = g - 1; assert(w.u == 4294967295u);",
+    "union { unsigned char b[4]; unsigned word; struct { unsigned short a, c; } h; } x; x.word = 0x01020304 + g; assert(x.b[0] == 4 && x.b[3] == 1); x.b[1] = 0xff; assert(x.word == 0x0102ff04);",
 ];
 
 fn whole(body: &str) -> String {
@@ -262,7 +265,13 @@ fn what_is_not_read_is_an_error_with_a_place() {
         ("int main(void) { int n = rand(); int a[n]; return 0; }", "length"),
         ("int main(void) { foo(); return 0; }", "`foo`"),
         ("int main(void) { asm(\"hlt\"); return 0; }", "asm"),
-        ("union u { int i; char c; } v; int main(void) { v.i = 1; return v.c; }", "union"),
+        ("union u { int i; char c; } v; int main(void) { v.i = 1; return v.c; }", "a part of `v`"),
+        (
+            "union { char c[8]; struct { int a, b, d; } s; } v; int main(void) { return v.s.d; }",
+            "a part of `v`",
+        ),
+        ("union { char c[8]; int i[2]; } v; int main(void) { v.c[4] = 1; return v.i[1]; }", "a part of `v`"),
+        ("char c[8]; int main(void) { return ((int *)c)[1]; }", "a part of `c`"),
         ("#include <nothing.h>\n", "nothing.h"),
         ("#error stop\n", "stop"),
         ("int f(void) { return 1; }", "main"),
@@ -271,6 +280,46 @@ fn what_is_not_read_is_an_error_with_a_place() {
     ] {
         let error = errors(text);
         assert!(error.message.contains(words), "{text}: {error:?}");
+    }
+}
+
+#[test]
+fn pieces_of_a_word_are_seen_in_it() {
+    let own = "union { struct { atomic_int lo, hi; }; atomic_long all; } w;";
+    let relaxed = |to: &str| format!("atomic_store_explicit(&w.{to}, 1, memory_order_relaxed);");
+    let all = "atomic_load_explicit(&w.all, memory_order_relaxed)";
+    // A wide load sees the thread's own buffered piece, and memory for the other one.
+    let (first, second) =
+        (format!("{} a = {all} >> 32;", relaxed("lo")), format!("{} b = {all} & 1;", relaxed("hi")));
+    let buffered = two_threads(own, &first, &second, "a == 1 || b == 1");
+    assert_eq!(verdicts(&buffered, &COptions::default()), [false, true, true]);
+    let forwarded = two_threads(own, &format!("{} a = {all} & 1;", relaxed("lo")), "", "a == 1");
+    assert_eq!(verdicts(&forwarded, &COptions::default()), NEVER);
+    // Whoever changes the whole changes all of it.
+    let counting =
+        "long old = w.all; while (!atomic_compare_exchange_strong(&w.all, &old, old + (1L << 32) + 1)) ;";
+    let counted = two_threads(own, counting, counting, "w.lo == 2 && w.hi == 2");
+    assert_eq!(verdicts(&counted, &COptions::default()), NEVER);
+    let torn =
+        two_threads(own, "w.all = (1L << 32) + 1;", "a = w.all != 0; b = w.lo + w.hi;", "!a || b == 2");
+    assert_eq!(verdicts(&torn, &COptions::default()), NEVER);
+    let plain = two_threads(own, "atomic_store_explicit(&w.all, 1, memory_order_relaxed);", "a = w.lo;", "1");
+    let error = read_c(&plain, COptions::default()).expect_err("stores several cells").remove(0);
+    assert!(error.message.contains("several cells at once"), "{error:?}");
+}
+
+#[test]
+fn a_number_may_be_looked_at_as_a_structure() {
+    let text = |claim: &str| {
+        format!(
+            "#include <assert.h>\ntypedef struct {{ int a, b; }} pair; long kept = 0x500000003;\n\
+             int main(void) {{ long n = 7; ((pair *)&n)->b = 3; pair *p = (pair *)&kept; assert({claim}); }}"
+        )
+    };
+    let verdicts = |claim: &str| verdicts(&text(claim), &COptions::default());
+    assert_eq!(verdicts("n == 0x300000007L && p->a == 3 && p->b == 5"), NEVER);
+    for wrong in ["n == 7", "p->a == 5", "p->b == 3"] {
+        assert_eq!(verdicts(wrong), [true; 3], "{wrong}");
     }
 }
 

@@ -12,7 +12,7 @@
 //! | fence, acquire or relaxed; signal fence | nothing |
 
 use super::graph::{At, CStep, Fits};
-use super::places::{COrder, CTarget, read, write};
+use super::places::{COrder, CTarget};
 use super::thread::Lowerer;
 use super::value::{CPlace, Typed, combine, constant, number};
 use super::world::{CCell, CLowered};
@@ -64,8 +64,7 @@ impl Lowerer<'_, '_> {
 
     /// The first scalar of an object.
     pub fn first_cell(&mut self, place: CPlace, token: u32) -> CLowered<CPlace> {
-        let mut types = Vec::new();
-        self.world.unit.records.scalars(&place.ty, &mut types);
+        let types = self.world.unit.records.scalars(&place.ty);
         match types.first() {
             Some(ty) => Ok(CPlace { ty: ty.plain(), ..place }),
             None => Err(self.error(token, "this object has no parts")),
@@ -234,9 +233,11 @@ impl Lowerer<'_, '_> {
         let next = self.place();
         let free = self.section > 0;
         self.access_parts(&target, next, free, &|cell| {
-            let mut parts = vec![read(cell, old), write(cell, value.clone())];
+            let mut parts = target.reads(cell, old);
+            let loaded = parts.len();
+            parts.extend(target.writes(cell, &value));
             parts.extend(new.map(|new| Op::Assign(new, value.clone())));
-            (parts, fits.clone())
+            (parts, fits.clone().map(|fits| (loaded, fits)))
         });
         self.at = next;
         self.changed(&target, None);
@@ -299,13 +300,13 @@ impl Lowerer<'_, '_> {
         target: &CTarget,
         next: At,
         free: bool,
-        parts: &dyn Fn(CCell) -> (Vec<Op>, Option<Fits>),
+        parts: &dyn Fn(CCell) -> (Vec<Op>, Option<(usize, Fits)>),
     ) {
         if !free {
             self.access(target, &|cell| {
                 let (parts, fits) = parts(cell);
                 let step = match fits {
-                    Some(fits) => CStep::Checked(parts, 1, fits),
+                    Some((at, fits)) => CStep::Checked(parts, at, fits),
                     None => CStep::Op(Op::locked(parts)),
                 };
                 vec![(step, next)]
@@ -321,7 +322,9 @@ impl Lowerer<'_, '_> {
             self.at = *at;
             let (parts, fits) = parts(*cell);
             for (index, part) in parts.into_iter().enumerate() {
-                if let (1, Some(fits)) = (index, &fits) {
+                if let Some((at, fits)) = &fits
+                    && *at == index
+                {
                     self.step_raw(CStep::Fits(fits.clone()));
                 }
                 self.step(part);
@@ -388,18 +391,20 @@ impl Lowerer<'_, '_> {
         let locked = self.section == 0;
         if locked {
             self.access(&target, &|cell| {
-                let succeed =
-                    vec![read(cell, old), Op::Assume(equal.clone()), write(cell, cas.desired.clone())];
-                let fail = vec![read(cell, old), Op::Assume(equal.clone().negate())];
+                let mut fail = target.reads(cell, old);
+                let mut succeed = fail.clone();
+                succeed.push(Op::Assume(equal.clone()));
+                succeed.extend(target.writes(cell, &cas.desired));
+                fail.push(Op::Assume(equal.clone().negate()));
                 vec![(CStep::Op(Op::locked(succeed)), yes), (CStep::Op(Op::locked(fail)), failed)]
             });
         } else {
             let (next, stored) = (self.place(), self.place());
-            self.access(&target, &|cell| vec![(CStep::Op(read(cell, old)), next)]);
+            self.access(&target, &|cell| vec![(CStep::Op(Op::together(target.reads(cell, old))), next)]);
             self.at = next;
             self.fork(equal, stored, failed);
             self.at = stored;
-            self.access(&target, &|cell| vec![(CStep::Op(write(cell, cas.desired.clone())), yes)]);
+            self.write_in_section(&target, &cas.desired, yes);
         }
         self.changed(&target, None);
         self.at = failed;

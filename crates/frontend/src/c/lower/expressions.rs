@@ -164,23 +164,13 @@ impl Lowerer<'_, '_> {
         };
         let spot = match pointer.value {
             CValue::Address(inside) => {
-                self.check_size(&inside, &ty, token)?;
+                self.refine(&inside, &ty, token)?;
                 CSpot::Inside(inside)
             }
             CValue::Number(address) => CSpot::At(address),
             _ => return Err(self.error(token, "this is no pointer to an object")),
         };
         Ok(CPlace { spot, ty, token })
-    }
-
-    /// Cells are not bytes, so a pointer to another type must be to one of the same size.
-    fn check_size(&self, inside: &Inside, ty: &Type, token: u32) -> CLowered<()> {
-        let types = &self.world.objects[inside.object].types;
-        let fits = |cell: &Type| self.same_size(cell, ty);
-        if !ty.is_scalar() || inside.table.iter().all(|(_, at)| types.get(*at).is_none_or(fits)) {
-            return Ok(());
-        }
-        Err(self.error(token, "this is a part of an object, or more than one; only whole ones are read"))
     }
 
     /// Whether two scalars take as many bytes.
@@ -257,21 +247,24 @@ impl Lowerer<'_, '_> {
     }
 
     fn member(&mut self, place: CPlace, name: &Rc<str>, token: u32) -> CLowered<CPlace> {
-        let Some((offset, ty)) = self.world.unit.records.member(&place.ty, name) else {
+        let Some((offset, bytes, ty)) = self.world.unit.records.member(&place.ty, name) else {
             return Err(self.error(token, format!("there is no member `{name}`")));
         };
-        self.check_union(&place.ty, name, token)?;
         let ty = Type { volatile: ty.volatile || place.ty.volatile, ..ty };
         let spot = match place.spot {
-            CSpot::Inside(inside) => CSpot::Inside(inside.plus(offset as usize)),
+            CSpot::Inside(inside) => {
+                let moved = self.world.objects[inside.object].behind(&inside, bytes, offset as usize);
+                CSpot::Inside(moved.ok_or_else(|| self.only_a_part(&inside, token))?)
+            }
             CSpot::At(address) => {
+                self.check_union(&place.ty, name, token)?;
                 CSpot::At(super::value::combine(program::Arith::Add, address, number(i128::from(offset))))
             }
         };
         Ok(CPlace { spot, ty, token })
     }
 
-    /// Cells are not bytes, so a union may only be used by one of its members.
+    /// What a union that is not known looks like is not known either, so it may only be used by one member.
     fn check_union(&mut self, ty: &Type, name: &Rc<str>, token: u32) -> CLowered<()> {
         let TypeKind::Record(id) = *ty.kind else { return Ok(()) };
         if !self.world.unit.records.list[id].union {
@@ -323,7 +316,7 @@ impl Lowerer<'_, '_> {
         let number = self.as_number(&value.value, token)?;
         let target = self.target(place)?;
         self.note_plain(&target, &place.ty);
-        self.store_to(&target, &number, order);
+        self.store_to(&target, &number, order, token)?;
         // What was stored may be made of the register that has just changed.
         match (target.only(), &value.value) {
             (Some(CCell::Register(register)), CValue::Number(_)) => {
@@ -335,8 +328,7 @@ impl Lowerer<'_, '_> {
 
     /// Copies a structure, cell by cell.
     fn copy(&mut self, to: &CPlace, from: &CPlace, token: u32) -> CLowered<Typed> {
-        let mut types = Vec::new();
-        self.world.unit.records.scalars(&from.ty, &mut types);
+        let types = self.world.unit.records.scalars(&from.ty);
         for (at, ty) in types.into_iter().enumerate() {
             let part = |place: &CPlace| {
                 let spot = match &place.spot {
@@ -353,7 +345,7 @@ impl Lowerer<'_, '_> {
             let value = self.as_number(&value.value, token)?;
             let target = self.target(&part(to))?;
             self.note_plain(&target, &ty);
-            self.store_to(&target, &value, COrder::Plain);
+            self.store_to(&target, &value, COrder::Plain, token)?;
         }
         Ok(Typed { value: CValue::Object(Box::new(to.clone())), ty: to.ty.plain(), bounds: (0, 0) })
     }

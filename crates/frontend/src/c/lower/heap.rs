@@ -215,9 +215,7 @@ impl Lowerer<'_, '_> {
         };
         for at in 0..count {
             let place = self.element(&to, &Typed::constant(at, Type::integer(64, true)), token)?;
-            let mut types = Vec::new();
-            self.world.unit.records.scalars(&element, &mut types);
-            for (cell, ty) in types.into_iter().enumerate() {
+            for (cell, ty) in self.world.unit.records.scalars(&element).into_iter().enumerate() {
                 let value = if byte == 0 { 0 } else { wrapped(-1, &ty) };
                 let part = place_at(&CPlace { ty: ty.plain(), ..place.clone() }, cell);
                 self.store(&part, &number(value), COrder::Plain)?;

@@ -150,6 +150,7 @@ impl World<'_> {
         let Some(init) = init else { return Ok(()) };
         let mut given = Vec::new();
         flatten(self, ty, init, 0, token, &mut given)?;
+        let cells = self.unit.records.cells(ty).unwrap_or(1);
         for (cell, given) in given {
             let Some((place, ty)) = self.cell_of(object, cell) else {
                 return Err(self.error(token, "there are more initial values than cells"));
@@ -158,7 +159,12 @@ impl World<'_> {
                 CGiven::Number(value) => value,
                 CGiven::Expr(expr) => self.static_value(expr)?,
             };
-            if let CCell::Memory(variable) = place {
+            if self.objects[object].cells.len() as u64 > cells {
+                if cells > 1 {
+                    return Err(self.error(token, "the initial value of an object that is seen in pieces"));
+                }
+                self.initial_pieces(object, value);
+            } else if let CCell::Memory(variable) = place {
                 self.variables[variable.index()].initial = wrapped(value, &ty);
             }
         }
@@ -269,7 +275,7 @@ impl World<'_> {
             CExprKind::Member(object, name) => {
                 let (base, ty) = self.static_place(object)?;
                 match self.unit.records.member(&ty, name) {
-                    Some((offset, ty)) => Ok((base + i128::from(offset), ty)),
+                    Some((offset, _, ty)) => Ok((base + i128::from(offset), ty)),
                     None => Err(self.error(token, format!("there is no member `{name}`"))),
                 }
             }

@@ -226,10 +226,10 @@ impl Lowerer<'_, '_> {
                     Some(CLocal::Same(value)) => {
                         return Some(CConstant { value: value.as_constant()?, ty: value.ty });
                     }
-                    Some(CLocal::Object(object, ty)) => (*self.world.objects[object].cells.first()?, ty),
+                    Some(CLocal::Object(object, ty)) => (self.world.only_cell(object)?, ty),
                     None => {
                         let object = *self.world.globals.get(name)?;
-                        (*self.world.objects[object].cells.first()?, self.world.global_types[name].clone())
+                        (self.world.only_cell(object)?, self.world.global_types[name].clone())
                     }
                 };
                 let value = self.constant_cell(cell).filter(|_| ty.is_scalar())?;

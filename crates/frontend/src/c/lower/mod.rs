@@ -39,6 +39,7 @@ mod sync;
 mod thread;
 mod value;
 mod values;
+mod views;
 mod world;
 
 use super::ast::{Storage, Unit};
@@ -85,6 +86,7 @@ pub(super) fn lower(
             instances: Vec::new(),
             probes: Vec::new(),
             again: false,
+            refined: false,
             functions: Vec::new(),
             assigned: HashMap::new(),
             initialised: HashSet::new(),
@@ -96,7 +98,10 @@ pub(super) fn lower(
             warnings: Vec::new(),
             assumed: std::collections::BTreeMap::new(),
         };
-        let threads = world.threads().map_err(|error| *error)?;
+        let threads = match world.threads() {
+            Err(_) if world.refined => continue,
+            threads => threads.map_err(|error| *error)?,
+        };
         let found = world.learn(&threads, round);
         if !world.again {
             return finish::finish(world, threads, &found, program).map_err(|error| *error);

@@ -316,7 +316,7 @@ fn upper_bits(op: Arith, a: &Expr<RegId>, b: &Expr<RegId>, ty: &Type) -> Option<
 }
 
 /// A number brought into a range modulo its size.
-fn wrap(value: Expr<RegId>, low: i128, high: i128) -> Expr<RegId> {
+pub(super) fn wrap(value: Expr<RegId>, low: i128, high: i128) -> Expr<RegId> {
     let shifted = combine(Arith::Sub, value, number(low));
     let rest = Expr::binary(Arith::And, shifted, number(high - low));
     combine(Arith::Add, rest, number(low))

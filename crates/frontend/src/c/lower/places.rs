@@ -7,6 +7,7 @@ use super::graph::{At, CStep};
 use super::thread::{Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
 use super::values::CValues;
+use super::views::CView;
 use super::world::{CCell, CLowered, Probe};
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr, Failure, FailureKind, Fence, Op, RegId, Relation};
@@ -29,11 +30,18 @@ pub(super) struct CTarget {
     pub cells: Vec<(i128, CCell)>,
     /// Whether other values of the key are a violation.
     pub open: bool,
+    /// How the cells are seen, if not each as what it is.
+    pub view: Option<CView>,
 }
 
 impl CTarget {
     /// The cell, if there is no choice.
     pub fn only(&self) -> Option<CCell> {
+        self.start().filter(|_| self.view.is_none())
+    }
+
+    /// The first cell, if there is no choice.
+    pub fn start(&self) -> Option<CCell> {
         match (self.cells.as_slice(), self.open) {
             ([(_, cell)], false) => Some(*cell),
             _ => None,
@@ -63,7 +71,8 @@ impl Lowerer<'_, '_> {
                         self.error(place.token, format!("this is outside the object `{}`", object.name))
                     );
                 }
-                Ok(CTarget { key: inside.key.clone(), cells, open: false })
+                let view = self.view(inside, &place.ty, place.token)?;
+                Ok(CTarget { key: inside.key.clone(), cells, open: false, view })
             }
             CSpot::At(address) => self.pointed(address.clone(), place),
         }
@@ -79,13 +88,13 @@ impl Lowerer<'_, '_> {
                 }
                 _ => Vec::new(),
             };
-            return Ok(CTarget { key: address, open: cells.is_empty(), cells });
+            return Ok(CTarget { key: address, open: cells.is_empty(), cells, view: None });
         }
         let mut arguments = false;
         address.for_each_leaf(&mut |register| arguments |= Some(*register) == self.argv);
         if arguments {
             self.limit("what the program is called with is not known".to_string());
-            return Ok(CTarget { key: number(0), cells: Vec::new(), open: false });
+            return Ok(CTarget { key: number(0), cells: Vec::new(), open: false, view: None });
         }
         let site = (self.path, place.token);
         let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
@@ -101,12 +110,12 @@ impl Lowerer<'_, '_> {
             }
         }
         cells.sort_by_key(|(address, _)| *address);
-        Ok(CTarget { key: address, cells, open: true })
+        Ok(CTarget { key: address, cells, open: true, view: None })
     }
 
     /// From here, the steps that `steps` gives for the cell touched, whichever it is.
     pub fn access(&mut self, target: &CTarget, steps: &dyn Fn(CCell) -> Vec<(CStep, At)>) {
-        if let Some(cell) = target.only() {
+        if let Some(cell) = target.start() {
             self.alive(cell);
             steps(cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
             return;
@@ -187,10 +196,13 @@ impl Lowerer<'_, '_> {
                 return Ok(Typed::number(Expr::Leaf(register), ty));
             }
         }
+        if let Some(value) = self.constant_view(&target) {
+            return Ok(Typed::constant(value, ty));
+        }
         let register = self.temporary()?;
         let next = self.place();
         self.note_plain(&target, &place.ty);
-        self.access(&target, &|cell| vec![(CStep::Op(read(cell, register)), next)]);
+        self.access(&target, &|cell| vec![(CStep::Op(Op::together(target.reads(cell, register))), next)]);
         self.at = next;
         Ok(Typed::number(Expr::Leaf(register), ty))
     }
@@ -198,8 +210,8 @@ impl Lowerer<'_, '_> {
     /// Notes that an access is plain, if its type is.
     pub fn note_plain(&mut self, target: &CTarget, ty: &Type) {
         if !ty.atomic && !ty.volatile {
-            let variables = target.cells.iter().filter_map(|(_, cell)| match cell {
-                CCell::Memory(variable) => Some((self.span, *variable)),
+            let variables = target.all_cells().into_iter().filter_map(|cell| match cell {
+                CCell::Memory(variable) => Some((self.span, variable)),
                 CCell::Register(_) => None,
             });
             self.world.plain.extend(variables);
@@ -226,13 +238,21 @@ impl Lowerer<'_, '_> {
     /// Stores a value that fits.
     pub fn store(&mut self, place: &CPlace, value: &Expr<RegId>, order: COrder) -> CLowered<()> {
         let target = self.target(place)?;
-        self.store_to(&target, value, order);
-        Ok(())
+        self.store_to(&target, value, order, place.token)
     }
 
-    pub fn store_to(&mut self, target: &CTarget, value: &Expr<RegId>, order: COrder) {
+    pub fn store_to(
+        &mut self,
+        target: &CTarget,
+        value: &Expr<RegId>,
+        order: COrder,
+        token: u32,
+    ) -> CLowered<()> {
         let in_memory = target.cells.iter().any(|(_, cell)| matches!(cell, CCell::Memory(_)));
         let ordered = in_memory && self.section == 0;
+        if target.is_wide() {
+            return self.store_wide(target, value, ordered.then_some(order), token);
+        }
         let exchange = order == COrder::SeqCst && ordered && self.world.options.exchange_stores;
         let release = order == COrder::Release && !self.world.options.plain_release;
         if ordered && (release || order == COrder::SeqCst && !exchange) {
@@ -240,11 +260,13 @@ impl Lowerer<'_, '_> {
         }
         let next = self.place();
         let write = |cell| {
-            let op = write(cell, value.clone());
-            vec![(
-                CStep::Op(if exchange && matches!(op, Op::Store(..)) { Op::locked(vec![op]) } else { op }),
-                next,
-            )]
+            let writes = target.writes(cell, value).into_iter();
+            writes
+                .map(|op| {
+                    let locked = exchange && matches!(op, Op::Store(..));
+                    (CStep::Op(if locked { Op::locked(vec![op]) } else { op }), next)
+                })
+                .collect()
         };
         self.access(target, &write);
         self.at = next;
@@ -252,12 +274,14 @@ impl Lowerer<'_, '_> {
             self.step(Op::Fence(Fence::Full));
         }
         self.changed(target, constant(value));
+        Ok(())
     }
 
     /// Notes that one of the cells holds something else now.
     pub fn changed(&mut self, target: &CTarget, value: Option<i128>) {
         match target.only() {
             Some(cell) => self.note(cell, value),
+            None if target.view.is_some() => self.view_changed(target, value),
             None => target.cells.iter().for_each(|(_, cell)| self.note(*cell, None)),
         }
     }
@@ -355,7 +379,10 @@ impl Lowerer<'_, '_> {
         if let Some(by) = constant(by) {
             let at = first as i128 + by;
             return match usize::try_from(at) {
-                Ok(at) if at < length => Ok(within(Inside::at(inside.object, at * stride + rest))),
+                Ok(at) if at < length => {
+                    self.check_stride(inside, ty, (rest, stride), at, token)?;
+                    Ok(within(Inside::at(inside.object, at * stride + rest)))
+                }
                 _ => {
                     let kind = FailureKind::Bounds { array: name, length, index: number(at) };
                     self.fail(kind);
@@ -363,6 +390,7 @@ impl Lowerer<'_, '_> {
                 }
             };
         }
+        self.check_stride(inside, ty, (rest, stride), length.saturating_sub(1), token)?;
         let by = self.kept(by.clone())?;
         let index = combine(Arith::Add, by.clone(), number(first as i128));
         let inside_bounds = Cond::and([
@@ -385,6 +413,27 @@ impl Lowerer<'_, '_> {
             }
         }
         Ok(Inside { object: inside.object, key: by, table, within: inside.within })
+    }
+
+    /// An element must be as many bytes behind the first one as its type says, or a pointer to another type
+    /// counts something else than cells.
+    fn check_stride(
+        &self,
+        inside: &Inside,
+        ty: &Type,
+        (first, stride): (usize, usize),
+        at: usize,
+        token: u32,
+    ) -> CLowered<()> {
+        let bytes = &self.world.objects[inside.object].bytes;
+        let byte = |cell: usize| bytes.get(cell).copied().flatten();
+        let size = self.world.unit.records.size(ty).map(|(size, _)| size);
+        match (byte(first), byte(first + at * stride), size) {
+            (Some(from), Some(to), Some(size)) if to != from + at as u64 * size => {
+                Err(self.only_a_part(inside, token))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A second index: rows of an array of arrays.

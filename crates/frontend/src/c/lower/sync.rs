@@ -3,7 +3,7 @@
 //! of the mutex and takes it again, and signals do nothing.
 
 use super::graph::{At, CStep};
-use super::places::{CTarget, read, write};
+use super::places::CTarget;
 use super::thread::Lowerer;
 use super::value::{CPlace, CSpot, Inside, Typed, combine, number};
 use super::world::{CCell, CLowered};
@@ -74,24 +74,23 @@ impl Lowerer<'_, '_> {
         let plain = self.section > 0;
         if plain {
             let next = self.place();
-            self.access(target, &|cell| vec![(CStep::Op(read(cell, old)), next)]);
+            self.access(target, &|cell| vec![(CStep::Op(Op::together(target.reads(cell, old))), next)]);
             for way in ways {
                 let chosen = self.place();
                 self.at = next;
                 self.arrow(CStep::Op(Op::Assume(way.cond.clone())), chosen);
                 self.at = chosen;
                 match &way.new {
-                    Some(new) => {
-                        self.access(target, &|cell| vec![(CStep::Op(write(cell, new.clone())), way.to)])
-                    }
+                    Some(new) => self.write_in_section(target, new, way.to),
                     None => self.arrow(CStep::Op(Op::Skip), way.to),
                 }
             }
         } else {
             self.access(target, &|cell: CCell| {
                 let step = |way: &CWay| {
-                    let mut parts = vec![read(cell, old), Op::Assume(way.cond.clone())];
-                    parts.extend(way.new.clone().map(|new| write(cell, new)));
+                    let mut parts = target.reads(cell, old);
+                    parts.push(Op::Assume(way.cond.clone()));
+                    parts.extend(way.new.iter().flat_map(|new| target.writes(cell, new)));
                     (CStep::Op(Op::locked(parts)), way.to)
                 };
                 ways.iter().map(step).collect()

@@ -3,7 +3,7 @@
 use super::graph::{At, CStep, Graph};
 use super::library::WRITTEN_FIRST;
 use super::value::{Typed, number};
-use super::world::{CCell, CKey, CLowered, Object, Threaded, World};
+use super::world::{CCell, CCells, CKey, CLowered, Object, Threaded, World};
 use crate::Diagnostic;
 use crate::c::ast::CFunction;
 use crate::c::limits;
@@ -140,6 +140,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             name: "result".to_string(),
             cells: vec![CCell::Register(result)],
             types: vec![kind],
+            bytes: vec![Some(0)],
             base: None,
             pointed: false,
         };
@@ -384,7 +385,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             let full = format!("{}.{name}", self.thread_name());
             return self.world.memory_object(key, &full, ty, self.span, token);
         }
-        let (types, names) = self.world.layout(ty, name, token)?;
+        let CCells { types, names, bytes } = self.world.layout(key, ty, name, token)?;
         let reused = self.free.get_mut(&token).and_then(Vec::pop).filter(|free| free.len() == types.len());
         let registers = match reused {
             Some(registers) => registers,
@@ -394,7 +395,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             self.known.remove(&CCell::Register(*register));
         }
         let cells = registers.into_iter().map(CCell::Register).collect();
-        let object = Object { key, name: name.to_string(), cells, types, base: None, pointed: false };
+        let object = Object { key, name: name.to_string(), cells, types, bytes, base: None, pointed: false };
         Ok(self.world.object(object))
     }
 

@@ -35,10 +35,20 @@ pub(super) struct Object {
     pub name: String,
     pub cells: Vec<CCell>,
     pub types: Vec<Type>,
+    /// The byte each cell starts at, where that is known.
+    pub bytes: Vec<Option<u64>>,
     /// The address of its first cell, if it is in memory.
     pub base: Option<i128>,
     /// Whether a pointer to it was made, so that stores through pointers may change it.
     pub pointed: bool,
+}
+
+/// The cells that an object is to have.
+pub(super) struct CCells {
+    pub types: Vec<Type>,
+    pub names: Vec<String>,
+    /// The byte each starts at, where that is known.
+    pub bytes: Vec<Option<u64>>,
 }
 
 /// A shared variable.
@@ -103,6 +113,8 @@ pub(super) struct CFacts {
     pub targets: HashMap<(u64, u32), CValues>,
     /// Objects of the heap that may be freed.
     pub freed: HashSet<CKey>,
+    /// Objects that are looked at as something with more cells, which they are laid out as.
+    refined: HashMap<CKey, Type>,
     /// Operations that may leave their type, where results wrap around.
     pub unfit: HashSet<u32>,
     /// Objects in memory, so that every round has all of them from the start.
@@ -156,6 +168,8 @@ pub(super) struct World<'u> {
     pub probes: Vec<Probe>,
     /// Whether something was learned that needs another round.
     pub again: bool,
+    /// Whether an object is to be laid out as another type, so that this round is of no use.
+    pub refined: bool,
     pub functions: Vec<Rc<str>>,
     /// Names that functions assign to or take the address of.
     pub assigned: HashMap<Rc<str>, Rc<HashSet<Rc<str>>>>,
@@ -212,7 +226,7 @@ impl World<'_> {
             self.again = true;
             self.facts.layouts.push(CLayout { key, name: name.to_string(), ty: ty.clone(), span, token });
         }
-        let (types, names) = self.layout(ty, name, token)?;
+        let CCells { types, names, bytes } = self.layout(key, ty, name, token)?;
         let base = self.facts.address(key, types.len());
         let mut cells = Vec::new();
         for (at, (ty, name)) in types.iter().zip(names).enumerate() {
@@ -227,6 +241,7 @@ impl World<'_> {
             name: name.to_string(),
             cells,
             types,
+            bytes,
             base: Some(base),
             pointed: false,
         }))
@@ -256,8 +271,17 @@ impl World<'_> {
         self.objects.len() - 1
     }
 
-    /// The types and names of an object's cells.
-    pub fn layout(&self, ty: &Type, name: &str, token: u32) -> CLowered<(Vec<Type>, Vec<String>)> {
+    /// Lays an object out as another type from the next round on.
+    pub fn refine(&mut self, key: CKey, ty: &Type) {
+        // It has more cells then, so it cannot stay where it is.
+        self.facts.addresses.remove(&key);
+        self.facts.refined.insert(key, ty.plain());
+        self.refined = true;
+    }
+
+    /// The cells of an object.
+    pub fn layout(&self, key: CKey, ty: &Type, name: &str, token: u32) -> CLowered<CCells> {
+        let ty = self.facts.refined.get(&key).unwrap_or(ty);
         let records = &self.unit.records;
         let count = records
             .cells(ty)
@@ -268,15 +292,18 @@ impl World<'_> {
                 format!("`{name}` is too large: all objects together may have {} cells", limits::CELLS),
             ));
         }
-        let mut types = Vec::new();
-        records.scalars(ty, &mut types);
+        let (mut types, mut bytes) = (Vec::new(), Vec::new());
+        records.for_each_scalar(ty, Some(0), &mut |ty, at| {
+            types.push(ty);
+            bytes.push(at);
+        });
         if let Some(inherited) = Some(ty.volatile).filter(|volatile| *volatile) {
             types.iter_mut().for_each(|ty| ty.volatile |= inherited);
         }
         let mut names = Vec::new();
         self.names(ty, name.to_string(), &mut names);
         names.resize(types.len(), name.to_string());
-        Ok((types, names))
+        Ok(CCells { types, names, bytes })
     }
 
     fn names(&self, ty: &Type, name: String, out: &mut Vec<String>) {
@@ -304,6 +331,14 @@ impl World<'_> {
                 }
             }
             _ => out.push(name),
+        }
+    }
+
+    /// The cell of an object that has just one.
+    pub fn only_cell(&self, object: usize) -> Option<CCell> {
+        match self.objects[object].cells[..] {
+            [cell] => Some(cell),
+            _ => None,
         }
     }
 

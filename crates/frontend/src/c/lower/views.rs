@@ -1,0 +1,327 @@
+//! Accesses that see an object in other pieces than it is laid out in.
+//!
+//! A cell is one scalar, and most programs use every cell as what it was declared to be. A union whose
+//! members differ in size is laid out as the member with most cells, and a number that is looked at as a
+//! structure is laid out as that from the next round on. A wider scalar is then several cells, the least
+//! significant first, as x86 has them. It is loaded in one step, and a locked step changes all of it. Nothing
+//! below a front end can keep one store to several cells in a buffer, so those are refused. An integer seen
+//! as one of the other sign is a view of one piece.
+
+use super::graph::{At, CStep};
+use super::places::{COrder, CTarget, read, write};
+use super::thread::Lowerer;
+use super::value::{Inside, combine, constant, number};
+use super::world::{CCell, CLowered, Object, World};
+use crate::c::constant::wrapped;
+use crate::c::types::{Type, TypeKind};
+use program::{Arith, Expr, Op, RegId};
+
+/// A scalar that is not the cell it lies in, or more than one.
+pub(super) struct CView {
+    /// The least significant first.
+    pieces: Vec<CPiece>,
+    /// Whether the whole is signed, and how wide it is.
+    signed: bool,
+    bits: u32,
+}
+
+/// A cell that is part of a wider scalar.
+struct CPiece {
+    cell: CCell,
+    bits: u8,
+    signed: bool,
+    /// How many bits are less significant.
+    shift: u32,
+    /// Where its value is found once it is loaded.
+    loaded: RegId,
+}
+
+impl CView {
+    /// Loads the pieces.
+    fn loads(&self) -> impl Iterator<Item = Op> + '_ {
+        let in_memory = self.pieces.iter().filter(|piece| matches!(piece.cell, CCell::Memory(_)));
+        in_memory.map(|piece| read(piece.cell, piece.loaded))
+    }
+
+    /// The whole, once its pieces are loaded.
+    fn whole(&self) -> Expr<RegId> {
+        let top = self.pieces.len() - 1;
+        let parts = self.pieces.iter().enumerate().map(|(at, piece)| {
+            let value = piece.seen(self.signed && at == top);
+            combine(Arith::Mul, value, number(1i128 << piece.shift))
+        });
+        parts.reduce(|sum, part| combine(Arith::Add, sum, part)).unwrap_or_else(|| number(0))
+    }
+
+    /// What a piece of a value is.
+    fn part(&self, value: &Expr<RegId>, piece: &CPiece) -> Expr<RegId> {
+        if let Some(known) = constant(value) {
+            return number(piece.of_constant(known));
+        }
+        let shifted = match 1i128 << piece.shift {
+            1 => value.clone(),
+            unit => {
+                // Nothing is left over, so it does not matter how division rounds.
+                let less = Expr::binary(Arith::And, value.clone(), number(unit - 1));
+                combine(Arith::Div, combine(Arith::Sub, value.clone(), less), number(unit))
+            }
+        };
+        if self.bits == piece.shift + u32::from(piece.bits) && self.signed == piece.signed {
+            return shifted;
+        }
+        wrapping(shifted, &piece.ty())
+    }
+}
+
+impl CPiece {
+    /// Its value as a signed or unsigned number of its size.
+    fn seen(&self, signed: bool) -> Expr<RegId> {
+        let register = match self.cell {
+            CCell::Register(register) => register,
+            CCell::Memory(_) => self.loaded,
+        };
+        let value = Expr::Leaf(register);
+        if self.signed == signed { value } else { wrapping(value, &Type::integer(self.bits, signed)) }
+    }
+
+    fn ty(&self) -> Type {
+        Type::integer(self.bits, self.signed)
+    }
+
+    fn of_constant(&self, whole: i128) -> i128 {
+        wrapped(whole >> self.shift, &self.ty())
+    }
+}
+
+/// A number brought into a type's range, as two's complement does.
+fn wrapping(value: Expr<RegId>, ty: &Type) -> Expr<RegId> {
+    match ty.range() {
+        Some((low, high)) => super::numbers::wrap(value, low, high),
+        None => value,
+    }
+}
+
+impl CTarget {
+    /// Reads the scalar into a register.
+    pub fn reads(&self, cell: CCell, register: RegId) -> Vec<Op> {
+        match &self.view {
+            None => vec![read(cell, register)],
+            Some(view) => view.loads().chain([Op::Assign(register, view.whole())]).collect(),
+        }
+    }
+
+    /// Writes the scalar. The value must not be made of registers that are its pieces.
+    pub fn writes(&self, cell: CCell, value: &Expr<RegId>) -> Vec<Op> {
+        match &self.view {
+            None => vec![write(cell, value.clone())],
+            Some(view) => {
+                view.pieces.iter().map(|piece| write(piece.cell, view.part(value, piece))).collect()
+            }
+        }
+    }
+
+    /// All cells it may touch.
+    pub fn all_cells(&self) -> Vec<CCell> {
+        match &self.view {
+            None => self.cells.iter().map(|(_, cell)| *cell).collect(),
+            Some(view) => view.pieces.iter().map(|piece| piece.cell).collect(),
+        }
+    }
+
+    /// Whether one access is to several cells.
+    pub fn is_wide(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.pieces.len() > 1)
+    }
+}
+
+impl Lowerer<'_, '_> {
+    /// How a scalar of a type is seen at a place inside an object; nothing if it is the cell there.
+    pub fn view(&mut self, inside: &Inside, ty: &Type, token: u32) -> CLowered<Option<CView>> {
+        let object = &self.world.objects[inside.object];
+        let whole = |(_, at): &(i128, usize)| match object.types.get(*at) {
+            Some(cell) => is_cell(cell, ty) || inside.table.len() > 1 && self.same_size(cell, ty),
+            None => true,
+        };
+        if inside.table.iter().all(whole) {
+            return Ok(None);
+        }
+        let pieces = inside.only().and_then(|at| object.pieces(at, ty));
+        let (Some(cells), TypeKind::Int { bits, signed }) = (pieces, &*ty.kind) else {
+            return Err(self.only_a_part(inside, token));
+        };
+        let mut pieces = Vec::new();
+        let mut shift = 0;
+        for (cell, ty) in cells {
+            let TypeKind::Int { bits, signed } = *ty.kind else {
+                return Err(self.only_a_part(inside, token));
+            };
+            let loaded = self.temporary()?;
+            pieces.push(CPiece { cell, bits, signed, shift, loaded });
+            shift += u32::from(bits);
+        }
+        Ok(Some(CView { pieces, signed: *signed, bits: u32::from(*bits) }))
+    }
+
+    pub fn only_a_part(&self, inside: &Inside, token: u32) -> Box<crate::Diagnostic> {
+        let name = &self.world.objects[inside.object].name;
+        let error = self.error(token, format!("this is a part of `{name}`, or more than it"));
+        Box::new(
+            error.hint("a union or pointer may see an object in smaller pieces if one type has them all"),
+        )
+    }
+
+    /// What is known of a wide scalar's value.
+    pub fn constant_view(&self, target: &CTarget) -> Option<i128> {
+        let view = target.view.as_ref()?;
+        let top = view.pieces.len() - 1;
+        view.pieces.iter().enumerate().try_fold(0i128, |sum, (at, piece)| {
+            let seen = Type::integer(piece.bits, view.signed && at == top);
+            let value = self.constant_cell(piece.cell).filter(|_| self.mark_of(piece.cell).is_none())?;
+            Some(sum + (wrapped(value, &seen) << piece.shift))
+        })
+    }
+
+    /// Notes that the cells of a wide scalar hold something else now.
+    pub fn view_changed(&mut self, target: &CTarget, value: Option<i128>) {
+        for piece in target.view.iter().flat_map(|view| &view.pieces) {
+            self.note(piece.cell, value.map(|value| piece.of_constant(value)));
+        }
+    }
+
+    /// A store to several cells: in one locked step, or one by one where nobody can look.
+    pub fn store_wide(
+        &mut self,
+        target: &CTarget,
+        value: &Expr<RegId>,
+        order: Option<COrder>,
+        token: u32,
+    ) -> CLowered<()> {
+        let value = self.kept(value.clone())?;
+        let next = self.place();
+        match order {
+            None => self.write_in_section(target, &value, next),
+            Some(order) if order == COrder::SeqCst || !self.shared => {
+                self.access(target, &|cell| vec![(CStep::Op(Op::locked(target.writes(cell, &value))), next)]);
+            }
+            Some(_) => {
+                let error =
+                    self.error(token, "this stores several cells at once, which are used one by one, too");
+                return Err(Box::new(error.hint("such stores are read if their order is seq_cst")));
+            }
+        }
+        self.at = next;
+        self.changed(target, constant(&value));
+        Ok(())
+    }
+
+    /// Writes one cell after another, where nothing can come between.
+    pub fn write_in_section(&mut self, target: &CTarget, value: &Expr<RegId>, to: At) {
+        if !target.is_wide() {
+            let write = |cell| target.writes(cell, value).into_iter().map(|op| (CStep::Op(op), to)).collect();
+            return self.access(target, &write);
+        }
+        let here = self.place();
+        self.access(target, &|_| vec![(CStep::Op(Op::Skip), here)]);
+        self.at = here;
+        if let Some(cell) = target.start() {
+            target.writes(cell, value).into_iter().for_each(|op| self.step(op));
+        }
+        self.arrow(CStep::Op(Op::Skip), to);
+    }
+
+    /// If an object is looked at as something of the same size that has more cells, it is laid out as
+    /// that from the next round on.
+    pub fn refine(&mut self, inside: &Inside, ty: &Type, token: u32) -> CLowered<()> {
+        let object = &self.world.objects[inside.object];
+        let finer = self.world.unit.records.cells(ty).is_some_and(|cells| cells > object.cells.len() as u64);
+        let as_large = self.world.unit.records.size(ty).map(|(size, _)| size) == object.size();
+        if !finer || !as_large || inside.only() != Some(0) {
+            return Ok(());
+        }
+        let key = object.key;
+        self.world.refine(key, ty);
+        Err(self.only_a_part(inside, token))
+    }
+}
+
+/// Whether a cell of one type is a scalar of another, without a conversion. Numbers that are addresses
+/// need none.
+fn is_cell(cell: &Type, ty: &Type) -> bool {
+    match (&*cell.kind, &*ty.kind) {
+        (TypeKind::Int { bits: a, signed: s }, TypeKind::Int { bits: b, signed: t }) => a == b && s == t,
+        (a, b) => scalar_bits(a) == scalar_bits(b),
+    }
+}
+
+fn scalar_bits(kind: &TypeKind) -> u32 {
+    match kind {
+        TypeKind::Int { bits, .. } => u32::from(*bits),
+        TypeKind::Bool => 8,
+        TypeKind::Float(bytes) => u32::from(*bytes) * 8,
+        _ => 64,
+    }
+}
+
+impl Object {
+    /// How many bytes it has, without those behind its last cell.
+    fn size(&self) -> Option<u64> {
+        let last = (*self.bytes.last()?)?;
+        Some(last + u64::from(scalar_bits(&self.types.last()?.kind)).div_ceil(8))
+    }
+
+    /// The cells that a scalar which starts at a cell consists of, if it consists of whole integers.
+    fn pieces(&self, at: usize, ty: &Type) -> Option<Vec<(CCell, Type)>> {
+        let start = (*self.bytes.get(at)?)?;
+        let wanted = u64::from(scalar_bits(&ty.kind)) / 8;
+        let mut found = Vec::new();
+        let mut bytes = 0;
+        for at in at.. {
+            let cell = self.types.get(at)?;
+            let TypeKind::Int { bits, .. } = *cell.kind else { return None };
+            if self.bytes[at] != Some(start + bytes) || bits % 8 != 0 {
+                return None;
+            }
+            found.push((self.cells[at], cell.clone()));
+            bytes += u64::from(bits / 8);
+            if bytes >= wanted {
+                break;
+            }
+        }
+        (bytes == wanted).then_some(found)
+    }
+
+    /// The cell some bytes behind another; `None` if none begins there.
+    fn cell_behind(&self, at: usize, by: u64) -> Option<usize> {
+        let wanted = (*self.bytes.get(at)?)? + by;
+        (at..self.bytes.len()).find(|at| self.bytes[*at] == Some(wanted))
+    }
+
+    /// The place some bytes behind another. Where bytes are not known, cells are counted.
+    pub fn behind(&self, inside: &Inside, bytes: Option<u64>, cells: usize) -> Option<Inside> {
+        let mut moved = inside.plus(cells);
+        for ((_, at), (_, to)) in inside.table.iter().zip(&mut moved.table) {
+            let start = self.bytes.get(*at).copied().flatten();
+            let (Some(start), Some(by), Some(size)) = (start, bytes, self.size()) else { continue };
+            if start + by < size {
+                *to = self.cell_behind(*at, by)?;
+            } else if *to < self.cells.len() {
+                return None;
+            }
+        }
+        Some(moved)
+    }
+}
+
+impl World<'_> {
+    /// The initial value of a scalar that is laid out in pieces.
+    pub fn initial_pieces(&mut self, object: usize, value: i128) {
+        let object = &self.objects[object];
+        let mut shift = 0;
+        for (cell, ty) in object.cells.iter().zip(&object.types) {
+            if let CCell::Memory(variable) = cell {
+                self.variables[variable.index()].initial = wrapped(value >> shift, ty);
+            }
+            shift += scalar_bits(&ty.kind);
+        }
+    }
+}
