@@ -391,8 +391,21 @@ impl Lowerer<'_, '_> {
 
     fn store_result(&mut self, target: Typed, register: RegId, token: u32) -> CLowered<()> {
         let place = self.pointee(target, token)?;
-        let place = if place.ty.is_scalar() { place } else { CPlace { ty: Type::void().pointer(), ..place } };
-        self.store(&place, &Over::Leaf(register), COrder::Plain)
+        if place.ty.is_scalar() {
+            return self.store(&place, &Over::Leaf(register), COrder::Plain);
+        }
+        // Many pass a `void *` to some number, which takes as much of the result as fits.
+        let ty = match &place.spot {
+            CSpot::Inside(inside) => {
+                let types = &self.world.objects[inside.object].types;
+                inside.only().and_then(|at| types.get(at)).map_or_else(|| Type::void().pointer(), Type::plain)
+            }
+            CSpot::At(_) => Type::void().pointer(),
+        };
+        let value = Typed::number(Over::Leaf(register), Type::integer(64, true));
+        let value = self.convert(value, &ty, token)?;
+        let value = self.as_number(&value.value, token)?;
+        self.store(&CPlace { ty, ..place }, &value, COrder::Plain)
     }
 
     /// Ends this thread from wherever we are.
