@@ -10,7 +10,8 @@ use super::clean::{LiveRegisters, liveness};
 use super::graph::{At, CStep, Graph};
 use super::values::{CKnown, CValues, refine};
 use program::{Cond, Domain, Expr, Op, RegId, VarId};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
 const PATIENCE: usize = 2;
@@ -207,7 +208,7 @@ struct CWalk<'w, 'g> {
     leaving: Vec<Vec<usize>>,
     order: Vec<usize>,
     /// The places that a variable is read at.
-    readers: HashMap<VarId, Vec<At>>,
+    readers: FxHashMap<VarId, Vec<At>>,
     at: Vec<Option<CKnown>>,
 }
 
@@ -216,7 +217,7 @@ impl<'w, 'g> CWalk<'w, 'g> {
         let graph = subject.graph;
         let leaving = graph.leaving();
         let order = order(graph, &leaving, subject.entry);
-        let mut readers: HashMap<VarId, Vec<At>> = HashMap::new();
+        let mut readers: FxHashMap<VarId, Vec<At>> = FxHashMap::default();
         for arrow in &graph.arrows {
             read_by(subject, &arrow.step, &mut |variable| {
                 readers.entry(variable).or_default().push(arrow.from);

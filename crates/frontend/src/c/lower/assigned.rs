@@ -3,15 +3,15 @@
 
 use super::world::World;
 use crate::c::ast::{CExpr, CExprKind, CFunction, CStmt, CStmtKind, Unary, Unit};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// The names that a function assigns to or takes the address of.
-pub(super) fn of(world: &mut World<'_>, function: &Rc<CFunction>) -> Rc<HashSet<Rc<str>>> {
+pub(super) fn of(world: &mut World<'_>, function: &Rc<CFunction>) -> Rc<FxHashSet<Rc<str>>> {
     if let Some(known) = world.assigned.get(&function.name) {
         return Rc::clone(known);
     }
-    let mut names = HashSet::new();
+    let mut names = FxHashSet::default();
     function.body.iter().for_each(|statement| in_statement(statement, &mut names));
     let names = Rc::new(names);
     world.assigned.insert(Rc::clone(&function.name), Rc::clone(&names));
@@ -20,11 +20,11 @@ pub(super) fn of(world: &mut World<'_>, function: &Rc<CFunction>) -> Rc<HashSet<
 
 /// The names that a statement may change, itself or in functions that it calls, and all names that it
 /// mentions there.
-pub(super) fn by(world: &mut World<'_>, statement: &CStmt) -> (HashSet<Rc<str>>, HashSet<Rc<str>>) {
-    let mut names = HashSet::new();
+pub(super) fn by(world: &mut World<'_>, statement: &CStmt) -> (FxHashSet<Rc<str>>, FxHashSet<Rc<str>>) {
+    let mut names = FxHashSet::default();
     in_statement(statement, &mut names);
     let unit = world.unit;
-    let (mut seen, mut waiting): (HashSet<Rc<str>>, Vec<Rc<str>>) = (HashSet::new(), Vec::new());
+    let (mut seen, mut waiting): (FxHashSet<Rc<str>>, Vec<Rc<str>>) = (FxHashSet::default(), Vec::new());
     walk(statement, &mut |expr| mentioned(expr, &mut waiting));
     while let Some(name) = waiting.pop() {
         if seen.insert(Rc::clone(&name))
@@ -43,7 +43,7 @@ fn mentioned(expr: &CExpr, names: &mut Vec<Rc<str>>) {
     }
 }
 
-pub(super) fn in_statement(statement: &CStmt, names: &mut HashSet<Rc<str>>) {
+pub(super) fn in_statement(statement: &CStmt, names: &mut FxHashSet<Rc<str>>) {
     walk(statement, &mut |expr| {
         let changed = match &expr.kind {
             CExprKind::Assign(_, target, _) | CExprKind::Step(_, _, target) => target,
@@ -108,7 +108,7 @@ pub(super) fn allocates(unit: &Unit, statement: &CStmt) -> bool {
 
 /// Whether a statement calls one of these functions, itself or in functions that it calls.
 fn calls(unit: &Unit, statement: &CStmt, wanted: &[&str]) -> bool {
-    let (mut seen, mut waiting): (HashSet<Rc<str>>, Vec<Rc<str>>) = (HashSet::new(), Vec::new());
+    let (mut seen, mut waiting): (FxHashSet<Rc<str>>, Vec<Rc<str>>) = (FxHashSet::default(), Vec::new());
     let mut found = false;
     let mut visit = |expr: &CExpr, waiting: &mut Vec<Rc<str>>| {
         if let CExprKind::Call(function, _) = &expr.kind

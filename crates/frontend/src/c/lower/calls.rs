@@ -10,7 +10,7 @@ use crate::c::ast::{CExpr, CExprKind, CFunction};
 use crate::c::limits;
 use crate::c::types::Type;
 use program::{Cond, Expr as Over, FailureKind, Op, RegId, Relation};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 impl Lowerer<'_, '_> {
@@ -152,7 +152,7 @@ impl Lowerer<'_, '_> {
             function: Rc::clone(&function),
             exit,
             result,
-            labels: HashMap::new(),
+            labels: FxHashMap::default(),
             breaks: Vec::new(),
             continues: Vec::new(),
             cases: Vec::new(),
@@ -206,10 +206,10 @@ impl Lowerer<'_, '_> {
         function: &CFunction,
         values: Vec<Typed>,
         token: u32,
-    ) -> CLowered<HashMap<Rc<str>, CLocal>> {
+    ) -> CLowered<FxHashMap<Rc<str>, CLocal>> {
         let unit = self.world.unit;
         let assigned = super::assigned::of(self.world, &unit.functions[&function.name]);
-        let mut scope = HashMap::new();
+        let mut scope = FxHashMap::default();
         for (at, ((name, ty), value)) in function.parameters.iter().zip(values).enumerate() {
             let Some(name) = name else { continue };
             let value = self.convert(value, ty, token)?;

@@ -450,7 +450,7 @@ impl Lowerer<'_, '_> {
 
     /// `({ … })`: the value of the last statement.
     fn block_value(&mut self, statements: &[CStmt]) -> CLowered<Typed> {
-        self.scopes.push(std::collections::HashMap::new());
+        self.scopes.push(Default::default());
         let span = self.span;
         let mut result = Typed::nothing();
         for (at, statement) in statements.iter().enumerate() {

@@ -15,7 +15,8 @@ use program::{
     Assumption, Cond, Domain, Expr, Failure, FailureKind, Int, Op, Place, Program, Property, PropertyKind,
     RegId, Relation, Span, VarId, Variable,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Everything that is left of the program.
 pub(super) struct Finishing<'w, 'u> {
@@ -233,7 +234,7 @@ impl Finishing<'_, '_> {
     /// Writes out starting, ending and waiting.
     fn write_out(&mut self) {
         let graphs = || self.kept.iter().map(|at| &self.threads[*at].graph);
-        let joined: HashSet<usize> = graphs()
+        let joined: FxHashSet<usize> = graphs()
             .flat_map(|graph| &graph.arrows)
             .filter_map(|arrow| if let CStep::Join(instance) = arrow.step { Some(instance) } else { None })
             .collect();
@@ -345,8 +346,8 @@ impl Finishing<'_, '_> {
     }
 
     /// The variables that somebody uses, with their values after main's beginning.
-    fn variables(&mut self, used: &BTreeSet<VarId>) -> HashMap<VarId, VarId> {
-        let (mut numbers, mut taken) = (HashMap::new(), HashSet::new());
+    fn variables(&mut self, used: &BTreeSet<VarId>) -> FxHashMap<VarId, VarId> {
+        let (mut numbers, mut taken) = (FxHashMap::default(), HashSet::new());
         for old in used {
             let shared = &self.world.variables[old.index()];
             let value = self.begun.memory.get(old).cloned().unwrap_or_else(|| Int::from(shared.initial));
@@ -357,7 +358,7 @@ impl Finishing<'_, '_> {
         numbers
     }
 
-    fn thread(&mut self, at: usize, numbers: &HashMap<VarId, VarId>) -> CLowered<()> {
+    fn thread(&mut self, at: usize, numbers: &FxHashMap<VarId, VarId>) -> CLowered<()> {
         let mut taken: HashSet<String> =
             self.program.threads.iter().map(|thread| thread.name.clone()).collect();
         let name = match at.checked_sub(1) {
@@ -376,7 +377,7 @@ impl Finishing<'_, '_> {
         Ok(())
     }
 
-    fn claim(&mut self, claimed: &CClaimed, numbers: &HashMap<VarId, VarId>) {
+    fn claim(&mut self, claimed: &CClaimed, numbers: &FxHashMap<VarId, VarId>) {
         let when = claimed.when.map(&mut |place| match place {
             Place::Memory(variable) => Expr::Leaf(Place::Memory(numbers[variable])),
             other => Expr::Leaf(*other),
@@ -415,7 +416,7 @@ fn wait_for(variable: VarId, register: RegId, locked: bool) -> Op {
     Op::Block { locked, parts }
 }
 
-fn renumber(op: &mut Op, numbers: &HashMap<VarId, VarId>) {
+fn renumber(op: &mut Op, numbers: &FxHashMap<VarId, VarId>) {
     match op {
         Op::Load(_, variable) | Op::Store(variable, _) => {
             *variable = numbers.get(variable).copied().unwrap_or(*variable)

@@ -5,7 +5,8 @@
 //! builder that all front ends use.
 
 use program::{Arith, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A place in a thread.
 pub(super) type At = usize;
@@ -253,7 +254,7 @@ impl Graph {
         for register in &self.registers {
             builder.register(register.clone());
         }
-        let mut locations: HashMap<At, Loc> = HashMap::from([(entry, builder.entry())]);
+        let mut locations: FxHashMap<At, Loc> = [(entry, builder.entry())].into_iter().collect();
         let mut order: Vec<At> = self.arrows.iter().flat_map(|arrow| [arrow.from, arrow.to]).collect();
         order.sort_unstable();
         order.dedup();

@@ -14,7 +14,7 @@ use crate::c::ast::{Binary, CExpr, CExprKind, CStmt, CStmtKind, Unary};
 use crate::c::constant::{CConstant, binary, fold};
 use crate::c::limits;
 use crate::c::types::Type;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A loop: its parts, where the condition is tested.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ struct Loop<'t> {
 impl Lowerer<'_, '_> {
     /// `while`, `do` and `for`.
     pub fn any_loop(&mut self, whole: &CStmt) -> CLowered<()> {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(FxHashMap::default());
         let done = self.any_loop_inside(whole);
         self.leave_scope();
         done
@@ -259,7 +259,7 @@ impl Lowerer<'_, '_> {
     /// Forgets what a loop may change: what it assigns to by name, and what pointers lead to.
     fn forget_assigned(&mut self, whole: &CStmt) {
         let (names, mentioned) = assigned::by(self.world, whole);
-        let mut changed: HashSet<CCell> = HashSet::new();
+        let mut changed: FxHashSet<CCell> = FxHashSet::default();
         for object in self.world.objects.iter().filter(|object| object.pointed) {
             changed.extend(object.cells.iter().copied());
         }

@@ -50,7 +50,7 @@ use crate::Diagnostic;
 use analysis::{CAnalysis, CSubject, analyse};
 use graph::CStep;
 use program::{Op, Program, VarId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use values::CValues;
 use world::{CFacts, CLowered, Threaded, World};
 
@@ -79,18 +79,18 @@ pub(super) fn lower(
             facts: &mut facts,
             objects: Vec::new(),
             variables: Vec::new(),
-            globals: HashMap::new(),
-            global_types: HashMap::new(),
-            per_thread: HashMap::new(),
-            by_key: HashMap::new(),
+            globals: FxHashMap::default(),
+            global_types: FxHashMap::default(),
+            per_thread: FxHashMap::default(),
+            by_key: FxHashMap::default(),
             instances: Vec::new(),
             probes: Vec::new(),
             again: false,
             refined: false,
             functions: Vec::new(),
-            assigned: HashMap::new(),
-            initialised: HashSet::new(),
-            union_members: HashMap::new(),
+            assigned: FxHashMap::default(),
+            initialised: FxHashSet::default(),
+            union_members: FxHashMap::default(),
             size: 0,
             has_keys,
             plain: std::collections::BTreeSet::new(),
@@ -225,7 +225,7 @@ impl World<'_> {
 
     /// What is stored when other threads may run is not what main left there.
     fn learn_unsettled(&mut self, threads: &[Threaded]) {
-        let mut stored: HashSet<VarId> = HashSet::new();
+        let mut stored: FxHashSet<VarId> = FxHashSet::default();
         let mut note = |op: &Op| {
             if let Op::Store(variable, _) = op {
                 stored.insert(*variable);

@@ -7,7 +7,8 @@ use super::clean::liveness;
 use super::graph::{At, CStep, Graph};
 use crate::mend::take_name;
 use program::{Expr, Int, Op, RegId, Span, VarId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashMap;
+use std::collections::HashSet;
 
 /// A variable that becomes a register: its name, and what it starts with.
 pub(super) struct CPrivate {
@@ -18,7 +19,7 @@ pub(super) struct CPrivate {
 
 /// Makes variables registers of a thread; gives the place where it starts then.
 pub(super) fn make_private(graph: &mut Graph, entry: At, variables: Vec<CPrivate>) -> At {
-    let mut registers = HashMap::new();
+    let mut registers = FxHashMap::default();
     let mut start = Vec::new();
     let mut taken: HashSet<String> = graph.registers.iter().cloned().collect();
     for private in variables {
@@ -44,7 +45,7 @@ pub(super) fn make_private(graph: &mut Graph, entry: At, variables: Vec<CPrivate
     at
 }
 
-fn kept_in_registers(op: &mut Op, registers: &HashMap<VarId, RegId>) {
+fn kept_in_registers(op: &mut Op, registers: &FxHashMap<VarId, RegId>) {
     let assigned = match op {
         Op::Load(to, variable) => registers.get(variable).map(|from| (*to, Expr::Leaf(*from))),
         Op::Store(variable, value) => registers.get(variable).map(|to| (*to, value.clone())),

@@ -8,7 +8,8 @@
 
 use super::graph::{At, CStep, Graph};
 use program::{Expr, Int, Op, RegId, VarId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps that are computed at most.
 const FUEL: usize = 100_000;
@@ -16,8 +17,8 @@ const FUEL: usize = 100_000;
 /// Where main stands after its beginning.
 pub(super) struct Begun {
     pub at: At,
-    pub registers: HashMap<RegId, Int>,
-    pub memory: HashMap<VarId, Int>,
+    pub registers: FxHashMap<RegId, Int>,
+    pub memory: FxHashMap<VarId, Int>,
     /// Threads that run, with their argument if it had to be computed.
     pub running: BTreeMap<usize, Option<Int>>,
 }
@@ -27,7 +28,7 @@ pub(super) struct Begun {
 pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], touched: &[BTreeSet<VarId>]) -> Begun {
     let start = || Begun {
         at: entry,
-        registers: HashMap::new(),
+        registers: FxHashMap::default(),
         memory: initial.iter().enumerate().map(|(at, value)| (VarId::new(at), Int::from(*value))).collect(),
         running: BTreeMap::new(),
     };
@@ -62,8 +63,8 @@ pub(super) fn begin(graph: &Graph, entry: At, initial: &[i128], touched: &[BTree
 /// What a step changes.
 #[derive(Default)]
 struct CChange {
-    registers: HashMap<RegId, Int>,
-    memory: HashMap<VarId, Int>,
+    registers: FxHashMap<RegId, Int>,
+    memory: FxHashMap<VarId, Int>,
     started: Option<(usize, Option<Int>)>,
 }
 

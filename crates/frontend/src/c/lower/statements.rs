@@ -9,13 +9,13 @@ use super::value::{CPlace, CSpot, Inside, Typed, number};
 use super::world::CLowered;
 use crate::c::ast::{CExpr, CStmt, CStmtKind};
 use program::{Cond, Fence, Op, Relation};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 impl Lowerer<'_, '_> {
     /// The statements of a function.
     pub fn body(&mut self, statements: &[CStmt]) -> CLowered<()> {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(FxHashMap::default());
         let done = statements.iter().try_for_each(|statement| self.statement(statement));
         self.leave_scope();
         done
@@ -46,14 +46,14 @@ impl Lowerer<'_, '_> {
                     return Err(self.error(statement.token, "this `case` is in no `switch`"));
                 };
                 self.join(place);
-                self.known = KnownCells::new();
+                self.known = KnownCells::default();
                 self.statement(inner)
             }
             CStmtKind::Label(name, inner) => {
                 let place = self.label(name);
                 self.join(place);
                 self.graph.labels.push((place, name.to_string()));
-                self.known = KnownCells::new();
+                self.known = KnownCells::default();
                 self.statement(inner)
             }
             CStmtKind::Goto(name) => {
@@ -161,7 +161,7 @@ impl Lowerer<'_, '_> {
         collect_cases(body, &mut cases, &mut default);
         let exit = self.new_exit();
         let from = self.at;
-        let (mut places, mut others) = (HashMap::new(), Vec::new());
+        let (mut places, mut others) = (FxHashMap::default(), Vec::new());
         for (key, low, high) in cases {
             let place = self.place();
             places.insert(key, place);
@@ -197,7 +197,7 @@ impl Lowerer<'_, '_> {
         done?;
         self.leave_to(exit);
         self.arrive(exit);
-        self.known = KnownCells::new();
+        self.known = KnownCells::default();
         Ok(())
     }
 

@@ -6,7 +6,8 @@
 use super::graph::{At, CStep, Graph};
 use num_traits::Zero;
 use program::{Cond, Expr, Failure, Int, Op, Place, RegId, VarId};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Steps that are followed at most, on all paths together.
 const FUEL: usize = 3000;
@@ -23,8 +24,8 @@ pub(super) struct CClaimed {
 #[derive(Clone)]
 struct Path {
     at: At,
-    registers: HashMap<RegId, Expr<Place>>,
-    memory: HashMap<VarId, Expr<Place>>,
+    registers: FxHashMap<RegId, Expr<Place>>,
+    memory: FxHashMap<VarId, Expr<Place>>,
     when: Vec<Cond<Place>>,
     joined: BTreeSet<usize>,
 }
@@ -34,7 +35,7 @@ struct Path {
 pub(super) fn claims(
     graph: &Graph,
     at: At,
-    registers: &HashMap<RegId, Int>,
+    registers: &FxHashMap<RegId, Int>,
     threads: &BTreeSet<usize>,
     touched: &BTreeSet<VarId>,
 ) -> Option<Vec<CClaimed>> {
@@ -42,7 +43,7 @@ pub(super) fn claims(
     let first = Path {
         at,
         registers: known.collect(),
-        memory: HashMap::new(),
+        memory: FxHashMap::default(),
         when: Vec::new(),
         joined: BTreeSet::new(),
     };

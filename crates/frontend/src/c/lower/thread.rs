@@ -9,7 +9,7 @@ use crate::c::ast::CFunction;
 use crate::c::limits;
 use crate::c::types::Type;
 use program::{Cond, Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span, VarId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub(super) enum CLocal {
 }
 
 /// What is known of cells at a place.
-pub(super) type KnownCells = HashMap<CCell, i128>;
+pub(super) type KnownCells = FxHashMap<CCell, i128>;
 
 /// A place that jumps lead to; what is known there is what all of them agree on.
 pub(super) struct CExit {
@@ -37,13 +37,13 @@ pub(super) struct CFrame {
     /// Where `return` leads and the cells that take the value.
     pub exit: usize,
     pub result: Option<usize>,
-    pub labels: HashMap<Rc<str>, At>,
+    pub labels: FxHashMap<Rc<str>, At>,
     /// Where `break` and `continue` lead, innermost last.
     pub breaks: Vec<usize>,
     pub continues: Vec<usize>,
     /// The cases of the innermost `switch`.
-    pub cases: Vec<HashMap<usize, At>>,
-    pub assigned: Rc<HashSet<Rc<str>>>,
+    pub cases: Vec<FxHashMap<usize, At>>,
+    pub assigned: Rc<FxHashSet<Rc<str>>>,
 }
 
 pub(super) struct Lowerer<'w, 'u> {
@@ -53,7 +53,7 @@ pub(super) struct Lowerer<'w, 'u> {
     pub span: Span,
     pub thread: usize,
     pub known: KnownCells,
-    pub scopes: Vec<HashMap<Rc<str>, CLocal>>,
+    pub scopes: Vec<FxHashMap<Rc<str>, CLocal>>,
     pub frame: CFrame,
     pub exits: Vec<CExit>,
     /// How many atomic sections we are in.
@@ -70,11 +70,11 @@ pub(super) struct Lowerer<'w, 'u> {
     pub wanted: Option<Type>,
     temporaries: Vec<RegId>,
     pub in_use: usize,
-    names: HashMap<String, usize>,
+    names: FxHashMap<String, usize>,
     /// How many blocks of pools were handed out.
-    pools: HashMap<CKey, RegId>,
+    pools: FxHashMap<CKey, RegId>,
     /// Registers of local objects that are free again.
-    pub free: HashMap<u32, Vec<Vec<RegId>>>,
+    pub free: FxHashMap<u32, Vec<Vec<RegId>>>,
     /// Main's second argument.
     pub argv: Option<RegId>,
 }
@@ -96,7 +96,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             function,
             exit: 0,
             result: None,
-            labels: HashMap::new(),
+            labels: FxHashMap::default(),
             breaks: Vec::new(),
             continues: Vec::new(),
             cases: Vec::new(),
@@ -108,8 +108,8 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             at,
             span: Span::NONE,
             thread,
-            known: HashMap::new(),
-            scopes: vec![HashMap::new()],
+            known: FxHashMap::default(),
+            scopes: vec![FxHashMap::default()],
             frame,
             exits,
             section: 0,
@@ -121,9 +121,9 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             wanted: None,
             temporaries: Vec::new(),
             in_use: 0,
-            names: HashMap::new(),
-            pools: HashMap::new(),
-            free: HashMap::new(),
+            names: FxHashMap::default(),
+            pools: FxHashMap::default(),
+            free: FxHashMap::default(),
             argv: None,
         }
     }

@@ -77,6 +77,11 @@ impl CValues {
     fn listed(mut list: Vec<i128>) -> CValues {
         list.sort_unstable();
         list.dedup();
+        CValues::few(list)
+    }
+
+    /// Values in order: themselves if they are few, else their range.
+    fn few(list: Vec<i128>) -> CValues {
         let addresses = list.iter().all(|value| *value == 0 || *value >= FIRST_ADDRESS);
         let most = if addresses { ADDRESSES } else { LISTED };
         match (list.len() > most, list.first(), list.last()) {
@@ -88,9 +93,9 @@ impl CValues {
     pub fn join(&self, other: &CValues) -> CValues {
         match (self, other) {
             (CValues::List(a), CValues::List(b)) if Rc::ptr_eq(a, b) || a == b => self.clone(),
-            (CValues::List(a), CValues::List(b)) => {
-                CValues::listed(a.iter().chain(b.iter()).copied().collect())
-            }
+            (CValues::List(a), CValues::List(b)) if is_part(b, a) => self.clone(),
+            (CValues::List(a), CValues::List(b)) if is_part(a, b) => other.clone(),
+            (CValues::List(a), CValues::List(b)) => CValues::few(merged(a, b)),
             _ => match (self.bounds(), other.bounds()) {
                 (Some((a, b)), Some((c, d))) => CValues::Range(a.min(c), b.max(d)),
                 (None, _) => other.clone(),
@@ -127,6 +132,21 @@ impl CValues {
             CValues::Range(a, b) if *a == value => CValues::range(a.saturating_add(1), *b),
             CValues::Range(a, b) if *b == value => CValues::range(*a, b.saturating_sub(1)),
             other => other.clone(),
+        }
+    }
+
+    /// Without any of these, which are in order.
+    fn without_all(&self, values: &[i128]) -> CValues {
+        match self {
+            CValues::List(list) => {
+                let left = list.iter().copied().filter(|value| values.binary_search(value).is_err());
+                CValues::list(left.collect())
+            }
+            // From below, then from above: only what a range ends with can be taken from it.
+            _ => {
+                let rising = values.iter().fold(self.clone(), |left, value| left.without(*value));
+                values.iter().rev().fold(rising, |left, value| left.without(*value))
+            }
         }
     }
 
@@ -190,6 +210,31 @@ impl CValues {
     }
 }
 
+/// What two lists in order hold, in order.
+fn merged(a: &[i128], b: &[i128]) -> Vec<i128> {
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    let next = || match (a.peek().copied(), b.peek().copied()) {
+        (Some(x), Some(y)) => {
+            if x <= y {
+                a.next();
+            }
+            if y <= x {
+                b.next();
+            }
+            Some(x.min(y))
+        }
+        (Some(_), None) => a.next(),
+        (None, _) => b.next(),
+    };
+    std::iter::from_fn(next).collect()
+}
+
+/// Whether a list in order holds all of another.
+fn is_part(small: &[i128], large: &[i128]) -> bool {
+    let mut rest = large.iter();
+    small.len() <= large.len() && small.iter().all(|value| rest.any(|other| other == value))
+}
+
 /// The result on two numbers: `None` if it is too large, `Some(None)` if there is none.
 fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
     Some(match op {
@@ -249,50 +294,70 @@ impl CKnown {
 
 /// What is known once a condition holds; `None` if it cannot.
 pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
+    let mut known = known.clone();
+    refine_in_place(&mut known, cond)?;
+    Some(known)
+}
+
+fn refine_in_place(known: &mut CKnown, cond: &Cond<RegId>) -> Option<()> {
     match cond {
-        Cond::Const(value) => value.then(|| known.clone()),
-        Cond::And(parts) => parts.iter().try_fold(known.clone(), |known, part| refine(&known, part)),
+        Cond::Const(value) => value.then_some(()),
+        Cond::And(parts) => {
+            if let Some((register, values)) = excluded(parts) {
+                let left = known.get(register).without_all(&values);
+                let possible = !left.is_none();
+                known.set(register, left);
+                return possible.then_some(());
+            }
+            parts.iter().try_for_each(|part| refine_in_place(known, part))
+        }
         Cond::Or(parts) => {
             let branches = parts.iter().filter_map(|part| refine(known, part));
-            branches.reduce(|a, b| a.joined(&b, CValues::join))
+            *known = branches.reduce(|a, b| a.joined(&b, CValues::join))?;
+            Some(())
         }
         Cond::Compare(relation, a, b) => {
             let value = |expr: &Expr<RegId>| CValues::of(expr, &|r| known.get(r));
             let (left, right) = (value(a), value(b));
-            let mut known = known.clone();
-            narrow(&mut known, a, *relation, &right)?;
-            narrow(&mut known, b, relation.mirrored(), &left)?;
-            Some(known)
+            narrow(known, a, *relation, &right)?;
+            narrow(known, b, relation.mirrored(), &left)
         }
     }
+}
+
+/// The register and the values, in order, if the conditions say that it is none of these. What is no
+/// object that a pointer knows says so of all that are.
+fn excluded(parts: &[Cond<RegId>]) -> Option<(RegId, Vec<i128>)> {
+    let unlike = |part: &Cond<RegId>| match part {
+        Cond::Compare(Relation::Ne, side, Expr::Const(value)) => {
+            let (register, shift) = register_and_shift(side)?;
+            Some((register, small(value)? - shift))
+        }
+        _ => None,
+    };
+    let (register, _) = unlike(parts.first()?)?;
+    let same = |part| unlike(part).filter(|(other, _)| *other == register).map(|(_, value)| value);
+    let mut values = parts.iter().map(same).collect::<Option<Vec<i128>>>()?;
+    values.sort_unstable();
+    Some((register, values))
 }
 
 /// Narrows a register that is compared, perhaps with a constant added; `None` if no value is left.
 fn narrow(known: &mut CKnown, side: &Expr<RegId>, relation: Relation, other: &CValues) -> Option<()> {
     let (low, high) = other.bounds()?;
-    let (register, shift) = match side {
-        Expr::Leaf(register) => (*register, 0),
-        Expr::Binary(op @ (Arith::Add | Arith::Sub), a, b) => match (&**a, &**b) {
-            (Expr::Leaf(register), Expr::Const(by)) => {
-                let by = small(by)?;
-                (*register, if *op == Arith::Add { by } else { -by })
-            }
-            _ => return Some(()),
-        },
-        Expr::Const(value) => {
-            let value = small(value);
-            let possible = |value: i128| match relation {
-                Relation::Eq => other.contains(value),
-                Relation::Ne => other.single() != Some(value),
-                Relation::Lt => value < high,
-                Relation::Le => value <= high,
-                Relation::Gt => value > low,
-                Relation::Ge => value >= low,
-            };
-            return value.is_none_or(possible).then_some(());
-        }
-        _ => return Some(()),
-    };
+    if let Expr::Const(value) = side {
+        let value = small(value);
+        let possible = |value: i128| match relation {
+            Relation::Eq => other.contains(value),
+            Relation::Ne => other.single() != Some(value),
+            Relation::Lt => value < high,
+            Relation::Le => value <= high,
+            Relation::Gt => value > low,
+            Relation::Ge => value >= low,
+        };
+        return value.is_none_or(possible).then_some(());
+    }
+    let Some((register, shift)) = register_and_shift(side) else { return Some(()) };
     let before = known.get(register);
     let less =
         |value: i128| if value == LEAST || value == MOST { value } else { value.saturating_sub(shift) };
@@ -316,6 +381,21 @@ fn narrow(known: &mut CKnown, side: &Expr<RegId>, relation: Relation, other: &CV
     let possible = !after.is_none();
     known.set(register, after);
     possible.then_some(())
+}
+
+/// The register that an expression is, and what is added to it.
+fn register_and_shift(expr: &Expr<RegId>) -> Option<(RegId, i128)> {
+    match expr {
+        Expr::Leaf(register) => Some((*register, 0)),
+        Expr::Binary(op @ (Arith::Add | Arith::Sub), a, b) => match (&**a, &**b) {
+            (Expr::Leaf(register), Expr::Const(by)) => {
+                let by = small(by)?;
+                Some((*register, if *op == Arith::Add { by } else { -by }))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn small(value: &Int) -> Option<i128> {
@@ -345,6 +425,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn several_values_are_taken_out_at_once() {
+        let r = RegId::new(0);
+        let none_of = |values: &[i128]| {
+            let unlike = |value: &i128| Cond::compare(Relation::Ne, r, Expr::Const(Int::from(*value)));
+            Cond::And(values.iter().map(unlike).collect())
+        };
+        let known = |values: CValues| CKnown::all([r].into_iter(), &values);
+        let list = known(CValues::list(vec![1, 4, 6, 9]));
+        let left = refine(&list, &none_of(&[9, 4, 7])).expect("possible");
+        assert_eq!(left.get(r), CValues::list(vec![1, 6]));
+        assert!(refine(&list, &none_of(&[6, 1, 9, 4])).is_none());
+        let range = refine(&known(CValues::range(0, 50)), &none_of(&[1, 0, 49, 50, 20])).expect("possible");
+        assert_eq!(range.get(r).bounds(), Some((2, 48)));
     }
 
     #[test]

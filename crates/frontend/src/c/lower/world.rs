@@ -12,7 +12,8 @@ use crate::c::limits;
 use crate::c::pre::CFiles;
 use crate::c::types::{Type, TypeKind};
 use program::{Expr, RegId, Span, VarId};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// The outcome of something that ends with the first error.
@@ -102,27 +103,27 @@ pub(super) struct Probe {
 #[derive(Default)]
 pub(super) struct CFacts {
     /// Values of variables, by address.
-    pub variables: HashMap<i128, CValues>,
+    pub variables: FxHashMap<i128, CValues>,
     /// What is in memory, by address, when main starts the first thread.
-    pub settled: HashMap<i128, i128>,
+    pub settled: FxHashMap<i128, i128>,
     /// Addresses whose contents are not known then, or are stored later.
-    pub unsettled: HashSet<i128>,
+    pub unsettled: FxHashSet<i128>,
     /// Local objects that must be in memory.
-    pub in_memory: HashSet<CKey>,
+    pub in_memory: FxHashSet<CKey>,
     /// What pointers may point to.
-    pub targets: HashMap<(u64, u32), CValues>,
+    pub targets: FxHashMap<(u64, u32), CValues>,
     /// Objects of the heap that may be freed.
-    pub freed: HashSet<CKey>,
+    pub freed: FxHashSet<CKey>,
     /// Objects that are looked at as something with more cells, which they are laid out as.
-    refined: HashMap<CKey, Type>,
+    refined: FxHashMap<CKey, Type>,
     /// Operations that may leave their type, where results wrap around.
-    pub unfit: HashSet<u32>,
+    pub unfit: FxHashSet<u32>,
     /// Objects in memory, so that every round has all of them from the start.
     layouts: Vec<CLayout>,
     /// What variables start with, by address.
-    initial: HashMap<i128, i128>,
+    initial: FxHashMap<i128, i128>,
     /// Where objects are.
-    addresses: HashMap<CKey, i128>,
+    addresses: FxHashMap<CKey, i128>,
     next: i128,
 }
 
@@ -158,12 +159,12 @@ pub(super) struct World<'u> {
     pub facts: &'u mut CFacts,
     pub objects: Vec<Object>,
     pub variables: Vec<CShared>,
-    pub globals: HashMap<Rc<str>, usize>,
-    pub global_types: HashMap<Rc<str>, Type>,
+    pub globals: FxHashMap<Rc<str>, usize>,
+    pub global_types: FxHashMap<Rc<str>, Type>,
     /// Globals of which every thread has its own, with their declaration.
-    pub per_thread: HashMap<Rc<str>, usize>,
+    pub per_thread: FxHashMap<Rc<str>, usize>,
     /// Objects by key: static ones, and those of calls.
-    pub by_key: HashMap<CKey, usize>,
+    pub by_key: FxHashMap<CKey, usize>,
     pub instances: Vec<CInstance>,
     pub probes: Vec<Probe>,
     /// Whether something was learned that needs another round.
@@ -172,11 +173,11 @@ pub(super) struct World<'u> {
     pub refined: bool,
     pub functions: Vec<Rc<str>>,
     /// Names that functions assign to or take the address of.
-    pub assigned: HashMap<Rc<str>, Rc<HashSet<Rc<str>>>>,
+    pub assigned: FxHashMap<Rc<str>, Rc<FxHashSet<Rc<str>>>>,
     /// Static objects of functions that have got their initial value.
-    pub initialised: HashSet<CKey>,
+    pub initialised: FxHashSet<CKey>,
     /// Members of unions that were used, by union.
-    pub union_members: HashMap<usize, Rc<str>>,
+    pub union_members: FxHashMap<usize, Rc<str>>,
     pub size: usize,
     /// Accesses that are neither atomic nor volatile, by their statement.
     pub plain: BTreeSet<(Span, VarId)>,
