@@ -188,7 +188,7 @@ function open(name: string, text: string, learn = ""): void {
   fields.name.value = name;
   editor.named(name);
   editor.replace(text);
-  byId("learn").textContent = learn;
+  byId("learn").textContent = learn ? `To learn: ${learn}` : "";
 }
 
 function openExample(name: string): boolean {

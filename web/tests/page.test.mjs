@@ -1,10 +1,13 @@
 // The page as people use it, in a real browser.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { createRequire } from "node:module";
-import { browser, openPage, serve, status, text, until, verdict } from "./support.mjs";
+import { browser, native, openPage, root, serve, status, text, until, verdict } from "./support.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -176,6 +179,39 @@ test("whatever a program or a file is called, it stays text", async () => {
   await page.evaluate((hash) => (location.hash = hash), linked("<img src=x onerror=alert(1)>.fw", "shared x; thread P { x = 1; } never x == 1; // <img src=x onerror=alert(2)>\n"));
   await until(page, () => document.querySelector(".answer .verdict")?.textContent.startsWith("unsafe"), "an answer");
   assert.equal(await page.$$eval("#answers img, #answers b > script, #answers script:not([type='application/json'])", (found) => found.length), 0);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("names and keywords are completed", async () => {
+  const { page, wrong } = await open(linked("a.fw", "shared counter;\n"));
+  await page.evaluate(() => document.querySelector("#editor").shadowRoot.querySelector(".cm-content").focus());
+  await page.keyboard.press("End");
+  await page.keyboard.type(" cou");
+  const offered = (label) => page.waitForFunction((label) =>
+    [...document.querySelector("#editor").shadowRoot.querySelectorAll(".cm-completionLabel")].some((item) => item.textContent === label), { timeout: 30_000 }, label);
+  await offered("counter");
+  await page.keyboard.press("Escape");
+  await page.keyboard.type(" thr");
+  await offered("thread");
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("evidence is downloaded, and the native program accepts it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "fencewright-"));
+  const { page, wrong } = await open("#example=peterson_fenced.fw");
+  const session = await page.createCDPSession();
+  await session.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: folder, eventsEnabled: true });
+  const done = new Promise((done) => session.on("Browser.downloadProgress", ({ state }) => state === "completed" && done()));
+  const [download] = await page.$$("xpath/.//button[.='Download evidence']");
+  await download.click();
+  await done;
+  const program = resolve(root, "corpus/peterson_fenced.fw");
+  const { status, stdout } = spawnSync(native(), ["check", program, join(folder, "peterson_fenced.tso.evidence.txt")], { encoding: "utf8" });
+  assert.equal(status, 0);
+  assert.match(stdout, /safe under TSO/);
+  rmSync(folder, { recursive: true });
   assert.deepEqual(wrong, []);
   await page.close();
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import puppeteer from "puppeteer-core";
 
 export const root = resolve(import.meta.dirname, "../..");
@@ -102,8 +102,8 @@ export async function worker(page) {
   return (request) => page.evaluate((request) => window.ask(request), request);
 }
 
-/** All programs of the corpus by name. */
-export function corpus() {
-  const names = readdirSync(resolve(root, "corpus")).filter((name) => name.endsWith(".fw")).sort();
-  return names.map((name) => [name, readFileSync(resolve(root, "corpus", name), "utf8")]);
+/** All programs to choose from, as the files they come from. */
+export function examples() {
+  const files = ["corpus", "web/examples"].flatMap((folder) => readdirSync(resolve(root, folder)).sort().map((name) => resolve(root, folder, name)));
+  return files.filter((file) => /\.(fw|litmus|c)$/.test(file)).map((file) => ({ file, name: basename(file), text: readFileSync(file, "utf8") }));
 }
