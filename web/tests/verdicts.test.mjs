@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { browser, examples, native, openPage, root, serve, worker } from "./support.mjs";
 
 /** How long either may take for one answer, in seconds. */
-const PATIENCE = Number(process.env.FENCEWRIGHT_PATIENCE ?? 3);
+const PATIENCE = Number(process.env.FENCEWRIGHT_PATIENCE ?? 10);
 
 let chromium, server;
 before(async () => {
