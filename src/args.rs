@@ -18,6 +18,7 @@ mod input;
 mod list;
 pub mod lsp;
 mod plan;
+mod playground;
 mod report;
 mod robust;
 mod run;
@@ -37,6 +38,7 @@ pub use fence::{FenceArgs, FenceGoal, FencePoints};
 pub use generate::{GenerateArgs, GeneratedAs, Generating};
 pub use input::InputArgs;
 pub use list::{ListArgs, Registry};
+pub use playground::PlaygroundArgs;
 pub use report::ReportFormat;
 pub use robust::RobustArgs;
 pub use run::RunArgs;
@@ -128,6 +130,10 @@ Examples:
     /// Are all answers as fencewright.toml expects them?
     #[command(after_help = ci::EXAMPLES)]
     Ci(CiArgs),
+
+    /// Open the playground: all of this in a browser
+    #[command(after_help = playground::HELP)]
+    Playground(PlaygroundArgs),
 
     /// Print the JSON schema of `--format json`
     #[command(after_help = "\

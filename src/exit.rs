@@ -19,6 +19,7 @@ pub enum Exit {
 }
 
 /// What a shell expects of a program that was interrupted.
+#[cfg(not(target_family = "wasm"))]
 pub const INTERRUPTED: i32 = 130;
 
 impl Exit {

@@ -40,9 +40,10 @@ pub struct Unreadable {
 }
 
 impl Unreadable {
-    fn new(path: &Path, reason: impl Into<String>) -> Box<Unreadable> {
+    /// Nothing but a sentence is known.
+    pub fn new(name: impl Into<String>, reason: impl Into<String>) -> Box<Unreadable> {
         Box::new(Unreadable {
-            name: name(path),
+            name: name.into(),
             reason: reason.into(),
             diagnostics: Vec::new(),
             source: None,
@@ -62,25 +63,35 @@ pub fn name(path: &Path) -> String {
 
 /// Reads a program.
 pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
-    let text = read(path).map_err(|reason| Unreadable::new(path, reason))?;
     let name = name(path);
+    let text = read(path).map_err(|reason| Unreadable::new(&name, reason))?;
     let Some(frontend) = frontend::choose(input.input_format.as_deref(), &name, &text) else {
         let known: Vec<&str> = FRONTENDS.iter().map(|frontend| frontend.name).collect();
         let reason = format!("the language is not clear; name it with --input-format ({})", known.join(", "));
-        return Err(Unreadable::new(path, reason));
+        return Err(Unreadable::new(name, reason));
     };
-    let options = options(frontend, input).map_err(|reason| Unreadable::new(path, reason))?;
-    match (frontend.read)(Source::new(name.clone(), text.clone()), &options) {
+    let options = options(frontend, input).map_err(|reason| Unreadable::new(&name, reason))?;
+    understood(&name, &text, frontend, options)
+}
+
+/// The program of a text in this language.
+pub fn understood(
+    name: &str,
+    text: &str,
+    frontend: &'static Frontend,
+    options: Options,
+) -> Result<Loaded, Box<Unreadable>> {
+    match (frontend.read)(Source::new(name, text), &options) {
         Ok(Parsed { program, warnings, remark }) => {
-            Ok(Loaded { name, program, warnings, remark, frontend, options })
+            Ok(Loaded { name: name.to_string(), program, warnings, remark, frontend, options })
         }
         Err(diagnostics) => {
             let reason = match diagnostics.len() {
                 1 => "1 error".to_string(),
                 count => format!("{count} errors"),
             };
-            let source = Some(Source::new(name.clone(), text));
-            Err(Box::new(Unreadable { name, reason, diagnostics, source }))
+            let source = Some(Source::new(name, text));
+            Err(Box::new(Unreadable { name: name.to_string(), reason, diagnostics, source }))
         }
     }
 }
@@ -156,7 +167,7 @@ pub fn expand(paths: &[PathBuf]) -> Vec<FoundFile> {
         let before = files.len();
         walk(path, &mut files);
         if files.len() == before {
-            files.push(Err(Unreadable::new(path, "there is no program in this folder")));
+            files.push(Err(Unreadable::new(name(path), "there is no program in this folder")));
         }
     }
     files
@@ -175,7 +186,7 @@ fn walk(folder: &Path, files: &mut Vec<FoundFile>) {
         }
         let entries = fs::read_dir(&path).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
         match entries {
-            Err(error) => files.push(Err(Unreadable::new(&path, cannot_read(&error)))),
+            Err(error) => files.push(Err(Unreadable::new(name(&path), cannot_read(&error)))),
             Ok(entries) => {
                 let mut inside: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
                 inside.sort_unstable_by(|a, b| b.cmp(a));

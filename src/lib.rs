@@ -55,6 +55,8 @@ mod html_file;
 mod input;
 mod limits;
 mod numbers;
+#[doc(hidden)]
+pub mod playground;
 mod predicates_file;
 mod progress;
 mod report;
@@ -138,6 +140,7 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, CommandError> {
         Command::Generate(args) => commands::generate(args, console),
         Command::Bench(args) => commands::bench(args, console),
         Command::Ci(args) => commands::ci(args, console),
+        Command::Playground(args) => commands::playground(args, console),
         Command::Schema => commands::schema(console),
         Command::Completions { shell } => commands::completions(*shell, console),
         Command::Man { out } => commands::man(out.as_deref(), console),

@@ -142,6 +142,7 @@ impl Drop for Watch<'_> {
 }
 
 /// Signals so soon after the first are the same request.
+#[cfg(not(target_family = "wasm"))]
 const ONE_REQUEST: Duration = Duration::from_millis(300);
 
 /// Remembers that the user asked to stop, and what must not be left behind.
@@ -157,7 +158,14 @@ impl Interrupt {
     /// asks the process and its group at once).
     pub fn listen() -> Interrupt {
         let interrupt = Interrupt::default();
-        let heard = interrupt.clone();
+        #[cfg(not(target_family = "wasm"))]
+        interrupt.hear();
+        interrupt
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn hear(&self) {
+        let heard = self.clone();
         let mut first: Option<Instant> = None;
         // Without a handler Ctrl-C simply ends the process: worse, but no reason to give up.
         let _ = ctrlc::set_handler(move || {
@@ -167,7 +175,6 @@ impl Interrupt {
                 std::process::exit(crate::exit::INTERRUPTED);
             }
         });
-        interrupt
     }
 
     /// Whether somebody asked to stop.
@@ -185,6 +192,7 @@ impl Interrupt {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).retain(|kept| kept != file);
     }
 
+    #[cfg(not(target_family = "wasm"))]
     fn remove_unfinished(&self) {
         for file in self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let _ = std::fs::remove_file(file);

@@ -201,10 +201,9 @@ impl<'a> Session<'a> {
             Ok(written) => written.unwrap_or_default(),
             Err(why) => return trouble(told, why),
         };
-        let bugs = found.bugs.iter().map(|bug| Diagnostic::warning(Span::NONE, bug.to_string()));
-        let bugs: Vec<Diagnostic> = bugs.collect();
+        let bugs: Vec<Diagnostic> = bugs(&found);
         self.say(told, &Said::Warnings(&loaded.program.source, &bugs));
-        let vacuous: Vec<Diagnostic> = found.vacuous.iter().map(|claim| vacuous(claim, task.model)).collect();
+        let vacuous = vacuous_claims(&found, task.model);
         if !self.look().quiet {
             self.say(told, &Said::Warnings(&loaded.program.source, &vacuous));
         }
@@ -324,6 +323,19 @@ impl<'a> Session<'a> {
         let page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
         file.write(&assemble(&page, &Ending { exit: Exit::Holds, trouble: None }), self.look().quiet)
     }
+}
+
+/// What is to be said beside an answer: evidence of others that was rejected, and vacuous claims.
+pub fn side_warnings(found: &Finding, model: Model) -> Vec<Diagnostic> {
+    [bugs(found), vacuous_claims(found, model)].concat()
+}
+
+fn bugs(found: &Finding) -> Vec<Diagnostic> {
+    found.bugs.iter().map(|bug| Diagnostic::warning(Span::NONE, bug.to_string())).collect()
+}
+
+fn vacuous_claims(found: &Finding, model: Model) -> Vec<Diagnostic> {
+    found.vacuous.iter().map(|claim| vacuous(claim, model)).collect()
 }
 
 /// The warning that a claim holds because nothing comes near it.

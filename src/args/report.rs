@@ -33,6 +33,7 @@ impl Command {
             Command::Ci(args) => Some(args.report.chosen()),
             Command::Bench(args) => Some(args.report.chosen()),
             Command::Lsp(_)
+            | Command::Playground(_)
             | Command::Show(_)
             | Command::Generate(_)
             | Command::Schema

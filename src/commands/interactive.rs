@@ -257,7 +257,9 @@ impl Interaction<'_> {
             let _ = writeln!(out, "{} is inside an atomic section", self.names.thread(holder));
         }
         for (at, step) in enabled.iter().enumerate() {
-            let _ = writeln!(out, "{:>4}  {}", at + 1, self.step(now, step));
+            let thread = self.names.thread(step.event.thread());
+            let text = enabled_text(program, &self.names, now, step);
+            let _ = writeln!(out, "{:>4}  {thread}  {text}", at + 1);
         }
         if enabled.is_empty() {
             let end = now.is_final(program);
@@ -278,28 +280,28 @@ impl Interaction<'_> {
         let value = |at: usize| now.register(thread, program::RegId::new(at));
         names.map(|(at, name)| format!("{name}={}", value(at))).collect::<Vec<_>>().join(" ")
     }
+}
 
-    /// What taking a step would do.
-    fn step(&self, now: &Configuration, step: &Enabled) -> String {
-        let thread = self.names.thread(step.event.thread());
-        match step.event {
-            Event::Drain { thread: id, variable } => {
-                let oldest = now.buffer(id).into_iter().find(|(entry, _)| entry.stores_to(variable));
-                let value = oldest.and_then(|(_, value)| value).unwrap_or_default();
-                format!("{thread}  → {} = {value} reaches memory", self.names.variable(variable))
-            }
-            Event::Step { thread: id, edge } => {
-                let edge = self.program.thread(id).edge(edge);
-                let op = self.names.op(id, &edge.op);
-                let line = self.program.source.line(edge.span).map(|line| format!("line {line}: "));
-                let choice = step.choice.as_ref().map(|domain| format!(" ({})", domain_text(domain)));
-                format!("{thread}  {}{op}{}", line.unwrap_or_default(), choice.unwrap_or_default())
-            }
+/// What taking a step would do.
+pub fn enabled_text(program: &Program, names: &Names, now: &Configuration, step: &Enabled) -> String {
+    match step.event {
+        Event::Drain { thread, variable } => {
+            let oldest = now.buffer(thread).into_iter().find(|(entry, _)| entry.stores_to(variable));
+            let value = oldest.and_then(|(_, value)| value).unwrap_or_default();
+            format!("→ {} = {value} reaches memory", names.variable(variable))
+        }
+        Event::Step { thread, edge } => {
+            let edge = program.thread(thread).edge(edge);
+            let op = names.op(thread, &edge.op);
+            let line = program.source.line(edge.span).map(|line| format!("line {line}: "));
+            let choice = step.choice.as_ref().map(|domain| format!(" ({})", domain_text(domain)));
+            format!("{}{op}{}", line.unwrap_or_default(), choice.unwrap_or_default())
         }
     }
 }
 
-fn domain_text(domain: &Domain) -> String {
+/// The values of a domain, in words.
+pub fn domain_text(domain: &Domain) -> String {
     match domain {
         Domain::All => "any integer".to_string(),
         Domain::Range(low, high) => format!("{low} to {high}"),

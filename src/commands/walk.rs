@@ -141,7 +141,7 @@ impl RandomWalk {
 }
 
 /// A value of a domain.
-fn pick(chance: &mut Rng, domain: &Domain) -> Int {
+pub fn pick(chance: &mut Rng, domain: &Domain) -> Int {
     match domain {
         Domain::All => Int::from(chance.i64(-SMALL..=SMALL)),
         Domain::Range(low, high) => {

@@ -50,7 +50,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
             let expected = said(&alone);
             engines.insert(alone.engine);
             check(&task, alone.verdict, &Ignore).expect("the evidence holds");
-            for threads in [2, 3, 8] {
+            for threads in [0, 2, 3, 8] {
                 assert_eq!(
                     said(&answer(&task, threads, &MostStates(300_000))),
                     expected,
@@ -67,8 +67,8 @@ fn an_unknown_names_the_same_reasons_with_any_number_of_threads() {
     let program = read("hard.fw", HARD);
     let task = Task::safe(&program, model_named("tso").expect("known"));
     let expected = said(&answer(&task, 1, &MostStates(30_000)));
-    for threads in [2, 4] {
-        assert_eq!(said(&answer(&task, threads, &MostStates(30_000))), expected);
+    for threads in [0, 2, 4] {
+        assert_eq!(said(&answer(&task, threads, &MostStates(30_000))), expected, "{threads} threads");
     }
 }
 
@@ -100,7 +100,7 @@ impl Monitor for Narrow {
 fn whoever_has_taken_most_leaves_when_memory_is_short() {
     let program = corpus("alternating_bit.fw");
     let task = Task::safe(&program, model_named("tso").expect("known"));
-    for threads in [1, 2, 3] {
+    for threads in [0, 1, 2, 3] {
         let narrow = Narrow { most: 200_000, taken: Mutex::default(), refused: AtomicUsize::new(0) };
         let answer = answer(&task, threads, &narrow);
         assert!(matches!(answer.verdict, Verdict::Safe(_)), "{}", said(&answer));

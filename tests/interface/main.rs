@@ -6,3 +6,4 @@ mod grammar;
 mod house;
 mod html;
 mod lsp;
+mod playground;

@@ -72,7 +72,8 @@ pub struct Run<'a> {
     pub buffers: BufferAbstraction,
     /// How far `context` goes, and what it knows of values.
     pub contexts: ContextBound,
-    /// How many threads may work at once. Answers do not depend on it.
+    /// How many threads may work at once; 0 where there are none besides the one that asks. Answers do not
+    /// depend on it.
     pub threads: usize,
     /// Engines that the portfolio leaves out.
     pub without: &'a [&'static str],

@@ -18,6 +18,8 @@
 //! If one of n engines needs the work w and has the share s, all together do about n·w while w is
 //! small and w/s when it is large. Memory is shared: if it runs short, whoever has most leaves.
 
+mod restarts;
+
 use crate::plan::{PlanEntry, plan};
 use crate::{Answer, Engine, Run};
 use evidence::{Monitor, Named, Progress, Reason, Statistics, Stop, Task, Verdict};
@@ -52,7 +54,10 @@ impl Engine for Portfolio {
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut entries = plan(task).entries;
         entries.retain(|entry| !run.without.contains(&entry.engine.name()));
-        take_turns(&entries, task, run)
+        match run.threads {
+            0 => restarts::take_turns(&entries, task, run),
+            _ => take_turns(&entries, task, run),
+        }
     }
 }
 

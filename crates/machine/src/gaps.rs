@@ -110,7 +110,8 @@ impl Gaps {
 
     /// How many sizes a wide gap may have then.
     fn sizes(&self, more: i64) -> usize {
-        (more as usize).div_ceil(self.modulus as usize) + 1
+        let sizes = (more as u64).div_ceil(self.modulus as u64).saturating_add(1);
+        usize::try_from(sizes).unwrap_or(usize::MAX)
     }
 
     /// How far to open gaps before a value is chosen: so that both parts of a gap can be wide.

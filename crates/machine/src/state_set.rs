@@ -12,12 +12,20 @@ use std::hash::Hasher;
 const CHUNK_BITS: usize = 16;
 const CHUNK: usize = 1 << CHUNK_BITS;
 const UNIT: usize = 4;
+/// Chunks whose positions a link can name, and a word of the machine.
+const MOST_CHUNKS: u64 = {
+    let (named, held) = (u32::MAX as u64 * UNIT as u64, usize::MAX as u64);
+    (if named < held { named } else { held }) >> CHUNK_BITS
+};
+
+/// Odd, with bits all over: multiplying by it spreads 32 bits over 64.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Names a state of a [`StateSet`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateRef(u32);
 
-/// The set cannot take another state: it holds 16 GiB, or the state is larger than 64 KiB.
+/// The set cannot take another state: it holds 16 GiB (with 32-bit words, 4 GiB), or the state is larger than 64 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -151,7 +159,7 @@ impl StateSet {
             return Err(Full);
         }
         if self.chunks.is_empty() || self.used + size > CHUNK {
-            if (self.chunks.len() + 1) << CHUNK_BITS > u32::MAX as usize * UNIT {
+            if self.chunks.len() as u64 >= MOST_CHUNKS {
                 return Err(Full);
             }
             self.chunks.push(vec![0; CHUNK].into());
@@ -206,11 +214,13 @@ fn record(chunks: &[Box<[u8]>], at: StateRef) -> (u32, &[u8]) {
     (link, &record[7..7 + length])
 }
 
+/// The hasher has as many bits as a word of the machine; the table wants 64, the first of them above all.
 #[inline]
 fn hash(state: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(state);
-    hasher.finish()
+    let hash = hasher.finish();
+    if usize::BITS < 64 { hash.wrapping_mul(SPREAD) } else { hash }
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl PositionTable {
         while self.taken + more > size / 4 * 3 {
             size = (size * 2).max(SMALLEST);
         }
-        if size == self.entries.len() { 0 } else { size * size_of::<u64>() }
+        if size == self.entries.len() { 0 } else { size.saturating_mul(size_of::<u64>()) }
     }
 
     /// The position that is looked at first for this hash, if it may be the right one.

@@ -9,7 +9,7 @@ mod record;
 mod relax;
 mod text;
 
-pub use text::with_fences;
+pub use text::{edits as fence_edits, with_fences};
 
 use super::{claims_something, robust};
 use crate::args::{self, FenceArgs, chosen_models};

@@ -20,6 +20,8 @@ mod tasks;
 mod verdict;
 mod wire;
 
+pub use help::keyword as keyword_help;
+
 use crate::exit::{CommandError, Exit};
 use evidence::STACK;
 use server::{Next, Server};

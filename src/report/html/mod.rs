@@ -1,7 +1,7 @@
 //! Answers as one HTML file: for reading, sharing and stepping through.
 //!
 //! Each answer becomes a [`Piece`], and [`page`] puts pieces together. What can be shown
-//! without a script stands in the page as it is; the script (`report.js`) only adds stepping.
+//! without a script stands in the page as it is; the script (`player.js`, `report.js`) only adds stepping.
 //! Everything that comes from a program or a file name passes through `markup`.
 
 mod certificate;
@@ -13,7 +13,8 @@ mod picture;
 mod source;
 mod timeline;
 
-pub use page::BEGINNING;
+pub use page::{BEGINNING, page};
+pub use picture::drawing;
 
 use super::advice::what_to_try;
 use super::document::{Ending, notes, plain, read_notes};
@@ -30,7 +31,7 @@ use evidence::{
     known,
 };
 use frontend::Diagnostic;
-use page::{Piece, Tone, page};
+use page::{Piece, Tone};
 use program::{AuthoredRegisters, Program, Question, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
@@ -47,7 +48,12 @@ pub const HTML: Report = Report {
 
 /// Warnings are part of the answers.
 fn print(said: &Said<'_>, _: &Look) -> Printed {
-    let piece = match said {
+    shown_answer(said).map(|piece| notes(&[piece])).unwrap_or_default()
+}
+
+/// An answer, ready to stand in a page.
+pub fn shown_answer(said: &Said<'_>) -> Option<Piece> {
+    Some(match said {
         Said::Answer(answered) => answer(answered),
         Said::Fences(fenced) => fences::fences(fenced),
         Said::Plan(file, plan) => planned(file, plan),
@@ -59,9 +65,8 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         | Said::Walk(_)
         | Said::Registries(_)
         | Said::Bench(..)
-        | Said::Overview(_) => return Printed::default(),
-    };
-    notes(&[piece])
+        | Said::Overview(_) => return None,
+    })
 }
 
 /// Everything on one page.
@@ -268,6 +273,12 @@ fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: 
     marks.add(told.steps()[witness.store].line, "cause", "is delayed");
     marks.add(told.steps()[witness.load].line, "cause", "overtakes");
     shown
+}
+
+/// The time line of a run, and its happens-before.
+pub fn run_parts(run: &ShownRun<'_>, title: &str) -> String {
+    let RunMarkup { player, graph } = shown(run, title, &mut Marks::default());
+    section("Time line", "", &player) + &graph
 }
 
 fn shown(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("report.html");
 const STYLE: &str = concat!(include_str!("report.css"), include_str!("../happens_before/graph.css"));
-const SCRIPT: &str = include_str!("report.js");
+const SCRIPT: &str = concat!(include_str!("player.js"), "\n", include_str!("report.js"));
 
 /// How every report begins; a file that begins so may be replaced by a new report.
 pub const BEGINNING: &str = "<!DOCTYPE html>\n<!-- A report by fencewright -->\n";
@@ -39,7 +39,8 @@ impl Tone {
         }
     }
 
-    pub(super) fn class(self) -> &'static str {
+    /// How style sheets call it.
+    pub fn class(self) -> &'static str {
         match self {
             Tone::Good => "good",
             Tone::Bad => "bad",

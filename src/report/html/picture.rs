@@ -1,7 +1,7 @@
 //! The happens-before of a violating run in a page: the picture, and what it shows in words.
 
 use crate::report::ShownRun;
-use crate::report::happens_before::{Related, completed, embedded};
+use crate::report::happens_before::{Picture, Related, completed, embedded, svg};
 use crate::report::markup::escape;
 use evidence::Link;
 use std::fmt::Write;
@@ -11,9 +11,26 @@ const MOST: usize = 40;
 
 /// The picture with what it shows in words; empty if no step of a thread depends on another's.
 pub fn picture(run: &ShownRun<'_>) -> String {
+    with_picture(run, in_page).unwrap_or_default()
+}
+
+/// The picture as a file of its own, if there is something to draw.
+pub fn drawing(run: &ShownRun<'_>, title: &str) -> Option<String> {
+    with_picture(run, |drawn| (!drawn.picture.nodes.is_empty()).then(|| svg(&drawn.picture, title))).flatten()
+}
+
+/// What there is to draw.
+struct Drawn<'a> {
+    picture: Picture,
+    related: Related<'a>,
+    is_completed: bool,
+}
+
+/// Draws the happens-before of a run for whoever uses it, unless no step of a thread depends on another's.
+fn with_picture<T>(run: &ShownRun<'_>, then: impl FnOnce(&Drawn<'_>) -> T) -> Option<T> {
     let (graph, cycle, is_completed) = completed(run.program, run.account, run.cause.map(|cause| cause.step));
     if graph.links().all(|(.., link)| link == Link::Program) {
-        return String::new();
+        return None;
     }
     let delayed = run.cause.map(|cause| graph.node(cause.issued));
     let forbidden = run.cause.filter(|cause| !cause.is_claim).map(|cause| graph.node(cause.step));
@@ -24,22 +41,26 @@ pub fn picture(run: &ShownRun<'_>) -> String {
         node if forbidden == Some(node) => Some("not under SC"),
         _ => None,
     });
+    Some(then(&Drawn { picture, related, is_completed }))
+}
+
+fn in_page(Drawn { picture, related, is_completed }: &Drawn<'_>) -> String {
     let mut out = String::new();
     if !picture.nodes.is_empty() {
         let _ = writeln!(
             out,
             "<div class=\"scroll\" role=\"region\" aria-label=\"Happens-before graph\" tabindex=\"0\">{}</div>\n{LEGEND}",
-            embedded(&picture)
+            embedded(picture)
         );
     }
     if picture.all > MOST {
-        let what = if cycle.is_empty() { "so it is not drawn" } else { "so only the cycle is drawn" };
+        let what = if related.cycle.is_empty() { "so it is not drawn" } else { "so only the cycle is drawn" };
         let _ = writeln!(out, "<p class=\"muted\">The run touches memory {} times, {what}.</p>", picture.all);
     }
-    if is_completed {
+    if *is_completed {
         out.push_str(COMPLETED);
     }
-    out + &in_words(&related)
+    out + &in_words(related)
 }
 
 const LEGEND: &str = "<p class=\"muted\"><b>po</b> program order · <b>rf</b> a store and a load that reads it · \

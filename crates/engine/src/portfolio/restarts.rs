@@ -1,0 +1,123 @@
+//! Taking turns without threads, as in a browser.
+//!
+//! Nobody can be suspended there. An engine that has done its part is stopped instead, and begins anew in a
+//! later round. Rounds are taken in leaps, each of which allows about three times the work of the one before, so
+//! beginning anew costs about half as much as the work itself. How far an engine is in which round depends on
+//! its own work alone: who begins anew passes through the same rounds as before. So the answer that counts, the
+//! first in the order (round, place in the plan), is the one that engines on threads find. Once somebody has an answer,
+//! the others only go as far as they would come before it.
+//!
+//! One engine works at a time, and what it has taken is free again when it ends: no one has to leave
+//! for another's memory.
+
+use super::{PlanEntry, Table, Turn, allowance, reasons_of, result};
+use crate::{Answer, Run};
+use evidence::{Monitor, Named, Progress, Reason, Stop, Task};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Rounds in a leap.
+const LEAP: usize = 10;
+
+/// Lets the entries take turns; the answer is that of the first that has one.
+pub(super) fn take_turns(entries: &[PlanEntry], task: &Task<'_>, run: &Run<'_>) -> Answer {
+    let turns = entries.iter().map(|_| Turn::Waits { round: 0, started: false }).collect();
+    let mut table = Table { turns, bytes: vec![0; entries.len()], evicted: None };
+    let mut counted = vec![0; entries.len()];
+    let mut last = 0;
+    loop {
+        for at in 0..entries.len() {
+            let Some(until) = last_round(&table, at, last) else { continue };
+            let attempt = Attempt {
+                run,
+                entries: (entries, at),
+                until,
+                counted: counted[at],
+                done: AtomicUsize::new(0),
+                round: AtomicUsize::new(0),
+                is_cut: AtomicBool::new(false),
+            };
+            let answer = attempt.work(task);
+            counted[at] = counted[at].max(attempt.done.into_inner());
+            if attempt.is_cut.into_inner() {
+                continue;
+            }
+            let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
+            let is_over = reasons_of(&answer).iter().any(limit);
+            table.turns[at] = Turn::Ended { round: attempt.round.into_inner(), answer: Box::new(answer) };
+            if is_over {
+                return result(table);
+            }
+        }
+        let nobody_left = table.turns.iter().all(|turn| matches!(turn, Turn::Ended { .. }));
+        if nobody_left || table.first_answer().is_some() {
+            return result(table);
+        }
+        last += LEAP;
+    }
+}
+
+/// The last round that an engine may take part in, if it is still there and can still matter.
+fn last_round(table: &Table, at: usize, last: usize) -> Option<usize> {
+    if matches!(table.turns[at], Turn::Ended { .. }) {
+        return None;
+    }
+    match table.first_answer() {
+        None => Some(last),
+        Some((round, place)) if at < place => Some(last.min(round)),
+        Some((round, _)) => Some(last.min(round.checked_sub(1)?)),
+    }
+}
+
+/// One beginning of an engine.
+struct Attempt<'a> {
+    run: &'a Run<'a>,
+    /// All entries, and which one this is.
+    entries: (&'a [PlanEntry], usize),
+    /// The last round that it may take part in.
+    until: usize,
+    /// The work of earlier beginnings, which was told then.
+    counted: usize,
+    /// The work done so far.
+    done: AtomicUsize,
+    round: AtomicUsize,
+    /// Whether it was stopped because it has done its part.
+    is_cut: AtomicBool,
+}
+
+impl Attempt<'_> {
+    fn work(&self, task: &Task<'_>) -> Answer {
+        let (entries, at) = self.entries;
+        let engine = entries[at].engine;
+        let named = Named::new(engine.name(), self);
+        engine.verify(task, &Run { monitor: &named, threads: 0, ..*self.run })
+    }
+}
+
+impl Monitor for Attempt<'_> {
+    fn observe(&self, progress: &Progress) -> Result<(), Stop> {
+        let before = self.done.fetch_add(progress.work, Ordering::Relaxed);
+        let done = before + progress.work;
+        let (entries, at) = self.entries;
+        let entry = &entries[at];
+        let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
+        let mut round = self.round.load(Ordering::Relaxed);
+        while done > allowance(entries.len(), entry.share, round, ahead) {
+            round += 1;
+        }
+        self.round.store(round, Ordering::Relaxed);
+        if round > self.until {
+            self.is_cut.store(true, Ordering::Relaxed);
+            return Err(Stop::Interrupt);
+        }
+        let new = done.saturating_sub(before.max(self.counted));
+        self.run.monitor.observe(&Progress { work: new, ..*progress })
+    }
+
+    fn leave(&self, engine: &'static str) {
+        self.run.monitor.leave(engine);
+    }
+
+    fn note(&self, text: &str) {
+        self.run.monitor.note(text);
+    }
+}
