@@ -3,7 +3,7 @@
 use crate::args::Sharing;
 use crate::input::cannot_read;
 use engine::Engine;
-use evidence::{Alone, Crew};
+use evidence::{Alone, Crew, Monitor};
 use std::fs;
 use std::path::Path;
 
@@ -15,15 +15,19 @@ pub fn threads(threads: usize, engine: &dyn Engine) -> Box<dyn Crew> {
     }
 }
 
-/// The processes that are asked for, with so many threads each; none if there is only this one.
-pub fn processes(sharing: &Sharing, threads: Option<usize>) -> Result<Option<Box<dyn Crew>>, String> {
+/// The processes that are asked for, with so many threads each, once they are there; none if there is only this one.
+pub fn processes(
+    sharing: &Sharing,
+    threads: Option<usize>,
+    monitor: &dyn Monitor,
+) -> Result<Option<Box<dyn Crew>>, String> {
     let (Some(file), Some(process)) = (&sharing.hosts, sharing.process) else { return Ok(None) };
     let addresses = addresses(file)?;
     if process >= addresses.len() {
         let (file, count) = (file.display(), addresses.len());
         return Err(format!("{file} names {count} processes, so the last is --process {}", count - 1));
     }
-    on_hosts(threads.unwrap_or(1), addresses, process).map(Some)
+    on_hosts(threads.unwrap_or(1), addresses, process, monitor).map(Some)
 }
 
 /// The lines of a file of hosts.
@@ -57,8 +61,15 @@ fn on_threads(threads: usize) -> Box<dyn Crew> {
 }
 
 #[cfg(feature = "workers")]
-fn on_hosts(threads: usize, addresses: Vec<String>, process: usize) -> Result<Box<dyn Crew>, String> {
-    Ok(Box::new(workers::Workers::on_hosts(threads, workers::Hosts { addresses, process })))
+fn on_hosts(
+    threads: usize,
+    addresses: Vec<String>,
+    process: usize,
+    monitor: &dyn Monitor,
+) -> Result<Box<dyn Crew>, String> {
+    let workers = workers::Workers::on_hosts(threads, workers::Hosts { addresses, process });
+    workers.connect(monitor)?;
+    Ok(Box::new(workers))
 }
 
 #[cfg(not(feature = "workers"))]
@@ -67,6 +78,6 @@ fn on_threads(_: usize) -> Box<dyn Crew> {
 }
 
 #[cfg(not(feature = "workers"))]
-fn on_hosts(_: usize, _: Vec<String>, _: usize) -> Result<Box<dyn Crew>, String> {
+fn on_hosts(_: usize, _: Vec<String>, _: usize, _: &dyn Monitor) -> Result<Box<dyn Crew>, String> {
     Err("this build knows no other processes".to_string())
 }

@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::crew::{self, processes};
 use crate::exit::{CommandError, Exit};
 use crate::input::{Loaded, expand};
+use crate::limits::Watch;
 use crate::predicates_file::predicates_text;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
@@ -27,7 +28,10 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
         let why = "--save-predicates takes one file and one model: a proof of another has others";
         return Err(CommandError::Message(why.to_string()));
     }
-    let processes = processes(&args.sharing, args.threads).map_err(CommandError::Message)?;
+    let waiting =
+        Watch::new(args.limits.budget(), &session.interrupt, &session.display, "--hosts".to_string());
+    let processes = processes(&args.sharing, args.threads, &waiting).map_err(CommandError::Message)?;
+    drop(waiting);
     let engine = engine_on(processes.is_some(), &args.exploring)?;
     // Processes must ask the same questions in the same order.
     let at_once = if processes.is_some() { Some(1) } else { args.threads };

@@ -136,6 +136,7 @@ impl Large {
             return begun.map_or_else(ExplorationRound::impossible, Begun::ended);
         }
         let most = run.max_buffer.unwrap_or(usize::MAX);
+        run.monitor.note(&format!("many states: goes on in rounds ({} workers)", run.crew.workers()));
         let going = Going { crew: run.crew, monitor: run.monitor, most };
         let found = go_on(self.found, &self.controls, &task.machine(), left_out, going);
         let mut doubts = self.doubts;

@@ -1,20 +1,24 @@
 //! The dataflow: parcels are exchanged, round by round.
 
-use crate::Hosts;
 use crate::lost::{is_broken, listen};
 use crate::parcel::{Content, Parcel, sorted};
 use evidence::{Lost, Posted, Received};
+use std::any::Any;
 use std::cell::RefCell;
+use std::net::TcpStream;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use timely::communication::WorkerGuards;
+use timely::WorkerConfig;
+use timely::communication::allocator::ProcessBuilder;
+use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::{AllocatorBuilder, Hooks, WorkerGuards};
 use timely::dataflow::InputHandle;
 use timely::dataflow::channels::pact::Exchange;
 use timely::dataflow::operators::{Input, Operator, Probe};
+use timely::execute::execute_from;
 use timely::worker::Worker;
-use timely::{CommunicationConfig, Config, WorkerConfig};
 
 /// How long a worker waits for others before it looks whether they are still there.
 const LOOK_AROUND: Duration = Duration::from_millis(50);
@@ -56,40 +60,39 @@ impl Drop for Running {
     }
 }
 
-/// Starts the dataflow.
-pub(crate) fn start(threads: usize, hosts: Option<&Hosts>) -> Result<Running, Lost> {
-    let communication = match hosts {
-        None => CommunicationConfig::Process(threads),
-        Some(Hosts { addresses, process }) => {
+/// Starts the dataflow among threads of this process, or of all processes that these connections lead to.
+pub(crate) fn start(
+    threads: usize,
+    process: usize,
+    others: Vec<Option<TcpStream>>,
+) -> Result<Running, String> {
+    let Hooks { refill, spill, .. } = Hooks::default();
+    let within = ProcessBuilder::new_typed_vector(threads, refill, spill);
+    let (builders, guard): (Vec<AllocatorBuilder>, Box<dyn Any + Send>) = match others.len() {
+        0 | 1 => (within.into_iter().map(AllocatorBuilder::Process).collect(), Box::new(())),
+        _ => {
             listen();
-            CommunicationConfig::Cluster {
-                threads,
-                process: *process,
-                addresses: addresses.clone(),
-                report: false,
-                zerocopy: false,
-            }
+            let connected =
+                initialize_networking_from_sockets(within, others, process, threads, Hooks::default());
+            let (builders, guard) = connected.map_err(|error| error.to_string())?;
+            (builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(guard))
         }
     };
-    let (mut ends, mut others) = (Vec::new(), Vec::new());
+    let (mut ends, mut other_ends) = (Vec::new(), Vec::new());
     for _ in 0..threads {
         let ((posts, posted), (mail, mailed)) = (channel(), channel());
         ends.push(End { posts, mail: mailed });
-        others.push(Some(OtherEnd { posts: posted, mail }));
+        other_ends.push(Some(OtherEnd { posts: posted, mail }));
     }
-    let others = Mutex::new(others);
-    let config = Config { communication, worker: WorkerConfig::default() };
-    let guards = timely::execute(config, move |worker| {
+    let other_ends = Mutex::new(other_ends);
+    let guards = execute_from(builders, guard, WorkerConfig::default(), move |worker| {
         let local = worker.index() % threads;
-        let other = others.lock().unwrap_or_else(PoisonError::into_inner)[local].take();
-        if let Some(other) = other {
-            carry(worker, &other);
+        let end = other_ends.lock().unwrap_or_else(PoisonError::into_inner)[local].take();
+        if let Some(end) = end {
+            carry(worker, &end);
         }
     });
-    match guards {
-        Ok(guards) => Ok(Running { ends, guards: Some(guards) }),
-        Err(why) => Err(Lost(format!("the workers cannot start: {why}"))),
-    }
+    Ok(Running { ends, guards: Some(guards?) })
 }
 
 /// Carries parcels until nobody hands over any more.

@@ -5,14 +5,16 @@
 //! to anybody. What the workers compute is none of the dataflow's business; so what they work on may live on the
 //! stack of whoever asks, while timely's threads carry the parcels.
 
+mod connect;
 mod dataflow;
 mod lost;
 mod parcel;
 
+use connect::connect;
 use dataflow::{End, Running, start};
-use evidence::{Crew, Lost, Posted, Received, Rounds, STACK};
+use evidence::{Crew, Ignore, Lost, Monitor, Posted, Progress, Received, Rounds, STACK};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Where processes find each other.
@@ -42,6 +44,25 @@ impl Workers {
     pub fn on_hosts(threads: usize, hosts: Hosts) -> Workers {
         Workers { hosts: Some(hosts), ..Workers::threads(threads) }
     }
+
+    /// Waits until all processes are there, as long as the monitor lets it.
+    pub fn connect(&self, monitor: &dyn Monitor) -> Result<(), String> {
+        let others = match &self.hosts {
+            None => Vec::new(),
+            Some(hosts) => connect(hosts, self.threads, &|| {
+                let progress = Progress { phase: "waiting for other processes", ..Progress::default() };
+                let stopped = |stop| format!("{stop} while waiting for other processes");
+                monitor.observe(&progress).map_err(stopped)
+            })?,
+        };
+        let process = self.hosts.as_ref().map_or(0, |hosts| hosts.process);
+        *self.running() = Some(start(self.threads, process, others)?);
+        Ok(())
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Crew for Workers {
@@ -55,11 +76,11 @@ impl Crew for Workers {
     }
 
     fn work(&self, part: &(dyn Fn(&mut dyn Rounds) + Sync)) -> Result<(), Lost> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = match &mut *running {
-            Some(running) => running,
-            none => none.insert(start(self.threads, self.hosts.as_ref())?),
-        };
+        if self.running().is_none() {
+            self.connect(&Ignore).map_err(Lost)?;
+        }
+        let mut running = self.running();
+        let Some(running) = &mut *running else { return Err(Lost("the workers ended".to_string())) };
         let (here, workers) = (self.here(), self.workers());
         thread::scope(|scope| {
             for (index, end) in here.zip(&mut running.ends) {
