@@ -28,11 +28,11 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
         let why = "--save-predicates takes one file and one model: a proof of another has others";
         return Err(CommandError::Message(why.to_string()));
     }
+    let engine = engine_on(args.sharing.hosts.is_some(), &args.exploring)?;
     let waiting =
         Watch::new(args.limits.budget(), &session.interrupt, &session.display, "--hosts".to_string());
     let processes = processes(&args.sharing, args.threads, &waiting).map_err(CommandError::Message)?;
     drop(waiting);
-    let engine = engine_on(processes.is_some(), &args.exploring)?;
     // Processes must ask the same questions in the same order.
     let at_once = if processes.is_some() { Some(1) } else { args.threads };
     // What could not be written; the answer stands all the same.

@@ -134,8 +134,7 @@ fn processes(count: usize, threads: usize) -> Vec<Workers> {
 /// What every process says.
 fn said_by_all(all: &[Workers], task: &Task<'_>, reduction: Reduction) -> Vec<Said> {
     thread::scope(|scope| {
-        let asked: Vec<_> =
-            all.iter().map(|crew| scope.spawn(move || said(task, reduction, crew))).collect();
+        let asked: Vec<_> = all.iter().map(|crew| scope.spawn(move || said(task, reduction, crew))).collect();
         asked.into_iter().map(|asked| asked.join().expect("it says something")).collect()
     })
 }

@@ -39,7 +39,7 @@ impl Engine for Explicit {
         let plain = LeftOut::new(task.program, Reduction::None);
         let (round, reducing) = match run.reduction {
             Reduction::Auto => match begun(task, run, &plain, Some(Reach::small(run))) {
-                Some(Begun::Large(large)) => {
+                Some(SearchBegun::Large(large)) => {
                     let all = LeftOut::new(task.program, Reduction::All);
                     // Threads that go ahead fill their buffers sooner than others.
                     match whole(task, run, &all).filter(|round| !round.outgrows_buffers()) {
@@ -47,7 +47,7 @@ impl Engine for Explicit {
                         None => (large.go_on(task, run, &plain), plain),
                     }
                 }
-                begun => (begun.map_or_else(ExplorationRound::impossible, Begun::ended), plain),
+                begun => (begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended), plain),
             },
             reduction => {
                 let left_out = LeftOut::new(task.program, reduction);
@@ -87,29 +87,29 @@ fn whole(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut) -> Option<Explorati
     // Only breadth first there are rounds.
     let reach = (run.order == Order::Breadth).then_some(Reach::small(run));
     Some(match begun(task, run, left_out, reach)? {
-        Begun::Ended(round) => round,
-        Begun::Large(large) => large.go_on(task, run, left_out),
+        SearchBegun::Ended(round) => round,
+        SearchBegun::Large(large) => large.go_on(task, run, left_out),
     })
 }
 
 /// A search as far as it is not large; `None` as for [`whole`].
-fn begun(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut, reach: Option<Reach>) -> Option<Begun> {
+fn begun(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut, reach: Option<Reach>) -> Option<SearchBegun> {
     left_out.on(&task.machine(), Exploration { run, reach, whole: left_out.is_none() })
 }
 
 /// The beginning of a search.
-enum Begun {
+enum SearchBegun {
     /// And its end.
     Ended(ExplorationRound),
     /// There are more states than should be looked at like this.
     Large(Large),
 }
 
-impl Begun {
+impl SearchBegun {
     fn ended(self) -> ExplorationRound {
         match self {
-            Begun::Ended(round) => round,
-            Begun::Large(large) => {
+            SearchBegun::Ended(round) => round,
+            SearchBegun::Large(large) => {
                 let stopped = ExplorationOutcome::Stopped(Reason::Stopped(Stop::States));
                 ExplorationRound {
                     outcome: stopped,
@@ -133,7 +133,7 @@ impl Large {
     fn go_on(self, task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut) -> ExplorationRound {
         if run.order == Order::Depth {
             let begun = begun(task, run, left_out, None);
-            return begun.map_or_else(ExplorationRound::impossible, Begun::ended);
+            return begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended);
         }
         let most = run.max_buffer.unwrap_or(usize::MAX);
         run.monitor.note(&format!("many states: goes on in rounds ({} workers)", run.crew.workers()));
@@ -217,9 +217,9 @@ struct Exploration<'a> {
 }
 
 impl OnDomain for Exploration<'_> {
-    type Done = Begun;
+    type Done = SearchBegun;
 
-    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Begun {
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> SearchBegun {
         explored(domain, self)
     }
 }
@@ -227,7 +227,7 @@ impl OnDomain for Exploration<'_> {
 fn explored<'m, 'p: 'm>(
     domain: impl DataDomain<'m, Machine = Buffered<'p>>,
     Exploration { run, reach, whole }: Exploration<'_>,
-) -> Begun {
+) -> SearchBegun {
     let mut system = Stepping::hunting(domain);
     let depth = reach.and_then(|reach| reach.depth);
     let limits = Limits {
@@ -241,7 +241,7 @@ fn explored<'m, 'p: 'm>(
     let states = found.states.len();
     if found.ended == Ended::Stopped(Stop::States) && reach.is_some_and(|reach| states > reach.states) {
         let controls = Controls::of(system.domain.stepper());
-        return Begun::Large(Large { found, controls, doubts: system.doubts.take() });
+        return SearchBegun::Large(Large { found, controls, doubts: system.doubts.take() });
     }
     let outcome = match found.ended {
         Ended::Goal(at, violation) => {
@@ -254,7 +254,7 @@ fn explored<'m, 'p: 'm>(
     };
     let doubts = system.doubts.take().into_iter().map(Reason::Doubt).collect();
     let nearest = whole && limits.order == Order::Breadth && !found.postponed;
-    Begun::Ended(ExplorationRound { outcome, states, bound: found.bound, nearest, doubts })
+    SearchBegun::Ended(ExplorationRound { outcome, states, bound: found.bound, nearest, doubts })
 }
 
 /// A violation with fewer steps, if longer buffers allow one.

@@ -306,13 +306,13 @@ pub(crate) fn check_closed<'m, D: DataDomain<'m>>(
     set: &ClosedSetOf<D::Machine>,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
-    let whole = Piece { first: set.states.first(), before: 0, count: set.states.len() };
+    let whole = SetPiece { first: set.states.first(), before: 0, count: set.states.len() };
     check_piece(domain, looking, set, whole, monitor)
 }
 
 /// Some states of a set that lie one after the other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct SetPiece {
     first: Option<StateRef>,
     /// How many states come before them.
     before: usize,
@@ -327,15 +327,15 @@ const WORTH_PIECES: usize = 1 << 14;
 pub(crate) fn in_pieces(
     states: &StateSet,
     monitor: &dyn Monitor,
-    check: &(dyn Fn(Piece) -> Result<(), Rejected> + Sync),
+    check: &(dyn Fn(SetPiece) -> Result<(), Rejected> + Sync),
 ) -> Result<(), Rejected> {
     let threads = if states.len() < WORTH_PIECES { 1 } else { monitor.threads().max(1) };
     let count = states.len().div_ceil(threads).max(1);
     let firsts = states.refs().step_by(count).enumerate();
-    let mut pieces: Vec<Piece> =
-        firsts.map(|(at, first)| Piece { first: Some(first), before: at * count, count }).collect();
+    let mut pieces: Vec<SetPiece> =
+        firsts.map(|(at, first)| SetPiece { first: Some(first), before: at * count, count }).collect();
     if pieces.is_empty() {
-        pieces.push(Piece { first: None, before: 0, count: 0 });
+        pieces.push(SetPiece { first: None, before: 0, count: 0 });
     }
     let checked = each(threads, pieces.len(), |at| match check(pieces[at]) {
         Ok(()) => ControlFlow::Continue(Ok(())),
@@ -349,7 +349,7 @@ pub(crate) fn check_piece<'m, D: DataDomain<'m>>(
     domain: D,
     looking: Looking,
     set: &ClosedSetOf<D::Machine>,
-    piece: Piece,
+    piece: SetPiece,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
     let mut obligations = Obligations::new(domain, looking, &set.controls)?;

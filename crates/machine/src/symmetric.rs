@@ -15,10 +15,8 @@ use crate::{
 };
 use num_traits::ToPrimitive;
 use program::{Int, Op, Program, RegisterNames, Renaming, ThreadId, ValueNames};
-use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
-use std::hash::BuildHasher;
 
 /// Groups of more renamings than this are not used as a whole.
 const MOST_RENAMINGS: usize = 720;
@@ -53,7 +51,7 @@ type LocalImages = Box<[Option<LocalImage>]>;
 struct LocalImage {
     id: u32,
     /// Says where it comes in the order of controls.
-    key: u64,
+    local: Local,
     /// For each slot the old slot, and how its values are renamed; none if nothing changes.
     slots: Option<Box<[(u32, u32)]>>,
 }
@@ -122,15 +120,15 @@ where
 
     /// The order of a state's controls under two renamings; `None` if the first cannot be used.
     fn compare_controls(&self, state: &State, a: usize, b: usize) -> Option<Ordering> {
-        let key = |element: usize, thread: usize| {
+        let local = |element: usize, thread: usize| {
             let old = self.group[element].old_thread[thread];
-            self.image_of(old, state, element).map(|image| image.key)
+            self.image_of(old, state, element).map(|image| &image.local)
         };
         for thread in 0..self.images.len() {
-            match key(a, thread)?.cmp(&key(b, thread)?) {
+            match local(a, thread)?.cmp(local(b, thread)?) {
                 Ordering::Equal => {}
                 // The others must exist, too.
-                Ordering::Less if (thread..self.images.len()).any(|t| key(a, t).is_none()) => return None,
+                Ordering::Less if (thread..self.images.len()).any(|t| local(a, t).is_none()) => return None,
                 other => return Some(other),
             }
         }
@@ -235,8 +233,7 @@ where
         }
         let plain = slots.iter().enumerate().all(|(at, (from, names))| *from as usize == at && *names == 0);
         let id = self.inner.stepper_mut().local_id(new_thread, &new);
-        let key = FxBuildHasher.hash_one(&new);
-        Some(LocalImage { id, key, slots: (!plain).then_some(slots) })
+        Some(LocalImage { id, local: new, slots: (!plain).then_some(slots) })
     }
 
     /// What a step is called under new names.

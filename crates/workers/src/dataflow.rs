@@ -24,32 +24,32 @@ use timely::worker::Worker;
 const LOOK_AROUND: Duration = Duration::from_millis(50);
 
 /// A dataflow that runs.
-pub(crate) struct Running {
+pub(crate) struct RunningDataflow {
     /// One per worker of this process.
-    pub(crate) ends: Vec<End>,
+    pub(crate) ends: Vec<WorkerEnd>,
     guards: Option<WorkerGuards<()>>,
 }
 
 /// Where a worker hands over what it posts and gets what others posted.
-pub(crate) struct End {
+pub(crate) struct WorkerEnd {
     posts: Sender<Vec<Posted>>,
     mail: Receiver<Result<Vec<Received>, Lost>>,
 }
 
 /// The other side of it.
-struct OtherEnd {
+struct CarrierEnd {
     posts: Receiver<Vec<Posted>>,
     mail: Sender<Result<Vec<Received>, Lost>>,
 }
 
-impl End {
+impl WorkerEnd {
     pub(crate) fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost> {
         let handed = self.posts.send(posts).ok().and_then(|()| self.mail.recv().ok());
         handed.unwrap_or_else(|| Err(Lost("a worker of this process ended".to_string())))
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningDataflow {
     fn drop(&mut self) {
         // Whoever hears nothing more ends.
         self.ends.clear();
@@ -65,7 +65,7 @@ pub(crate) fn start(
     threads: usize,
     process: usize,
     others: Vec<Option<TcpStream>>,
-) -> Result<Running, String> {
+) -> Result<RunningDataflow, String> {
     let Hooks { refill, spill, .. } = Hooks::default();
     let within = ProcessBuilder::new_typed_vector(threads, refill, spill);
     let (builders, guard): (Vec<AllocatorBuilder>, Box<dyn Any + Send>) = match others.len() {
@@ -81,8 +81,8 @@ pub(crate) fn start(
     let (mut ends, mut other_ends) = (Vec::new(), Vec::new());
     for _ in 0..threads {
         let ((posts, posted), (mail, mailed)) = (channel(), channel());
-        ends.push(End { posts, mail: mailed });
-        other_ends.push(Some(OtherEnd { posts: posted, mail }));
+        ends.push(WorkerEnd { posts, mail: mailed });
+        other_ends.push(Some(CarrierEnd { posts: posted, mail }));
     }
     let other_ends = Mutex::new(other_ends);
     let guards = execute_from(builders, guard, WorkerConfig::default(), move |worker| {
@@ -92,11 +92,11 @@ pub(crate) fn start(
             carry(worker, &end);
         }
     });
-    Ok(Running { ends, guards: Some(guards?) })
+    Ok(RunningDataflow { ends, guards: Some(guards?) })
 }
 
 /// Carries parcels until nobody hands over any more.
-fn carry(worker: &mut Worker, end: &OtherEnd) {
+fn carry(worker: &mut Worker, end: &CarrierEnd) {
     let (index, workers) = (worker.index(), worker.peers());
     let arrived: Rc<RefCell<Vec<Parcel>>> = Rc::default();
     let mailbox = Rc::clone(&arrived);

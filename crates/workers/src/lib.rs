@@ -11,7 +11,7 @@ mod lost;
 mod parcel;
 
 use connect::connect;
-use dataflow::{End, Running, start};
+use dataflow::{RunningDataflow, WorkerEnd, start};
 use evidence::{Crew, Ignore, Lost, Monitor, Posted, Progress, Received, Rounds, STACK};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ pub struct Workers {
     /// In this process.
     threads: usize,
     hosts: Option<Hosts>,
-    running: Mutex<Option<Running>>,
+    running: Mutex<Option<RunningDataflow>>,
 }
 
 impl Workers {
@@ -60,7 +60,7 @@ impl Workers {
         Ok(())
     }
 
-    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+    fn running(&self) -> MutexGuard<'_, Option<RunningDataflow>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,7 +98,7 @@ impl Crew for Workers {
 struct Connected<'a> {
     index: usize,
     workers: usize,
-    end: &'a mut End,
+    end: &'a mut WorkerEnd,
 }
 
 impl Rounds for Connected<'_> {

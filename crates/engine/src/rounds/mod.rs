@@ -21,7 +21,7 @@ use evidence::{ClosedSet, Controls, Crew, Lost, Monitor, Rounds, Stop};
 use machine::{Buffered, DataDomain, Doubt, Full, Machine, OnDomain, StateRef, StateSet, Trace, shards_of};
 use shard::{Shard, spread};
 use std::sync::{Mutex, PoisonError};
-use worker::{Finish, Start, Worker, WorkerFound};
+use worker::{Finish, RoundsWorker, Start, WorkerFound};
 
 /// How a search in rounds ended.
 pub(crate) enum InRounds {
@@ -108,7 +108,7 @@ impl OnDomain for OneWorker<'_> {
     type Done = Result<WorkerFound, Lost>;
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
-        Worker::new(domain, self.rounds, self.start).run()
+        RoundsWorker::new(domain, self.rounds, self.start).run()
     }
 }
 

@@ -15,14 +15,14 @@ pub(super) struct Numbers {
     /// To all.
     pub(super) agreed: Controls,
     /// By the worker's own number, that of all.
-    shared: ControlNumbers,
+    shared: NumberTables,
     /// By that of all, the worker's own.
-    own: ControlNumbers,
+    own: NumberTables,
     packing: Vec<u32>,
 }
 
 #[derive(Default)]
-struct ControlNumbers {
+struct NumberTables {
     globals: Vec<u32>,
     locals: Vec<Vec<u32>>,
 }
@@ -31,7 +31,7 @@ impl Numbers {
     /// Agreed are these.
     pub(super) fn new(controls: &Controls, stepper: &mut Stepper<'_, Buffered<'_>>) -> Numbers {
         let threads = controls.locals.len();
-        let empty = || ControlNumbers { globals: Vec::new(), locals: vec![Vec::new(); threads] };
+        let empty = || NumberTables { globals: Vec::new(), locals: vec![Vec::new(); threads] };
         let agreed = Controls { globals: Vec::new(), locals: vec![Vec::new(); threads] };
         let mut numbers = Numbers { agreed, shared: empty(), own: empty(), packing: Vec::new() };
         for global in &controls.globals {

@@ -15,12 +15,12 @@ const TOGETHER: usize = 32;
 
 /// Where a state lies: shard and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct StatePlace {
     pub(super) shard: usize,
     pub(super) number: u32,
 }
 
-impl Place {
+impl StatePlace {
     /// As a link; there is none for states far behind.
     fn link(self) -> Result<StateRef, Full> {
         if self.number >> LINK_BITS > 0 {
@@ -29,9 +29,9 @@ impl Place {
         Ok(StateRef::numbered((self.shard as u32) << LINK_BITS | self.number))
     }
 
-    fn of(link: StateRef) -> Place {
+    fn of(link: StateRef) -> StatePlace {
         let number = link.number();
-        Place { shard: (number >> LINK_BITS) as usize, number: number & ((1 << LINK_BITS) - 1) }
+        StatePlace { shard: (number >> LINK_BITS) as usize, number: number & ((1 << LINK_BITS) - 1) }
     }
 
     fn state(self) -> StateRef {
@@ -82,35 +82,35 @@ impl Shard {
     }
 
     /// Adds the states of a letter to this shard.
-    pub(super) fn add(&mut self, letter: &[u8]) -> Result<(), Unreadable> {
-        let mut entries = Entries::new(letter);
-        let mut together: Vec<(Place, &[u8], Lookup)> = Vec::with_capacity(TOGETHER);
+    pub(super) fn add(&mut self, letter: &[u8]) -> Result<(), NotAdded> {
+        let mut entries = LetterEntries::new(letter);
+        let mut together: Vec<(StatePlace, &[u8], Lookup)> = Vec::with_capacity(TOGETHER);
         loop {
             together.clear();
             while together.len() < TOGETHER && !entries.bytes.is_empty() {
-                let (parent, state) = entries.next().ok_or(Unreadable::Garbled)?;
+                let (parent, state) = entries.next().ok_or(NotAdded::Garbled)?;
                 together.push((parent, state, self.states.look(state)));
             }
             if together.is_empty() {
                 return Ok(());
             }
             for (parent, state, lookup) in &together {
-                let link = parent.link().map_err(Unreadable::Full)?;
-                self.states.insert_at(*lookup, state, Some(link)).map_err(Unreadable::Full)?;
+                let link = parent.link().map_err(NotAdded::Full)?;
+                self.states.insert_at(*lookup, state, Some(link)).map_err(NotAdded::Full)?;
             }
         }
     }
 
     /// A state and the place it was reached from.
-    pub(super) fn step_back(&self, number: u32) -> (&[u8], Option<Place>) {
+    pub(super) fn step_back(&self, number: u32) -> (&[u8], Option<StatePlace>) {
         let at = StateRef::numbered(number);
-        (self.states.get(at), self.states.link(at).map(Place::of))
+        (self.states.get(at), self.states.link(at).map(StatePlace::of))
     }
 }
 
 /// Why a letter was not taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unreadable {
+pub(super) enum NotAdded {
     /// There is no room.
     Full(Full),
     /// Nobody wrote this.
@@ -124,7 +124,7 @@ pub(super) const STATES: u8 = 1;
 pub(super) struct Letter {
     to: usize,
     pub(super) bytes: Vec<u8>,
-    from: Option<Place>,
+    from: Option<StatePlace>,
 }
 
 impl Letter {
@@ -142,7 +142,7 @@ impl Letter {
     /// Adds a state. The state it was reached from is told by how far it lies behind the one before; zero says
     /// that another shard follows.
     #[inline]
-    pub(super) fn add(&mut self, parent: Place, state: &[u8]) {
+    pub(super) fn add(&mut self, parent: StatePlace, state: &[u8]) {
         let before = match self.from {
             Some(before) if before.shard == parent.shard && before.number <= parent.number => before.number,
             _ => {
@@ -161,23 +161,23 @@ impl Letter {
     }
 }
 
-struct Entries<'l> {
+struct LetterEntries<'l> {
     bytes: &'l [u8],
-    parent: Place,
+    parent: StatePlace,
 }
 
-impl<'l> Entries<'l> {
-    fn new(bytes: &'l [u8]) -> Entries<'l> {
-        Entries { bytes, parent: Place { shard: 0, number: 0 } }
+impl<'l> LetterEntries<'l> {
+    fn new(bytes: &'l [u8]) -> LetterEntries<'l> {
+        LetterEntries { bytes, parent: StatePlace { shard: 0, number: 0 } }
     }
 
     #[inline]
-    fn next(&mut self) -> Option<(Place, &'l [u8])> {
+    fn next(&mut self) -> Option<(StatePlace, &'l [u8])> {
         let mut further = take_number(&mut self.bytes)?;
         if further == 0 {
             let shard =
                 usize::try_from(take_number(&mut self.bytes)?).ok().filter(|shard| *shard < SHARDS)?;
-            self.parent = Place { shard, number: 0 };
+            self.parent = StatePlace { shard, number: 0 };
             further = take_number(&mut self.bytes)?;
         }
         let further = u32::try_from(further.checked_sub(1)?).ok()?;
@@ -194,18 +194,18 @@ pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
     let mut shards: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
     let rest = found.rest;
     // By the order of the set: the state, and its place now.
-    let mut places: Vec<(StateRef, Place)> = Vec::with_capacity(found.states.len());
-    let place_of = |places: &[(StateRef, Place)], at: StateRef| {
+    let mut places: Vec<(StateRef, StatePlace)> = Vec::with_capacity(found.states.len());
+    let place_of = |places: &[(StateRef, StatePlace)], at: StateRef| {
         let known = places.binary_search_by_key(&at, |(at, _)| *at).ok();
         known.map(|known| places[known].1)
     };
     for at in found.states.refs() {
         let state = found.states.get(at);
         let parent = found.states.link(at).and_then(|parent| place_of(&places, parent));
-        let link = parent.map(Place::link).transpose()?;
+        let link = parent.map(StatePlace::link).transpose()?;
         let shard = shard_of(state);
         let (new, _) = shards[shard].states.insert(state, link)?;
-        places.push((at, Place { shard, number: new.number() }));
+        places.push((at, StatePlace { shard, number: new.number() }));
         if rest.last.is_some_and(|last| at <= last) {
             shards[shard].last = Some(new);
         }
@@ -229,18 +229,19 @@ mod tests {
 
     #[test]
     fn letters_read_back() {
-        let sent: Vec<(Place, Vec<u8>)> = [(3, 7), (3, 7), (3, 900), (3, 2), (4, 0), (63, (1 << 26) - 1)]
-            .iter()
-            .enumerate()
-            .map(|(at, (shard, number))| {
-                (Place { shard: *shard, number: *number }, vec![at as u8; at * 50 + 1])
-            })
-            .collect();
+        let sent: Vec<(StatePlace, Vec<u8>)> =
+            [(3, 7), (3, 7), (3, 900), (3, 2), (4, 0), (63, (1 << 26) - 1)]
+                .iter()
+                .enumerate()
+                .map(|(at, (shard, number))| {
+                    (StatePlace { shard: *shard, number: *number }, vec![at as u8; at * 50 + 1])
+                })
+                .collect();
         let mut letter = Letter::to(9);
         sent.iter().for_each(|(parent, state)| letter.add(*parent, state));
         let bytes = letter.take();
         let [STATES, 9, states @ ..] = bytes.as_slice() else { panic!("{bytes:?}") };
-        let mut entries = Entries::new(states);
+        let mut entries = LetterEntries::new(states);
         for (parent, state) in &sent {
             assert_eq!(entries.next(), Some((*parent, state.as_slice())));
         }
@@ -249,6 +250,6 @@ mod tests {
         assert_eq!(shard.add(states), Ok(()));
         let read: Vec<_> = shard.states.refs().map(|at| shard.step_back(at.number())).collect();
         assert!(read.iter().map(|(state, from)| (from.expect("a link"), state.to_vec())).eq(sent));
-        assert_eq!(shard.add(&states[..states.len() - 1]), Err(Unreadable::Garbled));
+        assert_eq!(shard.add(&states[..states.len() - 1]), Err(NotAdded::Garbled));
     }
 }

@@ -4,7 +4,7 @@
 //! shards, and tell all what has to be known by all; then give numbers to new controls and add what came.
 
 use super::numbers::{Numbers, put_number, take_number};
-use super::shard::{Letter, Place, STATES, Shard, Unreadable};
+use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
 use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Stop};
 use machine::{Buffered, DataDomain, Doubt, SHARDS, State, StateRef, shard_of, shards_of};
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub(super) struct Start<'a> {
     pub(super) monitor: &'a dyn Monitor,
 }
 
-pub(super) struct Worker<'a, D> {
+pub(super) struct RoundsWorker<'a, D> {
     domain: D,
     rounds: &'a mut dyn Rounds,
     numbers: Numbers,
@@ -64,7 +64,7 @@ pub(super) struct Worker<'a, D> {
     shards: Vec<Shard>,
     letters: Vec<Letter>,
     /// Successors with controls that have no number yet, and where they were reached from.
-    late: Vec<(Place, State)>,
+    late: Vec<(StatePlace, State)>,
     /// Why not everything was seen, and a state where that shows.
     doubts: BTreeMap<Doubt, Vec<u8>>,
     bound: usize,
@@ -72,13 +72,13 @@ pub(super) struct Worker<'a, D> {
     monitor: &'a dyn Monitor,
     /// How many states the others have, and own ones had, when all told so last.
     states: (usize, usize),
-    report: Report,
+    report: Unreported,
     spare: Spare,
 }
 
 /// What the monitor has not heard of.
 #[derive(Default)]
-struct Report {
+struct Unreported {
     expanded: usize,
     reported: usize,
 }
@@ -93,9 +93,9 @@ struct Spare {
 
 /// What all have to know of a worker's round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct News {
+struct RoundNews {
     /// The first violation among its states.
-    goal: Option<Place>,
+    goal: Option<StatePlace>,
     stop: Option<Stop>,
     full: bool,
     /// How many states it took.
@@ -115,11 +115,11 @@ fn garbled() -> Lost {
     Lost("a process sends what makes no sense: do all run the same version on the same program?".to_string())
 }
 
-impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
-    pub(super) fn new(mut domain: D, rounds: &'a mut dyn Rounds, start: Start<'a>) -> Worker<'a, D> {
+impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a, D> {
+    pub(super) fn new(mut domain: D, rounds: &'a mut dyn Rounds, start: Start<'a>) -> RoundsWorker<'a, D> {
         let own = shards_of(rounds.index(), rounds.workers());
         let states = start.shards.iter().map(|shard| shard.states.len()).sum();
-        Worker {
+        RoundsWorker {
             numbers: Numbers::new(start.controls, domain.stepper_mut()),
             domain,
             own,
@@ -131,7 +131,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
             most: start.most,
             monitor: start.monitor,
             states: (0, states),
-            report: Report::default(),
+            report: Unreported::default(),
             spare: Spare::default(),
             rounds,
         }
@@ -156,7 +156,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
     }
 
     fn explore(&mut self) -> Result<Finish, Lost> {
-        let mut trouble = News::default();
+        let mut trouble = RoundNews::default();
         loop {
             let news = self.expand(trouble);
             let posts = self.posts(&news);
@@ -196,7 +196,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
     }
 
     /// Expands some states of the level.
-    fn expand(&mut self, mut news: News) -> News {
+    fn expand(&mut self, mut news: RoundNews) -> RoundNews {
         for at in 0..self.shards.len() {
             for _ in 0..SLICE {
                 if news.stop.is_some() || news.goal.is_some() {
@@ -214,8 +214,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
         news
     }
 
-    fn visit(&mut self, at: usize, state_ref: StateRef, news: &mut News) {
-        let place = Place { shard: self.own.start + at, number: state_ref.number() };
+    fn visit(&mut self, at: usize, state_ref: StateRef, news: &mut RoundNews) {
+        let place = StatePlace { shard: self.own.start + at, number: state_ref.number() };
         let Spare { state, next, packed } = &mut self.spare;
         let read = self.numbers.unpack(self.shards[at].states.get(state_ref), state);
         debug_assert!(read, "a shard holds what workers packed");
@@ -271,7 +271,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
     }
 
     /// The letters of a round.
-    fn posts(&mut self, news: &News) -> Vec<Posted> {
+    fn posts(&mut self, news: &RoundNews) -> Vec<Posted> {
         let mut told = vec![NEWS];
         news.write(&mut told);
         self.numbers.tell_new(self.domain.stepper(), &mut told);
@@ -306,8 +306,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
     }
 
     /// Adds states that came; what is wrong with that is told in the next round.
-    fn take_in<'r>(&mut self, mail: impl Iterator<Item = &'r Received>) -> Result<News, Lost> {
-        let mut news = News::default();
+    fn take_in<'r>(&mut self, mail: impl Iterator<Item = &'r Received>) -> Result<RoundNews, Lost> {
+        let mut news = RoundNews::default();
         for (_, letter) in mail {
             let [STATES, shard, states @ ..] = letter.as_slice() else { continue };
             let at = usize::from(*shard).checked_sub(self.own.start).filter(|at| *at < self.shards.len());
@@ -322,15 +322,15 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
             }
             match self.shards[at].add(states) {
                 Ok(()) => {}
-                Err(Unreadable::Full(_)) => news.full = true,
-                Err(Unreadable::Garbled) => return Err(garbled()),
+                Err(NotAdded::Full(_)) => news.full = true,
+                Err(NotAdded::Garbled) => return Err(garbled()),
             }
         }
         Ok(news)
     }
 
     /// The states on the way to a place, from the start. Whoever has the place tells as much of the way as it knows.
-    fn way_to(&mut self, goal: Place) -> Result<Vec<Vec<u8>>, Lost> {
+    fn way_to(&mut self, goal: StatePlace) -> Result<Vec<Vec<u8>>, Lost> {
         let (mut way, mut next) = (Vec::new(), Some(goal));
         while next.is_some() {
             let (mut told, mut before) = (Vec::new(), next);
@@ -386,18 +386,18 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Worker<'a, D> {
     }
 }
 
-fn read_step(bytes: &mut &[u8]) -> Option<(Vec<u8>, Option<Place>)> {
+fn read_step(bytes: &mut &[u8]) -> Option<(Vec<u8>, Option<StatePlace>)> {
     let shard = usize::try_from(take_number(bytes)?).ok()?;
     let number = u32::try_from(take_number(bytes)?).ok()?;
     let length = usize::try_from(take_number(bytes)?).ok()?;
     let (state, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
-    Some((state.to_vec(), shard.checked_sub(1).map(|shard| Place { shard, number })))
+    Some((state.to_vec(), shard.checked_sub(1).map(|shard| StatePlace { shard, number })))
 }
 
 const STOPS: [Stop; 5] = [Stop::Time, Stop::Memory, Stop::States, Stop::Interrupt, Stop::Lost];
 
-impl News {
+impl RoundNews {
     fn write(&self, out: &mut Vec<u8>) {
         put_number(out, self.goal.map_or(0, |goal| 1 + goal.shard as u64));
         put_number(out, self.goal.map_or(0, |goal| u64::from(goal.number)));
@@ -409,11 +409,11 @@ impl News {
         }
     }
 
-    fn read(bytes: &mut &[u8]) -> Option<News> {
+    fn read(bytes: &mut &[u8]) -> Option<RoundNews> {
         let mut number = || usize::try_from(take_number(bytes)?).ok();
         let (shard, at, stop, flags) = (number()?, number()?, number()?, number()?);
-        Some(News {
-            goal: shard.checked_sub(1).map(|shard| Place { shard, number: at as u32 }),
+        Some(RoundNews {
+            goal: shard.checked_sub(1).map(|shard| StatePlace { shard, number: at as u32 }),
             stop: stop.checked_sub(1).and_then(|stop| STOPS.get(stop)).copied(),
             full: flags & 1 > 0,
             more: flags & 2 > 0,
@@ -425,8 +425,8 @@ impl News {
     }
 
     /// What two tell together.
-    fn and(self, other: News) -> News {
-        News {
+    fn and(self, other: RoundNews) -> RoundNews {
+        RoundNews {
             goal: self.goal.into_iter().chain(other.goal).min_by_key(|goal| goal.shard),
             stop: self.stop.or(other.stop),
             full: self.full || other.full,
@@ -440,12 +440,12 @@ impl News {
 }
 
 /// What all tell together, and the new controls that each tells of.
-fn read_news(mail: &[Received]) -> Result<(News, Vec<&[u8]>), Lost> {
-    let (mut all, mut controls) = (News::default(), Vec::new());
+fn read_news(mail: &[Received]) -> Result<(RoundNews, Vec<&[u8]>), Lost> {
+    let (mut all, mut controls) = (RoundNews::default(), Vec::new());
     for (_, letter) in mail {
         let [NEWS, rest @ ..] = letter.as_slice() else { continue };
         let mut bytes = rest;
-        all = all.and(News::read(&mut bytes).ok_or_else(garbled)?);
+        all = all.and(RoundNews::read(&mut bytes).ok_or_else(garbled)?);
         controls.push(bytes);
     }
     Ok((all, controls))

@@ -1,7 +1,7 @@
 //! States that cover all others, as a proof.
 
 use super::{Proof, ReducedProof, read_gaps, write_gaps};
-use crate::check::{Piece, check_piece, in_pieces};
+use crate::check::{SetPiece, check_piece, in_pieces};
 use crate::file::{
     EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states, write_closed,
 };
@@ -69,7 +69,7 @@ impl OnDomain for CheckFile<'_, '_> {
 
 struct CheckProof<'a> {
     proof: &'a ReducedProof,
-    piece: Piece,
+    piece: SetPiece,
     monitor: &'a dyn Monitor,
 }
 

@@ -113,13 +113,13 @@ impl OnDomain for CheckPart<'_> {
                 (at, left, seen) = (states.next(state), left - 1, seen + 1);
             }
             let idle = left == 0 && letters.iter().all(Vec::is_empty);
-            let news = News { idle, rejected: rejected.is_some() };
+            let news = PartNews { idle, rejected: rejected.is_some() };
             let mail = rounds.exchange(news.with(letters)).map_err(lost)?;
             let (all, missing) = read(&mail, |state| states.contains(state));
             match (all, rejected.take()) {
                 (_, Some(why)) => return Err(why),
-                (News { rejected: true, .. }, None) => return Err(Rejected::Part),
-                (News { idle: true, .. }, None) => return Ok(()),
+                (PartNews { rejected: true, .. }, None) => return Err(Rejected::Part),
+                (PartNews { idle: true, .. }, None) => return Ok(()),
                 _ => rejected = missing.then_some(Rejected::SuccessorElsewhere),
             }
         }
@@ -135,13 +135,13 @@ fn piece(proof: &SharedProof, worker: usize, workers: usize) -> (Option<StateRef
 
 /// What all have to know of a worker.
 #[derive(Clone, Copy)]
-struct News {
+struct PartNews {
     /// Whether it looked at all its states and sends none.
     idle: bool,
     rejected: bool,
 }
 
-impl News {
+impl PartNews {
     /// A letter to everybody: the news, and the states that must be there.
     fn with(self, letters: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
         let head = u8::from(self.idle) + 2 * u8::from(self.rejected);
@@ -156,8 +156,8 @@ fn put_state(letter: &mut Vec<u8>, state: &[u8]) {
 }
 
 /// What all say together, and whether a state that others need is missing.
-fn read(mail: &[Received], has: impl Fn(&[u8]) -> bool) -> (News, bool) {
-    let (mut all, mut missing) = (News { idle: true, rejected: false }, false);
+fn read(mail: &[Received], has: impl Fn(&[u8]) -> bool) -> (PartNews, bool) {
+    let (mut all, mut missing) = (PartNews { idle: true, rejected: false }, false);
     for (_, letter) in mail {
         let Some((head, mut states)) = letter.split_first() else { continue };
         all.idle &= head & 1 > 0;
