@@ -43,7 +43,8 @@ impl Store {
             Form::Text => "txt",
             Form::Json => "json",
         };
-        let path = self.folder.join(format!("{name}.{kind}.{ending}"));
+        let part = checked.verdict().part().map_or(String::new(), |(at, of)| format!("{}-of-{of}.", at + 1));
+        let path = self.folder.join(format!("{name}.{kind}.{part}{ending}"));
         let write = |out: &mut dyn Write| write_evidence(task, checked.verdict(), self.form, out);
         write_whole(&path, self.force, &self.interrupt, write)?;
         let mut files = vec![path];

@@ -49,6 +49,7 @@ pub use program::Program;
 mod args;
 mod commands;
 mod console;
+mod crew;
 mod evidence_files;
 mod exit;
 mod html_file;

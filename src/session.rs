@@ -196,7 +196,10 @@ impl<'a> Session<'a> {
         };
         let seconds = watch.elapsed().as_secs_f64();
         let name = format!("{stem}.{}", task.model.name());
-        let written = self.store.as_ref().map(|store| store.write(&name, &loaded.name, task, &found.checked));
+        // What all processes have, one writes; of what each has a part of, each writes its part.
+        let (process, part) = (run.crew.process().0, found.checked.verdict().part());
+        let store = self.store.as_ref().filter(|_| process == 0 || part.is_some());
+        let written = store.map(|store| store.write(&name, &loaded.name, task, &found.checked));
         let evidence = match written.transpose() {
             Ok(written) => written.unwrap_or_default(),
             Err(why) => return trouble(told, why),

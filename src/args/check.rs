@@ -10,6 +10,7 @@ Examples:
   fencewright verify --evidence proofs/ peterson.fw
   fencewright check peterson.fw proofs/peterson.tso.trace.txt
   fencewright check peterson.fw proofs/peterson.tso.witness.txt
+  fencewright check big.fw proofs/big.tso.closed.*-of-2.txt
 
 The evidence names its memory model. Nothing in it is believed: a trace is replayed step by step, of a set of
 states every successor of every state is worked out again, and of a witness also happens-before and its cycle.
@@ -25,8 +26,9 @@ pub struct CheckArgs {
     /// The program
     pub file: PathBuf,
 
-    /// The evidence
-    pub evidence: PathBuf,
+    /// The evidence; parts that several processes wrote are given one behind the other
+    #[arg(required = true)]
+    pub evidence: Vec<PathBuf>,
 
     #[command(flatten)]
     pub input: InputArgs,

@@ -5,7 +5,7 @@ use super::{Abstracting, Counting, Extrapolating};
 use crate::limits::Budget;
 use clap::{Args, ValueEnum};
 use engine::{ENGINES, Engine, Order, Reduction, Run};
-use evidence::Monitor;
+use evidence::{Alone, Monitor};
 use std::time::Duration;
 
 /// How to look for an answer.
@@ -55,6 +55,8 @@ impl Exploring {
             buffers: self.abstracting.buffer_abstraction,
             contexts: self.counting.bound(),
             threads: monitor.threads(),
+            crew: &Alone,
+            large: engine::LARGE,
             without: &[],
         }
     }

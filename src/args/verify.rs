@@ -3,7 +3,7 @@
 use super::html::HtmlReport;
 use super::plan::PlanArgs;
 use super::values::{models, positive};
-use super::{Exploring, InputArgs, LimitArgs, ReportFormat};
+use super::{Exploring, InputArgs, LimitArgs, ReportFormat, Sharing};
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
@@ -16,6 +16,7 @@ Examples:
   fencewright verify --report peterson.html peterson.fw    one page to step through
   fencewright verify --model sc --engine cegar --save-predicates bakery.txt bakery.fw
   fencewright show test.fw | fencewright verify -
+  fencewright verify --hosts hosts.txt --process 0 big.fw    and on the next host: --process 1
 
 Exit codes: 0 safe, 1 unsafe, 2 error, 3 unknown (with --strict: or a warning). Several files: the worst wins, in the order 2, 1, 3, 0.";
 
@@ -43,9 +44,13 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub planning: PlanArgs,
 
-    /// How much to do at once: files, and engines for one file [default: the number of processors]
+    /// How much to do at once: files, engines for one file, shares of one large search [default: the number of
+    /// processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
     pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub sharing: Sharing,
 
     #[command(flatten)]
     pub report: ReportFormat,

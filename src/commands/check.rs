@@ -12,8 +12,8 @@ use engine::{Explanation, explained};
 use evidence::{Claim, FileError, Opener, Rejected, Task, check_file, read_certificate, write_smtlib};
 use program::Program;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 
 /// However little memory may be taken, the checker gets this much of it, in bytes.
 const LEAST_ROOM: usize = 1 << 18;
@@ -26,7 +26,7 @@ pub fn check(args: &CheckArgs, console: &Console) -> Result<Exit, CommandError> 
         session.show(&told)?;
         return Ok(told.exit);
     };
-    let evidence = name(&args.evidence);
+    let evidence = args.evidence.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ");
     let open = || open(&args.evidence);
     // What the checker holds is bounded by its budget, of which it may use twice as much.
     let budget = Budget { memory: usize::MAX, ..args.resources.budget() };
@@ -85,13 +85,17 @@ fn write_obligations(
     Ok(())
 }
 
-/// Opens a file that can be read again and again.
-fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+/// Opens files that can be read again and again, one behind the other.
+fn open(paths: &[PathBuf]) -> io::Result<Box<dyn BufRead>> {
+    let mut all: Box<dyn BufRead> = Box::new(io::empty());
+    for path in paths {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        all = Box::new(all.chain(BufReader::new(file)));
     }
-    Ok(Box::new(BufReader::new(file)))
+    Ok(all)
 }
 
 fn reason(evidence: &str, error: &FileError) -> String {

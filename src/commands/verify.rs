@@ -4,13 +4,15 @@
 
 use crate::args::{Exploring, VerifyArgs, chosen_models};
 use crate::console::Console;
+use crate::crew::{self, processes};
 use crate::exit::{CommandError, Exit};
 use crate::input::{Loaded, expand};
+use crate::limits::Watch;
 use crate::predicates_file::predicates_text;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
 use crate::whole_file::write_whole;
-use engine::{Facts, Finding, Plan, PlanEntry, plan};
+use engine::{Engine, Explicit, Facts, Finding, Plan, PlanEntry, Run, plan};
 use evidence::Task;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -26,9 +28,16 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
         let why = "--save-predicates takes one file and one model: a proof of another has others";
         return Err(CommandError::Message(why.to_string()));
     }
+    let engine = engine_on(args.sharing.hosts.is_some(), &args.exploring)?;
+    let waiting =
+        Watch::new(args.limits.budget(), &session.interrupt, &session.display, "--hosts".to_string());
+    let processes = processes(&args.sharing, args.threads, &waiting).map_err(CommandError::Message)?;
+    drop(waiting);
+    // Processes must ask the same questions in the same order.
+    let at_once = if processes.is_some() { Some(1) } else { args.threads };
     // What could not be written; the answer stands all the same.
     let trouble: Mutex<Option<String>> = Mutex::default();
-    let exit = session.each_file(&files, args.threads, |told, file, stem, threads| {
+    let exit = session.each_file(&files, at_once, |told, file, stem, threads| {
         let Some(loaded) = session.load_claiming(told, file, &args.input) else { return };
         for model in &models {
             let task = Task::asked(&loaded.program, *model);
@@ -38,8 +47,9 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
             }
             let watch = session.watch(args.limits.budget(), &loaded.name, *model, threads);
             let watch = watch.verbose(session.look().verbose);
-            let run = args.exploring.run(&watch);
-            let found = session.answer(told, (&loaded, stem), &task, args.exploring.engine(), (&run, &watch));
+            let own = crew::threads(threads, engine);
+            let run = Run { crew: processes.as_deref().unwrap_or(&*own), ..args.exploring.run(&watch) };
+            let found = session.answer(told, (&loaded, stem), &task, engine, (&run, &watch));
             let Some(found) = found else { continue };
             if args.strict && !(loaded.warnings.is_empty() && found.vacuous.is_empty()) {
                 told.ends(Exit::Unknown);
@@ -48,10 +58,29 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
                 *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
             }
         }
+        // Of processes that share the work, one says the answer.
+        if args.sharing.process.is_some_and(|process| process > 0) {
+            told.printed.out.clear();
+        }
     })?;
     match trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(why) => Err(CommandError::Message(why)),
         None => Ok(exit),
+    }
+}
+
+/// The engine that was asked for. Processes can share the searches of one only.
+fn engine_on(processes: bool, exploring: &Exploring) -> Result<&'static dyn Engine, CommandError> {
+    let engine = exploring.engine();
+    match (processes, engine.name()) {
+        (false, _) | (true, "explicit") => Ok(engine),
+        (true, "portfolio") => Ok(&Explicit),
+        (true, other) => {
+            let why = format!(
+                "processes share searches of engine explicit, not of {other}: leave out --engine or --hosts"
+            );
+            Err(CommandError::Message(why))
+        }
     }
 }
 

@@ -22,6 +22,7 @@ fn to_try(reason: &Reason) -> &'static [&'static str] {
         Reason::Stopped(Stop::Memory) | Reason::Full => {
             &["give it more memory with `--memory MEGABYTES`", SMALLER]
         }
+        Reason::Stopped(Stop::Lost) => &["start all processes again"],
         Reason::Stopped(Stop::States) => &["allow more states, or leave out the limit"],
         Reason::BuffersBeyond(_) | Reason::Overflow(_) => &[
             "`--engine complete` (finite data) and `--engine cegar` need no bound on store buffers",

@@ -21,6 +21,7 @@ mod reasons;
 mod robust;
 mod unbounded;
 mod waiting;
+mod workers;
 
 #[path = "../support"]
 mod support {

@@ -33,6 +33,7 @@ fn with_proof<T>(
         Certificate::Pools(_) => "buffers",
         Certificate::Reduced(_) => "explicit, reduced",
         Certificate::Basis(_) => "complete",
+        Certificate::Shared(_) => "explicit, in parts",
     };
     assert_eq!(kind, engine);
     then(&task, certificate)

@@ -8,6 +8,7 @@ mod fence;
 mod formats;
 mod golden;
 mod hostile;
+mod hosts;
 mod junit;
 mod limits;
 mod predicates;

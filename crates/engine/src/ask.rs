@@ -9,8 +9,8 @@
 
 use crate::{Answer, Engine, FencePoint, FinalStates, Portfolio, Robust, Run, prevented_by};
 use evidence::{
-    Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task, VacuousClaim,
-    Verdict, check, happens_under_sc, simplify, vacuous,
+    Alone, Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task,
+    VacuousClaim, Verdict, check, check_with, happens_under_sc, simplify, vacuous,
 };
 use machine::SC;
 use std::fmt;
@@ -115,7 +115,7 @@ fn answered(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> (Unproved, R
     let Answer { verdict, statistics, engine } =
         within_limits(task, engine, &Run { monitor: &named, ..*run });
     drop(named);
-    let checked = match check(task, verdict, run.monitor) {
+    let checked = match check_with(task, verdict, run.monitor, run.crew) {
         Err(Rejected::Stopped(stop)) => check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore),
         checked => checked,
     };
@@ -174,7 +174,7 @@ impl Finding {
         }
         let aside = Aside { monitor: run.monitor, done: AtomicUsize::new(0) };
         let engine = if engine.proves() { engine } else { &Portfolio };
-        match decide(&sc, engine, &Run { monitor: &aside, ..*run }) {
+        match decide(&sc, engine, &Run { monitor: &aside, crew: &Alone, ..*run }) {
             Ok(finding) => {
                 self.bugs.extend(finding.bugs);
                 finding.checked.holds().map(|safe| !safe)

@@ -7,21 +7,21 @@
 //! a choice had too many values, the answer is unknown and says so.
 //!
 //! A search may be *reduced* ([`Reduction`]): fewer states cover all others, and the proof is
-//! a closed set of those. By itself, a search is reduced once it has become large.
+//! a closed set of those. By itself, a search is reduced once it has become large. A large search breadth first goes
+//! on in rounds, by as many workers as there are ([`crate::rounds`]).
 //!
 //! Breadth first, the violation found is a nearest one if no state had to wait for a larger
 //! bound and nothing was left out. Otherwise one more search, without bounds but within that distance, looks for a
 //! nearer one; after a search depth first, a small one.
 
 use crate::reduce::LeftOut;
-use crate::search::{Ended, Limits, Order, Weight, search};
+use crate::rounds::{Going, InRounds, go_on};
+use crate::search::{Ended, Limits, Order, Search, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
-use evidence::{ClosedSet, Reason, Statistics, Stop, Task, Verdict};
-use machine::{Buffered, DataDomain, OnDomain, Stepper, Trace};
-
-/// Beyond this many states a search is large: all of them take a tenth of a second or so.
-const LARGE: usize = 1 << 17;
+use evidence::{ClosedSet, Controls, Reason, Statistics, Stop, Task, Verdict};
+use machine::{Buffered, DataDomain, Doubt, OnDomain, Trace, Violation};
+use std::collections::BTreeSet;
 
 /// The engine.
 pub struct Explicit;
@@ -36,18 +36,30 @@ impl Engine for Explicit {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let none = LeftOut::new(task.program, Reduction::None);
+        let plain = LeftOut::new(task.program, Reduction::None);
         let (round, reducing) = match run.reduction {
-            Reduction::Auto => {
-                let small = plain(task, run, Some(Reach { depth: None, states: LARGE }));
-                // Threads that go ahead fill their buffers sooner than others.
-                let reduced = || reduced(task, run).filter(|(round, _)| !round.outgrows_buffers());
-                match small.outcome {
-                    ExplorationOutcome::Large => reduced().unwrap_or_else(|| (plain(task, run, None), none)),
-                    _ => (small, none),
+            Reduction::Auto => match begun(task, run, &plain, Some(Reach::small(run))) {
+                Some(SearchBegun::Large(large)) => {
+                    let all = LeftOut::new(task.program, Reduction::All);
+                    // Threads that go ahead fill their buffers sooner than others.
+                    match whole(task, run, &all).filter(|round| !round.outgrows_buffers()) {
+                        Some(round) => (round, all),
+                        None => (large.go_on(task, run, &plain), plain),
+                    }
+                }
+                begun => (begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended), plain),
+            },
+            reduction => {
+                let left_out = LeftOut::new(task.program, reduction);
+                // Values that are names may not fit into 64 bits.
+                match whole(task, run, &left_out) {
+                    Some(round) => (round, left_out),
+                    None => {
+                        let round = whole(task, run, &plain);
+                        (round.unwrap_or_else(ExplorationRound::impossible), plain)
+                    }
                 }
             }
-            _ => reduced(task, run).unwrap_or_else(|| (plain(task, run, None), none)),
         };
         let k = task.buffers().then_some(round.bound);
         let method = reducing.method();
@@ -58,35 +70,105 @@ impl Engine for Explicit {
             ExplorationOutcome::Explored(set) if round.doubts.is_empty() => {
                 Verdict::Safe(reducing.certificate(set))
             }
-            ExplorationOutcome::Explored(_) => Verdict::Unknown(round.doubts),
+            ExplorationOutcome::Shared(part) if round.doubts.is_empty() => {
+                Verdict::Safe(reducing.part(part, round.states, run.crew))
+            }
+            ExplorationOutcome::Explored(_) | ExplorationOutcome::Shared(_) => Verdict::Unknown(round.doubts),
             ExplorationOutcome::Stopped(reason) => {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
             }
-            ExplorationOutcome::Large => Verdict::Unknown(vec![Reason::Stopped(Stop::States)]),
         };
         Answer { verdict, statistics, engine: self.name() }
     }
 }
 
-/// A search that leaves out what it may; `None` where values that are names do not fit into 64 bits.
-fn reduced(task: &Task<'_>, run: &Run<'_>) -> Option<(ExplorationRound, LeftOut)> {
-    let reducing = LeftOut::new(task.program, run.reduction);
-    let exploration = Exploration { run, reach: None, whole: reducing.is_none() };
-    let round = reducing.on(&task.machine(), exploration)?;
-    Some((round, reducing))
+/// A search to its end; `None` where values that are names do not fit into 64 bits.
+fn whole(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut) -> Option<ExplorationRound> {
+    // Only breadth first there are rounds.
+    let reach = (run.order == Order::Breadth).then_some(Reach::small(run));
+    Some(match begun(task, run, left_out, reach)? {
+        SearchBegun::Ended(round) => round,
+        SearchBegun::Large(large) => large.go_on(task, run, left_out),
+    })
 }
 
-/// A search that leaves nothing out.
-fn plain(task: &Task<'_>, run: &Run<'_>, reach: Option<Reach>) -> ExplorationRound {
-    explored(Stepper::new(&task.machine()), Exploration { run, reach, whole: true })
+/// A search as far as it is not large; `None` as for [`whole`].
+fn begun(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut, reach: Option<Reach>) -> Option<SearchBegun> {
+    left_out.on(&task.machine(), Exploration { run, reach, whole: left_out.is_none() })
+}
+
+/// The beginning of a search.
+enum SearchBegun {
+    /// And its end.
+    Ended(ExplorationRound),
+    /// There are more states than should be looked at like this.
+    Large(Large),
+}
+
+impl SearchBegun {
+    fn ended(self) -> ExplorationRound {
+        match self {
+            SearchBegun::Ended(round) => round,
+            SearchBegun::Large(large) => {
+                let stopped = ExplorationOutcome::Stopped(Reason::Stopped(Stop::States));
+                ExplorationRound {
+                    outcome: stopped,
+                    states: large.found.states.len(),
+                    ..ExplorationRound::impossible()
+                }
+            }
+        }
+    }
+}
+
+/// A search that was broken off.
+struct Large {
+    found: Search<Violation>,
+    controls: Controls,
+    doubts: BTreeSet<Doubt>,
+}
+
+impl Large {
+    /// Goes on in rounds, or depth first from the beginning.
+    fn go_on(self, task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut) -> ExplorationRound {
+        if run.order == Order::Depth {
+            let begun = begun(task, run, left_out, None);
+            return begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended);
+        }
+        let most = run.max_buffer.unwrap_or(usize::MAX);
+        run.monitor.note(&format!("many states: goes on in rounds ({} workers)", run.crew.workers()));
+        let going = Going { crew: run.crew, monitor: run.monitor, most };
+        let found = go_on(self.found, &self.controls, &task.machine(), left_out, going);
+        let mut doubts = self.doubts;
+        doubts.extend(found.doubts);
+        let outcome = match found.ended {
+            InRounds::Violated(trace) => ExplorationOutcome::Violated(trace),
+            InRounds::Explored(set) if run.crew.process().1 == 1 => ExplorationOutcome::Explored(set),
+            InRounds::Explored(set) => ExplorationOutcome::Shared(set),
+            InRounds::Heavy => ExplorationOutcome::Stopped(Reason::BuffersBeyond(found.bound)),
+            InRounds::Stopped(stop) => ExplorationOutcome::Stopped(Reason::Stopped(stop)),
+            InRounds::Full => ExplorationOutcome::Stopped(Reason::Full),
+            InRounds::Lost(lost) => {
+                run.monitor.note(&lost.to_string());
+                ExplorationOutcome::Stopped(Reason::Stopped(Stop::Lost))
+            }
+        };
+        ExplorationRound {
+            outcome,
+            states: found.states,
+            bound: found.bound,
+            nearest: left_out.is_none() && !found.postponed,
+            doubts: doubts.into_iter().map(Reason::Doubt).collect(),
+        }
+    }
 }
 
 enum ExplorationOutcome {
     Violated(Trace),
     Explored(ClosedSet),
+    /// As explored; other processes have the other states.
+    Shared(ClosedSet),
     Stopped(Reason),
-    /// There are more states than should be looked at.
-    Large,
 }
 
 struct ExplorationRound {
@@ -100,6 +182,12 @@ struct ExplorationRound {
 }
 
 impl ExplorationRound {
+    /// Of a search that could not begin.
+    fn impossible() -> ExplorationRound {
+        let outcome = ExplorationOutcome::Stopped(Reason::Full);
+        ExplorationRound { outcome, states: 0, bound: 1, nearest: false, doubts: Vec::new() }
+    }
+
     /// Whether only states with longer buffers were left.
     fn outgrows_buffers(&self) -> bool {
         matches!(self.outcome, ExplorationOutcome::Stopped(Reason::BuffersBeyond(_)))
@@ -114,6 +202,13 @@ struct Reach {
     states: usize,
 }
 
+impl Reach {
+    /// That of a search that is not large.
+    fn small(run: &Run<'_>) -> Reach {
+        Reach { depth: None, states: run.large }
+    }
+}
+
 struct Exploration<'a> {
     run: &'a Run<'a>,
     reach: Option<Reach>,
@@ -122,9 +217,9 @@ struct Exploration<'a> {
 }
 
 impl OnDomain for Exploration<'_> {
-    type Done = ExplorationRound;
+    type Done = SearchBegun;
 
-    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> ExplorationRound {
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> SearchBegun {
         explored(domain, self)
     }
 }
@@ -132,7 +227,7 @@ impl OnDomain for Exploration<'_> {
 fn explored<'m, 'p: 'm>(
     domain: impl DataDomain<'m, Machine = Buffered<'p>>,
     Exploration { run, reach, whole }: Exploration<'_>,
-) -> ExplorationRound {
+) -> SearchBegun {
     let mut system = Stepping::hunting(domain);
     let depth = reach.and_then(|reach| reach.depth);
     let limits = Limits {
@@ -144,20 +239,22 @@ fn explored<'m, 'p: 'm>(
     };
     let found = search(&mut system, &limits);
     let states = found.states.len();
-    let large = reach.is_some_and(|reach| states > reach.states);
+    if found.ended == Ended::Stopped(Stop::States) && reach.is_some_and(|reach| states > reach.states) {
+        let controls = Controls::of(system.domain.stepper());
+        return SearchBegun::Large(Large { found, controls, doubts: system.doubts.take() });
+    }
     let outcome = match found.ended {
         Ended::Goal(at, violation) => {
             ExplorationOutcome::Violated(system.trace(&found.states, at, violation))
         }
         Ended::Complete | Ended::Deep => ExplorationOutcome::Explored(system.closed_set(found.states)),
         Ended::Heavy => ExplorationOutcome::Stopped(Reason::BuffersBeyond(found.bound)),
-        Ended::Stopped(Stop::States) if large => ExplorationOutcome::Large,
         Ended::Stopped(stop) => ExplorationOutcome::Stopped(Reason::Stopped(stop)),
         Ended::Full => ExplorationOutcome::Stopped(Reason::Full),
     };
     let doubts = system.doubts.take().into_iter().map(Reason::Doubt).collect();
     let nearest = whole && limits.order == Order::Breadth && !found.postponed;
-    ExplorationRound { outcome, states, bound: found.bound, nearest, doubts }
+    SearchBegun::Ended(ExplorationRound { outcome, states, bound: found.bound, nearest, doubts })
 }
 
 /// A violation with fewer steps, if longer buffers allow one.
@@ -169,8 +266,9 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
         Order::Depth => 20_000,
     };
     let reach = Reach { depth: Some(depth), states };
-    match plain(task, run, Some(reach)).outcome {
-        ExplorationOutcome::Violated(shorter) => shorter,
+    let plain = LeftOut::new(task.program, Reduction::None);
+    match begun(task, run, &plain, Some(reach)).map(|begun| begun.ended().outcome) {
+        Some(ExplorationOutcome::Violated(shorter)) => shorter,
         _ => trace,
     }
 }

@@ -22,6 +22,7 @@ mod portfolio;
 mod ranges;
 mod reduce;
 mod robust;
+mod rounds;
 mod search;
 mod stepping;
 mod turns;
@@ -47,11 +48,15 @@ pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 pub use turns::InTurns;
 
-use evidence::{Ignore, Monitor, Statistics, Task, Verdict};
+use evidence::{Alone, Crew, Ignore, Monitor, Statistics, Task, Verdict};
 
 /// Buffers that grow beyond this are taken to grow without end, unless the caller says otherwise:
 /// a loop that stores and never waits. No real machine has as many.
 pub const USUAL_BUFFER: usize = 64;
+
+/// An exact search is large with more states than this, unless the caller says otherwise: all of them take a tenth of
+/// a second or so.
+pub const LARGE: usize = 1 << 17;
 
 /// How an engine may work.
 #[derive(Clone, Copy)]
@@ -75,6 +80,10 @@ pub struct Run<'a> {
     /// How many threads may work at once; 0 where there are none besides the one that asks. Answers do not
     /// depend on it.
     pub threads: usize,
+    /// Who shares large exact searches. Answers do not depend on it.
+    pub crew: &'a dyn Crew,
+    /// An exact search is large with more states than this. Answers may depend on it.
+    pub large: usize,
     /// Engines that the portfolio leaves out.
     pub without: &'a [&'static str],
 }
@@ -91,6 +100,8 @@ impl Default for Run<'_> {
             buffers: BufferAbstraction::default(),
             contexts: ContextBound::default(),
             threads: 1,
+            crew: &Alone,
+            large: LARGE,
             without: &[],
         }
     }

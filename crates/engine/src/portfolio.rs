@@ -22,7 +22,7 @@ mod restarts;
 
 use crate::plan::{PlanEntry, plan};
 use crate::{Answer, Engine, Run};
-use evidence::{Monitor, Named, Progress, Reason, Statistics, Stop, Task, Verdict};
+use evidence::{Alone, Monitor, Named, Progress, Reason, Statistics, Stop, Task, Verdict};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
@@ -239,7 +239,8 @@ impl<'a> Race<'a> {
             let engine = self.entries[at].engine;
             let lane = Lane { race: self, scope, at, done: AtomicUsize::new(0) };
             let named = Named::new(engine.name(), &lane);
-            let answer = engine.verify(self.task, &Run { monitor: &named, threads: 1, ..*self.run });
+            let alone = Run { monitor: &named, threads: 1, crew: &Alone, ..*self.run };
+            let answer = engine.verify(self.task, &alone);
             drop(named);
             lane.end(answer);
         };

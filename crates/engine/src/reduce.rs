@@ -3,7 +3,7 @@
 //! A *reduced* search explores states that cover all others. By which rules it does is said in its proof, and the
 //! checker, which knows the rules, tests that they apply.
 
-use evidence::{Certificate, ClosedSet, Listed, ReducedProof};
+use evidence::{Certificate, ClosedSet, Crew, Listed, ReducedProof, SharedProof};
 use machine::{Buffered, OnDomain, on_reduced, usable_renamings};
 use program::{Program, Renaming, thread_swaps};
 
@@ -87,6 +87,13 @@ impl LeftOut {
     /// do not fit into 64 bits.
     pub(crate) fn on<W: OnDomain>(&self, machine: &Buffered<'_>, work: W) -> Option<W::Done> {
         on_reduced(machine, self.settled, &self.renamings, work)
+    }
+
+    /// Those that this process explored of so many, as a part of a proof.
+    pub(crate) fn part(self, part: ClosedSet, states: usize, crew: &dyn Crew) -> Certificate {
+        let (process, processes) = crew.process();
+        let LeftOut { settled, renamings } = self;
+        Certificate::Shared(SharedProof { settled, renamings, part, states, process, processes })
     }
 
     /// The states that were explored, as a proof.

@@ -91,6 +91,20 @@ pub struct Search<G> {
     pub bound: usize,
     /// Whether a state was ever postponed: the goal found need not be a nearest one then.
     pub postponed: bool,
+    /// What is left to do.
+    pub(crate) rest: Unexplored,
+}
+
+/// Where a search stopped.
+pub(crate) struct Unexplored {
+    /// States that are to be expanded before all others.
+    pub(crate) first: Vec<StateRef>,
+    /// The last state, in the order of the set, that was expanded or is one of the first.
+    pub(crate) last: Option<StateRef>,
+    /// The last state that is as near as the first one behind that.
+    pub(crate) level_end: Option<StateRef>,
+    /// States that are too heavy yet.
+    pub(crate) heavy: Vec<StateRef>,
 }
 
 /// How far and how to search.
@@ -130,7 +144,12 @@ pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Searc
     // Many searches are too short for a report: the work of all is to be counted. They have ended,
     // so whoever wants to stop has to say so next time.
     let _ = limits.monitor.observe(&walk.progress(system));
-    Search { states: walk.states, ended, bound: walk.bound, postponed: walk.postponed_any }
+    let Walk { states, mut stack, current, frontier, postponed, postponed_any, bound, .. } = walk;
+    // A state whose expansion was broken off is expanded again.
+    stack.extend(current);
+    let Frontier { last, level_end, .. } = frontier;
+    let rest = Unexplored { first: stack, last, level_end, heavy: postponed };
+    Search { states, ended, bound, postponed: postponed_any, rest }
 }
 
 struct Walk {
@@ -138,6 +157,9 @@ struct Walk {
     order: Order,
     /// Depth first: what is to be expanded. Breadth first: what is taken up again after waiting.
     stack: Vec<StateRef>,
+    frontier: Frontier,
+    /// What is being expanded.
+    current: Option<StateRef>,
     postponed: Vec<StateRef>,
     postponed_any: bool,
     bound: usize,
@@ -182,6 +204,8 @@ impl Walk {
             states: StateSet::new(),
             order: limits.order,
             stack: Vec::new(),
+            frontier: Frontier { last: None, level_end: None, depth: 0 },
+            current: None,
             postponed: Vec::new(),
             postponed_any: false,
             bound,
@@ -200,10 +224,11 @@ impl Walk {
     ) -> Result<Ended<T::Goal>, Ended<T::Goal>> {
         let (mut state, mut next) = (T::State::default(), T::State::default());
         self.start(system, limits, &mut next)?;
-        let mut frontier = Frontier::new(&self.states);
+        self.frontier.level_end = self.states.last();
         loop {
-            while let Some(at) = self.take(&mut frontier) {
-                if limits.depth.is_some_and(|depth| frontier.depth >= depth) {
+            while let Some(at) = self.take() {
+                self.current = Some(at);
+                if limits.depth.is_some_and(|depth| self.frontier.depth >= depth) {
                     return Ok(Ended::Deep);
                 }
                 system.unpack(self.states.get(at), &mut state);
@@ -220,6 +245,7 @@ impl Walk {
                 system.successors(&state, &mut next, |_, successor| self.found.push(system, successor));
                 self.add_found(system, limits, &mut next, Some(at))?;
             }
+            self.current = None;
             if self.postponed.is_empty() {
                 return Ok(Ended::Complete);
             }
@@ -306,9 +332,13 @@ impl Walk {
         Ok(())
     }
 
-    fn take(&mut self, frontier: &mut Frontier) -> Option<StateRef> {
+    fn take(&mut self) -> Option<StateRef> {
         let waited = self.stack.pop();
-        if self.order == Order::Depth { waited } else { waited.or_else(|| frontier.advance(&self.states)) }
+        if self.order == Order::Depth {
+            waited
+        } else {
+            waited.or_else(|| self.frontier.advance(&self.states))
+        }
     }
 
     /// Bytes that adding what was found will take at once.
@@ -354,10 +384,6 @@ struct Frontier {
 }
 
 impl Frontier {
-    fn new(states: &StateSet) -> Frontier {
-        Frontier { last: None, level_end: states.last(), depth: 0 }
-    }
-
     fn advance(&mut self, states: &StateSet) -> Option<StateRef> {
         if self.last.is_some() && self.last == self.level_end {
             self.depth += 1;

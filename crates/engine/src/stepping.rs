@@ -41,6 +41,13 @@ impl<'m, D: DataDomain<'m>> Stepping<D> {
         ClosedSetOf::<D::Machine> { controls: Controls::of(self.domain.stepper()), states }
     }
 
+    /// What a state violates.
+    pub(crate) fn violation_at(&self, states: &StateSet, at: StateRef) -> Option<Violation> {
+        let mut state = State::default();
+        self.unpack(states.get(at), &mut state);
+        self.goal(&state)
+    }
+
     /// The run to a state that violates something.
     pub(crate) fn trace(&mut self, states: &StateSet, goal: StateRef, violation: Violation) -> Trace {
         let mut path = Vec::new();

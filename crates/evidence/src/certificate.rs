@@ -9,6 +9,7 @@ mod cubes;
 mod listed;
 mod pools;
 mod reduced;
+mod shared;
 mod via;
 
 pub use via::{Pass, Via};
@@ -65,6 +66,8 @@ pub enum Certificate {
     Pools(PoolProof),
     /// States that cover all others.
     Reduced(ReducedProof),
+    /// A part of the states of a closed set, reduced or not.
+    Shared(SharedProof),
 }
 
 impl Certificate {
@@ -76,17 +79,19 @@ impl Certificate {
             Certificate::Basis(basis) => basis,
             Certificate::Pools(pools) => pools,
             Certificate::Reduced(reduced) => reduced,
+            Certificate::Shared(shared) => shared,
         }
     }
 
-    /// The states it lists; a proof by cubes and one that goes backwards list none.
+    /// The states it lists; a proof by cubes and one that goes backwards list none, and of one that processes share
+    /// nobody has all.
     pub fn set(&self) -> Option<&ClosedSet> {
         match self {
             Certificate::Listed(Listed { set, .. }) | Certificate::Via(Via { set, .. }) => Some(set),
             Certificate::Pools(PoolProof { set, .. }) | Certificate::Reduced(ReducedProof { set, .. }) => {
                 Some(set)
             }
-            Certificate::Cubes(_) | Certificate::Basis(_) => None,
+            Certificate::Cubes(_) | Certificate::Basis(_) | Certificate::Shared(_) => None,
         }
     }
 
@@ -186,6 +191,24 @@ pub struct ReducedProof {
     pub renamings: Vec<Renaming>,
     /// The states.
     pub set: ClosedSet,
+}
+
+/// One of several parts of a closed set, each of which another process has: of [`Listed`] states, or of those that
+/// cover all others like those of a [`ReducedProof`]. The obligations are the same, for all parts together.
+#[derive(Debug)]
+pub struct SharedProof {
+    /// Whether threads have gone as far as they can.
+    pub settled: bool,
+    /// Up to which names states are listed.
+    pub renamings: Vec<Renaming>,
+    /// The states of this process, and what the numbers of controls mean to all.
+    pub part: ClosedSet,
+    /// How many states all have together.
+    pub states: usize,
+    /// Which process this is.
+    pub process: usize,
+    /// How many there are.
+    pub processes: usize,
 }
 
 /// A dictionary: what the numbers of a machine's controls mean.

@@ -1,7 +1,7 @@
 //! The checker: every verdict passes here before anybody sees it.
 //!
 //! A trace is replayed. A closed set is checked state by state on a machine of our own: the
-//! engine's bounds, order and bookkeeping play no part. Nothing is believed about a
+//! engine's bounds, order and bookkeeping play no part; on several threads each checks a piece of it. Nothing is believed about a
 //! certificate, which may come from a file: a dictionary entry may be nonsense and a state
 //! may have too few values; that must end in a rejection, never in a panic.
 
@@ -13,11 +13,15 @@ use crate::outcomes::check_outcomes;
 use crate::robust::check_robust;
 use crate::witness::check_witness;
 use crate::{
-    CheckedOutcomes, CheckedWitness, ClosedSet, ClosedSetOf, Goal, Monitor, Patience, Progress, Reason, Stop,
-    Task, Verdict, WitnessRejected,
+    Alone, Certificate, CheckedOutcomes, CheckedWitness, ClosedSet, ClosedSetOf, Crew, Goal, Monitor,
+    Patience, Progress, Reason, Stop, Task, Verdict, WitnessRejected, each,
 };
-use machine::{Account, DataDomain, Doubt, GapStepper, Gaps, Stepper, TSO, Trace, Violation, replay_while};
+use machine::{
+    Account, DataDomain, Doubt, GapStepper, Gaps, StateRef, StateSet, Stepper, TSO, Trace, Violation,
+    replay_while,
+};
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// A verdict whose evidence was checked. Only [`check`] makes one, and [`crate::simplify`] one from
 /// another.
@@ -139,6 +143,10 @@ pub enum Rejected {
     Violated(usize, Violation),
     /// A successor of this state is missing.
     SuccessorMissing(usize),
+    /// A successor of a state of another process is missing.
+    SuccessorElsewhere,
+    /// This is a part of a proof; another part is missing, or was rejected.
+    Part,
     /// Not all successors of this state can be known.
     Doubt(usize, Doubt),
     /// The window or the precision of the gap abstraction is too small for the program.
@@ -183,6 +191,8 @@ impl fmt::Display for Rejected {
             Rejected::InitialMissing => write!(f, "an initial state is missing"),
             Rejected::Violated(at, _) => write!(f, "state {} violates a property", at + 1),
             Rejected::SuccessorMissing(at) => write!(f, "a successor of state {} is missing", at + 1),
+            Rejected::SuccessorElsewhere => write!(f, "a successor of a state of another process is missing"),
+            Rejected::Part => write!(f, "another part of the proof is missing, or was rejected"),
             Rejected::Doubt(at, _) => write!(f, "not all successors of state {} can be known", at + 1),
             Rejected::Window => write!(f, "the window or the precision is too small for the program"),
             Rejected::Cubes(flaw) => flaw.fmt(f),
@@ -211,6 +221,16 @@ impl std::error::Error for Rejected {}
 
 /// Checks the evidence of a verdict.
 pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result<Checked, Rejected> {
+    check_with(task, verdict, monitor, &Alone)
+}
+
+/// As [`check`], together with those who have other parts of the evidence.
+pub fn check_with(
+    task: &Task<'_>,
+    verdict: Verdict,
+    monitor: &dyn Monitor,
+    crew: &dyn Crew,
+) -> Result<Checked, Rejected> {
     if !answers(task.goal, &verdict) {
         return Err(Rejected::OtherQuestion);
     }
@@ -230,6 +250,10 @@ pub fn check(task: &Task<'_>, verdict: Verdict, monitor: &dyn Monitor) -> Result
             Seen::Nothing
         }
         Verdict::FinalStates(outcomes) => Seen::Outcomes(Box::new(check_outcomes(task, outcomes, monitor)?)),
+        Verdict::Safe(Certificate::Shared(proof)) => {
+            proof.check_with(task, monitor, crew)?;
+            Seen::Nothing
+        }
         Verdict::Safe(certificate) => {
             certificate.proof().check(task, monitor)?;
             Seen::Nothing
@@ -266,13 +290,13 @@ pub(crate) fn check_set(
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
     let machine = task.machine();
-    match gaps {
-        None => check_closed(Stepper::new(&machine), looking, set, monitor),
+    in_pieces(&set.states, monitor, &|piece| match gaps {
+        None => check_piece(Stepper::new(&machine), looking, set, piece, monitor),
         Some(gaps) => {
             let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
-            check_closed(domain, looking, set, monitor)
+            check_piece(domain, looking, set, piece, monitor)
         }
-    }
+    })
 }
 
 /// As [`check_set`], as a domain knows the states.
@@ -282,21 +306,66 @@ pub(crate) fn check_closed<'m, D: DataDomain<'m>>(
     set: &ClosedSetOf<D::Machine>,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
+    let whole = SetPiece { first: set.states.first(), before: 0, count: set.states.len() };
+    check_piece(domain, looking, set, whole, monitor)
+}
+
+/// Some states of a set that lie one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SetPiece {
+    first: Option<StateRef>,
+    /// How many states come before them.
+    before: usize,
+    count: usize,
+}
+
+/// Sets of fewer states are checked at once.
+const WORTH_PIECES: usize = 1 << 14;
+
+/// Calls `check` on pieces that make up a set, as many at once as there are threads. The first that is rejected
+/// counts.
+pub(crate) fn in_pieces(
+    states: &StateSet,
+    monitor: &dyn Monitor,
+    check: &(dyn Fn(SetPiece) -> Result<(), Rejected> + Sync),
+) -> Result<(), Rejected> {
+    let threads = if states.len() < WORTH_PIECES { 1 } else { monitor.threads().max(1) };
+    let count = states.len().div_ceil(threads).max(1);
+    let firsts = states.refs().step_by(count).enumerate();
+    let mut pieces: Vec<SetPiece> =
+        firsts.map(|(at, first)| SetPiece { first: Some(first), before: at * count, count }).collect();
+    if pieces.is_empty() {
+        pieces.push(SetPiece { first: None, before: 0, count: 0 });
+    }
+    let checked = each(threads, pieces.len(), |at| match check(pieces[at]) {
+        Ok(()) => ControlFlow::Continue(Ok(())),
+        rejected => ControlFlow::Break(rejected),
+    });
+    checked.into_iter().collect()
+}
+
+/// Checks the states of a piece; the first piece speaks for the initial states, too.
+pub(crate) fn check_piece<'m, D: DataDomain<'m>>(
+    domain: D,
+    looking: Looking,
+    set: &ClosedSetOf<D::Machine>,
+    piece: SetPiece,
+    monitor: &dyn Monitor,
+) -> Result<(), Rejected> {
     let mut obligations = Obligations::new(domain, looking, &set.controls)?;
     let states = &set.states;
-    for state in obligations.initial()? {
-        if !states.contains(&state) {
-            return Err(Rejected::InitialMissing);
-        }
+    if piece.before == 0 && !obligations.initial()?.iter().all(|state| states.contains(state)) {
+        return Err(Rejected::InitialMissing);
     }
-    for (at, state) in states.iter().enumerate() {
+    let refs = std::iter::successors(piece.first, |at| states.next(*at)).take(piece.count);
+    for (at, state) in refs.enumerate() {
         if at % 4096 == 0 {
             let progress =
                 Progress { phase: "checking", states: at, bytes: states.bytes(), ..Default::default() };
             monitor.observe(&progress).map_err(Rejected::Stopped)?;
         }
-        let mut missing = false;
-        obligations.visit(at, state, &mut |next| missing |= !states.contains(next))?;
+        let (at, mut missing) = (piece.before + at, false);
+        obligations.visit(at, states.get(state), &mut |next| missing |= !states.contains(next))?;
         if missing {
             return Err(Rejected::SuccessorMissing(at));
         }

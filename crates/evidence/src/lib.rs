@@ -11,6 +11,7 @@ mod cause;
 mod certificate;
 mod check;
 mod contexts;
+mod crew;
 mod cubes;
 mod file;
 mod happens_before;
@@ -34,10 +35,11 @@ pub use basis::BasisFlaw;
 pub use cause::{Cause, Missed};
 pub use certificate::{
     BasisProof, Certificate, ClosedSet, ClosedSetOf, Controls, ControlsOf, Cube, CubeProof, Listed, Pass,
-    PoolProof, ReducedProof, Stores, Via,
+    PoolProof, ReducedProof, SharedProof, Stores, Via,
 };
-pub use check::{Checked, Rejected, Violated, check};
+pub use check::{Checked, Rejected, Violated, check, check_with};
 pub use contexts::{ContextCubes, ContextProof, ContextStates, WithinContexts};
+pub use crew::{Alone, Crew, Lost, Posted, Received, Rounds};
 pub use cubes::CubeFlaw;
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::{HappensBefore, Link, Linked, Waiting};

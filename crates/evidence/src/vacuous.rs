@@ -74,14 +74,14 @@ struct ReachedPlaces<'a> {
 }
 
 impl<'a> ReachedPlaces<'a> {
-    /// As far as a proof tells; one that goes backwards does not.
+    /// As far as a proof tells; one that goes backwards does not, nor does a part of one.
     fn of(
         task: &Task<'a>,
         certificate: &Certificate,
         monitor: &dyn Monitor,
     ) -> Result<Option<ReachedPlaces<'a>>, Stop> {
         let program = match certificate {
-            Certificate::Basis(_) => return Ok(None),
+            Certificate::Basis(_) | Certificate::Shared(_) => return Ok(None),
             Certificate::Via(Via { pass, .. }) => match pass.forward(task, monitor) {
                 Ok(program) => Cow::Owned(program),
                 Err(_) => return Ok(None),

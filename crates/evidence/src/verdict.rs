@@ -145,6 +145,8 @@ pub enum Stop {
     States,
     /// The user.
     Interrupt,
+    /// A process that shared the work ended.
+    Lost,
 }
 
 /// What an engine tells about its work while it runs.
@@ -348,6 +350,7 @@ impl fmt::Display for Stop {
             Stop::Memory => "the memory limit was reached",
             Stop::States => "the limit on states was reached",
             Stop::Interrupt => "interrupted",
+            Stop::Lost => "a process that shared the work was lost",
         })
     }
 }

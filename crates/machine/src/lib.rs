@@ -31,6 +31,7 @@ mod reduced;
 mod robust;
 mod sc;
 mod settled;
+mod shards;
 mod state;
 mod state_set;
 mod stepper;
@@ -63,8 +64,9 @@ pub use robust::{
     attacks_within, delays, number_controls,
 };
 pub use settled::Settled;
+pub use shards::{SHARDS, shard_of, shards_of};
 pub use state::{InitialStates, State};
-pub use state_set::{Full, Lookup, StateRef, StateSet};
+pub use state_set::{Full, Lookup, StateRef, StateSet, state_hash};
 pub use stepper::Stepper;
 pub use successor_list::ExactStep;
 pub use symmetric::{Symmetric, usable_renamings};

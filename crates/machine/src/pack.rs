@@ -10,12 +10,18 @@ use crate::State;
 impl State {
     /// Appends the state's bytes.
     pub fn pack(&self, out: &mut Vec<u8>) {
+        self.pack_as(self.global, &self.locals, out);
+    }
+
+    /// As [`State::pack`], with other numbers for its controls.
+    #[inline]
+    pub fn pack_as(&self, global: u32, locals: &[u32], out: &mut Vec<u8>) {
         // Room for the longest numbers, so that writing needs no look at the vector.
         let start = out.len();
-        out.resize(start + 5 * (1 + self.locals.len()) + 10 * self.values.len(), 0);
+        out.resize(start + 5 * (1 + locals.len()) + 10 * self.values.len(), 0);
         let room = &mut out[start..];
-        let mut used = put(u64::from(self.global), room, 0);
-        for local in &self.locals {
+        let mut used = put(u64::from(global), room, 0);
+        for local in locals {
             used = put(u64::from(*local), room, used);
         }
         for value in &self.values {

@@ -25,6 +25,18 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateRef(u32);
 
+impl StateRef {
+    /// As a number: the more, the later the state was added.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The state that has this number in its set.
+    pub fn numbered(number: u32) -> StateRef {
+        StateRef(number)
+    }
+}
+
 /// The set cannot take another state: it holds 16 GiB (with 32-bit words, 4 GiB), or the state is larger than 64 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
@@ -83,7 +95,7 @@ impl StateSet {
     /// states before going on with any makes them wait together.
     #[inline]
     pub fn look(&self, state: &[u8]) -> Lookup {
-        let hash = hash(state);
+        let hash = state_hash(state);
         Lookup { hash, first: self.table.first(hash) }
     }
 
@@ -105,7 +117,7 @@ impl StateSet {
 
     /// Whether a state is in the set.
     pub fn contains(&self, state: &[u8]) -> bool {
-        self.table.find(hash(state), |at| record(&self.chunks, StateRef(at)).1 == state).is_some()
+        self.table.find(state_hash(state), |at| record(&self.chunks, StateRef(at)).1 == state).is_some()
     }
 
     /// The bytes of a state.
@@ -151,6 +163,20 @@ impl StateSet {
     /// The names of all states, in the order they were added.
     pub fn refs(&self) -> impl Iterator<Item = StateRef> {
         std::iter::successors(self.first(), |at| self.next(*at))
+    }
+
+    /// Adds all states of another set, which has none of this one's, behind its own. Links mean nothing afterwards.
+    pub fn absorb(&mut self, other: StateSet) -> Result<(), Full> {
+        let (before, Some(last)) = (self.chunks.len(), other.last) else { return Ok(()) };
+        if (before + other.chunks.len()) << CHUNK_BITS > u32::MAX as usize * UNIT {
+            return Err(Full);
+        }
+        let further = unit(before << CHUNK_BITS).0;
+        self.table.absorb(&other.table, further);
+        self.chunks.extend(other.chunks);
+        self.used = other.used;
+        self.last = Some(StateRef(last.0 + further));
+        Ok(())
     }
 
     fn append(&mut self, state: &[u8], link: Option<StateRef>) -> Result<StateRef, Full> {
@@ -214,9 +240,10 @@ fn record(chunks: &[Box<[u8]>], at: StateRef) -> (u32, &[u8]) {
     (link, &record[7..7 + length])
 }
 
-/// The hasher has as many bits as a word of the machine; the table wants 64, the first of them above all.
+/// A hash of a packed state, the same in every process with words of that size. The hasher has as many bits as a word of the machine; tables want 64,
+/// and look at the upper half.
 #[inline]
-fn hash(state: &[u8]) -> u64 {
+pub fn state_hash(state: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(state);
     let hash = hasher.finish();
@@ -247,6 +274,23 @@ mod tests {
         assert!(set.chunks.len() > 3, "the test must cross chunks");
         assert!(set.iter().eq((0..5000).map(state)));
         assert!(!set.contains(&state(5000)));
+    }
+
+    #[test]
+    fn absorbs_other_sets_in_order() {
+        let state = |n: usize| vec![n as u8; 1 + n % 200];
+        let sets = [0..0, 0..7, 7..7, 7..200, 200..255].map(|numbers| {
+            let mut set = StateSet::new();
+            numbers.for_each(|n| assert!(set.insert(&state(n), None).expect("room").1));
+            set
+        });
+        let mut all = StateSet::new();
+        sets.into_iter().for_each(|set| all.absorb(set).expect("room"));
+        assert_eq!(all.len(), 255);
+        assert!(all.iter().eq((0..255).map(state)));
+        assert!((0..255).all(|n| all.contains(&state(n))) && !all.contains(&state(255)));
+        let (at, new) = all.insert(&state(255), all.last()).expect("room");
+        assert!(new && all.last() == Some(at) && all.get(at) == state(255));
     }
 
     #[test]

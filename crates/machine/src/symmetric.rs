@@ -4,7 +4,8 @@
 //! violation to a violation. So of the states that the renamings of a group take to each other, one stands
 //! for all, and a set of such representatives is a proof if for every successor of a state in it *some*
 //! renaming of the group takes that to a state in it. Which one stands for the others does not
-//! matter for that; here it is the least, by the numbers of the threads' controls, then by values.
+//! matter for that; here it is the least, by the threads' controls, then by values. Controls are ordered by what they
+//! are and not by their numbers, which depend on who met what first: so all who share a search choose the same.
 //!
 //! Whether renamings preserve the program is checked where a [`Symmetric`] is made: nothing is believed.
 
@@ -25,7 +26,7 @@ pub struct Symmetric<D> {
     inner: D,
     group: Vec<GroupElement>,
     /// By thread and the number of its control: what each renaming makes of it.
-    images: Vec<Vec<Box<[Option<LocalImage>]>>>,
+    images: Vec<Vec<Option<LocalImages>>>,
     /// The renamings of values that occur; the first changes nothing.
     names: Vec<Vec<(i64, i64)>>,
     listed: SuccessorList,
@@ -39,13 +40,18 @@ struct GroupElement {
     old_thread: Vec<usize>,
     /// By variable: its new number, and how its values are renamed.
     memory: Vec<(u32, u32)>,
-    /// By the number of a shared control.
-    globals: Vec<u32>,
+    /// By the number of a shared control, if it was met: the number of the other, and who is inside then.
+    globals: Vec<Option<(u32, Option<ThreadId>)>>,
 }
+
+/// What each renaming makes of a thread's control.
+type LocalImages = Box<[Option<LocalImage>]>;
 
 /// A thread's control under new names.
 struct LocalImage {
     id: u32,
+    /// Says where it comes in the order of controls.
+    local: Local,
     /// For each slot the old slot, and how its values are renamed; none if nothing changes.
     slots: Option<Box<[(u32, u32)]>>,
 }
@@ -114,26 +120,31 @@ where
 
     /// The order of a state's controls under two renamings; `None` if the first cannot be used.
     fn compare_controls(&self, state: &State, a: usize, b: usize) -> Option<Ordering> {
-        let id = |element: usize, thread: usize| {
+        let local = |element: usize, thread: usize| {
             let old = self.group[element].old_thread[thread];
-            self.images[old][state.locals[old] as usize][element].as_ref().map(|image| image.id)
+            self.image_of(old, state, element).map(|image| &image.local)
         };
         for thread in 0..self.images.len() {
-            match id(a, thread)?.cmp(&id(b, thread)?) {
+            match local(a, thread)?.cmp(local(b, thread)?) {
                 Ordering::Equal => {}
                 // The others must exist, too.
-                Ordering::Less if (thread..self.images.len()).any(|t| id(a, t).is_none()) => return None,
+                Ordering::Less if (thread..self.images.len()).any(|t| local(a, t).is_none()) => return None,
                 other => return Some(other),
             }
         }
-        let global = |element: usize| self.group[element].globals[state.global as usize];
-        Some(global(a).cmp(&global(b)))
+        let holder = |element: usize| Some(self.group[element].globals[state.global as usize]?.1);
+        Some(holder(a)?.cmp(&holder(b)?))
+    }
+
+    #[inline]
+    fn image_of(&self, thread: usize, state: &State, element: usize) -> Option<&LocalImage> {
+        self.images[thread][state.locals[thread] as usize].as_ref()?[element].as_ref()
     }
 
     /// Writes a state under new names.
     fn rename(&self, state: &State, element: usize, out: &mut State) {
         let GroupElement { old_thread, memory, globals, .. } = &self.group[element];
-        out.global = globals[state.global as usize];
+        out.global = globals[state.global as usize].map_or(state.global, |(id, _)| id);
         out.locals.clear();
         out.values.clear();
         out.values.resize(state.values.len(), 0);
@@ -142,12 +153,11 @@ where
         }
         let mut end = memory.len();
         for old in old_thread {
-            let row = &self.images[*old][state.locals[*old] as usize];
             let (base, count) = self.inner.stepper().segment(*old, state);
             let from = &state.values[base..base + count];
             let to = &mut out.values[end..end + count];
             end += count;
-            let Some(image) = &row[element] else { continue };
+            let Some(image) = self.image_of(*old, state, element) else { continue };
             out.locals.push(image.id);
             match &image.slots {
                 None => to.copy_from_slice(from),
@@ -167,22 +177,29 @@ where
 
     /// Works out what the renamings make of a state's controls.
     fn describe(&mut self, state: &State) {
+        let global = state.global as usize;
         for element in &mut self.group {
-            for at in element.globals.len()..=state.global as usize {
-                let holder = self.inner.stepper().globals().nth(at).copied().flatten();
+            if element.globals.len() <= global {
+                element.globals.resize(global + 1, None);
+            }
+            if element.globals[global].is_none() {
+                let holder = self.inner.stepper().globals().nth(global).copied().flatten();
                 let new = holder.map(|thread| element.renaming.thread(thread));
-                element.globals.push(self.inner.stepper_mut().global_id(&new));
+                element.globals[global] = Some((self.inner.stepper_mut().global_id(&new), new));
             }
         }
         for thread in 0..self.images.len() {
-            while self.images[thread].len() <= state.locals[thread] as usize {
-                let row = self.row(ThreadId::new(thread), self.images[thread].len());
-                self.images[thread].push(row);
+            let id = state.locals[thread] as usize;
+            if self.images[thread].len() <= id {
+                self.images[thread].resize_with(id + 1, || None);
+            }
+            if self.images[thread][id].is_none() {
+                self.images[thread][id] = Some(self.row(ThreadId::new(thread), id));
             }
         }
     }
 
-    fn row(&mut self, thread: ThreadId, id: usize) -> Box<[Option<LocalImage>]> {
+    fn row(&mut self, thread: ThreadId, id: usize) -> LocalImages {
         let local = self.inner.stepper().locals(thread).nth(id).cloned();
         let local = local.unwrap_or_else(|| Local::at(program::Loc::new(0)));
         (0..self.group.len()).map(|element| self.local_image(thread, &local, element)).collect()
@@ -216,7 +233,7 @@ where
         }
         let plain = slots.iter().enumerate().all(|(at, (from, names))| *from as usize == at && *names == 0);
         let id = self.inner.stepper_mut().local_id(new_thread, &new);
-        Some(LocalImage { id, slots: (!plain).then_some(slots) })
+        Some(LocalImage { id, local: new, slots: (!plain).then_some(slots) })
     }
 
     /// What a step is called under new names.

@@ -84,6 +84,18 @@ impl PositionTable {
         self.put(hash >> 32 << 32 | (u64::from(position) + 1));
     }
 
+    /// Adds the positions of another table, each so much further, to one that has none of them.
+    pub(crate) fn absorb(&mut self, other: &PositionTable, further: u32) {
+        let wanted = self.growth(other.taken) / size_of::<u64>();
+        if wanted > 0 {
+            self.resize(wanted);
+        }
+        self.taken += other.taken;
+        for entry in other.entries.iter().filter(|entry| **entry != FREE) {
+            self.put(entry + u64::from(further));
+        }
+    }
+
     fn put(&mut self, entry: u64) {
         let mask = self.entries.len() - 1;
         let mut at = self.start(entry);
@@ -94,7 +106,10 @@ impl PositionTable {
     }
 
     fn grow(&mut self) {
-        let size = (self.entries.len() * 2).max(SMALLEST);
+        self.resize((self.entries.len() * 2).max(SMALLEST));
+    }
+
+    fn resize(&mut self, size: usize) {
         let old = std::mem::replace(&mut self.entries, vec![FREE; size]);
         old.into_iter().filter(|entry| *entry != FREE).for_each(|entry| self.put(entry));
     }
@@ -127,6 +142,18 @@ mod tests {
         assert_eq!(table.len(), 10_000);
         assert!((0..10_000).all(|number| table.find(hash(number), |at| at == number) == Some(number)));
         assert!(table.entries.len() * 3 / 4 >= table.len() && table.bytes() < 10_000 * 32);
+    }
+
+    #[test]
+    fn absorbs_another_table() {
+        let (mut all, mut more) = (PositionTable::default(), PositionTable::default());
+        (0..1000).for_each(|number| all.insert(hash(number), number));
+        (0..5000).for_each(|number| more.insert(hash(number + 1000), number));
+        all.absorb(&more, 1000);
+        all.absorb(&PositionTable::default(), 1);
+        assert_eq!(all.len(), 6000);
+        assert!((0..6000).all(|number| all.find(hash(number), |at| at == number) == Some(number)));
+        assert!(all.entries.len() * 3 / 4 >= all.len());
     }
 
     #[test]

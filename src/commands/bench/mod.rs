@@ -15,6 +15,7 @@ mod seed000;
 mod seed002;
 mod seed003;
 mod seed004;
+mod workers;
 
 use crate::args;
 use crate::console::Console;
@@ -66,6 +67,7 @@ pub const BENCHES: &[Bench] = &[
     complete::COMPLETE,
     c_programs::C_PROGRAMS,
     scale::SCALE,
+    workers::WORKERS,
 ];
 
 /// Runs the command.

@@ -1,7 +1,7 @@
 //! States that cover all others, as a proof.
 
 use super::{Proof, ReducedProof, read_gaps, write_gaps};
-use crate::check::check_closed;
+use crate::check::{SetPiece, check_piece, in_pieces};
 use crate::file::{
     EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states, write_closed,
 };
@@ -69,6 +69,7 @@ impl OnDomain for CheckFile<'_, '_> {
 
 struct CheckProof<'a> {
     proof: &'a ReducedProof,
+    piece: SetPiece,
     monitor: &'a dyn Monitor,
 }
 
@@ -76,7 +77,7 @@ impl OnDomain for CheckProof<'_> {
     type Done = Result<(), Rejected>;
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
-        check_closed(domain, Looking::ForViolations, &self.proof.set, self.monitor)
+        check_piece(domain, Looking::ForViolations, &self.proof.set, self.piece, self.monitor)
     }
 }
 
@@ -101,7 +102,9 @@ impl Proof for ReducedProof {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let machine = task.machine();
         let reduced = (self.gaps, self.settled, self.renamings.clone());
-        with_domain(&machine, &reduced, CheckProof { proof: self, monitor })?
+        in_pieces(&self.set.states, monitor, &|piece| {
+            with_domain(&machine, &reduced, CheckProof { proof: self, piece, monitor })?
+        })
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {

@@ -256,12 +256,30 @@ pub(crate) fn write_closed<G: SharedLine, L: LocalLine>(
     set: &ClosedSet<G, L>,
     out: &mut RecordWriter<'_>,
 ) -> io::Result<()> {
-    set.controls.globals.iter().try_for_each(|global| out.put(&global.line(), ""))?;
-    for (thread, locals) in set.controls.locals.iter().enumerate() {
+    write_closed_controls(&set.controls, out)?;
+    write_closed_states(program, &set.states, out)
+}
+
+/// The dictionary of a closed set.
+pub(crate) fn write_closed_controls<G: SharedLine, L: LocalLine>(
+    controls: &Controls<G, L>,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
+    controls.globals.iter().try_for_each(|global| out.put(&global.line(), ""))?;
+    for (thread, locals) in controls.locals.iter().enumerate() {
         locals.iter().try_for_each(|local| out.put(&local.line(thread), ""))?;
     }
+    Ok(())
+}
+
+/// The states of a closed set.
+pub(crate) fn write_closed_states(
+    program: &Program,
+    states: &StateSet,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
     let mut state = State::default();
-    for packed in set.states.iter() {
+    for packed in states.iter() {
         if state.unpack(program.threads.len(), packed).is_none() {
             return Err(io::Error::other("a state cannot be unpacked"));
         }

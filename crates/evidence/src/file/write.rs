@@ -8,7 +8,7 @@ use super::trace::{TRACE, write_trace};
 use super::witness::{WITNESS, write_witness};
 use super::{EvidenceKind, Form, VERSION, fingerprint};
 use crate::record::Record;
-use crate::{Outcomes, Task, Verdict};
+use crate::{Certificate, Outcomes, Task, Verdict};
 use std::io::{self, Write};
 
 /// Writes the evidence of a verdict. An unknown has none and writes nothing, nor have final states
@@ -16,6 +16,8 @@ use std::io::{self, Write};
 pub fn write_evidence(task: &Task<'_>, verdict: &Verdict, form: Form, out: &mut dyn Write) -> io::Result<()> {
     let Some(kind) = kind(verdict) else { return Ok(()) };
     let mut writer = RecordWriter::new(form, out);
+    // Of a proof in parts, the first begins the file.
+    writer.speak(verdict.part().is_none_or(|(part, _)| part == 0));
     let (model, program) = (task.model.name().to_string(), fingerprint(task.program));
     writer.put(&Record::Evidence { version: VERSION, kind: kind.name.to_string(), model, program }, "")?;
     match verdict {
@@ -46,6 +48,14 @@ fn kind(verdict: &Verdict) -> Option<&'static EvidenceKind> {
 }
 
 impl Verdict {
+    /// Which part of its proof this process has, and of how many; `None` if it has all of it.
+    pub fn part(&self) -> Option<(usize, usize)> {
+        match self {
+            Verdict::Safe(Certificate::Shared(proof)) => Some((proof.process, proof.processes)),
+            _ => None,
+        }
+    }
+
     /// A word for the names of evidence files, if there is evidence.
     pub fn file_word(&self) -> Option<&'static str> {
         kind(self).map(|kind| kind.ending)
@@ -57,11 +67,13 @@ pub(crate) struct RecordWriter<'a> {
     form: Form,
     out: &'a mut dyn Write,
     lines: usize,
+    /// Whether another file has these lines; they count all the same.
+    silent: bool,
 }
 
 impl<'a> RecordWriter<'a> {
     pub(super) fn new(form: Form, out: &'a mut dyn Write) -> RecordWriter<'a> {
-        RecordWriter { form, out, lines: 0 }
+        RecordWriter { form, out, lines: 0, silent: false }
     }
 
     /// The closing line.
@@ -70,8 +82,21 @@ impl<'a> RecordWriter<'a> {
         self.put(&Record::End(lines), "")
     }
 
+    /// Whether what follows belongs to this file.
+    pub(crate) fn speak(&mut self, speak: bool) {
+        self.silent = !speak;
+    }
+
+    /// So many lines are in other files.
+    pub(crate) fn count(&mut self, lines: usize) {
+        self.lines += lines;
+    }
+
     pub(crate) fn put(&mut self, record: &Record, remark: &str) -> io::Result<()> {
         self.lines += 1;
+        if self.silent {
+            return Ok(());
+        }
         let line = match self.form {
             Form::Text => record.to_text(remark),
             Form::Json => record.to_json(remark),

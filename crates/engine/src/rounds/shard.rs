@@ -1,0 +1,255 @@
+//! Part of the states: those whose hash says so.
+//!
+//! A worker's shards lie next to each other ([`machine::shards_of`]). What is posted to a shard is added in the order of the shards it comes from. So the states of a shard,
+//! their order and their links are the same for any number of workers.
+
+use super::numbers::{put_number, take_number};
+use crate::search::Search;
+use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of};
+
+/// A link is the number of a state in its shard, and above that the number of the shard.
+const LINK_BITS: u32 = 26;
+
+/// So many states are looked for at a time: they wait for memory together.
+const TOGETHER: usize = 32;
+
+/// Where a state lies: shard and number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct StatePlace {
+    pub(super) shard: usize,
+    pub(super) number: u32,
+}
+
+impl StatePlace {
+    /// As a link; there is none for states far behind.
+    fn link(self) -> Result<StateRef, Full> {
+        if self.number >> LINK_BITS > 0 {
+            return Err(Full);
+        }
+        Ok(StateRef::numbered((self.shard as u32) << LINK_BITS | self.number))
+    }
+
+    fn of(link: StateRef) -> StatePlace {
+        let number = link.number();
+        StatePlace { shard: (number >> LINK_BITS) as usize, number: number & ((1 << LINK_BITS) - 1) }
+    }
+
+    fn state(self) -> StateRef {
+        StateRef::numbered(self.number)
+    }
+}
+
+/// The states of a shard, and how far they are explored.
+#[derive(Default)]
+pub(super) struct Shard {
+    pub(super) states: StateSet,
+    /// To be expanded before all others.
+    first: Vec<StateRef>,
+    /// The last state that was taken in the order of the set.
+    last: Option<StateRef>,
+    /// Behind this state lies the next level.
+    end: Option<StateRef>,
+    /// Too heavy yet.
+    pub(super) heavy: Vec<StateRef>,
+}
+
+impl Shard {
+    /// The next state of the level.
+    pub(super) fn take(&mut self) -> Option<StateRef> {
+        if let Some(at) = self.first.pop() {
+            return Some(at);
+        }
+        if self.last == self.end {
+            return None;
+        }
+        self.last = self.last.map_or(self.states.first(), |last| self.states.next(last));
+        self.last
+    }
+
+    /// Whether states of the level are left.
+    pub(super) fn has_more(&self) -> bool {
+        !self.first.is_empty() || self.last != self.end
+    }
+
+    /// What was found meanwhile is the next level.
+    pub(super) fn begin_level(&mut self) {
+        self.end = self.states.last();
+    }
+
+    /// Takes up what was too heavy.
+    pub(super) fn take_up_heavy(&mut self) {
+        self.first = std::mem::take(&mut self.heavy);
+    }
+
+    /// Adds the states of a letter to this shard.
+    pub(super) fn add(&mut self, letter: &[u8]) -> Result<(), NotAdded> {
+        let mut entries = LetterEntries::new(letter);
+        let mut together: Vec<(StatePlace, &[u8], Lookup)> = Vec::with_capacity(TOGETHER);
+        loop {
+            together.clear();
+            while together.len() < TOGETHER && !entries.bytes.is_empty() {
+                let (parent, state) = entries.next().ok_or(NotAdded::Garbled)?;
+                together.push((parent, state, self.states.look(state)));
+            }
+            if together.is_empty() {
+                return Ok(());
+            }
+            for (parent, state, lookup) in &together {
+                let link = parent.link().map_err(NotAdded::Full)?;
+                self.states.insert_at(*lookup, state, Some(link)).map_err(NotAdded::Full)?;
+            }
+        }
+    }
+
+    /// A state and the place it was reached from.
+    pub(super) fn step_back(&self, number: u32) -> (&[u8], Option<StatePlace>) {
+        let at = StateRef::numbered(number);
+        (self.states.get(at), self.states.link(at).map(StatePlace::of))
+    }
+}
+
+/// Why a letter was not taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotAdded {
+    /// There is no room.
+    Full(Full),
+    /// Nobody wrote this.
+    Garbled,
+}
+
+/// What a letter with states begins with; the number of the shard follows.
+pub(super) const STATES: u8 = 1;
+
+/// States on their way to a shard, each with where it was reached from.
+pub(super) struct Letter {
+    to: usize,
+    pub(super) bytes: Vec<u8>,
+    from: Option<StatePlace>,
+}
+
+impl Letter {
+    pub(super) fn to(shard: usize) -> Letter {
+        Letter { to: shard, bytes: Vec::new(), from: None }
+    }
+
+    /// What was written; as much may follow.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        self.from = None;
+        let room = Vec::with_capacity(self.bytes.len());
+        std::mem::replace(&mut self.bytes, room)
+    }
+
+    /// Adds a state. The state it was reached from is told by how far it lies behind the one before; zero says
+    /// that another shard follows.
+    #[inline]
+    pub(super) fn add(&mut self, parent: StatePlace, state: &[u8]) {
+        let before = match self.from {
+            Some(before) if before.shard == parent.shard && before.number <= parent.number => before.number,
+            _ => {
+                if self.bytes.is_empty() {
+                    self.bytes.extend([STATES, self.to as u8]);
+                }
+                put_number(&mut self.bytes, 0);
+                put_number(&mut self.bytes, parent.shard as u64);
+                0
+            }
+        };
+        self.from = Some(parent);
+        put_number(&mut self.bytes, u64::from(parent.number - before) + 1);
+        put_number(&mut self.bytes, state.len() as u64);
+        self.bytes.extend_from_slice(state);
+    }
+}
+
+struct LetterEntries<'l> {
+    bytes: &'l [u8],
+    parent: StatePlace,
+}
+
+impl<'l> LetterEntries<'l> {
+    fn new(bytes: &'l [u8]) -> LetterEntries<'l> {
+        LetterEntries { bytes, parent: StatePlace { shard: 0, number: 0 } }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(StatePlace, &'l [u8])> {
+        let mut further = take_number(&mut self.bytes)?;
+        if further == 0 {
+            let shard =
+                usize::try_from(take_number(&mut self.bytes)?).ok().filter(|shard| *shard < SHARDS)?;
+            self.parent = StatePlace { shard, number: 0 };
+            further = take_number(&mut self.bytes)?;
+        }
+        let further = u32::try_from(further.checked_sub(1)?).ok()?;
+        self.parent.number = self.parent.number.checked_add(further)?;
+        let length = usize::try_from(take_number(&mut self.bytes)?).ok()?;
+        let (state, rest) = self.bytes.split_at_checked(length)?;
+        self.bytes = rest;
+        Some((self.parent, state))
+    }
+}
+
+/// Spreads the states of a search that was broken off over all shards.
+pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
+    let mut shards: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
+    let rest = found.rest;
+    // By the order of the set: the state, and its place now.
+    let mut places: Vec<(StateRef, StatePlace)> = Vec::with_capacity(found.states.len());
+    let place_of = |places: &[(StateRef, StatePlace)], at: StateRef| {
+        let known = places.binary_search_by_key(&at, |(at, _)| *at).ok();
+        known.map(|known| places[known].1)
+    };
+    for at in found.states.refs() {
+        let state = found.states.get(at);
+        let parent = found.states.link(at).and_then(|parent| place_of(&places, parent));
+        let link = parent.map(StatePlace::link).transpose()?;
+        let shard = shard_of(state);
+        let (new, _) = shards[shard].states.insert(state, link)?;
+        places.push((at, StatePlace { shard, number: new.number() }));
+        if rest.last.is_some_and(|last| at <= last) {
+            shards[shard].last = Some(new);
+        }
+        if rest.level_end.is_some_and(|end| at <= end) {
+            shards[shard].end = Some(new);
+        }
+    }
+    let mut sort = |list: Vec<StateRef>, put: fn(&mut Shard, StateRef)| {
+        for place in list.into_iter().filter_map(|at| place_of(&places, at)) {
+            put(&mut shards[place.shard], place.state());
+        }
+    };
+    sort(rest.first, |shard, at| shard.first.push(at));
+    sort(rest.heavy, |shard, at| shard.heavy.push(at));
+    Ok(shards)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_read_back() {
+        let sent: Vec<(StatePlace, Vec<u8>)> =
+            [(3, 7), (3, 7), (3, 900), (3, 2), (4, 0), (63, (1 << 26) - 1)]
+                .iter()
+                .enumerate()
+                .map(|(at, (shard, number))| {
+                    (StatePlace { shard: *shard, number: *number }, vec![at as u8; at * 50 + 1])
+                })
+                .collect();
+        let mut letter = Letter::to(9);
+        sent.iter().for_each(|(parent, state)| letter.add(*parent, state));
+        let bytes = letter.take();
+        let [STATES, 9, states @ ..] = bytes.as_slice() else { panic!("{bytes:?}") };
+        let mut entries = LetterEntries::new(states);
+        for (parent, state) in &sent {
+            assert_eq!(entries.next(), Some((*parent, state.as_slice())));
+        }
+        assert!(entries.bytes.is_empty());
+        let mut shard = Shard::default();
+        assert_eq!(shard.add(states), Ok(()));
+        let read: Vec<_> = shard.states.refs().map(|at| shard.step_back(at.number())).collect();
+        assert!(read.iter().map(|(state, from)| (from.expect("a link"), state.to_vec())).eq(sent));
+        assert_eq!(shard.add(&states[..states.len() - 1]), Err(NotAdded::Garbled));
+    }
+}

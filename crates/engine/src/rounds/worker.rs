@@ -1,0 +1,452 @@
+//! One worker's part of a search in rounds.
+//!
+//! A round: expand some states of the level in every own shard, post the successors to the workers who have their
+//! shards, and tell all what has to be known by all; then give numbers to new controls and add what came.
+
+use super::numbers::{Numbers, put_number, take_number};
+use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
+use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Stop};
+use machine::{Buffered, DataDomain, Doubt, SHARDS, State, StateRef, shard_of, shards_of};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How many states of a shard are expanded in a round: what is posted must not outgrow the states.
+const SLICE: usize = 4096;
+
+/// How many states are expanded between two looks at the monitor.
+const PATIENCE: usize = 1024;
+
+/// How a search in rounds ended; the same for all workers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// Everything reachable was expanded.
+    Complete,
+    /// The way to a violation, state by state.
+    Violated(Vec<Vec<u8>>),
+    /// Only states heavier than the largest bound are left.
+    Heavy,
+    /// The monitor of a process stopped it.
+    Stopped(Stop),
+    /// A shard is full.
+    Full,
+}
+
+/// What a worker found.
+pub(super) struct WorkerFound {
+    pub(super) finish: Finish,
+    pub(super) controls: Controls,
+    /// Its own shards.
+    pub(super) shards: Vec<Shard>,
+    /// What nobody could see; known to all.
+    pub(super) doubts: Vec<Doubt>,
+    /// How many states all have.
+    pub(super) states: usize,
+    pub(super) bound: usize,
+    /// Whether states ever were too heavy.
+    pub(super) postponed: bool,
+}
+
+/// How far to go, and where from.
+pub(super) struct Start<'a> {
+    pub(super) shards: Vec<Shard>,
+    pub(super) controls: &'a Controls,
+    pub(super) bound: usize,
+    /// The largest bound.
+    pub(super) most: usize,
+    pub(super) monitor: &'a dyn Monitor,
+}
+
+pub(super) struct RoundsWorker<'a, D> {
+    domain: D,
+    rounds: &'a mut dyn Rounds,
+    numbers: Numbers,
+    own: Range<usize>,
+    shards: Vec<Shard>,
+    letters: Vec<Letter>,
+    /// Successors with controls that have no number yet, and where they were reached from.
+    late: Vec<(StatePlace, State)>,
+    /// Why not everything was seen, and a state where that shows.
+    doubts: BTreeMap<Doubt, Vec<u8>>,
+    bound: usize,
+    most: usize,
+    monitor: &'a dyn Monitor,
+    /// How many states the others have, and own ones had, when all told so last.
+    states: (usize, usize),
+    report: Unreported,
+    spare: Spare,
+}
+
+/// What the monitor has not heard of.
+#[derive(Default)]
+struct Unreported {
+    expanded: usize,
+    reported: usize,
+}
+
+/// Working memory.
+#[derive(Default)]
+struct Spare {
+    state: State,
+    next: State,
+    packed: Vec<u8>,
+}
+
+/// What all have to know of a worker's round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RoundNews {
+    /// The first violation among its states.
+    goal: Option<StatePlace>,
+    stop: Option<Stop>,
+    full: bool,
+    /// How many states it took.
+    taken: usize,
+    /// Whether states of the level are left.
+    more: bool,
+    heavy: usize,
+    states: usize,
+    late: usize,
+}
+
+/// What a letter with news begins with.
+const NEWS: u8 = 0;
+
+/// A letter that nobody here writes.
+fn garbled() -> Lost {
+    Lost("a process sends what makes no sense: do all run the same version on the same program?".to_string())
+}
+
+impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a, D> {
+    pub(super) fn new(mut domain: D, rounds: &'a mut dyn Rounds, start: Start<'a>) -> RoundsWorker<'a, D> {
+        let own = shards_of(rounds.index(), rounds.workers());
+        let states = start.shards.iter().map(|shard| shard.states.len()).sum();
+        RoundsWorker {
+            numbers: Numbers::new(start.controls, domain.stepper_mut()),
+            domain,
+            own,
+            shards: start.shards,
+            letters: (0..SHARDS).map(Letter::to).collect(),
+            late: Vec::new(),
+            doubts: BTreeMap::new(),
+            bound: start.bound,
+            most: start.most,
+            monitor: start.monitor,
+            states: (0, states),
+            report: Unreported::default(),
+            spare: Spare::default(),
+            rounds,
+        }
+    }
+
+    /// Goes on until everything is explored, or all have to stop.
+    pub(super) fn run(mut self) -> Result<WorkerFound, Lost> {
+        let finish = self.explore()?;
+        // The work of all is to be counted; they have ended, so whoever wants to stop says so next time.
+        let _ = self.ask(0);
+        let doubts = self.share_doubts()?;
+        let postponed = self.bound > 1 || self.shards.iter().any(|shard| !shard.heavy.is_empty());
+        Ok(WorkerFound {
+            finish,
+            controls: self.numbers.agreed,
+            shards: self.shards,
+            doubts,
+            states: self.states.0 + self.states.1,
+            bound: self.bound,
+            postponed,
+        })
+    }
+
+    fn explore(&mut self) -> Result<Finish, Lost> {
+        let mut trouble = RoundNews::default();
+        loop {
+            let news = self.expand(trouble);
+            let posts = self.posts(&news);
+            let mail = self.rounds.exchange(posts)?;
+            let (all, told) = read_news(&mail)?;
+            let stepper = self.domain.stepper_mut();
+            self.numbers.agree(told.iter().copied(), stepper).ok_or_else(garbled)?;
+            self.states = (all.states.saturating_sub(news.states), news.states);
+            if let Some(stop) = all.stop {
+                return Ok(Finish::Stopped(stop));
+            }
+            if all.full {
+                return Ok(Finish::Full);
+            }
+            if let Some(goal) = all.goal {
+                return Ok(Finish::Violated(self.way_to(goal)?));
+            }
+            let late = if all.late > 0 { self.send_late()? } else { Vec::new() };
+            trouble = self.take_in(mail.iter().chain(&late))?;
+            if all.more {
+                continue;
+            }
+            if all.taken == 0 {
+                match all.heavy {
+                    0 => return Ok(Finish::Complete),
+                    _ if self.bound >= self.most => return Ok(Finish::Heavy),
+                    _ => self.raise_bound(),
+                }
+            }
+            self.shards.iter_mut().for_each(Shard::begin_level);
+        }
+    }
+
+    fn raise_bound(&mut self) {
+        self.bound = self.bound.saturating_mul(2).min(self.most);
+        self.shards.iter_mut().for_each(Shard::take_up_heavy);
+    }
+
+    /// Expands some states of the level.
+    fn expand(&mut self, mut news: RoundNews) -> RoundNews {
+        for at in 0..self.shards.len() {
+            for _ in 0..SLICE {
+                if news.stop.is_some() || news.goal.is_some() {
+                    break;
+                }
+                let Some(state) = self.shards[at].take() else { break };
+                news.taken += 1;
+                self.visit(at, state, &mut news);
+            }
+        }
+        news.more = self.shards.iter().any(Shard::has_more);
+        news.heavy = self.shards.iter().map(|shard| shard.heavy.len()).sum();
+        news.states = self.shards.iter().map(|shard| shard.states.len()).sum();
+        news.late = self.late.len();
+        news
+    }
+
+    fn visit(&mut self, at: usize, state_ref: StateRef, news: &mut RoundNews) {
+        let place = StatePlace { shard: self.own.start + at, number: state_ref.number() };
+        let Spare { state, next, packed } = &mut self.spare;
+        let read = self.numbers.unpack(self.shards[at].states.get(state_ref), state);
+        debug_assert!(read, "a shard holds what workers packed");
+        let mut doubts = Vec::new();
+        match self.domain.violation(state) {
+            Ok(None) => {}
+            Ok(Some(_)) => return news.goal = Some(place),
+            Err(doubt) => doubts.push(doubt),
+        }
+        if self.domain.stepper().longest_queue(state) > self.bound {
+            self.shards[at].heavy.push(state_ref);
+        } else {
+            self.domain.prepare(state);
+            let (numbers, letters, late) = (&mut self.numbers, &mut self.letters, &mut self.late);
+            self.domain.successors(
+                state,
+                next,
+                |doubt| doubts.push(doubt),
+                |_, _, next| {
+                    packed.clear();
+                    match numbers.pack(next, packed) {
+                        true => letters[shard_of(packed)].add(place, packed),
+                        false => late.push((place, next.clone())),
+                    }
+                },
+            );
+            self.report.expanded += 1;
+        }
+        for doubt in doubts {
+            let packed = || self.shards[at].states.get(state_ref).to_vec();
+            self.doubts.entry(doubt).or_insert_with(packed);
+        }
+        if self.report.expanded.is_multiple_of(PATIENCE) && self.report.expanded > self.report.reported {
+            news.stop = self.ask(0).err();
+        }
+    }
+
+    /// Asks whether to go on.
+    fn ask(&mut self, coming: usize) -> Result<(), Stop> {
+        let new = self.report.expanded - std::mem::replace(&mut self.report.reported, self.report.expanded);
+        let own: usize = self.shards.iter().map(|shard| shard.states.len()).sum();
+        let bytes: usize = self.shards.iter().map(|shard| shard.states.bytes()).sum();
+        let letters: usize = self.letters.iter().map(|letter| letter.bytes.capacity()).sum();
+        self.monitor.observe(&Progress {
+            phase: "exploring",
+            bound: (self.bound != usize::MAX).then_some(self.bound),
+            states: self.states.0 + own,
+            work: new * D::WORK,
+            bytes: bytes + letters + self.domain.stepper().bytes(),
+            coming,
+            ..Progress::default()
+        })
+    }
+
+    /// The letters of a round.
+    fn posts(&mut self, news: &RoundNews) -> Vec<Posted> {
+        let mut told = vec![NEWS];
+        news.write(&mut told);
+        self.numbers.tell_new(self.domain.stepper(), &mut told);
+        let mut posts: Vec<Posted> = (0..self.rounds.workers()).map(|to| (to, told.clone())).collect();
+        posts.extend(self.letters());
+        posts
+    }
+
+    fn letters(&mut self) -> Vec<Posted> {
+        let workers = self.rounds.workers();
+        let mut posts = Vec::new();
+        for worker in 0..workers {
+            for shard in shards_of(worker, workers) {
+                if !self.letters[shard].bytes.is_empty() {
+                    posts.push((worker, self.letters[shard].take()));
+                }
+            }
+        }
+        posts
+    }
+
+    /// Sends what waited for numbers of controls, and gets what others had to send.
+    fn send_late(&mut self) -> Result<Vec<Received>, Lost> {
+        for (place, state) in std::mem::take(&mut self.late) {
+            self.spare.packed.clear();
+            if self.numbers.pack(&state, &mut self.spare.packed) {
+                self.letters[shard_of(&self.spare.packed)].add(place, &self.spare.packed);
+            }
+        }
+        let posts = self.letters();
+        self.rounds.exchange(posts)
+    }
+
+    /// Adds states that came; what is wrong with that is told in the next round.
+    fn take_in<'r>(&mut self, mail: impl Iterator<Item = &'r Received>) -> Result<RoundNews, Lost> {
+        let mut news = RoundNews::default();
+        for (_, letter) in mail {
+            let [STATES, shard, states @ ..] = letter.as_slice() else { continue };
+            let at = usize::from(*shard).checked_sub(self.own.start).filter(|at| *at < self.shards.len());
+            let at = at.ok_or_else(garbled)?;
+            // A state takes a dozen bytes at least.
+            let coming = self.shards[at].states.growth(states.len() / 12);
+            if coming > 0 && news.stop.is_none() {
+                news.stop = self.ask(coming).err();
+            }
+            if news.stop.is_some() {
+                continue;
+            }
+            match self.shards[at].add(states) {
+                Ok(()) => {}
+                Err(NotAdded::Full(_)) => news.full = true,
+                Err(NotAdded::Garbled) => return Err(garbled()),
+            }
+        }
+        Ok(news)
+    }
+
+    /// The states on the way to a place, from the start. Whoever has the place tells as much of the way as it knows.
+    fn way_to(&mut self, goal: StatePlace) -> Result<Vec<Vec<u8>>, Lost> {
+        let (mut way, mut next) = (Vec::new(), Some(goal));
+        while next.is_some() {
+            let (mut told, mut before) = (Vec::new(), next);
+            while let Some(at) = before.filter(|place| self.own.contains(&place.shard)) {
+                let (state, from) = self.shards[at.shard - self.own.start].step_back(at.number);
+                put_number(&mut told, from.map_or(0, |from| 1 + from.shard as u64));
+                put_number(&mut told, from.map_or(0, |from| u64::from(from.number)));
+                put_number(&mut told, state.len() as u64);
+                told.extend_from_slice(state);
+                before = from;
+            }
+            next = None;
+            for told in self.rounds.tell_all(&told)? {
+                let mut bytes = told.as_slice();
+                while !bytes.is_empty() {
+                    let (state, from) = read_step(&mut bytes).ok_or_else(garbled)?;
+                    way.push(state);
+                    next = from;
+                }
+            }
+        }
+        way.reverse();
+        Ok(way)
+    }
+
+    /// What nobody could see: whoever could not see something tells of a state where that shows, and all look there.
+    fn share_doubts(&mut self) -> Result<Vec<Doubt>, Lost> {
+        let mut told = Vec::new();
+        for state in self.doubts.values() {
+            put_number(&mut told, state.len() as u64);
+            told.extend_from_slice(state);
+        }
+        let mut found: Vec<Doubt> = self.doubts.keys().copied().collect();
+        for told in self.rounds.tell_all(&told)? {
+            let mut bytes = told.as_slice();
+            while !bytes.is_empty() {
+                let length = take_number(&mut bytes).and_then(|length| usize::try_from(length).ok());
+                let (packed, rest) =
+                    length.and_then(|length| bytes.split_at_checked(length)).ok_or_else(garbled)?;
+                bytes = rest;
+                let Spare { state, next, .. } = &mut self.spare;
+                if !self.numbers.unpack(packed, state) || !self.domain.has(state) {
+                    return Err(garbled());
+                }
+                found.extend(self.domain.violation(state).err());
+                self.domain.prepare(state);
+                self.domain.successors(state, next, |doubt| found.push(doubt), |_, _, _| {});
+            }
+        }
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+}
+
+fn read_step(bytes: &mut &[u8]) -> Option<(Vec<u8>, Option<StatePlace>)> {
+    let shard = usize::try_from(take_number(bytes)?).ok()?;
+    let number = u32::try_from(take_number(bytes)?).ok()?;
+    let length = usize::try_from(take_number(bytes)?).ok()?;
+    let (state, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some((state.to_vec(), shard.checked_sub(1).map(|shard| StatePlace { shard, number })))
+}
+
+const STOPS: [Stop; 5] = [Stop::Time, Stop::Memory, Stop::States, Stop::Interrupt, Stop::Lost];
+
+impl RoundNews {
+    fn write(&self, out: &mut Vec<u8>) {
+        put_number(out, self.goal.map_or(0, |goal| 1 + goal.shard as u64));
+        put_number(out, self.goal.map_or(0, |goal| u64::from(goal.number)));
+        let stop = self.stop.and_then(|stop| STOPS.iter().position(|known| *known == stop));
+        put_number(out, stop.map_or(0, |stop| 1 + stop as u64));
+        put_number(out, u64::from(self.full) + 2 * u64::from(self.more));
+        for number in [self.taken, self.heavy, self.states, self.late] {
+            put_number(out, number as u64);
+        }
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<RoundNews> {
+        let mut number = || usize::try_from(take_number(bytes)?).ok();
+        let (shard, at, stop, flags) = (number()?, number()?, number()?, number()?);
+        Some(RoundNews {
+            goal: shard.checked_sub(1).map(|shard| StatePlace { shard, number: at as u32 }),
+            stop: stop.checked_sub(1).and_then(|stop| STOPS.get(stop)).copied(),
+            full: flags & 1 > 0,
+            more: flags & 2 > 0,
+            taken: number()?,
+            heavy: number()?,
+            states: number()?,
+            late: number()?,
+        })
+    }
+
+    /// What two tell together.
+    fn and(self, other: RoundNews) -> RoundNews {
+        RoundNews {
+            goal: self.goal.into_iter().chain(other.goal).min_by_key(|goal| goal.shard),
+            stop: self.stop.or(other.stop),
+            full: self.full || other.full,
+            more: self.more || other.more,
+            taken: self.taken + other.taken,
+            heavy: self.heavy + other.heavy,
+            states: self.states + other.states,
+            late: self.late + other.late,
+        }
+    }
+}
+
+/// What all tell together, and the new controls that each tells of.
+fn read_news(mail: &[Received]) -> Result<(RoundNews, Vec<&[u8]>), Lost> {
+    let (mut all, mut controls) = (RoundNews::default(), Vec::new());
+    for (_, letter) in mail {
+        let [NEWS, rest @ ..] = letter.as_slice() else { continue };
+        let mut bytes = rest;
+        all = all.and(RoundNews::read(&mut bytes).ok_or_else(garbled)?);
+        controls.push(bytes);
+    }
+    Ok((all, controls))
+}

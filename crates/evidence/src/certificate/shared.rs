@@ -1,0 +1,214 @@
+//! A proof of which every process has a part.
+//!
+//! The obligations are those of a closed set. Every process checks the states of its own part. A successor that
+//! belongs to another process, by its hash, is sent there, and must be in the part of that one. That all mean the same
+//! by the numbers of controls is compared first. Nothing is believed about who found which state: a successor that is
+//! not where it belongs is missing.
+//!
+//! Each process writes its part to a file of its own. One behind the other, the parts are the evidence that a single
+//! process would write.
+
+use super::{Proof, SharedProof};
+use crate::certificate::{CLOSED_SET, REDUCED_SET};
+use crate::file::{EvidenceKind, RecordWriter, write_closed_controls, write_closed_states};
+use crate::known::KnownFacts;
+use crate::numbers::counted;
+use crate::obligations::{Looking, Obligations};
+use crate::record::Record;
+use crate::record::renaming::renaming_record;
+use crate::{Crew, Lost, Monitor, Progress, Received, Rejected, Rounds, Statistics, Stop, Task};
+use machine::{Buffered, DataDomain, OnDomain, SHARDS, StateRef, on_reduced, shard_of, shards_of};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// How many states a worker looks at in a round.
+const STATES_PER_ROUND: usize = 1 << 14;
+
+impl SharedProof {
+    /// Checks it together with the processes that have the other parts.
+    pub(crate) fn check_with(
+        &self,
+        task: &Task<'_>,
+        monitor: &dyn Monitor,
+        crew: &dyn Crew,
+    ) -> Result<(), Rejected> {
+        if crew.process() != (self.process, self.processes) {
+            return Err(Rejected::Part);
+        }
+        let machine = task.machine();
+        let same =
+            format!("{} {:?} {:?} {:?}", task.model.name(), self.settled, self.renamings, self.part.controls);
+        let same = format!("{} {same}", crate::fingerprint(task.program));
+        let (here, results) = (crew.here(), Mutex::new(Vec::new()));
+        crew.work(&|rounds| {
+            let here = here.clone();
+            let result = compared(rounds, same.as_bytes()).and_then(|()| {
+                let piece = CheckPart { proof: self, here, rounds, monitor };
+                on_reduced(&machine, self.settled, &self.renamings, piece).unwrap_or(Err(Rejected::Renaming))
+            });
+            results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        })
+        .map_err(lost)?;
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // What is wrong here says more than that something is wrong elsewhere.
+        let elsewhere = |result: &Result<(), Rejected>| *result == Err(Rejected::Part);
+        let (far, near): (Vec<_>, Vec<_>) = results.into_iter().partition(elsewhere);
+        near.into_iter().chain(far).collect()
+    }
+}
+
+fn lost(_: Lost) -> Rejected {
+    Rejected::Stopped(Stop::Lost)
+}
+
+/// Whether all say the same.
+fn compared(rounds: &mut dyn Rounds, same: &[u8]) -> Result<(), Rejected> {
+    let all = rounds.tell_all(same).map_err(lost)?;
+    if all.iter().all(|told| told == same) { Ok(()) } else { Err(Rejected::Dictionary) }
+}
+
+/// One worker's piece of the part of its process.
+struct CheckPart<'a> {
+    proof: &'a SharedProof,
+    /// The workers of this process.
+    here: Range<usize>,
+    rounds: &'a mut dyn Rounds,
+    monitor: &'a dyn Monitor,
+}
+
+impl OnDomain for CheckPart<'_> {
+    type Done = Result<(), Rejected>;
+
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
+        let CheckPart { proof, here, rounds, monitor } = self;
+        let (states, workers) = (&proof.part.states, rounds.workers());
+        let owner: Vec<usize> =
+            (0..workers).flat_map(|worker| shards_of(worker, workers).map(move |_| worker)).collect();
+        debug_assert_eq!(owner.len(), SHARDS);
+        let mut obligations = Obligations::new(domain, Looking::ForViolations, &proof.part.controls)?;
+        let initial = obligations.initial()?;
+        let mut own = initial.iter().filter(|state| here.contains(&owner[shard_of(state)]));
+        let mut rejected = (!own.all(|state| states.contains(state))).then_some(Rejected::InitialMissing);
+        let (mut at, mut left) = piece(proof, rounds.index() - here.start, here.len());
+        let mut seen = 0;
+        loop {
+            let mut letters = vec![Vec::new(); workers];
+            for _ in 0..STATES_PER_ROUND.min(left) {
+                let (Some(state), None) = (at, &rejected) else { break };
+                if seen % 4096 == 0 {
+                    let progress = Progress { phase: "checking", states: seen, ..Progress::default() };
+                    rejected = monitor.observe(&progress).err().map(Rejected::Stopped);
+                }
+                let mut missing = false;
+                let visited = obligations.visit(seen, states.get(state), &mut |next| {
+                    let owner = owner[shard_of(next)];
+                    match here.contains(&owner) {
+                        true => missing |= !states.contains(next),
+                        false => put_state(&mut letters[owner], next),
+                    }
+                });
+                let missing = missing.then_some(Rejected::SuccessorMissing(seen));
+                rejected = rejected.or(visited.err()).or(missing);
+                (at, left, seen) = (states.next(state), left - 1, seen + 1);
+            }
+            let idle = left == 0 && letters.iter().all(Vec::is_empty);
+            let news = PartNews { idle, rejected: rejected.is_some() };
+            let mail = rounds.exchange(news.with(letters)).map_err(lost)?;
+            let (all, missing) = read(&mail, |state| states.contains(state));
+            match (all, rejected.take()) {
+                (_, Some(why)) => return Err(why),
+                (PartNews { rejected: true, .. }, None) => return Err(Rejected::Part),
+                (PartNews { idle: true, .. }, None) => return Ok(()),
+                _ => rejected = missing.then_some(Rejected::SuccessorElsewhere),
+            }
+        }
+    }
+}
+
+/// Where the piece of one of several workers begins, and how many states it has.
+fn piece(proof: &SharedProof, worker: usize, workers: usize) -> (Option<StateRef>, usize) {
+    let states = &proof.part.states;
+    let (from, to) = (states.len() * worker / workers, states.len() * (worker + 1) / workers);
+    (states.refs().nth(from), to - from)
+}
+
+/// What all have to know of a worker.
+#[derive(Clone, Copy)]
+struct PartNews {
+    /// Whether it looked at all its states and sends none.
+    idle: bool,
+    rejected: bool,
+}
+
+impl PartNews {
+    /// A letter to everybody: the news, and the states that must be there.
+    fn with(self, letters: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
+        let head = u8::from(self.idle) + 2 * u8::from(self.rejected);
+        let letter = |states: Vec<u8>| std::iter::once(head).chain(states).collect();
+        letters.into_iter().map(letter).enumerate().collect()
+    }
+}
+
+fn put_state(letter: &mut Vec<u8>, state: &[u8]) {
+    letter.extend((state.len() as u32).to_le_bytes());
+    letter.extend_from_slice(state);
+}
+
+/// What all say together, and whether a state that others need is missing.
+fn read(mail: &[Received], has: impl Fn(&[u8]) -> bool) -> (PartNews, bool) {
+    let (mut all, mut missing) = (PartNews { idle: true, rejected: false }, false);
+    for (_, letter) in mail {
+        let Some((head, mut states)) = letter.split_first() else { continue };
+        all.idle &= head & 1 > 0;
+        all.rejected |= head & 2 > 0;
+        while let Some((length, rest)) = states.split_first_chunk::<4>() {
+            let state = rest.split_at_checked(u32::from_le_bytes(*length) as usize);
+            missing |= state.is_none_or(|(state, _)| !has(state));
+            states = state.map_or(&[], |(_, rest)| rest);
+        }
+        missing |= !states.is_empty();
+    }
+    (all, missing)
+}
+
+impl Proof for SharedProof {
+    fn kind(&self) -> &'static EvidenceKind {
+        if self.settled || !self.renamings.is_empty() { &REDUCED_SET } else { &CLOSED_SET }
+    }
+
+    /// A part alone proves nothing.
+    fn check(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<(), Rejected> {
+        Err(Rejected::Part)
+    }
+
+    fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
+        if self.settled {
+            out.put(&Record::Settled {}, "")?;
+        }
+        self.renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))?;
+        write_closed_controls(&self.part.controls, out)?;
+        out.count(self.states - self.part.states.len());
+        out.speak(true);
+        write_closed_states(task.program, &self.part.states, out)?;
+        out.speak(self.process + 1 == self.processes);
+        Ok(())
+    }
+
+    fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "the states are spread over several processes"))
+    }
+
+    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
+        Ok(KnownFacts::default())
+    }
+
+    fn how(&self, statistics: &Statistics) -> String {
+        let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
+        let states = counted(self.states, "state");
+        let settled =
+            if self.settled { " in which every thread has gone as far as it can alone" } else { "" };
+        let names = if self.renamings.is_empty() { "" } else { ", up to the names of threads" };
+        format!("all {states} explored{settled}{names}{bound}, by {} processes", self.processes)
+    }
+}

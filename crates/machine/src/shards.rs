@@ -1,0 +1,34 @@
+//! States spread over shards by their hash.
+//!
+//! There are always the same number of shards, however many workers share them, and a worker's shards lie next to
+//! each other.
+
+use crate::state_hash;
+use std::ops::Range;
+
+/// How many shards there are.
+pub const SHARDS: usize = 64;
+
+/// The shard that a packed state belongs to. (Tables look at the other half of the hash.)
+#[inline]
+pub fn shard_of(packed: &[u8]) -> usize {
+    state_hash(packed) as usize % SHARDS
+}
+
+/// The shards of one of several workers.
+pub fn shards_of(worker: usize, workers: usize) -> Range<usize> {
+    SHARDS * worker / workers..SHARDS * (worker + 1) / workers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shard_has_one_worker() {
+        for workers in [1, 2, 3, 5, 64, 100] {
+            let all: Vec<usize> = (0..workers).flat_map(|worker| shards_of(worker, workers)).collect();
+            assert_eq!(all, (0..SHARDS).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Large exact searches, shared: one loop without rounds, rounds by one worker and by several threads, and by several
+//! processes on this machine.
+
+use super::{Bench, Bencher, CorpusFile, Measured, corpus};
+use crate::crew;
+use crate::numbers::{grouped, short};
+use crate::report::{BenchCell, BenchTable};
+use engine::{Explicit, LARGE, Reduction, Run, decide};
+use evidence::{Monitor, Task, Verdict};
+use machine::model_named;
+use serde_json::Value;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Who shares a search.
+pub const WORKERS: Bench = Bench {
+    name: "workers",
+    about: "large exact searches shared by threads and by processes: time, memory, bytes per state",
+    tables,
+};
+
+/// A program, for how many threads, and under which model.
+const QUESTIONS: &[(CorpusFile, usize, &str)] = &[
+    (corpus!("lamport_fast_fenced"), 3, "tso"),
+    (corpus!("dijkstra_fenced"), 3, "tso"),
+    (corpus!("mcs_lock"), 4, "tso"),
+    (corpus!("lamport_fast_fenced"), 4, "sc"),
+];
+
+/// Who works.
+#[derive(Clone, Copy)]
+enum Who {
+    Loop,
+    Threads(usize),
+    Processes(usize),
+}
+
+const ALL: &[Who] = &[Who::Loop, Who::Threads(1), Who::Threads(2), Who::Processes(2), Who::Processes(4)];
+
+/// What is said of a search.
+struct SharedSearch {
+    word: String,
+    states: usize,
+    /// The most megabytes of one process.
+    megabytes: Option<usize>,
+    /// What a state takes in the set, with its place in the table.
+    bytes: Option<f64>,
+}
+
+fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
+    let mut table = BenchTable {
+        title: "Exact search, shared".to_string(),
+        columns: vec![
+            "program",
+            "threads",
+            "model",
+            "workers",
+            "answer",
+            "states",
+            "ms",
+            "states/s",
+            "MB per process",
+            "bytes/state",
+            "quicker",
+        ],
+        ..BenchTable::default()
+    };
+    for ((name, text), n, model) in QUESTIONS {
+        let mut alone = None;
+        for who in ALL {
+            let measured = match who {
+                Who::Processes(count) => by_processes(bencher, (name, text), *n, model, *count)?,
+                Who::Loop => by_threads(bencher, (name, text), *n, model, (1, usize::MAX))?,
+                Who::Threads(threads) => by_threads(bencher, (name, text), *n, model, (*threads, LARGE))?,
+            };
+            let time = measured.time.median();
+            let alone = *alone.get_or_insert(time);
+            let SharedSearch { word, states, megabytes, bytes } = measured.answer;
+            table.rows.push(vec![
+                (*name).into(),
+                (*n).into(),
+                model.to_uppercase().as_str().into(),
+                who.name().as_str().into(),
+                word.as_str().into(),
+                grouped(states).as_str().into(),
+                measured.time,
+                short((states as f64 * 1000.0 / time.max(0.001)) as usize).as_str().into(),
+                megabytes.unwrap_or(measured.megabytes).into(),
+                bytes.map(|bytes| BenchCell::from(format!("{bytes:.1}").as_str())).into(),
+                format!("{:.2}", alone / time.max(f64::MIN_POSITIVE)).as_str().into(),
+            ]);
+        }
+    }
+    table.notes.push(
+        "Nothing is reduced. Times are with checking the proof; of processes, with starting them and until all have \
+         found each other. Processes are on this machine and have one thread each."
+            .to_string(),
+    );
+    Ok(vec![table])
+}
+
+impl Who {
+    fn name(self) -> String {
+        match self {
+            Who::Loop => "one loop".to_string(),
+            Who::Threads(1) => "1 thread, in rounds".to_string(),
+            Who::Threads(threads) => format!("{threads} threads"),
+            Who::Processes(processes) => format!("{processes} processes"),
+        }
+    }
+}
+
+fn by_threads(
+    bencher: &Bencher<'_>,
+    (name, text): CorpusFile,
+    n: usize,
+    model: &str,
+    (threads, large): (usize, usize),
+) -> Result<Measured<SharedSearch>, String> {
+    let program = bencher.own(name, text, Some(n))?;
+    let model = model_named(model).ok_or(format!("there is no model {model}"))?;
+    let task = Task::safe(&program, model);
+    let crew = crew::threads(threads, &Explicit);
+    let ask = |monitor: &dyn Monitor| {
+        let run = Run { monitor, reduction: Reduction::None, threads, crew: &*crew, large, ..Run::default() };
+        let found = decide(&task, &Explicit, &run)?;
+        let set = match found.checked.verdict() {
+            Verdict::Safe(certificate) => certificate.set(),
+            _ => None,
+        };
+        let bytes = set.map(|set| set.states.bytes() as f64 / set.states.len().max(1) as f64);
+        let word = found.checked.verdict().word().to_string();
+        Ok::<_, engine::Bug>(SharedSearch { word, states: found.statistics.states, megabytes: None, bytes })
+    };
+    bencher.measure_on(threads, &program.name, ask).answered()
+}
+
+/// A folder that is gone afterwards.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn by_processes(
+    bencher: &Bencher<'_>,
+    (name, text): CorpusFile,
+    n: usize,
+    model: &str,
+    processes: usize,
+) -> Result<Measured<SharedSearch>, String> {
+    let folder = Temporary(std::env::temp_dir().join(format!("fencewright-bench-{}", std::process::id())));
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.0.display());
+    std::fs::create_dir_all(&folder.0).map_err(failed)?;
+    std::fs::write(folder.0.join(name), text).map_err(failed)?;
+    let label = format!("{name} on {processes} processes");
+    let ask = |_: &dyn Monitor| {
+        let children = started(bencher, &folder.0, name, n, model, processes)?;
+        let ended =
+            children.into_iter().map(|child| child.wait_with_output().map_err(|error| error.to_string()));
+        let ended = ended.collect::<Result<Vec<_>, String>>()?;
+        let said: Value = serde_json::from_slice(&ended[0].stdout).map_err(|error| error.to_string())?;
+        let count = |name: &str| said["stats"][name].as_f64().map(|number| number as usize);
+        let word = said["verdict"].as_str().unwrap_or("error").to_string();
+        Ok::<_, String>(SharedSearch {
+            word,
+            states: count("states").unwrap_or(0),
+            megabytes: count("peak_mb"),
+            bytes: None,
+        })
+    };
+    let measured = bencher.measure_on(processes, &label, ask);
+    measured.answered()
+}
+
+/// Starts all processes, the first one first.
+fn started(
+    bencher: &Bencher<'_>,
+    folder: &Path,
+    name: &str,
+    n: usize,
+    model: &str,
+    processes: usize,
+) -> Result<Vec<Child>, String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let ports = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0"));
+    let ports = ports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let addresses = ports.iter().map(|port| Ok(port.local_addr()?.to_string()));
+    let addresses = addresses.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    drop(ports);
+    std::fs::write(folder.join("hosts"), addresses.join("\n")).map_err(failed)?;
+    let start = |process: usize| {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.current_dir(folder).args(["verify", "--quiet", "--format", "json", "--reduce", "none"]);
+        command.args(["--model", model, "-D", &format!("N={n}"), "-j", "1", "--hosts", "hosts"]);
+        command.args(["--memory", &(bencher.budget.memory >> 20).to_string()]);
+        if let Some(time) = bencher.budget.time {
+            command.args(["--timeout", &time.as_secs_f64().to_string()]);
+        }
+        command.args(["--process", &process.to_string(), name]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
+    };
+    (0..processes).map(start).collect::<Result<Vec<_>, _>>().map_err(failed)
+}
