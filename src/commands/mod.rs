@@ -9,6 +9,7 @@ mod generate;
 mod interactive;
 mod list;
 mod lsp;
+mod replay;
 mod robust;
 mod schema;
 mod show;

@@ -171,8 +171,8 @@ pub struct Walked<'a> {
     pub end: WalkEnd,
     /// The last walk as a violation, if it is one; it was replayed.
     pub violation: Option<Violated<'a>>,
-    /// The seed of that walk.
-    pub seed: u64,
+    /// The seed of that walk; nothing if evidence says which steps were taken.
+    pub seed: Option<u64>,
     /// How many walks there were: all of them, ended and blocked ones.
     pub walks: Walks,
 }
@@ -222,6 +222,8 @@ pub enum Said<'a> {
     Compared(&'a Compared, Option<&'a Answered<'a>>),
     /// All comparisons of `ci` at a glance, after the last.
     Overview(&'a [Compared]),
+    /// After many files: how many answers there were of each kind, in the order in which they came first.
+    Summary(&'a [(&'static str, usize)]),
 }
 
 /// A way to print answers.

@@ -34,8 +34,9 @@ pub use contexts::{BoundedContexts, ContextBound, ContextData};
 pub use explicit::Explicit;
 pub use extrapolate::{Extrapolate, Extrapolated, Extrapolation, Lifted, Lifting, Phase, extrapolate};
 pub use fences::{
-    Costs, FenceAnswer, FenceOptions, FencePoint, FencedRun, FencesFound, FencesWithin, NeededFence, Placed,
-    Points, RelaxedProgram, fence_points, fences_within, keep_fences, place_fences, prevented_by,
+    Costs, FenceAnswer, FenceOptions, FencePlace, FencePoint, FencePrice, FencedRun, FencesFound,
+    FencesWithin, NeededFence, Placed, Points, RelaxedProgram, fence_points, fences_within, keep_fences,
+    place_fences, prevented_by,
 };
 pub use gaps::GapProofs;
 pub use lazy::Lazy;

@@ -59,7 +59,8 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         | Said::Walk(_)
         | Said::Registries(_)
         | Said::Bench(..)
-        | Said::Overview(_) => return Printed::default(),
+        | Said::Overview(_)
+        | Said::Summary(_) => return Printed::default(),
     };
     notes(&[piece])
 }

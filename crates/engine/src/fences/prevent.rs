@@ -6,9 +6,9 @@
 //! runs may still violate the same: which fences make a program safe is another question, and
 //! [`super::place_fences`] answers it.)
 
+use super::FenceOptions;
 use super::candidates::{FencePoint, candidates};
 use super::clause::{Obstacle, Violating};
-use super::{Costs, Points};
 use evidence::{Monitor, Patience, Task, Violated};
 use machine::{Event, Violation};
 use program::{EdgeId, Fence, Int, Place, Placement, Point, Program, PropertyKind, Strength, ThreadId};
@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 /// monitor stopped the search for it.
 pub fn prevented_by(task: &Task<'_>, violated: Violated<'_>, monitor: &dyn Monitor) -> Option<FencePoint> {
     let Violated { trace, account, cause: Some(cause) } = violated else { return None };
-    let points = candidates(task.program, task.model, Points::Stores, &Costs::default());
+    let points = candidates(task.program, task.model, &FenceOptions::default());
     let behind: HashMap<Placement, usize> = points
         .iter()
         .enumerate()

@@ -5,7 +5,7 @@
 
 use super::properties::Claims;
 use crate::Diagnostic;
-use crate::fw::ast::{ExprKind, FwExpr, Ident};
+use crate::fw::ast::{Accessor, ExprKind, FwExpr, Ident};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
 use program::{Arith, Expr, Loc, Place, Span, ThreadId};
@@ -72,7 +72,9 @@ impl<'a> Claims<'a, '_> {
     fn ends(&mut self, thread: &'a FwExpr<'a>) -> OrReported<CountedPlaces> {
         let (name, index) = match &thread.kind {
             ExprKind::Name(text) => (Ident { text, span: thread.span }, None),
-            ExprKind::Cell(name, index) => (*name, Some(&**index)),
+            ExprKind::Cell(target) if matches!(target.path.as_slice(), [Accessor::Index(_)]) => {
+                (target.name, target.path.first().and_then(Accessor::index))
+            }
             _ => {
                 return Err(self.error(thread.span, "this is no thread", "name one, like `P0` or `P[i]`"));
             }
