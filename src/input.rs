@@ -62,7 +62,7 @@ pub fn name(path: &Path) -> String {
 
 /// Reads a program.
 pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
-    let text = read(path).map_err(|reason| Unreadable::new(path, reason))?;
+    let text = text_of(path).map_err(|reason| Unreadable::new(path, reason))?;
     let name = name(path);
     let Some(frontend) = frontend::choose(input.input_format.as_deref(), &name, &text) else {
         let known: Vec<&str> = FRONTENDS.iter().map(|frontend| frontend.name).collect();
@@ -103,11 +103,11 @@ fn options(frontend: &Frontend, input: &InputArgs) -> Result<Options, String> {
 /// The text of a header, why it cannot be read, or nothing if there is none.
 pub fn header(path: &str) -> Option<Result<String, String>> {
     let path = Path::new(path);
-    path.is_file().then(|| read(path))
+    path.is_file().then(|| text_of(path))
 }
 
 /// The text of a file or of standard input.
-fn read(path: &Path) -> Result<String, String> {
+pub fn text_of(path: &Path) -> Result<String, String> {
     if is_stdin(path) { text(io::stdin().lock()) } else { read_file(path) }
 }
 
@@ -190,8 +190,7 @@ fn walk(folder: &Path, files: &mut Vec<FoundFile>) {
 fn is_program(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or("");
     let claims = |frontend: &&Frontend| frontend.extensions.contains(&ending);
-    FRONTENDS
-        .iter()
-        .filter(claims)
-        .any(|frontend| frontend.name == ending || read(path).is_ok_and(|text| (frontend.recognises)(&text)))
+    FRONTENDS.iter().filter(claims).any(|frontend| {
+        frontend.name == ending || text_of(path).is_ok_and(|text| (frontend.recognises)(&text))
+    })
 }

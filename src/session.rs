@@ -391,6 +391,10 @@ fn vacuous(claim: &VacuousClaim, model: Model) -> Diagnostic {
             format!("under {model} `{thread}` never ends, so `finally` is never looked at"),
             "`never` and `assert` are looked at all the time",
         ),
+        VacuousClaim::Blocked { thread, .. } => (
+            format!("under {model} `{thread}` waits here for ever, if it gets here"),
+            "what follows is never done; `never deadlock;` finds out whether all threads can come to this",
+        ),
         VacuousClaim::Assertion { .. } => (
             format!("under {model} no thread ever gets to this assertion"),
             "does something before it wait for ever?",

@@ -34,6 +34,7 @@ impl Command {
             Command::Bench(args) => Some(args.report.chosen()),
             Command::Lsp(_)
             | Command::Show(_)
+            | Command::Fmt(_)
             | Command::Generate(_)
             | Command::Schema
             | Command::Completions { .. }

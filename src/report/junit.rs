@@ -75,6 +75,7 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         | Said::Registries(_)
         | Said::Bench(..)
         | Said::Overview(_)
+        | Said::Outcome(..)
         | Said::Summary(_) => {
             return Printed::default();
         }

@@ -30,7 +30,7 @@ pub use ci::{Compared, Status, Subject};
 pub use document::{Assemble, Ending};
 pub use fences::{Fenced, Safety, SpanEdit, WithoutFences, count, kind, statement_of};
 pub use happens_before::{dot, svg};
-pub use html::{BEGINNING, HTML};
+pub use html::{BEGINNING, HTML, run_picture};
 pub use place::TextRegion;
 pub use spot::standing;
 pub use steps::{ShownStep, buffer, describe_all, mentions};
@@ -200,6 +200,8 @@ pub struct Section {
 pub enum Said<'a> {
     /// An answer of `verify` or `robust`.
     Answer(&'a Answered<'a>),
+    /// A run to a final state of a litmus test, which it is said of in words.
+    Outcome(&'a str, &'a Answered<'a>),
     /// An answer of `fence`.
     Fences(&'a Fenced<'a>),
     /// Which engines would be asked about a file.

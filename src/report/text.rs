@@ -48,6 +48,7 @@ pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
         }
         Said::Bench(_, tables) => return super::bench::text(tables, look),
         Said::Answer(answered) => answer(answered, look),
+        Said::Outcome(words, shown) => outcome(words, shown, look),
         Said::Fences(fenced) => fences::text(fenced, look),
         Said::Plan(file, plan) => plan::text(file, plan),
         Said::Claim(claimed) => claim(claimed, look),
@@ -101,6 +102,21 @@ fn files(out: &mut String, evidence: &[PathBuf], look: &Look) {
     for path in evidence.iter().filter(|_| !look.quiet) {
         let _ = writeln!(out, "evidence: {}", path.display());
     }
+}
+
+/// A run to a final state.
+fn outcome(words: &str, shown: &Answered<'_>, look: &Look) -> String {
+    let Some(violated) = shown.found.checked.violated().filter(|_| !look.quiet) else { return String::new() };
+    let mut out = format!("\n{BOLD}{words}{BOLD:#} under {}\n", upper(shown.task.model));
+    out.push_str(&explained(&shown.task, violated, None, look));
+    if let (Some(under_sc), false) = (shown.found.why.sc_violation, shown.task.model.is_sc()) {
+        out.push_str(if under_sc {
+            "SC has this outcome, too.\n"
+        } else {
+            "SC does not have this outcome.\n"
+        });
+    }
+    out
 }
 
 /// The final states of a litmus test, and whether its condition holds.

@@ -124,6 +124,14 @@ pub trait Engine: Sync {
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
 }
 
+/// The answer of an engine that knows threads and memory, but not when buffers are empty, where somebody claims
+/// something about that.
+fn beyond_claims(task: &Task<'_>, engine: &'static str) -> Option<Answer> {
+    let span = task.program.speaks_of_buffers()?;
+    let verdict = Verdict::Unknown(vec![evidence::Reason::Unsupported(span)]);
+    Some(Answer { verdict, statistics: Statistics::default(), engine })
+}
+
 /// All engines that decide safety; the first is the default.
 pub const ENGINES: &[&dyn Engine] = &[
     &Portfolio,

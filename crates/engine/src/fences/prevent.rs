@@ -65,7 +65,7 @@ fn is_violated_without(
 ) -> bool {
     let Some(end) = violated.account.passed().last() else { return false };
     let place = |place: &Place| match place {
-        Place::At(thread, _) if is_kept(*thread) => Int::ZERO,
+        Place::At(thread, _) | Place::Drained(thread) if is_kept(*thread) => Int::ZERO,
         place => end.place(*place),
     };
     match violation {

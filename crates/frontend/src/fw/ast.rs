@@ -16,9 +16,9 @@ pub(super) enum Item<'a> {
     /// `const N = 2;`
     Constants(Vec<(Ident<'a>, FwExpr<'a>)>),
     /// `shared x, y = 1;`
-    Shared(Vec<Declared<'a>>),
+    Shared(Vec<FwDeclaration<'a>>),
     /// `struct Node { value, next[2] }`
-    Struct(Record<'a>),
+    Struct(FwStruct<'a>),
     /// `fn f(a, b) { … }`
     Function(Function<'a>),
     /// `thread P(i in 0..N) { … }`
@@ -33,7 +33,7 @@ pub(super) enum Item<'a> {
 
 /// A shared variable, a register, an array of either, or a field of a struct.
 #[derive(Debug)]
-pub(super) struct Declared<'a> {
+pub(super) struct FwDeclaration<'a> {
     /// The struct that it (or each of its cells) is.
     pub record: Option<Ident<'a>>,
     pub name: Ident<'a>,
@@ -46,9 +46,9 @@ pub(super) struct Declared<'a> {
 
 /// A struct: numbers that have a name together.
 #[derive(Debug)]
-pub(super) struct Record<'a> {
+pub(super) struct FwStruct<'a> {
     pub name: Ident<'a>,
-    pub fields: Vec<Declared<'a>>,
+    pub fields: Vec<FwDeclaration<'a>>,
 }
 
 /// What variables and registers start with.
@@ -164,7 +164,7 @@ pub(super) enum StmtKind<'a> {
     Broken,
     Label(Ident<'a>),
     Skip,
-    Let(Vec<Declared<'a>>),
+    Let(Vec<FwDeclaration<'a>>),
     Assign(Target<'a>, Rvalue<'a>),
     If(Vec<(FwExpr<'a>, Block<'a>)>, Option<Block<'a>>),
     While(FwExpr<'a>, Block<'a>),

@@ -8,8 +8,8 @@
 mod symbols;
 
 use super::ast::{
-    Accessor, Atomic, AtomicKind, Block, Declared, ExprKind, Fail, Function, FwExpr, FwThread, Ident,
-    IndexRange, Initial, Item, Record, Rvalue, Stmt, StmtKind, Target, ThreadRef,
+    Accessor, Atomic, AtomicKind, Block, ExprKind, Fail, Function, FwDeclaration, FwExpr, FwStruct, FwThread,
+    Ident, IndexRange, Initial, Item, Rvalue, Stmt, StmtKind, Target, ThreadRef,
 };
 use super::constants::{ConstantLookup, evaluate};
 use super::sink::Sink;
@@ -130,7 +130,7 @@ impl<'a> Indexer<'a> {
         }
     }
 
-    fn record(&mut self, record: &Record<'a>) {
+    fn record(&mut self, record: &FwStruct<'a>) {
         let names: Vec<&str> = record.fields.iter().map(|field| field.name.text).collect();
         let detail = format!("struct {} {{ {} }}", record.name.text, names.join(", "));
         let whole = record.fields.last().map_or(record.name.span, |field| field.span);
@@ -162,7 +162,7 @@ impl<'a> Indexer<'a> {
         self.globals.entry(name.text).or_insert(symbol);
     }
 
-    fn shared(&mut self, shared: &Declared<'a>) {
+    fn shared(&mut self, shared: &FwDeclaration<'a>) {
         let mut whole = shared.name.span;
         if let Some(length) = shared.lengths.last() {
             whole = whole.to(length.span);
@@ -175,7 +175,7 @@ impl<'a> Indexer<'a> {
     }
 
     /// What stands around the name of a declaration.
-    fn declared(&mut self, declared: &Declared<'a>) {
+    fn declared(&mut self, declared: &FwDeclaration<'a>) {
         if let Some(record) = declared.record {
             self.use_of(record.span, self.globals.get(record.text).copied());
         }

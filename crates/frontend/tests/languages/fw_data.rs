@@ -112,6 +112,19 @@ fn shifts_by_constants_are_products_and_divisions() {
 }
 
 #[test]
+fn shifts_round_down() {
+    for value in -70i64..=70 {
+        for places in 0..6u32 {
+            let text = format!("shared x = {value} >> {places}, y = {value} << {places}; thread P {{ x = y; }}");
+            let program = program(&text);
+            let initial: Vec<String> = program.variables.iter().map(|variable| variable.initial.text()).collect();
+            let power = 1i64 << places;
+            assert_eq!(initial, [value.div_euclid(power).to_string(), (value * power).to_string()], "{text}");
+        }
+    }
+}
+
+#[test]
 fn shifts_by_values_have_a_case_for_each() {
     let printed = program::print(&program("shared x; thread P { let r, s; x = r << s; } never x << 1 == 4;"));
     assert!(printed.contains("together { assume s == 0; t1 = r * 1; }; goto"), "{printed}");

@@ -17,7 +17,10 @@ pub fn read(text: &str) -> (Option<WrittenConfig>, Vec<Diagnostic>) {
             Ok(written) => return (Some(written), wrong),
             Err(error) => error,
         };
-        wrong.push(diagnostic(&error));
+        // What is missing may be what was misspelled.
+        if !(error.message().starts_with("missing") && !wrong.is_empty()) {
+            wrong.push(diagnostic(&error));
+        }
         let known = error.message().starts_with("unknown") || error.message().starts_with("invalid");
         match error
             .span()

@@ -1,7 +1,7 @@
 //! What claims name: variables, cells and fields in memory, and registers of threads. Indices are constants.
 
 use super::globals::Global;
-use super::layout::{Layout, Storage};
+use super::layout::{CellLayout, StoredCells};
 use super::memory::out_of_range;
 use super::properties::{Claims, listed, sorted};
 use crate::Diagnostic;
@@ -13,13 +13,13 @@ use program::{Expr, Place, RegId, Span, VarId};
 
 impl<'a> Claims<'a, '_> {
     /// A variable in memory, if this is one number.
-    pub(super) fn memory(&mut self, storage: Storage<'a, VarId>, span: Span) -> OrReported<Expr<Place>> {
+    pub(super) fn memory(&mut self, storage: StoredCells<'a, VarId>, span: Span) -> OrReported<Expr<Place>> {
         if let Some(variable) = storage.single() {
             return Ok(Expr::Leaf(Place::Memory(variable)));
         }
         let name = storage.name;
         let (message, hint) = match &storage.layout {
-            Layout::Record(record) => {
+            CellLayout::Record(record) => {
                 let field = record.fields.first().map_or("", |field| field.name.text);
                 (
                     format!("this is a struct `{}`, not a number", record.name),
@@ -56,30 +56,25 @@ impl<'a> Claims<'a, '_> {
 
     fn follow(
         &mut self,
-        storage: &mut Storage<'a, VarId>,
+        storage: &mut StoredCells<'a, VarId>,
         part: &'a Accessor<'a>,
         span: Span,
     ) -> OrReported<()> {
         let layout = storage.layout.clone();
         match (part, layout) {
-            (Accessor::Index(index), Layout::Array(length, inner)) => {
+            (Accessor::Index(index), CellLayout::Array(length, inner)) => {
                 let at = self.constant(index)?;
                 let Some(place) = at.to_usize().filter(|at| *at < length) else {
                     return Err(self.work.sink.error(out_of_range(storage.name, length, &at, index.span)));
                 };
-                storage.offset += place * inner.size();
-                storage.layout = (*inner).clone();
+                storage.enter_cell(place, &inner);
                 Ok(())
             }
-            (Accessor::Field(name), Layout::Record(record)) => {
-                let Some(field) = record.fields.iter().find(|field| field.name.text == name.text) else {
-                    let message = format!("the struct `{}` has no field `{}`", record.name, name.text);
-                    let names = sorted(record.fields.iter().map(|field| field.name.text));
-                    return Err(self.error(name.span, message, format!("its fields are {}", listed(&names))));
-                };
-                storage.offset += field.offset;
-                storage.layout = field.layout.clone();
-                Ok(())
+            (Accessor::Field(name), CellLayout::Record(record)) => {
+                match storage.enter_field(&record, name.text) {
+                    true => Ok(()),
+                    false => Err(self.work.sink.error(record.no_field(*name))),
+                }
             }
             (Accessor::Index(_), _) => {
                 let message = format!("`{}` is not an array", storage.name);

@@ -1,10 +1,10 @@
 //! What is declared outside threads: constants, shared variables, functions.
 
 use super::LoweringState;
-use super::layout::{Layout, RecordField, RecordLayout, Storage};
+use super::layout::{CellLayout, RecordField, RecordLayout, StoredCells};
 use super::starting::{Start, spread};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Declared, Function, FwExpr, Ident, Item, Record, Rvalue, StmtKind};
+use crate::fw::ast::{Block, Function, FwDeclaration, FwExpr, FwStruct, Ident, Item, Rvalue, StmtKind};
 use crate::fw::constants::{ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
@@ -17,11 +17,11 @@ use std::rc::Rc;
 pub(super) enum Global<'a> {
     Constant(Int),
     /// A variable, an array or a struct.
-    Shared(Storage<'a, VarId>),
+    Shared(StoredCells<'a, VarId>),
     /// A kind of struct.
     Record(Rc<RecordLayout<'a>>),
     Function(Inlined<'a>),
-    /// Declared, but wrongly; reported.
+    /// FwDeclaration, but wrongly; reported.
     Broken,
 }
 
@@ -129,17 +129,17 @@ impl<'a> Globals<'a> {
         evaluate(expr, &|name| self.known(name)).map_err(|fault| work.report(fault))
     }
 
-    fn shared(&mut self, shared: &'a Declared<'a>, work: &mut LoweringState<'a>, program: &mut Program) {
+    fn shared(&mut self, shared: &'a FwDeclaration<'a>, work: &mut LoweringState<'a>, program: &mut Program) {
         let what = self.shared_cells(shared, work, program).map_or(Global::Broken, Global::Shared);
         self.declare(shared.name, what, work);
     }
 
     fn shared_cells(
         &self,
-        shared: &'a Declared<'a>,
+        shared: &'a FwDeclaration<'a>,
         work: &mut LoweringState<'a>,
         program: &mut Program,
-    ) -> OrReported<Storage<'a, VarId>> {
+    ) -> OrReported<StoredCells<'a, VarId>> {
         let room = limits::VARIABLES.saturating_sub(program.variables.len());
         let layout = self.layout(shared, room, work)?;
         let initial = self.initial(shared, &layout, work)?;
@@ -150,10 +150,10 @@ impl<'a> Globals<'a> {
                 cells.push(program.add_variable(Variable { name, initial, span: shared.name.span }));
             }
         }
-        Ok(Storage::whole(name, cells.into(), layout))
+        Ok(StoredCells::whole(name, cells.into(), layout))
     }
 
-    fn record(&mut self, record: &'a Record<'a>, work: &mut LoweringState<'a>) {
+    fn record(&mut self, record: &'a FwStruct<'a>, work: &mut LoweringState<'a>) {
         let what =
             self.record_layout(record, work).map_or(Global::Broken, |layout| Global::Record(Rc::new(layout)));
         self.declare(record.name, what, work);
@@ -163,7 +163,7 @@ impl<'a> Globals<'a> {
 
     fn record_layout(
         &self,
-        record: &'a Record<'a>,
+        record: &'a FwStruct<'a>,
         work: &mut LoweringState<'a>,
     ) -> OrReported<RecordLayout<'a>> {
         let (mut fields, mut initial) = (Vec::<RecordField<'a>>::new(), Vec::new());
@@ -189,10 +189,10 @@ impl<'a> Globals<'a> {
     /// What a declaration consists of, with at most so many numbers.
     fn layout(
         &self,
-        declared: &'a Declared<'a>,
+        declared: &'a FwDeclaration<'a>,
         room: usize,
         work: &mut LoweringState<'a>,
-    ) -> OrReported<Layout<'a>> {
+    ) -> OrReported<CellLayout<'a>> {
         let whole = self.element(declared, room, work)?;
         declared.lengths.iter().rev().try_fold(whole, |layout, length| {
             let value = self.constant(length, work)?;
@@ -203,14 +203,14 @@ impl<'a> Globals<'a> {
     /// What a declaration, or each cell of an array, consists of.
     pub fn element(
         &self,
-        declared: &'a Declared<'a>,
+        declared: &'a FwDeclaration<'a>,
         room: usize,
         work: &mut LoweringState<'a>,
-    ) -> OrReported<Layout<'a>> {
+    ) -> OrReported<CellLayout<'a>> {
         let layout = match declared.record {
-            None => Layout::Number,
+            None => CellLayout::Number,
             Some(record) => match self.names.get(record.text) {
-                Some((Global::Record(layout), _)) => Layout::Record(Rc::clone(layout)),
+                Some((Global::Record(layout), _)) => CellLayout::Record(Rc::clone(layout)),
                 Some((Global::Broken, _)) => return Err(Reported),
                 _ => {
                     let error =
@@ -229,18 +229,18 @@ impl<'a> Globals<'a> {
     /// So many of these, with at most so many numbers.
     pub fn array(
         &self,
-        layout: Layout<'a>,
+        layout: CellLayout<'a>,
         length: &Int,
         span: Span,
         room: usize,
         work: &mut LoweringState<'a>,
-    ) -> OrReported<Layout<'a>> {
+    ) -> OrReported<CellLayout<'a>> {
         if *length < Int::from(1) {
             let message = format!("an array needs at least one cell, not {length}");
             return Err(work.sink.error(Diagnostic::error(span, message).hint("use a positive length")));
         }
         match length.to_usize() {
-            Some(length) if length <= room / layout.size() => Ok(Layout::Array(length, Rc::new(layout))),
+            Some(length) if length <= room / layout.size() => Ok(CellLayout::Array(length, Rc::new(layout))),
             _ => Err(too_many_cells(span, work)),
         }
     }
@@ -248,8 +248,8 @@ impl<'a> Globals<'a> {
     /// What the numbers of a declaration start with.
     fn initial(
         &self,
-        declared: &'a Declared<'a>,
-        layout: &Layout<'a>,
+        declared: &'a FwDeclaration<'a>,
+        layout: &CellLayout<'a>,
         work: &mut LoweringState<'a>,
     ) -> OrReported<Vec<Domain>> {
         let known = |name: &str| self.known(name);

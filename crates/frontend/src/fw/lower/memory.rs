@@ -3,7 +3,7 @@
 //! Nothing below the front end knows arrays: a computed index becomes a case split with one
 //! edge per cell, and one edge for all indices outside, which leads to a failure.
 
-use super::layout::{CellIndex, Layout, Storage, Stored};
+use super::layout::{CellIndex, CellLayout, Stored, StoredCells};
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{Accessor, FwExpr, Ident, Target};
@@ -75,10 +75,14 @@ impl<'a> FwLowering<'a, '_> {
         let (message, hint) = match self.meaning(text) {
             NameMeaning::Stored(stored) => return Ok(stored),
             NameMeaning::Scalar(variable) => {
-                return Ok(Stored::Shared(Storage::whole(text, Rc::from([variable]), Layout::Number)));
+                return Ok(Stored::Shared(StoredCells::whole(
+                    text,
+                    Rc::from([variable]),
+                    CellLayout::Number,
+                )));
             }
             NameMeaning::Register(register) => {
-                return Ok(Stored::Local(Storage::whole(text, Rc::from([register]), Layout::Number)));
+                return Ok(Stored::Local(StoredCells::whole(text, Rc::from([register]), CellLayout::Number)));
             }
             NameMeaning::Unknown if path.iter().any(|part| matches!(part, Accessor::Field(_))) => {
                 return Err(self.property_only(name.span));
@@ -102,26 +106,20 @@ impl<'a> FwLowering<'a, '_> {
     /// Follows indices and fields.
     fn inside<C: Copy>(
         &mut self,
-        mut storage: Storage<'a, C>,
+        mut storage: StoredCells<'a, C>,
         target: &'a Target<'a>,
-    ) -> OrReported<Storage<'a, C>> {
+    ) -> OrReported<StoredCells<'a, C>> {
         for part in &target.path {
             let layout = storage.layout.clone();
             match (part, layout) {
-                (Accessor::Index(index), Layout::Array(length, inner)) => {
+                (Accessor::Index(index), CellLayout::Array(length, inner)) => {
                     self.indexed(&mut storage, length, &inner, index)?;
                     storage.layout = (*inner).clone();
                 }
-                (Accessor::Field(name), Layout::Record(record)) => {
-                    let Some(field) = record.fields.iter().find(|field| field.name.text == name.text) else {
-                        let names: Vec<String> =
-                            record.fields.iter().map(|field| format!("`{}`", field.name.text)).collect();
-                        let message = format!("the struct `{}` has no field `{}`", record.name, name.text);
-                        let hint = format!("its fields are {}", names.join(", "));
-                        return Err(self.error(Diagnostic::error(name.span, message).hint(hint)));
-                    };
-                    storage.offset += field.offset;
-                    storage.layout = field.layout.clone();
+                (Accessor::Field(name), CellLayout::Record(record)) => {
+                    if !storage.enter_field(&record, name.text) {
+                        return Err(self.error(record.no_field(*name)));
+                    }
                 }
                 (Accessor::Index(_), _) => {
                     let register = matches!(self.meaning(target.name.text), NameMeaning::Register(_));
@@ -149,9 +147,9 @@ impl<'a> FwLowering<'a, '_> {
 
     fn indexed<C: Copy>(
         &mut self,
-        storage: &mut Storage<'a, C>,
+        storage: &mut StoredCells<'a, C>,
         length: usize,
-        inner: &Layout<'a>,
+        inner: &CellLayout<'a>,
         index: &'a FwExpr<'a>,
     ) -> OrReported<()> {
         let (value, stride) = (self.value(index)?, inner.size());
@@ -169,7 +167,7 @@ impl<'a> FwLowering<'a, '_> {
 
     fn number<C: Copy>(
         &mut self,
-        storage: Storage<'a, C>,
+        storage: StoredCells<'a, C>,
         path: &'a [Accessor<'a>],
         span: Span,
     ) -> OrReported<Cells<'a, C>> {
@@ -178,17 +176,17 @@ impl<'a> FwLowering<'a, '_> {
         }
         let name = storage.name;
         let (message, hint) = match &storage.layout {
-            Layout::Number => {
-                let Storage { name, cells, offset, indices, .. } = storage;
+            CellLayout::Number => {
+                let StoredCells { name, cells, offset, indices, .. } = storage;
                 return Ok(Cells::Indexed { array: name, cells, offset, indices, span });
             }
-            Layout::Array(..) if path.is_empty() => {
+            CellLayout::Array(..) if path.is_empty() => {
                 (format!("`{name}` is an array"), format!("name a cell, like `{name}[0]`"))
             }
-            Layout::Array(..) => {
+            CellLayout::Array(..) => {
                 (format!("this part of `{name}` is an array"), "give all indices".to_string())
             }
-            Layout::Record(record) => {
+            CellLayout::Record(record) => {
                 let fields: Vec<String> =
                     record.fields.iter().map(|field| format!("`.{}`", field.name.text)).collect();
                 let message = format!("this is a struct `{}`, not a number", record.name);
@@ -208,16 +206,13 @@ impl<'a> FwLowering<'a, '_> {
         for part in &target.path {
             let layout = storage.layout.clone();
             match (part, layout) {
-                (Accessor::Index(index), Layout::Array(length, inner)) => {
+                (Accessor::Index(index), CellLayout::Array(length, inner)) => {
                     let known = |name: &str| -> ConstantLookup { self.known(name) };
                     let at = evaluate(index, &known).ok()?.to_usize().filter(|at| *at < length)?;
-                    storage.offset += at * inner.size();
-                    storage.layout = (*inner).clone();
+                    storage.enter_cell(at, &inner);
                 }
-                (Accessor::Field(name), Layout::Record(record)) => {
-                    let field = record.fields.iter().find(|field| field.name.text == name.text)?;
-                    storage.offset += field.offset;
-                    storage.layout = field.layout.clone();
+                (Accessor::Field(name), CellLayout::Record(record)) => {
+                    storage.enter_field(&record, name.text).then_some(())?;
                 }
                 _ => return None,
             }

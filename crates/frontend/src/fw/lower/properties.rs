@@ -174,6 +174,10 @@ impl<'a> Claims<'a, '_> {
                 let (thread, locs) = self.labelled(thread, *label)?;
                 Ok(Cond::or(locs.into_iter().map(|loc| Cond::at(thread, loc))))
             }
+            ExprKind::Call(name, arguments) if name.text == "empty" => self.empty(arguments, expr.span),
+            ExprKind::Name("deadlock") if !self.globals.names.contains_key("deadlock") => {
+                Ok(self.program.deadlock())
+            }
             ExprKind::Call(..) => {
                 let places = self.counted_places(expr)?;
                 Ok(Cond::or(places.into_iter().map(|(thread, loc)| Cond::at(thread, loc))))

@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Which registers carry a name of the source.
 #[derive(Debug, Default)]
 pub(in crate::fw) struct SourceName {
-    /// Declared in the thread itself.
+    /// FwDeclaration in the thread itself.
     pub own: Vec<RegId>,
-    /// Declared in functions it calls.
+    /// FwDeclaration in functions it calls.
     pub inlined: Vec<RegId>,
     /// How many names like `r_2` were tried for it.
     copies: usize,

@@ -4,9 +4,9 @@
 //! constants that lengths depend on.
 
 use super::LoweringState;
-use super::layout::Layout;
+use super::layout::CellLayout;
 use crate::Diagnostic;
-use crate::fw::ast::{Declared, Initial, Rvalue};
+use crate::fw::ast::{FwDeclaration, Initial, Rvalue};
 use crate::fw::constants::{ConstantLookup, evaluate};
 use crate::fw::sink::{OrReported, Reported};
 use program::{Int, Span};
@@ -35,8 +35,8 @@ fn counter(counters: &Counters<'_>, name: &str) -> Option<ConstantLookup> {
 
 /// What each number of a declaration starts with; nothing where nothing is said.
 pub(super) fn spread<'a>(
-    declared: &'a Declared<'a>,
-    layout: &Layout<'a>,
+    declared: &'a FwDeclaration<'a>,
+    layout: &CellLayout<'a>,
     known: &dyn Fn(&str) -> ConstantLookup,
     work: &mut LoweringState<'a>,
 ) -> OrReported<Vec<Option<Start<'a>>>> {
@@ -55,7 +55,7 @@ struct Spreading<'a, 'w> {
 impl<'a> Spreading<'a, '_> {
     fn place(
         &mut self,
-        layout: &Layout<'a>,
+        layout: &CellLayout<'a>,
         initial: &'a Initial<'a>,
         counters: &Counters<'a>,
         span: Span,
@@ -84,29 +84,29 @@ impl<'a> Spreading<'a, '_> {
 
     fn list(
         &mut self,
-        layout: &Layout<'a>,
+        layout: &CellLayout<'a>,
         list: &'a [Initial<'a>],
         counters: &Counters<'a>,
         span: Span,
     ) -> OrReported<()> {
         let entries = self.entries(list, counters)?;
         let found = entries.len();
-        let parts: Vec<Layout<'a>> = match layout {
-            Layout::Number => {
+        let parts: Vec<CellLayout<'a>> = match layout {
+            CellLayout::Number => {
                 let message = format!("`{}` is not an array and starts with one value", self.name);
                 return Err(self.error(span, message, "leave out the braces"));
             }
-            Layout::Array(length, inner) => vec![(**inner).clone(); *length],
-            Layout::Record(record) => record.fields.iter().map(|field| field.layout.clone()).collect(),
+            CellLayout::Array(length, inner) => vec![(**inner).clone(); *length],
+            CellLayout::Record(record) => record.fields.iter().map(|field| field.layout.clone()).collect(),
         };
         if found != parts.len() {
             let (what, parts) = match layout {
-                Layout::Record(_) => ("struct", format!("{} fields", parts.len())),
+                CellLayout::Record(_) => ("struct", format!("{} fields", parts.len())),
                 _ => ("array", format!("{} cells", parts.len())),
             };
             let message = format!("the {what} has {parts}, but {found} values are given");
             let hint = match layout {
-                Layout::Record(_) => "give one value per field",
+                CellLayout::Record(_) => "give one value per field",
                 _ => "give one value per cell, one value without braces for all, or `{for i in 0..N: …}`",
             };
             return Err(self.error(span, message, hint));
@@ -152,10 +152,10 @@ impl<'a> Spreading<'a, '_> {
     }
 }
 
-fn has_records(layout: &Layout<'_>) -> bool {
+fn has_records(layout: &CellLayout<'_>) -> bool {
     match layout {
-        Layout::Number => false,
-        Layout::Array(_, inner) => has_records(inner),
-        Layout::Record(_) => true,
+        CellLayout::Number => false,
+        CellLayout::Array(_, inner) => has_records(inner),
+        CellLayout::Record(_) => true,
     }
 }

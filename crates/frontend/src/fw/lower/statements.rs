@@ -1,12 +1,14 @@
 //! Statements that do not change where control goes.
 
 use super::globals::half_open;
-use super::layout::{Layout, Storage, Stored};
+use super::layout::{CellLayout, Stored, StoredCells};
 use super::memory::{Cells, Located};
 use super::starting::spread;
 use super::thread::{FwLowering, LocalName, NameMeaning, Scope};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Declared, ExprKind, FwExpr, Ident, Initial, Rvalue, Stmt, StmtKind, Target};
+use crate::fw::ast::{
+    Block, ExprKind, FwDeclaration, FwExpr, Ident, Initial, Rvalue, Stmt, StmtKind, Target,
+};
 use crate::fw::constants::ConstantLookup;
 use crate::fw::limits;
 use crate::fw::sink::OrReported;
@@ -62,7 +64,7 @@ impl<'a> FwLowering<'a, '_> {
         Ok(())
     }
 
-    fn let_registers(&mut self, list: &'a [Declared<'a>], whole: Span) -> OrReported<()> {
+    fn let_registers(&mut self, list: &'a [FwDeclaration<'a>], whole: Span) -> OrReported<()> {
         for declared in list {
             self.span = if list.len() == 1 { whole } else { declared.span };
             if declared.record.is_some() || !declared.lengths.is_empty() {
@@ -79,7 +81,7 @@ impl<'a> FwLowering<'a, '_> {
                 Initial::Same(Rvalue::Value(expr)) if zero && self.is_zero(expr) => Ok(()),
                 Initial::Same(source) => self.source_into(source, register),
                 // Reports that braces are for arrays.
-                _ => self.starts(declared, &Layout::Number).map(drop),
+                _ => self.starts(declared, &CellLayout::Number).map(drop),
             };
             self.declare(declared.name, LocalName::Register(register));
             result?;
@@ -89,8 +91,8 @@ impl<'a> FwLowering<'a, '_> {
 
     fn starts(
         &mut self,
-        declared: &'a Declared<'a>,
-        layout: &Layout<'a>,
+        declared: &'a FwDeclaration<'a>,
+        layout: &CellLayout<'a>,
     ) -> OrReported<Vec<Option<super::starting::Start<'a>>>> {
         let constants: HashMap<&'a str, Int> =
             self.scopes.iter().flat_map(|scope| scope.constants()).collect();
@@ -103,7 +105,7 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// An array or a struct of registers.
-    fn let_cells(&mut self, declared: &'a Declared<'a>) -> OrReported<()> {
+    fn let_cells(&mut self, declared: &'a FwDeclaration<'a>) -> OrReported<()> {
         let room = limits::REGISTERS.saturating_sub(self.registers.count);
         let layout = self.local_layout(declared, room)?;
         let names = layout.names(declared.name.text);
@@ -130,7 +132,7 @@ impl<'a> FwLowering<'a, '_> {
             }
         }
         let cells = registers.iter().map(|(register, _)| *register).collect();
-        let storage = Storage::whole(declared.name.text, cells, layout);
+        let storage = StoredCells::whole(declared.name.text, cells, layout);
         self.declare(declared.name, LocalName::Stored(Stored::Local(storage)));
         Ok(())
     }

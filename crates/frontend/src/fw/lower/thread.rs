@@ -1,11 +1,11 @@
 //! The state of lowering one thread: where we are, what names mean, where jumps go.
 
 use super::globals::{Global, Globals};
-use super::layout::{Layout, Storage, Stored};
+use super::layout::{CellLayout, Stored, StoredCells};
 use super::registers::RegisterPool;
 use super::{Finished, LoweringState};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Declared, FwExpr, FwThread, Ident};
+use crate::fw::ast::{Block, FwDeclaration, FwExpr, FwThread, Ident};
 use crate::fw::constants::{ConstantFault, ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
@@ -269,7 +269,11 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// What an array or a struct of registers consists of. Lengths may use constants of the thread.
-    pub fn local_layout(&mut self, declared: &'a Declared<'a>, room: usize) -> OrReported<Layout<'a>> {
+    pub fn local_layout(
+        &mut self,
+        declared: &'a FwDeclaration<'a>,
+        room: usize,
+    ) -> OrReported<CellLayout<'a>> {
         let globals = self.globals;
         let whole = globals.element(declared, room, self.work)?;
         declared.lengths.iter().rev().try_fold(whole, |layout, length| {
@@ -367,8 +371,8 @@ impl<'a> FwLowering<'a, '_> {
 
 /// A name for one number is a register or a variable, however it came about.
 fn stored_meaning<'a>(stored: &Stored<'a>) -> NameMeaning<'a> {
-    let register = |storage: &Storage<'a, RegId>| storage.single().map(NameMeaning::Register);
-    let variable = |storage: &Storage<'a, VarId>| storage.single().map(NameMeaning::Scalar);
+    let register = |storage: &StoredCells<'a, RegId>| storage.single().map(NameMeaning::Register);
+    let variable = |storage: &StoredCells<'a, VarId>| storage.single().map(NameMeaning::Scalar);
     let number = match stored {
         Stored::Shared(storage) => variable(storage),
         Stored::Local(storage) => register(storage),

@@ -3,7 +3,7 @@
 use super::FwParser;
 use crate::Diagnostic;
 use crate::fw::ast::{
-    Declared, Function, FwParameter, FwThread, Ident, IndexRange, Initial, Item, Record, Rvalue,
+    Function, FwDeclaration, FwParameter, FwStruct, FwThread, Ident, IndexRange, Initial, Item, Rvalue,
 };
 use crate::fw::lexer::TokenKind;
 use crate::fw::sink::OrReported;
@@ -98,11 +98,15 @@ impl<'a> FwParser<'a, '_> {
         }
         self.expect(TokenKind::CloseBrace)?;
         self.eat(TokenKind::Semicolon);
-        Ok(Item::Struct(Record { name, fields }))
+        Ok(Item::Struct(FwStruct { name, fields }))
     }
 
     /// A name, with lengths and a value to start with.
-    pub(super) fn declared(&mut self, record: Option<Ident<'a>>, what: &str) -> OrReported<Declared<'a>> {
+    pub(super) fn declared(
+        &mut self,
+        record: Option<Ident<'a>>,
+        what: &str,
+    ) -> OrReported<FwDeclaration<'a>> {
         let name = self.declare(what)?;
         let mut lengths = Vec::new();
         while self.eat(TokenKind::OpenBracket) {
@@ -113,7 +117,7 @@ impl<'a> FwParser<'a, '_> {
             false => Initial::Zero,
             true => self.initial()?,
         };
-        Ok(Declared { record, name, lengths, initial, span: self.span_from(name.span) })
+        Ok(FwDeclaration { record, name, lengths, initial, span: self.span_from(name.span) })
     }
 
     fn initial(&mut self) -> OrReported<Initial<'a>> {

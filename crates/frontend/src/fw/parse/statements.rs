@@ -4,7 +4,7 @@ use super::FwParser;
 use super::expressions::{Operator, arithmetic};
 use crate::Diagnostic;
 use crate::fw::ast::{
-    Accessor, Block, Declared, ExprKind, Fail, FwExpr, Rvalue, Stmt, StmtKind, SwitchCase, Target,
+    Accessor, Block, ExprKind, Fail, FwDeclaration, FwExpr, Rvalue, Stmt, StmtKind, SwitchCase, Target,
 };
 use crate::fw::lexer::TokenKind;
 use crate::fw::sink::{OrReported, Reported};
@@ -463,7 +463,7 @@ impl<'a> FwParser<'a, '_> {
 
     /// `let` and `shared`: names, each with lengths and a value to start with. In front of all of them may
     /// stand the name of a struct.
-    pub(super) fn declared_list(&mut self, what: &str) -> OrReported<Vec<Declared<'a>>> {
+    pub(super) fn declared_list(&mut self, what: &str) -> OrReported<Vec<FwDeclaration<'a>>> {
         let record = match (self.kind(), self.next_kind()) {
             (TokenKind::Name, TokenKind::Name) => Some(self.name("a struct")?),
             _ => None,
