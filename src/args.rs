@@ -12,6 +12,7 @@ mod counting;
 mod exploring;
 mod extrapolating;
 mod fence;
+mod fmt;
 mod generate;
 mod html;
 mod input;
@@ -36,6 +37,7 @@ pub use counting::Counting;
 pub use exploring::{Exploring, LimitArgs, Resources, bytes};
 pub use extrapolating::Extrapolating;
 pub use fence::{FenceArgs, FenceGoal, FencePoints};
+pub use fmt::FmtArgs;
 pub use generate::{GenerateArgs, GeneratedAs, Generating};
 pub use input::InputArgs;
 pub use list::{ListArgs, Registry};
@@ -104,6 +106,10 @@ pub enum Command {
     /// Print a program in another form
     #[command(after_help = show::HELP)]
     Show(ShowArgs),
+
+    /// Give programs the usual layout
+    #[command(after_help = fmt::HELP)]
+    Fmt(FmtArgs),
 
     /// Walk a program, at random or step by step
     #[command(after_help = run::HELP)]

@@ -5,7 +5,7 @@ use crate::input::is_stdin;
 use crate::limits::Interrupt;
 use crate::report;
 use crate::whole_file::{cannot_write, write_whole};
-use evidence::{Checked, Form, Goal, Task, write_evidence};
+use evidence::{Checked, Form, Goal, Task, Violated, write_evidence};
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
@@ -58,6 +58,20 @@ impl Store {
             files.push(self.write_text(&format!("{name}.witness.svg"), &report::svg(&picture, &title))?);
         }
         Ok(files)
+    }
+
+    /// Draws the happens-before of a run, if there is something to see.
+    pub fn draw(
+        &self,
+        name: &str,
+        title: &str,
+        task: &Task<'_>,
+        violated: Violated<'_>,
+    ) -> Result<Option<PathBuf>, String> {
+        let picture = report::run_picture(&report::ShownRun::of(task, violated));
+        picture
+            .map(|picture| self.write_text(&format!("{name}.svg"), &report::svg(&picture, title)))
+            .transpose()
     }
 
     /// Writes a program that evidence speaks of.

@@ -64,7 +64,7 @@ pub fn name(path: &Path) -> String {
 /// Reads a program.
 pub fn load(path: &Path, input: &InputArgs) -> Result<Loaded, Box<Unreadable>> {
     let name = name(path);
-    let text = read(path).map_err(|reason| Unreadable::new(&name, reason))?;
+    let text = text_of(path).map_err(|reason| Unreadable::new(&name, reason))?;
     let Some(frontend) = frontend::choose(input.input_format.as_deref(), &name, &text) else {
         let known: Vec<&str> = FRONTENDS.iter().map(|frontend| frontend.name).collect();
         let reason = format!("the language is not clear; name it with --input-format ({})", known.join(", "));
@@ -114,11 +114,11 @@ fn options(frontend: &Frontend, input: &InputArgs) -> Result<Options, String> {
 /// The text of a header, why it cannot be read, or nothing if there is none.
 pub fn header(path: &str) -> Option<Result<String, String>> {
     let path = Path::new(path);
-    path.is_file().then(|| read(path))
+    path.is_file().then(|| text_of(path))
 }
 
 /// The text of a file or of standard input.
-fn read(path: &Path) -> Result<String, String> {
+pub fn text_of(path: &Path) -> Result<String, String> {
     if is_stdin(path) { text(io::stdin().lock()) } else { read_file(path) }
 }
 
@@ -201,8 +201,7 @@ fn walk(folder: &Path, files: &mut Vec<FoundFile>) {
 fn is_program(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or("");
     let claims = |frontend: &&Frontend| frontend.extensions.contains(&ending);
-    FRONTENDS
-        .iter()
-        .filter(claims)
-        .any(|frontend| frontend.name == ending || read(path).is_ok_and(|text| (frontend.recognises)(&text)))
+    FRONTENDS.iter().filter(claims).any(|frontend| {
+        frontend.name == ending || text_of(path).is_ok_and(|text| (frontend.recognises)(&text))
+    })
 }

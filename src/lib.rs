@@ -134,6 +134,7 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, CommandError> {
         Command::Fence(args) => commands::fence(args, console),
         Command::Check(args) => commands::check(args, console),
         Command::Show(args) => commands::show(args, console),
+        Command::Fmt(args) => commands::fmt(args, console),
         Command::Run(args) if args.interactive => commands::interactive(args, console),
         Command::Run(args) => commands::walk(args, console),
         Command::Lsp(_) => commands::lsp(),

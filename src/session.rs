@@ -13,7 +13,7 @@ use crate::numbers::counted;
 use crate::progress::ProgressDisplay;
 use crate::report::{Answered, Ending, Failed, HTML, Look, Printed, Report, Said};
 use engine::{Bug, Engine, Finding, Run, decide};
-use evidence::{Task, VacuousClaim, each_in_order};
+use evidence::{Task, VacuousClaim, Verdict, each_in_order};
 use frontend::Diagnostic;
 use machine::Model;
 use program::Span;
@@ -40,6 +40,8 @@ pub struct Session<'a> {
     page: Mutex<String>,
     /// Whether the remark about a program's language was made.
     remarked: AtomicBool,
+    /// Whether answers go to standard error, because something else goes to standard output.
+    beside: bool,
     console: &'a Console,
 }
 
@@ -63,11 +65,18 @@ pub struct Told {
     page: String,
     /// What is said once, whatever is told.
     remark: Option<&'static str>,
+    /// The answers, each in a word or two.
+    answers: Vec<&'static str>,
     /// The worst so far.
     pub exit: Exit,
 }
 
 impl Told {
+    /// An answer, in a word or two, for the summary.
+    pub fn answers(&mut self, word: &'static str) {
+        self.answers.push(word);
+    }
+
     /// It ended so, if not worse.
     pub fn ends(&mut self, exit: Exit) {
         self.exit = self.exit.worst(exit);
@@ -103,8 +112,20 @@ impl<'a> Session<'a> {
             html: None,
             page: Mutex::default(),
             remarked: AtomicBool::new(false),
+            beside: false,
             console,
         }
+    }
+
+    /// The same, but answers go to standard error if standard output is for something else.
+    pub fn beside(self, beside: bool) -> Session<'a> {
+        Session { beside, ..self }
+    }
+
+    /// Prints a text that is no answer.
+    pub fn print_text(&self, text: &str) -> Result<(), CommandError> {
+        self.display.pause(|| ());
+        Ok(self.console.print_text(text)?)
     }
 
     /// How reports may look.
@@ -130,6 +151,7 @@ impl<'a> Session<'a> {
     /// Says that there is no answer about a file.
     pub fn fail(&self, told: &mut Told, file: &str, model: Option<Model>, reason: String) {
         self.say(told, &Said::Failure(&Failed::new(self.command, file, model, reason)));
+        told.answers("error");
         told.ends(Exit::Error);
     }
 
@@ -153,6 +175,7 @@ impl<'a> Session<'a> {
     ) -> Option<Loaded> {
         let unreadable = |told: &mut Told, why: &Unreadable| {
             self.say(told, &Said::Failure(&Failed::unreadable(self.command, why)));
+            told.answers("error");
             told.ends(Exit::Error);
             None
         };
@@ -220,6 +243,7 @@ impl<'a> Session<'a> {
             warnings: &[loaded.warnings.as_slice(), &bugs, &vacuous].concat(),
         };
         self.say(told, &Said::Answer(&answered));
+        told.answers(answer_word(&found));
         told.ends(Exit::of(found.checked.holds()));
         Some(found)
     }
@@ -253,9 +277,14 @@ impl<'a> Session<'a> {
                 true => drop(skipped.fetch_add(1, Ordering::Relaxed)),
                 false => work(&mut told, &files[at], &stems[at], threads),
             }
-            (told, ())
+            let answers = std::mem::take(&mut told.answers);
+            (told, answers)
         };
-        let mut worst = self.each(files.len(), threads, begin, |()| ())?;
+        let mut answers = Vec::new();
+        let mut worst = self.each(files.len(), threads, begin, |more| answers.extend(more))?;
+        if files.len() > 1 {
+            self.summary(&answers)?;
+        }
         match skipped.load(Ordering::Relaxed) {
             0 => {}
             skipped => {
@@ -265,6 +294,20 @@ impl<'a> Session<'a> {
         }
         self.finish()?;
         Ok(worst)
+    }
+
+    /// Says how many answers of which kind there were.
+    fn summary(&self, answers: &[&'static str]) -> Result<(), CommandError> {
+        let mut counts: Vec<(&'static str, usize)> = Vec::new();
+        for answer in answers {
+            match counts.iter_mut().find(|(word, _)| word == answer) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((answer, 1)),
+            }
+        }
+        let mut told = Told::default();
+        self.say(&mut told, &Said::Summary(&counts));
+        self.show(&told)
     }
 
     /// Calls `work` on 0, 1, … below `count`, several at once, with the threads that are left for
@@ -298,26 +341,22 @@ impl<'a> Session<'a> {
 
     /// Prints what was told; the page keeps it.
     pub fn show(&self, told: &Told) -> Result<(), CommandError> {
-        self.keep(told);
+        *self.page.lock().unwrap_or_else(PoisonError::into_inner) += &told.page;
         if let Some(remark) = told.remark
             && !self.remarked.swap(true, Ordering::Relaxed)
         {
             let said = (self.report.print)(&Said::Remark(remark), self.look());
-            self.display.pause(|| self.console.print(&said))?;
+            self.display.pause(|| self.print(&said))?;
         }
-        Ok(self.display.pause(|| self.console.print(&told.printed))?)
+        Ok(self.display.pause(|| self.print(&told.printed))?)
     }
 
-    /// As [`Session::show`], on standard error, because the text goes to standard output.
-    pub fn show_beside(&self, told: &Told, text: &str) -> Result<(), CommandError> {
-        self.keep(told);
-        self.display.pause(|| ());
-        self.console.print_beside(&told.printed);
-        Ok(self.console.print_text(text)?)
-    }
-
-    fn keep(&self, told: &Told) {
-        *self.page.lock().unwrap_or_else(PoisonError::into_inner) += &told.page;
+    fn print(&self, printed: &Printed) -> std::io::Result<()> {
+        match self.beside {
+            true => self.console.print_beside(printed),
+            false => self.console.print(printed)?,
+        }
+        Ok(())
     }
 
     /// Writes the page, if there is to be one.
@@ -341,6 +380,20 @@ fn vacuous_claims(found: &Finding, model: Model) -> Vec<Diagnostic> {
     found.vacuous.iter().map(|claim| vacuous(claim, model)).collect()
 }
 
+/// An answer in a word or two.
+fn answer_word(found: &Finding) -> &'static str {
+    let checked = &found.checked;
+    match (checked.verdict(), checked.outcomes().map(|_| checked.holds())) {
+        (_, Some(Some(true))) => "condition holds",
+        (_, Some(Some(false))) => "condition does not hold",
+        (Verdict::Safe(_), _) => "safe",
+        (Verdict::Unsafe(_), _) => "unsafe",
+        (Verdict::Robust(_), _) => "robust",
+        (Verdict::NotRobust(_), _) => "not robust",
+        (Verdict::Within(..) | Verdict::Unknown(_) | Verdict::FinalStates(_), _) => "unknown",
+    }
+}
+
 /// The warning that a claim holds because nothing comes near it.
 fn vacuous(claim: &VacuousClaim, model: Model) -> Diagnostic {
     let model = model.name().to_uppercase();
@@ -352,6 +405,10 @@ fn vacuous(claim: &VacuousClaim, model: Model) -> Diagnostic {
         VacuousClaim::Unended { thread, .. } => (
             format!("under {model} `{thread}` never ends, so `finally` is never looked at"),
             "`never` and `assert` are looked at all the time",
+        ),
+        VacuousClaim::Blocked { thread, .. } => (
+            format!("under {model} `{thread}` waits here for ever, if it gets here"),
+            "what follows is never done; `never deadlock;` finds out whether all threads can come to this",
         ),
         VacuousClaim::Assertion { .. } => (
             format!("under {model} no thread ever gets to this assertion"),

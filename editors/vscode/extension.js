@@ -1,4 +1,6 @@
 // Starts `fencewright lsp` for the languages it reads, with the settings it knows.
+const os = require("os");
+const path = require("path");
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
@@ -10,7 +12,53 @@ function settings() {
   return Object.fromEntries(SETTINGS.map((name) => [name, all.get(name)]));
 }
 
+// What the commands run on the file of the editor, in a terminal.
+const COMMANDS = {
+  verify: (file) => ["verify", "--model", "all", file],
+  fence: (file) => ["fence", "--model", model(), file],
+  robust: (file) => ["robust", file],
+  report: (file) => ["verify", "--model", model(), "--force", "--report", page(file), file],
+};
+
+function model() {
+  return vscode.workspace.getConfiguration("fencewright").get("model");
+}
+
+function page(file) {
+  return path.join(os.tmpdir(), `${path.basename(file)}.html`);
+}
+
+async function run(name) {
+  const document = vscode.window.activeTextEditor?.document;
+  if (!document || document.isUntitled) {
+    vscode.window.showInformationMessage("Open and save a program first.");
+    return;
+  }
+  await document.save();
+  const file = document.uri.fsPath;
+  const command = vscode.workspace.getConfiguration("fencewright").get("path");
+  const task = new vscode.Task(
+    { type: "fencewright", command: name },
+    vscode.TaskScope.Workspace,
+    name,
+    "fencewright",
+    new vscode.ProcessExecution(command, COMMANDS[name](file)),
+  );
+  const execution = await vscode.tasks.executeTask(task);
+  if (name === "report") {
+    const ended = vscode.tasks.onDidEndTask((end) => {
+      if (end.execution === execution) {
+        ended.dispose();
+        vscode.env.openExternal(vscode.Uri.file(page(file)));
+      }
+    });
+  }
+}
+
 async function activate(context) {
+  for (const name of Object.keys(COMMANDS)) {
+    context.subscriptions.push(vscode.commands.registerCommand(`fencewright.${name}`, () => run(name)));
+  }
   const command = vscode.workspace.getConfiguration("fencewright").get("path");
   const languages = ["fencewright", "litmus", "rmm", "trencher"];
   client = new LanguageClient(

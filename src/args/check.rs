@@ -38,6 +38,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "OUT")]
     pub smtlib: Option<PathBuf>,
 
+    /// Let --smtlib replace a file that is there
+    #[arg(long, requires = "smtlib")]
+    pub force: bool,
+
     #[command(flatten)]
     pub resources: Resources,
 

@@ -2,10 +2,10 @@
 
 use super::html::HtmlReport;
 use super::plan::PlanAloneArgs;
-use super::values::{costs, models};
+use super::values::{costs, models, price};
 use super::{Exploring, InputArgs, LimitArgs, ReportFormat};
 use clap::{ArgGroup, Args, ValueEnum};
-use engine::{Costs, Points};
+use engine::{Costs, FencePrice, Points};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -15,6 +15,8 @@ Examples:
   fencewright fence peterson.fw
   fencewright fence --model pso --cost full=10,store=1 --all peterson.fw
   fencewright fence --goal robust peterson.fw              so that it behaves as under SC
+  fencewright fence --price reader=never rcu.fw            no fence in the thread `reader`
+  fencewright fence --model all locks/                     every program of a folder under each model
   fencewright fence --out fenced.fw peterson.fw            the program with the fences in it
   fencewright fence --relax queue.c                        which of its own fences are needed?
   fencewright fence --out - peterson.fw | fencewright verify -
@@ -28,11 +30,12 @@ Exit codes: 0 found (perhaps none is needed), 1 no fence helps: SC fails too, 2 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("written").args(["evidence", "out", "html"]).multiple(true))]
 pub struct FenceArgs {
-    /// The program; `-` is standard input
-    pub file: PathBuf,
+    /// Programs; folders are walked, `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
 
-    /// The memory model
-    #[arg(long, short, default_value = "tso", value_parser = models(false))]
+    /// The memory model; `all` asks under each
+    #[arg(long, short, default_value = "tso", value_parser = models(true))]
     pub model: String,
 
     /// What the fences must achieve
@@ -48,6 +51,11 @@ pub struct FenceArgs {
     #[arg(long, value_name = "KIND=COST,…", value_parser = costs, default_value = "", hide_default_value = true)]
     pub cost: Costs,
 
+    /// Fences in this thread (or family of threads), or at this line, cost so many times as much, or must
+    /// `never` be there; may be repeated
+    #[arg(long, value_name = "WHERE=TIMES", value_parser = price, conflicts_with = "relax")]
+    pub price: Vec<FencePrice>,
+
     /// Which of the program's own fences and seq_cst stores are needed? Those that are not go
     #[arg(long, conflicts_with_all = ["goal", "points", "all"])]
     pub relax: bool,
@@ -56,7 +64,8 @@ pub struct FenceArgs {
     #[arg(long)]
     pub all: bool,
 
-    /// Write the program with the fences in it to this file, all else unchanged; `-` is standard output
+    /// Write the program with the fences in it to this file, all else unchanged; `-` is standard output;
+    /// for one file and one model
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 

@@ -1,7 +1,6 @@
 //! How much to do at once, and showing what would be done.
 
 use super::values::positive;
-use crate::session::usual_threads;
 use clap::Args;
 
 /// Showing the plan.
@@ -12,20 +11,14 @@ pub struct PlanArgs {
     pub explain_plan: bool,
 }
 
-/// The same for commands that work on one file, whose threads all go to engines.
+/// The same with how much to do at once.
 #[derive(Debug, Args)]
 pub struct PlanAloneArgs {
     #[command(flatten)]
     pub plan: PlanArgs,
 
-    /// How many engines to run at once; answers do not depend on it [default: the number of processors]
+    /// How much to do at once: files, and engines for one file; answers do not depend on it [default: the
+    /// number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
     pub threads: Option<usize>,
-}
-
-impl PlanAloneArgs {
-    /// The number of threads.
-    pub fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(usual_threads)
-    }
 }

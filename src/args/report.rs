@@ -35,6 +35,7 @@ impl Command {
             Command::Lsp(_)
             | Command::Playground(_)
             | Command::Show(_)
+            | Command::Fmt(_)
             | Command::Generate(_)
             | Command::Schema
             | Command::Completions { .. }

@@ -16,8 +16,9 @@ Examples:
   fencewright fence --goal robust peterson.fw         which fences make it robust?
 
 A robust program needs no fence for TSO: what holds of it under SC holds under TSO. One that is
-not robust may be safe all the same; `verify` tells. Under SC every program is robust; PSO is not
-supported.
+not robust may be safe all the same; `verify` tells. Under SC every program is robust. Of PSO is known
+what TSO tells: who is not robust against TSO is not robust against PSO, and where each thread delays
+stores to one variable only, both are the same; otherwise the answer is unknown.
 
 Exit codes: 0 robust, 1 not robust, 2 error, 3 unknown. Several files: the worst wins, in the
 order 2, 1, 3, 0.";

@@ -2,7 +2,7 @@
 
 use crate::report::REPORTS;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use engine::{Costs, ENGINES, Reduction};
+use engine::{Costs, ENGINES, FencePlace, FencePrice, Reduction};
 use frontend::FRONTENDS;
 use machine::MODELS;
 use program::Int;
@@ -96,6 +96,25 @@ pub fn costs(text: &str) -> Result<Costs, String> {
     Ok(costs)
 }
 
+/// `reader=never`, `P=10` or `12=3`: what fences cost in a thread or at a line.
+pub fn price(text: &str) -> Result<FencePrice, String> {
+    let (place, factor) = text.split_once('=').ok_or("expected WHERE=TIMES, as in reader=never or P=10")?;
+    let (place, factor) = (place.trim(), factor.trim());
+    let factor = match factor.parse::<u64>().ok().filter(|factor| (1..=MAX_COST).contains(factor)) {
+        None if factor == "never" => None,
+        None => return Err(format!("`{factor}` is neither `never` nor a number from 1 to {MAX_COST}")),
+        known => known,
+    };
+    let place = match place.parse::<usize>() {
+        Ok(line) if line > 0 => FencePlace::Line(line),
+        _ if place.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+            FencePlace::Thread(place.to_string())
+        }
+        _ => return Err(format!("`{place}` is neither a thread nor a line")),
+    };
+    Ok(FencePrice { place, factor })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +128,17 @@ mod tests {
             ["full", "full=", "full=0", "full=-1", "full=x", "full=1,full=2", "fence=1", "full=1,", ","]
         {
             assert!(costs(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn prices_are_read_or_refused_with_a_reason() {
+        let thread = |name: &str, factor| FencePrice { place: FencePlace::Thread(name.to_string()), factor };
+        assert_eq!(price("reader=never"), Ok(thread("reader", None)));
+        assert_eq!(price(" P = 10"), Ok(thread("P", Some(10))));
+        assert_eq!(price("12=3"), Ok(FencePrice { place: FencePlace::Line(12), factor: Some(3) }));
+        for wrong in ["reader", "=3", "0=3", "P=0", "P=-1", "P=", "-3=2", "P=often"] {
+            assert!(price(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -14,6 +14,7 @@ Examples:
   fencewright verify --model pso --timeout 60 --evidence proofs/ ring_buffer.fw
   fencewright verify --model all --format json programs/ | jq .verdict
   fencewright verify --report peterson.html peterson.fw    one page to step through
+  fencewright verify --outcomes sb.litmus                  a run to every final state
   fencewright verify --model sc --engine cegar --save-predicates bakery.txt bakery.fw
   fencewright show test.fw | fencewright verify -
   fencewright verify --hosts hosts.txt --process 0 big.fw    and on the next host: --process 1
@@ -54,6 +55,10 @@ pub struct VerifyArgs {
 
     #[command(flatten)]
     pub report: ReportFormat,
+
+    /// Litmus tests: show a run to every final state, and draw it on the page of --report and in --evidence
+    #[arg(long)]
+    pub outcomes: bool,
 
     /// Exit with 3 instead of 0 if there is a warning: say, a claim that nothing ever comes near
     #[arg(long)]

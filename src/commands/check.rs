@@ -4,10 +4,11 @@ use crate::args::{CheckArgs, bytes};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::input::{cannot_read, name};
-use crate::limits::{Budget, Watch, allocated};
+use crate::limits::{Budget, Interrupt, Watch, allocated};
 use crate::numbers::counted;
 use crate::report::{Claimed, Failed, Said};
 use crate::session::{Outputs, Session, Told};
+use crate::whole_file::write_whole;
 use engine::{Explanation, explained};
 use evidence::{Claim, FileError, Opener, Rejected, Task, check_file, read_certificate, write_smtlib};
 use program::Program;
@@ -53,7 +54,7 @@ pub fn check(args: &CheckArgs, console: &Console) -> Result<Exit, CommandError> 
     }
     session.show(&told)?;
     if let (Some(out), Exit::Holds) = (&args.smtlib, told.exit) {
-        write_obligations(&loaded.program, &open, out, &watch)?;
+        write_obligations(&loaded.program, &open, (out, args.force), &watch, &session.interrupt)?;
     }
     Ok(told.exit)
 }
@@ -64,12 +65,13 @@ fn why(program: &Program, claim: &Claim, watch: &Watch<'_>) -> Explanation {
     explained(&Task::safe(program, *model), checked, None, watch)
 }
 
-/// Writes what other solvers can check. An existing file is not written over.
+/// Writes what other solvers can check. An existing file is only written over if that was asked for.
 fn write_obligations(
     program: &Program,
     open: &Opener<'_>,
-    out: &Path,
+    (out, force): (&Path, bool),
     watch: &Watch<'_>,
+    interrupt: &Interrupt,
 ) -> Result<(), CommandError> {
     let failure = |error: &dyn std::fmt::Display| CommandError::Message(format!("{}: {error}", name(out)));
     let read = read_certificate(program, open, watch).map_err(|error| failure(&error))?;
@@ -79,14 +81,14 @@ fn write_obligations(
     let mut text = Vec::new();
     let task = Task::safe(program, model);
     let count = write_smtlib(&task, &certificate, &mut text).map_err(|error| failure(&error))?;
-    let mut file = File::create_new(out).map_err(|error| failure(&error))?;
-    file.write_all(&text).map_err(|error| failure(&error))?;
+    let write = |file: &mut dyn Write| file.write_all(&text);
+    write_whole(out, force, interrupt, write).map_err(CommandError::Message)?;
     anstream::eprintln!("{}: {}, each to be answered unsat", name(out), counted(count, "obligation"));
     Ok(())
 }
 
 /// Opens files that can be read again and again, one behind the other.
-fn open(paths: &[PathBuf]) -> io::Result<Box<dyn BufRead>> {
+pub fn open(paths: &[PathBuf]) -> io::Result<Box<dyn BufRead>> {
     let mut all: Box<dyn BufRead> = Box::new(io::empty());
     for path in paths {
         let file = File::open(path)?;
@@ -98,7 +100,7 @@ fn open(paths: &[PathBuf]) -> io::Result<Box<dyn BufRead>> {
     Ok(all)
 }
 
-fn reason(evidence: &str, error: &FileError) -> String {
+pub fn reason(evidence: &str, error: &FileError) -> String {
     match error {
         FileError::Io(error) => format!("evidence {evidence}: {}", cannot_read(error)),
         FileError::Line(line, message) => {

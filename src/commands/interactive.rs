@@ -3,16 +3,18 @@
 //! Reads one command per line, from a terminal or a pipe alike, and shows after each where the
 //! threads stand, what their buffers and memory hold, and which steps can be taken.
 
+use super::replay::RecordedRun;
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::input::is_stdin;
+use crate::limits::Watch;
 use crate::numbers::counted;
 use crate::report::{REPORTS, ShownRun, buffer, render, standing};
 use crate::session::{Session, Told};
 use anstyle::{AnsiColor, Style};
 use machine::{Account, Buffered, Configuration, Enabled, Event, TraceStep};
-use program::{Domain, Int, Names, Program, ThreadId};
+use program::{AuthoredRegisters, Domain, Edge, Int, Names, Op, Program, RegId, ThreadId};
 use std::fmt::Write;
 use std::io::{self, BufRead};
 
@@ -24,6 +26,8 @@ const HELP: &str = "commands:
   N VALUE  take step N and choose this value
   u        undo the last step
   r        start again
+  n        take the next step of the evidence (with --replay)
+  e        take all of them
   t        show the steps so far as a table
   q        quit
   ?        this help
@@ -44,11 +48,26 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandErr
     session.show(&told)?;
     let Some(loaded) = loaded else { return Ok(told.exit) };
     let program = &loaded.program;
-    let machine = Buffered::exact(program, chosen_models(&args.model)[0]).with_dead_registers();
+    let recorded = match &args.replay {
+        Some(evidence) => {
+            let watch = Watch::new(
+                args.resources.budget(),
+                &session.interrupt,
+                &session.display,
+                loaded.name.clone(),
+            );
+            Some(RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?)
+        }
+        None => None,
+    };
+    let model = recorded.as_ref().map_or_else(|| chosen_models(&args.model)[0], |recorded| recorded.model);
+    let machine = Buffered::exact(program, model).with_dead_registers();
     let mut steps = Interaction {
         program,
         machine: &machine,
         names: Names::original(program),
+        authored: AuthoredRegisters::of(program),
+        recorded: recorded.as_ref(),
         console,
         input: io::stdin().lock(),
     };
@@ -59,6 +78,10 @@ struct Interaction<'a> {
     program: &'a Program,
     machine: &'a Buffered<'a>,
     names: Names,
+    /// Registers of the front end's own making are not shown.
+    authored: AuthoredRegisters,
+    /// The run of evidence that can be followed.
+    recorded: Option<&'a RecordedRun>,
     console: &'a Console,
     input: io::StdinLock<'static>,
 }
@@ -67,6 +90,10 @@ struct Interaction<'a> {
 enum Wish {
     Take(usize, Option<Int>),
     Undo,
+    /// The next step of the evidence, or all of them.
+    Follow {
+        all: bool,
+    },
     Restart,
     Table,
     Help,
@@ -94,6 +121,7 @@ impl Interaction<'_> {
                     }
                     None => show = false,
                 },
+                Some(Wish::Follow { all }) => show = self.follow(&mut steps, &mut passed, all)?,
                 Some(Wish::Undo) if steps.pop().is_some() => {
                     passed.pop();
                 }
@@ -125,8 +153,41 @@ impl Interaction<'_> {
         }
     }
 
+    /// Takes the next step of the evidence, or all of them; says why if there is none. Whether something was
+    /// done.
+    fn follow(
+        &mut self,
+        steps: &mut Vec<TraceStep>,
+        passed: &mut Vec<Configuration>,
+        all: bool,
+    ) -> Result<bool, CommandError> {
+        let Some(recorded) = self.recorded.map(RecordedRun::steps) else {
+            self.say("there is no run to follow: name evidence with --replay\n")?;
+            return Ok(false);
+        };
+        if !recorded.starts_with(steps) {
+            self.say("this is not the way of the evidence any more: `u` goes back, `r` to the start\n")?;
+            return Ok(false);
+        }
+        let mut taken = false;
+        while let Some(step) = recorded.get(steps.len()).filter(|_| all || !taken) {
+            let now = &passed[passed.len() - 1];
+            let Some(next) = now.take(self.machine, step.event, step.choice.as_ref()) else { break };
+            steps.push(step.clone());
+            passed.push(next);
+            taken = true;
+        }
+        if !taken {
+            self.say("this is the end of the evidence\n")?;
+        }
+        Ok(taken)
+    }
+
     /// The first configuration; asks for initial values that are open. `None` at the end of input.
     fn first(&mut self) -> Result<Option<Configuration>, CommandError> {
+        if let Some(recorded) = self.recorded {
+            return Ok(Configuration::initial(self.machine, recorded.initial()));
+        }
         let mut chosen = Vec::new();
         for v in self.program.variable_ids() {
             let variable = self.program.variable(v);
@@ -204,6 +265,8 @@ impl Interaction<'_> {
             let number = words.first().and_then(|word| word.parse::<usize>().ok());
             let wish = match (words.as_slice(), number) {
                 (["u"], _) => Wish::Undo,
+                (["n"], _) => Wish::Follow { all: false },
+                (["e"], _) => Wish::Follow { all: true },
                 (["r"], _) => Wish::Restart,
                 (["t"], _) => Wish::Table,
                 (["q"], _) => Wish::Quit,
@@ -258,7 +321,7 @@ impl Interaction<'_> {
         }
         for (at, step) in enabled.iter().enumerate() {
             let thread = self.names.thread(step.event.thread());
-            let text = enabled_text(program, &self.names, now, step);
+            let text = enabled_text(program, &self.names, &self.authored, now, step);
             let _ = writeln!(out, "{:>4}  {thread}  {text}", at + 1);
         }
         if enabled.is_empty() {
@@ -276,14 +339,23 @@ impl Interaction<'_> {
     }
 
     fn registers(&self, now: &Configuration, thread: ThreadId) -> String {
-        let names = self.program.thread(thread).registers.iter().enumerate();
-        let value = |at: usize| now.register(thread, program::RegId::new(at));
-        names.map(|(at, name)| format!("{name}={}", value(at))).collect::<Vec<_>>().join(" ")
+        let registers = (0..self.program.thread(thread).registers.len()).map(RegId::new);
+        let shown = registers.filter(|register| self.authored.mentions(self.program, thread, *register));
+        let value = |register: RegId| {
+            format!("{}={}", self.names.register(thread, register), now.register(thread, register))
+        };
+        shown.map(value).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// What taking a step would do.
-pub fn enabled_text(program: &Program, names: &Names, now: &Configuration, step: &Enabled) -> String {
+pub fn enabled_text(
+    program: &Program,
+    names: &Names,
+    authored: &AuthoredRegisters,
+    now: &Configuration,
+    step: &Enabled,
+) -> String {
     match step.event {
         Event::Drain { thread, variable } => {
             let oldest = now.buffer(thread).into_iter().find(|(entry, _)| entry.stores_to(variable));
@@ -292,12 +364,42 @@ pub fn enabled_text(program: &Program, names: &Names, now: &Configuration, step:
         }
         Event::Step { thread, edge } => {
             let edge = program.thread(thread).edge(edge);
-            let op = names.op(thread, &edge.op);
+            let op = deed(program, names, authored, thread, edge);
             let line = program.source.line(edge.span).map(|line| format!("line {line}: "));
             let choice = step.choice.as_ref().map(|domain| format!(" ({})", domain_text(domain)));
             format!("{}{op}{}", line.unwrap_or_default(), choice.unwrap_or_default())
         }
     }
+}
+
+/// What a step does: as it was lowered, or, where that speaks of registers of the front end's own making,
+/// as the statement is written.
+fn deed(
+    program: &Program,
+    names: &Names,
+    authored: &AuthoredRegisters,
+    thread: ThreadId,
+    edge: &Edge,
+) -> String {
+    let mut made_up = false;
+    let mut look = |register: &RegId| made_up |= !authored.mentions(program, thread, *register);
+    edge.op.for_each_part(&mut |part| {
+        part.writes().iter().for_each(&mut look);
+        part.for_each_read(&mut |register| look(register));
+    });
+    let written = program.source.snippet(edge.span);
+    if !made_up || written.is_empty() {
+        return names.op(thread, &edge.op);
+    }
+    let part = match &edge.op {
+        Op::Load(_, variable) => format!(" (reads {})", names.variable(*variable)),
+        Op::Store(variable, _) => format!(" (writes {})", names.variable(*variable)),
+        Op::Assume(_) => " (decides)".to_string(),
+        Op::Assign(..) => " (computes)".to_string(),
+        Op::Block { locked: true, .. } => " (at once)".to_string(),
+        _ => String::new(),
+    };
+    format!("{written}{part}")
 }
 
 /// The values of a domain, in words.

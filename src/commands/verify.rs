@@ -2,6 +2,7 @@
 //!
 //! Every file is read once and asked about under each model; a litmus test about its final states.
 
+use super::outcomes;
 use crate::args::{Exploring, VerifyArgs, chosen_models};
 use crate::console::Console;
 use crate::crew::{self, processes};
@@ -51,6 +52,9 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
             let run = Run { crew: processes.as_deref().unwrap_or(&*own), ..args.exploring.run(&watch) };
             let found = session.answer(told, (&loaded, stem), &task, engine, (&run, &watch));
             let Some(found) = found else { continue };
+            if args.outcomes {
+                outcomes::show_runs(&session, told, (&loaded, stem), &task, &found, &run);
+            }
             if args.strict && !(loaded.warnings.is_empty() && found.vacuous.is_empty()) {
                 told.ends(Exit::Unknown);
             }

@@ -1,5 +1,6 @@
 //! `run`: random walks. Chance is seeded, so a walk can be walked again.
 
+use super::replay::RecordedRun;
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
@@ -28,9 +29,15 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
         return Ok(told.exit);
     };
     let program = &loaded.program;
-    let model = chosen_models(&args.model)[0];
     let watch =
         Watch::new(args.resources.budget(), &session.interrupt, &session.display, loaded.name.clone());
+    if let Some(evidence) = &args.replay {
+        let recorded = RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?;
+        recorded.tell(&session, &mut told, &loaded);
+        session.show(&told)?;
+        return Ok(told.exit);
+    }
+    let model = chosen_models(&args.model)[0];
     let machine = Buffered::exact(program, model).with_dead_registers();
     let mut walks = Walks::default();
     loop {
@@ -64,7 +71,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
             account: &account,
             end: walk.end,
             violation,
-            seed,
+            seed: Some(seed),
             walks,
         };
         session.say(&mut told, &Said::Walk(&walked));

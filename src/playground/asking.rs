@@ -113,6 +113,7 @@ fn fences(loaded: &Loaded, task: &Task<'_>, watch: &PageWatch) -> Result<Value, 
         safety: &Safety::NotAsked,
         within: None,
         relaxed: None,
+        not_needed: &[],
     };
     let mut answer = told(&Said::Fences(&fenced));
     let needed = placed.is_some_and(|placed| !placed.fences.is_empty());

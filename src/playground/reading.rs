@@ -70,9 +70,9 @@ fn names_of_index(index: &Index) -> Value {
         SymbolKind::Constant => "constant",
         SymbolKind::Variable => "variable",
         SymbolKind::Function => "function",
-        SymbolKind::Thread => "class",
+        SymbolKind::Thread | SymbolKind::Struct => "class",
         SymbolKind::Label => "text",
-        SymbolKind::Parameter | SymbolKind::Register | SymbolKind::Counter => "property",
+        SymbolKind::Parameter | SymbolKind::Register | SymbolKind::Counter | SymbolKind::Field => "property",
     };
     let symbols = index.symbols.iter().take(MOST_NAMES);
     symbols.map(|s| json!({"label": s.name, "type": kind(s.kind), "detail": s.detail})).collect()

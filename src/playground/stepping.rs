@@ -9,7 +9,7 @@ use crate::commands::{domain_text, enabled_text, pick};
 use crate::report::{ShownRun, run_parts};
 use fastrand::Rng;
 use machine::{Account, Buffered, Configuration, Enabled, TraceStep};
-use program::{Int, Names, Program, VarId};
+use program::{AuthoredRegisters, Int, Names, Program, VarId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -131,13 +131,13 @@ fn number_of(text: &str) -> Result<Int, String> {
 fn shown(program: &Program, machine: &Buffered<'_>, initial: &[(VarId, Int)], taken: &Taken) -> Value {
     let now = taken.now();
     let enabled = now.enabled(machine);
-    let names = Names::original(program);
+    let (names, authored) = (Names::original(program), AuthoredRegisters::of(program));
     let step = |step: &Enabled| {
         let thread = step.event.thread();
         json!({
             "thread": thread.index(),
             "name": program.thread(thread).name,
-            "text": enabled_text(program, &names, now, step),
+            "text": enabled_text(program, &names, &authored, now, step),
             "drain": matches!(step.event, machine::Event::Drain { .. }),
             "choice": step.choice.as_ref().map(|domain| {
                 json!({"from": domain_text(domain), "example": domain.example().to_string()})

@@ -13,6 +13,8 @@ pub enum Subject {
     Fence,
     /// A set of fences for a program.
     Fences,
+    /// Whether a program only behaves as under SC.
+    Robustness,
 }
 
 impl Subject {
@@ -22,6 +24,7 @@ impl Subject {
             Subject::Verdict => "verdict",
             Subject::Fence => "fence",
             Subject::Fences => "fences",
+            Subject::Robustness => "robustness",
         }
     }
 }

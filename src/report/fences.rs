@@ -33,6 +33,8 @@ pub struct Fenced<'a> {
     /// The program's own fences that go, where that is asked for; then the task is about the program without
     /// any of them.
     pub relaxed: Option<WithoutFences<'a>>,
+    /// The program's own fences that, each by itself, are not needed once the fences of the answer are there.
+    pub not_needed: &'a [Span],
     /// What it takes to keep store buffers within a bound besides, where that is asked for.
     pub within: Option<&'a Result<FencesWithin, Vec<Reason>>>,
 }

@@ -110,7 +110,9 @@ pub const JSON: Report = Report {
 fn print(said: &Said<'_>, _: &Look) -> Printed {
     match said {
         // They are part of the answers.
-        Said::Warnings(..) | Said::Remark(_) | Said::Overview(_) => Printed::default(),
+        Said::Warnings(..) | Said::Remark(_) | Said::Overview(_) | Said::Summary(_) | Said::Outcome(..) => {
+            Printed::default()
+        }
         Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
         Said::Answer(answered) => line(&answer(answered)),
         Said::Fences(fenced) => line(&fences::object(fenced)),

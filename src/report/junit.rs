@@ -74,7 +74,9 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         | Said::Remark(_)
         | Said::Registries(_)
         | Said::Bench(..)
-        | Said::Overview(_) => {
+        | Said::Overview(_)
+        | Said::Outcome(..)
+        | Said::Summary(_) => {
             return Printed::default();
         }
     };
@@ -185,6 +187,7 @@ fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> TestCase {
         (Subject::Verdict, _) => model.to_string(),
         (Subject::Fence, Some(place)) => format!("fence in line {}", place.line),
         (Subject::Fence | Subject::Fences, _) => format!("{model} fences"),
+        (Subject::Robustness, _) => format!("{model} robustness"),
     };
     let case = TestCase { seconds: compared.seconds, ..TestCase::passed(&compared.file, name) };
     let case = match shown {

@@ -31,7 +31,7 @@ pub use diagnostics::range as text_range;
 pub use document::{Assemble, Ending, plain};
 pub use fences::{Fenced, Safety, SpanEdit, WithoutFences, count, kind, statement_of};
 pub use happens_before::{MARKERS, dot, svg};
-pub use html::{BEGINNING, HTML, drawing, page, run_parts, shown_answer};
+pub use html::{BEGINNING, HTML, drawing, page, run_parts, run_picture, shown_answer};
 pub use json::JSON;
 pub use place::TextRegion;
 pub use spot::standing;
@@ -173,8 +173,8 @@ pub struct Walked<'a> {
     pub end: WalkEnd,
     /// The last walk as a violation, if it is one; it was replayed.
     pub violation: Option<Violated<'a>>,
-    /// The seed of that walk.
-    pub seed: u64,
+    /// The seed of that walk; nothing if evidence says which steps were taken.
+    pub seed: Option<u64>,
     /// How many walks there were: all of them, ended and blocked ones.
     pub walks: Walks,
 }
@@ -202,6 +202,8 @@ pub struct Section {
 pub enum Said<'a> {
     /// An answer of `verify` or `robust`.
     Answer(&'a Answered<'a>),
+    /// A run to a final state of a litmus test, which it is said of in words.
+    Outcome(&'a str, &'a Answered<'a>),
     /// An answer of `fence`.
     Fences(&'a Fenced<'a>),
     /// Which engines would be asked about a file.
@@ -224,6 +226,8 @@ pub enum Said<'a> {
     Compared(&'a Compared, Option<&'a Answered<'a>>),
     /// All comparisons of `ci` at a glance, after the last.
     Overview(&'a [Compared]),
+    /// After many files: how many answers there were of each kind, in the order in which they came first.
+    Summary(&'a [(&'static str, usize)]),
 }
 
 /// A way to print answers.

@@ -67,7 +67,9 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         | Said::Remark(_)
         | Said::Registries(_)
         | Said::Bench(..)
-        | Said::Overview(_) => Printed::default(),
+        | Said::Overview(_)
+        | Said::Outcome(..)
+        | Said::Summary(_) => Printed::default(),
     }
 }
 

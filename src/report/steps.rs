@@ -149,7 +149,8 @@ pub fn action_text(program: &Program, step: &ShownStep<'_>, action: &Action) -> 
         // Registers of the front end's own making mean nothing to the reader.
         Action::Assign(register, value) => {
             let register = program.thread(step.thread).registers[register.index()].as_str();
-            mentions(&step.text, register).then(|| format!("{register} = {value}"))
+            let declared = register.split(['[', '.']).next().unwrap_or_default();
+            mentions(&step.text, declared).then(|| format!("{register} = {value}"))
         }
         Action::Choose(_, value) => Some(format!("chose {value}")),
         Action::Drain(..) => None,

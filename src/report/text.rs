@@ -48,6 +48,7 @@ pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
         }
         Said::Bench(_, tables) => return super::bench::text(tables, look),
         Said::Answer(answered) => answer(answered, look),
+        Said::Outcome(words, shown) => outcome(words, shown, look),
         Said::Fences(fenced) => fences::text(fenced, look),
         Said::Plan(file, plan) => plan::text(file, plan),
         Said::Claim(claimed) => claim(claimed, look),
@@ -57,6 +58,7 @@ pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
             ci::unexpected(compared, &shown.map(|shown| answer(shown, look)).unwrap_or_default())
         }
         Said::Overview(all) => ci::table(all, look),
+        Said::Summary(counts) => summary(counts, look),
     })
 }
 
@@ -77,10 +79,44 @@ fn answer(answer: &Answered<'_>, look: &Look) -> String {
     out
 }
 
+/// How many answers there were of each kind.
+fn summary(counts: &[(&'static str, usize)], look: &Look) -> String {
+    if look.quiet || counts.is_empty() {
+        return String::new();
+    }
+    let style = |word: &str| match word {
+        "safe" | "robust" | "condition holds" | "fences found" | "no fence needed" => SAFE,
+        "unknown" => UNKNOWN,
+        _ => UNSAFE,
+    };
+    let count = |(word, count): &(&'static str, usize)| {
+        let style = style(word);
+        format!("{style}{} {word}{style:#}", grouped(*count))
+    };
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    let answers = counts.iter().map(count).collect::<Vec<_>>().join(", ");
+    format!("\n{}: {answers}\n", counted(all, "answer"))
+}
+
 fn files(out: &mut String, evidence: &[PathBuf], look: &Look) {
     for path in evidence.iter().filter(|_| !look.quiet) {
         let _ = writeln!(out, "evidence: {}", path.display());
     }
+}
+
+/// A run to a final state.
+fn outcome(words: &str, shown: &Answered<'_>, look: &Look) -> String {
+    let Some(violated) = shown.found.checked.violated().filter(|_| !look.quiet) else { return String::new() };
+    let mut out = format!("\n{BOLD}{words}{BOLD:#} under {}\n", upper(shown.task.model));
+    out.push_str(&explained(&shown.task, violated, None, look));
+    if let (Some(under_sc), false) = (shown.found.why.sc_violation, shown.task.model.is_sc()) {
+        out.push_str(if under_sc {
+            "SC has this outcome, too.\n"
+        } else {
+            "SC does not have this outcome.\n"
+        });
+    }
+    out
 }
 
 /// The final states of a litmus test, and whether its condition holds.
@@ -182,14 +218,17 @@ fn walk(walked: &Walked<'_>, look: &Look) -> String {
     let file = walked.file;
     let walks = &walked.walks;
     let _ = match (walked.violation, walked.end) {
-        (Some(violated), _) => writeln!(
-            out,
-            "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\nby walk {}, with seed {}: {steps}, \
-             replayed on the exact machine",
-            violation(walked.program, violated),
-            grouped(walks.all),
-            walked.seed,
-        ),
+        (Some(violated), _) => {
+            let by = match walked.seed {
+                Some(seed) => format!("by walk {}, with seed {seed}", grouped(walks.all)),
+                None => "by the evidence".to_string(),
+            };
+            writeln!(
+                out,
+                "{file}: {UNSAFE}violated{UNSAFE:#} under {model}: {}\n{by}: {steps}, replayed on the exact machine",
+                violation(walked.program, violated),
+            )
+        }
         (None, _) if walks.all > 1 => writeln!(
             out,
             "{file}: {} under {model}, nothing violated: {} ended, {} blocked, {} cut short",
@@ -200,8 +239,11 @@ fn walk(walked: &Walked<'_>, look: &Look) -> String {
         ),
         (None, end) => writeln!(
             out,
-            "{file}: a walk of {steps} under {model} with seed {}: {}; nothing violated",
-            walked.seed,
+            "{file}: {}: {}; nothing violated",
+            match walked.seed {
+                Some(seed) => format!("a walk of {steps} under {model} with seed {seed}"),
+                None => format!("the run of the evidence, {steps} under {model}"),
+            },
             match end {
                 WalkEnd::Ended => "all threads ended",
                 WalkEnd::Blocked => "no thread can take a step",

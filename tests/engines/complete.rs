@@ -214,7 +214,7 @@ fn data_without_end_are_no_question_for_it() {
 fn fences_needed(program: &Program, model: &str, engine: &dyn Engine) -> usize {
     let task = Task::safe(program, model_named(model).expect("known"));
     let costs = Costs { full: 3, store: 1, exchange: None, in_loop: 1 };
-    let options = FenceOptions { costs, points: Points::Stores, all: false };
+    let options = FenceOptions { costs, points: Points::Stores, all: false, prices: &[] };
     let found = place_fences(&task, engine, &options, &Run::default()).expect("no bug");
     match found.answer {
         FenceAnswer::Placed(placed) => placed.fences.len(),

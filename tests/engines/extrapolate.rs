@@ -287,7 +287,7 @@ fn cegar_begins_with_what_is_offered() {
 /// The bound makes fences necessary that safety does not need; the program with them overflows nowhere.
 #[test]
 fn fences_at_a_bound_are_at_least_those_that_safety_needs() {
-    let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false };
+    let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false, prices: &[] };
     for (name, on) in [("dekker", "tso"), ("peterson", "tso"), ("mp", "pso"), ("alternating_bit", "tso")] {
         let program = from_corpus(name);
         let task = Task::safe(&program, model(on));

@@ -200,7 +200,7 @@ fn optimal(model_name: &str, points: Points, wanted: usize) {
             exchange: (seed % 5 == 0).then_some(1 + seed % 2),
             in_loop: 1,
         };
-        let options = FenceOptions { costs, points, all: true };
+        let options = FenceOptions { costs, points, all: true, prices: &[] };
         let program = sketch(seed).build();
         if let Some(Err(why)) = judge(&program, model(model_name), &options, &mut judged) {
             panic!("seed {seed}, {model_name}, {options:?}: {why}\n{}", print(&program));
@@ -245,6 +245,7 @@ const BEHIND_STORES: FenceOptions = FenceOptions {
     costs: Costs { full: 3, store: 1, exchange: None, in_loop: 1 },
     points: Points::Stores,
     all: false,
+    prices: &[],
 };
 
 fn place(program: &Program, model_name: &str, monitor: &dyn Monitor) -> FenceAnswer {
@@ -318,7 +319,7 @@ fn loops_make_fences_dearer() {
     let program = parsed.expect("a program").program;
     let cost = |in_loop, points| {
         let costs = Costs { in_loop, ..BEHIND_STORES.costs };
-        let options = FenceOptions { costs, points, all: false };
+        let options = FenceOptions { costs, points, all: false, prices: &[] };
         let task = Task::safe(&program, model("tso"));
         match place_fences(&task, &Explicit, &options, &Run::default()).expect("no bug").answer {
             FenceAnswer::Placed(placed) => (placed.cost, placed.fences[0].point.before),

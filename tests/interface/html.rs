@@ -439,6 +439,12 @@ fn what_is_known_leads_to_its_line() {
     let Some(browser) = Browser::open() else { return };
     let folder = programs();
     browser.visit(&report(&folder, &["verify", "--model", "sc", "peterson.fw"]), 1280, "light");
+    // It is folded away until somebody wants it.
+    let open: Value = browser.script(
+        "const all = [...document.querySelectorAll('.certificate details')]; \
+         const open = all.filter((one) => one.open).length; all.forEach((one) => { one.open = true; }); return open;",
+    );
+    assert_eq!(open, 0);
     let known: Value = browser.script(
         "return [...document.querySelectorAll('.known tr')].filter((r) => r.textContent.includes('cs:')).map((r) => r.innerText)",
     );

@@ -65,7 +65,7 @@ fn count_features(program: &Program, counts: &mut BTreeMap<&'static str, usize>)
         property.cond.for_each_leaf(&mut |place| match place {
             Place::Memory(_) => count(of_memory, 1),
             Place::Register(..) => count(of_register, 1),
-            Place::At(..) => count(of_place, 1),
+            Place::At(..) | Place::Drained(_) => count(of_place, 1),
         });
     }
     for thread in &program.threads {

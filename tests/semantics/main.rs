@@ -1,6 +1,7 @@
 //! What programs mean: the machines against the reference interpreter and against each other.
 
 mod agreement;
+mod claimed_buffers;
 mod contexts;
 mod drain_first;
 mod flatten;

@@ -45,6 +45,9 @@ impl Engine for Buffers {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        if let Some(answer) = crate::beyond_claims(task, self.name()) {
+            return answer;
+        }
         let mut statistics = Statistics::default();
         let verdict = match run.buffers {
             BufferAbstraction::Set => in_order(task, run, 0, &mut statistics),

@@ -42,6 +42,9 @@ impl Engine for Complete {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        if let Some(answer) = crate::beyond_claims(task, self.name()) {
+            return answer;
+        }
         let (verdict, states) = decide(task, run);
         let statistics = Statistics { states, ..Statistics::default() };
         Answer { verdict, statistics, engine: self.name() }

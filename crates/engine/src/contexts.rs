@@ -80,6 +80,9 @@ impl Engine for BoundedContexts {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        if let Some(answer) = crate::beyond_claims(task, self.name()) {
+            return answer;
+        }
         let mut hunt = ContextHunt {
             task,
             run,

@@ -35,8 +35,9 @@ pub use contexts::{BoundedContexts, ContextBound, ContextData};
 pub use explicit::Explicit;
 pub use extrapolate::{Extrapolate, Extrapolated, Extrapolation, Lifted, Lifting, Phase, extrapolate};
 pub use fences::{
-    Costs, FenceAnswer, FenceOptions, FencePoint, FencedRun, FencesFound, FencesWithin, NeededFence, Placed,
-    Points, RelaxedProgram, fence_points, fences_within, keep_fences, place_fences, prevented_by,
+    Costs, FenceAnswer, FenceOptions, FencePlace, FencePoint, FencePrice, FencedRun, FencesFound,
+    FencesWithin, NeededFence, Placed, Points, RelaxedProgram, fence_points, fences_within, keep_fences,
+    place_fences, prevented_by,
 };
 pub use gaps::GapProofs;
 pub use lazy::Lazy;
@@ -133,6 +134,14 @@ pub trait Engine: Sync {
 
     /// The answer to a task.
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
+}
+
+/// The answer of an engine that knows threads and memory, but not when buffers are empty, where somebody claims
+/// something about that.
+fn beyond_claims(task: &Task<'_>, engine: &'static str) -> Option<Answer> {
+    let span = task.program.speaks_of_buffers()?;
+    let verdict = Verdict::Unknown(vec![evidence::Reason::Unsupported(span)]);
+    Some(Answer { verdict, statistics: Statistics::default(), engine })
 }
 
 /// All engines that decide safety; the first is the default.

@@ -32,6 +32,9 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &InTurns, fits: many_steps, head_start: None },
 ];
 
+/// Engines that know when buffers are empty.
+const SEE_BUFFERS: &[&str] = &["explicit", "cegar", "gaps"];
+
 /// What a plan is made from.
 pub struct Facts<'p> {
     /// The task.
@@ -76,7 +79,7 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
     let (mut entries, mut left_out) = (Vec::new(), Vec::new());
     let mut total = 0;
     for candidate in CANDIDATES {
-        match (candidate.fits)(&facts) {
+        match seeing(candidate, &facts).and_then(|()| (candidate.fits)(&facts)) {
             Ok((weight, why)) => {
                 total += weight;
                 entries.push(PlanEntry {
@@ -91,6 +94,17 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
     }
     entries.iter_mut().for_each(|entry| entry.share = 100 * entry.share / total);
     Plan { facts, entries, left_out }
+}
+
+/// Whether an engine sees all that claims speak of.
+fn seeing(candidate: &Candidate, facts: &Facts<'_>) -> Result<(), String> {
+    match facts.task.program.speaks_of_buffers() {
+        Some(span) if !SEE_BUFFERS.contains(&candidate.engine.name()) => {
+            let place = place(facts.task.program, span);
+            Err(format!("it does not know when buffers are empty, and {place} speaks of that"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {

@@ -44,6 +44,9 @@ impl Engine for InTurns {
     }
 
     fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        if let Some(answer) = crate::beyond_claims(task, self.name()) {
+            return answer;
+        }
         let mut statistics = Statistics::default();
         let verdict = hunt(task, run, &mut statistics);
         Answer { verdict, statistics, engine: self.name() }

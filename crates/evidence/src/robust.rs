@@ -106,6 +106,8 @@ pub fn carries_over(program: &Program) -> bool {
         property.cond.for_each_leaf(&mut |place| match *place {
             Place::At(thread, _) | Place::Register(thread, _) => drop(threads.insert(thread)),
             Place::Memory(variable) => drop(memory.insert(variable)),
+            // Robust or not, under SC nothing is ever buffered.
+            Place::Drained(_) => fine = false,
         });
         let drain = memory.is_empty();
         let buffers = |thread: &Thread| thread.edges().iter().any(|e| thread.delayed_store(e).is_some());

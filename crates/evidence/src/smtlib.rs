@@ -204,6 +204,7 @@ impl<M: WithBuffers> ListedScript<'_, M> {
             Place::At(thread, loc) => number(i64::from(locs[thread.index()] == loc)),
             Place::Memory(variable) => name_of(&Slot::Memory(variable)),
             Place::Register(thread, register) => name_of(&Slot::Register(thread, register)),
+            Place::Drained(thread) => number(i64::from(self.local(control, thread).drained())),
         };
         let mut wrong = Vec::new();
         for property in &self.program().properties {

@@ -175,6 +175,7 @@ pub fn violations(
         Place::At(thread, loc) => Expr::from(i64::from(standing[thread.index()].0 == loc)),
         Place::Memory(variable) => Slot::Memory(variable).into(),
         Place::Register(thread, register) => Slot::Register(thread, register).into(),
+        Place::Drained(thread) => Expr::from(i64::from(standing[thread.index()].1)),
     };
     for (number, property) in program.properties.iter().enumerate() {
         let cond = property.cond.map(&mut leaf);

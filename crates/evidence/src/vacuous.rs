@@ -38,6 +38,13 @@ pub enum VacuousClaim {
         /// The assertion.
         span: Span,
     },
+    /// A thread waits here, and never goes on.
+    Blocked {
+        /// What it waits for.
+        span: Span,
+        /// The thread.
+        thread: String,
+    },
 }
 
 impl VacuousClaim {
@@ -46,7 +53,8 @@ impl VacuousClaim {
         match self {
             VacuousClaim::Label { span, .. }
             | VacuousClaim::Unended { span, .. }
-            | VacuousClaim::Assertion { span } => *span,
+            | VacuousClaim::Assertion { span }
+            | VacuousClaim::Blocked { span, .. } => *span,
         }
     }
 }
@@ -61,6 +69,7 @@ pub fn vacuous(
     let mut found = BTreeSet::new();
     reached.properties(task.program, &mut found);
     reached.assertions(&mut found);
+    reached.blocked(&mut found);
     let mut found: Vec<VacuousClaim> = found.into_iter().collect();
     found.sort_by_key(|claim| claim.span().start);
     Ok(found)
@@ -146,6 +155,20 @@ impl<'a> ReachedPlaces<'a> {
     fn ends(&self, thread: ThreadId) -> bool {
         let automaton = self.program.thread(thread);
         self.locations[thread.index()].iter().any(|loc| automaton.is_end(*loc))
+    }
+
+    /// Threads that get to a place where they wait, and never behind it.
+    fn blocked(&self, found: &mut BTreeSet<VacuousClaim>) {
+        for thread in self.program.thread_ids() {
+            let automaton = self.program.thread(thread);
+            for (loc, exits) in self.program.waiting_places(thread) {
+                let passes = exits.is_empty() || exits.iter().any(|exit| self.stands_at(thread, *exit));
+                let span = automaton.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span);
+                if self.stands_at(thread, loc) && !passes && !span.is_none() {
+                    found.insert(VacuousClaim::Blocked { span, thread: automaton.name.clone() });
+                }
+            }
+        }
     }
 
     /// Assertions that no thread is ever in front of.

@@ -74,7 +74,12 @@ pub struct Frontend {
     pub write: Option<Writing>,
     /// Lists the names of a text, if it can.
     pub index: Option<fn(&str, &Options) -> Index>,
+    /// Gives a text the usual layout, if it can; what it says stays the same.
+    pub format: Option<FormatText>,
 }
+
+/// Gives a text the usual layout.
+pub type FormatText = fn(&str) -> Result<String, Vec<Diagnostic>>;
 
 /// What names that are defined from outside (`-D`) stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -133,6 +133,8 @@ pub(crate) struct ListedMoves {
 /// What a thread's control means.
 pub(crate) struct LocalInfo {
     pub(crate) loc: Loc,
+    /// Whether nothing of it is on its way to memory.
+    pub(crate) drained: bool,
     pub(crate) slots: Box<[Slot]>,
     pub(crate) failed: bool,
     pub(crate) finished: bool,
@@ -162,6 +164,7 @@ impl LocalInfo {
             slots: slots.into(),
             failed: automaton.location(loc).failure.is_some(),
             finished,
+            drained: machine.drained(local),
             longest_queue: machine.longest_queue(local),
             may_violate: bits.fold(0, |all, bit| all | bit),
             moves: Vec::new(),

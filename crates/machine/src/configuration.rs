@@ -197,6 +197,7 @@ impl Configuration {
             Place::At(thread, loc) => Int::from(i32::from(self.local(thread).loc == loc)),
             Place::Register(thread, register) => self.register(thread, register),
             Place::Memory(variable) => self.memory(variable),
+            Place::Drained(thread) => Int::from(i32::from(self.local(thread).drained())),
         }
     }
 }

@@ -63,6 +63,9 @@ impl Flattened {
     /// The program under SC that does what a machine does.
     pub fn of<M: Machine<Global = Option<ThreadId>>>(machine: &M) -> Result<Flattened, NotFlat> {
         let old = machine.program();
+        if old.speaks_of_buffers().is_some() {
+            return Err(NotFlat::Inexpressible);
+        }
         let mut flat = Flattened { program: old.clone(), events: Vec::new(), stands_for: Vec::new() };
         for thread in old.thread_ids() {
             let mut flattening = Flattening::new(machine, thread);

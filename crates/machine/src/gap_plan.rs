@@ -262,7 +262,7 @@ impl Needs {
     }
 
     fn property(&mut self, cond: &Cond<Place>) -> Option<i64> {
-        let offset = self.cond(cond, &|place| matches!(place, Place::At(..)))?;
+        let offset = self.cond(cond, &|place| matches!(place, Place::At(..) | Place::Drained(_)))?;
         self.reach(offset)?;
         Some(offset)
     }

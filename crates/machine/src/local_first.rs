@@ -11,7 +11,7 @@
 //! * every edge is a register operation or a buffered store, and whatever the registers hold, one
 //!   can be taken (an assumption stands beside its opposite; a thread that blocks must not block
 //!   the others);
-//! * no property speaks of the location, of where the edges lead, or of a register they write;
+//! * no property speaks of the location, of where the edges lead, or of a register they write, nor any of buffers;
 //! * no edge leads back within the thread.
 //!
 //! A thread that waits for its stores ([`crate::drain_first`]) does not go first. The steps that are left commute
@@ -32,6 +32,10 @@ pub struct LocalFirst {
 impl LocalFirst {
     /// Looks at all threads of a program under a memory model.
     pub fn new(program: &Program, model: Model) -> LocalFirst {
+        // Who sees buffers sees stores join them and drain.
+        if program.speaks_of_buffers().is_some() {
+            return LocalFirst::nobody(program);
+        }
         let observed = program.observed();
         let thread = |t: ThreadId| {
             let seen_locs: Vec<Loc> = observed.iter().filter_map(|place| at(*place, t)).collect();

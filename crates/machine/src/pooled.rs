@@ -35,6 +35,9 @@ impl<'p> Pooled<'p> {
         k: usize,
         go_on: &mut GoOn<'_>,
     ) -> Result<Pooled<'p>, NoView> {
+        if let Some(span) = program.speaks_of_buffers() {
+            return Err(NoView::Unbounded(span));
+        }
         let values = stored_values(program, model, go_on)?;
         let large = program.variables.iter().zip(&values).find(|(_, values)| values.len() > MOST_VALUES);
         if let Some((variable, _)) = large {
@@ -51,7 +54,8 @@ impl<'p> Pooled<'p> {
         k: usize,
         values: Vec<Vec<i64>>,
     ) -> Option<Pooled<'p>> {
-        let few = values.iter().all(|values| values.len() <= MOST_VALUES);
+        let few =
+            values.iter().all(|values| values.len() <= MOST_VALUES) && program.speaks_of_buffers().is_none();
         few.then(|| Pooled { program, inner: forgetful(program, model, k), values })
     }
 

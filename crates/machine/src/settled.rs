@@ -61,10 +61,11 @@ enum Spun {
 }
 
 impl<'m, 'p> Settled<'m, 'p> {
-    /// Settles states of a machine; `None` if the machine is not the exact one.
+    /// Settles states of a machine; `None` if the machine is not the exact one, or a property sees buffers.
     pub fn new(machine: &'m Buffered<'p>) -> Option<Settled<'m, 'p>> {
         let thread = |thread| SettledThread { courses: courses(machine, thread), controls: Vec::new() };
-        machine.is_exact().then(|| Settled {
+        let blind = machine.program().speaks_of_buffers().is_none();
+        (machine.is_exact() && blind).then(|| Settled {
             stepper: Stepper::new(machine),
             threads: machine.program().thread_ids().map(thread).collect(),
             listed: SuccessorList::default(),

@@ -352,6 +352,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
         match *place {
             Place::Memory(variable) => state.values[variable.index()],
             Place::At(thread, loc) => i64::from(self.info(thread.index(), state).loc == loc),
+            Place::Drained(thread) => i64::from(self.info(thread.index(), state).drained),
             Place::Register(thread, register) => {
                 let slot = Slot::Register(thread, register);
                 let at = self.info(thread.index(), state).slots.iter().position(|s| *s == slot);

@@ -42,6 +42,7 @@ mod source;
 mod symmetry;
 mod unroll;
 mod validate;
+mod waiting;
 
 pub use automaton::{Domain, Edge, Failure, FailureKind, Fence, Location, Op, Thread};
 pub use bits::BitSum;

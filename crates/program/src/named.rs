@@ -21,6 +21,8 @@ impl AuthoredRegisters {
     /// Whether the text mentions a register.
     pub fn mentions(&self, program: &Program, thread: ThreadId, register: RegId) -> bool {
         let name = &program.thread(thread).registers[register.index()];
-        self.words.is_empty() || self.words.contains(name)
+        // Of `a[0]` and `n.next`, the text mentions the array or struct.
+        let declared = name.split(['[', '.']).next().unwrap_or_default();
+        self.words.is_empty() || self.words.contains(declared)
     }
 }

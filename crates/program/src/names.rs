@@ -110,6 +110,7 @@ impl Names {
             Place::At(t, l) => format!("{}@{}", self.thread(t), self.label(t, l)),
             Place::Register(t, r) => format!("{}.{}", self.thread(t), self.register(t, r)),
             Place::Memory(v) => self.variable(v).to_string(),
+            Place::Drained(t) => format!("empty({})", self.thread(t)),
         }
     }
 }

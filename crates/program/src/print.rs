@@ -107,7 +107,9 @@ impl Domain {
 impl Names {
     /// A property condition as text.
     pub fn cond(&self, cond: &Cond<Place>) -> String {
-        cond.text_with(&|place| self.place(place), &|place| matches!(place, Place::At(..)))
+        cond.text_with(&|place| self.place(place), &|place| {
+            matches!(place, Place::At(..) | Place::Drained(_))
+        })
     }
 
     /// A property as text, like `never P0@cs && P1@cs`, in names that read back.

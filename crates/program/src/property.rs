@@ -11,6 +11,8 @@ pub enum Place {
     Register(ThreadId, RegId),
     /// The value of a shared variable in memory.
     Memory(VarId),
+    /// 1 while nothing of the thread is on its way to memory, 0 otherwise.
+    Drained(ThreadId),
 }
 
 /// When a property's condition is looked at.
@@ -112,9 +114,25 @@ impl Cond<Place> {
     pub fn at(thread: ThreadId, loc: Loc) -> Cond<Place> {
         Cond::compare(Relation::Ne, Place::At(thread, loc), Int::from(0))
     }
+
+    /// "Nothing of the thread is on its way to memory."
+    pub fn drained(thread: ThreadId) -> Cond<Place> {
+        Cond::compare(Relation::Ne, Place::Drained(thread), Int::from(0))
+    }
 }
 
 impl Program {
+    /// Where a property is written that speaks of what is on its way to memory: then it matters when a store joins
+    /// a buffer and when it leaves, and not only what threads and memory see of it.
+    pub fn speaks_of_buffers(&self) -> Option<Span> {
+        let speaks = |property: &&Property| {
+            let mut speaks = false;
+            property.cond.for_each_leaf(&mut |place| speaks |= matches!(place, Place::Drained(_)));
+            speaks
+        };
+        self.properties.iter().find(speaks).map(|property| property.span)
+    }
+
     /// All places that properties and the question speak of. Hints are not among them: a register
     /// does not stay live, nor states apart, because a predicate was offered.
     pub fn observed(&self) -> Vec<Place> {

@@ -236,6 +236,7 @@ impl Renaming {
             Place::Memory(variable) => {
                 (Expr::Leaf(Place::Memory(self.variable(variable))), &self.in_memory[variable.index()])
             }
+            Place::Drained(thread) => (Expr::Leaf(Place::Drained(self.thread(thread))), &PLAIN),
         }
     }
 }

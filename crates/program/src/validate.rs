@@ -141,6 +141,7 @@ impl Program {
                     self.threads.get(t.index()).is_none_or(|t| r.index() >= t.registers.len())
                 }
                 Place::At(t, l) => self.threads.get(t.index()).is_none_or(|t| l.index() >= t.locations.len()),
+                Place::Drained(t) => t.index() >= self.threads.len(),
             }
         });
         if unknown {

@@ -322,6 +322,10 @@ impl Config {
             Place::At(thread, loc) => Int::from(u8::from(self.locs[thread.index()] == loc)),
             Place::Register(thread, register) => self.registers[thread.index()][register.index()].clone(),
             Place::Memory(variable) => self.memory[variable.index()].clone(),
+            Place::Drained(thread) => {
+                let queues = &self.buffers[thread.index()].queues;
+                Int::from(u8::from(queues.iter().all(VecDeque::is_empty)))
+            }
         }
     }
 

@@ -238,7 +238,7 @@ fn synthesis(
     program: &Program,
     model: Model,
 ) -> Result<Measured<FencesFound>, String> {
-    let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false };
+    let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false, prices: &[] };
     let task = Task::safe(program, model);
     let place =
         |monitor: &dyn Monitor| place_fences(&task, engine, &options, &Run { monitor, ..Run::default() });

@@ -345,7 +345,8 @@ fn fences(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
         let program = read(bencher, subject.bare, "")?;
         for name in ["tso", "pso"] {
             let task = Task::safe(&program, model(name)?);
-            let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false };
+            let options =
+                FenceOptions { costs: Costs::default(), points: Points::Stores, all: false, prices: &[] };
             let found = bencher.measure(&program.name, |monitor| {
                 let run = Run { monitor, ..Run::default() };
                 let at = |k| fences_within(&task, k, &options, &run).map_err(|bug| bug.to_string());

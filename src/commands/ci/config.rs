@@ -10,6 +10,7 @@ pub mod written;
 use crate::args::{CInput, Exploring, InputArgs, LimitArgs, Resources};
 use crate::input::{name, read_file};
 use crate::limits::Budget;
+use crate::numbers::counted;
 use clap::Parser;
 use engine::{Costs, ENGINES, Points, USUAL_BUFFER};
 use frontend::Diagnostic;
@@ -47,6 +48,8 @@ pub struct ProgramEntry {
     pub expect: Vec<(Model, Expected)>,
     /// Whether every fence of the program must be needed.
     pub fences_needed: bool,
+    /// Whether it must only behave as under SC, if that is asked.
+    pub robust: Option<bool>,
     /// How to ask.
     pub how: How,
 }
@@ -105,7 +108,11 @@ pub struct ConfigError {
 impl CiConfig {
     /// Reads a configuration.
     pub fn read(path: &Path) -> Result<CiConfig, ConfigError> {
-        let hint = if path.exists() { "" } else { "; `fencewright ci --help` shows how to write one" };
+        let hint = if path.exists() {
+            ""
+        } else {
+            "; `fencewright ci --init` writes one, `fencewright ci --help` shows how to do it"
+        };
         let text = read_file(path).map_err(|reason| ConfigError {
             reason: format!("{reason}{hint}"),
             diagnostics: Vec::new(),
@@ -117,14 +124,21 @@ impl CiConfig {
     /// The configuration of a text that stands in this file.
     pub fn of_text(path: &Path, text: String) -> Result<CiConfig, ConfigError> {
         let source = Source::new(name(path), text);
-        let wrong = |diagnostic| ConfigError {
-            reason: "1 error".to_string(),
-            diagnostics: vec![diagnostic],
-            source: Some(source.clone()),
+        let (written, mut wrong) = error::read(source.text());
+        let resolved = written.map(|written| resolve(&written, &source));
+        let entries = match resolved {
+            Some(Ok(entries)) => Some(entries),
+            Some(Err(more)) => {
+                wrong.extend(more);
+                None
+            }
+            None => None,
         };
-        let written: WrittenConfig =
-            toml::from_str(source.text()).map_err(|error| wrong(error::diagnostic(&error)))?;
-        let (programs, fences) = resolve(&written, &source).map_err(wrong)?;
+        wrong.sort_by_key(|diagnostic| diagnostic.span);
+        let (Some((programs, fences)), true) = (entries, wrong.is_empty()) else {
+            let reason = counted(wrong.len(), "error");
+            return Err(ConfigError { reason, diagnostics: wrong, source: Some(source) });
+        };
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(CiConfig { name: name(path), source, folder, programs, fences })
     }
@@ -132,17 +146,23 @@ impl CiConfig {
 
 type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);
 
-fn resolve(written: &WrittenConfig, source: &Source) -> Result<Entries, Diagnostic> {
+/// All entries, or what is wrong with each that is wrong.
+fn resolve(written: &WrittenConfig, source: &Source) -> Result<Entries, Vec<Diagnostic>> {
     let resolver = Resolver { written, source };
-    let programs: Vec<ProgramEntry> =
-        written.program.iter().map(|entry| resolver.program(entry)).collect::<Result<_, _>>()?;
-    let fences: Vec<FencesEntry> =
-        written.fences.iter().map(|entry| resolver.fences(entry)).collect::<Result<_, _>>()?;
-    if programs.is_empty() && fences.is_empty() {
-        let nothing = Diagnostic::error(Span::NONE, "nothing is expected here");
-        return Err(nothing.hint("add a [[program]] with `file = \"…\"`"));
+    let mut wrong = Vec::new();
+    let mut programs = Vec::new();
+    for entry in &written.program {
+        resolver.program(entry).map_or_else(|why| wrong.push(why), |entry| programs.push(entry));
     }
-    Ok((programs, fences))
+    let mut fences = Vec::new();
+    for entry in &written.fences {
+        resolver.fences(entry).map_or_else(|why| wrong.push(why), |entry| fences.push(entry));
+    }
+    if programs.is_empty() && fences.is_empty() && wrong.is_empty() {
+        let nothing = Diagnostic::error(Span::NONE, "nothing is expected here");
+        wrong.push(nothing.hint("add a [[program]] with `file = \"…\"`, or let `ci --init` write the file"));
+    }
+    if wrong.is_empty() { Ok((programs, fences)) } else { Err(wrong) }
 }
 
 struct Resolver<'a> {
@@ -191,6 +211,7 @@ impl Resolver<'_> {
             except: entry.except.as_ref().map(|except| except.0.clone()).unwrap_or_default(),
             line: self.line(&entry.file),
             expect,
+            robust: entry.robust,
             fences_needed: entry.fences.unwrap_or_default() == written::FenceCheck::Needed,
             how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
         })

@@ -9,6 +9,7 @@
 mod ask;
 mod config;
 mod files;
+mod init;
 mod programs;
 mod sets;
 mod update;
@@ -16,6 +17,7 @@ mod update;
 use crate::args::CiArgs;
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
+use crate::numbers::counted;
 use crate::report::{Answered, Compared, Failed, Said, Status, Subject, TextRegion};
 use crate::session::{Outputs, Session, Told};
 use config::CiConfig;
@@ -34,7 +36,11 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     let outputs = Outputs { html: args.html.html.as_ref(), force: args.force, ..Outputs::default() };
     let session = Session::open("ci", args.report.chosen(), outputs, console)?;
     let mut told = Told::default();
-    let config = match CiConfig::read(&args.config) {
+    let read = match args.init {
+        true => init::config(args).map_err(CommandError::Message)?,
+        false => CiConfig::read(&args.config),
+    };
+    let config = match read {
         Ok(config) => config,
         Err(wrong) => {
             let file = crate::input::name(&args.config);
@@ -54,12 +60,19 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     let work = |at: usize, threads: usize| {
         let comparing = Comparing { session: &session, config: &config, update: args.update, threads };
         let JobResult { told, compared, found } = comparing.job(&jobs[at]);
-        (told, (compared, found))
+        // What is found today is not compared with anything when the file is new.
+        (if args.init { Told::default() } else { told }, (compared, found))
     };
     session.each(jobs.len(), args.threads, work, |(compared, more)| {
         all.extend(compared);
         found.extend(more);
     })?;
+    if args.init {
+        let changes = update::write(&args.config, &config, &found, &session.interrupt)
+            .map_err(CommandError::Message)?;
+        anstream::eprintln!("{}: {}, {changes}", config.name, counted(config.programs.len(), "program"));
+        return Ok(Exit::Holds);
+    }
     session.say(&mut told, &Said::Overview(&all));
     session.show(&told)?;
     session.finish()?;
@@ -88,6 +101,8 @@ struct JobResult {
 enum Update {
     /// The verdict about a file of a `[[program]]`.
     Verdict { entry: usize, file: String, model: Model, verdict: Expected },
+    /// Whether a file of a `[[program]]` is robust, if that is known.
+    Robustness { entry: usize, robust: Option<bool> },
     /// The cheapest fences for a `[[fences]]`.
     Fences { entry: usize, places: Vec<config::ExpectedFence> },
 }

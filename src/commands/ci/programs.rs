@@ -7,9 +7,9 @@ use super::{AskedEntry, Comparing, JobResult, Update};
 use crate::input::Loaded;
 use crate::limits::Watch;
 use crate::report::{Answered, Compared, Status, Subject, TextRegion};
-use engine::{Costs, Points, decide};
+use engine::{Costs, ENGINES, Points, decide};
 use evidence::Task;
-use machine::Model;
+use machine::{Model, TSO};
 use program::{Quantifier, Question, Span};
 use std::path::Path;
 use std::time::Instant;
@@ -35,6 +35,56 @@ impl Comparing<'_> {
         if entry.fences_needed {
             self.written_fences(&loaded, &safe, entry, done);
         }
+        if let Some(expected) = entry.robust {
+            match self.robustness(&loaded, expected, entry, done) {
+                Err(reason) => self.failed(&loaded.name, entry.line, Some(TSO), &reason, done),
+                Ok(robust) => done.found.push(Update::Robustness { entry: entry_number, robust }),
+            }
+        }
+    }
+
+    /// Compares whether a program is robust with what is expected; gives what was found, if anything.
+    fn robustness(
+        &self,
+        loaded: &Loaded,
+        expected: bool,
+        entry: &ProgramEntry,
+        done: &mut JobResult,
+    ) -> Result<Option<bool>, String> {
+        let watch = self.watch(&loaded.name, TSO, &entry.how);
+        let (task, run) = (Task::robust(&loaded.program, TSO), entry.how.exploring.run(&watch));
+        let mut finding = decide(&task, ENGINES[0], &run).map_err(|bug| bug.to_string())?;
+        let found = finding.checked.holds();
+        let word = |robust: bool| if robust { "robust" } else { "not robust" };
+        let (wanted, seen) = (word(expected), found.map_or("unknown", word));
+        let (status, message) = match found {
+            Some(found) if found == expected => (Status::Ok, format!("{wanted} against TSO, as expected")),
+            Some(_) => (Status::Changed, format!("expected {wanted} against TSO, found {seen}")),
+            None => {
+                let reason = finding.checked.reasons().first().map(|reason| reason.text(&loaded.program));
+                let reason = reason.unwrap_or_default();
+                (Status::Unknown, format!("expected {wanted} against TSO, found nothing: {reason}"))
+            }
+        };
+        let shown = found == Some(false) && status == Status::Changed;
+        if shown {
+            finding.explain(&task, ENGINES[0], &run);
+        }
+        let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(TSO) };
+        let seconds = watch.elapsed().as_secs_f64();
+        let compared = self.compared(&asked, Subject::Robustness, wanted, status, seen);
+        let compared = Compared { message, seconds, ..compared };
+        let answered = Answered {
+            file: &loaded.name,
+            task,
+            found: &finding,
+            seconds,
+            peak: watch.peak(),
+            evidence: &[],
+            warnings: &loaded.warnings,
+        };
+        self.add(done, compared, shown.then_some(&answered));
+        Ok(found)
     }
 
     /// Reads a program, or reports why it cannot be read.

@@ -5,7 +5,7 @@ use super::config::written::Expected;
 use super::config::{ExpectedFence, FencesEntry};
 use super::{AskedEntry, Comparing, JobResult, Update};
 use crate::report::{Compared, Status, Subject, TextRegion, fence_name, kind, statement_of};
-use engine::{FencePoint, Points, fence_points};
+use engine::{FenceOptions, FencePoint, Points, fence_points};
 use evidence::Task;
 use program::{FenceSet, Program};
 use std::path::Path;
@@ -148,7 +148,8 @@ fn with(program: &Program, points: &[&FencePoint]) -> Program {
 fn candidates(program: &Program, entry: &FencesEntry) -> Vec<FencePoint> {
     let mut costs = entry.costs;
     costs.exchange.get_or_insert(1);
-    fence_points(program, entry.model, Points::All, &costs)
+    let options = FenceOptions { costs, points: Points::All, ..FenceOptions::default() };
+    fence_points(program, entry.model, &options)
 }
 
 /// The places that an entry names.

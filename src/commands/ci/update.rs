@@ -19,6 +19,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, 
 pub fn settles(compared: &Compared, config: &CiConfig, found: &[Update]) -> bool {
     match (compared.subject, compared.status) {
         (Subject::Verdict, Status::Changed | Status::Missing) => true,
+        (Subject::Robustness, Status::Changed) => true,
         (Subject::Fences, Status::Missing | Status::Redundant | Status::Error) => found.iter().any(|one| {
             matches!(one, Update::Fences { entry, .. } if config.fences[*entry].line == compared.config.1)
         }),
@@ -56,6 +57,25 @@ pub fn write(
                 .ok_or_else(|| trouble("its programs are not written as [[program]]"))?;
             expect(table, &verdicts);
             changes += differing;
+        }
+    }
+    for (number, entry) in config.programs.iter().enumerate() {
+        let Some(expected) = entry.robust else { continue };
+        let one = |one: &Update| match one {
+            Update::Robustness { entry, robust } if *entry == number => *robust,
+            _ => None,
+        };
+        let mut all = found.iter().filter_map(one);
+        let Some(first) = all.next() else { continue };
+        if all.any(|other| other != first) {
+            let message = format!("of the files in line {} only some are robust", entry.line);
+            return Err(trouble(&(message + ": give them entries of their own")));
+        }
+        if first != expected {
+            let table = entry_of(&mut document, "program", number)
+                .ok_or_else(|| trouble("its programs are not written as [[program]]"))?;
+            keep_decor(table, "robust", Value::from(first));
+            changes += 1;
         }
     }
     for one in found {

@@ -15,18 +15,21 @@ use super::{claims_something, robust};
 use crate::args::{self, FenceArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
-use crate::input::{Loaded, is_stdin};
+use crate::input::{Loaded, expand, is_stdin};
 use crate::limits::Watch;
 use crate::report::{Fenced, Safety, Said, count};
 use crate::session::{Outputs, Session, Told};
 use crate::whole_file::write_whole;
 use engine::{
-    Engine, Extrapolate, FenceAnswer, FenceOptions, Run, USUAL_BUFFER, fences_within, place_fences,
+    Engine, Extrapolate, FenceAnswer, FenceOptions, FencePlace, Placed, Run, USUAL_BUFFER, decide,
+    fences_within, place_fences,
 };
 use evidence::{Goal, Monitor, MostStates, Task};
 use machine::Model;
+use program::{Program, Span};
 use record::Recorder;
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 
 /// Every question about safety beside robustness may look at this many states. Counting states
 /// keeps the answer the same on every machine.
@@ -36,35 +39,72 @@ const ELSEWHERE: &str = "nothing was written (--evidence DIR writes the fenced p
 
 /// Runs the command.
 pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> {
-    if let Some(out) = args.out.as_deref().filter(|out| !args.force && !is_stdin(out))
-        && out.symlink_metadata().is_ok()
-    {
-        return Err(CommandError::Message(format!("{} exists; --force replaces it", out.display())));
-    }
-    let model = chosen_models(&args.model)[0];
-    if args.goal == args::FenceGoal::Robust {
-        robust::supported(model)?;
-        if args.planning.plan.explain_plan {
-            let why = "--explain-plan is about engines, and robustness is decided without them";
-            return Err(CommandError::Message(why.to_string()));
-        }
-    }
+    let (models, files) = (chosen_models(&args.model), expand(&args.files));
+    possible(args, &models, files.len())?;
     let outputs =
         Outputs { evidence: args.evidence.as_ref(), html: args.html.html.as_ref(), force: args.force };
     let session = Session::open("fence", args.report.chosen(), outputs, console)?;
-    let (mut told, file) = (Told::default(), Ok(args.file.clone()));
-    let fencing = Fencing { args, session: &session };
+    let session = session.beside(args.out.as_deref().is_some_and(is_stdin));
     let mut input = args.input.clone();
     input.c.relaxed = args.relax;
     // A fence that goes, or a store that becomes an exchange, leaves the steps around it as they are.
     input.c.apart = args.relax || args.cost.exchange.is_some();
-    let loaded = match args.goal {
-        args::FenceGoal::Safe => session.load_claiming(&mut told, &file, &input),
-        args::FenceGoal::Robust => session.load(&mut told, &file, &input),
-    };
-    let written =
-        loaded.map_or_else(FenceOutput::default, |loaded| fencing.program(&mut told, &loaded, model));
-    fencing.finish(&told, written)
+    // With --out there is one file and one model, so that the last is the only one.
+    let written: Mutex<FenceOutput> = Mutex::default();
+    let exit = session.each_file(&files, args.planning.threads, |told, file, stem, threads| {
+        let fencing = Fencing { args, session: &session, stem, threads };
+        let loaded = match args.goal {
+            args::FenceGoal::Safe => session.load_claiming(told, file, &input),
+            args::FenceGoal::Robust => session.load(told, file, &input),
+        };
+        let Some(loaded) = loaded else { return };
+        for model in &models {
+            let output = fencing.program(told, &loaded, *model);
+            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.fenced = output.fenced.or(written.fenced.take());
+            written.trouble = written.trouble.take().or(output.trouble);
+        }
+    })?;
+    let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+    finish(args, &session, written)?;
+    Ok(exit)
+}
+
+/// Whether what is asked for can be done.
+fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), CommandError> {
+    let refuse = |why: String| Err(CommandError::Message(why));
+    if args.out.is_some() && (files > 1 || models.len() > 1) {
+        return refuse(
+            "--out takes one file and one model; --evidence DIR writes all fenced programs".to_string(),
+        );
+    }
+    if let Some(out) = args.out.as_deref().filter(|out| !args.force && !is_stdin(out))
+        && out.symlink_metadata().is_ok()
+    {
+        return refuse(format!("{} exists; --force replaces it", out.display()));
+    }
+    if args.goal == args::FenceGoal::Robust {
+        models.iter().try_for_each(|model| robust::supported(*model))?;
+        if args.planning.plan.explain_plan {
+            return refuse(
+                "--explain-plan is about engines, and robustness is decided without them".to_string(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Writes the program with fences in it.
+fn finish(args: &FenceArgs, session: &Session<'_>, written: FenceOutput) -> Result<(), CommandError> {
+    match (&args.out, &written.fenced) {
+        (Some(out), fenced) if is_stdin(out) => session.print_text(fenced.as_deref().unwrap_or_default())?,
+        (Some(path), Some(text)) => {
+            let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
+            write_whole(path, args.force, &session.interrupt, write).map_err(CommandError::Message)?;
+        }
+        _ => {}
+    }
+    written.trouble.map_or(Ok(()), |trouble| Err(CommandError::Message(trouble)))
 }
 
 /// What is to be written when the answer was printed.
@@ -76,10 +116,13 @@ struct FenceOutput {
     trouble: Option<String>,
 }
 
-/// One run of the command.
+/// The command's work on one file.
 struct Fencing<'a> {
     args: &'a FenceArgs,
     session: &'a Session<'a>,
+    /// What its evidence is called.
+    stem: &'a str,
+    threads: usize,
 }
 
 impl Fencing<'_> {
@@ -96,10 +139,11 @@ impl Fencing<'_> {
             session.say(told, &Said::Plan(&loaded.name, &plan));
             return FenceOutput::default();
         }
-        let watch = session.watch(args.limits.budget(), &loaded.name, model, args.planning.threads());
-        let answered = match args.relax {
-            true => self.relax(told, loaded, &task, &watch),
-            false => self.answer(told, loaded, &task, &watch),
+        let watch = session.watch(args.limits.budget(), &loaded.name, model, self.threads);
+        let answered = match (self.unknown_place(&program), args.relax) {
+            (Some(why), _) => Err(why),
+            (None, true) => self.relax(told, loaded, &task, &watch),
+            (None, false) => self.answer(told, loaded, &task, &watch),
         };
         answered.unwrap_or_else(|reason| {
             session.fail(told, &loaded.name, Some(model), reason);
@@ -132,7 +176,8 @@ impl Fencing<'_> {
             _ => None,
         };
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
-        let mut recorder = Recorder { store: self.session.store.as_ref(), engine, run, files: Vec::new() };
+        let store = self.session.store.as_ref();
+        let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
         let mut trouble = recorder.answer(loaded, task, &found.answer).err();
         let (mut text, mut edits) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
@@ -143,6 +188,11 @@ impl Fencing<'_> {
             }
         }
         told.ends(exit(&found.answer));
+        told.answers(word(&found.answer));
+        let not_needed = match &found.answer {
+            FenceAnswer::Placed(placed) if task.goal == Goal::Safe => self.not_needed(task, placed, watch),
+            _ => Vec::new(),
+        };
         let fenced = Fenced {
             file: &loaded.name,
             task: *task,
@@ -156,6 +206,7 @@ impl Fencing<'_> {
             safety: &safety,
             within: within.as_ref(),
             relaxed: None,
+            not_needed: &not_needed,
         };
         self.session.say(told, &Said::Fences(&fenced));
         // Without --out nobody asked for the text, so that there is none is no trouble.
@@ -172,8 +223,40 @@ impl Fencing<'_> {
         exploring.buffer.filter(|_| exploring.engine().name() == Extrapolate.name())
     }
 
-    fn options(&self) -> FenceOptions {
-        FenceOptions { costs: self.args.cost, points: self.args.points.into(), all: self.args.all }
+    fn options(&self) -> FenceOptions<'_> {
+        let args = self.args;
+        FenceOptions { costs: args.cost, points: args.points.into(), all: args.all, prices: &args.price }
+    }
+
+    /// What is wrong with a price of something that the program does not have.
+    fn unknown_place(&self, program: &Program) -> Option<String> {
+        let has_thread = |place: &FencePlace| program.threads.iter().any(|thread| place.means(&thread.name));
+        let edges = || program.threads.iter().flat_map(|thread| thread.edges());
+        self.args.price.iter().find_map(|price| match &price.place {
+            FencePlace::Thread(name) if !has_thread(&price.place) => {
+                Some(format!("--price: there is no thread `{name}`"))
+            }
+            FencePlace::Line(line) if !edges().any(|edge| program.source.line(edge.span) == Some(*line)) => {
+                Some(format!("--price: no statement begins in line {line}"))
+            }
+            _ => None,
+        })
+    }
+
+    /// The program's own fences that, each by itself, could go once the others are in place.
+    fn not_needed(&self, task: &Task<'_>, placed: &Placed, watch: &Watch<'_>) -> Vec<Span> {
+        let exploring = &self.args.exploring;
+        let limit = MostStates(SIDE_STATES);
+        let monitor: (&dyn Monitor, &dyn Monitor) = (watch, &limit);
+        let safe_without = |place: &Span| {
+            let program = placed.program.without_fence(*place);
+            let task = Task { program: &program, ..*task };
+            let found = decide(&task, exploring.engine(), &exploring.run(&monitor));
+            found.is_ok_and(|found| found.checked.holds() == Some(true))
+        };
+        // Under SC no fence does anything, so that nothing is worth saying.
+        let own = task.program.written_fences().into_iter().filter(|_| !task.model.is_sc());
+        own.filter(safe_without).collect()
     }
 
     /// What safety needs.
@@ -196,26 +279,15 @@ impl Fencing<'_> {
             FenceAnswer::Unknown(reasons) => Safety::Unknown(reasons),
         })
     }
+}
 
-    /// Prints the report and writes the program.
-    fn finish(&self, told: &Told, written: FenceOutput) -> Result<Exit, CommandError> {
-        let (args, session) = (self.args, self.session);
-        match (&args.out, &written.fenced) {
-            (Some(out), fenced) if is_stdin(out) => {
-                session.show_beside(told, fenced.as_deref().unwrap_or_default())?;
-            }
-            (Some(path), Some(text)) => {
-                session.show(told)?;
-                let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-                write_whole(path, args.force, &session.interrupt, write).map_err(CommandError::Message)?;
-            }
-            _ => session.show(told)?,
-        }
-        session.finish()?;
-        match written.trouble {
-            Some(trouble) => Err(CommandError::Message(trouble)),
-            None => Ok(told.exit),
-        }
+/// The answer in a few words.
+fn word(answer: &FenceAnswer) -> &'static str {
+    match answer {
+        FenceAnswer::Placed(placed) if placed.fences.is_empty() => "no fence needed",
+        FenceAnswer::Placed(_) => "fences found",
+        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => "no fence helps",
+        FenceAnswer::Unknown(_) => "unknown",
     }
 }
 

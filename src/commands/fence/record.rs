@@ -3,19 +3,21 @@
 //! Evidence names places by number, and reading a program back may number them anew. So the
 //! program is printed, read, and asked about once more; then `check` accepts what is written.
 
-use crate::evidence_files::{Store, stems};
+use crate::evidence_files::Store;
 use crate::input::Loaded;
 use engine::{Engine, FenceAnswer, Run, decide};
 use evidence::{Goal, Task};
 use frontend::Options;
 use machine::SC;
 use program::{Program, Source};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Writes evidence.
 pub struct Recorder<'a> {
     /// Where to, if it is wanted.
     pub store: Option<&'a Store>,
+    /// What the files about the program are called.
+    pub stem: &'a str,
     /// Who is asked once more.
     pub engine: &'a dyn Engine,
     /// How it may work.
@@ -28,7 +30,7 @@ impl Recorder<'_> {
     /// Writes what stands behind an answer.
     pub fn answer(&mut self, loaded: &Loaded, task: &Task<'_>, answer: &FenceAnswer) -> Result<(), String> {
         let Some(store) = self.store else { return Ok(()) };
-        let stem = stem(loaded);
+        let stem = self.stem;
         let under_sc = Task { model: SC, ..*task };
         let (with, without, not_enough) = match task.goal {
             Goal::Robust => ("robust", "robust-without", "robust-without"),
@@ -75,11 +77,6 @@ impl Recorder<'_> {
         self.files.extend(store.write(name, &format!("{name}.fw"), &task, &checked)?);
         Ok(())
     }
-}
-
-/// What the files about a program are called.
-fn stem(loaded: &Loaded) -> String {
-    if loaded.name == "<stdin>" { "stdin".to_string() } else { stems(&[Path::new(&loaded.name)]).concat() }
 }
 
 /// A program as text in our language, and as that reads.

@@ -3,7 +3,7 @@
 //! Fences that the text can do without are taken out, and the cheapest part of them that suffices comes
 //! back. The text without the others is read again, and handed out if it means what was proved.
 
-use super::{ELSEWHERE, FenceOutput, Fencing, Recorder, exit};
+use super::{ELSEWHERE, FenceOutput, Fencing, Recorder, exit, word};
 use crate::input::Loaded;
 use crate::limits::Watch;
 use crate::report::{Fenced, Safety, Said, WithoutFences};
@@ -32,7 +32,8 @@ impl Fencing<'_> {
         let stripped = Task { program: &relaxed.program, ..*task };
         let found = keep_fences(&stripped, relaxed.fences.clone(), engine, &self.options(), &run);
         let found = found.map_err(|bug| bug.to_string())?;
-        let mut recorder = Recorder { store: self.session.store.as_ref(), engine, run, files: Vec::new() };
+        let store = self.session.store.as_ref();
+        let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
         let mut trouble = recorder.answer(loaded, &stripped, &found.answer).err();
         let (mut text, mut gone) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
@@ -48,6 +49,7 @@ impl Fencing<'_> {
             text = wanted.then(|| written().map_err(|why| format!("{why}; {ELSEWHERE}")));
         }
         told.ends(exit(&found.answer));
+        told.answers(word(&found.answer));
         let before = relaxed.fences.iter().map(|point| point.cost).sum();
         let fenced = Fenced {
             file: &loaded.name,
@@ -62,6 +64,7 @@ impl Fencing<'_> {
             safety: &Safety::NotAsked,
             within: None,
             relaxed: Some(WithoutFences { gone: &gone, before }),
+            not_needed: &[],
         };
         self.session.say(told, &Said::Fences(&fenced));
         let fenced = text.filter(|_| args.out.is_some()).transpose().unwrap_or_else(|why| {

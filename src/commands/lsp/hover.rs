@@ -57,6 +57,8 @@ fn symbol_text(symbol: &Symbol) -> String {
         SymbolKind::Register => "a register, local to its thread",
         SymbolKind::Counter => "a counter: a constant in each copy",
         SymbolKind::Label => "a label",
+        SymbolKind::Struct => "a struct: numbers that have a name together",
+        SymbolKind::Field => "a field of a struct",
     };
     let value = symbol.value.as_ref().map(|value| format!(", value {value}")).unwrap_or_default();
     format!("```fencewright\n{}\n```\n{what}{value}", symbol.detail)

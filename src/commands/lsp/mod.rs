@@ -5,6 +5,7 @@
 //! them or when the queue is empty: fast typing does not pile up work. The protocol is small enough
 //! to speak it without a library, and that way no message, however broken, ends the conversation.
 
+mod complete;
 mod document;
 mod help;
 mod hover;

@@ -129,6 +129,8 @@ const VARIABLE: u8 = 13;
 const CONSTANT: u8 = 14;
 const KEY: u8 = 20;
 const CLASS: u8 = 5;
+const FIELD: u8 = 8;
+const STRUCT: u8 = 23;
 
 /// The outline of a text, as a tree if the client can show one.
 pub fn symbols(reading: &DocumentVersion, tree: bool) -> Value {
@@ -173,6 +175,8 @@ fn entries_of_index(reading: &DocumentVersion, index: &Index) -> Vec<OutlineEntr
             SymbolKind::Variable | SymbolKind::Register => VARIABLE,
             SymbolKind::Function => FUNCTION,
             SymbolKind::Thread => CLASS,
+            SymbolKind::Struct => STRUCT,
+            SymbolKind::Field => FIELD,
             SymbolKind::Label => KEY,
             SymbolKind::Parameter | SymbolKind::Counter => continue,
         };

@@ -28,7 +28,7 @@ fn place(program: &Program, settings: &Settings, monitor: &dyn Monitor) -> Resul
     let task = Task::safe(program, settings.model);
     let run = Run { monitor, ..Run::default() };
     for points in [Points::Stores, Points::All] {
-        let options = FenceOptions { costs: Costs::default(), points, all: false };
+        let options = FenceOptions { costs: Costs::default(), points, all: false, prices: &[] };
         let found = place_fences(&task, ENGINES[0], &options, &run).map_err(|bug| bug.to_string())?;
         match found.answer {
             FenceAnswer::Placed(placed) => return Ok(placed),

@@ -1,5 +1,6 @@
 //! What a client may ask about a text, and the answers.
 
+use super::complete;
 use super::document::DocumentVersion;
 use super::hover::{hover, plain};
 use super::lines::{LspRange, Position, TextEdit};
@@ -7,6 +8,7 @@ use super::message::ResponseError;
 use super::names;
 use super::server::{Client, Server};
 use super::tasks::Purpose;
+use program::Span;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::Arc;
@@ -50,9 +52,29 @@ pub fn answer<W: Write>(server: &mut Server<W>, id: &Value, method: &str, params
             let edits = names::rename(&reading, byte, name)?;
             Ok(Some(workspace_edit(&server.client, &reading, &edits)))
         }
+        "textDocument/completion" => {
+            let (reading, byte) = place(server, &params)?;
+            Ok(Some(complete::completion(&reading, byte)))
+        }
+        "textDocument/formatting" => {
+            let reading = reading(server, &params)?;
+            Ok(Some(json!(formatted(&reading))))
+        }
         "textDocument/codeAction" => code_action(server, id, &params),
         "codeAction/resolve" => resolve(server, id, params),
         _ => Err(ResponseError::unknown_method(method)),
+    }
+}
+
+/// The change that gives a text the usual layout; none where it cannot be had.
+fn formatted(reading: &DocumentVersion) -> Vec<TextEdit> {
+    let old = reading.text.as_str();
+    let format = reading.frontend.and_then(|frontend| frontend.format);
+    match format.map(|format| format(old)) {
+        Some(Ok(text)) if text != old => {
+            vec![TextEdit { range: reading.text.range(Span::new(0, old.len())), text }]
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -179,6 +179,8 @@ impl<W: Write> Server<W> {
                 "referencesProvider": true,
                 "documentHighlightProvider": true,
                 "documentSymbolProvider": true,
+                "completionProvider": {"triggerCharacters": ["@", "."]},
+                "documentFormattingProvider": true,
                 "renameProvider": {"prepareProvider": true},
                 "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": true},
             },

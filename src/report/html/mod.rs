@@ -14,7 +14,7 @@ mod source;
 mod timeline;
 
 pub use page::{BEGINNING, page};
-pub use picture::drawing;
+pub use picture::{drawing, run_picture};
 
 use super::advice::what_to_try;
 use super::document::{Ending, notes, plain, read_notes};
@@ -27,12 +27,12 @@ use crate::numbers::{counted, grouped, megabytes};
 use crate::report::markup::{escape, prose};
 use engine::Plan;
 use evidence::{
-    Certificate, CheckedOutcomes, CheckedWitness, Form, Goal, Reason, Statistics, Task, Verdict, Violated,
-    known,
+    Certificate, Checked, CheckedOutcomes, CheckedWitness, Form, Goal, Reason, Statistics, Task, Verdict,
+    Violated, known,
 };
 use frontend::Diagnostic;
 use page::{Piece, Tone};
-use program::{AuthoredRegisters, Program, Question, Source, Strength};
+use program::{AuthoredRegisters, FailureKind, Program, Quantifier, Question, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
@@ -55,6 +55,7 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
 pub fn shown_answer(said: &Said<'_>) -> Option<Piece> {
     Some(match said {
         Said::Answer(answered) => answer(answered),
+        Said::Outcome(words, shown) => outcome(words, shown),
         Said::Fences(fenced) => fences::fences(fenced),
         Said::Plan(file, plan) => planned(file, plan),
         Said::Failure(failed) => failure(failed),
@@ -65,7 +66,8 @@ pub fn shown_answer(said: &Said<'_>) -> Option<Piece> {
         | Said::Walk(_)
         | Said::Registries(_)
         | Said::Bench(..)
-        | Said::Overview(_) => return None,
+        | Said::Overview(_)
+        | Said::Summary(_) => return None,
     })
 }
 
@@ -108,7 +110,40 @@ fn answer(answer: &Answered<'_>) -> Piece {
     let evidence = answer.evidence.iter().map(|path| ("Evidence", path.display().to_string()));
     body += &statistics(facts.chain(evidence));
     body += &warnings(&program.source, answer.warnings);
-    piece(answer.file, task, word, Tone::of(checked.holds()), body)
+    piece(answer.file, task, word, tone(program, checked), body)
+}
+
+/// Whether an answer is good. That an outcome can be observed is neither good nor bad by itself: most tests ask
+/// about one that nobody wants.
+fn tone(program: &Program, checked: &Checked) -> Tone {
+    let exists = |question: &Question| question.quantifier == Quantifier::Exists;
+    match (&program.question, checked.outcomes()) {
+        (Some(question), Some(_)) if exists(question) => Tone::Open,
+        _ => Tone::of(checked.holds()),
+    }
+}
+
+/// A run to a final state of a litmus test.
+fn outcome(words: &str, shown: &Answered<'_>) -> Piece {
+    let (task, under_sc) = (&shown.task, shown.found.why.sc_violation);
+    let mut body = String::new();
+    if let Some(violated) = shown.found.checked.violated() {
+        let run = ShownRun::of(task, violated);
+        if let Some(cause) = run.cause {
+            body += &paragraph("lead", &format!("{}.", cause.text(task.program)));
+        }
+        if let (Some(under_sc), false) = (under_sc, task.model.is_sc()) {
+            let text = if under_sc { "SC has this outcome, too." } else { "SC does not have this outcome." };
+            body += &paragraph("", text);
+        }
+        let mut marks = Marks::default();
+        let markup = shown_markup(&run, &format!("a run to {words}"), &mut marks);
+        let source = section("Source", "", &source(&task.program.source, &marks));
+        body += &(beside(&source, &section("Time line", "", &markup.player)) + &markup.graph);
+    }
+    // An outcome that only weak memory has is what one looks for.
+    let tone = if under_sc == Some(false) { Tone::Bad } else { Tone::Open };
+    piece(shown.file, task, &escape(words), tone, body)
 }
 
 /// What is said of a file under a model.
@@ -257,7 +292,7 @@ struct RunMarkup {
 
 /// A violation with its graph; the lines that matter are marked.
 fn shown_run(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
-    let shown = shown(run, title, marks);
+    let shown = shown_markup(run, title, marks);
     let claim = run.violation.map(|violation| violation.span(run.program));
     marks.add(claim.and_then(|span| run.program.source.line(span)), "claim", "violated");
     shown
@@ -268,7 +303,7 @@ fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: 
     let (program, witness) = (task.program, checked.witness());
     let account = checked.account();
     let run = ShownRun { program, model: task.model, account, violation: None, cause: None };
-    let shown = shown(&run, title, marks);
+    let shown = shown_markup(&run, title, marks);
     let told = ToldWitness::new(program, checked);
     marks.add(told.steps()[witness.store].line, "cause", "is delayed");
     marks.add(told.steps()[witness.load].line, "cause", "overtakes");
@@ -277,11 +312,11 @@ fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: 
 
 /// The time line of a run, and its happens-before.
 pub fn run_parts(run: &ShownRun<'_>, title: &str) -> String {
-    let RunMarkup { player, graph } = shown(run, title, &mut Marks::default());
+    let RunMarkup { player, graph } = shown_markup(run, title, &mut Marks::default());
     section("Time line", "", &player) + &graph
 }
 
-fn shown(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
+fn shown_markup(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
     let named = AuthoredRegisters::of(run.program);
     let timeline = Timeline::new(run, &named);
     for (line, words) in timeline.lines() {
@@ -302,6 +337,19 @@ fn proved(task: &Task<'_>, certificate: &Certificate) -> String {
     let mut marks = Marks::default();
     for property in &program.properties {
         marks.add(program.source.line(property.span), "proved", "holds");
+    }
+    let claims = program
+        .threads
+        .iter()
+        .flat_map(|thread| thread.locs().filter_map(|loc| thread.location(loc).failure.as_ref()));
+    let mut asserted: Vec<_> = claims
+        .filter(|failure| matches!(failure.kind, FailureKind::Assertion))
+        .filter_map(|failure| program.source.line(failure.span))
+        .collect();
+    asserted.sort_unstable();
+    asserted.dedup();
+    for line in asserted {
+        marks.add(Some(line), "proved", "holds");
     }
     let source = section("Source", "", &source(&program.source, &marks));
     let known = certificate::certificate(program, &known(task, certificate));

@@ -9,6 +9,14 @@ use std::fmt::Write;
 /// Larger graphs are shown by their cycle alone, or not at all.
 const MOST: usize = 40;
 
+/// The picture of a run alone; nothing if it shows nothing, or too much.
+pub fn run_picture(run: &ShownRun<'_>) -> Option<Picture> {
+    let (graph, cycle, _) = completed(run.program, run.account, run.cause.map(|cause| cause.step));
+    let related = Related::new(run.program, run.account, &graph, &cycle, &[]);
+    let picture = related.picture(MOST, &|_| None);
+    (!picture.nodes.is_empty() && picture.all <= MOST).then_some(picture)
+}
+
 /// The picture with what it shows in words; empty if no step of a thread depends on another's.
 pub fn picture(run: &ShownRun<'_>) -> String {
     with_picture(run, in_page).unwrap_or_default()

@@ -126,9 +126,12 @@ impl<'a> Timeline<'a> {
             if let Some(row) = row.filter(|_| acting == Some(*thread)) {
                 self.action(row, &mut cell);
             }
-            let passed = &self.run.account.passed()[row.map_or(0, |row| row.end)];
-            let buffer = self.buffer_text(passed, *thread);
-            if !buffer.is_empty() {
+            let passed = self.run.account.passed();
+            let buffer = self.buffer_text(&passed[row.map_or(0, |row| row.end)], *thread);
+            let before = row.map(|row| self.buffer_text(&passed[row.start], *thread));
+            if !buffer.is_empty() && before.as_ref() == Some(&buffer) {
+                cell += "<div class=\"buffer\" title=\"the buffer is as before\">⋯</div>";
+            } else if !buffer.is_empty() {
                 let _ = write!(cell, "<div class=\"buffer\">{}</div>", escape(&buffer));
             }
             let class = if acting == Some(*thread) { " class=\"acting\"" } else { "" };

@@ -81,6 +81,10 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> JsonAnswer<'a> {
     if let Some(within) = fenced.within {
         merge(&mut more, json!({"within": within_object(program, within)}));
     }
+    if !fenced.not_needed.is_empty() {
+        let lines: Vec<_> = fenced.not_needed.iter().map(|place| program.source.line(*place)).collect();
+        merge(&mut more, json!({"not_needed_lines": lines}));
+    }
     merge(&mut more, json!({"evidence_files": robust::names(fenced.evidence)}));
     out.more = more.as_object().cloned().unwrap_or_default();
     out

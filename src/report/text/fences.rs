@@ -10,7 +10,7 @@ use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
 use evidence::{Checked, Goal, Reason, Task, Verdict};
 use machine::SC;
-use program::{Program, Strength, ThreadId};
+use program::{Program, Span, Strength, ThreadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -88,6 +88,7 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
             + &list(program, &points)
             + &alternatives(program, placed.alternatives.as_deref(), &placed.missing)
     };
+    out += &not_needed(program, fenced.not_needed, points.is_empty());
     if is_robust {
         out += &robust::comparison(program, placed, fenced.safety);
     }
@@ -97,6 +98,18 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
         (false, false) => out += &needs(fenced, placed, look),
     }
     out
+}
+
+/// Fences of the program that could go.
+fn not_needed(program: &Program, places: &[Span], alone: bool) -> String {
+    let with = if alone { "" } else { "with these, " };
+    let line = |place: &Span| {
+        let line = program.source.line(*place).map(|line| format!(" in line {line}")).unwrap_or_default();
+        format!("{with}the fence{line} is not needed\n")
+    };
+    let more =
+        if places.len() > 1 { "each by itself: `fence --relax` tells which can go together\n" } else { "" };
+    places.iter().map(line).collect::<String>() + more
 }
 
 /// Which of its own fences a program needs.

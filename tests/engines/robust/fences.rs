@@ -10,7 +10,7 @@ use std::path::Path;
 
 fn made_robust(program: &Program, points: Points) -> Option<Box<Placed>> {
     let costs = Costs { full: 1, ..Costs::default() };
-    let options = FenceOptions { costs, points, all: false };
+    let options = FenceOptions { costs, points, all: false, prices: &[] };
     let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
     match place_fences(&task(program), ENGINES[0], &options, &run).expect("no bug").answer {
         FenceAnswer::Placed(placed) => {
@@ -131,7 +131,7 @@ fn all_of_size(program: &Program, places: &[Placement], size: u32) -> BTreeSet<B
 #[test]
 fn all_cheapest_sets_are_found() {
     let costs = Costs { full: 1, ..Costs::default() };
-    let options = FenceOptions { costs, points: Points::All, all: true };
+    let options = FenceOptions { costs, points: Points::All, all: true, prices: &[] };
     let placements = |points: Vec<&FencePoint>| -> BTreeSet<Placement> {
         points.into_iter().flat_map(|point| point.placements.clone()).collect()
     };

@@ -45,6 +45,48 @@ fn another_verdict_is_1() {
 }
 
 #[test]
+fn robustness_can_be_expected() {
+    let entry = |file: &str, robust: bool| {
+        format!(
+            "[[program]]\nfile = \"{file}\"\nmodels = [\"sc\"]\nfences = \"unchecked\"\nrobust = {robust}\n"
+        )
+    };
+    ci(&(entry("mp.fw", true) + &entry("sb.fw", false))).exits(0).says("4 as expected");
+    let folder = folder(&entry("sb.fw", true));
+    let ran = folder.run(&["ci"]).exits(1);
+    ran.says("changed: sb.fw: expected robust against TSO, found not robust").says("P0 can delay `x = 1`");
+    folder.run(&["ci", "--update"]).exits(0);
+    assert!(folder.read("fencewright.toml").contains("robust = false"));
+    folder.run(&["ci"]).exits(0);
+}
+
+#[test]
+fn a_first_file_is_written_with_the_answers_of_today() {
+    let folder = Folder::new();
+    folder.write("sb.fw", SB).write("locks/mp.fw", MP);
+    folder.run(&["ci"]).exits(2).complains("`fencewright ci --init` writes one");
+    folder.run(&["ci", "--init"]).exits(0).complains("fencewright.toml: 2 programs");
+    let written = folder.read("fencewright.toml");
+    let expected = "[[program]]\nfile = \"locks/mp.fw\"\nexpect = { sc = \"safe\", tso = \"safe\" }\n\n\
+                    [[program]]\nfile = \"sb.fw\"\nexpect = { sc = \"safe\", tso = \"unsafe\" }\n";
+    assert!(written.ends_with(expected), "{written}");
+    folder.run(&["ci"]).exits(0).says("4 as expected");
+    folder.run(&["ci", "--init"]).exits(2).complains("exists; --force replaces it");
+    folder.run(&["ci", "--init", "--force"]).exits(0);
+}
+
+#[test]
+fn all_errors_of_the_file_are_told_at_once() {
+    let ran = ci(
+        "[defaults]\nmodles = [\"sc\"]\ntimeout = -1.0\n[[program]]\nfile = \"sb.fw\"\nexpect = \"saef\"\n\
+                  [[program]]\nfile = \"mp.fw\"\nmodels = [\"tsso\"]\n[[fences]]\nfile = \"sb.fw\"\nmodel = \"x86\"\nplaces = []\n",
+    );
+    let ran =
+        ran.exits(2).complains("there is no key `modles` here").complains("there is no value `saef` here");
+    ran.complains("there is no model `tsso`").complains("there is no model `x86`").complains(": 5 errors");
+}
+
+#[test]
 fn a_missing_fence_is_named() {
     let ran = ci("[[program]]\nfile = \"sb.fw\"\n").exits(1);
     let ran = ran.says("missing: sb.fw: a fence is missing under TSO: full fence after `x = 1` (line 2)");

@@ -239,6 +239,31 @@ fn an_edit_cancels_and_progress_is_shown_meanwhile() {
 }
 
 #[test]
+fn what_fits_is_offered_and_texts_are_laid_out() {
+    let mut client = Client::new(capabilities(), json!({"verify": false}));
+    let text = "struct S { left, right }\nshared S pair;   shared x;\n\
+                fn touch(p) { x = p; }\nthread P { let seen=pair.left; here: seen = x; }\nnever P@here && P.seen == 1;\n";
+    client.open(URI, "fencewright", text);
+    let mut offered = |piece: &str| -> Vec<String> {
+        let found = client.ask("textDocument/completion", client.place(URI, piece)).expect("an answer");
+        let list = found.as_array().expect("a list").iter();
+        list.map(|item| item["label"].as_str().expect("a name").to_string()).collect()
+    };
+    assert_eq!(offered("here &&"), ["here"]);
+    assert_eq!(offered("seen == 1"), ["left", "right", "seen"]);
+    let anywhere = offered("seen = x");
+    for (name, there) in
+        [("seen", true), ("touch", true), ("x", true), ("await", true), ("p", false), ("left", false)]
+    {
+        assert_eq!(anywhere.contains(&name.to_string()), there, "{name}: {anywhere:?}");
+    }
+    let edits =
+        client.ask("textDocument/formatting", json!({"textDocument": {"uri": URI}})).expect("an answer");
+    let formatted = edits[0]["newText"].as_str().expect("a text");
+    assert!(formatted.contains("thread P { let seen = pair.left; here: seen = x; }\n"), "{formatted}");
+}
+
+#[test]
 fn requests_that_wait_can_be_cancelled() {
     let mut client =
         Client::new(capabilities(), json!({"verify": false, "timeout": 1000, "states": 1_000_000_000}));

@@ -58,7 +58,7 @@ fn linear(value: &Expr<Place>, vocabulary: &mut Vocabulary) -> Option<Linear> {
     let mut terms = Vec::new();
     for (place, factor) in value.terms {
         let slot = match place {
-            Place::At(..) => return None,
+            Place::At(..) | Place::Drained(_) => return None,
             Place::Register(thread, register) => Slot::Register(thread, register),
             Place::Memory(variable) => Slot::Memory(variable),
         };

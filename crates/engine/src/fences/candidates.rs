@@ -3,9 +3,10 @@
 //! A candidate is a place in the *source*: all edges that come from the same statement, in all
 //! threads of a family and all copies made by unrolling or inlining, get the fence together,
 //! because that is what writing it there does. It costs its price once per thread, times a
-//! weight for every loop around it.
+//! weight for every loop around it and whatever is said of its thread or line. Where a fence must
+//! not go, there is no candidate.
 
-use super::{Costs, Points};
+use super::{Costs, FenceOptions, FencePlace, FencePrice, Points};
 use machine::Model;
 use program::{Edge, EdgeId, Fence, Loc, Op, Placement, Point, Program, Span, Strength, Thread, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +35,8 @@ impl FencePoint {
 }
 
 /// All places where fences may go, in the order of the source.
-pub fn candidates(program: &Program, model: Model, points: Points, costs: &Costs) -> Vec<FencePoint> {
+pub fn candidates(program: &Program, model: Model, options: &FenceOptions<'_>) -> Vec<FencePoint> {
+    let FenceOptions { costs, points, prices, .. } = options;
     let mut kinds = vec![(Strength::Fence(Fence::Full), costs.full)];
     if model.reorders_stores() {
         kinds.push((Strength::Fence(Fence::Store), costs.store));
@@ -44,7 +46,9 @@ pub fn candidates(program: &Program, model: Model, points: Points, costs: &Costs
     }
     let mut found = Vec::new();
     for (strength, cost) in kinds {
-        found.extend(grouped(program, strength, cost, costs, &|thread| points_of(thread, points, strength)));
+        found.extend(grouped(program, strength, cost, (costs, prices), &|thread| {
+            points_of(thread, *points, strength)
+        }));
     }
     found.sort_by_key(|point| (point.span, !point.before, point.strength));
     found
@@ -58,7 +62,7 @@ pub(super) fn grouped(
     program: &Program,
     strength: Strength,
     cost: u64,
-    costs: &Costs,
+    (costs, prices): (&Costs, &[FencePrice]),
     places_of: &PlacesOf<'_>,
 ) -> Vec<FencePoint> {
     let mut places: BTreeMap<(Span, bool, usize), Vec<(Placement, u32)>> = BTreeMap::new();
@@ -75,11 +79,22 @@ pub(super) fn grouped(
         }
     }
     let point = |((span, before, _), members): ((Span, bool, usize), Vec<(Placement, u32)>)| {
-        let cost = price(&members, cost, costs.in_loop);
+        let factor = |thread| factor(program, prices, thread, span);
+        let cost = price(&members, cost, costs.in_loop, &factor)?;
         let placements = members.into_iter().map(|(placement, _)| placement).collect();
-        FencePoint { placements, span, before, strength, cost }
+        Some(FencePoint { placements, span, before, strength, cost })
     };
-    places.into_iter().map(point).collect()
+    places.into_iter().filter_map(point).collect()
+}
+
+/// How many times as much a fence costs in this thread; nothing if it must not be there.
+fn factor(program: &Program, prices: &[FencePrice], thread: ThreadId, span: Span) -> Option<u64> {
+    let line = program.source.line(span);
+    let applies = |price: &&FencePrice| match &price.place {
+        FencePlace::Thread(_) => price.place.means(&program.thread(thread).name),
+        FencePlace::Line(wanted) => line == Some(*wanted),
+    };
+    prices.iter().filter(applies).try_fold(1u64, |product, price| Some(product.saturating_mul(price.factor?)))
 }
 
 /// Points of a thread: where, the statement, and a location that tells how deep in loops it is.
@@ -137,14 +152,23 @@ fn statement_at(thread: &Thread, loc: Loc, entering: &BTreeSet<(Loc, Span)>) -> 
 const DEAREST: u64 = 1 << 40;
 
 /// The price once per thread, at the depth of the deepest of its places there.
-fn price(members: &[(Placement, u32)], cost: u64, in_loop: u64) -> u64 {
+fn price(
+    members: &[(Placement, u32)],
+    cost: u64,
+    in_loop: u64,
+    factor: &dyn Fn(ThreadId) -> Option<u64>,
+) -> Option<u64> {
     let mut threads: BTreeMap<ThreadId, u32> = BTreeMap::new();
     for (placement, depth) in members {
         let known = threads.entry(placement.thread).or_default();
         *known = (*known).max(*depth);
     }
-    let prices = threads.values().map(|depth| cost.saturating_mul(in_loop.saturating_pow(*depth)));
-    prices.fold(0, u64::saturating_add).clamp(1, DEAREST)
+    let prices = threads.into_iter().map(|(thread, depth)| {
+        let once = cost.saturating_mul(in_loop.saturating_pow(depth));
+        factor(thread).map(|factor| once.saturating_mul(factor))
+    });
+    let sum = prices.collect::<Option<Vec<u64>>>()?.into_iter().fold(0, u64::saturating_add);
+    Some(sum.clamp(1, DEAREST))
 }
 
 /// How many loops lie around each location: nested strongly connected components. A loop

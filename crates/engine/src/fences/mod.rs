@@ -61,15 +61,44 @@ pub enum Points {
     All,
 }
 
+/// A part of a program that fences have a price of their own in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FencePlace {
+    /// A thread, or all members of a family.
+    Thread(String),
+    /// Statements that begin in this line of the text.
+    Line(usize),
+}
+
+impl FencePlace {
+    /// Whether a thread of this name is meant.
+    pub fn means(&self, thread: &str) -> bool {
+        let FencePlace::Thread(wanted) = self else { return false };
+        let number = thread.strip_prefix(wanted.as_str());
+        number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
+    }
+}
+
+/// What fences cost in a part of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FencePrice {
+    /// Where.
+    pub place: FencePlace,
+    /// How many times as much as elsewhere; nothing if there must be none.
+    pub factor: Option<u64>,
+}
+
 /// What to look for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct FenceOptions {
+pub struct FenceOptions<'a> {
     /// What fences cost.
     pub costs: Costs,
     /// Where they may go.
     pub points: Points,
     /// Whether to find all cheapest sets.
     pub all: bool,
+    /// Where fences cost more than elsewhere, or must not be.
+    pub prices: &'a [FencePrice],
 }
 
 /// A run of a program with some fences in it that shows that they do not suffice.
@@ -141,7 +170,7 @@ pub struct FencesFound {
 pub fn place_fences(
     task: &Task<'_>,
     engine: &dyn Engine,
-    options: &FenceOptions,
+    options: &FenceOptions<'_>,
     run: &Run<'_>,
 ) -> Result<FencesFound, Bug> {
     found_by(FenceSearch::new(task, engine, options, run))
@@ -199,10 +228,10 @@ impl<'a> FenceSearch<'a> {
     fn new(
         task: &Task<'a>,
         engine: &'a dyn Engine,
-        options: &FenceOptions,
+        options: &FenceOptions<'_>,
         run: &'a Run<'a>,
     ) -> FenceSearch<'a> {
-        let candidates = candidates(task.program, task.model, options.points, &options.costs);
+        let candidates = candidates(task.program, task.model, options);
         FenceSearch::among(task, candidates, engine, options, run)
     }
 
@@ -210,7 +239,7 @@ impl<'a> FenceSearch<'a> {
         task: &Task<'a>,
         candidates: Vec<FencePoint>,
         engine: &'a dyn Engine,
-        options: &FenceOptions,
+        options: &FenceOptions<'_>,
         run: &'a Run<'a>,
     ) -> FenceSearch<'a> {
         let costs = candidates.iter().map(|point| point.cost).collect();

@@ -6,9 +6,9 @@
 //! runs may still violate the same: which fences make a program safe is another question, and
 //! [`super::place_fences`] answers it.)
 
+use super::FenceOptions;
 use super::candidates::{FencePoint, candidates};
 use super::clause::{Obstacle, Violating};
-use super::{Costs, Points};
 use evidence::{Monitor, Patience, Task, Violated};
 use machine::{Event, Violation};
 use program::{EdgeId, Fence, Int, Place, Placement, Point, Program, PropertyKind, Strength, ThreadId};
@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 /// monitor stopped the search for it.
 pub fn prevented_by(task: &Task<'_>, violated: Violated<'_>, monitor: &dyn Monitor) -> Option<FencePoint> {
     let Violated { trace, account, cause: Some(cause) } = violated else { return None };
-    let points = candidates(task.program, task.model, Points::Stores, &Costs::default());
+    let points = candidates(task.program, task.model, &FenceOptions::default());
     let behind: HashMap<Placement, usize> = points
         .iter()
         .enumerate()
@@ -65,7 +65,7 @@ fn is_violated_without(
 ) -> bool {
     let Some(end) = violated.account.passed().last() else { return false };
     let place = |place: &Place| match place {
-        Place::At(thread, _) if is_kept(*thread) => Int::ZERO,
+        Place::At(thread, _) | Place::Drained(thread) if is_kept(*thread) => Int::ZERO,
         place => end.place(*place),
     };
     match violation {

@@ -35,7 +35,7 @@ impl RelaxedProgram {
             // A store that is ordered itself has a full fence besides; as much stays of it.
             let alone = |span: Span| fence == Fence::Full || !stores(program, span);
             let wanted = |op: &Op, span: Span| here(op, span) && alone(span);
-            fences.extend(grouped(program, Strength::Fence(fence), cost, costs, &|thread| {
+            fences.extend(grouped(program, Strength::Fence(fence), cost, (costs, &[]), &|thread| {
                 let edges = thread.edges().iter().enumerate();
                 let fences = edges.filter(|(_, edge)| wanted(&edge.op, edge.span));
                 fences
@@ -61,7 +61,7 @@ pub fn keep_fences(
     task: &Task<'_>,
     fences: Vec<FencePoint>,
     engine: &dyn Engine,
-    options: &FenceOptions,
+    options: &FenceOptions<'_>,
     run: &Run<'_>,
 ) -> Result<FencesFound, Bug> {
     found_by(FenceSearch::among(task, fences, engine, options, run))

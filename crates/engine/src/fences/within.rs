@@ -31,7 +31,7 @@ pub struct FencesWithin {
 pub fn fences_within(
     task: &Task<'_>,
     k: usize,
-    options: &FenceOptions,
+    options: &FenceOptions<'_>,
     run: &Run<'_>,
 ) -> Result<Result<FencesWithin, Vec<Reason>>, Bug> {
     match FenceSearch::new(task, &Extrapolate, options, run).solve_within(k) {

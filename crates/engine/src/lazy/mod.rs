@@ -57,6 +57,9 @@ impl Engine for Lazy {
         if let Some(answer) = not_under_tso(task, run) {
             return answer;
         }
+        if let Some(answer) = crate::beyond_claims(task, self.name()) {
+            return answer;
+        }
         if let Some(answer) = by_text(task, run) {
             return answer;
         }

@@ -41,13 +41,15 @@ impl Proof for CubeProof {
     fn how(&self, _: &Statistics) -> String {
         let forgets = self.controls.iter().any(|(_, shapes)| shapes.iter().any(|s| !s.forgotten.is_empty()));
         let kept = match (self.recall.k, self.recall.keep) {
-            (0, _) => "forgetting the order of buffered stores".to_string(),
-            (k, Keep::Newest) => format!("keeping the newest {k} of every store buffer in order"),
-            (k, Keep::Oldest) if !forgets => format!("with at most {k} in every store buffer"),
-            (k, Keep::Oldest) => format!("keeping the oldest {k} of every store buffer in order"),
+            // Without store buffers there is nothing to forget.
+            (0, _) if !forgets => String::new(),
+            (0, _) => ", forgetting the order of buffered stores".to_string(),
+            (k, Keep::Newest) => format!(", keeping the newest {k} of every store buffer in order"),
+            (k, Keep::Oldest) if !forgets => format!(", with at most {k} in every store buffer"),
+            (k, Keep::Oldest) => format!(", keeping the oldest {k} of every store buffer in order"),
         };
         let cubes = counted(self.cubes.len(), "conjunction");
         let predicates = counted(self.predicates.len(), "predicate");
-        format!("proved for integers of any size by {cubes} of {predicates}, {kept}")
+        format!("proved for integers of any size by {cubes} of {predicates}{kept}")
     }
 }

@@ -34,6 +34,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     remove: Some(remove::remove),
     write: None,
     index: None,
+    format: None,
 };
 
 /// How C is read.

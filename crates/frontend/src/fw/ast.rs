@@ -16,7 +16,9 @@ pub(super) enum Item<'a> {
     /// `const N = 2;`
     Constants(Vec<(Ident<'a>, FwExpr<'a>)>),
     /// `shared x, y = 1;`
-    Shared(Vec<Shared<'a>>),
+    Shared(Vec<FwDeclaration<'a>>),
+    /// `struct Node { value, next[2] }`
+    Struct(FwStruct<'a>),
     /// `fn f(a, b) { … }`
     Function(Function<'a>),
     /// `thread P(i in 0..N) { … }`
@@ -29,23 +31,37 @@ pub(super) enum Item<'a> {
     For(IndexRange<'a>, Vec<Item<'a>>),
 }
 
-/// A shared variable or array.
+/// A shared variable, a register, an array of either, or a field of a struct.
 #[derive(Debug)]
-pub(super) struct Shared<'a> {
+pub(super) struct FwDeclaration<'a> {
+    /// The struct that it (or each of its cells) is.
+    pub record: Option<Ident<'a>>,
     pub name: Ident<'a>,
-    pub length: Option<FwExpr<'a>>,
+    /// Of an array, how many there are for each index.
+    pub lengths: Vec<FwExpr<'a>>,
     pub initial: Initial<'a>,
+    /// From its name to the end of its initial value.
+    pub span: Span,
 }
 
-/// What shared variables start with.
+/// A struct: numbers that have a name together.
+#[derive(Debug)]
+pub(super) struct FwStruct<'a> {
+    pub name: Ident<'a>,
+    pub fields: Vec<FwDeclaration<'a>>,
+}
+
+/// What variables and registers start with.
 #[derive(Debug)]
 pub(super) enum Initial<'a> {
     /// Nothing was said.
     Zero,
     /// One value, or one choice, for all cells.
     Same(Rvalue<'a>),
-    /// One for each cell.
-    List(Vec<Rvalue<'a>>, Span),
+    /// One for each cell or field.
+    List(Vec<Initial<'a>>, Span),
+    /// `for i in lo..hi: …`, only in lists: one for each number.
+    For(Box<(IndexRange<'a>, Initial<'a>)>),
 }
 
 /// A right-hand side.
@@ -71,8 +87,15 @@ pub(super) struct IndexRange<'a> {
 #[derive(Debug)]
 pub(super) struct Function<'a> {
     pub name: Ident<'a>,
-    pub parameters: Vec<Ident<'a>>,
+    pub parameters: Vec<FwParameter<'a>>,
     pub body: Block<'a>,
+}
+
+/// A parameter: a value, or with `&` a name for a place of the caller.
+#[derive(Debug)]
+pub(super) struct FwParameter<'a> {
+    pub name: Ident<'a>,
+    pub reference: bool,
 }
 
 /// A thread or a family of threads.
@@ -99,12 +122,39 @@ pub(super) struct Stmt<'a> {
     pub span: Span,
 }
 
-/// `name` or `name[index]`: where a value is stored or what an atomic expression works on.
+/// `name`, `name[index]`, `name.field`, `name[index].field[index]`: where a value is stored or what an
+/// atomic expression works on. In properties, `P.r` and `P[i].r` are registers of threads.
 #[derive(Debug)]
 pub(super) struct Target<'a> {
     pub name: Ident<'a>,
-    pub index: Option<Box<FwExpr<'a>>>,
+    pub path: Vec<Accessor<'a>>,
     pub span: Span,
+}
+
+/// One part of the way from a name to a number.
+#[derive(Debug)]
+pub(super) enum Accessor<'a> {
+    /// `[index]`
+    Index(FwExpr<'a>),
+    /// `.field`
+    Field(Ident<'a>),
+}
+
+impl<'a> Accessor<'a> {
+    /// The index, if it is one.
+    pub fn index(&self) -> Option<&FwExpr<'a>> {
+        match self {
+            Accessor::Index(index) => Some(index),
+            Accessor::Field(_) => None,
+        }
+    }
+}
+
+impl Target<'_> {
+    /// Of its highest index.
+    pub fn height(&self) -> u16 {
+        self.path.iter().filter_map(Accessor::index).map(|index| index.height).max().unwrap_or(0)
+    }
 }
 
 /// The kinds of statements.
@@ -114,7 +164,7 @@ pub(super) enum StmtKind<'a> {
     Broken,
     Label(Ident<'a>),
     Skip,
-    Let(Vec<(Ident<'a>, Option<Rvalue<'a>>, Span)>),
+    Let(Vec<FwDeclaration<'a>>),
     Assign(Target<'a>, Rvalue<'a>),
     If(Vec<(FwExpr<'a>, Block<'a>)>, Option<Block<'a>>),
     While(FwExpr<'a>, Block<'a>),
@@ -122,6 +172,7 @@ pub(super) enum StmtKind<'a> {
     DoWhile(Block<'a>, FwExpr<'a>),
     Loop(Block<'a>),
     For(Box<IndexRange<'a>>, Block<'a>),
+    Switch(FwExpr<'a>, Vec<SwitchCase<'a>>),
     Choose(Vec<Block<'a>>),
     Atomic(Block<'a>),
     Break,
@@ -146,6 +197,17 @@ pub(super) enum StmtKind<'a> {
     },
     /// A statement whose divisions are not guarded.
     Unchecked(Box<Stmt<'a>>),
+}
+
+/// `case 1: case 2: …` or `default: …`, up to the next one.
+#[derive(Debug)]
+pub(super) struct SwitchCase<'a> {
+    /// The values it is for, all constants.
+    pub values: Vec<FwExpr<'a>>,
+    /// Whether it is for all other values, too.
+    pub default: bool,
+    pub body: Block<'a>,
+    pub span: Span,
 }
 
 /// What a `fail` statement claims.
@@ -174,14 +236,16 @@ pub(super) enum ExprKind<'a> {
     Int(Int),
     Bool(bool),
     Name(&'a str),
-    Cell(Ident<'a>, Box<FwExpr<'a>>),
+    /// A cell or field; in properties also `P0.register`.
+    Cell(Box<Target<'a>>),
+    /// `&place`, the argument for a parameter `&name`.
+    Reference(Box<Target<'a>>),
     /// `P0@label`
     At(ThreadRef<'a>, Ident<'a>),
-    /// `P0.register`
-    Register(ThreadRef<'a>, Ident<'a>),
     Negative(Box<FwExpr<'a>>),
     Not(Box<FwExpr<'a>>),
     Binary(Arith, Box<FwExpr<'a>>, Box<FwExpr<'a>>),
+    Shift(Shift, Box<FwExpr<'a>>, Box<FwExpr<'a>>),
     Compare(Relation, Box<FwExpr<'a>>, Box<FwExpr<'a>>),
     /// `a && b && …`
     All(Vec<FwExpr<'a>>),
@@ -191,6 +255,13 @@ pub(super) enum ExprKind<'a> {
     Conditional(Box<[FwExpr<'a>; 3]>),
     Call(Ident<'a>, Vec<FwExpr<'a>>),
     Atomic(Box<Atomic<'a>>),
+}
+
+/// `<<` multiplies by a power of two, `>>` divides by one and rounds down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shift {
+    Left,
+    Right,
 }
 
 /// `P0`, or `P[0]` for a member of a family.
@@ -227,6 +298,7 @@ impl<'a> StmtKind<'a> {
                 arms.iter().map(|(_, block)| block).chain(otherwise).for_each(visit);
             }
             StmtKind::Choose(branches) => branches.iter().for_each(visit),
+            StmtKind::Switch(_, cases) => cases.iter().map(|case| &case.body).for_each(visit),
             StmtKind::While(_, block) | StmtKind::DoWhile(block, _) | StmtKind::For(_, block) => visit(block),
             StmtKind::Loop(block) | StmtKind::Atomic(block) => visit(block),
             StmtKind::Together { parts, .. } => visit(parts),

@@ -1,9 +1,9 @@
 //! Arithmetic on what is known while reading: constants of any size, up to a limit.
 
-use super::ast::{ExprKind, FwExpr};
+use super::ast::{ExprKind, FwExpr, Shift};
 use super::limits;
 use crate::Diagnostic;
-use num_traits::Zero;
+use num_traits::{One, Signed, ToPrimitive, Zero};
 use program::{Arith, Int, Span};
 
 /// What is wrong with a constant.
@@ -51,6 +51,15 @@ pub(super) fn evaluate(
         ExprKind::Binary(op, a, b) => {
             apply(*op, &evaluate(a, known)?, &evaluate(b, known)?, expr.span, b.span)
         }
+        ExprKind::Shift(shift, a, b) => {
+            let (value, places) = (evaluate(a, known)?, evaluate(b, known)?);
+            let shifted = shifted::<()>(*shift, value.into(), power_of_two(&places, b.span)?);
+            shifted.as_const().cloned().ok_or(ConstantFault::Reported).and_then(|v| bounded(v, expr.span))
+        }
+        ExprKind::Conditional(parts) => {
+            let chosen = if evaluate(&parts[0], known)?.is_zero() { &parts[2] } else { &parts[1] };
+            evaluate(chosen, known)
+        }
         ExprKind::Compare(relation, a, b) => {
             Ok(truth(relation.holds(&evaluate(a, known)?, &evaluate(b, known)?)))
         }
@@ -92,12 +101,46 @@ pub(super) fn apply(op: Arith, a: &Int, b: &Int, span: Span, divisor: Span) -> R
                 let error = Diagnostic::error(divisor, "this divides by zero").label("is 0");
                 return Err(ConstantFault::Wrong(Box::new(error.hint("divide by something that is not 0"))));
             }
-            Some(value) if value.bits() <= limits::BITS => return Ok(value),
-            Some(_) => {}
+            Some(value) => return bounded(value, span),
         }
     }
+    Err(too_long(span))
+}
+
+fn bounded(value: Int, span: Span) -> Result<Int, ConstantFault> {
+    if value.bits() <= limits::BITS { Ok(value) } else { Err(too_long(span)) }
+}
+
+fn too_long(span: Span) -> ConstantFault {
     let message = format!("this constant has more than {} digits", limits::DIGITS);
-    Err(ConstantFault::Wrong(Box::new(Diagnostic::error(span, message).hint("use smaller numbers"))))
+    ConstantFault::Wrong(Box::new(Diagnostic::error(span, message).hint("use smaller numbers")))
+}
+
+/// The power of two that a shift by a constant multiplies with or divides by.
+pub(super) fn power_of_two(places: &Int, span: Span) -> Result<Int, ConstantFault> {
+    if places.is_negative() {
+        let error = Diagnostic::error(span, format!("a shift by {places} places has no meaning"));
+        let hint = "`<<` multiplies by a power of two, `>>` divides by one";
+        return Err(ConstantFault::Wrong(Box::new(error.hint(hint))));
+    }
+    match places.to_u64() {
+        Some(places) if places < limits::BITS => Ok(Int::one() << places),
+        _ => Err(too_long(span)),
+    }
+}
+
+/// A value times a power of two, or divided by it and rounded down.
+pub(super) fn shifted<L: Clone>(shift: Shift, value: program::Expr<L>, power: Int) -> program::Expr<L> {
+    use program::Expr;
+    match shift {
+        Shift::Left => Expr::binary(Arith::Mul, value, power),
+        Shift::Right if power.is_one() => value,
+        // Division truncates; without the bits that go, there is nothing to round.
+        Shift::Right => {
+            let rest = Expr::binary(Arith::And, value.clone(), &power - 1u8);
+            Expr::binary(Arith::Div, Expr::binary(Arith::Sub, value, rest), power)
+        }
+    }
 }
 
 /// An operation on expressions, folded on constants; a division by the constant 0 is an error.

@@ -5,96 +5,20 @@
 //! declaration to the end of its block, a label in its thread or function. `P0` in a property is
 //! the member 0 of the family `P`; only the `P` of it counts as a use, so renaming works.
 
+mod symbols;
+
 use super::ast::{
-    Atomic, AtomicKind, Block, ExprKind, Fail, Function, FwExpr, FwThread, Ident, IndexRange, Initial, Item,
-    Rvalue, Shared, Stmt, StmtKind, Target, ThreadRef,
+    Accessor, Atomic, AtomicKind, Block, ExprKind, Fail, Function, FwDeclaration, FwExpr, FwStruct, FwThread,
+    Ident, IndexRange, Initial, Item, Rvalue, Stmt, StmtKind, Target, ThreadRef,
 };
 use super::constants::{ConstantLookup, evaluate};
 use super::sink::Sink;
 use super::{lexer, parse, unreadable};
 use crate::Options;
-use program::{Int, Span};
+use program::Span;
 use std::collections::HashMap;
 
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SymbolKind {
-    /// `const N = 2;`
-    Constant,
-    /// `shared x;`
-    Variable,
-    /// `fn f() { … }`
-    Function,
-    /// A parameter of a function.
-    Parameter,
-    /// `thread P { … }`
-    Thread,
-    /// `let r;`
-    Register,
-    /// The `i` of `thread P(i in 0..2)` and of `for i in 0..2`.
-    Counter,
-    /// `l: …`
-    Label,
-}
-
-/// A declaration.
-#[derive(Clone, Debug)]
-pub struct Symbol {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub kind: SymbolKind,
-    /// The name where it is declared.
-    pub span: Span,
-    /// The whole declaration, with its body if it has one.
-    pub whole: Span,
-    /// The thread or function it stands in, as a number of a symbol.
-    pub parent: Option<usize>,
-    /// The declaration in short, as one would write it.
-    pub detail: String,
-    /// The value of a constant, if it has one.
-    pub value: Option<Int>,
-}
-
-/// All declarations of a text and where they are used.
-#[derive(Clone, Debug, Default)]
-pub struct Index {
-    /// The declarations.
-    pub symbols: Vec<Symbol>,
-    /// Uses: where, and the number of the symbol.
-    pub uses: Vec<(Span, usize)>,
-    /// Where keywords stand.
-    pub keywords: Vec<Span>,
-}
-
-impl Index {
-    /// The symbol that is declared or used at a byte, and where exactly.
-    pub fn at(&self, byte: usize) -> Option<(usize, Span)> {
-        let holds = |span: Span| span.start as usize <= byte && byte <= span.end as usize;
-        let used = self.uses.iter().map(|(span, symbol)| (*symbol, *span));
-        let declared = self.symbols.iter().enumerate().map(|(at, symbol)| (at, symbol.span));
-        used.chain(declared)
-            .filter(|(_, span)| holds(*span))
-            .min_by_key(|(_, span)| span.end as usize == byte)
-    }
-
-    /// The keyword at a byte.
-    pub fn keyword_at(&self, byte: usize) -> Option<Span> {
-        let next = self.keywords.partition_point(|span| span.start as usize <= byte);
-        let span = *self.keywords.get(next.checked_sub(1)?)?;
-        (byte <= span.end as usize).then_some(span)
-    }
-
-    /// Where a symbol is declared and used, in the order of the text.
-    pub fn places(&self, symbol: usize) -> Vec<Span> {
-        let used = self.uses.iter().filter(|(_, used)| *used == symbol).map(|(span, _)| *span);
-        let mut places: Vec<Span> =
-            self.symbols.get(symbol).map(|s| s.span).into_iter().chain(used).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
-    }
-}
+pub use symbols::{Index, Symbol, SymbolKind};
 
 /// The index of a text.
 ///
@@ -135,6 +59,8 @@ struct Indexer<'a> {
     globals: HashMap<&'a str, usize>,
     functions: HashMap<&'a str, usize>,
     threads: HashMap<&'a str, usize>,
+    /// Fields of all structs, by their names.
+    fields: HashMap<&'a str, Vec<usize>>,
     bodies: HashMap<usize, Body<'a>>,
     /// Names of the blocks around us, innermost last.
     scopes: Vec<HashMap<&'a str, usize>>,
@@ -151,6 +77,7 @@ impl<'a> Indexer<'a> {
             globals: HashMap::new(),
             functions: HashMap::new(),
             threads: HashMap::new(),
+            fields: HashMap::new(),
             bodies: HashMap::new(),
             scopes: Vec::new(),
             inside: None,
@@ -183,7 +110,7 @@ impl<'a> Indexer<'a> {
             Item::Constants(list) => list.iter().for_each(|(name, value)| self.constant(*name, value)),
             Item::Shared(list) => list.iter().for_each(|shared| self.shared(shared)),
             Item::Function(function) => {
-                let parameters: Vec<&str> = function.parameters.iter().map(|name| name.text).collect();
+                let parameters: Vec<String> = function.parameters.iter().map(parameter_text).collect();
                 let detail = format!("fn {}({})", function.name.text, parameters.join(", "));
                 let whole = function.name.span.to(function.body.close);
                 let symbol = self.declare(function.name, SymbolKind::Function, whole, detail);
@@ -198,8 +125,24 @@ impl<'a> Indexer<'a> {
                 let symbol = self.declare(thread.name, SymbolKind::Thread, whole, detail);
                 self.threads.entry(thread.name.text).or_insert(symbol);
             }
+            Item::Struct(record) => self.record(record),
             Item::Property { .. } | Item::Predicates(_) | Item::For(..) => {}
         }
+    }
+
+    fn record(&mut self, record: &FwStruct<'a>) {
+        let names: Vec<&str> = record.fields.iter().map(|field| field.name.text).collect();
+        let detail = format!("struct {} {{ {} }}", record.name.text, names.join(", "));
+        let whole = record.fields.last().map_or(record.name.span, |field| field.span);
+        let symbol = self.declare(record.name, SymbolKind::Struct, whole, detail);
+        self.globals.entry(record.name.text).or_insert(symbol);
+        self.inside = Some(symbol);
+        for field in &record.fields {
+            let detail = format!("field {} of {}", self.slice(field.span), record.name.text);
+            let symbol = self.declare(field.name, SymbolKind::Field, field.span, detail);
+            self.fields.entry(field.name.text).or_default().push(symbol);
+        }
+        self.inside = None;
     }
 
     fn range_text(&self, range: &IndexRange<'a>) -> String {
@@ -219,32 +162,44 @@ impl<'a> Indexer<'a> {
         self.globals.entry(name.text).or_insert(symbol);
     }
 
-    fn shared(&mut self, shared: &Shared<'a>) {
+    fn shared(&mut self, shared: &FwDeclaration<'a>) {
         let mut whole = shared.name.span;
-        let bracket = u32::from(shared.length.is_some());
-        if let Some(length) = &shared.length {
+        if let Some(length) = shared.lengths.last() {
             whole = whole.to(length.span);
+            whole.end += 1;
         }
-        whole.end += bracket;
-        let detail = format!("shared {}", self.slice(whole));
+        let record = shared.record.map_or_else(String::new, |record| format!("{} ", record.text));
+        let detail = format!("shared {record}{}", self.slice(whole));
         let symbol = self.declare(shared.name, SymbolKind::Variable, whole, detail);
         self.globals.entry(shared.name.text).or_insert(symbol);
+    }
+
+    /// What stands around the name of a declaration.
+    fn declared(&mut self, declared: &FwDeclaration<'a>) {
+        if let Some(record) = declared.record {
+            self.use_of(record.span, self.globals.get(record.text).copied());
+        }
+        declared.lengths.iter().for_each(|length| self.expr(length));
+        self.initial(&declared.initial);
+    }
+
+    fn initial(&mut self, initial: &Initial<'a>) {
+        match initial {
+            Initial::Zero => {}
+            Initial::Same(source) => self.source(source),
+            Initial::List(list, _) => list.iter().for_each(|part| self.initial(part)),
+            Initial::For(repeated) => {
+                self.for_loop(&repeated.0, |indexer| indexer.initial(&repeated.1));
+            }
+        }
     }
 
     /// What stands inside a declaration.
     fn bodies(&mut self, item: &Item<'a>) {
         match item {
             Item::Constants(list) => list.iter().for_each(|(_, value)| self.expr(value)),
-            Item::Shared(list) => {
-                for shared in list {
-                    shared.length.iter().for_each(|length| self.expr(length));
-                    match &shared.initial {
-                        Initial::Zero => {}
-                        Initial::Same(source) => self.source(source),
-                        Initial::List(list, _) => list.iter().for_each(|source| self.source(source)),
-                    }
-                }
-            }
+            Item::Shared(list) => list.iter().for_each(|shared| self.declared(shared)),
+            Item::Struct(record) => record.fields.iter().for_each(|field| self.declared(field)),
             Item::Function(function) => self.function(function),
             Item::Thread(thread) => self.thread(thread),
             Item::Property { .. } | Item::Predicates(_) | Item::For(..) => {}
@@ -254,9 +209,9 @@ impl<'a> Indexer<'a> {
     fn function(&mut self, function: &Function<'a>) {
         self.inside = self.symbol_at(function.name);
         self.scopes.push(HashMap::new());
-        for name in &function.parameters {
+        for name in function.parameters.iter().map(|parameter| parameter.name) {
             let detail = format!("parameter {} of {}", name.text, function.name.text);
-            self.local(*name, SymbolKind::Parameter, name.span, detail);
+            self.local(name, SymbolKind::Parameter, name.span, detail);
         }
         self.body(&function.body);
         self.scopes.pop();
@@ -327,10 +282,12 @@ impl<'a> Indexer<'a> {
     fn statement(&mut self, statement: &Stmt<'a>) {
         match &statement.kind {
             StmtKind::Let(list) => {
-                for (name, value, whole) in list {
-                    value.iter().for_each(|value| self.source(value));
-                    let detail = format!("let {}", self.slice(*whole));
-                    self.local(*name, SymbolKind::Register, *whole, detail);
+                for register in list {
+                    self.declared(register);
+                    let record =
+                        register.record.map_or_else(String::new, |record| format!("{} ", record.text));
+                    let detail = format!("let {record}{}", self.slice(register.span));
+                    self.local(register.name, SymbolKind::Register, register.span, detail);
                 }
             }
             StmtKind::Assign(target, source) => {
@@ -359,6 +316,10 @@ impl<'a> Indexer<'a> {
                 self.expr(&parts.0);
                 self.expr(&parts.1);
             }
+            StmtKind::Switch(value, cases) => {
+                self.expr(value);
+                cases.iter().flat_map(|case| &case.values).for_each(|value| self.expr(value));
+            }
             StmtKind::Unchecked(inner) => self.statement(inner),
             _ => {}
         }
@@ -386,8 +347,40 @@ impl<'a> Indexer<'a> {
     }
 
     fn target(&mut self, target: &Target<'a>) {
+        let known = self.scopes.iter().any(|scope| scope.contains_key(target.name.text))
+            || self.globals.contains_key(target.name.text);
+        let fields = target.path.iter().any(|part| matches!(part, Accessor::Field(_)));
+        if fields && !known {
+            return self.register(target);
+        }
         self.name(target.name);
-        target.index.iter().for_each(|index| self.expr(index));
+        target.path.iter().for_each(|part| self.accessor(part));
+    }
+
+    fn accessor(&mut self, part: &Accessor<'a>) {
+        match part {
+            Accessor::Index(index) => self.expr(index),
+            // Without types, a field's name says which it is if only one struct has such a field.
+            Accessor::Field(name) => {
+                if let Some([field]) = self.fields.get(name.text).map(Vec::as_slice) {
+                    self.use_of(name.span, Some(*field));
+                }
+            }
+        }
+    }
+
+    /// `P.r` or `P[i].r`
+    fn register(&mut self, target: &Target<'a>) {
+        let fields = target.path.iter().position(|part| matches!(part, Accessor::Field(_))).unwrap_or(0);
+        let (before, rest) = target.path.split_at(fields);
+        before.iter().for_each(|part| self.accessor(part));
+        let thread = self.thread_named(target.name);
+        if let Some((Accessor::Field(register), inside)) = rest.split_first() {
+            let own = thread.and_then(|thread| self.bodies.get(&thread));
+            let own = own.and_then(|body| body.registers.get(register.text)).copied();
+            self.use_of(register.span, own.or_else(|| self.inlined_register(register.text)));
+            inside.iter().for_each(|part| self.accessor(part));
+        }
     }
 
     /// A name that is a register, a counter, a constant or a variable.
@@ -406,23 +399,14 @@ impl<'a> Indexer<'a> {
                 let start = expr.span.start as usize + piece.and_then(|piece| piece.find(text)).unwrap_or(0);
                 self.name(Ident { text, span: Span::new(start, start + text.len()) });
             }
-            ExprKind::Cell(name, index) => {
-                self.name(*name);
-                self.expr(index);
-            }
+            ExprKind::Cell(target) | ExprKind::Reference(target) => self.target(target),
             ExprKind::At(thread, label) => {
                 let body = self.thread_ref(thread).and_then(|thread| self.bodies.get(&thread));
                 let label_symbol = body.and_then(|body| body.labels.get(label.text)).copied();
                 self.use_of(label.span, label_symbol);
             }
-            ExprKind::Register(thread, register) => {
-                let thread = self.thread_ref(thread);
-                let own = thread.and_then(|thread| self.bodies.get(&thread));
-                let own = own.and_then(|body| body.registers.get(register.text)).copied();
-                self.use_of(register.span, own.or_else(|| self.inlined_register(register.text)));
-            }
             ExprKind::Negative(inner) | ExprKind::Not(inner) => self.expr(inner),
-            ExprKind::Binary(_, a, b) | ExprKind::Compare(_, a, b) => {
+            ExprKind::Binary(_, a, b) | ExprKind::Shift(_, a, b) | ExprKind::Compare(_, a, b) => {
                 self.expr(a);
                 self.expr(b);
             }
@@ -450,15 +434,19 @@ impl<'a> Indexer<'a> {
     /// The thread or family that a property names.
     fn thread_ref(&mut self, thread: &ThreadRef<'a>) -> Option<usize> {
         thread.index.iter().for_each(|index| self.expr(index));
-        let text = thread.name.text;
+        self.thread_named(thread.name)
+    }
+
+    fn thread_named(&mut self, name: Ident<'a>) -> Option<usize> {
+        let text = name.text;
         let family = text.trim_end_matches(|c: char| c.is_ascii_digit());
         // `P10` may be the member 10 of `P` or the member 0 of `P1`: the longest family wins.
         let lengths = (family.len()..=text.len()).rev();
         let found =
             lengths.map(|length| &text[..length]).find_map(|name| Some((*self.threads.get(name)?, name)));
-        let (symbol, name) = found?;
-        let start = thread.name.span.start as usize;
-        self.use_of(Span::new(start, start + name.len()), Some(symbol));
+        let (symbol, family) = found?;
+        let start = name.span.start as usize;
+        self.use_of(Span::new(start, start + family.len()), Some(symbol));
         Some(symbol)
     }
 
@@ -479,4 +467,8 @@ impl<'a> Indexer<'a> {
             _ => {}
         }
     }
+}
+
+fn parameter_text(parameter: &super::ast::FwParameter<'_>) -> String {
+    format!("{}{}", if parameter.reference { "&" } else { "" }, parameter.name.text)
 }

@@ -42,7 +42,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Equal "==", NotEqual "!=", AtMost "<=", AtLeast ">=", AndAnd "&&", OrOr "||", DotDot "..",
+    ShiftLeft "<<", ShiftRight ">>", Equal "==", NotEqual "!=", AtMost "<=", AtLeast ">=", AndAnd "&&", OrOr "||", DotDot "..",
     OpenParen "(", CloseParen ")", OpenBrace "{", CloseBrace "}", OpenBracket "[", CloseBracket "]",
     Semicolon ";", Comma ",", Colon ":", Assign "=", Less "<", Greater ">", Plus "+", Minus "-", Star "*",
     Slash "/", Percent "%", And "&", Or "|", Xor "^", Not "!", Dot ".", At "@", Question "?",
@@ -200,9 +200,13 @@ pub(super) fn recognises(text: &str) -> bool {
     };
     match &text[first.span.start as usize..first.span.end as usize] {
         "const" => opens(&[TokenKind::Assign]),
-        "shared" => {
-            opens(&[TokenKind::Assign, TokenKind::Comma, TokenKind::Semicolon, TokenKind::OpenBracket])
-        }
+        "shared" => opens(&[
+            TokenKind::Assign,
+            TokenKind::Comma,
+            TokenKind::Semicolon,
+            TokenKind::OpenBracket,
+            TokenKind::Name,
+        ]),
         "thread" => opens(&[TokenKind::OpenBrace, TokenKind::OpenParen]),
         "fn" => opens(&[TokenKind::OpenParen]),
         _ => false,

@@ -7,6 +7,7 @@
 
 mod ast;
 mod constants;
+mod format;
 pub(crate) mod index;
 mod insert;
 mod lexer;
@@ -35,6 +36,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
         write: |program| Ok(program::print(program)),
     }),
     index: Some(index::index),
+    format: Some(format::format),
 };
 
 fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {

@@ -64,6 +64,12 @@ impl Sink {
         self.errors.is_empty()
     }
 
+    /// The errors, in the order of the text.
+    pub fn errors(mut self) -> Vec<Diagnostic> {
+        self.errors.sort_by_key(|error| error.span);
+        self.errors
+    }
+
     /// The program if nothing was wrong, else the errors in the order of the text.
     pub fn finish(mut self, program: Program) -> Result<Parsed, Vec<Diagnostic>> {
         if self.errors.is_empty() {

@@ -44,6 +44,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     remove: None,
     write: None,
     index: None,
+    format: None,
 };
 
 /// Whether a text looks like a litmus test for a machine we know.

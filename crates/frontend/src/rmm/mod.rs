@@ -35,6 +35,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     remove: None,
     write: Some(Writing { about: "A program for Memorax, if it can be one", write }),
     index: None,
+    format: None,
 };
 
 /// More errors than this help nobody.

@@ -36,6 +36,7 @@ pub(crate) const FRONTEND: Frontend = Frontend {
     remove: None,
     write: Some(Writing { about: "A program for Trencher, if it can be one", write }),
     index: None,
+    format: None,
 };
 
 /// Whether a text looks like Trencher's: a thread comes first, with a state to start in.

@@ -38,6 +38,23 @@ fn a_thread_has_ended_where_nothing_follows() {
 }
 
 #[test]
+fn buffers_and_deadlocks_are_spoken_of() {
+    let program = program(&format!("{FAMILY} never !empty(P) && empty(Q, P[1]); never deadlock;"));
+    let names = program::Names::original(&program);
+    let printed: Vec<String> = program.properties.iter().map(|claim| names.cond(&claim.cond)).collect();
+    assert_eq!(printed[0], "(!empty(P0) || !empty(P1) || !empty(P2)) && empty(Q) && empty(P1)");
+    // Nobody here waits for anything.
+    assert_eq!(printed[1], "false");
+    crate::common::check_round_trip(&program);
+    let waits = crate::common::program(
+        "shared x; thread P { l: await x == 1; z: } thread Q { x = 1; } never deadlock;",
+    );
+    crate::common::check_round_trip(&waits);
+    let named = "shared deadlock; thread P { deadlock = 1; } never deadlock;";
+    means(named, "shared d; thread P { d = 1; } never d != 0;");
+}
+
+#[test]
 fn claims_have_names() {
     let text = "shared x; thread P { x = 1; } never small: x > 1; finally one: x == 1;
         for i in 2..4 { never far: x == i; }";

@@ -6,6 +6,7 @@ mod common;
 mod explore;
 mod fuzz;
 mod fw_claims;
+mod fw_data;
 mod fw_errors;
 mod fw_functions;
 mod fw_hostile;

@@ -180,6 +180,10 @@ impl<'p> Backward<'p> {
         ViewOptions { ordered, explored }: ViewOptions,
         go_on: &mut GoOn<'_>,
     ) -> Result<Backward<'p>, NoView> {
+        // More on its way to memory would hurt a claim that buffers are empty.
+        if let Some(span) = program.speaks_of_buffers() {
+            return Err(NoView::Unbounded(span));
+        }
         let mut behaviours = Behaviours::of(program, model, explored, go_on)?;
         let reached = behaviours.reached.take();
         let joint = reached.and_then(|reached| Joint::of(&reached, &behaviours, flow));

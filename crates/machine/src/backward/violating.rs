@@ -68,7 +68,7 @@ impl<'a> ViolationSearch<'a> {
         let mut seen: BTreeMap<ThreadId, BTreeSet<Place>> = BTreeMap::new();
         let mut variables = BTreeSet::new();
         property.cond.for_each_leaf(&mut |place| match *place {
-            Place::At(thread, _) | Place::Register(thread, _) => {
+            Place::At(thread, _) | Place::Register(thread, _) | Place::Drained(thread) => {
                 seen.entry(thread).or_default().insert(*place);
             }
             Place::Memory(variable) => drop(variables.insert(variable.index() as u16)),
@@ -108,7 +108,8 @@ impl<'a> ViolationSearch<'a> {
             let seen = places.iter().map(|place| match *place {
                 Place::At(_, loc) => i64::from(state.loc == loc),
                 Place::Register(_, register) => register_value(liveness, thread, state, register),
-                Place::Memory(_) => 0,
+                // Of properties that speak of buffers there is no view.
+                Place::Memory(_) | Place::Drained(_) => 0,
             });
             looks.entry(seen.collect()).or_default().push(number);
         }
@@ -140,7 +141,7 @@ impl<'a> ViolationSearch<'a> {
                     let at = self.variables.iter().position(|v| *v == variable);
                     at.and_then(|at| self.behaviours.values.value((variable, values[at])))
                 }
-                Place::At(thread, _) | Place::Register(thread, _) => {
+                Place::At(thread, _) | Place::Register(thread, _) | Place::Drained(thread) => {
                     let of = self.places.iter().position(|(t, _)| *t == thread);
                     of.and_then(|of| {
                         let at = self.places[of].1.iter().position(|p| p == place)?;

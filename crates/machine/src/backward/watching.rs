@@ -31,7 +31,7 @@ pub(super) struct PropertyObserver {
 pub(super) fn needs_watching(program: &Program, property: &Property) -> bool {
     let (mut threads, mut memory) = (Vec::new(), false);
     property.cond.for_each_leaf(&mut |place| match place {
-        Place::At(thread, _) | Place::Register(thread, _) => threads.push(*thread),
+        Place::At(thread, _) | Place::Register(thread, _) | Place::Drained(thread) => threads.push(*thread),
         Place::Memory(_) => memory = true,
     });
     threads.sort_unstable();

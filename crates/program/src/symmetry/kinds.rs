@@ -156,7 +156,7 @@ impl ValueKinds {
             Place::Register(thread, register) => {
                 numbers.get(&(thread, program.thread(thread).entry(), register)).copied()
             }
-            Place::At(..) => None,
+            Place::At(..) | Place::Drained(_) => None,
         });
     }
 

@@ -138,7 +138,7 @@ fn robust_cells(bencher: &Bencher<'_>, program: &Program) -> (BenchCell, BenchCe
 /// The fewest fences, wherever they may go, as the predecessor counts them.
 fn fences(bencher: &Bencher<'_>, program: &Program) -> Result<Measured<Option<usize>>, String> {
     let costs = Costs { full: 1, ..Costs::default() };
-    let options = FenceOptions { costs, points: Points::All, all: false };
+    let options = FenceOptions { costs, points: Points::All, all: false, prices: &[] };
     let ask = |monitor: &dyn Monitor| {
         place_fences(&task(program), ENGINES[0], &options, &Run { monitor, ..Run::default() })
     };

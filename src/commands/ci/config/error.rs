@@ -1,11 +1,54 @@
 //! What is wrong with a `fencewright.toml`, with its place and a suggestion.
 
+use super::written::WrittenConfig;
 use frontend::{Diagnostic, did_you_mean};
 use program::Span;
 use toml::Spanned;
 
+/// The most errors of the reader that are told at once.
+const MOST: usize = 50;
+
+/// The file as it is written, as far as it can be read, and everything that is wrong with it. The reader stops
+/// at the first error, so the line of a key or value that nobody knows is left out, and it reads again.
+pub fn read(text: &str) -> (Option<WrittenConfig>, Vec<Diagnostic>) {
+    let (mut text, mut wrong) = (text.to_string(), Vec::new());
+    loop {
+        let error = match toml::from_str(&text) {
+            Ok(written) => return (Some(written), wrong),
+            Err(error) => error,
+        };
+        // What is missing may be what was misspelled.
+        if !(error.message().starts_with("missing") && !wrong.is_empty()) {
+            wrong.push(diagnostic(&error));
+        }
+        let known = error.message().starts_with("unknown") || error.message().starts_with("invalid");
+        match error
+            .span()
+            .filter(|_| known && wrong.len() < MOST)
+            .and_then(|span| without_line(&text, span.start))
+        {
+            Some(shorter) => text = shorter,
+            None => return (None, wrong),
+        }
+    }
+}
+
+/// The text with blanks for the line of a byte, so that all else stays where it is; nothing if that is no
+/// longer a document, or says nothing less.
+fn without_line(text: &str, at: usize) -> Option<String> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |line| line + 1);
+    let end = text.get(at..)?.find('\n').map_or(text.len(), |line| at + line);
+    let line = text.get(start..end)?;
+    if line.trim().is_empty() || line.trim_start().starts_with('[') {
+        return None;
+    }
+    let blanks = " ".repeat(end - start);
+    let shorter = format!("{}{blanks}{}", text.get(..start)?, text.get(end..)?);
+    shorter.parse::<toml_edit::DocumentMut>().ok().map(|_| shorter)
+}
+
 /// An error of the reader.
-pub fn diagnostic(error: &toml::de::Error) -> Diagnostic {
+fn diagnostic(error: &toml::de::Error) -> Diagnostic {
     let span = error.span().map_or(Span::NONE, |range| Span::new(range.start, range.end));
     let message = error.message().trim();
     let mut quoted = message.split('`').skip(1).step_by(2);

@@ -42,6 +42,7 @@ pub struct WrittenProgram {
     pub models: Option<Vec<Spanned<String>>>,
     pub expect: Option<Spanned<Expect>>,
     pub fences: Option<FenceCheck>,
+    pub robust: Option<bool>,
     #[serde(default)]
     pub define: Definitions,
     pub engine: Option<Spanned<String>>,

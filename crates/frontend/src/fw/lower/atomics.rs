@@ -6,7 +6,7 @@ use super::memory::Cells;
 use super::thread::FwLowering;
 use crate::fw::ast::{Atomic, AtomicKind, FwExpr, Target};
 use crate::fw::sink::OrReported;
-use program::{Arith, Cond, Expr, Loc, Op, RegId, Relation};
+use program::{Arith, Cond, Expr, Loc, Op, RegId, Relation, VarId};
 
 /// Where a compare-and-swap goes and what it leaves behind, by its outcome.
 struct SwapTargets {
@@ -41,9 +41,9 @@ impl<'a> FwLowering<'a, '_> {
         let (old, new) = (self.value(old)?, self.value(new)?);
         let read = self.temporary()?;
         if self.section.is_some() {
-            self.load(read, &cells)?;
+            self.load_shared(read, &cells)?;
             self.assume(equal(read, &old));
-            return self.store(&cells, &new);
+            return self.store_shared(&cells, &new);
         }
         let next = self.location();
         self.access(&cells, &[&old, &new], &|x| {
@@ -112,7 +112,7 @@ impl<'a> FwLowering<'a, '_> {
     /// A compare-and-swap that goes on at one place, whether it stored or not.
     fn cas_anyway(
         &mut self,
-        cells: &Cells<'a>,
+        cells: &Cells<'a, VarId>,
         read: RegId,
         old: &Expr<RegId>,
         new: &Expr<RegId>,
@@ -128,7 +128,7 @@ impl<'a> FwLowering<'a, '_> {
     /// A compare-and-swap; what was there before is read into `read`.
     fn cas(
         &mut self,
-        cells: &Cells<'a>,
+        cells: &Cells<'a, VarId>,
         read: RegId,
         (old, new): (&Expr<RegId>, &Expr<RegId>),
         outcomes: &SwapTargets,
@@ -150,17 +150,17 @@ impl<'a> FwLowering<'a, '_> {
     /// A compare-and-swap in a section that is atomic already.
     fn plain_cas(
         &mut self,
-        cells: &Cells<'a>,
+        cells: &Cells<'a, VarId>,
         read: RegId,
         old: &Expr<RegId>,
         new: &Expr<RegId>,
         outcomes: &SwapTargets,
     ) -> OrReported<()> {
-        self.load(read, cells)?;
+        self.load_shared(read, cells)?;
         let (yes, no) = (self.location(), self.location());
         self.fork(equal(read, old), outcomes.stored.map(|_| yes), outcomes.kept.map(|_| no));
         self.at = yes;
-        self.store(cells, new)?;
+        self.store_shared(cells, new)?;
         for (from, to, value) in [(self.at, outcomes.stored, 1), (no, outcomes.kept, 0)] {
             let Some(to) = to else { continue };
             self.at = from;
@@ -174,9 +174,11 @@ impl<'a> FwLowering<'a, '_> {
 
     /// Where the old value goes, when the operation also uses `used`: straight into the result,
     /// unless something still needs what is there. In a section, the store picks its cell anew.
-    fn old_value(&mut self, result: RegId, used: &Expr<RegId>, cells: &Cells<'a>) -> OrReported<Old> {
+    fn old_value(&mut self, result: RegId, used: &Expr<RegId>, cells: &Cells<'a, VarId>) -> OrReported<Old> {
         let chooses = match cells {
-            Cells::Indexed { index, .. } => self.section.is_some() && mentions(index, result),
+            Cells::Indexed { indices, .. } => {
+                self.section.is_some() && indices.iter().any(|index| mentions(&index.value, result))
+            }
             Cells::One(_) => false,
         };
         if !mentions(used, result) && !chooses {
@@ -186,15 +188,15 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// Reads the old value, if wanted, and stores the new one, at once.
-    fn update(&mut self, cells: &Cells<'a>, old: Option<Old>, new: &Expr<RegId>) -> OrReported<()> {
+    fn update(&mut self, cells: &Cells<'a, VarId>, old: Option<Old>, new: &Expr<RegId>) -> OrReported<()> {
         let copy = old
             .as_ref()
             .and_then(|old| old.copy_to.map(|result| Op::Assign(result, Expr::Leaf(old.register))));
         if self.section.is_some() {
             if let Some(old) = &old {
-                self.load(old.register, cells)?;
+                self.load_shared(old.register, cells)?;
             }
-            self.store(cells, new)?;
+            self.store_shared(cells, new)?;
             copy.into_iter().for_each(|copy| self.step(copy));
             return Ok(());
         }

@@ -1,9 +1,9 @@
 //! Function calls, inlined.
 //!
-//! Arguments are values. One that is a constant or a register is used as it is if the function
+//! Arguments are values (but see [`super::references`]). One that is a constant or a register is used as it is if the function
 //! does not assign to the parameter: no register of the caller changes during a call, except
-//! the one that takes the result, and that is written last. Other arguments get a register
-//! named like the parameter.
+//! the one that takes the result, and that is written last, and registers that it lends. Other
+//! arguments get a register named like the parameter.
 
 use super::globals::{Global, Inlined};
 use super::thread::{FwLowering, JumpScope, JumpTarget, LocalName, Scope};
@@ -21,8 +21,8 @@ struct Caller<'a> {
     unchecked: bool,
 }
 
-/// What a parameter stands for, and the register to give back after the call.
-type Parameter = (LocalName, Option<(u32, RegId)>);
+/// What a parameter stands for, and the registers to give back after the call.
+type Parameter<'a> = (LocalName<'a>, Vec<(u32, RegId)>);
 
 impl<'a> FwLowering<'a, '_> {
     /// Inlines a call; the value goes into `result`, if it is wanted.
@@ -31,6 +31,7 @@ impl<'a> FwLowering<'a, '_> {
         name: Ident<'a>,
         arguments: &'a [FwExpr<'a>],
         result: Option<RegId>,
+        statement: bool,
     ) -> OrReported<()> {
         let globals = self.globals;
         let inlined = match globals.names.get(name.text) {
@@ -40,7 +41,13 @@ impl<'a> FwLowering<'a, '_> {
         };
         self.work.mentioned.insert(name.text);
         self.check_call(name, inlined, arguments.len(), result.is_some())?;
-        self.inline(name, inlined, arguments, result)
+        let parameters = self.parameters(inlined, arguments, statement)?;
+        self.inline(name, inlined, &parameters, result)
+    }
+
+    /// A call whose value nobody wants.
+    pub fn call_statement(&mut self, name: Ident<'a>, arguments: &'a [FwExpr<'a>]) -> OrReported<()> {
+        self.call(name, arguments, None, true)
     }
 
     fn no_function(&mut self, name: Ident<'a>) -> Reported {
@@ -89,15 +96,14 @@ impl<'a> FwLowering<'a, '_> {
         &mut self,
         name: Ident<'a>,
         inlined: &Inlined<'a>,
-        arguments: &'a [FwExpr<'a>],
+        parameters: &[Parameter<'a>],
         result: Option<RegId>,
     ) -> OrReported<()> {
         let function = inlined.function;
-        let parameters = self.parameters(inlined, arguments)?;
         let exit = JumpTarget { loc: self.location(), section: self.section };
         let frame = JumpScope { exit: Some((exit, result)), ..JumpScope::default() };
-        let caller = self.enter_function(name, function, &parameters, frame);
-        for (_, register) in &parameters {
+        let caller = self.enter_function(name, function, parameters, frame);
+        for (_, register) in parameters {
             register.iter().for_each(|register| self.hold(*register));
         }
         let done = self.nested(|l| {
@@ -131,10 +137,10 @@ impl<'a> FwLowering<'a, '_> {
         };
         self.work.mentioned.insert(name.text);
         self.check_call(name, inlined, arguments.len(), true)?;
-        let parameters = self.parameters(inlined, arguments)?;
+        let parameters = self.parameters(inlined, arguments, false)?;
         let caller = self.enter_function(name, inlined.function, &parameters, JumpScope::default());
         // The value may mention parameters, so they live as long as the caller's statement.
-        self.pending.extend(parameters.into_iter().filter_map(|(_, register)| register));
+        self.pending.extend(parameters.into_iter().flat_map(|(_, registers)| registers));
         self.span = *span;
         let result = self.nested(|l| inner(l, value));
         self.leave_function(caller);
@@ -145,7 +151,7 @@ impl<'a> FwLowering<'a, '_> {
         &mut self,
         name: Ident<'a>,
         function: &'a Function<'a>,
-        parameters: &[Parameter],
+        parameters: &[Parameter<'a>],
         frame: JumpScope<'a>,
     ) -> Caller<'a> {
         let caller = Caller {
@@ -156,7 +162,7 @@ impl<'a> FwLowering<'a, '_> {
         };
         self.calls.push(name);
         for (parameter, (local, _)) in function.parameters.iter().zip(parameters) {
-            self.declare(*parameter, local.clone());
+            self.declare(parameter.name, local.clone());
         }
         caller
     }
@@ -175,19 +181,28 @@ impl<'a> FwLowering<'a, '_> {
         &mut self,
         inlined: &Inlined<'a>,
         arguments: &'a [FwExpr<'a>],
-    ) -> OrReported<Vec<Parameter>> {
+        statement: bool,
+    ) -> OrReported<Vec<Parameter<'a>>> {
         let mut locals = Vec::new();
-        for ((name, assigned), argument) in
+        let lends = arguments.iter().any(|argument| self.lends_register(argument));
+        for ((parameter, assigned), argument) in
             inlined.function.parameters.iter().zip(&inlined.assigned).zip(arguments)
         {
+            if parameter.reference {
+                locals.push(self.reference(parameter, argument, statement)?);
+                continue;
+            }
+            let name = parameter.name;
             let computed = matches!(argument.kind, ExprKind::Call(..)) || self.is_pure(argument, true)?;
             let value = if computed && !assigned { Some(self.value(argument)?) } else { None };
             match value {
-                Some(Expr::Const(value)) => locals.push((LocalName::Constant(value), None)),
-                Some(Expr::Leaf(register)) => locals.push((LocalName::Register(register), None)),
+                Some(Expr::Const(value)) => locals.push((LocalName::Constant(value), Vec::new())),
+                Some(Expr::Leaf(register)) if !lends => {
+                    locals.push((LocalName::Register(register), Vec::new()));
+                }
                 value => {
-                    let (register, _) = self.acquire_unscoped(*name, true)?;
-                    locals.push((LocalName::Register(register), Some((name.span.start, register))));
+                    let (register, _) = self.acquire_unscoped(name, true)?;
+                    locals.push((LocalName::Register(register), vec![(name.span.start, register)]));
                     match value {
                         Some(value) => self.step(Op::Assign(register, value)),
                         None => self.value_into(argument, register)?,

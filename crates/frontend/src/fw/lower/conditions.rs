@@ -5,7 +5,7 @@
 //! all, so it becomes a branch.
 
 use super::thread::{FwLowering, NameMeaning};
-use crate::fw::ast::{ExprKind, FwExpr};
+use crate::fw::ast::{ExprKind, FwExpr, Shift};
 use crate::fw::sink::OrReported;
 use program::{Arith, Cond, Expr, Loc, Op, RegId, Relation};
 
@@ -40,7 +40,7 @@ impl<'a> FwLowering<'a, '_> {
             ExprKind::Name(name) => {
                 return Ok(match self.meaning(name) {
                     NameMeaning::Constant(_) => Purity::Constant,
-                    NameMeaning::Scalar(_) => Purity::Stepped,
+                    NameMeaning::Scalar(_) | NameMeaning::Stored(_) => Purity::Stepped,
                     _ => Purity::Pure,
                 });
             }
@@ -50,6 +50,14 @@ impl<'a> FwLowering<'a, '_> {
                 let guarded = matches!(op, Arith::Div | Arith::Rem) && !self.unchecked;
                 return Ok(if guarded && b == Purity::Pure { Purity::Stepped } else { a.max(b) });
             }
+            ExprKind::Shift(shift, a, b) => {
+                let (value, places) = (self.purity(a, true)?, self.purity(b, true)?);
+                // By a value there is one case per number of places; `>>` of more than a name takes a step first.
+                let single = matches!(a.kind, ExprKind::Name(_) | ExprKind::Int(_) | ExprKind::Cell(_));
+                let known = value == Purity::Constant || *shift == Shift::Left || single;
+                return Ok(if places == Purity::Constant && known { value } else { Purity::Stepped });
+            }
+            ExprKind::Cell(target) if self.register_cell(target).is_some() => return Ok(Purity::Pure),
             ExprKind::Not(inner) => self.purity(inner, false)?,
             ExprKind::Compare(_, a, b) => self.purity(a, true)?.max(self.purity(b, true)?),
             ExprKind::All(parts) | ExprKind::Some(parts) => {

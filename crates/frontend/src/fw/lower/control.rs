@@ -6,10 +6,10 @@
 
 use super::thread::{FwLowering, JumpTarget, LocalName, Scope};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, FwExpr, Ident, IndexRange, Rvalue, Stmt, StmtKind};
+use crate::fw::ast::{Block, FwExpr, Ident, IndexRange, Rvalue, Stmt, StmtKind, SwitchCase};
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
-use program::{Op, Span};
+use program::{Cond, Expr, Loc, Op, RegId, Relation, Span};
 use std::collections::HashMap;
 
 impl<'a> FwLowering<'a, '_> {
@@ -21,9 +21,10 @@ impl<'a> FwLowering<'a, '_> {
             StmtKind::DoWhile(body, cond) => return self.do_while(body, cond),
             StmtKind::Loop(body) => self.endless_loop(body),
             StmtKind::For(range, body) => return self.unroll(range, body),
+            StmtKind::Switch(value, cases) => return self.switch(value, cases),
             StmtKind::Choose(branches) => self.choose(branches),
             StmtKind::Atomic(body) => self.atomic_section(statement.span, body),
-            StmtKind::Break => return self.leave_loop("break", |(exit, _)| exit),
+            StmtKind::Break => return self.leave_loop("break", |(exit, _)| Some(exit)),
             StmtKind::Continue => return self.leave_loop("continue", |(_, next)| next),
             StmtKind::Goto(label) => return self.goto(*label),
             StmtKind::Return(value) => return self.return_value(value.as_ref()),
@@ -114,13 +115,13 @@ impl<'a> FwLowering<'a, '_> {
     fn leave_loop(
         &mut self,
         word: &str,
-        which: fn((JumpTarget, JumpTarget)) -> JumpTarget,
+        which: fn((JumpTarget, Option<JumpTarget>)) -> Option<JumpTarget>,
     ) -> OrReported<()> {
-        let Some(innermost) = self.frame.loops.last().copied() else {
+        let Some(target) = self.frame.loops.last().copied().and_then(which) else {
             let error = Diagnostic::error(self.span, format!("there is no loop around this `{word}`"));
             return Err(self.error(error.hint("`stop;` ends a thread, `return;` a function")));
         };
-        self.jump(which(innermost));
+        self.jump(target);
         Ok(())
     }
 
@@ -189,7 +190,7 @@ impl<'a> FwLowering<'a, '_> {
     fn do_while(&mut self, body: &'a Block<'a>, cond: &'a FwExpr<'a>) -> OrReported<()> {
         let (head, test, exit) = (self.at, self.target(), self.target());
         self.repeats += 1;
-        self.frame.loops.push((exit, test));
+        self.frame.loops.push((exit, Some(test)));
         self.block(body);
         self.frame.loops.pop();
         self.join(test.loc);
@@ -211,7 +212,7 @@ impl<'a> FwLowering<'a, '_> {
 
     /// A body that goes back to its head; the caller has counted the loop.
     fn loop_body(&mut self, head: JumpTarget, exit: JumpTarget, body: &'a Block<'a>) {
-        self.frame.loops.push((exit, head));
+        self.frame.loops.push((exit, Some(head)));
         self.block(body);
         self.frame.loops.pop();
         self.repeats -= 1;
@@ -232,7 +233,7 @@ impl<'a> FwLowering<'a, '_> {
             let labels = self.labels_of(body);
             self.frame.labels.push(labels);
             let next = self.target();
-            self.frame.loops.push((exit, next));
+            self.frame.loops.push((exit, Some(next)));
             self.block(body);
             self.frame.loops.pop();
             self.frame.labels.pop();
@@ -242,6 +243,69 @@ impl<'a> FwLowering<'a, '_> {
         }
         self.join(exit.loc);
         Ok(())
+    }
+
+    /// One step decides where to begin; from there all cases follow each other, as in C.
+    fn switch(&mut self, value: &'a FwExpr<'a>, cases: &'a [SwitchCase<'a>]) -> OrReported<()> {
+        let mark = self.registers.mark();
+        let value = self.value(value)?;
+        let (exit, next) = (self.target(), self.frame.loops.last().and_then(|(_, next)| *next));
+        let places: Vec<Loc> = cases.iter().map(|_| self.location()).collect();
+        let chosen = self.choose_case(&value, cases, &places, exit.loc)?;
+        self.registers.release_temporaries(mark);
+        self.frame.loops.push((exit, next));
+        self.unreachable();
+        for (at, (case, place)) in cases.iter().zip(places).enumerate() {
+            self.join(place);
+            self.only_if(chosen.is_none_or(|chosen| chosen <= at), |l| l.block(&case.body));
+        }
+        self.frame.loops.pop();
+        self.join(exit.loc);
+        Ok(())
+    }
+
+    /// The steps into the cases; which one is taken, if that is known (behind all of them: none).
+    fn choose_case(
+        &mut self,
+        value: &Expr<RegId>,
+        cases: &'a [SwitchCase<'a>],
+        places: &[Loc],
+        exit: Loc,
+    ) -> OrReported<Option<usize>> {
+        let (mut seen, mut others, mut default) = (HashMap::new(), Vec::new(), None);
+        let mut taken = None;
+        for (at, case) in cases.iter().enumerate() {
+            let mut here = Vec::new();
+            for expr in &case.values {
+                let constant = self.constant(expr)?;
+                if let Some(first) = seen.insert(constant.clone(), expr.span) {
+                    let error = Diagnostic::error(expr.span, format!("there are two cases for {constant}"));
+                    return Err(self.error(error.related(first, "first here").hint("remove one of them")));
+                }
+                here.push(Cond::compare(Relation::Eq, value.clone(), constant.clone()));
+                others.push(Cond::compare(Relation::Ne, value.clone(), constant));
+            }
+            if case.default && default.replace(at).is_some() {
+                let error = Diagnostic::error(case.span, "there are two cases for all other values");
+                return Err(self.error(error.hint("remove one `default`")));
+            }
+            match Cond::or(here) {
+                Cond::Const(true) => taken = Some(at),
+                Cond::Const(false) => {}
+                cond => self.edge(Op::Assume(cond), places[at]),
+            }
+        }
+        let rest = default.map_or(exit, |at| places[at]);
+        if value.as_const().is_some() {
+            let to = taken.map_or(rest, |at| places[at]);
+            self.join(to);
+            return Ok(Some(taken.or(default).unwrap_or(cases.len())));
+        }
+        match Cond::and(others) {
+            Cond::Const(_) => self.join(rest),
+            cond => self.edge(Op::Assume(cond), rest),
+        }
+        Ok(None)
     }
 
     fn choose(&mut self, branches: &'a [Block<'a>]) {

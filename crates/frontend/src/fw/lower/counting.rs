@@ -1,14 +1,14 @@
-//! Words for claims about several threads: `ended(P)` and `count(P@cs, Q@cs)`.
+//! Words for claims about several threads: `ended(P)`, `count(P@cs, Q@cs)` and `empty(P)`.
 //!
 //! A place is 1 while its thread stands there and 0 otherwise, so that both are sums of places: a thread has
 //! ended at each location that nothing leaves, and of a family all members are counted.
 
 use super::properties::Claims;
 use crate::Diagnostic;
-use crate::fw::ast::{ExprKind, FwExpr, Ident};
+use crate::fw::ast::{Accessor, ExprKind, FwExpr, Ident};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
-use program::{Arith, Expr, Loc, Place, Span, ThreadId};
+use program::{Arith, Cond, Expr, Loc, Place, Span, ThreadId};
 
 /// Locations of threads.
 type CountedPlaces = Vec<(ThreadId, Loc)>;
@@ -70,13 +70,7 @@ impl<'a> Claims<'a, '_> {
 
     /// Where a thread, or each member of a family, has ended.
     fn ends(&mut self, thread: &'a FwExpr<'a>) -> OrReported<CountedPlaces> {
-        let (name, index) = match &thread.kind {
-            ExprKind::Name(text) => (Ident { text, span: thread.span }, None),
-            ExprKind::Cell(name, index) => (*name, Some(&**index)),
-            _ => {
-                return Err(self.error(thread.span, "this is no thread", "name one, like `P0` or `P[i]`"));
-            }
-        };
+        let (name, index) = self.thread_name(thread)?;
         let mut places = Vec::new();
         for member in self.members(name, index)? {
             let automaton = self.program.thread(member);
@@ -89,6 +83,31 @@ impl<'a> Claims<'a, '_> {
             }
         }
         Ok(places)
+    }
+
+    /// The name of a thread, or of a family, and which member is meant.
+    fn thread_name(&mut self, thread: &'a FwExpr<'a>) -> OrReported<(Ident<'a>, Option<&'a FwExpr<'a>>)> {
+        match &thread.kind {
+            ExprKind::Name(text) => Ok((Ident { text, span: thread.span }, None)),
+            ExprKind::Cell(target) if matches!(target.path.as_slice(), [Accessor::Index(_)]) => {
+                Ok((target.name, target.path.first().and_then(Accessor::index)))
+            }
+            _ => Err(self.error(thread.span, "this is no thread", "name one, like `P0` or `P[i]`")),
+        }
+    }
+
+    /// That nothing of a thread, or of any member of a family, is on its way to memory.
+    pub(super) fn empty(&mut self, threads: &'a [FwExpr<'a>], span: Span) -> OrReported<Cond<Place>> {
+        if threads.is_empty() {
+            let hint = "write `empty(P)`: nothing of `P` is on its way to memory";
+            return Err(self.error(span, "`empty` needs something to look at", hint));
+        }
+        let mut members = Vec::new();
+        for thread in threads {
+            let (name, index) = self.thread_name(thread)?;
+            members.extend(self.members(name, index)?);
+        }
+        Ok(Cond::and(members.into_iter().map(Cond::drained)))
     }
 
     /// The thread, or all members of the family.

@@ -2,7 +2,7 @@
 //! expression over registers. No register of the program changes while an expression is
 //! evaluated, so such an expression stays true until it is used.
 
-use super::memory::weight;
+use super::memory::{Cells, weight};
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{ExprKind, FwExpr, Ident};
@@ -28,7 +28,16 @@ impl<'a> FwLowering<'a, '_> {
                 let (x, y) = (l.value(a)?, l.value(b)?);
                 l.combine(*op, (x, a.span), (y, b.span))
             }
-            ExprKind::At(..) | ExprKind::Register(..) => Err(l.property_only(expr.span)),
+            ExprKind::Shift(shift, a, b) => {
+                let (x, y) = (l.value(a)?, l.value(b)?);
+                l.shift(*shift, (x, a.span), (y, b.span))
+            }
+            ExprKind::Cell(target) => match l.register_cell(target) {
+                Some(register) => Ok(Expr::Leaf(register)),
+                None => l.stepped_value(expr),
+            },
+            ExprKind::At(..) => Err(l.property_only(expr.span)),
+            ExprKind::Reference(_) => Err(l.no_reference(expr.span)),
             ExprKind::Broken => Err(Reported),
             ExprKind::Call(name, arguments) => match l.as_expression(*name, arguments, Self::value)? {
                 // A function that uses another twice would double the value at each level.
@@ -57,7 +66,7 @@ impl<'a> FwLowering<'a, '_> {
         Ok(Expr::Leaf(register))
     }
 
-    fn in_register(&mut self, value: Expr<RegId>) -> OrReported<Expr<RegId>> {
+    pub fn in_register(&mut self, value: Expr<RegId>) -> OrReported<Expr<RegId>> {
         let register = self.temporary()?;
         self.step(Op::Assign(register, value));
         Ok(Expr::Leaf(register))
@@ -67,10 +76,15 @@ impl<'a> FwLowering<'a, '_> {
         match self.meaning(name.text) {
             NameMeaning::Constant(value) => Ok(value.into()),
             NameMeaning::Register(register) => Ok(Expr::Leaf(register)),
-            _ => {
-                let cells = self.named_cells(name, None, name.span)?;
+            NameMeaning::Scalar(variable) => {
                 let register = self.temporary()?;
-                self.load(register, &cells)?;
+                self.load_shared(register, &Cells::One(variable))?;
+                Ok(Expr::Leaf(register))
+            }
+            _ => {
+                let place = self.named(name)?;
+                let register = self.temporary()?;
+                self.load(register, &place)?;
                 Ok(Expr::Leaf(register))
             }
         }
@@ -80,14 +94,15 @@ impl<'a> FwLowering<'a, '_> {
     /// where possible.
     pub fn value_into(&mut self, expr: &'a FwExpr<'a>, register: RegId) -> OrReported<()> {
         match &expr.kind {
-            ExprKind::Name(name) if matches!(self.meaning(name), NameMeaning::Scalar(_)) => {
-                let name = Ident { text: name, span: expr.span };
-                let cells = self.named_cells(name, None, expr.span)?;
-                self.load(register, &cells)
+            ExprKind::Name(name)
+                if matches!(self.meaning(name), NameMeaning::Scalar(_) | NameMeaning::Stored(_)) =>
+            {
+                let place = self.named(Ident { text: name, span: expr.span })?;
+                self.load(register, &place)
             }
-            ExprKind::Cell(name, index) => {
-                let cells = self.named_cells(*name, Some(index), expr.span)?;
-                self.load(register, &cells)
+            ExprKind::Cell(target) if self.register_cell(target).is_none() => {
+                let place = self.located(target)?;
+                self.load(register, &place)
             }
             ExprKind::Not(_) | ExprKind::Compare(..) | ExprKind::All(_) | ExprKind::Some(_) => {
                 self.nested(|l| l.truth_into(expr, register))
@@ -97,7 +112,7 @@ impl<'a> FwLowering<'a, '_> {
                 let inner = |l: &mut Self, value| l.value_into(value, register);
                 match self.as_expression(*name, arguments, inner)? {
                     Some(()) => Ok(()),
-                    None => self.nested(|l| l.call(*name, arguments, Some(register))),
+                    None => self.nested(|l| l.call(*name, arguments, Some(register), false)),
                 }
             }
             ExprKind::Atomic(atomic) => self.nested(|l| l.atomic(atomic, Some(register))),
@@ -147,7 +162,7 @@ impl<'a> FwLowering<'a, '_> {
         self.at = next;
     }
 
-    fn property_only(&mut self, span: Span) -> Reported {
+    pub fn property_only(&mut self, span: Span) -> Reported {
         let message = "places of threads can only be named in properties";
         self.error(Diagnostic::error(span, message).hint("use it in `never`, `finally` or `predicates`"))
     }

@@ -1,23 +1,27 @@
 //! What is declared outside threads: constants, shared variables, functions.
 
 use super::LoweringState;
+use super::layout::{CellLayout, RecordField, RecordLayout, StoredCells};
+use super::starting::{Start, spread};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Function, FwExpr, Ident, Initial, Item, Rvalue, Shared, StmtKind};
+use crate::fw::ast::{Block, Function, FwDeclaration, FwExpr, FwStruct, Ident, Item, Rvalue, StmtKind};
 use crate::fw::constants::{ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
 use program::{Domain, Int, Program, Span, VarId, Variable};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// What a name outside threads stands for.
 pub(super) enum Global<'a> {
     Constant(Int),
-    Scalar(VarId),
-    /// The first cell and how many there are.
-    Array(VarId, usize),
+    /// A variable, an array or a struct.
+    Shared(StoredCells<'a, VarId>),
+    /// A kind of struct.
+    Record(Rc<RecordLayout<'a>>),
     Function(Inlined<'a>),
-    /// Declared, but wrongly; reported.
+    /// FwDeclaration, but wrongly; reported.
     Broken,
 }
 
@@ -46,6 +50,11 @@ impl<'a> Globals<'a> {
     ) -> Globals<'a> {
         let mut globals = Globals::default();
         globals.constants(items, defines, work);
+        for item in items {
+            if let Item::Struct(record) = item {
+                globals.record(record, work);
+            }
+        }
         for item in items {
             match item {
                 Item::Shared(list) => list.iter().for_each(|s| globals.shared(s, work, program)),
@@ -108,7 +117,8 @@ impl<'a> Globals<'a> {
     pub fn known(&self, name: &str) -> ConstantLookup {
         match self.names.get(name).map(|(what, _)| what) {
             Some(Global::Constant(value)) => ConstantLookup::Constant(value.clone()),
-            Some(Global::Scalar(_) | Global::Array(..)) => ConstantLookup::Other("a shared variable"),
+            Some(Global::Shared(_)) => ConstantLookup::Other("a shared variable"),
+            Some(Global::Record(_)) => ConstantLookup::Other("a struct"),
             Some(Global::Function(_)) => ConstantLookup::Other("a function"),
             Some(Global::Broken) => ConstantLookup::Broken,
             None => ConstantLookup::Unknown,
@@ -119,82 +129,147 @@ impl<'a> Globals<'a> {
         evaluate(expr, &|name| self.known(name)).map_err(|fault| work.report(fault))
     }
 
-    fn shared(&mut self, shared: &'a Shared<'a>, work: &mut LoweringState<'a>, program: &mut Program) {
-        let what = self.shared_cells(shared, work, program).unwrap_or(Global::Broken);
+    fn shared(&mut self, shared: &'a FwDeclaration<'a>, work: &mut LoweringState<'a>, program: &mut Program) {
+        let what = self.shared_cells(shared, work, program).map_or(Global::Broken, Global::Shared);
         self.declare(shared.name, what, work);
     }
 
     fn shared_cells(
         &self,
-        shared: &'a Shared<'a>,
+        shared: &'a FwDeclaration<'a>,
         work: &mut LoweringState<'a>,
         program: &mut Program,
-    ) -> OrReported<Global<'a>> {
-        let length = match &shared.length {
-            Some(expr) => Some(self.length(expr, program.variables.len(), work)?),
-            None if program.variables.len() >= limits::VARIABLES => {
-                return Err(too_many_variables(shared.name.span, work));
+    ) -> OrReported<StoredCells<'a, VarId>> {
+        let room = limits::VARIABLES.saturating_sub(program.variables.len());
+        let layout = self.layout(shared, room, work)?;
+        let initial = self.initial(shared, &layout, work)?;
+        let name = shared.name.text;
+        let mut cells = Vec::new();
+        if !self.names.contains_key(name) {
+            for (name, initial) in layout.names(name).into_iter().zip(initial) {
+                cells.push(program.add_variable(Variable { name, initial, span: shared.name.span }));
             }
-            None => None,
-        };
-        let initial = self.initial(shared, length, work)?;
-        let first = VarId::new(program.variables.len());
-        let duplicate = self.names.contains_key(shared.name.text);
-        for (at, initial) in initial.into_iter().enumerate().filter(|_| !duplicate) {
-            let name = match length {
-                Some(_) => format!("{}[{at}]", shared.name.text),
-                None => shared.name.text.to_string(),
-            };
-            program.add_variable(Variable { name, initial, span: shared.name.span });
         }
-        Ok(match length {
-            Some(length) => Global::Array(first, length),
-            None => Global::Scalar(first),
+        Ok(StoredCells::whole(name, cells.into(), layout))
+    }
+
+    fn record(&mut self, record: &'a FwStruct<'a>, work: &mut LoweringState<'a>) {
+        let what =
+            self.record_layout(record, work).map_or(Global::Broken, |layout| Global::Record(Rc::new(layout)));
+        self.declare(record.name, what, work);
+        // Whether anything is a struct of this kind does not matter.
+        work.mentioned.insert(record.name.text);
+    }
+
+    fn record_layout(
+        &self,
+        record: &'a FwStruct<'a>,
+        work: &mut LoweringState<'a>,
+    ) -> OrReported<RecordLayout<'a>> {
+        let (mut fields, mut initial) = (Vec::<RecordField<'a>>::new(), Vec::new());
+        for field in &record.fields {
+            if let Some(first) = fields.iter().find(|other| other.name.text == field.name.text) {
+                let message = format!("the field `{}` stands twice", field.name.text);
+                let error =
+                    Diagnostic::error(field.name.span, message).related(first.name.span, "first here");
+                return Err(work.sink.error(error.hint("choose another name")));
+            }
+            let layout = self.layout(field, limits::VARIABLES.saturating_sub(initial.len()), work)?;
+            let offset = initial.len();
+            initial.extend(self.initial(field, &layout, work)?);
+            fields.push(RecordField { name: field.name, offset, layout });
+        }
+        if fields.is_empty() {
+            let error = Diagnostic::error(record.name.span, format!("`{}` has no fields", record.name.text));
+            return Err(work.sink.error(error.hint("name what it holds: `struct Node { value, next }`")));
+        }
+        Ok(RecordLayout { name: record.name.text, fields, initial })
+    }
+
+    /// What a declaration consists of, with at most so many numbers.
+    fn layout(
+        &self,
+        declared: &'a FwDeclaration<'a>,
+        room: usize,
+        work: &mut LoweringState<'a>,
+    ) -> OrReported<CellLayout<'a>> {
+        let whole = self.element(declared, room, work)?;
+        declared.lengths.iter().rev().try_fold(whole, |layout, length| {
+            let value = self.constant(length, work)?;
+            self.array(layout, &value, length.span, room, work)
         })
     }
 
-    fn length(&self, expr: &'a FwExpr<'a>, others: usize, work: &mut LoweringState<'a>) -> OrReported<usize> {
-        let value = self.constant(expr, work)?;
-        if value < Int::from(1) {
-            let message = format!("an array needs at least one cell, not {value}");
-            return Err(work.sink.error(Diagnostic::error(expr.span, message).hint("use a positive length")));
+    /// What a declaration, or each cell of an array, consists of.
+    pub fn element(
+        &self,
+        declared: &'a FwDeclaration<'a>,
+        room: usize,
+        work: &mut LoweringState<'a>,
+    ) -> OrReported<CellLayout<'a>> {
+        let layout = match declared.record {
+            None => CellLayout::Number,
+            Some(record) => match self.names.get(record.text) {
+                Some((Global::Record(layout), _)) => CellLayout::Record(Rc::clone(layout)),
+                Some((Global::Broken, _)) => return Err(Reported),
+                _ => {
+                    let error =
+                        Diagnostic::error(record.span, format!("there is no struct `{}`", record.text));
+                    let hint = "declare it before, like `struct Node { value, next }`";
+                    return Err(work.sink.missing(error.hint(hint)));
+                }
+            },
+        };
+        if layout.size() > room {
+            return Err(too_many_cells(declared.name.span, work));
         }
-        match value.to_usize() {
-            Some(length) if length <= limits::VARIABLES - others.min(limits::VARIABLES) => Ok(length),
-            _ => Err(too_many_variables(expr.span, work)),
+        Ok(layout)
+    }
+
+    /// So many of these, with at most so many numbers.
+    pub fn array(
+        &self,
+        layout: CellLayout<'a>,
+        length: &Int,
+        span: Span,
+        room: usize,
+        work: &mut LoweringState<'a>,
+    ) -> OrReported<CellLayout<'a>> {
+        if *length < Int::from(1) {
+            let message = format!("an array needs at least one cell, not {length}");
+            return Err(work.sink.error(Diagnostic::error(span, message).hint("use a positive length")));
+        }
+        match length.to_usize() {
+            Some(length) if length <= room / layout.size() => Ok(CellLayout::Array(length, Rc::new(layout))),
+            _ => Err(too_many_cells(span, work)),
         }
     }
 
+    /// What the numbers of a declaration start with.
     fn initial(
         &self,
-        shared: &'a Shared<'a>,
-        length: Option<usize>,
+        declared: &'a FwDeclaration<'a>,
+        layout: &CellLayout<'a>,
         work: &mut LoweringState<'a>,
     ) -> OrReported<Vec<Domain>> {
-        let cells = length.unwrap_or(1);
-        match &shared.initial {
-            Initial::Zero => Ok(vec![Domain::only(0); cells]),
-            Initial::Same(source) => Ok(vec![self.domain(source, work)?; cells]),
-            Initial::List(_, span) if length.is_none() => {
-                let message = format!("`{}` is not an array and starts with one value", shared.name.text);
-                Err(work.sink.error(Diagnostic::error(*span, message).hint("leave out the braces")))
-            }
-            Initial::List(list, span) if list.len() != cells => {
-                let found = list.len();
-                let message = format!("the array has {cells} cells, but {found} values are given");
-                let hint = "give one value per cell, or one value without braces for all";
-                Err(work.sink.error(Diagnostic::error(*span, message).hint(hint)))
-            }
-            Initial::List(list, _) => list.iter().map(|source| self.domain(source, work)).collect(),
-        }
+        let known = |name: &str| self.known(name);
+        let starts = spread(declared, layout, &known, work)?;
+        let usual = layout.initial();
+        let domains = starts.into_iter().zip(usual).map(|(start, usual)| match start {
+            Some(start) => self.domain(&start, work),
+            None => Ok(usual),
+        });
+        domains.collect()
     }
 
-    fn domain(&self, source: &'a Rvalue<'a>, work: &mut LoweringState<'a>) -> OrReported<Domain> {
-        match source {
+    fn domain(&self, start: &Start<'a>, work: &mut LoweringState<'a>) -> OrReported<Domain> {
+        let known = |name: &str| start.known(name).unwrap_or_else(|| self.known(name));
+        let mut constant = |expr: &'a FwExpr<'a>| evaluate(expr, &known).map_err(|fault| work.report(fault));
+        match start.source {
             Rvalue::Any => Ok(Domain::All),
-            Rvalue::Value(expr) => Ok(Domain::only(self.constant(expr, work)?)),
+            Rvalue::Value(expr) => Ok(Domain::only(constant(expr)?)),
             Rvalue::AnyIn(bounds, span) => {
-                let (low, high) = (self.constant(&bounds.0, work)?, self.constant(&bounds.1, work)?);
+                let (low, high) = (constant(&bounds.0)?, constant(&bounds.1)?);
                 half_open(low, high, *span, work)
             }
         }
@@ -209,7 +284,7 @@ impl<'a> Globals<'a> {
             let error = Diagnostic::error(without, message).related(with, "a value is returned here");
             work.sink.error(error.hint("return a value everywhere or nowhere"));
         }
-        let assigned = function.parameters.iter().map(|p| facts.assigned.contains(p.text)).collect();
+        let assigned = function.parameters.iter().map(|p| facts.assigned.contains(p.name.text)).collect();
         let gives_value = facts.returns_value.is_some();
         self.declare(function.name, Global::Function(Inlined { function, gives_value, assigned }), work);
     }
@@ -224,7 +299,7 @@ pub(super) fn half_open(low: Int, high: Int, span: Span, work: &mut LoweringStat
     Ok(Domain::Range(low, high - 1))
 }
 
-fn too_many_variables(span: Span, work: &mut LoweringState<'_>) -> Reported {
+fn too_many_cells(span: Span, work: &mut LoweringState<'_>) -> Reported {
     let message = format!("there are more than {} shared variables and array cells", limits::VARIABLES);
     work.sink.error(Diagnostic::error(span, message).hint("use shorter arrays"))
 }

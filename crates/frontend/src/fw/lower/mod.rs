@@ -7,14 +7,19 @@
 
 mod atomics;
 mod calls;
+mod claimed;
 mod conditions;
 mod control;
 mod counting;
 mod expressions;
 mod globals;
+mod layout;
 mod memory;
 mod properties;
+mod references;
 mod registers;
+mod shifts;
+mod starting;
 mod statements;
 mod steps;
 mod thread;
@@ -235,7 +240,7 @@ fn warn_of_unused(globals: &Globals<'_>, work: &mut LoweringState<'_>) {
             continue;
         }
         let message = match what {
-            Global::Scalar(_) | Global::Array(..) => {
+            Global::Shared(_) => {
                 format!("the shared variable `{name}` is never used")
             }
             Global::Function(_) => format!("the function `{name}` is never called and was not checked"),

@@ -2,18 +2,17 @@
 //! registers and of memory, and take no steps: indices and divisors must be constants.
 
 use super::globals::{Global, Globals};
-use super::memory::out_of_range;
 use super::{LoweringState, Threads};
 use crate::Diagnostic;
 use crate::fw::ast::{ExprKind, FwExpr, Ident, IndexRange, Item, ThreadRef};
-use crate::fw::constants::{ConstantLookup, combine, evaluate};
+use crate::fw::constants::{ConstantLookup, combine, evaluate, power_of_two, shifted};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use num_traits::ToPrimitive;
 use program::{
-    Arith, Cond, Expr, Hint, Int, Loc, Names, Place, Program, Property, PropertyKind, RegId, Relation, Span,
-    ThreadId, VarId,
+    Arith, Cond, Expr, Hint, Int, Loc, Names, Place, Program, Property, PropertyKind, Relation, Span,
+    ThreadId,
 };
 
 /// Adds all properties and predicates to the program.
@@ -29,7 +28,7 @@ pub(super) fn lower<'a>(
 }
 
 pub(super) struct Claims<'a, 'w> {
-    globals: &'w Globals<'a>,
+    pub(super) globals: &'w Globals<'a>,
     pub(super) threads: &'w Threads<'a>,
     pub(super) work: &'w mut LoweringState<'a>,
     pub(super) program: &'w mut Program,
@@ -156,7 +155,7 @@ impl<'a> Claims<'a, '_> {
         self.work.sink.error(Diagnostic::error(span, message).hint(hint))
     }
 
-    fn constant(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Int> {
+    pub(super) fn constant(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Int> {
         let known = |name: &str| match self.counters.iter().rev().find(|(n, _)| n.text == name) {
             Some((_, value)) => ConstantLookup::Constant(value.clone()),
             None => self.globals.known(name),
@@ -174,6 +173,10 @@ impl<'a> Claims<'a, '_> {
             ExprKind::At(thread, label) => {
                 let (thread, locs) = self.labelled(thread, *label)?;
                 Ok(Cond::or(locs.into_iter().map(|loc| Cond::at(thread, loc))))
+            }
+            ExprKind::Call(name, arguments) if name.text == "empty" => self.empty(arguments, expr.span),
+            ExprKind::Name("deadlock") if !self.globals.names.contains_key("deadlock") => {
+                Ok(self.program.deadlock())
             }
             ExprKind::Call(..) => {
                 let places = self.counted_places(expr)?;
@@ -196,7 +199,15 @@ impl<'a> Claims<'a, '_> {
             ExprKind::Int(value) => Ok(value.clone().into()),
             ExprKind::Bool(value) => Ok(Expr::from(i64::from(*value))),
             ExprKind::Name(name) => self.named(Ident { text: name, span: expr.span }),
-            ExprKind::Cell(name, index) => self.cell(*name, index),
+            ExprKind::Cell(target) => self.cell(target),
+            ExprKind::Reference(_) => {
+                Err(self.error(expr.span, "a property takes no `&`", "name the variable itself"))
+            }
+            ExprKind::Shift(shift, a, b) => {
+                let (value, places) = (self.value(a)?, self.constant(b)?);
+                let power = power_of_two(&places, b.span).map_err(|fault| self.work.report(fault))?;
+                Ok(shifted(*shift, value, power))
+            }
             ExprKind::Negative(inner) => {
                 let value = self.value(inner)?;
                 self.combine(Arith::Sub, (Expr::from(0), expr.span), (value, inner.span))
@@ -210,7 +221,6 @@ impl<'a> Claims<'a, '_> {
                 let places = locs.into_iter().map(|loc| Expr::Leaf(Place::At(thread, loc)));
                 self.sum(places.collect(), expr.span)
             }
-            ExprKind::Register(thread, register) => self.register(thread, *register),
             ExprKind::Conditional(_) => {
                 let message = "a property cannot choose between values";
                 Err(self.error(expr.span, message, "write both cases, like `c && x == 1 || !c && x == 2`"))
@@ -252,10 +262,13 @@ impl<'a> Claims<'a, '_> {
         }
         match self.global(name)? {
             Global::Constant(value) => Ok(value.clone().into()),
-            Global::Scalar(variable) => Ok(Expr::Leaf(Place::Memory(*variable))),
-            Global::Array(..) => {
-                let hint = format!("name a cell, like `{}[0]`", name.text);
-                Err(self.error(name.span, format!("`{}` is an array", name.text), hint))
+            Global::Shared(storage) => {
+                let storage = storage.clone();
+                self.memory(storage, name.span)
+            }
+            Global::Record(_) => {
+                let hint = "name a variable that is one";
+                Err(self.error(name.span, format!("`{}` is a kind of struct", name.text), hint))
             }
             _ => Err(self.error(name.span, format!("`{}` is a function", name.text), "properties only look")),
         }
@@ -271,7 +284,7 @@ impl<'a> Claims<'a, '_> {
         }
     }
 
-    fn unknown_name(&mut self, name: Ident<'a>) -> Reported {
+    pub(super) fn unknown_name(&mut self, name: Ident<'a>) -> Reported {
         if !self.work.sink.wants_missing() {
             return Reported;
         }
@@ -287,18 +300,6 @@ impl<'a> Claims<'a, '_> {
         let error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
         let hint = hint.unwrap_or_else(|| "properties speak of shared variables, `P@label` and `P.r`".into());
         self.work.sink.missing(error.hint(hint))
-    }
-
-    fn cell(&mut self, name: Ident<'a>, index: &'a FwExpr<'a>) -> OrReported<Expr<Place>> {
-        let &Global::Array(first, length) = self.global(name)? else {
-            let message = format!("`{}` is not an array", name.text);
-            return Err(self.error(name.span, message, "leave out the index"));
-        };
-        let at = self.constant(index)?;
-        match at.to_usize() {
-            Some(at) if at < length => Ok(Expr::Leaf(Place::Memory(VarId::new(first.index() + at)))),
-            _ => Err(self.work.sink.error(out_of_range(name.text, length, &at, index.span))),
-        }
     }
 
     fn thread(&mut self, thread: &'a ThreadRef<'a>) -> OrReported<ThreadId> {
@@ -377,43 +378,15 @@ impl<'a> Claims<'a, '_> {
         let message = format!("the thread `{owner}` has no label `{}`", label.text);
         Err(self.work.sink.missing(Diagnostic::error(label.span, message).hint(hint)))
     }
-
-    fn register(&mut self, thread: &'a ThreadRef<'a>, register: Ident<'a>) -> OrReported<Expr<Place>> {
-        let id = self.thread(thread)?;
-        let registers = &self.threads.finished[id.index()].registers;
-        let named: Option<&[RegId]> = registers.get(register.text).map(|named| match named.own.as_slice() {
-            [] => named.inlined.as_slice(),
-            own => own,
-        });
-        let owner = self.program.thread(id).name.clone();
-        match named {
-            Some([only]) => Ok(Expr::Leaf(Place::Register(id, *only))),
-            Some([_, ..]) => {
-                let message = format!("the thread `{owner}` has several registers `{}`", register.text);
-                Err(self.error(register.span, message, "give the one that is meant a name of its own"))
-            }
-            _ if !self.work.sink.wants_missing() => Err(Reported),
-            _ => {
-                let names = sorted(registers.keys().copied());
-                let hint = did_you_mean(register.text, names.iter().copied());
-                let hint = hint.unwrap_or_else(|| match names.as_slice() {
-                    [] => "the thread has no registers".to_string(),
-                    names => format!("its registers are {}", listed(names)),
-                });
-                let message = format!("the thread `{owner}` has no register `{}`", register.text);
-                Err(self.work.sink.missing(Diagnostic::error(register.span, message).hint(hint)))
-            }
-        }
-    }
 }
 
-fn sorted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+pub(super) fn sorted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     names
 }
 
-fn listed(names: &[&str]) -> String {
+pub(super) fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 10;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let more = if names.len() > SHOWN { ", …" } else { "" };

@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Which registers carry a name of the source.
 #[derive(Debug, Default)]
 pub(in crate::fw) struct SourceName {
-    /// Declared in the thread itself.
+    /// FwDeclaration in the thread itself.
     pub own: Vec<RegId>,
-    /// Declared in functions it calls.
+    /// FwDeclaration in functions it calls.
     pub inlined: Vec<RegId>,
     /// How many names like `r_2` were tried for it.
     copies: usize,
@@ -46,23 +46,25 @@ impl<'a> RegisterPool<'a> {
         }
     }
 
-    /// A register for the declaration at this place, and whether nothing used it before.
+    /// A register for the declaration at this place (or for a cell of it), and whether nothing used it before.
     pub fn acquire(
         &mut self,
         builder: &mut ThreadBuilder,
         declaration: u32,
         name: &'a str,
+        cell: Option<&str>,
         inlined: bool,
     ) -> (RegId, bool) {
         if let Some(register) = self.free.entry(declaration).or_default().pop_first() {
             return (register, false);
         }
         let named = self.named.entry(name).or_default();
-        let mut distinct = name.to_string();
+        let wanted = cell.unwrap_or(name);
+        let mut distinct = wanted.to_string();
         while named.copies > 0 && self.declared.contains(distinct.as_str()) || self.taken.contains(&distinct)
         {
             named.copies += 1;
-            distinct = format!("{name}_{}", named.copies);
+            distinct = format!("{wanted}_{}", named.copies);
         }
         named.copies = named.copies.max(1);
         self.taken.insert(distinct.clone());

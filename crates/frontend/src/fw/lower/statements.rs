@@ -1,12 +1,20 @@
 //! Statements that do not change where control goes.
 
 use super::globals::half_open;
+use super::layout::{CellLayout, Stored, StoredCells};
+use super::memory::{Cells, Located};
+use super::starting::spread;
 use super::thread::{FwLowering, LocalName, NameMeaning, Scope};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, ExprKind, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target};
+use crate::fw::ast::{
+    Block, ExprKind, FwDeclaration, FwExpr, Ident, Initial, Rvalue, Stmt, StmtKind, Target,
+};
+use crate::fw::constants::ConstantLookup;
+use crate::fw::limits;
 use crate::fw::sink::OrReported;
 use num_traits::Zero;
-use program::{Domain, Expr, Failure, FailureKind, Op, RegId, Span};
+use program::{Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span};
+use std::collections::HashMap;
 
 impl<'a> FwLowering<'a, '_> {
     /// Statements in a scope of their own.
@@ -56,26 +64,76 @@ impl<'a> FwLowering<'a, '_> {
         Ok(())
     }
 
-    fn let_registers(
-        &mut self,
-        list: &'a [(Ident<'a>, Option<Rvalue<'a>>, Span)],
-        whole: Span,
-    ) -> OrReported<()> {
-        for (name, source, span) in list {
-            self.span = if list.len() == 1 { whole } else { *span };
-            let (register, zero) = self.acquire(*name)?;
-            let result = match source {
-                None if zero => Ok(()),
-                None => {
+    fn let_registers(&mut self, list: &'a [FwDeclaration<'a>], whole: Span) -> OrReported<()> {
+        for declared in list {
+            self.span = if list.len() == 1 { whole } else { declared.span };
+            if declared.record.is_some() || !declared.lengths.is_empty() {
+                self.let_cells(declared)?;
+                continue;
+            }
+            let (register, zero) = self.acquire(declared.name)?;
+            let result = match &declared.initial {
+                Initial::Zero if zero => Ok(()),
+                Initial::Zero => {
                     self.step(Op::Assign(register, Expr::from(0)));
                     Ok(())
                 }
-                Some(Rvalue::Value(expr)) if zero && self.is_zero(expr) => Ok(()),
-                Some(source) => self.source_into(source, register),
+                Initial::Same(Rvalue::Value(expr)) if zero && self.is_zero(expr) => Ok(()),
+                Initial::Same(source) => self.source_into(source, register),
+                // Reports that braces are for arrays.
+                _ => self.starts(declared, &CellLayout::Number).map(drop),
             };
-            self.declare(*name, LocalName::Register(register));
+            self.declare(declared.name, LocalName::Register(register));
             result?;
         }
+        Ok(())
+    }
+
+    fn starts(
+        &mut self,
+        declared: &'a FwDeclaration<'a>,
+        layout: &CellLayout<'a>,
+    ) -> OrReported<Vec<Option<super::starting::Start<'a>>>> {
+        let constants: HashMap<&'a str, Int> =
+            self.scopes.iter().flat_map(|scope| scope.constants()).collect();
+        let globals = self.globals;
+        let known = |name: &str| match constants.get(name) {
+            Some(value) => ConstantLookup::Constant(value.clone()),
+            None => globals.known(name),
+        };
+        spread(declared, layout, &known, self.work)
+    }
+
+    /// An array or a struct of registers.
+    fn let_cells(&mut self, declared: &'a FwDeclaration<'a>) -> OrReported<()> {
+        let room = limits::REGISTERS.saturating_sub(self.registers.count);
+        let layout = self.local_layout(declared, room)?;
+        let names = layout.names(declared.name.text);
+        let registers = self.acquire_cells(declared.name, &names)?;
+        let starts = self.starts(declared, &layout)?;
+        let usual = layout.initial();
+        for (((register, zero), start), usual) in registers.iter().zip(starts).zip(usual) {
+            match start {
+                Some(start) => {
+                    self.scopes.push(Scope::default());
+                    for (name, value) in &start.counters {
+                        let name = Ident { text: name, span: declared.span };
+                        self.declare(name, LocalName::Constant(value.clone()));
+                    }
+                    let result = self.source_into(start.source, *register);
+                    self.leave_scope();
+                    result?;
+                }
+                None if *zero && usual == Domain::only(0) => {}
+                None => match usual.single() {
+                    Some(value) => self.step(Op::Assign(*register, Expr::from(value.clone()))),
+                    None => self.step(Op::Havoc(*register, usual)),
+                },
+            }
+        }
+        let cells = registers.iter().map(|(register, _)| *register).collect();
+        let storage = StoredCells::whole(declared.name.text, cells, layout);
+        self.declare(declared.name, LocalName::Stored(Stored::Local(storage)));
         Ok(())
     }
 
@@ -84,21 +142,16 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     fn assign(&mut self, target: &'a Target<'a>, source: &'a Rvalue<'a>) -> OrReported<()> {
-        match self.meaning(target.name.text) {
-            NameMeaning::Register(register) if target.index.is_none() => self.source_into(source, register),
-            NameMeaning::Register(_) => {
-                let message = format!("`{}` is a register, not an array", target.name.text);
-                Err(self.error(Diagnostic::error(target.span, message).hint("leave out the index")))
-            }
-            NameMeaning::Constant(_) => {
-                let message = format!("`{}` is a constant and cannot be assigned to", target.name.text);
-                let hint = "declare a register with `let` and assign to that";
-                Err(self.error(Diagnostic::error(target.span, message).hint(hint)))
-            }
-            _ => {
-                let cells = self.cells(target)?;
+        if let NameMeaning::Constant(_) = self.meaning(target.name.text) {
+            let message = format!("`{}` is a constant and cannot be assigned to", target.name.text);
+            let hint = "declare a register with `let` and assign to that";
+            return Err(self.error(Diagnostic::error(target.span, message).hint(hint)));
+        }
+        match self.located(target)? {
+            Located::Local(Cells::One(register)) => self.source_into(source, register),
+            place => {
                 let value = self.source_value(source)?;
-                self.store(&cells, &value)
+                self.store(&place, &value)
             }
         }
     }
@@ -174,7 +227,7 @@ impl<'a> FwLowering<'a, '_> {
 
     fn evaluate_only(&mut self, expr: &'a FwExpr<'a>) -> OrReported<()> {
         match &expr.kind {
-            ExprKind::Call(name, arguments) => self.call(*name, arguments, None),
+            ExprKind::Call(name, arguments) => self.call_statement(*name, arguments),
             ExprKind::Atomic(atomic) => self.atomic(atomic, None),
             _ => self.value(expr).map(|_| ()),
         }

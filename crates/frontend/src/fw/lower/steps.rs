@@ -1,13 +1,13 @@
 //! Low-level statements: what the pretty printer writes for automata that no statement of the
 //! language stands for.
 
-use super::memory::Cells;
+use super::memory::{Cells, Located};
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, ExprKind, Fail, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target};
+use crate::fw::ast::{Accessor, Block, ExprKind, Fail, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target};
 use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
-use program::{Expr, Failure, FailureKind, Op, RegId, Span};
+use program::{Expr, Failure, FailureKind, Op, RegId, Span, VarId};
 
 impl<'a> FwLowering<'a, '_> {
     /// Standing here is a violation.
@@ -84,9 +84,7 @@ impl<'a> FwLowering<'a, '_> {
         value: &'a FwExpr<'a>,
         span: Span,
     ) -> OrReported<Op> {
-        if let NameMeaning::Register(register) = self.meaning(target.name.text)
-            && target.index.is_none()
-        {
+        if let Some(register) = self.register_cell(target) {
             return match self.plain_cell(value)? {
                 Some(Cells::One(variable)) => Ok(Op::Load(register, variable)),
                 Some(Cells::Indexed { .. }) => Err(self.no_part(span)),
@@ -100,16 +98,35 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// The variable that an expression names, if it does nothing else.
-    fn plain_cell(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Option<Cells<'a>>> {
-        match &expr.kind {
-            ExprKind::Name(name) if matches!(self.meaning(name), NameMeaning::Scalar(_)) => {
-                self.named_cells(Ident { text: name, span: expr.span }, None, expr.span).map(Some)
+    fn plain_cell(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Option<Cells<'a, VarId>>> {
+        let place = match &expr.kind {
+            ExprKind::Name(name)
+                if matches!(self.meaning(name), NameMeaning::Scalar(_) | NameMeaning::Stored(_)) =>
+            {
+                self.named(Ident { text: name, span: expr.span })?
             }
-            ExprKind::Cell(name, index) if self.is_pure(index, true)? => {
-                self.named_cells(*name, Some(index), expr.span).map(Some)
+            ExprKind::Cell(target)
+                if self.register_cell(target).is_none() && self.has_pure_path(target)? =>
+            {
+                self.located(target)?
             }
-            _ => Ok(None),
+            _ => return Ok(None),
+        };
+        match place {
+            Located::Shared(cells) => Ok(Some(cells)),
+            Located::Local(_) => Err(self.no_part(expr.span)),
         }
+    }
+
+    fn has_pure_path(&mut self, target: &'a Target<'a>) -> OrReported<bool> {
+        for part in &target.path {
+            if let Accessor::Index(index) = part
+                && !self.is_pure(index, true)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn pure_value(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Expr<RegId>> {

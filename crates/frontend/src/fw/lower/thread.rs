@@ -1,10 +1,11 @@
 //! The state of lowering one thread: where we are, what names mean, where jumps go.
 
 use super::globals::{Global, Globals};
+use super::layout::{CellLayout, Stored, StoredCells};
 use super::registers::RegisterPool;
 use super::{Finished, LoweringState};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, FwExpr, FwThread, Ident};
+use crate::fw::ast::{Block, FwDeclaration, FwExpr, FwThread, Ident};
 use crate::fw::constants::{ConstantFault, ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
@@ -14,24 +15,37 @@ use std::collections::{HashMap, HashSet};
 
 /// What a local name stands for.
 #[derive(Clone)]
-pub(super) enum LocalName {
+pub(super) enum LocalName<'a> {
     Constant(Int),
     Register(RegId),
+    /// An array or struct of registers, or what a reference stands for.
+    Stored(Stored<'a>),
 }
 
 /// Names declared in one block, and the registers to give back at its end.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
-    pub names: HashMap<&'a str, (LocalName, Span)>,
+    pub names: HashMap<&'a str, (LocalName<'a>, Span)>,
     held: Vec<(u32, RegId)>,
 }
 
+impl<'a> Scope<'a> {
+    /// The constants among its names.
+    pub fn constants(&self) -> impl Iterator<Item = (&'a str, Int)> {
+        self.names.iter().filter_map(|(name, (local, _))| match local {
+            LocalName::Constant(value) => Some((*name, value.clone())),
+            _ => None,
+        })
+    }
+}
+
 /// What a name means inside a thread.
-pub(super) enum NameMeaning {
+pub(super) enum NameMeaning<'a> {
     Constant(Int),
     Register(RegId),
     Scalar(VarId),
-    Array(VarId, usize),
+    /// An array, a struct, or a cell that a reference stands for.
+    Stored(Stored<'a>),
     Function,
     Broken,
     Unknown,
@@ -50,7 +64,8 @@ pub(super) struct JumpScope<'a> {
     /// Labels, one map for the body and one for each unrolled loop around us.
     pub labels: Vec<HashMap<&'a str, JumpTarget>>,
     /// Where `break` and `continue` lead, innermost last.
-    pub loops: Vec<(JumpTarget, JumpTarget)>,
+    /// A `switch` is left by `break`, too; without a loop around it there is no `continue`.
+    pub loops: Vec<(JumpTarget, Option<JumpTarget>)>,
     /// Where `return` leads and the register that takes the value, inside a function.
     pub exit: Option<(JumpTarget, Option<RegId>)>,
 }
@@ -225,10 +240,25 @@ impl<'a> FwLowering<'a, '_> {
         Ok((register, new && self.repeats == 0 && !self.labelled))
     }
 
+    /// Registers for the cells of an array or the fields of a struct, and which of them still hold their
+    /// initial 0 for sure.
+    pub fn acquire_cells(&mut self, name: Ident<'a>, cells: &[String]) -> OrReported<Vec<(RegId, bool)>> {
+        let inlined = !self.calls.is_empty();
+        let mut registers = Vec::new();
+        for cell in cells {
+            self.check_register_count()?;
+            let found =
+                self.registers.acquire(&mut self.builder, name.span.start, name.text, Some(cell), inlined);
+            registers.push((found.0, found.1 && self.repeats == 0 && !self.labelled));
+        }
+        registers.iter().for_each(|(register, _)| self.hold((name.span.start, *register)));
+        Ok(registers)
+    }
+
     /// A register for a declaration, and whether nothing used it before.
     pub fn acquire_unscoped(&mut self, name: Ident<'a>, inlined: bool) -> OrReported<(RegId, bool)> {
         self.check_register_count()?;
-        Ok(self.registers.acquire(&mut self.builder, name.span.start, name.text, inlined))
+        Ok(self.registers.acquire(&mut self.builder, name.span.start, name.text, None, inlined))
     }
 
     /// Has the innermost scope give a register back at its end.
@@ -236,6 +266,20 @@ impl<'a> FwLowering<'a, '_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.held.push(register);
         }
+    }
+
+    /// What an array or a struct of registers consists of. Lengths may use constants of the thread.
+    pub fn local_layout(
+        &mut self,
+        declared: &'a FwDeclaration<'a>,
+        room: usize,
+    ) -> OrReported<CellLayout<'a>> {
+        let globals = self.globals;
+        let whole = globals.element(declared, room, self.work)?;
+        declared.lengths.iter().rev().try_fold(whole, |layout, length| {
+            let value = self.constant(length)?;
+            globals.array(layout, &value, length.span, room, self.work)
+        })
     }
 
     fn check_register_count(&mut self) -> OrReported<()> {
@@ -254,7 +298,7 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// Gives a name a meaning in the innermost scope. Nothing may be hidden by it.
-    pub fn declare(&mut self, name: Ident<'a>, local: LocalName) {
+    pub fn declare(&mut self, name: Ident<'a>, local: LocalName<'a>) {
         let outer = self.scopes.iter().find_map(|scope| scope.names.get(name.text)).map(|(_, span)| *span);
         let global = self.globals.names.get(name.text).and_then(|(what, span)| match what {
             Global::Function(_) => None,
@@ -269,19 +313,20 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// What a name means here.
-    pub fn meaning(&mut self, name: &'a str) -> NameMeaning {
+    pub fn meaning(&mut self, name: &'a str) -> NameMeaning<'a> {
         if let Some((local, _)) = self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             return match local {
                 LocalName::Constant(value) => NameMeaning::Constant(value.clone()),
                 LocalName::Register(register) => NameMeaning::Register(*register),
+                LocalName::Stored(stored) => stored_meaning(stored),
             };
         }
         let Some((what, _)) = self.globals.names.get(name) else { return NameMeaning::Unknown };
         self.work.mentioned.insert(name);
         match what {
             Global::Constant(value) => NameMeaning::Constant(value.clone()),
-            Global::Scalar(variable) => NameMeaning::Scalar(*variable),
-            Global::Array(first, length) => NameMeaning::Array(*first, *length),
+            Global::Shared(storage) => stored_meaning(&Stored::Shared(storage.clone())),
+            Global::Record(_) => NameMeaning::Unknown,
             Global::Function(_) => NameMeaning::Function,
             Global::Broken => NameMeaning::Broken,
         }
@@ -293,10 +338,13 @@ impl<'a> FwLowering<'a, '_> {
         evaluate(expr, &|name| self.known(name)).map_err(|fault| self.work.report(fault))
     }
 
-    fn known(&self, name: &str) -> ConstantLookup {
+    pub fn known(&self, name: &str) -> ConstantLookup {
         match self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             Some((LocalName::Constant(value), _)) => ConstantLookup::Constant(value.clone()),
-            Some((LocalName::Register(_), _)) => ConstantLookup::Other("a register"),
+            Some((LocalName::Register(_) | LocalName::Stored(Stored::Local(_)), _)) => {
+                ConstantLookup::Other("a register")
+            }
+            Some((LocalName::Stored(Stored::Shared(_)), _)) => ConstantLookup::Other("a shared variable"),
             None => self.globals.known(name),
         }
     }
@@ -319,4 +367,15 @@ impl<'a> FwLowering<'a, '_> {
     pub fn assume(&mut self, cond: Cond<RegId>) {
         self.step(Op::Assume(cond));
     }
+}
+
+/// A name for one number is a register or a variable, however it came about.
+fn stored_meaning<'a>(stored: &Stored<'a>) -> NameMeaning<'a> {
+    let register = |storage: &StoredCells<'a, RegId>| storage.single().map(NameMeaning::Register);
+    let variable = |storage: &StoredCells<'a, VarId>| storage.single().map(NameMeaning::Scalar);
+    let number = match stored {
+        Stored::Shared(storage) => variable(storage),
+        Stored::Local(storage) => register(storage),
+    };
+    number.unwrap_or_else(|| NameMeaning::Stored(stored.clone()))
 }

@@ -1,23 +1,35 @@
 //! Expressions and conditions, by precedence climbing.
 //!
 //! From weak to strong: `? :`, `||`, `&&`, comparisons (which do not chain), `|`, `^`, `&`,
-//! `+ -`, `* / %`, and the signs `-` and `!`. Chains of `&&` and `||` become one node; chains
+//! `<< >>`, `+ -`, `* / %`, and the signs `-` and `!`. Chains of `&&` and `||` become one node; chains
 //! of the others lean to the left, and their height is bounded because everything that walks
 //! or drops a tree recurses into it.
 
 use super::FwParser;
 use crate::Diagnostic;
-use crate::fw::ast::{Atomic, AtomicKind, ExprKind, FwExpr, Ident, ThreadRef};
+use crate::fw::ast::{Accessor, Atomic, AtomicKind, ExprKind, FwExpr, Ident, Shift, Target, ThreadRef};
 use crate::fw::lexer::{TokenKind, hexadecimal};
 use crate::fw::limits;
 use crate::fw::sink::OrReported;
 use program::{Arith, Int, Relation, Span};
 
 /// A binary operator that is not `&&` or `||`.
-#[derive(Clone, Copy)]
-enum Operator {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
     Arith(Arith),
+    Shift(Shift),
     Compare(Relation),
+}
+
+impl Operator {
+    fn node<'a>(self, a: FwExpr<'a>, b: FwExpr<'a>) -> ExprKind<'a> {
+        let (a, b) = (Box::new(a), Box::new(b));
+        match self {
+            Operator::Arith(op) => ExprKind::Binary(op, a, b),
+            Operator::Shift(shift) => ExprKind::Shift(shift, a, b),
+            Operator::Compare(relation) => ExprKind::Compare(relation, a, b),
+        }
+    }
 }
 
 /// How strongly comparisons bind; arithmetic binds more strongly.
@@ -26,11 +38,9 @@ const COMPARISON: u8 = 1;
 /// Atomic operations whose names are no keywords: only in front of `(` they mean this.
 const ATOMIC_NAMES: &[&str] = &["cmpxchg", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
 
-pub(super) fn arithmetic(kind: TokenKind) -> Option<Arith> {
-    match operator(kind) {
-        Some((Operator::Arith(op), _)) => Some(op),
-        _ => None,
-    }
+/// The operator that gives a number.
+pub(super) fn arithmetic(kind: TokenKind) -> Option<Operator> {
+    operator(kind).filter(|(_, strength)| *strength > COMPARISON).map(|(operator, _)| operator)
 }
 
 fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
@@ -46,11 +56,13 @@ fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
         TokenKind::Or => arith(Arith::Or, 2),
         TokenKind::Xor => arith(Arith::Xor, 3),
         TokenKind::And => arith(Arith::And, 4),
-        TokenKind::Plus => arith(Arith::Add, 5),
-        TokenKind::Minus => arith(Arith::Sub, 5),
-        TokenKind::Star => arith(Arith::Mul, 6),
-        TokenKind::Slash => arith(Arith::Div, 6),
-        TokenKind::Percent => arith(Arith::Rem, 6),
+        TokenKind::ShiftLeft => Some((Operator::Shift(Shift::Left), 5)),
+        TokenKind::ShiftRight => Some((Operator::Shift(Shift::Right), 5)),
+        TokenKind::Plus => arith(Arith::Add, 6),
+        TokenKind::Minus => arith(Arith::Sub, 6),
+        TokenKind::Star => arith(Arith::Mul, 7),
+        TokenKind::Slash => arith(Arith::Div, 7),
+        TokenKind::Percent => arith(Arith::Rem, 7),
         _ => None,
     }
 }
@@ -134,15 +146,20 @@ impl<'a> FwParser<'a, '_> {
             }
             compared |= strength == COMPARISON;
             let right = self.operation(strength + 1)?;
-            let (span, height) = (left.span.to(right.span), left.height.max(right.height));
-            let (a, b) = (Box::new(left), Box::new(right));
-            let kind = match operator {
-                Operator::Arith(op) => ExprKind::Binary(op, a, b),
-                Operator::Compare(relation) => ExprKind::Compare(relation, a, b),
-            };
-            left = self.node(kind, span, height)?;
+            left = self.combined(operator, left, right)?;
         }
         Ok(left)
+    }
+
+    /// An operator with its sides.
+    pub(super) fn combined(
+        &mut self,
+        operator: Operator,
+        a: FwExpr<'a>,
+        b: FwExpr<'a>,
+    ) -> OrReported<FwExpr<'a>> {
+        let (span, height) = (a.span.to(b.span), a.height.max(b.height));
+        self.node(operator.node(a, b), span, height)
     }
 
     fn operand(&mut self) -> OrReported<FwExpr<'a>> {
@@ -205,7 +222,7 @@ impl<'a> FwParser<'a, '_> {
         let target = self.nested(Self::target)?;
         self.expect(TokenKind::Comma)?;
         let first = self.expression()?;
-        let mut height = first.height.max(target.index.as_ref().map_or(0, |index| index.height));
+        let mut height = first.height.max(target.height());
         let kind = match word {
             "cas" | "cmpxchg" => {
                 self.expect(TokenKind::Comma)?;
@@ -231,44 +248,57 @@ impl<'a> FwParser<'a, '_> {
         if self.next_kind() == TokenKind::OpenParen && ATOMIC_NAMES.contains(&word) {
             return self.atomic(start, word);
         }
-        let name = self.name("a name")?;
-        match self.kind() {
-            TokenKind::OpenParen => self.call(name),
-            TokenKind::OpenBracket => {
-                self.bump();
-                let index = self.expression()?;
-                self.expect(TokenKind::CloseBracket)?;
-                let height = index.height;
-                let index = Box::new(index);
-                if matches!(self.kind(), TokenKind::At | TokenKind::Dot) {
-                    return self.place(ThreadRef { name, index: Some(index) }, height);
-                }
-                self.node(ExprKind::Cell(name, index), self.span_from(name.span), height)
+        if self.next_kind() == TokenKind::OpenParen {
+            let name = self.name("a name")?;
+            return self.call(name);
+        }
+        let mut place = self.target()?;
+        let height = place.height();
+        if self.kind() == TokenKind::At {
+            return self.location_of(place);
+        }
+        match place.path.is_empty() {
+            true => self.node(ExprKind::Name(place.name.text), place.name.span, 0),
+            false => {
+                place.span = self.span_from(place.name.span);
+                let span = place.span;
+                self.node(ExprKind::Cell(Box::new(place)), span, height)
             }
-            TokenKind::At | TokenKind::Dot => self.place(ThreadRef { name, index: None }, 0),
-            _ => self.node(ExprKind::Name(name.text), name.span, 0),
         }
     }
 
-    fn place(&mut self, thread: ThreadRef<'a>, height: u16) -> OrReported<FwExpr<'a>> {
-        let start = thread.name.span;
-        let kind = if self.eat(TokenKind::At) {
-            ExprKind::At(thread, self.name("a label")?)
-        } else {
-            self.bump();
-            ExprKind::Register(thread, self.name("a register")?)
+    /// `P@label` or `P[i]@label`
+    fn location_of(&mut self, place: Target<'a>) -> OrReported<FwExpr<'a>> {
+        let (name, height, mut path) = (place.name, place.height(), place.path.into_iter());
+        let index = match (path.next(), path.next()) {
+            (None, _) => None,
+            (Some(Accessor::Index(index)), None) => Some(Box::new(index)),
+            _ => return Err(self.unexpected("an expression")),
         };
-        self.node(kind, self.span_from(start), height)
+        self.bump();
+        let kind = ExprKind::At(ThreadRef { name, index }, self.name("a label")?);
+        self.node(kind, self.span_from(name.span), height)
     }
 
     fn call(&mut self, name: Ident<'a>) -> OrReported<FwExpr<'a>> {
         self.bump();
         let mut arguments = Vec::new();
         if self.kind() != TokenKind::CloseParen {
-            arguments = self.comma_list(Self::expression)?;
+            arguments = self.comma_list(Self::argument)?;
         }
         self.expect(TokenKind::CloseParen)?;
         let height = arguments.iter().map(|argument| argument.height).max().unwrap_or(0);
         self.node(ExprKind::Call(name, arguments), self.span_from(name.span), height)
+    }
+
+    /// A value, or `&place` for a parameter `&name`.
+    fn argument(&mut self) -> OrReported<FwExpr<'a>> {
+        let start = self.token().span;
+        if !self.eat(TokenKind::And) {
+            return self.expression();
+        }
+        let place = self.nested(Self::target)?;
+        let height = place.height();
+        self.node(ExprKind::Reference(Box::new(place)), self.span_from(start), height)
     }
 }

@@ -2,7 +2,9 @@
 
 use super::FwParser;
 use crate::Diagnostic;
-use crate::fw::ast::{Function, FwThread, IndexRange, Initial, Item, Rvalue, Shared};
+use crate::fw::ast::{
+    Function, FwDeclaration, FwParameter, FwStruct, FwThread, Ident, IndexRange, Initial, Item, Rvalue,
+};
 use crate::fw::lexer::TokenKind;
 use crate::fw::sink::OrReported;
 use program::{PropertyKind, Span};
@@ -39,6 +41,7 @@ impl<'a> FwParser<'a, '_> {
             "finally" => self.property(PropertyKind::Finally),
             "predicates" => self.predicates(),
             "for" => self.item_loop(),
+            _ if self.is_word("struct") && self.next_kind() == TokenKind::Name => self.record(),
             _ if self.kind() == TokenKind::CloseBrace => {
                 let error = Diagnostic::error(self.token().span, "this `}` closes nothing");
                 Err(self.error(error.hint("remove it, or look for a `}` too many before it")))
@@ -71,37 +74,78 @@ impl<'a> FwParser<'a, '_> {
 
     fn shared(&mut self) -> OrReported<Item<'a>> {
         self.bump();
-        let list = self.comma_list(Self::shared_variable)?;
+        let list = self.declared_list("the variable's name")?;
         self.end_item();
         Ok(Item::Shared(list))
     }
 
-    fn shared_variable(&mut self) -> OrReported<Shared<'a>> {
-        let name = self.declare("the variable's name")?;
-        let mut length = None;
-        if self.eat(TokenKind::OpenBracket) {
-            length = Some(self.expression()?);
-            self.expect(TokenKind::CloseBracket)?;
-        }
-        let initial = match self.eat(TokenKind::Assign) {
-            false => Initial::Zero,
-            true if self.kind() == TokenKind::OpenBrace => self.initial_list()?,
-            true => Initial::Same(self.source()?),
-        };
-        Ok(Shared { name, length, initial })
-    }
-
-    fn initial_list(&mut self) -> OrReported<Initial<'a>> {
-        let open = self.bump().span;
-        let mut list = Vec::new();
+    /// `struct Node { value = -1, next[2] }`
+    fn record(&mut self) -> OrReported<Item<'a>> {
+        self.bump();
+        let name = self.declare("the struct's name")?;
+        self.expect(TokenKind::OpenBrace)?;
+        let mut fields = Vec::new();
         while self.kind() != TokenKind::CloseBrace {
-            list.push(self.source()?);
-            if !self.eat(TokenKind::Comma) {
+            let record = match (self.kind(), self.next_kind()) {
+                (TokenKind::Name, TokenKind::Name) => Some(self.name("a struct")?),
+                _ => None,
+            };
+            fields.push(self.declared(record, "the field's name")?);
+            // Both are common, and neither can mean anything else.
+            if !self.eat(TokenKind::Comma) && !self.eat(TokenKind::Semicolon) {
                 break;
             }
         }
         self.expect(TokenKind::CloseBrace)?;
-        Ok(Initial::List(list, self.span_from(open)))
+        self.eat(TokenKind::Semicolon);
+        Ok(Item::Struct(FwStruct { name, fields }))
+    }
+
+    /// A name, with lengths and a value to start with.
+    pub(super) fn declared(
+        &mut self,
+        record: Option<Ident<'a>>,
+        what: &str,
+    ) -> OrReported<FwDeclaration<'a>> {
+        let name = self.declare(what)?;
+        let mut lengths = Vec::new();
+        while self.eat(TokenKind::OpenBracket) {
+            lengths.push(self.expression()?);
+            self.expect(TokenKind::CloseBracket)?;
+        }
+        let initial = match self.eat(TokenKind::Assign) {
+            false => Initial::Zero,
+            true => self.initial()?,
+        };
+        Ok(FwDeclaration { record, name, lengths, initial, span: self.span_from(name.span) })
+    }
+
+    fn initial(&mut self) -> OrReported<Initial<'a>> {
+        if self.kind() != TokenKind::OpenBrace {
+            return Ok(Initial::Same(self.source()?));
+        }
+        self.nested(|p| {
+            let open = p.bump().span;
+            let mut list = Vec::new();
+            while p.kind() != TokenKind::CloseBrace {
+                list.push(p.initial_part()?);
+                if !p.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+            p.expect(TokenKind::CloseBrace)?;
+            Ok(Initial::List(list, p.span_from(open)))
+        })
+    }
+
+    /// One value of a list, or one for each number of a range.
+    fn initial_part(&mut self) -> OrReported<Initial<'a>> {
+        if !self.eat_word("for") {
+            return self.initial();
+        }
+        let range = self.range()?;
+        self.expect(TokenKind::Colon)?;
+        Ok(Initial::For(Box::new((range, self.initial()?))))
     }
 
     /// A right-hand side: a value, `any`, or `any in lo..hi`.
@@ -135,7 +179,10 @@ impl<'a> FwParser<'a, '_> {
         self.expect(TokenKind::OpenParen)?;
         let mut parameters = Vec::new();
         if self.kind() != TokenKind::CloseParen {
-            parameters = self.comma_list(|p| p.declare("a parameter's name"))?;
+            parameters = self.comma_list(|p| {
+                let reference = p.eat(TokenKind::And);
+                Ok(FwParameter { name: p.declare("a parameter's name")?, reference })
+            })?;
         }
         self.expect(TokenKind::CloseParen)?;
         let body = self.block()?;

@@ -1,9 +1,11 @@
 //! Statements.
 
 use super::FwParser;
-use super::expressions::arithmetic;
+use super::expressions::{Operator, arithmetic};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, ExprKind, Fail, FwExpr, Rvalue, Stmt, StmtKind, Target};
+use crate::fw::ast::{
+    Accessor, Block, ExprKind, Fail, FwDeclaration, FwExpr, Rvalue, Stmt, StmtKind, SwitchCase, Target,
+};
 use crate::fw::lexer::TokenKind;
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
@@ -12,7 +14,7 @@ use program::{Arith, Fence, Int, Span};
 /// Words that start a statement, for hints.
 const STATEMENTS: &[&str] = &[
     "skip", "let", "if", "while", "loop", "for", "choose", "atomic", "break", "continue", "goto", "return",
-    "await", "assume", "assert", "fence", "stop", "arw", "else",
+    "await", "assume", "assert", "fence", "stop", "arw", "else", "switch",
 ];
 
 impl<'a> FwParser<'a, '_> {
@@ -22,18 +24,20 @@ impl<'a> FwParser<'a, '_> {
         self.nested(|p| {
             let mut statements = Vec::new();
             while !p.at_close(open)? {
-                let before = p.at;
-                match p.statement() {
-                    Ok(statement) => statements.push(statement),
-                    Err(_) => {
-                        let span = p.tokens[before].span;
-                        statements.push(Stmt { kind: StmtKind::Broken, span });
-                        p.skip_statement();
-                        p.lost(before);
-                    }
-                }
+                statements.push(p.whole_statement());
             }
             Ok(Block { statements, close: p.previous() })
+        })
+    }
+
+    /// A statement; a broken one is reported and skipped.
+    fn whole_statement(&mut self) -> Stmt<'a> {
+        let before = self.at;
+        self.statement().unwrap_or_else(|_| {
+            let span = self.tokens[before].span;
+            self.skip_statement();
+            self.lost(before);
+            Stmt { kind: StmtKind::Broken, span }
         })
     }
 
@@ -108,7 +112,7 @@ impl<'a> FwParser<'a, '_> {
                 self.simple(start, StmtKind::Return(value))
             }
             "let" => {
-                let list = self.comma_list(Self::let_register)?;
+                let list = self.declared_list("the register's name")?;
                 self.simple(start, StmtKind::Let(list))
             }
             "await" => self.conditional(start, StmtKind::Await),
@@ -135,16 +139,6 @@ impl<'a> FwParser<'a, '_> {
     ) -> OrReported<Stmt<'a>> {
         let cond = self.expression()?;
         self.simple(start, kind(cond))
-    }
-
-    fn let_register(&mut self) -> OrReported<(super::Ident<'a>, Option<Rvalue<'a>>, Span)> {
-        let name = self.declare("the register's name")?;
-        if self.kind() == TokenKind::OpenBracket {
-            let error = Diagnostic::error(self.token().span, "registers cannot be arrays");
-            return Err(self.error(error.hint("declare a `shared` array, or one register per cell")));
-        }
-        let value = if self.eat(TokenKind::Assign) { Some(self.source()?) } else { None };
-        Ok((name, value, self.span_from(name.span)))
     }
 
     fn arw(&mut self, start: Span) -> OrReported<Stmt<'a>> {
@@ -255,7 +249,8 @@ impl<'a> FwParser<'a, '_> {
                 self.bump();
                 Ok(Stmt { kind: StmtKind::Label(label), span: label.span })
             }
-            TokenKind::Assign | TokenKind::OpenBracket => self.assignment(start),
+            TokenKind::Assign | TokenKind::OpenBracket | TokenKind::Dot => self.assignment(start),
+            TokenKind::OpenParen if self.word() == "switch" => self.contextual_statement(start),
             sign if arithmetic(sign).is_some() => self.assignment(start),
             TokenKind::OpenParen => self.call_statement(start),
             _ => self.contextual_statement(start),
@@ -274,7 +269,8 @@ impl<'a> FwParser<'a, '_> {
         let behind = self.at;
         let sign = self.bump();
         let touches = self.token().span.start == sign.span.end;
-        let steps = matches!(op, Arith::Add | Arith::Sub) && self.kind() == sign.kind;
+        let counts = [Operator::Arith(Arith::Add), Operator::Arith(Arith::Sub)];
+        let steps = counts.contains(&op) && self.kind() == sign.kind;
         if !touches || !(steps || self.kind() == TokenKind::Assign) {
             self.at = behind;
             return Err(self.unexpected("`=`"));
@@ -288,8 +284,7 @@ impl<'a> FwParser<'a, '_> {
         let end = std::mem::replace(&mut self.at, from);
         let now = self.primary()?;
         self.at = end;
-        let (span, height) = (self.span_from(start), now.height.max(other.height));
-        let value = self.node(ExprKind::Binary(op, Box::new(now), Box::new(other)), span, height)?;
+        let value = self.combined(op, now, other)?;
         self.simple(start, StmtKind::Assign(target, Rvalue::Value(value)))
     }
 
@@ -314,6 +309,7 @@ impl<'a> FwParser<'a, '_> {
             ("lock", TokenKind::Semicolon) => self.bare(start, StmtKind::Lock),
             ("unlock", TokenKind::Semicolon) => self.bare(start, StmtKind::Unlock),
             ("do", TokenKind::OpenBrace) => self.do_while(start),
+            ("switch", TokenKind::OpenParen) => self.switch(start),
             ("fail", _) => self.fail(start),
             (word @ ("locked" | "together"), TokenKind::OpenBrace) => {
                 self.bump();
@@ -374,15 +370,105 @@ impl<'a> FwParser<'a, '_> {
         self.simple(start, StmtKind::Fail(kind))
     }
 
-    /// `name` or `name[index]`
+    /// `switch (e) { case 1: … default: … }`
+    fn switch(&mut self, start: Span) -> OrReported<Stmt<'a>> {
+        self.bump();
+        let value = self.head_condition()?;
+        let span = self.span_from(start);
+        let open = self.expect(TokenKind::OpenBrace)?.span;
+        let cases = self.nested(|p| {
+            let mut cases = Vec::new();
+            while !p.at_close(open)? {
+                match p.switch_case(open) {
+                    Ok(case) => cases.push(case),
+                    // The rest of the body belongs to it.
+                    Err(_) => p.skip_to_case(),
+                }
+            }
+            Ok(cases)
+        })?;
+        Ok(Stmt { kind: StmtKind::Switch(value, cases), span })
+    }
+
+    fn at_case(&self) -> bool {
+        let next = self.next_kind();
+        self.is_word("case") && next != TokenKind::Assign
+            || self.is_word("default") && next == TokenKind::Colon
+    }
+
+    /// Skips to the next case, or to the end of the `switch`.
+    fn skip_to_case(&mut self) {
+        let before = self.at;
+        while !self.at_case() && !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            let here = self.at;
+            self.skip_statement();
+            if self.at == here {
+                break;
+            }
+        }
+        self.lost(before);
+    }
+
+    fn switch_case(&mut self, open: Span) -> OrReported<SwitchCase<'a>> {
+        let start = self.token().span;
+        if !self.at_case() {
+            let hint = "a `switch` holds `case 1: …` and `default: …`";
+            return Err(self.unexpected_with("`case`", |error| error.hint(hint)));
+        }
+        let (mut values, mut default) = (Vec::new(), false);
+        while self.at_case() {
+            match self.eat_word("default") {
+                true => default = true,
+                false => {
+                    self.bump();
+                    values.extend(self.comma_list(Self::expression)?);
+                }
+            }
+            self.expect(TokenKind::Colon)?;
+        }
+        let span = self.span_from(start);
+        let mut statements = Vec::new();
+        let ends = |p: &Self| {
+            p.at_case()
+                || p.kind() == TokenKind::CloseBrace
+                || p.kind() == TokenKind::End
+                || p.at_declaration()
+        };
+        while !ends(self) && !self.sink.is_full() {
+            statements.push(self.whole_statement());
+        }
+        let body = Block { statements, close: self.previous() };
+        if self.kind() == TokenKind::End && !self.unclosed {
+            self.not_closed(open);
+            self.unclosed = true;
+        }
+        Ok(SwitchCase { values, default, body, span })
+    }
+
+    /// `name`, with indices and fields
     pub(super) fn target(&mut self) -> OrReported<Target<'a>> {
         let name = self.name("a variable")?;
-        let mut index = None;
-        if self.eat(TokenKind::OpenBracket) {
-            index = Some(Box::new(self.expression()?));
-            self.expect(TokenKind::CloseBracket)?;
+        let mut path = Vec::new();
+        loop {
+            if self.eat(TokenKind::OpenBracket) {
+                path.push(Accessor::Index(self.expression()?));
+                self.expect(TokenKind::CloseBracket)?;
+            } else if self.eat(TokenKind::Dot) {
+                path.push(Accessor::Field(self.name("a field or register")?));
+            } else {
+                return Ok(Target { name, path, span: self.span_from(name.span) });
+            }
         }
-        Ok(Target { name, index, span: self.span_from(name.span) })
+    }
+
+    /// `let` and `shared`: names, each with lengths and a value to start with. In front of all of them may
+    /// stand the name of a struct.
+    pub(super) fn declared_list(&mut self, what: &str) -> OrReported<Vec<FwDeclaration<'a>>> {
+        let record = match (self.kind(), self.next_kind()) {
+            (TokenKind::Name, TokenKind::Name) => Some(self.name("a struct")?),
+            _ => None,
+        };
+        self.comma_list(|p| p.declared(record, what))
     }
 }
 

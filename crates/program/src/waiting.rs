@@ -1,0 +1,224 @@
+//! Where a thread waits, and for what.
+//!
+//! A thread *waits* at a location if, as long as memory stays as it is, all it can do is to look again: every way
+//! on comes back to the location with nothing of its own changed, or gets stuck. Whether that is so depends on
+//! memory and on the thread's registers, and is said as a condition over both: no way that stores, ends, fails,
+//! chooses a value or changes a register can be gone. (`await`, `assume`, `arw` and loops that only look wait like
+//! this; a thread that counts its looks does not.) Buffers are taken to be empty, so that fences pass and loads
+//! see memory.
+//!
+//! A program is *deadlocked* if not all threads have ended, those that have not all wait, and nothing is on its way
+//! to memory: then nothing will ever change.
+
+use crate::{Cond, Expr, Liveness, Loc, Op, Place, Program, RegId, ThreadId, VarId};
+use std::collections::{BTreeSet, HashMap};
+
+/// More steps than this are not followed from one location: it then does not count as a place to wait.
+const MOST_STEPS: usize = 2_000;
+
+/// Values of registers and of memory along a way, as they were where it began.
+#[derive(Clone, Default)]
+struct ValuesOnTheWay {
+    registers: HashMap<RegId, Expr<Place>>,
+    memory: HashMap<VarId, Expr<Place>>,
+}
+
+/// The ways on from a location.
+struct Ways<'a> {
+    program: &'a Program,
+    thread: ThreadId,
+    live: &'a [RegId],
+    start: Loc,
+    /// When the thread gets away.
+    away: Vec<Cond<Place>>,
+    /// Where it stands then.
+    exits: BTreeSet<Loc>,
+    steps: usize,
+}
+
+/// A location is none to wait at.
+struct NoWaiting;
+
+impl Program {
+    /// That nothing will ever change, though not all threads have ended.
+    pub fn deadlock(&self) -> Cond<Place> {
+        let liveness = Liveness::of(self);
+        let ended = |thread: ThreadId| {
+            let automaton = self.thread(thread);
+            Cond::or(automaton.locs().filter(|loc| automaton.is_end(*loc)).map(|loc| Cond::at(thread, loc)))
+        };
+        let stuck = |thread: ThreadId| {
+            let waits = self.thread(thread).locs().filter_map(|loc| {
+                let cond = self.waits(thread, loc, &liveness)?;
+                Some(Cond::and([Cond::at(thread, loc), cond]))
+            });
+            Cond::or(waits.collect::<Vec<_>>())
+        };
+        let all = self.thread_ids().map(|thread| Cond::or([ended(thread), stuck(thread)]));
+        let some = Cond::or(self.thread_ids().map(stuck).collect::<Vec<_>>());
+        let drained = self.thread_ids().map(Cond::drained);
+        Cond::and(all.chain([some]).chain(drained).collect::<Vec<_>>())
+    }
+
+    /// Where a thread may wait, each with where it stands once it goes on.
+    pub fn waiting_places(&self, thread: ThreadId) -> Vec<(Loc, BTreeSet<Loc>)> {
+        let liveness = Liveness::of(self);
+        let waits = |loc| Some((loc, self.ways(thread, loc, &liveness)?.exits));
+        self.thread(thread).locs().filter_map(waits).collect()
+    }
+
+    /// When a thread that stands at a location waits there; nothing if it never does.
+    fn waits(&self, thread: ThreadId, loc: Loc, liveness: &Liveness) -> Option<Cond<Place>> {
+        Some(Cond::or(self.ways(thread, loc, liveness)?.away).negate())
+    }
+
+    /// The ways on from a location; nothing if a thread never waits there.
+    fn ways<'a>(&'a self, thread: ThreadId, loc: Loc, liveness: &'a Liveness) -> Option<Ways<'a>> {
+        let automaton = self.thread(thread);
+        if automaton.is_end(loc) || automaton.in_atomic(loc) || automaton.location(loc).failure.is_some() {
+            return None;
+        }
+        let live = liveness.at(thread, loc);
+        let (away, exits) = (Vec::new(), BTreeSet::new());
+        let mut ways = Ways { program: self, thread, live, start: loc, away, exits, steps: 0 };
+        ways.follow(loc, &ValuesOnTheWay::default(), &[], &mut vec![loc]).ok()?;
+        // One way or the other it gets away.
+        let away = &ways.away;
+        if away.iter().any(|cond| away.contains(&cond.clone().negate())) {
+            return None;
+        }
+        (!away.contains(&Cond::TRUE)).then_some(ways)
+    }
+}
+
+impl Ways<'_> {
+    fn follow(
+        &mut self,
+        loc: Loc,
+        values: &ValuesOnTheWay,
+        conds: &[Cond<Place>],
+        passed: &mut Vec<Loc>,
+    ) -> Result<(), NoWaiting> {
+        let edges: Vec<(Op, Loc)> = self
+            .program
+            .thread(self.thread)
+            .outgoing(loc)
+            .map(|(_, edge)| (edge.op.clone(), edge.to))
+            .collect();
+        for (op, to) in edges {
+            self.steps += 1;
+            if self.steps > MOST_STEPS {
+                return Err(NoWaiting);
+            }
+            let (mut values, mut conds) = (values.clone(), conds.to_vec());
+            let acts = self.take(&op, &mut values, &mut conds);
+            if conds.contains(&Cond::FALSE) {
+                continue;
+            }
+            let automaton = self.program.thread(self.thread);
+            let ends = automaton.is_end(to) || automaton.location(to).failure.is_some();
+            let same = |register: &RegId| {
+                values.registers.get(register).is_none_or(|value| *value == self.leaf(*register))
+            };
+            if acts || ends || to != self.start && passed.contains(&to) {
+                self.away.push(Cond::and(conds));
+                self.exits.insert(to);
+            } else if to == self.start {
+                // With something of its own changed it goes on, too.
+                if !self.live.iter().all(same) {
+                    self.away.push(Cond::and(conds));
+                    self.exits.insert(to);
+                }
+            } else {
+                passed.push(to);
+                self.follow(to, &values, &conds, passed)?;
+                passed.pop();
+            }
+        }
+        Ok(())
+    }
+
+    fn leaf(&self, register: RegId) -> Expr<Place> {
+        Expr::Leaf(Place::Register(self.thread, register))
+    }
+
+    /// What an operation does to values, and when it can be done; whether somebody may notice it.
+    fn take(&self, op: &Op, values: &mut ValuesOnTheWay, conds: &mut Vec<Cond<Place>>) -> bool {
+        let mut known = {
+            let registers = values.registers.clone();
+            move |register: &RegId| registers.get(register).cloned().unwrap_or_else(|| self.leaf(*register))
+        };
+        match op {
+            Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => false,
+            Op::Assume(cond) => {
+                conds.push(cond.map(&mut known));
+                false
+            }
+            Op::Assign(register, value) => {
+                values.registers.insert(*register, value.map(&mut known));
+                false
+            }
+            Op::Load(register, variable) => {
+                let value = values.memory.get(variable).cloned();
+                values.registers.insert(*register, value.unwrap_or(Expr::Leaf(Place::Memory(*variable))));
+                false
+            }
+            Op::Store(variable, value) => {
+                values.memory.insert(*variable, value.map(&mut known));
+                true
+            }
+            Op::Havoc(..) => true,
+            Op::Block { parts, .. } => {
+                parts.iter().fold(false, |acts, part| self.take(part, values, conds) || acts)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Names, Relation, Source, Span, ThreadBuilder, Variable};
+
+    /// A thread that looks at `x` until it is 1, and one that has nothing to do.
+    fn waiting() -> Program {
+        let mut program = Program::new("waiting", Source::default());
+        let x = program.add_variable(Variable::new("x", Span::NONE));
+        let mut thread = ThreadBuilder::new("P");
+        let seen = thread.register("seen");
+        let looked = thread.step(thread.entry(), Op::Load(seen, x), Span::NONE);
+        let cond = Cond::compare(Relation::Eq, seen, 1);
+        thread.edge(looked, Op::Assume(cond.clone().negate()), Loc::new(0), Span::NONE);
+        thread.step(looked, Op::Assume(cond), Span::NONE);
+        program.threads.push(thread.finish().expect("valid"));
+        program.threads.push(ThreadBuilder::new("Q").finish().expect("valid"));
+        program
+    }
+
+    #[test]
+    fn who_only_looks_waits_for_what_would_let_it_go() {
+        let program = waiting();
+        let names = Names::original(&program);
+        assert_eq!(
+            names.cond(&program.deadlock()),
+            "(P@L2 || (P@L0 && x != 1)) && Q@L0 && P@L0 && x != 1 && empty(P) && empty(Q)"
+        );
+    }
+
+    #[test]
+    fn who_stores_or_counts_does_not_wait() {
+        let mut program = waiting();
+        let mut thread = ThreadBuilder::new("P");
+        let entry = thread.entry();
+        thread.edge(entry, Op::Store(VarId::new(0), Expr::from(1)), entry, Span::NONE);
+        program.threads[0] = thread.finish().expect("valid");
+        assert_eq!(program.deadlock(), Cond::FALSE);
+        let mut thread = ThreadBuilder::new("P");
+        let (entry, looks) = (thread.entry(), thread.register("looks"));
+        let next = Expr::binary(crate::Arith::Add, looks, 1);
+        let asked = thread.step(entry, Op::Assign(looks, next), Span::NONE);
+        thread.edge(asked, Op::Assume(Cond::compare(Relation::Ne, looks, 5)), entry, Span::NONE);
+        program.threads[0] = thread.finish().expect("valid");
+        assert_eq!(program.deadlock(), Cond::FALSE);
+    }
+}
