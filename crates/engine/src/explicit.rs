@@ -19,7 +19,7 @@ use crate::rounds::{Going, InRounds, go_on};
 use crate::search::{Ended, Limits, Order, Search, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
-use evidence::{ClosedSet, Controls, Reason, Statistics, Stop, Task, Verdict};
+use evidence::{ClosedSet, Controls, Reason, Statistics, Stop, Task, Verdict, fingerprint};
 use machine::{Buffered, DataDomain, Doubt, OnDomain, Trace, Violation};
 use std::collections::BTreeSet;
 
@@ -137,7 +137,10 @@ impl Large {
         }
         let most = run.max_buffer.unwrap_or(usize::MAX);
         run.monitor.note(&format!("many states: goes on in rounds ({} workers)", run.crew.workers()));
-        let going = Going { crew: run.crew, monitor: run.monitor, most };
+        let (program, model) = (fingerprint(task.program), task.model.name());
+        let (left, states) = (left_out.method(), self.found.states.len());
+        let question = format!("{program} {model} {most} {left:?} {states}");
+        let going = Going { crew: run.crew, monitor: run.monitor, most, question: &question };
         let found = go_on(self.found, &self.controls, &task.machine(), left_out, going);
         let mut doubts = self.doubts;
         doubts.extend(found.doubts);

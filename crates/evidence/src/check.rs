@@ -8,7 +8,7 @@
 use crate::basis::BasisFlaw;
 use crate::cause::{Cause, cause};
 use crate::cubes::CubeFlaw;
-use crate::obligations::{Looking, Obligations};
+use crate::obligations::{Looking, NeededStates, Obligations};
 use crate::outcomes::check_outcomes;
 use crate::robust::check_robust;
 use crate::witness::check_witness;
@@ -17,8 +17,8 @@ use crate::{
     Patience, Progress, Reason, Stop, Task, Verdict, WitnessRejected, each,
 };
 use machine::{
-    Account, DataDomain, Doubt, GapStepper, Gaps, StateRef, StateSet, Stepper, TSO, Trace, Violation,
-    replay_while,
+    Account, DataDomain, Doubt, GapStepper, Gaps, Machine, StateRef, StateSet, Stepper, TSO, Trace,
+    Violation, replay_while,
 };
 use std::fmt;
 use std::ops::ControlFlow;
@@ -319,7 +319,10 @@ pub(crate) struct SetPiece {
     count: usize,
 }
 
-/// Sets of fewer states are checked at once.
+/// The successors of so many states are looked up together.
+const STATES_AT_ONCE: usize = 4096;
+
+/// Sets of fewer states are checked by one thread.
 const WORTH_PIECES: usize = 1 << 14;
 
 /// Calls `check` on pieces that make up a set, as many at once as there are threads. The first that is rejected
@@ -357,18 +360,47 @@ pub(crate) fn check_piece<'m, D: DataDomain<'m>>(
     if piece.before == 0 && !obligations.initial()?.iter().all(|state| states.contains(state)) {
         return Err(Rejected::InitialMissing);
     }
-    let refs = std::iter::successors(piece.first, |at| states.next(*at)).take(piece.count);
-    for (at, state) in refs.enumerate() {
-        if at % 4096 == 0 {
-            let progress =
-                Progress { phase: "checking", states: at, bytes: states.bytes(), ..Default::default() };
-            monitor.observe(&progress).map_err(Rejected::Stopped)?;
+    let mut refs = std::iter::successors(piece.first, |at| states.next(*at)).take(piece.count);
+    let mut needed = NeededStates::new();
+    let mut before = piece.before;
+    loop {
+        let some: Vec<StateRef> = refs.by_ref().take(STATES_AT_ONCE).collect();
+        if some.is_empty() {
+            return Ok(());
         }
-        let (at, mut missing) = (piece.before + at, false);
-        obligations.visit(at, states.get(state), &mut |next| missing |= !states.contains(next))?;
-        if missing {
-            return Err(Rejected::SuccessorMissing(at));
+        let progress =
+            Progress { phase: "checking", states: before, bytes: states.bytes(), ..Default::default() };
+        monitor.observe(&progress).map_err(Rejected::Stopped)?;
+        for (at, state) in some.iter().enumerate() {
+            obligations.visit(before + at, states.get(*state), &mut |next| needed.add(next))?;
+        }
+        if !needed.all_in(states) {
+            return Err(missing(&mut obligations, states, before, &some));
+        }
+        before += some.len();
+    }
+}
+
+/// The first of some states, so many behind the first of all, a successor of which is missing.
+fn missing<'m, D: DataDomain<'m>>(
+    obligations: &mut Obligations<'_, D, GlobalOf<'m, D>, LocalOf<'m, D>>,
+    states: &StateSet,
+    before: usize,
+    some: &[StateRef],
+) -> Rejected {
+    for (at, state) in some.iter().enumerate() {
+        let mut missing = false;
+        let visited =
+            obligations.visit(before + at, states.get(*state), &mut |next| missing |= !states.contains(next));
+        match visited {
+            Ok(()) if !missing => {}
+            Ok(()) => return Rejected::SuccessorMissing(before + at),
+            Err(rejected) => return rejected,
         }
     }
-    Ok(())
+    Rejected::SuccessorMissing(before)
 }
+
+/// The parts of the controls of a domain's machine.
+type GlobalOf<'m, D> = <<D as DataDomain<'m>>::Machine as Machine>::Global;
+type LocalOf<'m, D> = <<D as DataDomain<'m>>::Machine as Machine>::Local;

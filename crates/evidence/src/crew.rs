@@ -39,6 +39,9 @@ pub trait Rounds {
     /// Ends a round. All workers must do so equally often.
     fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost>;
 
+    /// Ends the work of all: whoever waits for this worker finds it lost.
+    fn give_up(&mut self) {}
+
     /// Ends a round in which a worker tells all the same; what everybody told, in order.
     fn tell_all(&mut self, told: &[u8]) -> Result<Vec<Vec<u8>>, Lost> {
         let posts = (0..self.workers()).map(|worker| (worker, told.to_vec())).collect();

@@ -5,7 +5,9 @@
 //! a file can only be read from the beginning, again and again.
 
 use crate::{Controls, ControlsOf, Rejected};
-use machine::{DataDomain, Doubt, Full, Machine, State, StateSet};
+use machine::{DataDomain, Doubt, Full, Lookup, Machine, SHARDS, State, StateSet, shard_of};
+use std::hint::black_box;
+use std::ops::Range;
 
 /// Whether states may violate something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +78,52 @@ where
             visit(packed_into(packed, next));
         });
         found.map_or(Ok(()), |doubt| Err(Rejected::Doubt(at, doubt)))
+    }
+}
+
+/// States that must be in a set, by shard: so that what is looked up together lies together, and waits for memory
+/// together.
+pub(crate) struct NeededStates {
+    /// Each state behind its length.
+    shards: Vec<Vec<u8>>,
+}
+
+/// So many states are looked up at a time.
+const TOGETHER: usize = 32;
+
+impl NeededStates {
+    pub(crate) fn new() -> NeededStates {
+        NeededStates { shards: vec![Vec::new(); SHARDS] }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, state: &[u8]) {
+        let shard = &mut self.shards[shard_of(state)];
+        shard.extend((state.len() as u32).to_le_bytes());
+        shard.extend_from_slice(state);
+    }
+
+    /// Whether a set has them all. None are needed afterwards.
+    pub(crate) fn all_in(&mut self, set: &StateSet) -> bool {
+        let mut together: Vec<(Lookup, Range<usize>)> = Vec::with_capacity(TOGETHER);
+        let mut all = true;
+        for shard in &mut self.shards {
+            let mut at = 0;
+            while let Some(length) = shard[at..].first_chunk::<4>() {
+                let state = at + 4..at + 4 + u32::from_le_bytes(*length) as usize;
+                at = state.end;
+                together.push((set.look(&shard[state.clone()]), state));
+                if together.len() == TOGETHER || at == shard.len() {
+                    black_box(together.iter().fold(0, |sum, (lookup, _)| sum ^ set.touch(lookup)));
+                    let has =
+                        |(lookup, state): (Lookup, Range<usize>)| set.contains_at(lookup, &shard[state]);
+                    // Every one is looked up: what is left would not be of the next batch.
+                    all &= together.drain(..).map(has).fold(true, |all, has| all & has);
+                }
+            }
+            shard.clear();
+        }
+        all
     }
 }
 

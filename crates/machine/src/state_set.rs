@@ -99,6 +99,16 @@ impl StateSet {
         Lookup { hash, first: self.table.first(hash) }
     }
 
+    /// Reads a byte of the state that a lookup may have found. Doing that with several before going on with any makes
+    /// them wait for memory together, too.
+    #[inline]
+    pub fn touch(&self, lookup: &Lookup) -> u8 {
+        lookup.first.map_or(0, |at| {
+            let position = at as usize * UNIT;
+            self.chunks[position >> CHUNK_BITS][(position & (CHUNK - 1)) + 4]
+        })
+    }
+
     /// As [`StateSet::insert`], going on where [`StateSet::look`] began with the same state.
     pub fn insert_at(
         &mut self,
@@ -117,7 +127,14 @@ impl StateSet {
 
     /// Whether a state is in the set.
     pub fn contains(&self, state: &[u8]) -> bool {
-        self.table.find(state_hash(state), |at| record(&self.chunks, StateRef(at)).1 == state).is_some()
+        self.contains_at(self.look(state), state)
+    }
+
+    /// As [`StateSet::contains`], going on where [`StateSet::look`] began with the same state.
+    #[inline]
+    pub fn contains_at(&self, Lookup { hash, first }: Lookup, state: &[u8]) -> bool {
+        let is_state = |at: &u32| record(&self.chunks, StateRef(*at)).1 == state;
+        first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))).is_some()
     }
 
     /// The bytes of a state.

@@ -39,9 +39,9 @@ pub(crate) fn connect(
             Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
             Err(error) => return Err(cannot_listen(error)),
         }
-        for at in 0..hosts.process {
-            if found[at].is_none() {
-                found[at] = call(hosts, threads, at)?;
+        for (at, stream) in found.iter_mut().enumerate().take(hosts.process) {
+            if stream.is_none() {
+                *stream = call(hosts, threads, at)?;
             }
         }
     }

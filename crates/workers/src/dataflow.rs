@@ -32,7 +32,8 @@ pub(crate) struct RunningDataflow {
 
 /// Where a worker hands over what it posts and gets what others posted.
 pub(crate) struct WorkerEnd {
-    posts: Sender<Vec<Posted>>,
+    /// None once it was given up.
+    posts: Option<Sender<Vec<Posted>>>,
     mail: Receiver<Result<Vec<Received>, Lost>>,
 }
 
@@ -44,8 +45,15 @@ struct CarrierEnd {
 
 impl WorkerEnd {
     pub(crate) fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost> {
-        let handed = self.posts.send(posts).ok().and_then(|()| self.mail.recv().ok());
+        let handed = self.posts.as_ref().and_then(|to| to.send(posts).ok());
+        let handed = handed.and_then(|()| self.mail.recv().ok());
         handed.unwrap_or_else(|| Err(Lost("a worker of this process ended".to_string())))
+    }
+}
+
+impl WorkerEnd {
+    pub(crate) fn close(&mut self) {
+        self.posts = None;
     }
 }
 
@@ -81,7 +89,7 @@ pub(crate) fn start(
     let (mut ends, mut other_ends) = (Vec::new(), Vec::new());
     for _ in 0..threads {
         let ((posts, posted), (mail, mailed)) = (channel(), channel());
-        ends.push(WorkerEnd { posts, mail: mailed });
+        ends.push(WorkerEnd { posts: Some(posts), mail: mailed });
         other_ends.push(Some(CarrierEnd { posts: posted, mail }));
     }
     let other_ends = Mutex::new(other_ends);

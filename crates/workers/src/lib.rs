@@ -113,6 +113,10 @@ impl Rounds for Connected<'_> {
     fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost> {
         self.end.exchange(posts)
     }
+
+    fn give_up(&mut self) {
+        self.end.close();
+    }
 }
 
 #[cfg(test)]

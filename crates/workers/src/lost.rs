@@ -1,7 +1,8 @@
 //! Noticing that another process ended.
 //!
-//! Timely's threads that read and write sockets panic when a connection breaks, and nobody hears of it: workers would
-//! wait for ever. A hook notes such a panic, without printing it, and whoever waits looks at the note.
+//! Timely's threads that read and write sockets panic when a connection breaks, and so do those that share queues
+//! with them; nobody else hears of it, and workers would wait for ever. A hook notes such a panic, without printing
+//! it, and whoever waits looks at the note.
 
 use std::panic;
 use std::sync::Once;
@@ -30,7 +31,7 @@ pub(crate) fn is_broken() -> bool {
     BROKEN.load(Ordering::SeqCst)
 }
 
-/// Whether a thread of this name serves a connection.
+/// Whether a thread of this name is one of timely's.
 fn is_connection(name: Option<&str>) -> bool {
-    name.is_some_and(|name| name.contains(":recv-") || name.contains(":send-"))
+    name.is_some_and(|name| name.starts_with("timely:"))
 }

@@ -35,7 +35,7 @@ fn ended(child: Child) -> (Option<i32>, String, String) {
 #[test]
 fn processes_answer_once_and_write_their_parts() {
     let folder = folder(2);
-    let args = ["--reduce", "none", "-D", "N=3", "--model", "sc", "--evidence", "parts", "large.fw"];
+    let args = ["--reduce", "none", "-D", "N=3", "--model", "tso", "--evidence", "parts", "large.fw"];
     let children = [1, 0].map(|process| started(&folder, process, &args));
     let [second, first] = children.map(ended);
     assert_eq!((first.0, second.0), (Some(0), Some(0)), "{first:?} {second:?}");
@@ -51,8 +51,8 @@ fn processes_answer_once_and_write_their_parts() {
                 .collect::<Vec<_>>(),
         )
         .exits(0);
-    let parts = ["parts/large.sc.closed.1-of-2.txt", "parts/large.sc.closed.2-of-2.txt"];
-    assert!(parts.map(|part| folder.read(part)).concat() == folder.read("whole/large.sc.closed.txt"));
+    let parts = ["parts/large.tso.closed.1-of-2.txt", "parts/large.tso.closed.2-of-2.txt"];
+    assert!(parts.map(|part| folder.read(part)).concat() == folder.read("whole/large.tso.closed.txt"));
     let check = ["check", "-D", "N=3", "large.fw", parts[0], parts[1]];
     folder.run(&check).exits(0).says("the evidence holds: safe");
     folder.run(&check[..5]).exits(2).complains("it was cut");

@@ -57,6 +57,8 @@ pub(crate) struct Going<'a> {
     pub(crate) monitor: &'a dyn Monitor,
     /// The largest bound on weight.
     pub(crate) most: usize,
+    /// What all processes must be asked alike.
+    pub(crate) question: &'a str,
 }
 
 /// Goes on with a search that was broken off, whose controls these are.
@@ -81,8 +83,14 @@ pub(crate) fn go_on<G>(
         let own = own
             .iter()
             .map(|shard| std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner)));
-        let start =
-            Start { shards: own.collect(), controls, bound, most: going.most, monitor: going.monitor };
+        let start = Start {
+            shards: own.collect(),
+            controls,
+            bound,
+            most: going.most,
+            monitor: going.monitor,
+            question: going.question,
+        };
         if let Some(found) = left_out.on(machine, OneWorker { rounds, start }) {
             results.lock().unwrap_or_else(PoisonError::into_inner).push((index, found));
         }

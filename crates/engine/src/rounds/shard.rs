@@ -6,6 +6,7 @@
 use super::numbers::{put_number, take_number};
 use crate::search::Search;
 use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of};
+use std::hint::black_box;
 
 /// A link is the number of a state in its shard, and above that the number of the shard.
 const LINK_BITS: u32 = 26;
@@ -94,6 +95,7 @@ impl Shard {
             if together.is_empty() {
                 return Ok(());
             }
+            black_box(together.iter().fold(0, |sum, (.., lookup)| sum ^ self.states.touch(lookup)));
             for (parent, state, lookup) in &together {
                 let link = parent.link().map_err(NotAdded::Full)?;
                 self.states.insert_at(*lookup, state, Some(link)).map_err(NotAdded::Full)?;
@@ -155,8 +157,13 @@ impl Letter {
             }
         };
         self.from = Some(parent);
-        put_number(&mut self.bytes, u64::from(parent.number - before) + 1);
-        put_number(&mut self.bytes, state.len() as u64);
+        let further = parent.number - before + 1;
+        if further < 0x80 && state.len() < 0x80 {
+            self.bytes.extend_from_slice(&[further as u8, state.len() as u8]);
+        } else {
+            put_number(&mut self.bytes, u64::from(further));
+            put_number(&mut self.bytes, state.len() as u64);
+        }
         self.bytes.extend_from_slice(state);
     }
 }
@@ -173,6 +180,13 @@ impl<'l> LetterEntries<'l> {
 
     #[inline]
     fn next(&mut self) -> Option<(StatePlace, &'l [u8])> {
+        // The usual case: both numbers are small.
+        if let [further @ 1..0x80, length @ 0..0x80, rest @ ..] = self.bytes {
+            self.parent.number = self.parent.number.checked_add(u32::from(*further) - 1)?;
+            let (state, rest) = rest.split_at_checked(usize::from(*length))?;
+            self.bytes = rest;
+            return Some((self.parent, state));
+        }
         let mut further = take_number(&mut self.bytes)?;
         if further == 0 {
             let shard =

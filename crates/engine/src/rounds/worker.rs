@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How many states of a shard are expanded in a round: what is posted must not outgrow the states.
-const SLICE: usize = 4096;
+const SLICE: usize = 1024;
 
 /// How many states are expanded between two looks at the monitor.
 const PATIENCE: usize = 1024;
@@ -54,6 +54,8 @@ pub(super) struct Start<'a> {
     /// The largest bound.
     pub(super) most: usize,
     pub(super) monitor: &'a dyn Monitor,
+    /// What is asked, and how: the same for all, or they cannot work together.
+    pub(super) question: &'a str,
 }
 
 pub(super) struct RoundsWorker<'a, D> {
@@ -70,6 +72,7 @@ pub(super) struct RoundsWorker<'a, D> {
     bound: usize,
     most: usize,
     monitor: &'a dyn Monitor,
+    question: &'a str,
     /// How many states the others have, and own ones had, when all told so last.
     states: (usize, usize),
     report: Unreported,
@@ -130,6 +133,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             bound: start.bound,
             most: start.most,
             monitor: start.monitor,
+            question: start.question,
             states: (0, states),
             report: Unreported::default(),
             spare: Spare::default(),
@@ -139,7 +143,11 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
 
     /// Goes on until everything is explored, or all have to stop.
     pub(super) fn run(mut self) -> Result<WorkerFound, Lost> {
-        let finish = self.explore()?;
+        let explored = self.explore();
+        if explored.is_err() {
+            self.rounds.give_up();
+        }
+        let finish = explored?;
         // The work of all is to be counted; they have ended, so whoever wants to stop says so next time.
         let _ = self.ask(0);
         let doubts = self.share_doubts()?;
@@ -156,9 +164,13 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     }
 
     fn explore(&mut self) -> Result<Finish, Lost> {
+        let questions = self.rounds.tell_all(self.question.as_bytes())?;
+        if questions.iter().any(|asked| asked != self.question.as_bytes()) {
+            return Err(Lost("processes that share the work were asked different things".to_string()));
+        }
         let mut trouble = RoundNews::default();
         loop {
-            let news = self.expand(trouble);
+            let news = self.expand(trouble)?;
             let posts = self.posts(&news);
             let mail = self.rounds.exchange(posts)?;
             let (all, told) = read_news(&mail)?;
@@ -196,7 +208,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     }
 
     /// Expands some states of the level.
-    fn expand(&mut self, mut news: RoundNews) -> RoundNews {
+    fn expand(&mut self, mut news: RoundNews) -> Result<RoundNews, Lost> {
         for at in 0..self.shards.len() {
             for _ in 0..SLICE {
                 if news.stop.is_some() || news.goal.is_some() {
@@ -204,25 +216,29 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                 }
                 let Some(state) = self.shards[at].take() else { break };
                 news.taken += 1;
-                self.visit(at, state, &mut news);
+                self.visit(at, state, &mut news)?;
             }
         }
         news.more = self.shards.iter().any(Shard::has_more);
         news.heavy = self.shards.iter().map(|shard| shard.heavy.len()).sum();
         news.states = self.shards.iter().map(|shard| shard.states.len()).sum();
         news.late = self.late.len();
-        news
+        Ok(news)
     }
 
-    fn visit(&mut self, at: usize, state_ref: StateRef, news: &mut RoundNews) {
+    fn visit(&mut self, at: usize, state_ref: StateRef, news: &mut RoundNews) -> Result<(), Lost> {
         let place = StatePlace { shard: self.own.start + at, number: state_ref.number() };
         let Spare { state, next, packed } = &mut self.spare;
-        let read = self.numbers.unpack(self.shards[at].states.get(state_ref), state);
-        debug_assert!(read, "a shard holds what workers packed");
+        if !self.numbers.unpack(self.shards[at].states.get(state_ref), state) {
+            return Err(garbled());
+        }
         let mut doubts = Vec::new();
         match self.domain.violation(state) {
             Ok(None) => {}
-            Ok(Some(_)) => return news.goal = Some(place),
+            Ok(Some(_)) => {
+                news.goal = Some(place);
+                return Ok(());
+            }
             Err(doubt) => doubts.push(doubt),
         }
         if self.domain.stepper().longest_queue(state) > self.bound {
@@ -251,6 +267,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         if self.report.expanded.is_multiple_of(PATIENCE) && self.report.expanded > self.report.reported {
             news.stop = self.ask(0).err();
         }
+        Ok(())
     }
 
     /// Asks whether to go on.
