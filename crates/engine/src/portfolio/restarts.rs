@@ -25,19 +25,19 @@ pub(super) fn take_turns(entries: &[PlanEntry], task: &Task<'_>, run: &Run<'_>) 
     let mut counted = vec![0; entries.len()];
     let mut last = 0;
     loop {
-        for at in 0..entries.len() {
+        for (at, counted) in counted.iter_mut().enumerate() {
             let Some(until) = last_round(&table, at, last) else { continue };
             let attempt = Attempt {
                 run,
                 entries: (entries, at),
                 until,
-                counted: counted[at],
+                counted: *counted,
                 done: AtomicUsize::new(0),
                 round: AtomicUsize::new(0),
                 is_cut: AtomicBool::new(false),
             };
             let answer = attempt.work(task);
-            counted[at] = counted[at].max(attempt.done.into_inner());
+            *counted = attempt.done.into_inner().max(*counted);
             if attempt.is_cut.into_inner() {
                 continue;
             }
