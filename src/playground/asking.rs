@@ -139,7 +139,7 @@ fn told(said: &Said<'_>) -> Value {
 /// The evidence as `check` reads it, unless there is none or too much of it.
 fn evidence(task: &Task<'_>, found: &Finding) -> Option<String> {
     found.checked.verdict().file_word()?;
-    let mut kept = Bounded(Vec::new());
+    let mut kept = BoundedBytes(Vec::new());
     write_evidence(task, found.checked.verdict(), Form::Text, &mut kept).ok()?;
     String::from_utf8(kept.0).ok()
 }
@@ -155,9 +155,9 @@ fn picture(loaded: &Loaded, task: &Task<'_>, found: &Finding) -> Option<String> 
 }
 
 /// Bytes that may not become too many.
-struct Bounded(Vec<u8>);
+struct BoundedBytes(Vec<u8>);
 
-impl Write for Bounded {
+impl Write for BoundedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > MOST_EVIDENCE {
             return Err(io::ErrorKind::FileTooLarge.into());

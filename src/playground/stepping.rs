@@ -42,13 +42,13 @@ type PageStep = (usize, Option<String>);
 
 /// A run as far as it was taken.
 #[derive(Clone)]
-struct Taken {
+struct TakenRun {
     steps: Vec<PageStep>,
     events: Vec<TraceStep>,
     passed: Vec<Configuration>,
 }
 
-impl Taken {
+impl TakenRun {
     fn now(&self) -> &Configuration {
         &self.passed[self.passed.len() - 1]
     }
@@ -92,7 +92,7 @@ pub fn run(wanted: &PageRun) -> Result<Value, String> {
     let machine = Buffered::exact(program, model).with_dead_registers();
     let initial = initial(program, &wanted.initial)?;
     let first = Configuration::initial(&machine, &initial).ok_or("it cannot start with these values")?;
-    let mut taken = Taken { steps: Vec::new(), events: Vec::new(), passed: vec![first] };
+    let mut taken = TakenRun { steps: Vec::new(), events: Vec::new(), passed: vec![first] };
     if wanted.steps.len() > MOST_STEPS {
         return Err(format!("a run has at most {MOST_STEPS} steps here"));
     }
@@ -128,7 +128,7 @@ fn number_of(text: &str) -> Result<Int, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is not an integer"))
 }
 
-fn shown(program: &Program, machine: &Buffered<'_>, initial: &[(VarId, Int)], taken: &Taken) -> Value {
+fn shown(program: &Program, machine: &Buffered<'_>, initial: &[(VarId, Int)], taken: &TakenRun) -> Value {
     let now = taken.now();
     let enabled = now.enabled(machine);
     let (names, authored) = (Names::original(program), AuthoredRegisters::of(program));

@@ -48,10 +48,21 @@ export class Engine {
   async ask<T>(request: object, progress?: (progress: Progress) => void): Promise<T> {
     const id = this.next++;
     const answer = new Promise<T>((resolve, reject) => this.waiting.set(id, { resolve, reject, progress }));
-    const module = await (compiled ??= compile());
+    const module = await this.module(id);
     // It may have been stopped before it began.
     if (this.waiting.has(id)) this.running(module).postMessage({ id, request: JSON.stringify(request) });
     return answer;
+  }
+
+  /** The module; where it cannot be had, the next question tries again. */
+  private async module(id: number): Promise<WebAssembly.Module> {
+    try {
+      return await (compiled ??= compile());
+    } catch (trouble) {
+      compiled = undefined;
+      this.waiting.delete(id);
+      throw trouble;
+    }
   }
 
   /** Ends whatever is going on. */

@@ -9,9 +9,23 @@ export interface Shared {
   steps?: [number, string | null][];
 }
 
+/** No program is larger; a short link could say a very long text. */
+const MOST_BYTES = 20 << 20;
+
 async function through(bytes: Uint8Array, stream: { readable: ReadableStream; writable: WritableStream }): Promise<Uint8Array> {
   const source = new Blob([bytes as BlobPart]).stream().pipeThrough(stream as ReadableWritablePair<Uint8Array, Uint8Array>);
-  return new Uint8Array(await new Response(source).arrayBuffer());
+  const reader = source.getReader();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    size += piece.value.length;
+    if (size > MOST_BYTES) {
+      await reader.cancel();
+      throw new RangeError("too long");
+    }
+    pieces.push(piece.value);
+  }
+  return new Uint8Array(await new Blob(pieces as BlobPart[]).arrayBuffer());
 }
 
 /** What stands behind # for a state. */

@@ -11,7 +11,7 @@ const QUESTIONS = [
   ["array_queue_pso.fw", "pso"], ["chase_lev.fw", "tso"], ["bakery_random.fw", "pso"],
   ["bakery_random_fenced.fw", "tso"], ["chase_lev_pso.fw", "tso"], ["nonblocking_write_pso.fw", "pso"], ["bakery_fenced.fw", "pso"],
 ];
-const TIMES = 3;
+const TIMES = 9;
 
 const server = await serve();
 const chromium = await browser();

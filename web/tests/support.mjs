@@ -58,7 +58,7 @@ export async function openPage(browser, address, hash = "", size = { width: 1280
   });
   await page.setViewport(size);
   await page.goto(`${address}${hash}`);
-  await page.waitForSelector("html[data-ready=yes]", { timeout: 60_000 });
+  await until(page, () => document.documentElement.dataset.ready === "yes", "the page opens");
   return { page, wrong };
 }
 

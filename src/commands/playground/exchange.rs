@@ -8,8 +8,9 @@ use std::time::Duration;
 
 /// Requests with more in front of them are none of ours.
 const MOST_HEAD: usize = 16 << 10;
-/// How long somebody may take to ask, or to listen.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long somebody may take to ask, and to take in a piece of the answer.
+const ASKING: Duration = Duration::from_secs(10);
+const LISTENING: Duration = Duration::from_secs(60);
 
 /// A folder whose files are handed out.
 pub struct Site {
@@ -18,7 +19,7 @@ pub struct Site {
 
 /// A request as far as we look at it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SiteRequest {
     method: String,
     /// The path in the site.
     path: PathBuf,
@@ -37,8 +38,8 @@ impl Site {
 
     /// Answers the request that comes in on a connection.
     pub fn answer(&self, mut stream: &TcpStream, port: u16) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(ASKING))?;
+        stream.set_write_timeout(Some(LISTENING))?;
         let head = head(stream)?;
         let Some(wanted) = wanted(&head) else { return refuse(stream, "400 Bad Request") };
         if !is_local(&wanted.host, port) {
@@ -96,7 +97,7 @@ fn head(mut stream: &TcpStream) -> io::Result<String> {
 }
 
 /// The request that a head says, if it says one whole.
-fn wanted(head: &str) -> Option<Wanted> {
+fn wanted(head: &str) -> Option<SiteRequest> {
     let (head, _) = head.split_once("\r\n\r\n")?;
     let mut lines = head.split("\r\n");
     let mut words = lines.next()?.split(' ');
@@ -113,7 +114,7 @@ fn wanted(head: &str) -> Option<Wanted> {
         return None;
     }
     let path = target.strip_prefix('/')?.split(['?', '#']).next()?;
-    Some(Wanted { method: method.to_string(), path: inside(&decoded(path)?)?, host })
+    Some(SiteRequest { method: method.to_string(), path: inside(&decoded(path)?)?, host })
 }
 
 /// A path that does not lead out of where it starts.

@@ -25,25 +25,25 @@ pub(super) fn take_turns(entries: &[PlanEntry], task: &Task<'_>, run: &Run<'_>) 
     let mut counted = vec![0; entries.len()];
     let mut last = 0;
     loop {
-        for at in 0..entries.len() {
+        for (at, counted) in counted.iter_mut().enumerate() {
             let Some(until) = last_round(&table, at, last) else { continue };
-            let attempt = Attempt {
+            let restart = Restart {
                 run,
                 entries: (entries, at),
                 until,
-                counted: counted[at],
+                counted: *counted,
                 done: AtomicUsize::new(0),
                 round: AtomicUsize::new(0),
                 is_cut: AtomicBool::new(false),
             };
-            let answer = attempt.work(task);
-            counted[at] = counted[at].max(attempt.done.into_inner());
-            if attempt.is_cut.into_inner() {
+            let answer = restart.work(task);
+            *counted = restart.done.into_inner().max(*counted);
+            if restart.is_cut.into_inner() {
                 continue;
             }
             let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
             let is_over = reasons_of(&answer).iter().any(limit);
-            table.turns[at] = Turn::Ended { round: attempt.round.into_inner(), answer: Box::new(answer) };
+            table.turns[at] = Turn::Ended { round: restart.round.into_inner(), answer: Box::new(answer) };
             if is_over {
                 return result(table);
             }
@@ -69,7 +69,7 @@ fn last_round(table: &Table, at: usize, last: usize) -> Option<usize> {
 }
 
 /// One beginning of an engine.
-struct Attempt<'a> {
+struct Restart<'a> {
     run: &'a Run<'a>,
     /// All entries, and which one this is.
     entries: (&'a [PlanEntry], usize),
@@ -84,7 +84,7 @@ struct Attempt<'a> {
     is_cut: AtomicBool,
 }
 
-impl Attempt<'_> {
+impl Restart<'_> {
     fn work(&self, task: &Task<'_>) -> Answer {
         let (entries, at) = self.entries;
         let engine = entries[at].engine;
@@ -93,7 +93,7 @@ impl Attempt<'_> {
     }
 }
 
-impl Monitor for Attempt<'_> {
+impl Monitor for Restart<'_> {
     fn observe(&self, progress: &Progress) -> Result<(), Stop> {
         let before = self.done.fetch_add(progress.work, Ordering::Relaxed);
         let done = before + progress.work;
