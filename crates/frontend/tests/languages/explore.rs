@@ -291,6 +291,7 @@ impl<'a> Explorer<'a> {
             Place::At(thread, loc) => i64::from(state.at[thread.index()] as usize == loc.index()),
             Place::Register(thread, register) => self.register(state, thread, register),
             Place::Memory(variable) => state.memory[variable.index()],
+            Place::Drained(thread) => i64::from(state.queues[thread.index()].is_empty()),
         }
     }
 

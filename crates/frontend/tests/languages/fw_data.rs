@@ -115,9 +115,11 @@ fn shifts_by_constants_are_products_and_divisions() {
 fn shifts_round_down() {
     for value in -70i64..=70 {
         for places in 0..6u32 {
-            let text = format!("shared x = {value} >> {places}, y = {value} << {places}; thread P {{ x = y; }}");
+            let text =
+                format!("shared x = {value} >> {places}, y = {value} << {places}; thread P {{ x = y; }}");
             let program = program(&text);
-            let initial: Vec<String> = program.variables.iter().map(|variable| variable.initial.text()).collect();
+            let initial: Vec<String> =
+                program.variables.iter().map(|variable| variable.initial.text()).collect();
             let power = 1i64 << places;
             assert_eq!(initial, [value.div_euclid(power).to_string(), (value * power).to_string()], "{text}");
         }
