@@ -157,12 +157,15 @@ impl<'a> ReachedPlaces<'a> {
         self.locations[thread.index()].iter().any(|loc| automaton.is_end(*loc))
     }
 
-    /// Threads that get to a place where they wait, and never behind it.
+    /// Threads that get to a place where they wait, and never behind it. Who only looks, and goes on only to say
+    /// that something is wrong, is not meant to.
     fn blocked(&self, found: &mut BTreeSet<VacuousClaim>) {
         for thread in self.program.thread_ids() {
             let automaton = self.program.thread(thread);
             for (loc, exits) in self.program.waiting_places(thread) {
-                let passes = exits.is_empty() || exits.iter().any(|exit| self.stands_at(thread, *exit));
+                let fails = |exit: &&Loc| automaton.location(**exit).failure.is_some();
+                let mut exits = exits.iter().filter(|exit| !fails(exit)).peekable();
+                let passes = exits.peek().is_none() || exits.any(|exit| self.stands_at(thread, *exit));
                 let span = automaton.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span);
                 if self.stands_at(thread, loc) && !passes && !span.is_none() {
                     found.insert(VacuousClaim::Blocked { span, thread: automaton.name.clone() });

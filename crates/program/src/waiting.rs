@@ -169,7 +169,8 @@ impl Ways<'_> {
             }
             Op::Havoc(..) => true,
             Op::Block { parts, .. } => {
-                parts.iter().fold(false, |acts, part| self.take(part, values, conds) || acts)
+                // All of them are done, whether or not the first is noticed.
+                parts.iter().filter(|part| self.take(part, values, conds)).count() > 0
             }
         }
     }
@@ -217,7 +218,9 @@ mod tests {
         let (entry, looks) = (thread.entry(), thread.register("looks"));
         let next = Expr::binary(crate::Arith::Add, looks, 1);
         let asked = thread.step(entry, Op::Assign(looks, next), Span::NONE);
-        thread.edge(asked, Op::Assume(Cond::compare(Relation::Ne, looks, 5)), entry, Span::NONE);
+        let enough = Cond::compare(Relation::Eq, looks, 5);
+        thread.edge(asked, Op::Assume(enough.clone().negate()), entry, Span::NONE);
+        thread.step(asked, Op::Assume(enough), Span::NONE);
         program.threads[0] = thread.finish().expect("valid");
         assert_eq!(program.deadlock(), Cond::FALSE);
     }

@@ -18,7 +18,7 @@ pub fn read(text: &str) -> (Option<WrittenConfig>, Vec<Diagnostic>) {
             Err(error) => error,
         };
         // What is missing may be what was misspelled.
-        if !(error.message().starts_with("missing") && !wrong.is_empty()) {
+        if !error.message().starts_with("missing") || wrong.is_empty() {
             wrong.push(diagnostic(&error));
         }
         let known = error.message().starts_with("unknown") || error.message().starts_with("invalid");
