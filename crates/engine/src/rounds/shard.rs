@@ -24,7 +24,8 @@ pub(super) struct StatePlace {
 impl StatePlace {
     /// As a link; there is none for states far behind.
     fn link(self) -> Result<StateRef, Full> {
-        if self.number >> LINK_BITS > 0 {
+        // All ones in the last shard would mean that there is no link.
+        if self.number + 1 >= 1 << LINK_BITS {
             return Err(Full);
         }
         Ok(StateRef::numbered((self.shard as u32) << LINK_BITS | self.number))
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn letters_read_back() {
         let sent: Vec<(StatePlace, Vec<u8>)> =
-            [(3, 7), (3, 7), (3, 900), (3, 2), (4, 0), (63, (1 << 26) - 1)]
+            [(3, 7), (3, 7), (3, 900), (3, 2), (4, 0), (63, (1 << 26) - 2)]
                 .iter()
                 .enumerate()
                 .map(|(at, (shard, number))| {
@@ -265,5 +266,7 @@ mod tests {
         let read: Vec<_> = shard.states.refs().map(|at| shard.step_back(at.number())).collect();
         assert!(read.iter().map(|(state, from)| (from.expect("a link"), state.to_vec())).eq(sent));
         assert_eq!(shard.add(&states[..states.len() - 1]), Err(NotAdded::Garbled));
+        let behind = StatePlace { shard: 63, number: (1 << 26) - 1 };
+        assert_eq!(behind.link(), Err(Full));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::LoweringState;
 use super::layout::{CellLayout, RecordField, RecordLayout, StoredCells};
-use super::starting::{Start, spread};
+use super::starting::{CellStart, spread};
 use crate::Diagnostic;
 use crate::fw::ast::{Block, Function, FwDeclaration, FwExpr, FwStruct, Ident, Item, Rvalue, StmtKind};
 use crate::fw::constants::{ConstantLookup, evaluate};
@@ -262,7 +262,7 @@ impl<'a> Globals<'a> {
         domains.collect()
     }
 
-    fn domain(&self, start: &Start<'a>, work: &mut LoweringState<'a>) -> OrReported<Domain> {
+    fn domain(&self, start: &CellStart<'a>, work: &mut LoweringState<'a>) -> OrReported<Domain> {
         let known = |name: &str| start.known(name).unwrap_or_else(|| self.known(name));
         let mut constant = |expr: &'a FwExpr<'a>| evaluate(expr, &known).map_err(|fault| work.report(fault));
         match start.source {

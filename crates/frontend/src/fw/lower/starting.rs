@@ -16,12 +16,12 @@ type Counters<'a> = Vec<(&'a str, Int)>;
 
 /// What one cell starts with.
 #[derive(Clone)]
-pub(super) struct Start<'a> {
+pub(super) struct CellStart<'a> {
     pub source: &'a Rvalue<'a>,
     pub counters: Counters<'a>,
 }
 
-impl Start<'_> {
+impl CellStart<'_> {
     /// The value of a counter.
     pub fn known(&self, name: &str) -> Option<ConstantLookup> {
         counter(&self.counters, name)
@@ -39,7 +39,7 @@ pub(super) fn spread<'a>(
     layout: &CellLayout<'a>,
     known: &dyn Fn(&str) -> ConstantLookup,
     work: &mut LoweringState<'a>,
-) -> OrReported<Vec<Option<Start<'a>>>> {
+) -> OrReported<Vec<Option<CellStart<'a>>>> {
     let mut spreading = Spreading { name: declared.name.text, known, work, starts: Vec::new() };
     spreading.place(layout, &declared.initial, &Vec::new(), declared.span)?;
     Ok(spreading.starts)
@@ -49,7 +49,7 @@ struct Spreading<'a, 'w> {
     name: &'a str,
     known: &'w dyn Fn(&str) -> ConstantLookup,
     work: &'w mut LoweringState<'a>,
-    starts: Vec<Option<Start<'a>>>,
+    starts: Vec<Option<CellStart<'a>>>,
 }
 
 impl<'a> Spreading<'a, '_> {
@@ -67,7 +67,7 @@ impl<'a> Spreading<'a, '_> {
                     let message = format!("`{}` is a struct and cannot start with one value", self.name);
                     return Err(self.error(span, message, "give one value per field, in braces"));
                 }
-                let start = Start { source, counters: counters.clone() };
+                let start = CellStart { source, counters: counters.clone() };
                 self.starts.extend(std::iter::repeat_n(Some(start), layout.size()));
             }
             Initial::List(list, span) => return self.list(layout, list, counters, *span),

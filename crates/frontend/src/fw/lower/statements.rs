@@ -93,7 +93,7 @@ impl<'a> FwLowering<'a, '_> {
         &mut self,
         declared: &'a FwDeclaration<'a>,
         layout: &CellLayout<'a>,
-    ) -> OrReported<Vec<Option<super::starting::Start<'a>>>> {
+    ) -> OrReported<Vec<Option<super::starting::CellStart<'a>>>> {
         let constants: HashMap<&'a str, Int> =
             self.scopes.iter().flat_map(|scope| scope.constants()).collect();
         let globals = self.globals;
