@@ -10,7 +10,7 @@
 //! A program is *deadlocked* if not all threads have ended, those that have not all wait, and nothing is on its way
 //! to memory: then nothing will ever change.
 
-use crate::{Cond, Expr, Liveness, Loc, Op, Place, Program, RegId, ThreadId, VarId};
+use crate::{Cond, Edge, Expr, Liveness, Loc, Op, Place, Program, RegId, Span, ThreadId, VarId};
 use std::collections::{BTreeSet, HashMap};
 
 /// More steps than this are not followed from one location: it then does not count as a place to wait.
@@ -75,9 +75,34 @@ impl Program {
     /// The ways on from a location; nothing if a thread never waits there.
     fn ways<'a>(&'a self, thread: ThreadId, loc: Loc, liveness: &'a Liveness) -> Option<Ways<'a>> {
         let automaton = self.thread(thread);
-        if automaton.is_end(loc) || automaton.in_atomic(loc) || automaton.location(loc).failure.is_some() {
-            return None;
-        }
+        let done = automaton.is_end(loc) || automaton.location(loc).failure.is_some();
+        if done || automaton.in_atomic(loc) { None } else { self.ways_from(thread, loc, liveness) }
+    }
+
+    /// An atomic section that may get stuck when it has stored something. Nobody looks at states inside of sections, so
+    /// whether threads are deadlocked then is not told by [`Program::deadlock`].
+    pub fn may_get_stuck_inside(&self) -> Option<Span> {
+        let liveness = Liveness::of(self);
+        self.thread_ids().find_map(|thread| {
+            let automaton = self.thread(thread);
+            let mut behind: Vec<Loc> = Vec::new();
+            let changes = |edge: &&Edge| matches!(edge.op, Op::Store(..) | Op::Havoc(..));
+            let inside = |edge: &&Edge| automaton.in_atomic(edge.from) && automaton.in_atomic(edge.to);
+            behind.extend(automaton.edges().iter().filter(inside).filter(changes).map(|edge| edge.to));
+            let mut next = 0;
+            while let Some(loc) = behind.get(next).copied() {
+                let on = automaton.outgoing(loc).map(|(_, edge)| edge).filter(inside).map(|edge| edge.to);
+                let new: Vec<Loc> = on.filter(|to| !behind.contains(to)).collect();
+                behind.extend(new);
+                next += 1;
+            }
+            let stuck = behind.into_iter().find(|loc| self.ways_from(thread, *loc, &liveness).is_some())?;
+            automaton.outgoing(stuck).map(|(_, edge)| edge.span).next()
+        })
+    }
+
+    /// The ways on from a location, which may lie inside an atomic section.
+    fn ways_from<'a>(&'a self, thread: ThreadId, loc: Loc, liveness: &'a Liveness) -> Option<Ways<'a>> {
         let live = liveness.at(thread, loc);
         let (away, exits) = (Vec::new(), BTreeSet::new());
         let mut ways = Ways { program: self, thread, live, start: loc, away, exits, steps: 0 };
@@ -111,7 +136,8 @@ impl Ways<'_> {
                 return Err(NoWaiting);
             }
             let (mut values, mut conds) = (values.clone(), conds.to_vec());
-            let acts = self.take(&op, &mut values, &mut conds);
+            let inside = self.program.thread(self.thread).in_atomic(self.start);
+            let acts = self.take(&op, &mut values, &mut conds) || inside && op == Op::Unlock;
             if conds.contains(&Cond::FALSE) {
                 continue;
             }
@@ -179,7 +205,7 @@ impl Ways<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Names, Relation, Source, Span, ThreadBuilder, Variable};
+    use crate::{Names, Relation, Source, ThreadBuilder, Variable};
 
     /// A thread that looks at `x` until it is 1, and one that has nothing to do.
     fn waiting() -> Program {

@@ -50,6 +50,17 @@ fn buffers_and_deadlocks_are_spoken_of() {
         "shared x; thread P { l: await x == 1; z: } thread Q { x = 1; } never deadlock;",
     );
     crate::common::check_round_trip(&waits);
+    // Nobody looks inside of sections, so what gets stuck there after a store would be overlooked.
+    for inside in ["y = 1; r = x; assume r == 1;", "y = 1; r = x; while (r == 0) { r = x; }"] {
+        let text = format!("shared x, y; thread P {{ let r; atomic {{ {inside} }} }} never deadlock;");
+        let errors = read(&text).expect_err("it may get stuck");
+        assert!(errors[0].message.contains("may get stuck"), "{errors:?}");
+    }
+    for inside in ["r = x; assume r == 1; y = 1;", "y = 1; if (x == 1) { y = 2; } else { x = 3; }"] {
+        crate::common::program(&format!(
+            "shared x, y; thread P {{ let r; atomic {{ {inside} }} }} never deadlock;"
+        ));
+    }
     let named = "shared deadlock; thread P { deadlock = 1; } never deadlock;";
     means(named, "shared d; thread P { d = 1; } never d != 0;");
 }
