@@ -79,26 +79,38 @@ impl Program {
         if done || automaton.in_atomic(loc) { None } else { self.ways_from(thread, loc, liveness) }
     }
 
-    /// An atomic section that may get stuck when it has stored something. Nobody looks at states inside of sections, so
-    /// whether threads are deadlocked then is not told by [`Program::deadlock`].
+    /// An atomic section that may get stuck when it has stored something, or in a loop. Nobody looks at states inside of
+    /// sections, so whether threads are deadlocked then is not told by [`Program::deadlock`].
     pub fn may_get_stuck_inside(&self) -> Option<Span> {
         let liveness = Liveness::of(self);
         self.thread_ids().find_map(|thread| {
             let automaton = self.thread(thread);
-            let mut behind: Vec<Loc> = Vec::new();
             let changes = |edge: &&Edge| matches!(edge.op, Op::Store(..) | Op::Havoc(..));
             let inside = |edge: &&Edge| automaton.in_atomic(edge.from) && automaton.in_atomic(edge.to);
-            behind.extend(automaton.edges().iter().filter(inside).filter(changes).map(|edge| edge.to));
-            let mut next = 0;
-            while let Some(loc) = behind.get(next).copied() {
-                let on = automaton.outgoing(loc).map(|(_, edge)| edge).filter(inside).map(|edge| edge.to);
-                let new: Vec<Loc> = on.filter(|to| !behind.contains(to)).collect();
-                behind.extend(new);
-                next += 1;
-            }
-            let stuck = behind.into_iter().find(|loc| self.ways_from(thread, *loc, &liveness).is_some())?;
+            let changed: Vec<Loc> =
+                automaton.edges().iter().filter(inside).filter(changes).map(|edge| edge.to).collect();
+            let behind = self.behind_in_section(thread, changed);
+            let in_loop = |loc: Loc| {
+                let next = automaton.outgoing(loc).map(|(_, edge)| edge).filter(inside);
+                self.behind_in_section(thread, next.map(|edge| edge.to).collect()).contains(&loc)
+            };
+            let stuck = automaton.locs().filter(|loc| automaton.in_atomic(*loc)).find(|loc| {
+                self.ways_from(thread, *loc, &liveness).is_some() && (behind.contains(loc) || in_loop(*loc))
+            })?;
             automaton.outgoing(stuck).map(|(_, edge)| edge.span).next()
         })
+    }
+
+    /// These locations and all that follow them before their atomic section ends.
+    fn behind_in_section(&self, thread: ThreadId, from: Vec<Loc>) -> BTreeSet<Loc> {
+        let automaton = self.thread(thread);
+        let (mut found, mut waiting) = (BTreeSet::new(), from);
+        while let Some(loc) = waiting.pop() {
+            if automaton.in_atomic(loc) && found.insert(loc) {
+                waiting.extend(automaton.outgoing(loc).map(|(_, edge)| edge.to));
+            }
+        }
+        found
     }
 
     /// The ways on from a location, which may lie inside an atomic section.

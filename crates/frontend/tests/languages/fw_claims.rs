@@ -51,12 +51,16 @@ fn buffers_and_deadlocks_are_spoken_of() {
     );
     crate::common::check_round_trip(&waits);
     // Nobody looks inside of sections, so what gets stuck there after a store would be overlooked.
-    for inside in ["y = 1; r = x; assume r == 1;", "y = 1; r = x; while (r == 0) { r = x; }"] {
+    for inside in ["y = 1; r = x; assume r == 1;", "r = x; while (r == 0) { r = x; } y = 1;"] {
         let text = format!("shared x, y; thread P {{ let r; atomic {{ {inside} }} }} never deadlock;");
         let errors = read(&text).expect_err("it may get stuck");
         assert!(errors[0].message.contains("may get stuck"), "{errors:?}");
     }
-    for inside in ["r = x; assume r == 1; y = 1;", "y = 1; if (x == 1) { y = 2; } else { x = 3; }"] {
+    for inside in [
+        "r = x; assume r == 1; y = 1;",
+        "y = 1; if (x == 1) { y = 2; } else { x = 3; }",
+        "while (r < 3) { r = r + 1; }",
+    ] {
         crate::common::program(&format!(
             "shared x, y; thread P {{ let r; atomic {{ {inside} }} }} never deadlock;"
         ));

@@ -177,10 +177,10 @@ impl<'a> Claims<'a, '_> {
             ExprKind::Call(name, arguments) if name.text == "empty" => self.empty(arguments, expr.span),
             ExprKind::Name("deadlock") if !self.globals.names.contains_key("deadlock") => {
                 if let Some(place) = self.program.may_get_stuck_inside() {
-                    let message = "an atomic section may get stuck here when it has stored something";
+                    let message = "an atomic section may get stuck here";
                     let error = Diagnostic::error(place, message);
                     return Err(self.work.sink.error(error.hint(
-                        "`never deadlock` looks at states outside of sections: wait before the first store",
+                        "`never deadlock` looks at states outside of sections: wait before the first store, and not in a loop",
                     )));
                 }
                 Ok(self.program.deadlock())
