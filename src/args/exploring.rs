@@ -56,6 +56,7 @@ impl Exploring {
             contexts: self.counting.bound(),
             threads: monitor.threads(),
             crew: &Alone,
+            rounds: true,
             large: engine::LARGE,
             without: &[],
         }

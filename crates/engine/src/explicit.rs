@@ -82,10 +82,14 @@ impl Engine for Explicit {
     }
 }
 
+/// Whether a large search goes on in rounds: only breadth first it can.
+fn in_rounds(run: &Run<'_>) -> bool {
+    run.rounds && run.order == Order::Breadth
+}
+
 /// A search to its end; `None` where values that are names do not fit into 64 bits.
 fn whole(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut) -> Option<ExplorationRound> {
-    // Only breadth first there are rounds.
-    let reach = (run.order == Order::Breadth).then_some(Reach::small(run));
+    let reach = in_rounds(run).then_some(Reach::small(run));
     Some(match begun(task, run, left_out, reach)? {
         SearchBegun::Ended(round) => round,
         SearchBegun::Large(large) => large.go_on(task, run, left_out),
@@ -129,9 +133,9 @@ struct Large {
 }
 
 impl Large {
-    /// Goes on in rounds, or depth first from the beginning.
+    /// Goes on in rounds, or from the beginning.
     fn go_on(self, task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut) -> ExplorationRound {
-        if run.order == Order::Depth {
+        if !in_rounds(run) {
             let begun = begun(task, run, left_out, None);
             return begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended);
         }

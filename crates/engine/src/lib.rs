@@ -83,6 +83,9 @@ pub struct Run<'a> {
     pub threads: usize,
     /// Who shares large exact searches. Answers do not depend on it.
     pub crew: &'a dyn Crew,
+    /// Whether large exact searches breadth first go on in rounds, which are what can be shared: by one worker they take
+    /// longer than without. Which nearest violation is found may depend on it.
+    pub rounds: bool,
     /// An exact search is large with more states than this. Answers may depend on it.
     pub large: usize,
     /// Engines that the portfolio leaves out.
@@ -102,6 +105,7 @@ impl Default for Run<'_> {
             contexts: ContextBound::default(),
             threads: 1,
             crew: &Alone,
+            rounds: true,
             large: LARGE,
             without: &[],
         }

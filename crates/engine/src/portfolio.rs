@@ -239,7 +239,7 @@ impl<'a> Race<'a> {
             let engine = self.entries[at].engine;
             let lane = Lane { race: self, scope, at, done: AtomicUsize::new(0) };
             let named = Named::new(engine.name(), &lane);
-            let alone = Run { monitor: &named, threads: 1, crew: &Alone, ..*self.run };
+            let alone = Run { monitor: &named, threads: 1, crew: &Alone, rounds: false, ..*self.run };
             let answer = engine.verify(self.task, &alone);
             drop(named);
             lane.end(answer);

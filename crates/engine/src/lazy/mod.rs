@@ -103,7 +103,9 @@ fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     let limit = evidence::MostStates(FINITE);
     let monitor: (&dyn Monitor, &dyn Monitor) = (run.monitor, &limit);
     if !matches!(
-        Explicit.verify(&under_sc, &Run { monitor: &monitor, reduction: Reduction::None, ..*run }).verdict,
+        Explicit
+            .verify(&under_sc, &Run { monitor: &monitor, reduction: Reduction::None, rounds: false, ..*run })
+            .verdict,
         Verdict::Unknown(_)
     ) {
         return None;

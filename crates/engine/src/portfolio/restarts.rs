@@ -89,7 +89,7 @@ impl Restart<'_> {
         let (entries, at) = self.entries;
         let engine = entries[at].engine;
         let named = Named::new(engine.name(), self);
-        engine.verify(task, &Run { monitor: &named, threads: 0, ..*self.run })
+        engine.verify(task, &Run { monitor: &named, threads: 0, rounds: false, ..*self.run })
     }
 }
 
