@@ -185,7 +185,7 @@ impl StateSet {
     /// Adds all states of another set, which has none of this one's, behind its own. Links mean nothing afterwards.
     pub fn absorb(&mut self, other: StateSet) -> Result<(), Full> {
         let (before, Some(last)) = (self.chunks.len(), other.last) else { return Ok(()) };
-        if (before + other.chunks.len()) << CHUNK_BITS > u32::MAX as usize * UNIT {
+        if (before + other.chunks.len()) as u64 > MOST_CHUNKS {
             return Err(Full);
         }
         let further = unit(before << CHUNK_BITS).0;
