@@ -18,6 +18,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// What is said once for all programs.
     pub remark: Option<&'static str>,
+    /// Whether claims were left out because they hold, as reading it has shown.
+    pub settled: bool,
     /// Its language.
     pub frontend: &'static Frontend,
     /// How it was read.
@@ -82,8 +84,8 @@ pub fn understood(
     options: Options,
 ) -> Result<Loaded, Box<Unreadable>> {
     match (frontend.read)(Source::new(name, text), &options) {
-        Ok(Parsed { program, warnings, remark }) => {
-            Ok(Loaded { name: name.to_string(), program, warnings, remark, frontend, options })
+        Ok(Parsed { program, warnings, remark, settled }) => {
+            Ok(Loaded { name: name.to_string(), program, warnings, remark, settled, frontend, options })
         }
         Err(diagnostics) => {
             let reason = match diagnostics.len() {

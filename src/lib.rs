@@ -92,8 +92,15 @@ pub fn write_fences(program: &Program, placed: &Placed) -> Result<String, String
     let (name, text) = (program.source.name(), program.source.text());
     let frontend = frontend::choose(None, name, text).ok_or("the language is not clear")?;
     let (name, options) = (name.to_string(), Options::default());
-    let loaded =
-        Loaded { name, program: program.clone(), warnings: Vec::new(), remark: None, frontend, options };
+    let loaded = Loaded {
+        name,
+        program: program.clone(),
+        warnings: Vec::new(),
+        remark: None,
+        settled: false,
+        frontend,
+        options,
+    };
     commands::with_fences(&loaded, placed)
 }
 

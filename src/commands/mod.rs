@@ -44,7 +44,7 @@ use program::{Program, Span};
 
 /// The program, with a warning if it claims nothing: then it is safe whatever it does.
 pub fn warned(mut loaded: Loaded) -> Loaded {
-    if !claims_something(&loaded.program) {
+    if !loaded.settled && !claims_something(&loaded.program) {
         let warning = Diagnostic::warning(Span::NONE, "nothing is claimed of this program");
         loaded.warnings.push(warning.hint("add a property (`never`, `finally`) or an `assert`"));
     }

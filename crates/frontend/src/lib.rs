@@ -36,6 +36,8 @@ pub struct Parsed {
     pub warnings: Vec<Diagnostic>,
     /// What holds for many programs and is worth saying once, as a sentence without a full stop.
     pub remark: Option<&'static str>,
+    /// Whether claims were left out of the program because they hold, as reading it has shown.
+    pub settled: bool,
 }
 
 /// What the caller may set from outside.

@@ -132,9 +132,10 @@ impl DocumentVersion {
         let source = Source::new(name.clone(), self.text.as_str());
         match (frontend.read)(source, &self.options) {
             Err(diagnostics) => self.diagnostics = diagnostics,
-            Ok(Parsed { program, warnings, .. }) => {
+            Ok(Parsed { program, warnings, settled, .. }) => {
                 let options = self.options.clone();
-                let loaded = warned(Loaded { name, program, warnings, remark: None, frontend, options });
+                let loaded =
+                    warned(Loaded { name, program, warnings, remark: None, settled, frontend, options });
                 self.diagnostics = loaded.warnings.clone();
                 self.loaded = Some(loaded);
             }

@@ -138,11 +138,12 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
         return Err(vec![error]);
     }
     let mut program = Program::new(source.name().to_string(), source);
-    let Remarked { warnings, may_race } = read_into(&mut program, &options.c).map_err(|error| vec![error])?;
+    let Remarked { warnings, may_race, settled } =
+        read_into(&mut program, &options.c).map_err(|error| vec![error])?;
     if let Err(faults) = program.validate() {
         return Err(faults.into_iter().take(limits::ERRORS).map(Diagnostic::from).collect());
     }
-    Ok(Parsed { program, warnings, remark: may_race.then_some(RACES) })
+    Ok(Parsed { program, warnings, remark: may_race.then_some(RACES), settled })
 }
 
 /// What is said about programs with plain accesses that may race.
@@ -154,6 +155,8 @@ struct Remarked {
     warnings: Vec<Diagnostic>,
     /// Whether plain accesses of two threads meet.
     may_race: bool,
+    /// Whether it asserts something.
+    settled: bool,
 }
 
 fn read_into(program: &mut Program, options: &COptions) -> Result<Remarked, Diagnostic> {

@@ -46,6 +46,16 @@ pub(super) struct Field {
     pub bits: Option<u8>,
 }
 
+/// A member and where it lies in its structure or union.
+#[derive(Debug)]
+pub(super) struct CMember {
+    pub name: Option<Rc<str>>,
+    /// The cell where it starts and, if that is known, the byte.
+    pub cell: u64,
+    pub byte: Option<u64>,
+    pub ty: Type,
+}
+
 /// A structure or union.
 #[derive(Clone, Debug)]
 pub(super) struct CRecord {
@@ -134,6 +144,16 @@ impl Type {
         }
     }
 
+    /// The size of a scalar.
+    pub fn bits(&self) -> u32 {
+        match *self.kind {
+            TypeKind::Int { bits, .. } => u32::from(bits),
+            TypeKind::Bool => 8,
+            TypeKind::Float(bytes) => u32::from(bytes) * 8,
+            _ => 64,
+        }
+    }
+
     /// Integers narrower than `int` become that before anything is computed.
     pub fn promoted(&self) -> Type {
         match *self.kind {
@@ -167,7 +187,7 @@ impl CRecords {
         }
     }
 
-    fn is_union(&self, ty: &Type) -> bool {
+    pub fn is_union(&self, ty: &Type) -> bool {
         matches!(*ty.kind, TypeKind::Record(id) if self.list.get(id).is_some_and(|record| record.union))
     }
 
@@ -220,60 +240,58 @@ impl CRecords {
                 widest.into_iter().for_each(|field| self.for_each_scalar(&field.ty, start, visit));
             }
             TypeKind::Record(_) => {
-                let mut end = Some(0u64);
-                for field in self.fields(ty).unwrap_or_default() {
-                    if let (Some(bits), TypeKind::Int { signed, .. }) = (field.bits, &*field.ty.kind) {
-                        end = None;
-                        if bits > 0 {
-                            visit(Type { volatile: ty.volatile, ..Type::integer(bits, *signed) }, None);
-                            continue;
-                        }
-                    }
-                    let sizes = self.size(&field.ty);
-                    let at = end.zip(sizes).map(|(end, (_, align))| end.next_multiple_of(align.max(1)));
-                    self.for_each_scalar(&field.ty, start.zip(at).map(|(start, at)| start + at), visit);
-                    end = at.zip(sizes).map(|(at, (size, _))| at + size);
+                for member in self.members(ty) {
+                    let start = start.zip(member.byte).map(|(start, at)| start + at);
+                    let volatile = ty.volatile || member.ty.volatile;
+                    self.for_each_scalar(&Type { volatile, ..member.ty }, start, visit);
                 }
             }
             _ => visit(ty.clone(), start),
         }
     }
 
-    /// A member by name: the cell and, if that is known, the byte where it starts, and its type. Members of
-    /// members without a name count as their own.
-    pub fn member(&self, ty: &Type, name: &str) -> Option<(u64, Option<u64>, Type)> {
+    /// The members of a structure or union, and where they lie in it. Where a bit-field lies is not known.
+    pub fn members(&self, ty: &Type) -> Vec<CMember> {
         let union = self.is_union(ty);
-        let (mut at, mut end) = (0, Some(0u64));
-        for field in self.fields(ty)? {
+        let (mut cell, mut end) = (0, Some(0u64));
+        let mut members = Vec::new();
+        for field in self.fields(ty).unwrap_or_default() {
+            let ty = match (field.bits, &*field.ty.kind) {
+                (Some(bits), TypeKind::Int { signed, .. }) => Type::integer(bits.max(1), *signed),
+                _ => field.ty.clone(),
+            };
             let sizes = self.size(&field.ty).filter(|_| field.bits.is_none());
-            let start = end.zip(sizes).map(|(end, (_, align))| end.next_multiple_of(align.max(1)));
-            if field.name.as_deref() == Some(name) {
-                let ty = match (field.bits, &*field.ty.kind) {
-                    (Some(bits), TypeKind::Int { signed, .. }) => Type::integer(bits.max(1), *signed),
-                    _ => field.ty.clone(),
-                };
-                return Some((at, start, ty));
-            }
-            if field.name.is_none()
-                && let Some((inner, bytes, found)) = self.member(&field.ty, name)
-            {
-                return Some((at + inner, start.zip(bytes).map(|(start, bytes)| start + bytes), found));
-            }
+            let byte = end.zip(sizes).map(|(end, (_, align))| end.next_multiple_of(align.max(1)));
+            let cells = self.cells(&field.ty).unwrap_or(1);
+            members.push(CMember { name: field.name.clone(), cell, byte, ty });
             if !union {
-                at += self.cells(&field.ty)?;
-                end = start.zip(sizes).map(|(start, (size, _))| start + size);
+                cell += cells;
+                end = byte.zip(sizes).map(|(start, (size, _))| start + size);
             }
         }
-        None
+        members
+    }
+
+    /// A member by name, as a part of the whole. Members of members without a name count as their own.
+    pub fn member(&self, ty: &Type, name: &str) -> Option<CMember> {
+        self.members(ty).into_iter().find_map(|member| {
+            if member.name.is_some() {
+                return Some(member).filter(|member| member.name.as_deref() == Some(name));
+            }
+            let inner = self.member(&member.ty, name)?;
+            let byte = member.byte.zip(inner.byte).map(|(start, at)| start + at);
+            Some(CMember { cell: member.cell + inner.cell, byte, ..inner })
+        })
     }
 
     /// Bytes and alignment.
     pub fn size(&self, ty: &Type) -> Option<(u64, u64)> {
         Some(match &*ty.kind {
-            TypeKind::Void | TypeKind::Function(_) | TypeKind::Bool => (1, 1),
-            TypeKind::Int { bits, .. } => (u64::from(*bits).div_ceil(8), u64::from(*bits).div_ceil(8)),
-            TypeKind::Float(bytes) => (u64::from(*bytes), u64::from(*bytes)),
-            TypeKind::Pointer(_) => (8, 8),
+            TypeKind::Void | TypeKind::Function(_) => (1, 1),
+            TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float(_) | TypeKind::Pointer(_) => {
+                let bytes = u64::from(ty.bits()).div_ceil(8);
+                (bytes, bytes)
+            }
             TypeKind::Array(inner, length) => {
                 let (size, align) = self.size(inner)?;
                 (size.checked_mul((*length)?)?, align)

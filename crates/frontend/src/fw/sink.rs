@@ -74,7 +74,7 @@ impl Sink {
     pub fn finish(mut self, program: Program) -> Result<Parsed, Vec<Diagnostic>> {
         if self.errors.is_empty() {
             self.warnings.sort_by_key(|warning| warning.span);
-            return Ok(Parsed { program, warnings: self.warnings, remark: None });
+            return Ok(Parsed { program, warnings: self.warnings, remark: None, settled: false });
         }
         self.errors.sort_by_key(|error| error.span);
         Err(self.errors)

@@ -99,7 +99,7 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
     program.question = Some(view.question(options.observe_all, &mut warnings)?);
     program.threads = lowered.into_iter().map(|lowered| lowered.thread).collect();
     match program.validate() {
-        Ok(()) => Ok(Parsed { program, warnings, remark: None }),
+        Ok(()) => Ok(Parsed { program, warnings, remark: None, settled: false }),
         Err(invalid) => Err(invalid.into_iter().map(Diagnostic::from).collect()),
     }
 }

@@ -87,7 +87,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
             kept.push(error);
         }
     }
-    if kept.is_empty() { Ok(Parsed { program, warnings, remark: None }) } else { Err(kept) }
+    if kept.is_empty() { Ok(Parsed { program, warnings, remark: None, settled: false }) } else { Err(kept) }
 }
 
 /// Global variables first, then those of processes, the cells of one name together.

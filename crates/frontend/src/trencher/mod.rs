@@ -82,7 +82,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
     }
     add_goal(&threads, &mut program);
     match program.validate() {
-        Ok(()) => Ok(Parsed { program, warnings: Vec::new(), remark: None }),
+        Ok(()) => Ok(Parsed { program, warnings: Vec::new(), remark: None, settled: false }),
         Err(invalid) => Err(invalid.into_iter().map(Diagnostic::from).collect()),
     }
 }

@@ -16,7 +16,7 @@ pub fn program(text: &str, c: COptions) -> Program {
 }
 
 /// Whether some run violates something.
-fn violated(program: &Program, model: Model) -> bool {
+pub fn violated(program: &Program, model: Model) -> bool {
     let explorer = Explorer::new(program, model, Limits { states: 200_000, queue: 8, eager: false });
     let mut bad = Vec::new();
     for id in program.thread_ids() {
@@ -270,8 +270,9 @@ fn what_is_not_read_is_an_error_with_a_place() {
             "union { char c[8]; struct { int a, b, d; } s; } v; int main(void) { return v.s.d; }",
             "a part of `v`",
         ),
-        ("union { char c[8]; int i[2]; } v; int main(void) { v.c[4] = 1; return v.i[1]; }", "a part of `v`"),
-        ("char c[8]; int main(void) { return ((int *)c)[1]; }", "a part of `c`"),
+        ("int i[2]; int main(void) { return ((char *)i)[1]; }", "a part of `i`"),
+        ("char c[8]; int main(void) { return *(int *)(c + 1); }", "a part of `c`"),
+        ("_Atomic struct { int a, b; } s, t; int main(void) { s = t; return 0; }", "atomic structure"),
         ("#include <nothing.h>\n", "nothing.h"),
         ("#error stop\n", "stop"),
         ("int f(void) { return 1; }", "main"),

@@ -2,6 +2,7 @@
 
 mod c_fewer_states;
 mod c_language;
+mod c_views;
 mod common;
 mod explore;
 mod fuzz;

@@ -219,7 +219,7 @@ impl Lowerer<'_, '_> {
         let ty = place.ty.plain();
         let old = self.temporary()?;
         let stride = match ty.inner() {
-            Some(inner) if update != CUpdate::Swap => self.cells_of(inner, token)? as i128,
+            Some(inner) if update != CUpdate::Swap => self.stride(None, inner, token)? as i128,
             _ => 1,
         };
         let by = combine(Arith::Mul, by, number(stride));

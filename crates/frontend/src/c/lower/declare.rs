@@ -1,5 +1,6 @@
 //! Declarations in functions, and initial values of local objects.
 
+use super::initial::{CGiven, CGivenValue, CPart};
 use super::thread::{CLocal, Lowerer};
 use super::value::{CPlace, CSpot, Inside, Typed};
 use super::world::CLowered;
@@ -95,21 +96,39 @@ impl Lowerer<'_, '_> {
             let value = self.value_for(value, ty)?;
             return self.assign_value(&whole, value, token).map(|_| ());
         }
-        let mut values = Vec::new();
+        let mut given = Vec::new();
         if let Some(init) = init {
-            super::initial::flatten(self.world, ty, init, 0, token, &mut values)?;
+            super::initial::flatten(self.world, &CPart::whole(ty), init, token, &mut given)?;
         }
         let types = self.world.objects[object].types.clone();
-        for (at, ty) in types.into_iter().enumerate() {
-            let place = CPlace { spot: CSpot::Inside(Inside::at(object, at)), ty: ty.clone(), token };
-            let given = values.iter().rev().find(|(cell, _)| *cell == at);
-            let value = match given.map(|(_, given)| given) {
-                Some(super::initial::CGiven::Expr(expr)) => self.value(expr)?,
-                Some(super::initial::CGiven::Number(value)) => Typed::constant(*value, ty.clone()),
-                None => Typed::constant(0, ty.clone()),
+        // By cell: what it is given last.
+        let mut last: Vec<Option<usize>> = vec![None; types.len()];
+        let mut covered = Vec::new();
+        for (index, CGiven { part, .. }) in given.iter().enumerate() {
+            let cells = self.world.scalar_at(object, part, token)?;
+            cells.iter().for_each(|(at, ..)| last[*at] = Some(index));
+            covered.push(cells.len());
+        }
+        let mut at = 0;
+        while let Some(ty) = types.get(at) {
+            let (ty, value, cells) = match last[at] {
+                None => (ty.clone(), Typed::constant(0, ty.clone()), 1),
+                Some(index) => {
+                    let CGiven { part, value } = &given[index];
+                    let cells = covered[index];
+                    if (at..at + cells).any(|at| last.get(at) != Some(&Some(index))) {
+                        return Err(self.error(token, "initial values that overlap are not read"));
+                    }
+                    let value = match value {
+                        CGivenValue::Expr(expr) => self.value(expr)?,
+                        CGivenValue::Number(value) => Typed::constant(*value, part.ty.clone()),
+                    };
+                    (part.ty.clone(), value, cells)
+                }
             };
-            let plain = CPlace { ty: ty.plain(), ..place };
-            self.assign_value(&plain, value, token)?;
+            let place = CPlace { spot: CSpot::Inside(Inside::at(object, at)), ty: ty.plain(), token };
+            self.assign_value(&place, value, token)?;
+            at += cells;
         }
         Ok(())
     }

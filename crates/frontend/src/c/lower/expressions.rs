@@ -3,10 +3,10 @@
 use super::graph::At;
 use super::places::COrder;
 use super::thread::{CLocal, Lowerer, agree};
-use super::value::{CPlace, CSpot, CValue, Inside, Typed, number};
+use super::value::{CPlace, CSpot, CValue, Inside, Typed};
 use super::world::{CCell, CLowered};
 use crate::c::ast::{Binary, CExpr, CExprKind, CStmt, CStmtKind, Unary};
-use crate::c::types::{Type, TypeKind};
+use crate::c::types::{CMember, Type, TypeKind};
 use program::{Cond, Expr as Over, Op, RegId, Relation};
 use std::rc::Rc;
 
@@ -247,21 +247,14 @@ impl Lowerer<'_, '_> {
     }
 
     fn member(&mut self, place: CPlace, name: &Rc<str>, token: u32) -> CLowered<CPlace> {
-        let Some((offset, bytes, ty)) = self.world.unit.records.member(&place.ty, name) else {
+        let Some(CMember { cell, byte, ty, .. }) = self.world.unit.records.member(&place.ty, name) else {
             return Err(self.error(token, format!("there is no member `{name}`")));
         };
+        if let CSpot::At(_) = place.spot {
+            self.check_union(&place.ty, name, token)?;
+        }
         let ty = Type { volatile: ty.volatile || place.ty.volatile, ..ty };
-        let spot = match place.spot {
-            CSpot::Inside(inside) => {
-                let moved = self.world.objects[inside.object].behind(&inside, bytes, offset as usize);
-                CSpot::Inside(moved.ok_or_else(|| self.only_a_part(&inside, token))?)
-            }
-            CSpot::At(address) => {
-                self.check_union(&place.ty, name, token)?;
-                CSpot::At(super::value::combine(program::Arith::Add, address, number(i128::from(offset))))
-            }
-        };
-        Ok(CPlace { spot, ty, token })
+        self.part(&CPlace { token, ..place }, cell as usize, byte, ty)
     }
 
     /// What a union that is not known looks like is not known either, so it may only be used by one member.
@@ -328,22 +321,16 @@ impl Lowerer<'_, '_> {
 
     /// Copies a structure, cell by cell.
     fn copy(&mut self, to: &CPlace, from: &CPlace, token: u32) -> CLowered<Typed> {
-        let types = self.world.unit.records.scalars(&from.ty);
-        for (at, ty) in types.into_iter().enumerate() {
-            let part = |place: &CPlace| {
-                let spot = match &place.spot {
-                    CSpot::Inside(inside) => CSpot::Inside(inside.plus(at)),
-                    CSpot::At(address) => CSpot::At(super::value::combine(
-                        program::Arith::Add,
-                        address.clone(),
-                        number(at as i128),
-                    )),
-                };
-                CPlace { spot, ty: ty.clone(), token }
-            };
-            let value = self.load(&part(from))?;
+        if from.ty.atomic || to.ty.atomic {
+            let error = self.error(token, "an atomic structure as a whole is not read");
+            return Err(Box::new(error.hint("a number of the same size, or a lock, can be used instead")));
+        }
+        let parts = self.scalar_parts(from, &from.ty)?.into_iter().zip(self.scalar_parts(to, &from.ty)?);
+        for (from, to) in parts {
+            let ty = from.ty.clone();
+            let value = self.load(&from)?;
             let value = self.as_number(&value.value, token)?;
-            let target = self.target(&part(to))?;
+            let target = self.target(&to)?;
             self.note_plain(&target, &ty);
             self.store_to(&target, &value, COrder::Plain, token)?;
         }

@@ -324,7 +324,7 @@ impl Finishing<'_, '_> {
             races::claim_none(self.program, &plain);
         }
         let may_race = !races && races::may_race(self.program, &plain);
-        Ok(Remarked { warnings: self.world.warnings, may_race })
+        Ok(Remarked { warnings: self.world.warnings, may_race, settled: self.world.asserts })
     }
 
     /// Main goes on with what it had computed.

@@ -8,7 +8,7 @@ use super::graph::{At, CStep};
 use super::library::WRITTEN_FIRST;
 use super::places::COrder;
 use super::thread::Lowerer;
-use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
+use super::value::{CPlace, CValue, Inside, Typed, combine, constant, number};
 use super::values::CValues;
 use super::world::{CCell, CKey, CLowered, Probe};
 use crate::c::ast::CExpr;
@@ -52,7 +52,7 @@ impl Lowerer<'_, '_> {
 
     /// The next block of a pool.
     fn take_from_pool(&mut self, block: Type, pointer: Type, token: u32) -> CLowered<Typed> {
-        let cells = self.cells_of(&block, token)?.max(1);
+        let cells = self.stride(None, &block, token)?.max(1);
         let blocks = self.world.options.heap.max(1);
         let pool = Type::new(TypeKind::Array(block, Some(blocks as u64)));
         let object = self.heap_object(&pool, blocks, token)?;
@@ -215,10 +215,10 @@ impl Lowerer<'_, '_> {
         };
         for at in 0..count {
             let place = self.element(&to, &Typed::constant(at, Type::integer(64, true)), token)?;
-            for (cell, ty) in self.world.unit.records.scalars(&element).into_iter().enumerate() {
-                let value = if byte == 0 { 0 } else { wrapped(-1, &ty) };
-                let part = place_at(&CPlace { ty: ty.plain(), ..place.clone() }, cell);
-                self.store(&part, &number(value), COrder::Plain)?;
+            for part in self.scalar_parts(&place, &element)? {
+                let plain = CPlace { ty: part.ty.plain(), ..part };
+                let value = if byte == 0 { 0 } else { wrapped(-1, &plain.ty) };
+                self.store(&plain, &number(value), COrder::Plain)?;
             }
         }
         Ok(to)
@@ -255,13 +255,4 @@ impl Lowerer<'_, '_> {
             None => Err(self.error(token, "only whole objects of a known size are filled or copied")),
         }
     }
-}
-
-/// The place some cells further.
-fn place_at(place: &CPlace, cells: usize) -> CPlace {
-    let spot = match &place.spot {
-        CSpot::Inside(inside) => CSpot::Inside(inside.plus(cells)),
-        CSpot::At(address) => CSpot::At(combine(Arith::Add, address.clone(), number(cells as i128))),
-    };
-    CPlace { spot, ..place.clone() }
 }

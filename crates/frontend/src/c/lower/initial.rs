@@ -1,91 +1,114 @@
 //! Initial values: lists in braces as values of cells, and what globals start with.
 
-use super::value::{CValue, Typed, constant};
+use super::value::{CValue, Inside, Typed, constant};
 use super::world::{CCell, CLowered, World};
 use crate::c::ast::{Binary, CExpr, CExprKind, CInit, Designator, Unary};
 use crate::c::constant::{fold, wrapped};
 use crate::c::literals;
 use crate::c::types::{Type, TypeKind};
 
-/// The value that a cell is given.
-pub(super) enum CGiven<'t> {
+/// A scalar of an object, and the value that it is given.
+pub(super) struct CGiven<'t> {
+    pub part: CPart,
+    pub value: CGivenValue<'t>,
+}
+
+pub(super) enum CGivenValue<'t> {
     Expr(&'t CExpr),
     Number(i128),
 }
 
-/// The cells that an initial value gives something, later ones win.
+/// A part of an object: its first cell, its first byte if that is known, and its type.
+#[derive(Clone)]
+pub(super) struct CPart {
+    pub cell: usize,
+    pub byte: Option<u64>,
+    pub ty: Type,
+}
+
+impl CPart {
+    pub fn whole(ty: &Type) -> CPart {
+        CPart { cell: 0, byte: Some(0), ty: ty.clone() }
+    }
+
+    fn within(&self, cells: u64, bytes: Option<u64>, ty: Type) -> CPart {
+        let byte = self.byte.zip(bytes).map(|(start, by)| start + by);
+        CPart { cell: self.cell + cells as usize, byte, ty }
+    }
+}
+
+/// The scalars that an initial value gives something, later ones win.
 pub(super) fn flatten<'t>(
     world: &World<'_>,
-    ty: &Type,
+    part: &CPart,
     init: &'t CInit,
-    start: usize,
     token: u32,
-    out: &mut Vec<(usize, CGiven<'t>)>,
+    out: &mut Vec<CGiven<'t>>,
 ) -> CLowered<()> {
     match init {
         CInit::Value(expr) => {
-            if let (TypeKind::Array(..), CExprKind::Text(text)) = (&*ty.kind, &expr.kind) {
+            if let (TypeKind::Array(..), CExprKind::Text(text)) = (&*part.ty.kind, &expr.kind) {
                 let characters = literals::string(text).unwrap_or_default();
-                let given = |(at, c): (usize, &u32)| (start + at, CGiven::Number(i128::from(*c as u8 as i8)));
-                out.extend(characters.iter().enumerate().map(given));
+                for (part, c) in parts(world, part).into_iter().zip(characters) {
+                    out.push(CGiven { part, value: CGivenValue::Number(i128::from(c as u8 as i8)) });
+                }
                 return Ok(());
             }
-            out.push((start, CGiven::Expr(expr)));
+            out.push(CGiven { part: part.clone(), value: CGivenValue::Expr(expr) });
             Ok(())
         }
         CInit::List(list) => {
-            if ty.is_scalar() {
+            if part.ty.is_scalar() {
                 return match list.first() {
-                    Some((_, inner)) => flatten(world, ty, inner, start, token, out),
+                    Some((_, inner)) => flatten(world, part, inner, token, out),
                     None => Ok(()),
                 };
             }
             let mut cursor = 0;
-            fill(world, ty, list, &mut cursor, (start, token), out)
+            fill(world, part, list, &mut cursor, token, out)
         }
     }
 }
 
-/// A part of an object: its first cell and its type.
-type CPart = (usize, Type);
-
 /// Gives the parts of an array or structure what a list has for them; braces may be left out.
 fn fill<'t>(
     world: &World<'_>,
-    ty: &Type,
+    whole: &CPart,
     list: &'t [(Vec<Designator>, CInit)],
     cursor: &mut usize,
-    (start, token): (usize, u32),
-    out: &mut Vec<(usize, CGiven<'t>)>,
+    token: u32,
+    out: &mut Vec<CGiven<'t>>,
 ) -> CLowered<()> {
-    let parts = parts(world, ty, start);
+    let parts = parts(world, whole);
+    // Only the first member of a union can be left without a name.
+    let unnamed = if world.unit.records.is_union(&whole.ty) { 1 } else { parts.len() };
     let mut at = 0;
     while let Some((designators, init)) = list.get(*cursor) {
         if let Some(first) = designators.first() {
-            let (low, high) = designated(&parts, world, ty, first)
+            let (low, high) = designated(&parts, world, &whole.ty, first)
                 .ok_or_else(|| world.error(token, "this names no part of the object"))?;
             for index in low..=high {
-                let Some((cell, inner)) = parts.get(index) else {
+                let Some(inner) = parts.get(index) else {
                     return Err(world.error(token, "this names no part of the object"));
                 };
                 if designators.len() > 1 {
                     return Err(world.error(token, "initial values of parts of parts are not read"));
                 }
-                flatten(world, inner, init, *cell, token, out)?;
+                flatten(world, inner, init, token, out)?;
             }
             at = high + 1;
             *cursor += 1;
             continue;
         }
-        let Some((cell, inner)) = parts.get(at) else { return Ok(()) };
+        let Some(inner) = parts.get(at).filter(|_| at < unnamed) else { return Ok(()) };
         let braced = matches!(init, CInit::List(_));
         let text = matches!(init, CInit::Value(value) if matches!(value.kind, CExprKind::Text(_)));
-        if braced || inner.is_scalar() || text && matches!(*inner.kind, TypeKind::Array(..)) {
-            flatten(world, inner, init, *cell, token, out)?;
+        if braced || inner.ty.is_scalar() || text && matches!(*inner.ty.kind, TypeKind::Array(..)) {
+            flatten(world, inner, init, token, out)?;
             *cursor += 1;
         } else {
             let before = *cursor;
-            fill(world, inner, list, cursor, (*cell, token), out)?;
+            fill(world, inner, list, cursor, token, out)?;
             if *cursor == before {
                 return Err(world.error(token, "this list of initial values is not read"));
             }
@@ -95,27 +118,20 @@ fn fill<'t>(
     Ok(())
 }
 
-fn parts(world: &World<'_>, ty: &Type, start: usize) -> Vec<CPart> {
+fn parts(world: &World<'_>, whole: &CPart) -> Vec<CPart> {
     let records = &world.unit.records;
-    match &*ty.kind {
+    match &*whole.ty.kind {
         TypeKind::Array(inner, length) => {
-            let size = records.cells(inner).unwrap_or(1) as usize;
-            (0..length.unwrap_or(0) as usize).map(|at| (start + at * size, inner.clone())).collect()
+            let cells = records.cells(inner).unwrap_or(1);
+            let size = records.size(inner).map(|(size, _)| size);
+            let element = |at| whole.within(at * cells, size.map(|size| at * size), inner.clone());
+            (0..length.unwrap_or(0)).map(element).collect()
         }
-        TypeKind::Record(id) => {
-            let union = records.list[*id].union;
-            let mut at = start;
-            let mut parts = Vec::new();
-            for field in records.fields(ty).unwrap_or_default() {
-                parts.push((at, field.ty.clone()));
-                if union {
-                    break;
-                }
-                at += records.cells(&field.ty).unwrap_or(1) as usize;
-            }
-            parts
+        TypeKind::Record(_) => {
+            let members = records.members(&whole.ty).into_iter();
+            members.map(|member| whole.within(member.cell, member.byte, member.ty)).collect()
         }
-        _ => vec![(start, ty.clone())],
+        _ => vec![whole.clone()],
     }
 }
 
@@ -149,31 +165,36 @@ impl World<'_> {
     ) -> CLowered<()> {
         let Some(init) = init else { return Ok(()) };
         let mut given = Vec::new();
-        flatten(self, ty, init, 0, token, &mut given)?;
-        let cells = self.unit.records.cells(ty).unwrap_or(1);
-        for (cell, given) in given {
-            let Some((place, ty)) = self.cell_of(object, cell) else {
-                return Err(self.error(token, "there are more initial values than cells"));
+        flatten(self, &CPart::whole(ty), init, token, &mut given)?;
+        for CGiven { part, value } in given {
+            let cells = self.scalar_at(object, &part, token)?;
+            let value = match value {
+                CGivenValue::Number(value) => value,
+                CGivenValue::Expr(expr) => self.static_value(expr)?,
             };
-            let value = match given {
-                CGiven::Number(value) => value,
-                CGiven::Expr(expr) => self.static_value(expr)?,
-            };
-            if self.objects[object].cells.len() as u64 > cells {
-                if cells > 1 {
-                    return Err(self.error(token, "the initial value of an object that is seen in pieces"));
+            let mut shift = 0;
+            for (_, cell, ty) in cells {
+                if let CCell::Memory(variable) = cell {
+                    self.variables[variable.index()].initial = wrapped(value >> shift, &ty);
                 }
-                self.initial_pieces(object, value);
-            } else if let CCell::Memory(variable) = place {
-                self.variables[variable.index()].initial = wrapped(value, &ty);
+                shift += ty.bits();
             }
         }
         Ok(())
     }
 
-    fn cell_of(&self, object: usize, cell: usize) -> Option<(CCell, Type)> {
-        let object = &self.objects[object];
-        Some((*object.cells.get(cell)?, object.types.get(cell)?.clone()))
+    /// The cells that a scalar of an object consists of, the least significant first.
+    pub fn scalar_at(&self, object: usize, part: &CPart, token: u32) -> CLowered<Vec<(usize, CCell, Type)>> {
+        let start = Inside::at(object, 0);
+        let moved = self.objects[object].behind(&start, part.byte, part.cell);
+        let Some(at) = moved.and_then(|inside| inside.only()) else {
+            return Err(self.only_a_part(object, token));
+        };
+        if at >= self.objects[object].cells.len() {
+            return Err(self.error(token, "there are more initial values than cells"));
+        }
+        let cells = self.cells_at(object, at, &part.ty).ok_or_else(|| self.only_a_part(object, token))?;
+        Ok(cells.into_iter().enumerate().map(|(piece, (cell, ty))| (at + piece, cell, ty)).collect())
     }
 
     /// The value of a constant expression, addresses included.
@@ -235,9 +256,12 @@ impl World<'_> {
                 let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) else {
                     return Err(self.error(token, "this is no constant"));
                 };
-                let stride = a.ty.inner().and_then(|ty| self.unit.records.cells(ty)).unwrap_or(1);
-                let y = y * i128::from(stride);
-                address(if *op == Binary::Add { x + y } else { x - y }, a.ty)
+                let y = if *op == Binary::Add { y } else { -y };
+                let at = match a.ty.inner() {
+                    Some(inner) => self.static_element(x, y, inner, token)?,
+                    None => x + y,
+                };
+                address(at, a.ty)
             }
             CExprKind::Text(_) => address(0, Type::integer(8, true).pointer()),
             CExprKind::Compound(ty, init) if ty.is_scalar() => match &**init {
@@ -269,17 +293,37 @@ impl World<'_> {
                 let (base, ty) = self.static_place(array)?;
                 let inner = ty.inner().cloned().ok_or_else(|| self.error(token, "this is no array"))?;
                 let index = fold(index).ok_or_else(|| self.error(token, "this is no constant"))?.value;
-                let size = self.unit.records.cells(&inner).unwrap_or(1);
-                Ok((base + index * i128::from(size), inner))
+                Ok((self.static_element(base, index, &inner, token)?, inner))
             }
             CExprKind::Member(object, name) => {
                 let (base, ty) = self.static_place(object)?;
-                match self.unit.records.member(&ty, name) {
-                    Some((offset, _, ty)) => Ok((base + i128::from(offset), ty)),
-                    None => Err(self.error(token, format!("there is no member `{name}`"))),
-                }
+                let Some(member) = self.unit.records.member(&ty, name) else {
+                    return Err(self.error(token, format!("there is no member `{name}`")));
+                };
+                let Some((object, at)) = self.at_address(base) else {
+                    return Ok((base + i128::from(member.cell), member.ty));
+                };
+                let known = &self.objects[object];
+                let moved = known.behind(&Inside::at(object, at), member.byte, member.cell as usize);
+                let moved = moved.and_then(|inside| inside.only());
+                let moved = moved.ok_or_else(|| self.only_a_part(object, token))?;
+                Ok((base + moved as i128 - at as i128, member.ty))
             }
             _ => Err(self.error(token, "this is no constant address")),
         }
+    }
+
+    /// The address some elements behind another.
+    fn static_element(&self, from: i128, elements: i128, ty: &Type, token: u32) -> CLowered<i128> {
+        let stride = i128::from(self.unit.records.cells(ty).unwrap_or(1));
+        let outside = || self.error(token, "this is no constant address");
+        let by = elements.checked_mul(stride).ok_or_else(outside)?;
+        let to = from.checked_add(by).ok_or_else(outside)?;
+        if let (Some((object, from)), Some((other, to))) = (self.at_address(from), self.at_address(to))
+            && object == other
+        {
+            self.check_stride(object, ty, (from, to), elements, token)?;
+        }
+        Ok(to)
     }
 }

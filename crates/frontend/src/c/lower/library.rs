@@ -257,6 +257,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn assertion(&mut self, cond: &CExpr) -> CLowered<()> {
+        self.world.asserts = true;
         let (good, bad) = (self.place(), self.place());
         let failure = program::Failure { kind: FailureKind::Assertion, span: self.span };
         let decided = self.branch(cond, good, bad)?;

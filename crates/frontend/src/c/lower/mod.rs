@@ -95,6 +95,7 @@ pub(super) fn lower(
             has_keys,
             plain: std::collections::BTreeSet::new(),
             marks: std::collections::BTreeMap::new(),
+            asserts: false,
             warnings: Vec::new(),
             assumed: std::collections::BTreeMap::new(),
         };

@@ -179,7 +179,8 @@ impl Lowerer<'_, '_> {
                 self.moved(&a, &by, token)
             }
             (Binary::Sub, true, true) => {
-                let size = a.ty.inner().map_or(Ok(1), |ty| self.cells_of(ty, token))?;
+                let known = self.pointed_cell(&b.value).or_else(|| self.pointed_cell(&a.value));
+                let size = a.ty.inner().map_or(Ok(1), |ty| self.stride(known, ty, token))?;
                 let (x, y) = (self.as_number(&a.value, token)?, self.as_number(&b.value, token)?);
                 let cells = combine(Arith::Sub, x, y);
                 let count = combine(Arith::Div, cells, number(size.max(1) as i128));
@@ -195,9 +196,18 @@ impl Lowerer<'_, '_> {
     /// A pointer some elements further; inside a known object if that is where it certainly stays.
     fn moved(&mut self, pointer: &Typed, by: &Typed, token: u32) -> CLowered<Typed> {
         let ty = pointer.ty.clone();
-        let stride = ty.inner().map_or(Ok(1), |inner| self.cells_of(inner, token))?;
+        let known = self.pointed_cell(&pointer.value);
+        let stride = ty.inner().map_or(Ok(1), |inner| self.stride(known, inner, token))?;
         let by = self.as_number(&by.value, token)?;
-        if let (CValue::Address(inside), Some(count)) = (&pointer.value, constant(&by))
+        let count = constant(&by);
+        if let (Some((object, start)), Some(inner)) = (known, ty.inner()) {
+            let steps = count.unwrap_or(1);
+            let to = start as i128 + steps * stride as i128;
+            if let Ok(to) = usize::try_from(to) {
+                self.world.check_stride(object, inner, (start, to), steps, token)?;
+            }
+        }
+        if let (CValue::Address(inside), Some(count)) = (&pointer.value, count)
             && let Some(start) = inside.only()
         {
             let object = &self.world.objects[inside.object];

@@ -7,7 +7,7 @@ use super::graph::{At, CStep};
 use super::thread::{Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
 use super::values::CValues;
-use super::views::CView;
+use super::views::{CSeen, CView};
 use super::world::{CCell, CLowered, Probe};
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr, Failure, FailureKind, Fence, Op, RegId, Relation};
@@ -28,6 +28,8 @@ pub(super) enum COrder {
 pub(super) struct CTarget {
     pub key: Expr<RegId>,
     pub cells: Vec<(i128, CCell)>,
+    /// Values of the key by which a part of a cell is touched, or more than one: what happens then is not known.
+    pub apart: Vec<i128>,
     /// Whether other values of the key are a violation.
     pub open: bool,
     /// How the cells are seen, if not each as what it is.
@@ -35,6 +37,11 @@ pub(super) struct CTarget {
 }
 
 impl CTarget {
+    /// One that touches no cell which is known.
+    fn apart(key: Expr<RegId>, apart: Vec<i128>) -> CTarget {
+        CTarget { key, cells: Vec::new(), apart, open: false, view: None }
+    }
+
     /// The cell, if there is no choice.
     pub fn only(&self) -> Option<CCell> {
         self.start().filter(|_| self.view.is_none())
@@ -43,7 +50,7 @@ impl CTarget {
     /// The first cell, if there is no choice.
     pub fn start(&self) -> Option<CCell> {
         match (self.cells.as_slice(), self.open) {
-            ([(_, cell)], false) => Some(*cell),
+            ([(_, cell)], false) if self.apart.is_empty() => Some(*cell),
             _ => None,
         }
     }
@@ -71,8 +78,12 @@ impl Lowerer<'_, '_> {
                         self.error(place.token, format!("this is outside the object `{}`", object.name))
                     );
                 }
-                let view = self.view(inside, &place.ty, place.token)?;
-                Ok(CTarget { key: inside.key.clone(), cells, open: false, view })
+                let view = match self.view(inside, &place.ty)? {
+                    CSeen::Cell => None,
+                    CSeen::Pieces(view) => Some(view),
+                    CSeen::Apart => return Err(self.world.only_a_part(inside.object, place.token)),
+                };
+                Ok(CTarget { key: inside.key.clone(), cells, apart: Vec::new(), open: false, view })
             }
             CSpot::At(address) => self.pointed(address.clone(), place),
         }
@@ -81,36 +92,49 @@ impl Lowerer<'_, '_> {
     /// What an address points to: one cell if it is known, else those found in earlier rounds.
     fn pointed(&mut self, address: Expr<RegId>, place: &CPlace) -> CLowered<CTarget> {
         if let Some(known) = constant(&address) {
-            let found = self.world.at_address(known).map(|(object, at)| (&self.world.objects[object], at));
-            let cells: Vec<(i128, CCell)> = match found {
-                Some((object, at)) if self.same_size(&object.types[at], &place.ty) => {
-                    vec![(known, object.cells[at])]
-                }
-                _ => Vec::new(),
+            let Some((object, at)) = self.world.at_address(known) else {
+                return Ok(CTarget {
+                    key: address,
+                    cells: Vec::new(),
+                    apart: Vec::new(),
+                    open: true,
+                    view: None,
+                });
             };
-            return Ok(CTarget { key: address, open: cells.is_empty(), cells, view: None });
+            let cells = vec![(known, self.world.objects[object].cells[at])];
+            return match self.view(&Inside::at(object, at), &place.ty)? {
+                CSeen::Cell => {
+                    Ok(CTarget { key: address, cells, apart: Vec::new(), open: false, view: None })
+                }
+                CSeen::Pieces(view) => {
+                    Ok(CTarget { key: address, cells, apart: Vec::new(), open: false, view: Some(view) })
+                }
+                CSeen::Apart => Ok(CTarget::apart(address, vec![known])),
+            };
         }
         let mut arguments = false;
         address.for_each_leaf(&mut |register| arguments |= Some(*register) == self.argv);
         if arguments {
             self.limit("what the program is called with is not known".to_string());
-            return Ok(CTarget { key: number(0), cells: Vec::new(), open: false, view: None });
+            return Ok(CTarget::apart(number(0), Vec::new()));
         }
         let site = (self.path, place.token);
         let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
         self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
-        let mut cells = Vec::new();
+        let (mut cells, mut apart) = (Vec::new(), Vec::new());
         for object in &self.world.objects {
             let Some(base) = object.base else { continue };
             for (at, cell) in object.cells.iter().enumerate() {
-                // A part of a cell, or more than one, is no object that we know.
-                if values.contains(base + at as i128) && self.same_size(&object.types[at], &place.ty) {
-                    cells.push((base + at as i128, *cell));
+                let here = base + at as i128;
+                match self.same_size(&object.types[at], &place.ty) {
+                    _ if !values.contains(here) => {}
+                    true => cells.push((here, *cell)),
+                    false => apart.push(here),
                 }
             }
         }
         cells.sort_by_key(|(address, _)| *address);
-        Ok(CTarget { key: address, cells, open: true, view: None })
+        Ok(CTarget { key: address, cells, apart, open: true, view: None })
     }
 
     /// From here, the steps that `steps` gives for the cell touched, whichever it is.
@@ -132,6 +156,14 @@ impl Lowerer<'_, '_> {
             self.alive(*cell);
             steps(*cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
         }
+        for value in &target.apart {
+            let here = self.place();
+            self.at = from;
+            let chosen = Cond::compare(Relation::Eq, target.key.clone(), number(*value));
+            self.arrow(CStep::Op(Op::Assume(chosen)), here);
+            self.at = here;
+            self.limit("what a pointer to a part of a number sees is not known".to_string());
+        }
         self.at = from;
         if target.open {
             let bad = self.place();
@@ -141,9 +173,8 @@ impl Lowerer<'_, '_> {
             self.graph
                 .failures
                 .insert(bad, Failure { kind: FailureKind::Error(what.to_string()), span: self.span });
-            let others = target.cells.iter();
-            let others =
-                others.map(|(value, _)| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
+            let others = target.cells.iter().map(|(value, _)| value).chain(&target.apart);
+            let others = others.map(|value| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
             self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
         }
     }
@@ -165,7 +196,8 @@ impl Lowerer<'_, '_> {
                 let value = match &place.spot {
                     CSpot::Inside(inside) => {
                         self.world.objects[inside.object].pointed = true;
-                        let cells = self.cells_of(&place.ty, place.token)?;
+                        let at = inside.only().map(|start| (inside.object, start));
+                        let cells = self.stride(at, &place.ty, place.token)?;
                         let within = inside.only().map_or((0, usize::MAX), |start| (start, start + cells));
                         CValue::Address(Inside { within, ..inside.clone() })
                     }
@@ -338,7 +370,7 @@ impl Lowerer<'_, '_> {
         let Some(ty) = base.ty.inner().cloned() else {
             return Err(self.error(token, "this is no array or pointer"));
         };
-        let stride = self.cells_of(&ty, token)?;
+        let stride = self.stride(self.pointed_cell(&base.value), &ty, token)?;
         let by = self.as_number(&index.value, token)?;
         match &base.value {
             CValue::Address(inside) => {
@@ -353,16 +385,9 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    pub fn cells_of(&self, ty: &Type, token: u32) -> CLowered<usize> {
-        let cells = self.world.unit.records.cells(ty);
-        cells
-            .map(|cells| cells as usize)
-            .ok_or_else(|| self.error(token, "the size of this type is not known"))
-    }
-
     /// Some elements further inside an object; outside of it is a violation.
     fn shifted(&mut self, inside: &Inside, ty: &Type, by: &Expr<RegId>, token: u32) -> CLowered<Inside> {
-        let stride = self.cells_of(ty, token)?;
+        let stride = self.stride(inside.table.first().map(|(_, at)| (inside.object, *at)), ty, token)?;
         let object = &self.world.objects[inside.object];
         let name = object.name.clone();
         let (low, high) = (inside.within.0, inside.within.1.min(object.cells.len()));
@@ -380,7 +405,13 @@ impl Lowerer<'_, '_> {
             let at = first as i128 + by;
             return match usize::try_from(at) {
                 Ok(at) if at < length => {
-                    self.check_stride(inside, ty, (rest, stride), at, token)?;
+                    self.world.check_stride(
+                        inside.object,
+                        ty,
+                        (rest, at * stride + rest),
+                        at as i128,
+                        token,
+                    )?;
                     Ok(within(Inside::at(inside.object, at * stride + rest)))
                 }
                 _ => {
@@ -390,7 +421,8 @@ impl Lowerer<'_, '_> {
                 }
             };
         }
-        self.check_stride(inside, ty, (rest, stride), length.saturating_sub(1), token)?;
+        let last = length.saturating_sub(1);
+        self.world.check_stride(inside.object, ty, (rest, last * stride + rest), last as i128, token)?;
         let by = self.kept(by.clone())?;
         let index = combine(Arith::Add, by.clone(), number(first as i128));
         let inside_bounds = Cond::and([
@@ -413,27 +445,6 @@ impl Lowerer<'_, '_> {
             }
         }
         Ok(Inside { object: inside.object, key: by, table, within: inside.within })
-    }
-
-    /// An element must be as many bytes behind the first one as its type says, or a pointer to another type
-    /// counts something else than cells.
-    fn check_stride(
-        &self,
-        inside: &Inside,
-        ty: &Type,
-        (first, stride): (usize, usize),
-        at: usize,
-        token: u32,
-    ) -> CLowered<()> {
-        let bytes = &self.world.objects[inside.object].bytes;
-        let byte = |cell: usize| bytes.get(cell).copied().flatten();
-        let size = self.world.unit.records.size(ty).map(|(size, _)| size);
-        match (byte(first), byte(first + at * stride), size) {
-            (Some(from), Some(to), Some(size)) if to != from + at as u64 * size => {
-                Err(self.only_a_part(inside, token))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// A second index: rows of an array of arrays.

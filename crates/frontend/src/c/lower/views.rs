@@ -10,11 +10,20 @@
 use super::graph::{At, CStep};
 use super::places::{COrder, CTarget, read, write};
 use super::thread::Lowerer;
-use super::value::{Inside, combine, constant, number};
+use super::value::{CPlace, CSpot, CValue, Inside, combine, constant, number};
 use super::world::{CCell, CLowered, Object, World};
 use crate::c::constant::wrapped;
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Expr, Op, RegId};
+
+/// How a scalar is seen at a place.
+pub(super) enum CSeen {
+    /// It is the cell there.
+    Cell,
+    Pieces(CView),
+    /// It is a part of a cell, or of several.
+    Apart,
+}
 
 /// A scalar that is not the cell it lies in, or more than one.
 pub(super) struct CView {
@@ -135,39 +144,70 @@ impl CTarget {
 }
 
 impl Lowerer<'_, '_> {
-    /// How a scalar of a type is seen at a place inside an object; nothing if it is the cell there.
-    pub fn view(&mut self, inside: &Inside, ty: &Type, token: u32) -> CLowered<Option<CView>> {
+    /// How a scalar of a type is seen at a place inside an object.
+    pub fn view(&mut self, inside: &Inside, ty: &Type) -> CLowered<CSeen> {
         let object = &self.world.objects[inside.object];
         let whole = |(_, at): &(i128, usize)| match object.types.get(*at) {
             Some(cell) => is_cell(cell, ty) || inside.table.len() > 1 && self.same_size(cell, ty),
             None => true,
         };
         if inside.table.iter().all(whole) {
-            return Ok(None);
+            return Ok(CSeen::Cell);
         }
         let pieces = inside.only().and_then(|at| object.pieces(at, ty));
         let (Some(cells), TypeKind::Int { bits, signed }) = (pieces, &*ty.kind) else {
-            return Err(self.only_a_part(inside, token));
+            return Ok(CSeen::Apart);
         };
         let mut pieces = Vec::new();
         let mut shift = 0;
         for (cell, ty) in cells {
-            let TypeKind::Int { bits, signed } = *ty.kind else {
-                return Err(self.only_a_part(inside, token));
-            };
+            let TypeKind::Int { bits, signed } = *ty.kind else { return Ok(CSeen::Apart) };
             let loaded = self.temporary()?;
             pieces.push(CPiece { cell, bits, signed, shift, loaded });
             shift += u32::from(bits);
         }
-        Ok(Some(CView { pieces, signed: *signed, bits: u32::from(*bits) }))
+        Ok(CSeen::Pieces(CView { pieces, signed: *signed, bits: u32::from(*bits) }))
     }
 
-    pub fn only_a_part(&self, inside: &Inside, token: u32) -> Box<crate::Diagnostic> {
-        let name = &self.world.objects[inside.object].name;
-        let error = self.error(token, format!("this is a part of `{name}`, or more than it"));
-        Box::new(
-            error.hint("a union or pointer may see an object in smaller pieces if one type has them all"),
-        )
+    /// A part of an object, so many cells and, where that is known, bytes behind its start.
+    pub fn part(&self, place: &CPlace, cells: usize, bytes: Option<u64>, ty: Type) -> CLowered<CPlace> {
+        let spot = match &place.spot {
+            CSpot::Inside(inside) => {
+                let moved = self.world.objects[inside.object].behind(inside, bytes, cells);
+                CSpot::Inside(moved.ok_or_else(|| self.world.only_a_part(inside.object, place.token))?)
+            }
+            CSpot::At(address) => CSpot::At(combine(Arith::Add, address.clone(), number(cells as i128))),
+        };
+        Ok(CPlace { spot, ty, token: place.token })
+    }
+
+    /// The scalars of a type, where they lie in an object.
+    pub fn scalar_parts(&self, place: &CPlace, ty: &Type) -> CLowered<Vec<CPlace>> {
+        let mut scalars = Vec::new();
+        self.world.unit.records.for_each_scalar(ty, Some(0), &mut |ty, bytes| scalars.push((ty, bytes)));
+        let part = |(cells, (ty, bytes)): (usize, (Type, Option<u64>))| self.part(place, cells, bytes, ty);
+        scalars.into_iter().enumerate().map(part).collect()
+    }
+
+    /// By how many cells a pointer goes on to the next element, where it points to.
+    pub fn stride(&self, at: Option<(usize, usize)>, ty: &Type, token: u32) -> CLowered<usize> {
+        let records = &self.world.unit.records;
+        let Some(cells) = records.cells(ty) else {
+            return Err(self.error(token, "the size of this type is not known"));
+        };
+        let pieces = at.zip(records.size(ty));
+        let pieces =
+            pieces.and_then(|((object, at), (size, _))| self.world.objects[object].pieces_in(at, size));
+        Ok(pieces.unwrap_or(cells as usize))
+    }
+
+    /// The object and cell that a pointer is known to point to.
+    pub fn pointed_cell(&self, pointer: &CValue) -> Option<(usize, usize)> {
+        match pointer {
+            CValue::Address(inside) => inside.table.first().map(|(_, at)| (inside.object, *at)),
+            CValue::Number(address) => self.world.at_address(constant(address)?),
+            _ => None,
+        }
     }
 
     /// What is known of a wide scalar's value.
@@ -240,7 +280,7 @@ impl Lowerer<'_, '_> {
         }
         let key = object.key;
         self.world.refine(key, ty);
-        Err(self.only_a_part(inside, token))
+        Err(self.world.only_a_part(inside.object, token))
     }
 }
 
@@ -249,16 +289,7 @@ impl Lowerer<'_, '_> {
 fn is_cell(cell: &Type, ty: &Type) -> bool {
     match (&*cell.kind, &*ty.kind) {
         (TypeKind::Int { bits: a, signed: s }, TypeKind::Int { bits: b, signed: t }) => a == b && s == t,
-        (a, b) => scalar_bits(a) == scalar_bits(b),
-    }
-}
-
-fn scalar_bits(kind: &TypeKind) -> u32 {
-    match kind {
-        TypeKind::Int { bits, .. } => u32::from(*bits),
-        TypeKind::Bool => 8,
-        TypeKind::Float(bytes) => u32::from(*bytes) * 8,
-        _ => 64,
+        _ => cell.bits() == ty.bits(),
     }
 }
 
@@ -266,13 +297,16 @@ impl Object {
     /// How many bytes it has, without those behind its last cell.
     fn size(&self) -> Option<u64> {
         let last = (*self.bytes.last()?)?;
-        Some(last + u64::from(scalar_bits(&self.types.last()?.kind)).div_ceil(8))
+        Some(last + u64::from(self.types.last()?.bits()).div_ceil(8))
     }
 
-    /// The cells that a scalar which starts at a cell consists of, if it consists of whole integers.
+    /// The cells that an aligned scalar which starts at a cell consists of, if it consists of whole integers.
     fn pieces(&self, at: usize, ty: &Type) -> Option<Vec<(CCell, Type)>> {
         let start = (*self.bytes.get(at)?)?;
-        let wanted = u64::from(scalar_bits(&ty.kind)) / 8;
+        let wanted = u64::from(ty.bits()) / 8;
+        if wanted == 0 || start % wanted != 0 {
+            return None;
+        }
         let mut found = Vec::new();
         let mut bytes = 0;
         for at in at.. {
@@ -290,6 +324,13 @@ impl Object {
         (bytes == wanted).then_some(found)
     }
 
+    /// How many cells begin in so many bytes.
+    pub fn pieces_in(&self, at: usize, size: u64) -> Option<usize> {
+        let end = (*self.bytes.get(at)?)? + size;
+        let inside = |byte: &&Option<u64>| byte.is_some_and(|byte| byte < end);
+        Some(self.bytes[at..].iter().take_while(inside).count().max(1))
+    }
+
     /// The cell some bytes behind another; `None` if none begins there.
     fn cell_behind(&self, at: usize, by: u64) -> Option<usize> {
         let wanted = (*self.bytes.get(at)?)? + by;
@@ -302,6 +343,9 @@ impl Object {
         for ((_, at), (_, to)) in inside.table.iter().zip(&mut moved.table) {
             let start = self.bytes.get(*at).copied().flatten();
             let (Some(start), Some(by), Some(size)) = (start, bytes, self.size()) else { continue };
+            if self.bytes.get(*to) == Some(&Some(start + by)) {
+                continue;
+            }
             if start + by < size {
                 *to = self.cell_behind(*at, by)?;
             } else if *to < self.cells.len() {
@@ -313,15 +357,40 @@ impl Object {
 }
 
 impl World<'_> {
-    /// The initial value of a scalar that is laid out in pieces.
-    pub fn initial_pieces(&mut self, object: usize, value: i128) {
+    /// The cells of a scalar somewhere in an object.
+    pub fn cells_at(&self, object: usize, at: usize, ty: &Type) -> Option<Vec<(CCell, Type)>> {
         let object = &self.objects[object];
-        let mut shift = 0;
-        for (cell, ty) in object.cells.iter().zip(&object.types) {
-            if let CCell::Memory(variable) = cell {
-                self.variables[variable.index()].initial = wrapped(value >> shift, ty);
-            }
-            shift += scalar_bits(&ty.kind);
+        match object.types.get(at)? {
+            cell if is_cell(cell, ty) => Some(vec![(object.cells[at], cell.clone())]),
+            _ => object.pieces(at, ty),
         }
+    }
+
+    /// So many elements further must be as many bytes as the type says, or a pointer to another type
+    /// counts something else than cells.
+    pub fn check_stride(
+        &self,
+        object: usize,
+        ty: &Type,
+        (from, to): (usize, usize),
+        elements: i128,
+        token: u32,
+    ) -> CLowered<()> {
+        let byte = |cell: usize| self.objects[object].bytes.get(cell).copied().flatten().map(i128::from);
+        let size = self.unit.records.size(ty).map(|(size, _)| i128::from(size));
+        match (byte(from), byte(to), size) {
+            (Some(from), Some(to), Some(size)) if to - from != elements * size => {
+                Err(self.only_a_part(object, token))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn only_a_part(&self, object: usize, token: u32) -> Box<crate::Diagnostic> {
+        let name = &self.objects[object].name;
+        let error = self.error(token, format!("this is a part of `{name}`, or more than it"));
+        Box::new(
+            error.hint("a union or pointer may see an object in smaller pieces if one type has them all"),
+        )
     }
 }

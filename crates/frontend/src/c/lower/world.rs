@@ -185,6 +185,8 @@ pub(super) struct World<'u> {
     pub marks: BTreeMap<usize, Vec<VarId>>,
     /// Whether there are values per thread (`pthread_key_create`), which are taken down when it ends.
     pub has_keys: bool,
+    /// Whether the text asserts something.
+    pub asserts: bool,
     /// What is worth saying once.
     pub warnings: Vec<Diagnostic>,
     /// What is not watched, by the place from which on it matters: verdicts say that it is assumed.

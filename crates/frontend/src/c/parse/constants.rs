@@ -68,7 +68,7 @@ impl Parser<'_> {
             }
             CExprKind::Member(object, name) => {
                 let ty = self.type_of(object)?;
-                self.unit.records.member(&ty, name).ok_or_else(unknown)?.2
+                self.unit.records.member(&ty, name).ok_or_else(unknown)?.ty
             }
             CExprKind::Comma(_, b) => self.type_of(b)?,
             CExprKind::Block(_) => return Err(unknown()),
