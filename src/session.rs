@@ -234,13 +234,11 @@ impl<'a> Session<'a> {
             self.say(told, &Said::Warnings(&loaded.program.source, &vacuous));
         }
         let answered = Answered {
-            file: &loaded.name,
-            task: *task,
-            found: &found,
             seconds,
             peak: watch.peak(),
             evidence: &evidence,
             warnings: &[loaded.warnings.as_slice(), &bugs, &vacuous].concat(),
+            ..Answered::about(loaded, *task, &found)
         };
         self.say(told, &Said::Answer(&answered));
         told.answers(answer_word(&found));

@@ -25,15 +25,7 @@ pub fn show_runs(
         let task = Task::safe(&program, task.model);
         let Ok(mut found) = decide(&task, &Explicit, run) else { continue };
         found.explain(&task, &Explicit, run);
-        let answered = Answered {
-            file: &loaded.name,
-            task,
-            found: &found,
-            seconds: 0.0,
-            peak: 0,
-            evidence: &[],
-            warnings: &[],
-        };
+        let answered = Answered { warnings: &[], ..Answered::about(loaded, task, &found) };
         session.say(told, &Said::Outcome(&words, &answered));
         if let (Some(store), Some(violated)) = (&session.store, found.checked.violated()) {
             let name = format!("{stem}.{}.outcome-{}", task.model.name(), at + 1);

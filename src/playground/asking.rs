@@ -74,13 +74,10 @@ fn answer(loaded: &Loaded, task: &Task<'_>, watch: &PageWatch) -> Result<Value, 
     let found = ask(task, ENGINES[0], &run(watch)).map_err(|bug| bug.to_string())?;
     let seconds = watch.elapsed();
     let answered = Answered {
-        file: &loaded.name,
-        task: *task,
-        found: &found,
         seconds,
         peak: watch.peak(),
-        evidence: &[],
         warnings: &[loaded.warnings.clone(), side_warnings(&found, task.model)].concat(),
+        ..Answered::about(loaded, *task, &found)
     };
     let mut answer = told(&Said::Answer(&answered));
     answer["evidence"] = evidence(task, &found).into();

@@ -41,7 +41,7 @@ pub use text::{TEXT, fence_name};
 pub use trace::{ShownRun, render};
 pub use witness::{ToldWitness, sentence};
 
-use crate::input::Unreadable;
+use crate::input::{Loaded, Unreadable};
 use engine::{Explanation, Finding, Plan};
 use evidence::{Claim, Reason, Task, Violated};
 use frontend::Diagnostic;
@@ -92,6 +92,14 @@ pub struct Answered<'a> {
     pub evidence: &'a [PathBuf],
     /// Warnings about the program.
     pub warnings: &'a [Diagnostic],
+}
+
+impl<'a> Answered<'a> {
+    /// An answer about a program that was read, without what it took and what was written.
+    pub fn about(loaded: &'a Loaded, task: Task<'a>, found: &'a Finding) -> Answered<'a> {
+        let (file, warnings) = (&loaded.name, &loaded.warnings);
+        Answered { file, task, found, seconds: 0.0, peak: 0, evidence: &[], warnings }
+    }
 }
 
 /// Why there is no answer at all about a file.

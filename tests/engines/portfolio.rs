@@ -224,7 +224,7 @@ impl Engine for WithLiar {
         "for tests"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let truth = Explicit.verify(task, run);
         match run.without.contains(&"liar") {
             true => truth,

@@ -44,10 +44,11 @@ impl Engine for Buffers {
         "forgets the order of buffered stores: sets, multisets, or the oldest few in order; for finite data"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        if let Some(answer) = crate::beyond_claims(task, self.name()) {
-            return answer;
-        }
+    fn sees_buffers(&self, _: &Task<'_>) -> bool {
+        false
+    }
+
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut statistics = Statistics::default();
         let verdict = match run.buffers {
             BufferAbstraction::Set => in_order(task, run, 0, &mut statistics),

@@ -35,7 +35,7 @@ impl Engine for Explicit {
         "explores every state of the exact machine; decides programs with finitely many"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let plain = LeftOut::new(task.program, Reduction::None);
         let (round, reducing) = match run.reduction {
             Reduction::Auto => match begun(task, run, &plain, Some(Reach::small(run))) {

@@ -34,7 +34,7 @@ impl Engine for GapProofs {
         "proves programs over unbounded integers by the order of values and small gaps between them"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let renamings = renamings(task.program, run.reduction);
         let mut precision = 1;
         let mut states = 0;

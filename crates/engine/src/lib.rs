@@ -136,16 +136,24 @@ pub trait Engine: Sync {
         true
     }
 
-    /// The answer to a task.
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
-}
+    /// Whether it knows when buffers are empty, which programs may claim something about.
+    fn sees_buffers(&self, _: &Task<'_>) -> bool {
+        true
+    }
 
-/// The answer of an engine that knows threads and memory, but not when buffers are empty, where somebody claims
-/// something about that.
-fn beyond_claims(task: &Task<'_>, engine: &'static str) -> Option<Answer> {
-    let span = task.program.speaks_of_buffers()?;
-    let verdict = Verdict::Unknown(vec![evidence::Reason::Unsupported(span)]);
-    Some(Answer { verdict, statistics: Statistics::default(), engine })
+    /// The answer to a task that speaks of nothing it does not see.
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer;
+
+    /// The answer to a task.
+    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+        match task.program.speaks_of_buffers() {
+            Some(span) if !self.sees_buffers(task) => {
+                let verdict = Verdict::Unknown(vec![evidence::Reason::Unsupported(span)]);
+                Answer { verdict, statistics: Statistics::default(), engine: self.name() }
+            }
+            _ => self.answer(task, run),
+        }
+    }
 }
 
 /// All engines that decide safety; the first is the default.

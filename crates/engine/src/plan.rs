@@ -32,9 +32,6 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &InTurns, fits: many_steps, head_start: None },
 ];
 
-/// Engines that know when buffers are empty.
-const SEE_BUFFERS: &[&str] = &["explicit", "cegar", "gaps"];
-
 /// What a plan is made from.
 pub struct Facts<'p> {
     /// The task.
@@ -99,7 +96,7 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
 /// Whether an engine sees all that claims speak of.
 fn seeing(candidate: &Candidate, facts: &Facts<'_>) -> Result<(), String> {
     match facts.task.program.speaks_of_buffers() {
-        Some(span) if !SEE_BUFFERS.contains(&candidate.engine.name()) => {
+        Some(span) if !candidate.engine.sees_buffers(&facts.task) => {
             let place = place(facts.task.program, span);
             Err(format!("it does not know when buffers are empty, and {place} speaks of that"))
         }

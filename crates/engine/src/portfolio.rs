@@ -51,7 +51,7 @@ impl Engine for Portfolio {
         "lets the engines that fit take turns; --explain-plan shows which and why"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut entries = plan(task).entries;
         entries.retain(|entry| !run.without.contains(&entry.engine.name()));
         match run.threads {

@@ -74,15 +74,7 @@ impl Comparing<'_> {
         let seconds = watch.elapsed().as_secs_f64();
         let compared = self.compared(&asked, Subject::Robustness, wanted, status, seen);
         let compared = Compared { message, seconds, ..compared };
-        let answered = Answered {
-            file: &loaded.name,
-            task,
-            found: &finding,
-            seconds,
-            peak: watch.peak(),
-            evidence: &[],
-            warnings: &loaded.warnings,
-        };
+        let answered = Answered { seconds, peak: watch.peak(), ..Answered::about(loaded, task, &finding) };
         self.add(done, compared, shown.then_some(&answered));
         Ok(found)
     }
@@ -150,15 +142,7 @@ impl Comparing<'_> {
             seconds,
             ..self.compared(&asked, Subject::Verdict, wanted, status, found.name())
         };
-        let answered = Answered {
-            file: &loaded.name,
-            task,
-            found: &finding,
-            seconds,
-            peak: watch.peak(),
-            evidence: &[],
-            warnings: &loaded.warnings,
-        };
+        let answered = Answered { seconds, peak: watch.peak(), ..Answered::about(loaded, task, &finding) };
         let shown = found == Expected::Unsafe && found != expected;
         self.add(done, compared, shown.then_some(&answered));
         Ok(found)

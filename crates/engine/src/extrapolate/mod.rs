@@ -51,10 +51,11 @@ impl Engine for Extrapolate {
         "carries a proof under SC over to store buffers: its predicates and cubes, lifted to buffered stores"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        if let Some(answer) = crate::beyond_claims(task, self.name()) {
-            return answer;
-        }
+    fn sees_buffers(&self, _: &Task<'_>) -> bool {
+        false
+    }
+
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let Extrapolated { verdict, statistics, .. } = extrapolate(task, run);
         Answer { verdict, statistics, engine: self.name() }
     }

@@ -53,11 +53,12 @@ impl Engine for Lazy {
         "TSO only: explores SC and adds only the store buffering that shows; safe where the rest is robust"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+    fn sees_buffers(&self, task: &Task<'_>) -> bool {
+        task.model.is_sc()
+    }
+
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         if let Some(answer) = not_under_tso(task, run) {
-            return answer;
-        }
-        if let Some(answer) = crate::beyond_claims(task, self.name()) {
             return answer;
         }
         if let Some(answer) = by_text(task, run) {

@@ -29,7 +29,7 @@ impl Engine for FinalStates {
         "lists the final states of a litmus test, and nothing else"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let answer = |verdict, statistics| Answer { verdict, statistics, engine: self.name() };
         let Some(question) = &task.program.question else {
             return answer(Verdict::Unknown(Vec::new()), Statistics::default());

@@ -63,7 +63,7 @@ impl Engine for Robust {
         "TSO only: looks for a delayed store that shows; decides robustness, and nothing else"
     }
 
-    fn verify(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
+    fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut statistics = Statistics::default();
         let verdict = if task.model.is_sc() {
             Verdict::Robust(RobustProof::default())

@@ -4,8 +4,8 @@
 //! every shard at a time. The answer is the same for any number of workers, because everything it depends on is: the
 //! shards and the order in them ([`shard`]), the numbers of controls ([`numbers`]), and which violation counts (the
 //! first of the first shard that has one in a round). What travels between workers are packed states, collected
-//! over a round; so a shard's table is in the cache while states are added to it, which makes up for the detour even
-//! where there is one worker only.
+//! over a round; so a shard's table is in the cache while states are added to it, which makes up for a part of the
+//! detour (`bench workers` says how much).
 //!
 //! Nothing is explored twice: the rounds go on from where the search stopped that found it large, which every
 //! process does by itself.
