@@ -60,8 +60,9 @@ export function watched(page, address) {
 }
 
 /** The page, ready, with what went wrong in it. */
-export async function openPage(browser, address, hash = "", size = { width: 1280, height: 900 }) {
+export async function openPage(browser, address, hash = "", size = { width: 1280, height: 900 }, prepare = async () => {}) {
   const page = await browser.newPage();
+  await prepare(page);
   const wrong = watched(page, address);
   await page.setViewport(size);
   await page.goto(`${address}${hash}`);
@@ -107,6 +108,30 @@ export async function worker(page, folder = dist) {
     });
   }, script, module);
   return (request) => page.evaluate((request) => window.ask(request), request);
+}
+
+/** A module whose memory can grow by so many pages of 64 KB and no further. */
+export function limited(module, pages) {
+  const number = (at) => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7, at++) {
+      value += (module[at] & 127) * 2 ** shift;
+      if (module[at] < 128) return { value, after: at + 1 };
+    }
+  };
+  const written = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...written(value >>> 7)]);
+  // Behind eight bytes of preamble stand sections: a byte that says which, the length, the content. Memories are section 5.
+  for (let at = 8; at < module.length; ) {
+    const { value: length, after } = number(at + 1);
+    if (module[at] === 5) {
+      assert.equal(module[after], 1, "one memory");
+      const least = number(after + 2).value;
+      const memory = [1, 1, ...written(least), ...written(least + pages)];
+      return Buffer.concat([module.subarray(0, at), Buffer.from([5, ...written(memory.length), ...memory]), module.subarray(after + length)]);
+    }
+    at = after + length;
+  }
+  assert.fail("the module has no memory of its own");
 }
 
 /** All programs to choose from, as the files they come from. */
