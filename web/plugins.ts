@@ -69,6 +69,15 @@ export function reportScript(): Plugin {
   };
 }
 
+/** In the site the book stands around the page, at an address that `web/site` knows. */
+export function book(): Plugin {
+  const address = process.env.FENCEWRIGHT_BOOK;
+  return {
+    name: "book",
+    transformIndexHtml: (html) => html.replace("<!-- book -->", address ? `<a href="${address}">The book</a>` : ""),
+  };
+}
+
 /** A service worker that keeps every file of this version, so that the page opens without a network. */
 export function offline(): Plugin {
   return {

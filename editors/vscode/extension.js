@@ -12,12 +12,13 @@ function settings() {
   return Object.fromEntries(SETTINGS.map((name) => [name, all.get(name)]));
 }
 
-// What the commands run on the file of the editor, in a terminal.
+// What the commands run, in a terminal: on the file of the editor, if they take one.
 const COMMANDS = {
   verify: (file) => ["verify", "--model", "all", file],
   fence: (file) => ["fence", "--model", model(), file],
   robust: (file) => ["robust", file],
   report: (file) => ["verify", "--model", model(), "--force", "--report", page(file), file],
+  playground: () => ["playground"],
 };
 
 function model() {
@@ -28,14 +29,20 @@ function page(file) {
   return path.join(os.tmpdir(), `${path.basename(file)}.html`);
 }
 
-async function run(name) {
+// The file of the editor, as it stands there.
+async function saved() {
   const document = vscode.window.activeTextEditor?.document;
   if (!document || document.isUntitled) {
     vscode.window.showInformationMessage("Open and save a program first.");
-    return;
+    return undefined;
   }
   await document.save();
-  const file = document.uri.fsPath;
+  return document.uri.fsPath;
+}
+
+async function run(name) {
+  const file = COMMANDS[name].length ? await saved() : "";
+  if (file === undefined) return;
   const command = vscode.workspace.getConfiguration("fencewright").get("path");
   const task = new vscode.Task(
     { type: "fencewright", command: name },

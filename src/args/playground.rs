@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub const HELP: &str = "\
 Examples:
   fencewright playground                              the playground that came with this program
-  fencewright playground --site web/dist              the one that `web/build` made
+  fencewright playground --site target/site           the one that `web/site` made, with the book
   fencewright playground --port 8000 --no-open        for a browser that is already there
 
 Everything runs in the browser: nothing is sent anywhere, and this only hands out the site's files, to this
@@ -16,7 +16,7 @@ machine alone. Ctrl-C ends it.";
 /// `playground`
 #[derive(Debug, Args)]
 pub struct PlaygroundArgs {
-    /// The folder of the site [default: `playground` beside this program]
+    /// The folder of the site [default: `site` beside this program, or `../share/fencewright/site`]
     #[arg(long, value_name = "DIR")]
     pub site: Option<PathBuf>,
 

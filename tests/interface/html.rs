@@ -332,6 +332,15 @@ fn answers_and_runs_are_chosen() {
     };
     browser.visit(&report(&folder, &["verify", "--model", "all", "sb.fw", "mp.fw"]), 1280, "light");
     assert_eq!(shown(&browser), ["sb.fw under SC"]);
+    let table = browser.script(
+        "return [...document.querySelectorAll('nav tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim().split(/\\s+/).at(-1)))",
+    );
+    let expected = json!([
+        ["File", "SC", "TSO", "PSO"],
+        ["sb.fw", "safe", "unsafe", "unsafe"],
+        ["mp.fw", "safe", "safe", "unsafe"]
+    ]);
+    assert_eq!(table, expected, "a row for each file, a column for each model");
     browser.click("nav a[href='#answer-2']");
     assert_eq!(shown(&browser), ["sb.fw under TSO"]);
     browser.click("nav a[href='#answer-6']");
@@ -343,7 +352,8 @@ fn answers_and_runs_are_chosen() {
     let others =
         browser.script("return document.querySelector('#answer-2 .count').textContent.split(' ')[0]");
     assert_eq!(others, json!("0"), "only what is seen steps");
-    assert_eq!(browser.text("nav a[aria-current]"), "mp.fw PSO unsafe");
+    let current = browser.script("return document.querySelector('nav a[aria-current]').textContent");
+    assert_eq!(current, json!("mp.fw PSO unsafe"));
     let dark = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
     browser.devtools("Emulation.setEmulatedMedia", json!({"media": "print", "features": dark}));
     assert_eq!(shown(&browser).len(), 6, "on paper there are all answers");

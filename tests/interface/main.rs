@@ -1,5 +1,6 @@
 //! What people and programs see: the command line, the book, reports, editors.
 
+mod action;
 mod book;
 mod cli;
 mod grammar;

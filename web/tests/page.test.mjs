@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { createRequire } from "node:module";
 import { deflateRawSync } from "node:zlib";
-import { browser, native, openPage, root, serve, status, text, until, verdict } from "./support.mjs";
+import { browser, dist, limited, native, openPage, root, serve, status, text, until, verdict } from "./support.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -156,6 +156,26 @@ test("running out of time or memory is an honest unknown", async () => {
   await page.click("#stop");
   assert.match(await limited("1", "1000"), /time limit was reached/);
   assert.match(await limited("60", "16"), /memory limit was reached/);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
+test("when there really is no more memory that is an honest unknown, too", async () => {
+  const name = readdirSync(join(dist, "assets")).find((file) => file.endsWith(".wasm"));
+  const small = limited(readFileSync(join(dist, "assets", name)), 64);
+  const { page, wrong } = await openPage(chromium, server.address, "#example=mp.fw", undefined, async (page) => {
+    await page.setBypassServiceWorker(true);
+    await page.setRequestInterception(true);
+    page.on("request", (request) => (request.url().endsWith(name)
+      ? request.respond({ contentType: "application/wasm", body: small })
+      : request.continue()));
+  });
+  assert.equal(await verdict(page), "safe under TSO");
+  await page.evaluate((hash) => (location.hash = hash), linked("long.fw", ENDLESS));
+  await until(page, () => document.querySelector(".answer .verdict")?.textContent === "unknown under TSO", "an answer");
+  assert.match(await page.$eval(".answer", (answer) => answer.textContent), /ran out of memory or stack/);
+  await page.evaluate((hash) => (location.hash = hash), "#example=mp.fw");
+  await until(page, () => document.querySelector(".answer .verdict")?.textContent === "safe under TSO", "the next answer");
   assert.deepEqual(wrong, []);
   await page.close();
 });

@@ -8,6 +8,7 @@ import puppeteer from "puppeteer-core";
 
 export const root = resolve(import.meta.dirname, "../..");
 export const dist = resolve(root, "web/dist");
+export const site = resolve(root, "target/site");
 
 /** The native program that cargo has built last. */
 function built() {
@@ -28,9 +29,9 @@ export async function browser() {
   return puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"], protocolTimeout: 600_000 });
 }
 
-/** The site, served by `fencewright playground`. */
-export async function serve() {
-  const server = spawn(built(), ["playground", "--site", dist, "--no-open", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+/** A site, served by `fencewright playground`, and the address where that begins. */
+export async function serve(folder = dist) {
+  const server = spawn(built(), ["playground", "--site", folder, "--no-open", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
   const address = await new Promise((done, fail) => {
     let said = "";
     server.stdout.on("data", (more) => {
@@ -43,9 +44,8 @@ export async function serve() {
   return { address, stop: () => server.kill() };
 }
 
-/** A page with what went wrong in it: errors on the console, and requests that leave. */
-export async function openPage(browser, address, hash = "", size = { width: 1280, height: 900 }) {
-  const page = await browser.newPage();
+/** Notes what goes wrong in a page: errors on the console, and requests that fail or leave. */
+export function watched(page, address) {
   const wrong = [];
   page.on("console", (message) => {
     if (["error", "warn"].includes(message.type())) wrong.push(`console: ${message.text()}`);
@@ -56,6 +56,14 @@ export async function openPage(browser, address, hash = "", size = { width: 1280
     const url = request.url();
     if (!url.startsWith(address) && !url.startsWith("data:") && !url.startsWith("blob:")) wrong.push(`leaves: ${url}`);
   });
+  return wrong;
+}
+
+/** The page, ready, with what went wrong in it. */
+export async function openPage(browser, address, hash = "", size = { width: 1280, height: 900 }, prepare = async () => {}) {
+  const page = await browser.newPage();
+  await prepare(page);
+  const wrong = watched(page, address);
   await page.setViewport(size);
   await page.goto(`${address}${hash}`);
   await until(page, () => document.documentElement.dataset.ready === "yes", "the page opens");
@@ -79,8 +87,8 @@ export const text = (page) =>
   page.$eval("#editor", (host) => [...host.shadowRoot.querySelectorAll(".cm-line")].map((line) => line.textContent).join("\n"));
 
 /** Fencewright as the page runs it, in a worker, without the page around it. */
-export async function worker(page) {
-  const files = readdirSync(resolve(dist, "assets"));
+export async function worker(page, folder = dist) {
+  const files = readdirSync(resolve(folder, "assets"));
   const script = files.find((file) => /^worker-.*\.js$/.test(file));
   const module = files.find((file) => file.endsWith(".wasm"));
   assert.ok(script && module, "the page was built");
@@ -100,6 +108,30 @@ export async function worker(page) {
     });
   }, script, module);
   return (request) => page.evaluate((request) => window.ask(request), request);
+}
+
+/** A module whose memory can grow by so many pages of 64 KB and no further. */
+export function limited(module, pages) {
+  const number = (at) => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7, at++) {
+      value += (module[at] & 127) * 2 ** shift;
+      if (module[at] < 128) return { value, after: at + 1 };
+    }
+  };
+  const written = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...written(value >>> 7)]);
+  // Behind eight bytes of preamble stand sections: a byte that says which, the length, the content. Memories are section 5.
+  for (let at = 8; at < module.length; ) {
+    const { value: length, after } = number(at + 1);
+    if (module[at] === 5) {
+      assert.equal(module[after], 1, "one memory");
+      const least = number(after + 2).value;
+      const memory = [1, 1, ...written(least), ...written(least + pages)];
+      return Buffer.concat([module.subarray(0, at), Buffer.from([5, ...written(memory.length), ...memory]), module.subarray(after + length)]);
+    }
+    at = after + length;
+  }
+  assert.fail("the module has no memory of its own");
 }
 
 /** All programs to choose from, as the files they come from. */

@@ -36,6 +36,14 @@ impl Site {
         }
     }
 
+    /// The path of the playground: where a book stands around it, its folder.
+    pub fn start(&self) -> &'static str {
+        match self.root.join("playground/index.html").is_file() {
+            true => "playground/",
+            false => "",
+        }
+    }
+
     /// Answers the request that comes in on a connection.
     pub fn answer(&self, mut stream: &TcpStream, port: u16) -> io::Result<()> {
         stream.set_read_timeout(Some(ASKING))?;
@@ -218,6 +226,18 @@ mod tests {
         client.read_to_string(&mut answer).expect("read");
         let (head, content) = answer.split_once("\r\n\r\n").expect("a head");
         (head.lines().next().unwrap_or_default().to_string(), content.to_string())
+    }
+
+    #[test]
+    fn where_a_book_stands_around_it_the_playground_is_a_folder() {
+        let folder = std::env::temp_dir().join(format!("fencewright-book-{}", std::process::id()));
+        let start = || Site::open(&folder).expect("a site").start();
+        fs::create_dir_all(folder.join("playground")).expect("a folder");
+        fs::write(folder.join("index.html"), "the book").expect("a page");
+        assert_eq!(start(), "");
+        fs::write(folder.join("playground/index.html"), "the playground").expect("a page");
+        assert_eq!(start(), "playground/");
+        fs::remove_dir_all(folder).expect("removed");
     }
 
     #[test]

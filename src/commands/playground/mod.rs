@@ -27,7 +27,7 @@ pub fn playground(args: &PlaygroundArgs, console: &Console) -> Result<Exit, Comm
     let trouble = |error| CommandError::Message(format!("localhost:{}: {error}", args.port));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(trouble)?;
     let port = listener.local_addr().map_err(trouble)?.port();
-    let address = format!("http://localhost:{port}/");
+    let address = format!("http://localhost:{port}/{}", site.start());
     console.print_text(&format!("the playground is at {address} (Ctrl-C ends it)\n"))?;
     if !args.no_open {
         open_browser(&address);
@@ -51,17 +51,16 @@ pub fn playground(args: &PlaygroundArgs, console: &Console) -> Result<Exit, Comm
     Ok(Exit::Holds)
 }
 
-/// Where release archives have it.
+/// Where release archives have it, and where `install.sh` puts it.
 fn beside_program() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    let folder = program.parent()?.join("playground");
-    folder.is_dir().then_some(folder)
+    let folder = program.parent()?;
+    let places = [folder.join("site"), folder.join("../share/fencewright/site")];
+    places.into_iter().find(|place| place.is_dir())
 }
 
 fn missing(why: &str) -> CommandError {
-    CommandError::Message(format!(
-        "{why}; `web/build` makes the site in web/dist, and --site names its folder"
-    ))
+    CommandError::Message(format!("{why}; `web/site` makes it in target/site, and --site names its folder"))
 }
 
 /// Asks the desktop for a browser. Where there is none, the address is on the screen.

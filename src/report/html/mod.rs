@@ -8,6 +8,7 @@ mod certificate;
 mod diff;
 mod digest;
 mod fences;
+mod navigation;
 mod page;
 mod picture;
 mod source;

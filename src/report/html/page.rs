@@ -4,10 +4,10 @@
 //! Content-Security-Policy; nothing else may run or be fetched, whatever stands in a program.
 
 use super::digest::{base64, sha256};
+use super::navigation::navigation;
 use crate::report::happens_before::MARKERS;
 use crate::report::markup::escape;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("report.html");
 const STYLE: &str = concat!(include_str!("report.css"), include_str!("../happens_before/graph.css"));
@@ -105,27 +105,6 @@ fn answer(at: usize, piece: &Piece) -> String {
         piece.word,
         piece.body
     )
-}
-
-/// Links to all answers, if there are several.
-fn navigation(pieces: &[Piece]) -> String {
-    if pieces.len() < 2 {
-        return String::new();
-    }
-    let mut out = "<nav aria-label=\"Answers\"><ol>\n".to_string();
-    for (at, piece) in pieces.iter().enumerate() {
-        let model = piece.model.as_ref().map(|model| format!(" <span class=\"muted\">{model}</span>"));
-        let _ = writeln!(
-            out,
-            "<li><a href=\"#answer-{}\">{}{} <span class=\"word {}\">{}</span></a></li>",
-            at + 1,
-            escape(&piece.file),
-            model.unwrap_or_default(),
-            piece.tone.class(),
-            piece.word
-        );
-    }
-    out + "</ol></nav>"
 }
 
 /// Puts parts where a template names them, in one pass: what is put in is not looked at again.
