@@ -10,6 +10,7 @@
 // Every test binary includes this file and uses its own part of it.
 #![allow(dead_code, unused_imports)]
 
+mod claimed;
 mod features;
 mod make;
 mod shrink;
@@ -18,10 +19,15 @@ mod tree;
 pub use features::FEATURES;
 pub use make::Maker;
 pub use shrink::shrink;
-pub use tree::{CELLS, E, REGISTERS, S, Target, VARIABLES, Whole};
+pub use tree::{
+    CELLS, Case, E, PAIR, PAIR_SIZE, REGISTERS, Root, S, SMALL, Step, Target, Updating, VARIABLES, Whole,
+};
 
+use claimed::claims;
 use features::Addition::{Initial, Statements};
-use features::{ARRAY, FUNCTION, Feature, constant, deterministic, load, simple};
+use features::{
+    ARRAY, FUNCTION, Feature, GRID, OWN, REFERENCE, STRUCT, constant, deterministic, load, simple,
+};
 use frontend::{Diagnostic, FRONTENDS, Options};
 use program::{Program, Source};
 
@@ -36,7 +42,16 @@ pub fn generate(seed: u64) -> Whole {
     let has = |name: &str| chosen.iter().any(|feature| feature.name == name);
     maker.cells = has(ARRAY);
     maker.functions = if has(FUNCTION) { 2 } else { 0 };
-    let functions = maker.functions();
+    maker.shared_roots.extend(has(GRID).then_some(Root::Grid));
+    if has(STRUCT) {
+        let root = maker.pick(&Root::SHARED[1..]);
+        maker.shared_roots.push(root);
+    }
+    if has(OWN) {
+        maker.own_roots.push(maker.random.choice(Root::OWN).unwrap_or(Root::OwnCells));
+    }
+    maker.borrowers = if has(REFERENCE) { 2 } else { 0 };
+    let (borrowers, functions) = (maker.borrowers(), maker.functions());
     let count = maker.pick(&[1, 2, 2, 2, 2, 2, 2, 2, 2, 3]);
     let mut threads: Vec<Vec<S>> = (0..count).map(|at| basic_thread(maker, at)).collect();
     let crossing = if maker.chance(60) { crossing(&threads) } else { None };
@@ -64,7 +79,17 @@ pub fn generate(seed: u64) -> Whole {
     }
     let mut claims = claims(maker, &threads);
     claims.extend(crossing);
-    Whole { shared, functions, threads, claims }
+    let (declarations, locals) = declared(maker);
+    Whole { shared, declarations, locals, functions, borrowers, threads, claims }
+}
+
+/// What the arrays and structs are declared as, outside threads and inside of each.
+fn declared(maker: &Maker) -> (Vec<String>, Vec<String>) {
+    let mut roots = maker.shared_roots.iter().chain(&maker.own_roots);
+    let pair = roots.any(|root| root.declared().starts_with("Pair"));
+    let shared = maker.shared_roots.iter().map(|root| format!("shared {};", root.declared()));
+    let locals = maker.own_roots.iter().map(|root| format!("let {};", root.declared())).collect();
+    (pair.then(|| PAIR.to_string()).into_iter().chain(shared).collect(), locals)
 }
 
 /// What the front end makes of a text.
@@ -74,9 +99,9 @@ pub fn read(text: &str) -> Result<Program, Vec<Diagnostic>> {
 }
 
 /// Whether all that is wrong with a text is what random texts may get wrong: constants that are
-/// refused while reading.
+/// refused while reading, and sections that `never deadlock` cannot look into.
 pub fn is_refused_for_constants(errors: &[Diagnostic]) -> bool {
-    let known = ["outside the array", "divides by zero"];
+    let known = ["outside the array", "divides by zero", "places has no meaning", "may get stuck here"];
     errors.iter().all(|error| known.iter().any(|message| error.message.contains(message)))
 }
 
@@ -125,38 +150,4 @@ fn insert(maker: &mut Maker, body: &mut Vec<S>, statements: Vec<S>) {
 pub fn insert_deterministic(maker: &mut Maker, body: &mut Vec<S>) {
     let statements = deterministic(maker);
     insert(maker, body, statements);
-}
-
-/// Up to two properties of memory, registers and places.
-fn claims(maker: &mut Maker, threads: &[Vec<S>]) -> Vec<String> {
-    let one = |maker: &mut Maker| {
-        let parts: Vec<String> = (0..maker.pick(&[1, 2, 2, 3, 3])).map(|_| part(maker, threads)).collect();
-        match maker.chance(60) {
-            true => format!("never {};", parts.join(" && ")),
-            false => format!("finally !({});", parts.join(" && ")),
-        }
-    };
-    (0..maker.pick(&[0, 1, 1, 2])).map(|_| one(maker)).collect()
-}
-
-fn part(maker: &mut Maker, threads: &[Vec<S>]) -> String {
-    let thread = maker.random.usize(..threads.len());
-    let mut labels = Vec::new();
-    collect_labels(&threads[thread], &mut labels);
-    let left = match maker.random.usize(..3) {
-        0 if !labels.is_empty() => return format!("P{thread}@l{}", maker.pick(&labels)),
-        1 => format!("P{thread}.r{}", maker.register()),
-        _ => format!("x{}", maker.variable()),
-    };
-    let right = if maker.chance(80) { constant(maker).text() } else { format!("x{}", maker.variable()) };
-    format!("{left} {} {right}", maker.relation().sign())
-}
-
-fn collect_labels(body: &[S], found: &mut Vec<usize>) {
-    for statement in body {
-        if let S::Label(label) = statement {
-            found.push(*label);
-        }
-        statement.bodies().into_iter().for_each(|inner| collect_labels(inner, found));
-    }
 }

@@ -230,9 +230,17 @@ fn statement(thread: &Thread, id: ThreadId, loc: Loc, names: &Names) -> String {
     }
 }
 
+/// Words in quotes, on one line.
+fn quoted(words: &str) -> String {
+    let escaped = words.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", escaped.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 fn failure_statement(id: ThreadId, kind: &FailureKind, names: &Names) -> String {
     match kind {
-        FailureKind::Assertion | FailureKind::Error(_) | FailureKind::Limit(_) => "fail;".to_string(),
+        FailureKind::Assertion => "fail;".to_string(),
+        FailureKind::Error(words) => format!("fail error {};", quoted(words)),
+        FailureKind::Limit(words) => format!("fail limit {};", quoted(words)),
         FailureKind::Division => "fail division;".to_string(),
         FailureKind::Bounds { array, length, index } => {
             format!("fail bounds {array}[{length}] at {};", names.expr(id, index))

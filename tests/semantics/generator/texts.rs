@@ -35,16 +35,38 @@ const SIGNS: &[(&str, Sign)] = &[
                 .any(|line| !line.starts_with("fn") && (line.contains("f0(") || line.contains("f1(")))
     }),
     ("array", |_, program| program.variables.iter().any(|variable| variable.name == "a[0]")),
+    ("array of two indices", |whole, program| {
+        program.variables.iter().any(|variable| variable.name == "g[1][0]") && uses_word(whole, "g[")
+    }),
+    ("struct", |whole, program| {
+        program.variables.iter().any(|variable| variable.name.ends_with(".two[1]"))
+            && (uses_word(whole, "s.") || uses_word(whole, "p["))
+    }),
+    ("array or struct of registers", |whole, program| {
+        let own = |name: &String| name == "m[1]" || name == "k.one";
+        program.threads.iter().any(|thread| thread.registers.iter().any(own))
+            && (uses_word(whole, "m[") || uses_word(whole, "k."))
+    }),
+    ("reference", |whole, _| any_statement(whole, &|s| matches!(s, S::Lend(..)))),
     ("for", |whole, _| any_statement(whole, &|s| matches!(s, S::For(..)))),
     ("goto", |whole, _| any_statement(whole, &|s| matches!(s, S::Goto(_)))),
     ("jump into a block", |whole, _| whole.threads.iter().any(|body| jumps_inwards(body))),
     ("jump into a section", |whole, _| whole.threads.iter().any(|body| jumps_into_section(body))),
     ("atomic section", |_, program| program.threads.iter().any(|t| t.locs().any(|loc| t.in_atomic(loc)))),
     ("atomic operation", |_, program| any_op(program, &|op| matches!(op, Op::Block { locked: true, .. }))),
+    ("fetch or compare", |whole, program| {
+        any_op(program, &|op| matches!(op, Op::Block { locked: true, .. }))
+            && (uses_word(whole, "fetch_") || uses_word(whole, "cmpxchg("))
+    }),
     ("locked", |whole, _| any_statement(whole, &|s| matches!(s, S::Locked(_)))),
     ("together", |_, program| any_op(program, &|op| matches!(op, Op::Block { locked: false, .. }))),
     ("product", |_, program| computes(program, &|op| op == Arith::Mul)),
     ("quotient or remainder", |_, program| computes(program, &|op| matches!(op, Arith::Div | Arith::Rem))),
+    ("shift", |whole, _| whole.text().contains("<<") || whole.text().contains(">>")),
+    ("conditional", |whole, _| whole.text().contains(" ? ")),
+    ("update", |whole, _| any_statement(whole, &|s| matches!(s, S::Update(..)))),
+    ("switch", |whole, _| any_statement(whole, &|s| matches!(s, S::Switch(..)))),
+    ("do while", |whole, _| any_statement(whole, &|s| matches!(s, S::DoWhile(..)))),
     ("huge number", |whole, _| {
         whole.text().lines().skip(1).any(|line| line.contains("18446744073709551617"))
     }),
@@ -73,6 +95,12 @@ const SIGNS: &[(&str, Sign)] = &[
     }),
     ("whatever", |_, _| true),
 ];
+
+/// Whether a line that declares nothing has this in it.
+fn uses_word(whole: &Whole, word: &str) -> bool {
+    let declares = |line: &str| ["shared ", "let ", "struct "].iter().any(|start| line.starts_with(start));
+    whole.text().lines().any(|line| !declares(line) && line.contains(word))
+}
 
 fn any_in(body: &[S], wanted: &dyn Fn(&S) -> bool) -> bool {
     body.iter().any(|s| wanted(s) || s.bodies().into_iter().any(|inner| any_in(inner, wanted)))

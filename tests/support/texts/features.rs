@@ -1,7 +1,7 @@
 //! What programs are made of: a few statements for each feature of the language.
 
 use super::make::Maker;
-use super::tree::{E, S, Target};
+use super::tree::{Case, E, Root, S, Target, Updating};
 use program::{Arith, Relation};
 
 /// Something of the language that the basic threads do not have.
@@ -37,16 +37,26 @@ pub const FEATURES: &[Feature] = &[
     feature("starts at a huge number", 3, Initial(|_| E::Huge.text())),
     feature(FUNCTION, 15, Statements(call)),
     feature(ARRAY, 15, Statements(cells)),
+    feature(GRID, 8, Statements(|maker| parts(maker, Root::Grid))),
+    feature(STRUCT, 8, Statements(fields)),
+    feature(OWN, 8, Statements(own)),
+    feature(REFERENCE, 10, Statements(|maker| maker.lend().into_iter().collect())),
     feature("for", 12, Statements(counted)),
     feature("goto", 15, Statements(jump)),
     feature("jump into a block", 15, Statements(jump_into)),
     feature("jump into a section", 8, Statements(jump_between_sections)),
     feature("atomic section", 12, Statements(section)),
     feature("atomic operation", 15, Statements(atomic_operation)),
+    feature("fetch or compare", 10, Statements(fetch)),
     feature("locked", 12, Statements(locked)),
     feature("together", 12, Statements(together)),
     feature("product", 15, Statements(product)),
     feature("quotient or remainder", 15, Statements(quotient)),
+    feature("shift", 8, Statements(shift)),
+    feature("conditional", 10, Statements(conditional)),
+    feature("update", 12, Statements(update)),
+    feature("switch", 10, Statements(switch)),
+    feature("do while", 8, Statements(do_while)),
     feature("huge number", 4, Statements(huge)),
     feature("label at a branch", 20, Statements(label_at_branch)),
     feature("choose", 10, Statements(choice)),
@@ -60,6 +70,10 @@ pub const FEATURES: &[Feature] = &[
 /// Declarations depend on these.
 pub(super) const FUNCTION: &str = "function";
 pub(super) const ARRAY: &str = "array";
+pub(super) const GRID: &str = "array of two indices";
+pub(super) const STRUCT: &str = "struct";
+pub(super) const OWN: &str = "array or struct of registers";
+pub(super) const REFERENCE: &str = "reference";
 
 pub(super) fn load(register: usize, variable: usize) -> S {
     S::Register(register, E::Variable(variable))
@@ -160,6 +174,76 @@ fn cells(maker: &mut Maker) -> Vec<S> {
     vec![first, S::Register(maker.register(), E::Cell(Box::new(maker.index(0))))]
 }
 
+/// Parts of an array or struct, written and read.
+fn parts(maker: &mut Maker, root: Root) -> Vec<S> {
+    let (written, read) = (maker.path(root, 0), maker.path(root, 0));
+    let first = S::Store(Target::Part(root, written), value(maker));
+    vec![first, S::Register(maker.register(), E::Part(root, read))]
+}
+
+fn fields(maker: &mut Maker) -> Vec<S> {
+    let declared = maker.shared_roots.iter().find(|root| **root != Root::Grid);
+    let root = declared.copied().unwrap_or(Root::Record);
+    parts(maker, root)
+}
+
+fn own(maker: &mut Maker) -> Vec<S> {
+    let root = maker.pick(&maker.own_roots.clone());
+    parts(maker, root)
+}
+
+fn fetch(maker: &mut Maker) -> Vec<S> {
+    let (target, op, register) = (maker.target(0), maker.fetched(), maker.register());
+    let fetch = match maker.random.bool() {
+        true => E::Fetch(op, target, Box::new(value(maker))),
+        false => E::Cmpxchg(target, Box::new(constant(maker)), Box::new(value(maker))),
+    };
+    vec![if maker.chance(70) { S::Register(register, fetch) } else { S::Evaluate(fetch) }]
+}
+
+fn shift(maker: &mut Maker) -> Vec<S> {
+    let (left, shifted) = (maker.random.bool(), E::Register(maker.register()));
+    let places = maker.places();
+    used(maker, E::Shift(left, Box::new(shifted), Box::new(places)))
+}
+
+fn conditional(maker: &mut Maker) -> Vec<S> {
+    let other = if maker.random.bool() { E::Variable(maker.variable()) } else { value(maker) };
+    let value = E::Conditional(Box::new([cond(maker), value(maker), other]));
+    used(maker, value)
+}
+
+fn update(maker: &mut Maker) -> Vec<S> {
+    let place = maker.place(0);
+    let target = if maker.random.bool() { Target::Register(maker.register()) } else { place };
+    let op = maker.pick(&[Arith::Add, Arith::Sub, Arith::And, Arith::Or, Arith::Xor]);
+    let counts = matches!(op, Arith::Add | Arith::Sub) && maker.random.bool();
+    vec![S::Update(target, Updating::Arith(op), if counts { None } else { Some(value(maker)) })]
+}
+
+fn switch(maker: &mut Maker) -> Vec<S> {
+    let value =
+        if maker.random.bool() { E::Register(maker.register()) } else { E::Variable(maker.variable()) };
+    let mut case = |values: &[i64]| {
+        let mut body = if maker.chance(80) { vec![simple(maker)] } else { vec![] };
+        body.extend(maker.random.bool().then_some(S::Break));
+        Case { values: values.to_vec(), body }
+    };
+    let mut cases = vec![case(&[1]), case(&[0, 2]), case(&[])];
+    maker.random.shuffle(&mut cases);
+    cases.truncate(maker.random.usize(1..=3));
+    vec![S::Switch(value, cases)]
+}
+
+fn do_while(maker: &mut Maker) -> Vec<S> {
+    let mut body = some(maker);
+    if maker.chance(30) {
+        let leave = if maker.random.bool() { S::Break } else { S::Continue };
+        body.insert(0, S::If(cond(maker), vec![leave], vec![]));
+    }
+    vec![S::DoWhile(body, cond(maker))]
+}
+
 fn counted(maker: &mut Maker) -> Vec<S> {
     vec![S::For(maker.name(), maker.random.usize(1..=2), some(maker))]
 }
@@ -184,8 +268,13 @@ fn jump_into(maker: &mut Maker) -> Vec<S> {
     let mut inside = some(maker);
     inside.insert(maker.random.usize(..=inside.len()), S::Label(label));
     let go = S::If(cond(maker), vec![S::Goto(label)], vec![]);
-    match maker.random.usize(..5) {
+    match maker.random.usize(..7) {
         0 => vec![go, S::While(cond(maker), inside)],
+        5 => vec![go, S::DoWhile(inside, cond(maker))],
+        6 => {
+            let (before, value) = (Case { values: vec![1], body: some(maker) }, cond(maker));
+            vec![go, S::Switch(value, vec![before, Case { values: vec![], body: inside }])]
+        }
         1 => {
             inside.push(S::If(cond(maker), vec![S::Break], vec![]));
             vec![go, S::Loop(inside)]
@@ -235,7 +324,7 @@ fn atomic_operation(maker: &mut Maker) -> Vec<S> {
         0 => S::Register(register, E::Cas(target, Box::new(old), Box::new(new))),
         1 => S::While(E::Not(Box::new(E::Cas(target, Box::new(old), Box::new(new)))), vec![]),
         2 => S::Register(register, E::Swap(target, Box::new(new))),
-        3 => S::Register(register, E::FetchAdd(target, Box::new(new))),
+        3 => S::Register(register, E::Fetch(maker.fetched(), target, Box::new(new))),
         _ => S::Arw(target, old, new),
     }]
 }
@@ -360,8 +449,20 @@ fn counter(maker: &mut Maker) -> Vec<S> {
 
 /// A feature that chooses nothing: with it, a thread has one run.
 pub(super) fn deterministic(maker: &mut Maker) -> Vec<S> {
-    let all: [fn(&mut Maker) -> Vec<S>; 7] =
-        [jump, jump_into, section, locked, together, stores_in_loop, counter];
+    let all: [fn(&mut Maker) -> Vec<S>; 12] = [
+        jump,
+        jump_into,
+        section,
+        locked,
+        together,
+        stores_in_loop,
+        counter,
+        conditional,
+        update,
+        switch,
+        do_while,
+        own,
+    ];
     loop {
         let statements = maker.pick(&all)(maker);
         if !statements.iter().any(|s| matches!(s, S::Choose(_))) {

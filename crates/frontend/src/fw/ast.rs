@@ -166,6 +166,8 @@ pub(super) enum StmtKind<'a> {
     Skip,
     Let(Vec<FwDeclaration<'a>>),
     Assign(Target<'a>, Rvalue<'a>),
+    /// `x += e;` and its like, `x++;`: what is there now, combined with a value.
+    Update(Target<'a>, UpdateOperator, FwExpr<'a>),
     If(Vec<(FwExpr<'a>, Block<'a>)>, Option<Block<'a>>),
     While(FwExpr<'a>, Block<'a>),
     /// `do { … } while (c);`
@@ -217,6 +219,10 @@ pub(super) enum Fail<'a> {
     Division,
     /// The array, its length, and the index.
     Bounds(Ident<'a>, Box<(FwExpr<'a>, FwExpr<'a>)>),
+    /// Something else, in words.
+    Error(String),
+    /// What follows was not read, for a reason in words.
+    Limit(String),
 }
 
 /// An expression or condition.
@@ -262,6 +268,13 @@ pub(super) enum ExprKind<'a> {
 pub(super) enum Shift {
     Left,
     Right,
+}
+
+/// What stands before the `=` of `x += e;` and its like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UpdateOperator {
+    Arith(Arith),
+    Shift(Shift),
 }
 
 /// `P0`, or `P[0]` for a member of a family.

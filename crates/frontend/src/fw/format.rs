@@ -205,7 +205,9 @@ impl<'a> Layouter<'a> {
     fn apart(&self, next: usize) -> bool {
         let Some(last) = next.checked_sub(1) else { return false };
         let (a, b) = (self.tokens[last], self.tokens[next]);
-        let word = |kind| matches!(kind, TokenKind::Name | TokenKind::Keyword | TokenKind::Number);
+        let word = |kind| {
+            matches!(kind, TokenKind::Name | TokenKind::Keyword | TokenKind::Number | TokenKind::Quoted)
+        };
         let list = self.braces.last() == Some(&Brace::List);
         match (a.kind, b.kind) {
             // `+=`, `++` and so on are written in two tokens, which must touch.

@@ -294,6 +294,10 @@ impl<'a> Indexer<'a> {
                 self.target(target);
                 self.source(source);
             }
+            StmtKind::Update(target, _, value) => {
+                self.target(target);
+                self.expr(value);
+            }
             StmtKind::If(arms, _) => arms.iter().for_each(|(cond, _)| self.expr(cond)),
             StmtKind::While(cond, _) | StmtKind::DoWhile(_, cond) => self.expr(cond),
             StmtKind::For(range, block) => return self.for_loop(range, |indexer| indexer.block(block)),

@@ -15,6 +15,8 @@ macro_rules! kinds {
             Name,
             Keyword,
             Number,
+            /// Words in quotes.
+            Quoted,
             /// Already reported.
             Invalid,
             /// The end of the text.
@@ -32,6 +34,7 @@ macro_rules! kinds {
                     TokenKind::Name => "a name",
                     TokenKind::Keyword => "a keyword",
                     TokenKind::Number => "a number",
+                    TokenKind::Quoted => "words in quotes",
                     TokenKind::Invalid => "something unreadable",
                     TokenKind::End => "the end of the text",
                     $(TokenKind::$name => concat!("`", $text, "`")),*
@@ -97,6 +100,9 @@ impl<'a> Lexer<'a, '_> {
         if first.is_ascii_digit() {
             return Some(self.number());
         }
+        if first == b'"' {
+            return Some(self.quoted());
+        }
         match SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
             Some((sign, kind)) => Some(self.take(*kind, sign.len())),
             None => Some(self.invalid()),
@@ -157,11 +163,27 @@ impl<'a> Lexer<'a, '_> {
         self.take(TokenKind::Number, digits)
     }
 
+    /// `"…"` on one line; `\\` before a sign takes its meaning away.
+    fn quoted(&mut self) -> FwToken {
+        let line = self.rest().lines().next().unwrap_or_default();
+        let (mut length, mut escaped) = (1, false);
+        for sign in line[1..].chars() {
+            length += sign.len_utf8();
+            if sign == '"' && !escaped {
+                return self.take(TokenKind::Quoted, length);
+            }
+            escaped = sign == '\\' && !escaped;
+        }
+        let error = Diagnostic::error(Span::new(self.at, self.at + 1), "these words do not end");
+        self.sink.error(error.hint("close them with `\"` on the same line"));
+        self.take(TokenKind::Invalid, length)
+    }
+
     /// One token for all characters up to the next that could start a token.
     fn invalid(&mut self) -> FwToken {
         let rest = self.rest();
         let stray = |c: char| {
-            !c.is_ascii() || c.is_ascii_control() && !c.is_ascii_whitespace() || "\"#$'\\`~".contains(c)
+            !c.is_ascii() || c.is_ascii_control() && !c.is_ascii_whitespace() || "#$'\\`~".contains(c)
         };
         let length = rest.find(|c: char| !stray(c)).unwrap_or(rest.len());
         let length = length.max(rest.chars().next().map_or(1, char::len_utf8));
@@ -181,6 +203,17 @@ impl<'a> Lexer<'a, '_> {
 /// What follows the `0x` of a number.
 pub(super) fn hexadecimal(number: &str) -> Option<&str> {
     number.strip_prefix("0x").or_else(|| number.strip_prefix("0X"))
+}
+
+/// What stands between quotes.
+pub(super) fn unquoted(quoted: &str) -> String {
+    let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted);
+    let mut words = String::with_capacity(inside.len());
+    let mut signs = inside.chars();
+    while let Some(sign) = signs.next() {
+        words.extend(if sign == '\\' { signs.next() } else { Some(sign) });
+    }
+    words
 }
 
 /// Letters, digits and `_` at the start of a text.

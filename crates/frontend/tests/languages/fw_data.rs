@@ -211,6 +211,66 @@ fn references_are_the_places_they_stand_for() {
 }
 
 #[test]
+fn a_parameter_that_is_lent_on_is_a_copy() {
+    check_program(
+        "fn set(&place) { place = 5; } fn f(value) { set(&value); } thread P { let r; f(r); assert r == 0; }",
+        "thread P {
+         let r, value;
+         L0: value = r; goto L1;
+         L1: value = 5; goto L2;
+         L2: choose { assume r == 0; goto L3; } or { assume r != 0; goto L4; }
+         L3: stop;
+         L4: fail;
+         }",
+    );
+}
+
+#[test]
+fn an_update_finds_its_place_once() {
+    check(
+        "a[x] += y;",
+        "let t1, t2, t3;
+         L0: t1 = x; goto L1;
+         L1: choose { assume t1 == 0; goto L2; } or { assume t1 == 1; goto L9; } or { assume t1 < 0 || t1 >= 2; goto L10; }
+         L2: t2 = a[0]; goto L3;
+         L3: t3 = y; goto L4;
+         L4: choose { assume t1 == 0; goto L5; } or { assume t1 == 1; goto L7; } or { assume t1 < 0 || t1 >= 2; goto L8; }
+         L5: a[0] = t2 + t3; goto L6;
+         L6: stop;
+         L7: a[1] = t2 + t3; goto L6;
+         L8: fail bounds a[2] at t1;
+         L9: t2 = a[1]; goto L3;
+         L10: fail bounds a[2] at t1;",
+    );
+    check(
+        "let r; r = 1; locked { r += 2; r *= r; }",
+        "let r;
+         L0: r = 1; goto L1;
+         L1: locked { r = r + 2; r = r * r; }; goto L2;
+         L2: stop;",
+    );
+}
+
+#[test]
+fn failures_in_words_read_back() {
+    let text =
+        "shared x; thread P { choose { fail error \"a \\\"b\\\" \\\\ c\"; } or { fail limit \"d\"; } }";
+    let read = program(text);
+    check_round_trip(&read);
+    assert!(
+        program::print(&read).contains("fail error \"a \\\"b\\\" \\\\ c\";"),
+        "{}",
+        program::print(&read)
+    );
+    assert!(program::print(&read).contains("fail limit \"d\";"));
+    check_errors(
+        "shared x;\nthread P { fail error; }\nthread Q { fail limit \"d; }",
+        "2: `;` expected words in quotes, found `;`
+         3: `\"` these words do not end (close them with `\"` on the same line)",
+    );
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     check_errors(
         "struct N { v, v }

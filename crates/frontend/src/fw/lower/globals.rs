@@ -4,7 +4,9 @@ use super::LoweringState;
 use super::layout::{CellLayout, RecordField, RecordLayout, StoredCells};
 use super::starting::{CellStart, spread};
 use crate::Diagnostic;
-use crate::fw::ast::{Block, Function, FwDeclaration, FwExpr, FwStruct, Ident, Item, Rvalue, StmtKind};
+use crate::fw::ast::{
+    Block, ExprKind, Function, FwDeclaration, FwExpr, FwStruct, Ident, Item, Rvalue, StmtKind,
+};
 use crate::fw::constants::{ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
@@ -316,18 +318,30 @@ impl<'a> FunctionFacts<'a> {
     fn visit(&mut self, block: &'a Block<'a>) {
         for statement in &block.statements {
             match &statement.kind {
-                StmtKind::Assign(target, _) => {
+                StmtKind::Assign(target, _) | StmtKind::Update(target, ..) => {
                     self.assigned.insert(target.name.text);
+                }
+                // What is lent may be assigned to by whoever borrows it.
+                StmtKind::Evaluate(FwExpr { kind: ExprKind::Call(_, arguments), .. }) => {
+                    self.assigned.extend(arguments.iter().filter_map(lent));
                 }
                 StmtKind::Return(Some(_)) => self.returns_value = Some(statement.span),
                 StmtKind::Return(None) => self.returns_nothing = Some(statement.span),
                 StmtKind::Unchecked(inner) => {
-                    if let StmtKind::Assign(target, _) = &inner.kind {
+                    if let StmtKind::Assign(target, _) | StmtKind::Update(target, ..) = &inner.kind {
                         self.assigned.insert(target.name.text);
                     }
                 }
                 other => other.for_each_block(&mut |inner| self.visit(inner)),
             }
         }
+    }
+}
+
+/// The name that an argument `&name` lends.
+fn lent<'a>(argument: &'a FwExpr<'a>) -> Option<&'a str> {
+    match &argument.kind {
+        ExprKind::Reference(target) => Some(target.name.text),
+        _ => None,
     }
 }

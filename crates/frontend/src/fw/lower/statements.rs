@@ -7,7 +7,7 @@ use super::starting::spread;
 use super::thread::{FwLowering, LocalName, NameMeaning, Scope};
 use crate::Diagnostic;
 use crate::fw::ast::{
-    Block, ExprKind, FwDeclaration, FwExpr, Ident, Initial, Rvalue, Stmt, StmtKind, Target,
+    Block, ExprKind, FwDeclaration, FwExpr, Ident, Initial, Rvalue, Stmt, StmtKind, Target, UpdateOperator,
 };
 use crate::fw::constants::ConstantLookup;
 use crate::fw::limits;
@@ -49,6 +49,7 @@ impl<'a> FwLowering<'a, '_> {
             StmtKind::Fence(fence) => self.step(Op::Fence(*fence)),
             StmtKind::Let(list) => return self.let_registers(list, statement.span),
             StmtKind::Assign(target, source) => return self.assign(target, source),
+            StmtKind::Update(target, op, value) => return self.update_place(target, *op, value),
             StmtKind::Await(cond) => return self.await_cond(cond),
             StmtKind::Assume(cond) => return self.assume_cond(cond),
             StmtKind::Assert(cond) => return self.assert_cond(cond),
@@ -142,18 +143,57 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     fn assign(&mut self, target: &'a Target<'a>, source: &'a Rvalue<'a>) -> OrReported<()> {
-        if let NameMeaning::Constant(_) = self.meaning(target.name.text) {
-            let message = format!("`{}` is a constant and cannot be assigned to", target.name.text);
-            let hint = "declare a register with `let` and assign to that";
-            return Err(self.error(Diagnostic::error(target.span, message).hint(hint)));
-        }
-        match self.located(target)? {
+        match self.assigned_place(target)? {
             Located::Local(Cells::One(register)) => self.source_into(source, register),
             place => {
                 let value = self.source_value(source)?;
                 self.store(&place, &value)
             }
         }
+    }
+
+    /// `x += e;` and its like: the place is found once, then read, then written.
+    fn update_place(
+        &mut self,
+        target: &'a Target<'a>,
+        op: UpdateOperator,
+        other: &'a FwExpr<'a>,
+    ) -> OrReported<()> {
+        let place = self.assigned_place(target)?;
+        let now = match &place {
+            Located::Local(Cells::One(register)) => *register,
+            place => {
+                let now = self.temporary()?;
+                self.load(now, place)?;
+                now
+            }
+        };
+        let value = self.value(other)?;
+        let value = self.updated(op, (Expr::Leaf(now), target.span), (value, other.span))?;
+        self.store(&place, &value)
+    }
+
+    /// What `x += e;` and its like make of the value that is there.
+    pub fn updated(
+        &mut self,
+        op: UpdateOperator,
+        now: (Expr<RegId>, Span),
+        other: (Expr<RegId>, Span),
+    ) -> OrReported<Expr<RegId>> {
+        match op {
+            UpdateOperator::Arith(op) => self.combine(op, now, other),
+            UpdateOperator::Shift(shift) => self.shift(shift, now, other),
+        }
+    }
+
+    /// Where an assignment stores; evaluates indices.
+    fn assigned_place(&mut self, target: &'a Target<'a>) -> OrReported<Located<'a>> {
+        if let NameMeaning::Constant(_) = self.meaning(target.name.text) {
+            let message = format!("`{}` is a constant and cannot be assigned to", target.name.text);
+            let hint = "declare a register with `let` and assign to that";
+            return Err(self.error(Diagnostic::error(target.span, message).hint(hint)));
+        }
+        self.located(target)
     }
 
     /// Gives a register the value of a right-hand side.

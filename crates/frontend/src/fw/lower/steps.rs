@@ -4,10 +4,12 @@
 use super::memory::{Cells, Located};
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
-use crate::fw::ast::{Accessor, Block, ExprKind, Fail, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target};
+use crate::fw::ast::{
+    Accessor, Block, ExprKind, Fail, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target, UpdateOperator,
+};
 use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
-use program::{Expr, Failure, FailureKind, Op, RegId, Span, VarId};
+use program::{Arith, Expr, Failure, FailureKind, Op, RegId, Span, VarId};
 
 impl<'a> FwLowering<'a, '_> {
     /// Standing here is a violation.
@@ -15,6 +17,8 @@ impl<'a> FwLowering<'a, '_> {
         let kind = match fail {
             Fail::Assertion => FailureKind::Assertion,
             Fail::Division => FailureKind::Division,
+            Fail::Error(words) => FailureKind::Error(words.clone()),
+            Fail::Limit(words) => FailureKind::Limit(words.clone()),
             Fail::Bounds(array, operands) => {
                 let (length, index) = &**operands;
                 let cells = self.constant(length)?.to_u32().map(|cells| cells as usize);
@@ -35,7 +39,7 @@ impl<'a> FwLowering<'a, '_> {
 
     /// A statement whose divisions are not guarded.
     pub fn without_guards(&mut self, inner: &'a Stmt<'a>) -> OrReported<()> {
-        if !matches!(inner.kind, StmtKind::Assign(..) | StmtKind::Assume(_)) {
+        if !matches!(inner.kind, StmtKind::Assign(..) | StmtKind::Update(..) | StmtKind::Assume(_)) {
             let error =
                 Diagnostic::error(inner.span, "`unchecked` stands before an assignment or an `assume`");
             return Err(self.error(error.hint("leave it out here")));
@@ -70,6 +74,10 @@ impl<'a> FwLowering<'a, '_> {
             StmtKind::Assign(target, Rvalue::Value(value)) => {
                 self.assignment_part(locked, target, value, statement.span)
             }
+            StmtKind::Update(target, op, other) => match self.register_cell(target) {
+                Some(register) => self.update_part(register, target.span, *op, other),
+                None => Err(self.no_part(statement.span)),
+            },
             StmtKind::Assume(cond) if self.is_pure(cond, false)? => Ok(Op::Assume(self.cond(cond)?)),
             StmtKind::Unchecked(inner) => self.without_guard(|l| l.nested(|l| l.part(locked, inner))),
             StmtKind::Broken => Err(Reported),
@@ -95,6 +103,23 @@ impl<'a> FwLowering<'a, '_> {
             Cells::One(variable) if locked => Ok(Op::Store(variable, self.pure_value(value)?)),
             _ => Err(self.no_part(span)),
         }
+    }
+
+    /// `r += e;` and its like, unless computing it takes steps.
+    fn update_part(
+        &mut self,
+        register: RegId,
+        span: Span,
+        op: UpdateOperator,
+        other: &'a FwExpr<'a>,
+    ) -> OrReported<Op> {
+        let value = self.pure_value(other)?;
+        let divides = matches!(op, UpdateOperator::Arith(Arith::Div | Arith::Rem));
+        let stepped = divides && !self.unchecked || matches!(op, UpdateOperator::Shift(_));
+        if stepped && value.as_const().is_none() {
+            return Err(self.no_part(other.span));
+        }
+        Ok(Op::Assign(register, self.updated(op, (Expr::Leaf(register), span), (value, other.span))?))
     }
 
     /// The variable that an expression names, if it does nothing else.

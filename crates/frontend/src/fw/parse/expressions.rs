@@ -7,15 +7,17 @@
 
 use super::FwParser;
 use crate::Diagnostic;
-use crate::fw::ast::{Accessor, Atomic, AtomicKind, ExprKind, FwExpr, Ident, Shift, Target, ThreadRef};
+use crate::fw::ast::{
+    Accessor, Atomic, AtomicKind, ExprKind, FwExpr, Ident, Shift, Target, ThreadRef, UpdateOperator,
+};
 use crate::fw::lexer::{TokenKind, hexadecimal};
 use crate::fw::limits;
 use crate::fw::sink::OrReported;
 use program::{Arith, Int, Relation, Span};
 
 /// A binary operator that is not `&&` or `||`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
+#[derive(Clone, Copy)]
+enum Operator {
     Arith(Arith),
     Shift(Shift),
     Compare(Relation),
@@ -39,8 +41,12 @@ const COMPARISON: u8 = 1;
 const ATOMIC_NAMES: &[&str] = &["cmpxchg", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
 
 /// The operator that gives a number.
-pub(super) fn arithmetic(kind: TokenKind) -> Option<Operator> {
-    operator(kind).filter(|(_, strength)| *strength > COMPARISON).map(|(operator, _)| operator)
+pub(super) fn arithmetic(kind: TokenKind) -> Option<UpdateOperator> {
+    match operator(kind)?.0 {
+        Operator::Arith(op) => Some(UpdateOperator::Arith(op)),
+        Operator::Shift(shift) => Some(UpdateOperator::Shift(shift)),
+        Operator::Compare(_) => None,
+    }
 }
 
 fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
@@ -152,12 +158,7 @@ impl<'a> FwParser<'a, '_> {
     }
 
     /// An operator with its sides.
-    pub(super) fn combined(
-        &mut self,
-        operator: Operator,
-        a: FwExpr<'a>,
-        b: FwExpr<'a>,
-    ) -> OrReported<FwExpr<'a>> {
+    fn combined(&mut self, operator: Operator, a: FwExpr<'a>, b: FwExpr<'a>) -> OrReported<FwExpr<'a>> {
         let (span, height) = (a.span.to(b.span), a.height.max(b.height));
         self.node(operator.node(a, b), span, height)
     }
@@ -176,7 +177,7 @@ impl<'a> FwParser<'a, '_> {
         self.node(kind, span, height)
     }
 
-    pub(super) fn primary(&mut self) -> OrReported<FwExpr<'a>> {
+    fn primary(&mut self) -> OrReported<FwExpr<'a>> {
         let token = self.token();
         match token.kind {
             TokenKind::Number => {

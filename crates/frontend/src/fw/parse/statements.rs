@@ -1,12 +1,13 @@
 //! Statements.
 
 use super::FwParser;
-use super::expressions::{Operator, arithmetic};
+use super::expressions::arithmetic;
 use crate::Diagnostic;
 use crate::fw::ast::{
-    Accessor, Block, ExprKind, Fail, FwDeclaration, FwExpr, Rvalue, Stmt, StmtKind, SwitchCase, Target,
+    Accessor, Block, ExprKind, Fail, FwDeclaration, FwExpr, Stmt, StmtKind, SwitchCase, Target,
+    UpdateOperator,
 };
-use crate::fw::lexer::TokenKind;
+use crate::fw::lexer::{TokenKind, unquoted};
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use program::{Arith, Fence, Int, Span};
@@ -259,7 +260,6 @@ impl<'a> FwParser<'a, '_> {
 
     /// `x = e;`, `x += e;` and its like, `x++;`, `x--;`
     fn assignment(&mut self, start: Span) -> OrReported<Stmt<'a>> {
-        let from = self.at;
         let target = self.target()?;
         let Some(op) = arithmetic(self.kind()) else {
             self.expect(TokenKind::Assign)?;
@@ -269,7 +269,7 @@ impl<'a> FwParser<'a, '_> {
         let behind = self.at;
         let sign = self.bump();
         let touches = self.token().span.start == sign.span.end;
-        let counts = [Operator::Arith(Arith::Add), Operator::Arith(Arith::Sub)];
+        let counts = [UpdateOperator::Arith(Arith::Add), UpdateOperator::Arith(Arith::Sub)];
         let steps = counts.contains(&op) && self.kind() == sign.kind;
         if !touches || !(steps || self.kind() == TokenKind::Assign) {
             self.at = behind;
@@ -280,12 +280,7 @@ impl<'a> FwParser<'a, '_> {
             true => FwExpr { kind: ExprKind::Int(Int::from(1)), span: last, height: 1 },
             false => self.expression()?,
         };
-        // What the target holds now: its words once more, as an expression.
-        let end = std::mem::replace(&mut self.at, from);
-        let now = self.primary()?;
-        self.at = end;
-        let value = self.combined(op, now, other)?;
-        self.simple(start, StmtKind::Assign(target, Rvalue::Value(value)))
+        self.simple(start, StmtKind::Update(target, op, other))
     }
 
     fn call_statement(&mut self, start: Span) -> OrReported<Stmt<'a>> {
@@ -364,10 +359,21 @@ impl<'a> FwParser<'a, '_> {
             self.expect(TokenKind::CloseBracket)?;
             self.expect_word("at")?;
             Fail::Bounds(array, Box::new((length, self.expression()?)))
+        } else if self.eat_word("error") {
+            Fail::Error(self.quoted()?)
+        } else if self.eat_word("limit") {
+            Fail::Limit(self.quoted()?)
         } else {
             Fail::Assertion
         };
         self.simple(start, StmtKind::Fail(kind))
+    }
+
+    /// Words in quotes.
+    fn quoted(&mut self) -> OrReported<String> {
+        let words = self.word();
+        self.expect(TokenKind::Quoted)?;
+        Ok(unquoted(words))
     }
 
     /// `switch (e) { case 1: … default: … }`

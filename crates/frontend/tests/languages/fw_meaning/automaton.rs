@@ -61,7 +61,8 @@ pub fn run_automaton(program: &Program) -> (Vec<Event>, Outcome) {
     for _ in 0..20 * FUEL {
         if let Some(failure) = &thread.location(at).failure {
             let outcome = match failure.kind {
-                FailureKind::Assertion | FailureKind::Error(_) | FailureKind::Limit(_) => Outcome::Assertion,
+                FailureKind::Assertion | FailureKind::Limit(_) => Outcome::Assertion,
+                FailureKind::Error(_) => Outcome::Shift,
                 FailureKind::Bounds { .. } => Outcome::Bounds,
                 FailureKind::Division => Outcome::Division,
             };
