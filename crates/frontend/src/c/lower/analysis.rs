@@ -8,7 +8,7 @@
 
 use super::clean::{LiveRegisters, liveness};
 use super::graph::{At, CStep, Graph};
-use super::values::{CKnown, CValues, refine};
+use super::values::{CKnown, CValues, refine, refine_in_place};
 use program::{Cond, Domain, Expr, Op, RegId, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -279,9 +279,9 @@ impl<'w, 'g> CWalk<'w, 'g> {
                 let mut known = known.clone();
                 for (index, part) in parts.iter().enumerate() {
                     if index == *at {
-                        known = refine(&known, &fits.cond())?;
+                        refine_in_place(&mut known, &fits.cond())?;
                     }
-                    known = op_after(memory, &known, part)?;
+                    apply(memory, &mut known, part)?;
                 }
                 Some(known)
             }
@@ -308,21 +308,26 @@ impl<'w, 'g> CWalk<'w, 'g> {
 
 /// What is known behind an operation; nothing if it is not possible.
 fn op_after(memory: &mut CMemory<'_>, known: &CKnown, op: &Op) -> Option<CKnown> {
+    if let Op::Assume(cond) = op {
+        return refine(known, cond);
+    }
     let mut after = known.clone();
+    apply(memory, &mut after, op)?;
+    Some(after)
+}
+
+/// Makes of what is known what is known behind an operation.
+fn apply(memory: &mut CMemory<'_>, known: &mut CKnown, op: &Op) -> Option<()> {
     match op {
-        Op::Assign(register, expr) => after.set(*register, value(known, expr)),
-        Op::Havoc(register, domain) => after.set(*register, domain_values(domain)),
-        Op::Load(register, variable) => after.set(*register, memory.variables[variable.index()].clone()),
+        Op::Assign(register, expr) => known.set(*register, value(known, expr)),
+        Op::Havoc(register, domain) => known.set(*register, domain_values(domain)),
+        Op::Load(register, variable) => known.set(*register, memory.variables[variable.index()].clone()),
         Op::Store(variable, expr) => memory.store(*variable, &value(known, expr)),
-        Op::Assume(cond) => return refine(known, cond),
-        Op::Block { parts, .. } => {
-            for part in parts {
-                after = op_after(memory, &after, part)?;
-            }
-        }
+        Op::Assume(cond) => refine_in_place(known, cond)?,
+        Op::Block { parts, .. } => parts.iter().try_for_each(|part| apply(memory, known, part))?,
         Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
     }
-    Some(after)
+    Some(())
 }
 
 /// Numbers for places so that, loops aside, a step leads to a larger one.

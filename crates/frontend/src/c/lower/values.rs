@@ -266,6 +266,12 @@ impl CKnown {
         }
     }
 
+    /// Whether a register may have a value.
+    fn may_be(&self, register: RegId, value: i128) -> bool {
+        let known = self.0.binary_search_by_key(&register, |(known, _)| *known);
+        known.map_or(true, |at| self.0[at].1.contains(value))
+    }
+
     pub fn set(&mut self, register: RegId, values: CValues) {
         match self.0.binary_search_by_key(&register, |(known, _)| *known) {
             Ok(at) => self.0[at].1 = values,
@@ -294,12 +300,28 @@ impl CKnown {
 
 /// What is known once a condition holds; `None` if it cannot.
 pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
+    // Most conditions are which of its targets a pointer has, and are told before anything is copied.
+    if let Some((register, value)) = equated(cond)
+        && !known.may_be(register, value)
+    {
+        return None;
+    }
     let mut known = known.clone();
     refine_in_place(&mut known, cond)?;
     Some(known)
 }
 
-fn refine_in_place(known: &mut CKnown, cond: &Cond<RegId>) -> Option<()> {
+/// The register and its value, if a condition says just that.
+fn equated(cond: &Cond<RegId>) -> Option<(RegId, i128)> {
+    let Cond::Compare(Relation::Eq, side, Expr::Const(value)) = cond else { return None };
+    let (register, shift) = register_and_shift(side)?;
+    Some((register, small(value)? - shift))
+}
+
+pub(super) fn refine_in_place(known: &mut CKnown, cond: &Cond<RegId>) -> Option<()> {
+    if let Some((register, value)) = equated(cond) {
+        return known.may_be(register, value).then(|| known.set(register, CValues::only(value)));
+    }
     match cond {
         Cond::Const(value) => value.then_some(()),
         Cond::And(parts) => {
