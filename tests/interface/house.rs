@@ -1,5 +1,5 @@
 //! ARCHITECTURE.md: the files it names exist, and how large the trusted base is. The code: no two types
-//! have the same name.
+//! have the same name, and examples in comments are run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -115,4 +115,27 @@ fn type_names_are_distinct() {
         places.iter().partition(|(name, _)| STILL_TWICE.contains(&name.as_str()));
     assert!(wrong.is_empty(), "several types have these names: {wrong:#?}");
     assert_eq!(excepted.len(), STILL_TWICE.len(), "take out of the list what has one place now");
+}
+
+#[test]
+fn crates_whose_examples_are_not_run_have_none() {
+    let mut silent = 0;
+    for entry in fs::read_dir(root().join("crates")).expect("a folder") {
+        let folder = entry.expect("an entry").path();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        if !manifest.contains("doctest = false") {
+            continue;
+        }
+        silent += 1;
+        for file in files(&folder.join("src")) {
+            let text = fs::read_to_string(&file).expect("a text");
+            let mut comments = text.lines().map(str::trim_start).filter(|line| line.starts_with("//"));
+            assert!(
+                !comments.any(|line| line.contains("```")),
+                "an example in {} is not run",
+                file.display()
+            );
+        }
+    }
+    assert!(silent > 0, "no crate says so any more");
 }

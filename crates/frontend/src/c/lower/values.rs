@@ -14,7 +14,9 @@ const FIRST_ADDRESS: i128 = 1000;
 pub(super) enum CValues {
     /// Nothing gets here.
     None,
-    /// These, in order; at least one.
+    /// Just this: so it is of most registers at most places.
+    One(i128),
+    /// These, in order; at least two.
     List(Rc<[i128]>),
     /// From the first to the second; the largest numbers stand for infinity.
     Range(i128, i128),
@@ -28,16 +30,40 @@ impl CValues {
     pub const ALL: CValues = CValues::Range(LEAST, MOST);
 
     pub fn only(value: i128) -> CValues {
-        CValues::List(Rc::from([value]))
+        CValues::One(value)
     }
 
     fn list(list: Vec<i128>) -> CValues {
-        if list.is_empty() { CValues::None } else { CValues::List(list.into()) }
+        match list[..] {
+            [] => CValues::None,
+            [value] => CValues::One(value),
+            _ => CValues::List(list.into()),
+        }
+    }
+
+    /// The values in order, where each is known.
+    fn as_list(&self) -> Option<&[i128]> {
+        match self {
+            CValues::None => Some(&[]),
+            CValues::One(value) => Some(std::slice::from_ref(value)),
+            CValues::List(list) => Some(list),
+            CValues::Range(..) => None,
+        }
+    }
+
+    /// Those of the listed values that are wanted.
+    fn filtered(&self, list: &[i128], wanted: impl Fn(i128) -> bool) -> CValues {
+        let kept = list.iter().filter(|value| wanted(**value)).count();
+        if kept == list.len() {
+            return self.clone();
+        }
+        CValues::list(list.iter().copied().filter(|value| wanted(*value)).collect())
     }
 
     pub fn range(low: i128, high: i128) -> CValues {
         match high.checked_sub(low) {
             Some(width) if width < 0 => CValues::NONE,
+            Some(0) => CValues::One(low),
             Some(width) if width < 4 => CValues::list((low..=high).collect()),
             _ => CValues::Range(low, high),
         }
@@ -46,6 +72,7 @@ impl CValues {
     pub fn bounds(&self) -> Option<(i128, i128)> {
         match self {
             CValues::None => None,
+            CValues::One(value) => Some((*value, *value)),
             CValues::List(list) => Some((*list.first()?, *list.last()?)),
             CValues::Range(low, high) => Some((*low, *high)),
         }
@@ -53,7 +80,7 @@ impl CValues {
 
     pub fn single(&self) -> Option<i128> {
         match self {
-            CValues::List(list) if list.len() == 1 => list.first().copied(),
+            CValues::One(value) => Some(*value),
             _ => None,
         }
     }
@@ -65,6 +92,7 @@ impl CValues {
     pub fn contains(&self, value: i128) -> bool {
         match self {
             CValues::None => false,
+            CValues::One(only) => *only == value,
             CValues::List(list) => list.binary_search(&value).is_ok(),
             CValues::Range(low, high) => *low <= value && value <= *high,
         }
@@ -91,11 +119,10 @@ impl CValues {
     }
 
     pub fn join(&self, other: &CValues) -> CValues {
-        match (self, other) {
-            (CValues::List(a), CValues::List(b)) if Rc::ptr_eq(a, b) || a == b => self.clone(),
-            (CValues::List(a), CValues::List(b)) if is_part(b, a) => self.clone(),
-            (CValues::List(a), CValues::List(b)) if is_part(a, b) => other.clone(),
-            (CValues::List(a), CValues::List(b)) => CValues::few(merged(a, b)),
+        match (self.as_list(), other.as_list()) {
+            (Some(a), Some(b)) if std::ptr::eq(a, b) || is_part(b, a) => self.clone(),
+            (Some(a), Some(b)) if is_part(a, b) => other.clone(),
+            (Some(a), Some(b)) => CValues::few(merged(a, b)),
             _ => match (self.bounds(), other.bounds()) {
                 (Some((a, b)), Some((c, d))) => CValues::Range(a.min(c), b.max(d)),
                 (None, _) => other.clone(),
@@ -117,31 +144,25 @@ impl CValues {
     }
 
     fn keep(&self, low: i128, high: i128) -> CValues {
-        match self {
-            CValues::None => CValues::None,
-            CValues::List(list) => {
-                CValues::list(list.iter().copied().filter(|v| low <= *v && *v <= high).collect())
-            }
-            CValues::Range(a, b) => CValues::range((*a).max(low), (*b).min(high)),
+        match (self, self.as_list()) {
+            (CValues::Range(a, b), _) => CValues::range((*a).max(low), (*b).min(high)),
+            (_, list) => self.filtered(list.unwrap_or_default(), |value| low <= value && value <= high),
         }
     }
 
     fn without(&self, value: i128) -> CValues {
-        match self {
-            CValues::List(list) => CValues::list(list.iter().copied().filter(|v| *v != value).collect()),
-            CValues::Range(a, b) if *a == value => CValues::range(a.saturating_add(1), *b),
-            CValues::Range(a, b) if *b == value => CValues::range(*a, b.saturating_sub(1)),
-            other => other.clone(),
+        match (self, self.as_list()) {
+            (_, Some(list)) => self.filtered(list, |listed| listed != value),
+            (CValues::Range(a, b), _) if *a == value => CValues::range(a.saturating_add(1), *b),
+            (CValues::Range(a, b), _) if *b == value => CValues::range(*a, b.saturating_sub(1)),
+            (other, _) => other.clone(),
         }
     }
 
     /// Without any of these, which are in order.
     fn without_all(&self, values: &[i128]) -> CValues {
-        match self {
-            CValues::List(list) => {
-                let left = list.iter().copied().filter(|value| values.binary_search(value).is_err());
-                CValues::list(left.collect())
-            }
+        match self.as_list() {
+            Some(list) => self.filtered(list, |value| values.binary_search(&value).is_err()),
             // From below, then from above: only what a range ends with can be taken from it.
             _ => {
                 let rising = values.iter().fold(self.clone(), |left, value| left.without(*value));
@@ -154,7 +175,12 @@ impl CValues {
         if a.is_none() || b.is_none() {
             return CValues::NONE;
         }
-        if let (CValues::List(x), CValues::List(y)) = (a, b)
+        if let (CValues::One(x), CValues::One(y)) = (a, b)
+            && let Some(value) = exact(op, *x, *y)
+        {
+            return value.map_or(CValues::NONE, CValues::One);
+        }
+        if let (Some(x), Some(y)) = (a.as_list(), b.as_list())
             && x.len() * y.len() <= 4 * LISTED
         {
             let pairs = x.iter().flat_map(|a| y.iter().map(move |b| exact(op, *a, *b)));
@@ -385,10 +411,8 @@ fn narrow(known: &mut CKnown, side: &Expr<RegId>, relation: Relation, other: &CV
         |value: i128| if value == LEAST || value == MOST { value } else { value.saturating_sub(shift) };
     let (low, high) = (less(low), less(high));
     let after = match relation {
-        Relation::Eq => match other {
-            CValues::List(list) if shift == 0 => {
-                CValues::list(list.iter().copied().filter(|value| before.contains(*value)).collect())
-            }
+        Relation::Eq => match other.as_list() {
+            Some(list) if shift == 0 => other.filtered(list, |value| before.contains(value)),
             _ => before.keep(low, high),
         },
         Relation::Ne => match other.single() {
