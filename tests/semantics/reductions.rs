@@ -19,6 +19,7 @@ use random::{Sketch, Stmt, minimise, replicas, seeds};
 use std::io::{self, BufRead, Cursor};
 
 mod obvious;
+mod stubborn;
 
 const MOST_STATES: usize = 4_000;
 
@@ -195,7 +196,7 @@ fn a_missing_state_is_noticed() {
         let program = replicas(seed).build();
         let model = MODELS[seed as usize % MODELS.len()];
         let answer = explore(&program, model, Reduction::All);
-        let Verdict::Safe(Certificate::Reduced(ReducedProof { gaps, settled, renamings, set })) =
+        let Verdict::Safe(Certificate::Reduced(ReducedProof { gaps, rules, renamings, set })) =
             answer.verdict
         else {
             continue;
@@ -208,7 +209,7 @@ fn a_missing_state_is_noticed() {
             }
         }
         let set = evidence::ClosedSet { controls: set.controls, states };
-        let proof = Certificate::Reduced(ReducedProof { gaps, settled, renamings, set });
+        let proof = Certificate::Reduced(ReducedProof { gaps, rules, renamings, set });
         assert!(check(&Task::safe(&program, model), Verdict::Safe(proof), &Ignore).is_err(), "seed {seed}");
         noticed += 1;
     }

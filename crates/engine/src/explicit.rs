@@ -36,11 +36,11 @@ impl Engine for Explicit {
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let plain = LeftOut::new(task.program, Reduction::None);
+        let plain = LeftOut::new(task, Reduction::None);
         let (round, reducing) = match run.reduction {
             Reduction::Auto => match begun(task, run, &plain, Some(Reach::small(run))) {
                 Some(SearchBegun::Large(large)) => {
-                    let all = LeftOut::new(task.program, Reduction::All);
+                    let all = LeftOut::new(task, Reduction::All);
                     // Threads that go ahead fill their buffers sooner than others.
                     match whole(task, run, &all).filter(|round| !round.outgrows_buffers()) {
                         Some(round) => (round, all),
@@ -50,7 +50,7 @@ impl Engine for Explicit {
                 begun => (begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended), plain),
             },
             reduction => {
-                let left_out = LeftOut::new(task.program, reduction);
+                let left_out = LeftOut::new(task, reduction);
                 // Values that are names may not fit into 64 bits.
                 match whole(task, run, &left_out) {
                     Some(round) => (round, left_out),
@@ -273,7 +273,7 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
         Order::Depth => 20_000,
     };
     let reach = Reach { depth: Some(depth), states };
-    let plain = LeftOut::new(task.program, Reduction::None);
+    let plain = LeftOut::new(task, Reduction::None);
     match begun(task, run, &plain, Some(reach)).map(|begun| begun.ended().outcome) {
         Some(ExplorationOutcome::Violated(shorter)) => shorter,
         _ => trace,
