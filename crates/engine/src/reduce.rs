@@ -4,7 +4,7 @@
 //! checker, which knows the rules, tests that they apply.
 
 use evidence::{Certificate, ClosedSet, Crew, Listed, ReducedProof, SharedProof, Task};
-use machine::{Buffered, OnDomain, Persistent, Rules, on_reduced, usable_renamings};
+use machine::{Acting, Buffered, OnDomain, Rules, on_reduced, usable_renamings};
 use program::{Program, Renaming, thread_swaps};
 
 /// How an exact search is reduced.
@@ -16,6 +16,8 @@ pub enum Reduction {
     Local,
     /// The steps of a few agents are taken where they are enough ([`machine::Stubborn`]).
     Persistent,
+    /// The same, by what values say of others and not their texts.
+    Dynamic,
     /// Of states that differ in the names of threads, one is explored ([`machine::Symmetric`]).
     Symmetry,
     /// All of them.
@@ -36,8 +38,13 @@ impl Reduction {
             "persistent",
             "in every state a few threads and buffers act, if they are enough",
         ),
+        (
+            Reduction::Dynamic,
+            "dynamic",
+            "the same, by what threads may still touch with the values they have",
+        ),
         (Reduction::Symmetry, "symmetry", "of states that differ in the names of threads one is explored"),
-        (Reduction::All, "all", "local, persistent and symmetry"),
+        (Reduction::All, "all", "local, symmetry, and dynamic or else persistent"),
     ];
 
     /// The one of this name.
@@ -55,7 +62,7 @@ impl Reduction {
 /// The names of threads that do not matter to a search.
 pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming> {
     match reduction {
-        Reduction::None | Reduction::Local | Reduction::Persistent => Vec::new(),
+        Reduction::None | Reduction::Local | Reduction::Persistent | Reduction::Dynamic => Vec::new(),
         Reduction::Symmetry | Reduction::All | Reduction::Auto => {
             usable_renamings(program, thread_swaps(program))
         }
@@ -72,26 +79,35 @@ impl LeftOut {
     /// As far as the program allows it; automatic is all there is.
     pub(crate) fn new(task: &Task<'_>, reduction: Reduction) -> LeftOut {
         let everything = matches!(reduction, Reduction::All | Reduction::Auto);
-        let possible = Persistent::new(task.program, task.model).is_some();
+        let acting = match reduction {
+            Reduction::None | Reduction::Local | Reduction::Symmetry => Acting::Everybody,
+            Reduction::Persistent => Acting::ByText,
+            Reduction::Dynamic | Reduction::All | Reduction::Auto => Acting::ByValues,
+        };
         let rules = Rules {
             settled: everything || reduction == Reduction::Local,
-            persistent: possible && (everything || reduction == Reduction::Persistent),
+            acting: acting.possible(&task.machine()),
         };
         LeftOut { rules, renamings: renamings(task.program, reduction) }
     }
 
     /// What is used, in a few words; nothing if all states are explored.
     pub(crate) fn method(&self) -> Option<&'static str> {
-        match (self.rules.settled, self.rules.persistent, self.renamings.is_empty()) {
-            (false, false, true) => None,
-            (true, false, true) => Some(Reduction::Local.name()),
-            (false, true, true) => Some(Reduction::Persistent.name()),
-            (true, true, true) => Some("local, persistent"),
-            (false, false, false) => Some(Reduction::Symmetry.name()),
-            (true, false, false) => Some("local, symmetry"),
-            (false, true, false) => Some("persistent, symmetry"),
-            (true, true, false) => Some("local, persistent, symmetry"),
-        }
+        use Acting::{ByText, ByValues, Everybody};
+        Some(match (self.rules.settled, self.rules.acting, self.renamings.is_empty()) {
+            (false, Everybody, true) => return None,
+            (true, Everybody, true) => "local",
+            (false, ByText, true) => "persistent",
+            (true, ByText, true) => "local, persistent",
+            (false, ByValues, true) => "dynamic",
+            (true, ByValues, true) => "local, dynamic",
+            (false, Everybody, false) => "symmetry",
+            (true, Everybody, false) => "local, symmetry",
+            (false, ByText, false) => "persistent, symmetry",
+            (true, ByText, false) => "local, persistent, symmetry",
+            (false, ByValues, false) => "dynamic, symmetry",
+            (true, ByValues, false) => "local, dynamic, symmetry",
+        })
     }
 
     /// Whether all states are explored.

@@ -36,6 +36,8 @@ pub(crate) enum Record {
     Settled {},
     /// In every state only the steps of agents that are enough are taken.
     Persistent {},
+    /// The same, by the values that threads have.
+    Dynamic {},
     /// States are listed up to this renaming: what each thread becomes, its locations, and each variable; and how
     /// the values of places (`m0` is a variable, `r0.1@2` a register at a location) are renamed.
     Renaming {
@@ -156,6 +158,7 @@ impl Record {
             Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
             Record::Settled {} => "settled".to_string(),
             Record::Persistent {} => "persistent".to_string(),
+            Record::Dynamic {} => "dynamic".to_string(),
             Record::Renaming { .. } => renaming::words(self),
             Record::Flatten { buffer } => format!("flatten {buffer}"),
             Record::End(count) => format!("end {count}"),
@@ -228,6 +231,7 @@ impl Record {
             },
             "settled" => Record::Settled {},
             "persistent" => Record::Persistent {},
+            "dynamic" => Record::Dynamic {},
             "renaming" => renaming::read(&mut words)?,
             "demand" => demand::read(&mut words)?,
             "contexts" | "running" | "planned" => contexts::read(kind, &mut words)?,
@@ -289,6 +293,7 @@ mod tests {
             Record::Flatten { buffer: 2 },
             Record::Settled {},
             Record::Persistent {},
+            Record::Dynamic {},
             Record::Renaming {
                 threads: vec![1, 0],
                 locations: vec![vec![0, 2, 1], vec![]],

@@ -7,7 +7,7 @@
 
 use crate::certificate::{ClosedSet, Via};
 use crate::{Certificate, Monitor, Progress, ReducedProof, Stop, Task};
-use machine::{Local, Settled, State};
+use machine::{Acting, Local, Settled, State};
 use program::{
     Cond, Expr, FailureKind, Int, Loc, Place, Program, PropertyKind, Relation, Span, Thread, ThreadId,
 };
@@ -92,7 +92,7 @@ impl<'a> ReachedPlaces<'a> {
     ) -> Result<Option<ReachedPlaces<'a>>, Stop> {
         let program = match certificate {
             Certificate::Basis(_) | Certificate::Shared(_) => return Ok(None),
-            Certificate::Reduced(proof) if proof.rules.persistent => return Ok(None),
+            Certificate::Reduced(proof) if proof.rules.acting != Acting::Everybody => return Ok(None),
             Certificate::Via(Via { pass, .. }) => match pass.forward(task, monitor) {
                 Ok(program) => Cow::Owned(program),
                 Err(_) => return Ok(None),

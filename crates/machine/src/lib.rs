@@ -70,7 +70,7 @@ pub use shards::{SHARDS, shard_of, shards_of};
 pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet, state_hash};
 pub use stepper::Stepper;
-pub use stubborn::Stubborn;
+pub use stubborn::{Acting, Stubborn};
 pub use successor_list::ExactStep;
 pub use symmetric::{Symmetric, usable_renamings};
 pub use trace::{Trace, TraceRejected, TraceStep, replay, replay_steps, replay_while};

@@ -132,7 +132,7 @@ pub(crate) struct Touched {
 }
 
 impl Touched {
-    fn and(self, other: Touched) -> Touched {
+    pub(crate) fn and(self, other: Touched) -> Touched {
         Touched { loads: self.loads | other.loads, stores: self.stores | other.stores }
     }
 
@@ -156,7 +156,7 @@ pub(crate) struct Here {
     /// All that may be loaded and stored from here on.
     pub(crate) later: Touched,
     /// The same up to a step that waits.
-    until_wait: Touched,
+    pub(crate) until_wait: Touched,
 }
 
 /// Decides which sets of agents are persistent.
@@ -360,7 +360,7 @@ fn described(thread: &Thread, model: Model) -> Vec<Here> {
     all
 }
 
-fn touched(op: &Op) -> Touched {
+pub(crate) fn touched(op: &Op) -> Touched {
     let mut touched = Touched::default();
     op.for_each_part(&mut |part| match part {
         Op::Load(_, variable) => touched.loads.insert(*variable),

@@ -1,6 +1,6 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
-use crate::{Buffered, DataDomain, Settled, Stepper, Stubborn, Symmetric};
+use crate::{Acting, Buffered, DataDomain, Settled, Stepper, Stubborn, Symmetric};
 use program::Renaming;
 
 /// By which rules steps are left out.
@@ -8,8 +8,8 @@ use program::Renaming;
 pub struct Rules {
     /// Threads go as far as they can alone ([`Settled`]).
     pub settled: bool,
-    /// A few agents act in a state where they are enough ([`Stubborn`]).
-    pub persistent: bool,
+    /// Who acts in a state ([`Stubborn`]).
+    pub acting: Acting,
 }
 
 impl Rules {
@@ -35,11 +35,11 @@ pub fn on_reduced<W: OnDomain>(
     renamings: &[Renaming],
     work: W,
 ) -> Option<W::Done> {
-    match (rules.settled, rules.persistent) {
-        (false, false) => renamed(Stepper::new(machine), renamings, work),
-        (true, false) => renamed(Settled::new(machine)?, renamings, work),
-        (false, true) => renamed(Stubborn::new(Stepper::new(machine))?, renamings, work),
-        (true, true) => renamed(Stubborn::new(Settled::new(machine)?)?, renamings, work),
+    match (rules.settled, rules.acting) {
+        (false, Acting::Everybody) => renamed(Stepper::new(machine), renamings, work),
+        (true, Acting::Everybody) => renamed(Settled::new(machine)?, renamings, work),
+        (false, few) => renamed(Stubborn::new(Stepper::new(machine), few)?, renamings, work),
+        (true, few) => renamed(Stubborn::new(Settled::new(machine)?, few)?, renamings, work),
     }
 }
 

@@ -17,30 +17,62 @@
 //! No step need be hidden from properties, and nobody looks for cycles. [A. Valmari, Stubborn sets for reduced state space
 //! generation, 1989; K. Schmidt, Stubborn sets for standard properties, 1999.] States may be settled, too: what covers
 //! a state has no longer way to a goal. A thread that waits in a loop without looking is in a set as one that loads all that
-//! the loop looks at. Programs with atomic sections of several steps have all agents in every set.
+//! the loop looks at. What others may still touch is read off their texts, or off their values ([`futures`]), which also
+//! say how many steps are left where there is an end to them; that then is the first part of the rank. Programs with atomic sections of several steps have all agents in every set.
 
+mod futures;
 mod goals;
 mod rank;
 
 use crate::persistent::{Standing, StandingThreads};
 use crate::successor_list::{ExactStep, SuccessorList};
 use crate::{
-    Agents, Buffered, DataDomain, Doubt, Event, InitialStates, Local, Persistent, State, Stepper, Violation,
+    Agents, Buffered, DataDomain, Doubt, Event, InitialStates, Local, Machine, Persistent, State, Stepper,
+    Violation,
 };
+use futures::{Future, Futures};
 use goals::Goals;
 use program::{Loc, ThreadId};
 use rank::ranks;
 use smallvec::SmallVec;
+
+/// Who acts in a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acting {
+    /// Everybody.
+    #[default]
+    Everybody,
+    /// Agents that are enough by what texts say of others.
+    ByText,
+    /// Agents that are enough by what values say of others.
+    ByValues,
+}
+
+impl Acting {
+    /// The same, or what comes next to it, as far as it is possible on a machine.
+    pub fn possible(self, machine: &Buffered<'_>) -> Acting {
+        let few = || Persistent::new(machine.program(), machine.model()).is_some();
+        match self {
+            Acting::ByValues if few() && Futures::of(machine).is_some() => Acting::ByValues,
+            Acting::ByText | Acting::ByValues if few() => Acting::ByText,
+            _ => Acting::Everybody,
+        }
+    }
+}
 
 /// The states of a domain, of which every one is left by the steps of a few agents only.
 pub struct Stubborn<D> {
     inner: D,
     persistent: Persistent,
     goals: Goals,
+    /// What threads may still touch, if values say it.
+    futures: Option<Futures>,
     /// By thread and location.
     ranks: Vec<Vec<u32>>,
     /// By thread and the number of its control.
     controls: Vec<Vec<KnownControl>>,
+    /// How many variables there are.
+    memory: usize,
     /// The steps of the state that was prepared last.
     listed: SuccessorList,
     spare: State,
@@ -49,11 +81,18 @@ pub struct Stubborn<D> {
 /// What a thread's control says.
 struct KnownControl {
     standing: Standing,
-    rank: Rank,
+    /// How far its text goes on, and how much is in its buffer.
+    rank: (u32, usize),
+    slots: usize,
+    /// Its number among those of which values say more.
+    number: Option<usize>,
 }
 
-/// How far threads can go, and how much is in their buffers.
-type Rank = (u32, usize);
+/// How many steps threads can still take, how far their texts go on, and how much is in their buffers.
+type Rank = (u32, u32, usize);
+
+/// What values say of threads in a state.
+type KnownFutures<'a> = SmallVec<[&'a Future; 8]>;
 
 /// What an agent can do in a state.
 #[derive(Clone, Copy, Debug)]
@@ -71,19 +110,26 @@ where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
     /// Leaves out steps of a domain; `None` if the machine is not the exact one, or it is known that everybody is in
-    /// every set.
-    pub fn new(inner: D) -> Option<Stubborn<D>> {
+    /// every set, or values say nothing.
+    pub fn new(inner: D, acting: Acting) -> Option<Stubborn<D>> {
         let machine = inner.stepper().machine();
-        let program = crate::Machine::program(machine);
+        let program = machine.program();
         let mut persistent = Persistent::new(program, machine.model()).filter(|_| machine.is_exact())?;
         for (thread, locs) in inner.waiting_together() {
             persistent.look_together(thread.index(), &locs);
         }
+        let futures = match acting {
+            Acting::ByText => None,
+            Acting::ByValues => Some(Futures::of(machine)?),
+            Acting::Everybody => return None,
+        };
         Some(Stubborn {
             persistent,
+            futures,
             goals: Goals::of(program, machine.model()),
             ranks: program.threads.iter().map(ranks).collect(),
             controls: program.threads.iter().map(|_| Vec::new()).collect(),
+            memory: program.variables.len(),
             listed: SuccessorList::default(),
             spare: State::default(),
             inner,
@@ -97,6 +143,8 @@ where
             let described = |local: &Local| KnownControl {
                 standing: self.persistent.standing_at(thread, local),
                 rank: (self.ranks[thread][local.loc.index()], local.kept.len()),
+                slots: slot_count(stepper.machine(), ThreadId::new(thread), local),
+                number: self.futures.as_ref().and_then(|futures| futures.control(thread, local)),
             };
             known.extend(stepper.locals(ThreadId::new(thread)).skip(known.len()).map(described));
         }
@@ -106,18 +154,35 @@ where
         self.controls.iter().zip(&state.locals).map(|(known, id)| &known[*id as usize])
     }
 
-    fn rank(&self, state: &State) -> Rank {
-        let add = |sum: Rank, control: &KnownControl| (sum.0 + control.rank.0, sum.1 + control.rank.1);
-        self.controls(state).fold((0, 0), add)
+    /// What values say of all threads; of nobody if they are not used. `None` if they do not know the state.
+    fn known_futures(&self, state: &State) -> Option<KnownFutures<'_>> {
+        let Some(futures) = &self.futures else { return Some(KnownFutures::new()) };
+        let (memory, mut slots) = state.values.split_at(self.memory);
+        if !futures.know(memory) {
+            return None;
+        }
+        let mut key = Vec::new();
+        let known = self.controls(state).enumerate().map(|(thread, control)| {
+            let (own, rest) = slots.split_at(control.slots);
+            slots = rest;
+            futures.at(thread, control.number?, (memory, own), &mut key)
+        });
+        known.collect()
+    }
+
+    fn rank(&self, state: &State, known: &KnownFutures<'_>) -> Rank {
+        let steps = known.iter().map(|future| future.height).sum();
+        let add = |sum: Rank, control: &KnownControl| (sum.0, sum.1 + control.rank.0, sum.2 + control.rank.1);
+        self.controls(state).fold((steps, 0, 0), add)
     }
 
     /// What agents can do.
-    fn offers(&self, state: &State, threads: &StandingThreads) -> Offers {
-        let rank = self.rank(state);
+    fn offers(&self, rank: Rank) -> Offers {
         let mut offers = Offers::new();
         for (event, next) in self.listed.iter() {
             let agent = Agents::of(event);
-            let serves = if self.rank(next) < rank { self.goals.kept_by(event) } else { 0 };
+            let lower = self.known_futures(next).is_some_and(|known| self.rank(next, &known) < rank);
+            let serves = if lower { self.goals.kept_by(event) } else { 0 };
             match offers.iter_mut().find(|offer| offer.agent == agent) {
                 Some(offer) => {
                     offer.steps += 1;
@@ -126,14 +191,17 @@ where
                 None => offers.push(Offer { agent, steps: 1, serves }),
             }
         }
-        debug_assert!(offers.len() <= 2 * threads.len());
         offers
     }
 
     /// Few agents whose steps are enough.
     fn choose(&self, state: &State) -> Agents {
-        let threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
-        let offers = self.offers(state, &threads);
+        let Some(known) = self.known_futures(state) else { return Agents::ALL };
+        let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
+        for (thread, future) in threads.iter_mut().zip(&known) {
+            *thread = future.narrows(*thread);
+        }
+        let offers = self.offers(self.rank(state, &known));
         let steps = |set: Agents| {
             let acting = offers.iter().filter(|offer| set.include(offer.agent));
             acting.map(|offer| offer.steps).sum::<usize>()
@@ -254,4 +322,10 @@ where
     fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
         self.inner.violation(state)
     }
+}
+
+fn slot_count(machine: &Buffered<'_>, thread: ThreadId, local: &Local) -> usize {
+    let mut slots = Vec::new();
+    machine.slots(thread, local, &mut slots);
+    slots.len()
 }

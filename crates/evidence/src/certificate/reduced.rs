@@ -11,7 +11,7 @@ use crate::obligations::Looking;
 use crate::record::Record;
 use crate::record::renaming::{renaming_of, renaming_record};
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
-use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Rules, Symmetric, on_reduced};
+use machine::{Acting, Buffered, DataDomain, GapStepper, Gaps, OnDomain, Rules, Symmetric, on_reduced};
 use program::Renaming;
 use std::io::{self, Write};
 
@@ -42,7 +42,8 @@ fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
     loop {
         match reading.records.next_record()? {
             Some(Record::Settled {}) => rules.settled = true,
-            Some(Record::Persistent {}) => rules.persistent = true,
+            Some(Record::Persistent {}) => rules.acting = Acting::ByText,
+            Some(Record::Dynamic {}) => rules.acting = Acting::ByValues,
             Some(record @ Record::Renaming { .. }) => {
                 let renaming = renaming_of(reading.task.program, &record);
                 let wrong = || reading.records.wrong("this does not rename what the program has");
@@ -65,8 +66,10 @@ pub(super) fn write_rules(
     if rules.settled {
         out.put(&Record::Settled {}, "")?;
     }
-    if rules.persistent {
-        out.put(&Record::Persistent {}, "")?;
+    match rules.acting {
+        Acting::Everybody => {}
+        Acting::ByText => out.put(&Record::Persistent {}, "")?,
+        Acting::ByValues => out.put(&Record::Dynamic {}, "")?,
     }
     renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))
 }
@@ -74,9 +77,12 @@ pub(super) fn write_rules(
 /// That so many states were explored, and by which rules.
 pub(super) fn explored(states: &str, rules: Rules) -> String {
     let settled = if rules.settled { " in which every thread has gone as far as it can alone" } else { "" };
-    let persistent =
-        if rules.persistent { ", by the steps of a few agents where they are enough" } else { "" };
-    format!("all {states} explored{settled}{persistent}")
+    let acting = match rules.acting {
+        Acting::Everybody => "",
+        Acting::ByText => ", by the steps of a few agents where they are enough",
+        Acting::ByValues => ", by the steps of a few agents where, with these values, they are enough",
+    };
+    format!("all {states} explored{settled}{acting}")
 }
 
 /// That states are those up to names, if they are.
