@@ -13,7 +13,7 @@
 use crate::persistent::{Standing, Touched, touched};
 use crate::{Buffered, Event, Local, Machine, State, Stepper};
 use indexmap::{IndexMap, IndexSet};
-use program::{Op, Program, ThreadId, VarId};
+use program::{EdgeId, Op, Program, ThreadId, VarId};
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const MOST_STATES: usize = 1 << 12;
 const LONGEST_QUEUE: usize = 8;
 
 /// And no more steps than this are taken, by all threads and until nothing is new.
-const MOST_STEPS: usize = 1 << 14;
+const MOST_STEPS: usize = 1 << 16;
 
 /// What all threads may still do.
 pub(super) struct Futures {
@@ -182,12 +182,15 @@ impl ThreadAlone {
         }
         let mut at = 0;
         while at < alone.states.len() {
-            let state = alone.state(&stepper, at, &template);
+            let mut state = alone.state(&stepper, at, &template);
+            for (variable, _) in alone.foreign.iter().enumerate().filter(|(_, foreign)| **foreign) {
+                state.values[variable] = values[variable][0];
+            }
             if stepper.longest_queue(&state) > LONGEST_QUEUE {
                 return None;
             }
-            for seen in alone.seen(&stepper, &state, &values)? {
-                alone.step(&mut stepper, at, &seen, written)?;
+            for (edge, seen) in alone.seen(&stepper, &state, &values)? {
+                alone.step(&mut stepper, at, (edge, &seen), written)?;
             }
             at += 1;
             if alone.states.len() > MOST_STATES || alone.steps.len() > *left {
@@ -223,36 +226,61 @@ impl ThreadAlone {
         state
     }
 
-    /// The state with whatever may be loaded next in place of what others write.
+    /// The edges from a state that load what others write, each with the states that it may see; and without an edge
+    /// the state for all other steps.
     fn seen(
         &self,
         stepper: &Stepper<'_, Buffered<'_>>,
         state: &State,
         values: &[Vec<i64>],
-    ) -> Option<Vec<State>> {
+    ) -> Option<Vec<(Option<EdgeId>, State)>> {
         let program = stepper.machine().program();
         let loc = stepper.local(self.thread, state).loc;
-        let mut loaded = BTreeSet::new();
-        for (_, edge) in program.thread(self.thread).outgoing(loc) {
-            edge.op.for_each_part(&mut |part| {
-                if let Op::Load(_, variable) = part {
-                    loaded.insert(variable.index());
-                }
-            });
-        }
-        let mut all = vec![state.clone()];
-        for variable in loaded.into_iter().filter(|variable| self.foreign[*variable]) {
-            let with = |state: &State, value: i64| {
-                let mut state = state.clone();
-                state.values[variable] = value;
-                state
-            };
-            if all.len() * values[variable].len() > MOST_STATES {
-                return None;
+        let mut all = vec![(None, state.clone())];
+        for (id, edge) in program.thread(self.thread).outgoing(loc) {
+            let loaded = self.foreign_loads(&edge.op);
+            if loaded.is_empty() {
+                continue;
             }
-            all = all.iter().flat_map(|state| values[variable].iter().map(|v| with(state, *v))).collect();
+            let mut seen = vec![state.clone()];
+            for variable in loaded {
+                let with = |state: &State, value: i64| {
+                    let mut state = state.clone();
+                    state.values[variable] = value;
+                    state
+                };
+                if seen.len() * values[variable].len() > MOST_STATES {
+                    return None;
+                }
+                seen =
+                    seen.iter().flat_map(|state| values[variable].iter().map(|v| with(state, *v))).collect();
+            }
+            all.extend(seen.into_iter().map(|state| (Some(id), state)));
         }
         Some(all)
+    }
+
+    /// What an operation loads that others write.
+    fn foreign_loads(&self, op: &Op) -> BTreeSet<usize> {
+        let mut loaded = BTreeSet::new();
+        op.for_each_part(&mut |part| match part {
+            Op::Load(_, variable) if self.foreign[variable.index()] => {
+                loaded.insert(variable.index());
+            }
+            _ => {}
+        });
+        loaded
+    }
+
+    /// Whether a step is one by this edge, or without an edge one that loads nothing which others write.
+    fn is_step_of(&self, program: &Program, event: Event, edge: Option<EdgeId>) -> bool {
+        match event {
+            Event::Drain { .. } => edge.is_none(),
+            Event::Step { thread, edge: taken } => match edge {
+                Some(edge) => taken == edge,
+                None => self.foreign_loads(&program.thread(thread).edge(taken).op).is_empty(),
+            },
+        }
     }
 
     /// Adds what it can do in a state, and notes what that writes.
@@ -260,7 +288,7 @@ impl ThreadAlone {
         &mut self,
         stepper: &mut Stepper<'_, Buffered<'_>>,
         from: usize,
-        state: &State,
+        (edge, state): (Option<EdgeId>, &State),
         written: &mut WrittenValues,
     ) -> Option<()> {
         let mut doubted = false;
@@ -270,6 +298,7 @@ impl ThreadAlone {
         let visit = |event: Event, _: Option<i64>, next: &State| found.push((event, next.clone()));
         stepper.successors_of(self.thread, state, &mut next, |_| doubted = true, visit);
         let program = stepper.machine().program();
+        found.retain(|(event, _)| self.is_step_of(program, *event, edge));
         for (event, next) in found {
             let own = &mut written.0[self.thread.index()];
             let mut write = |variable: VarId| {
