@@ -1,10 +1,11 @@
 //! A few agents are enough in every state: against plain searches, for claims of every kind.
 
-use super::{Law, compare, hold, waiting};
+use super::{Law, compare, explore, hold, text, waiting};
 use crate::support::random::{Sketch, seeds};
-use engine::Reduction;
+use engine::{Engine, Explicit, Reduction, Run};
+use evidence::{Certificate, Ignore, Task, Verdict, check};
 use fastrand::Rng;
-use machine::MODELS;
+use machine::{Acting, MODELS};
 use program::{Op, Program, Property, PropertyKind, Span, VarId, Variable};
 use std::cell::RefCell;
 
@@ -65,4 +66,44 @@ fn no_deadlock_is_lost() {
         }
     }
     assert!(judged > 100 && fewer * 4 > judged, "{judged} judged, {fewer} reduced");
+}
+
+/// Who claims that everybody has acted where only a few have is refused, unless that makes no difference.
+#[test]
+fn a_proof_says_who_acts() {
+    let (mut refused, mut judged) = (0, 0);
+    for seed in 0..seeds() {
+        let program = scattered(seed).build();
+        let model = MODELS[seed as usize % MODELS.len()];
+        let Verdict::Safe(Certificate::Reduced(mut proof)) =
+            explore(&program, model, Reduction::Dynamic).verdict
+        else {
+            continue;
+        };
+        judged += 1;
+        let plain = explore(&program, model, Reduction::None);
+        let same = plain.statistics.states == proof.set.states.len();
+        proof.rules.acting = Acting::Everybody;
+        let verdict = Verdict::Safe(Certificate::Reduced(proof));
+        let accepted = check(&Task::safe(&program, model), verdict, &Ignore).is_ok();
+        assert!(!accepted || same, "seed {seed}");
+        refused += usize::from(!accepted);
+    }
+    assert!(refused * 4 > judged && judged > 20, "{refused} of {judged}");
+}
+
+/// Which cell of a table a thread takes is known by its values only: threads that meet in no cell go one after the other.
+#[test]
+fn values_tell_cells_apart() {
+    let states = |file: &str, n: i64, reduction| {
+        let program = text(file, n);
+        let task = Task::safe(&program, MODELS[0]);
+        let answer = Explicit.verify(&task, &Run { reduction, ..Run::default() });
+        let states = answer.statistics.states;
+        check(&task, answer.verdict, &Ignore).expect("it holds").holds().expect("it is known");
+        states
+    };
+    assert_eq!(states("indexer.fw", 2, Reduction::None), 35 * 35);
+    assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::Dynamic)), [69, 137, 273]);
+    assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::All)), [9, 17, 33]);
 }
