@@ -110,6 +110,16 @@ impl LeftOut {
         })
     }
 
+    /// Whether only a few agents act where they are enough.
+    pub(crate) fn is_by_few(&self) -> bool {
+        self.rules.acting != Acting::Everybody
+    }
+
+    /// The same, but everybody acts.
+    pub(crate) fn by_everybody(self) -> LeftOut {
+        LeftOut { rules: Rules { acting: Acting::Everybody, ..self.rules }, ..self }
+    }
+
     /// Whether all states are explored.
     pub(crate) fn is_none(&self) -> bool {
         self.method().is_none()

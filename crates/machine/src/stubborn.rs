@@ -94,14 +94,8 @@ type Rank = (u32, u32, usize);
 /// What values say of threads in a state.
 type KnownFutures<'a> = SmallVec<[&'a Future; 8]>;
 
-/// What an agent can do in a state.
-#[derive(Clone, Copy, Debug)]
-struct Offer {
-    agent: Agents,
-    steps: usize,
-    /// The goals that are served by a step which keeps them and lowers the rank.
-    serves: u64,
-}
+/// An agent that can act in a state, and how many steps it can take.
+type Offer = (Agents, usize);
 
 type Offers = SmallVec<[Offer; 8]>;
 
@@ -176,75 +170,84 @@ where
         self.controls(state).fold((steps, 0, 0), add)
     }
 
-    /// What agents can do.
-    fn offers(&self, rank: Rank) -> Offers {
+    /// Who can act.
+    fn offers(&self) -> Offers {
         let mut offers = Offers::new();
-        for (event, next) in self.listed.iter() {
+        for (event, _) in self.listed.iter() {
             let agent = Agents::of(event);
-            let lower = self.known_futures(next).is_some_and(|known| self.rank(next, &known) < rank);
-            let serves = if lower { self.goals.kept_by(event) } else { 0 };
-            match offers.iter_mut().find(|offer| offer.agent == agent) {
-                Some(offer) => {
-                    offer.steps += 1;
-                    offer.serves |= serves;
-                }
-                None => offers.push(Offer { agent, steps: 1, serves }),
+            match offers.iter_mut().find(|(known, _)| *known == agent) {
+                Some((_, steps)) => *steps += 1,
+                None => offers.push((agent, 1)),
             }
         }
         offers
     }
 
+    /// The goals that are served by a step of a set which keeps them and lowers the rank.
+    fn served(&self, set: Agents, rank: Rank) -> u64 {
+        let lower =
+            |next: &State| self.known_futures(next).is_some_and(|known| self.rank(next, &known) < rank);
+        let steps = self.listed.iter().filter(|(event, _)| set.has(*event));
+        steps.fold(0, |all, (event, next)| {
+            let kept = self.goals.kept_by(event);
+            // To work out a rank takes longer.
+            if kept & !all != 0 && lower(next) { all | kept } else { all }
+        })
+    }
+
     /// Few agents whose steps are enough.
     fn choose(&self, state: &State) -> Agents {
-        let Some(known) = self.known_futures(state) else { return Agents::ALL };
+        let offers = self.offers();
+        let steps = |set: Agents| {
+            let acting = offers.iter().filter(|(agent, _)| set.include(*agent));
+            acting.map(|(_, steps)| *steps).sum::<usize>()
+        };
+        let (mut best, mut fewest) = (Agents::ALL, steps(Agents::ALL));
+        if fewest <= 1 {
+            return best;
+        }
+        let Some(known) = self.known_futures(state) else { return best };
         let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
         for (thread, future) in threads.iter_mut().zip(&known) {
             *thread = future.narrows(*thread);
         }
-        let offers = self.offers(self.rank(state, &known));
-        let steps = |set: Agents| {
-            let acting = offers.iter().filter(|offer| set.include(offer.agent));
-            acting.map(|offer| offer.steps).sum::<usize>()
-        };
-        let (mut best, mut fewest) = (Agents::ALL, steps(Agents::ALL));
-        for offer in &offers {
+        let rank = self.rank(state, &known);
+        for (agent, _) in &offers {
+            let fewer = |set: &Agents| steps(*set) < fewest;
+            if let Some(set) = self.enough(state, &threads, rank, *agent, &fewer) {
+                (best, fewest) = (set, steps(set));
+            }
             if fewest <= 1 {
                 break;
-            }
-            let set = self.enough(state, &threads, &offers, offer.agent);
-            if let Some((set, count)) = set.map(|set| (set, steps(set))).filter(|(_, count)| *count < fewest)
-            {
-                (best, fewest) = (set, count);
             }
         }
         best
     }
 
-    /// A set with this agent that serves every goal.
+    /// A set with this agent that serves every goal, if it is one of few.
     fn enough(
         &self,
         state: &State,
         threads: &StandingThreads,
-        offers: &Offers,
+        rank: Rank,
         seed: Agents,
+        few: &dyn Fn(&Agents) -> bool,
     ) -> Option<Agents> {
         let waits = |(at, thread): (usize, &Standing)| seed.programs >> at & 1 != 0 && !thread.may_go();
         if threads.iter().enumerate().any(waits) {
             return None;
         }
-        let mut set = self.persistent.grown(threads, seed)?;
-        let mut asked = 0;
+        let mut set = self.persistent.grown(threads, seed).filter(few)?;
+        let mut needed = 0;
         loop {
-            let acting = offers.iter().filter(|offer| set.include(offer.agent));
-            let served = acting.fold(asked, |all, offer| all | offer.serves);
-            let open = self.goals.all() & !served;
+            let open = self.goals.all() & !(self.served(set, rank) | needed);
             if open == 0 {
                 return Some(set);
             }
             let goal = open.trailing_zeros();
-            let needed = self.goals.needs(goal as usize, self.inner.stepper(), state, threads)?;
-            set = self.persistent.grown(threads, set.and(needed))?;
-            asked |= 1 << goal;
+            let agents = self.goals.needs(goal as usize, self.inner.stepper(), state, threads)?;
+            set = self.persistent.grown(threads, set.and(agents)).filter(few)?;
+            needed |= 1 << goal;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A few agents are enough in every state: against plain searches, for claims of every kind.
 
-use super::{Law, compare, explore, hold, text, waiting};
+use super::{Law, compare, explore, hold, read, text, waiting};
 use crate::support::random::{Sketch, seeds};
 use engine::{Engine, Explicit, Reduction, Run};
 use evidence::{Certificate, Ignore, Task, Verdict, check};
@@ -106,4 +106,26 @@ fn values_tell_cells_apart() {
     assert_eq!(states("indexer.fw", 2, Reduction::None), 35 * 35);
     assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::Dynamic)), [69, 137, 273]);
     assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::All)), [9, 17, 33]);
+}
+
+/// What is lost if a thread that waits without looking counts as one that looks at one variable of its loop only; and if
+/// what a thread does after it has seen a value of another does not count.
+#[test]
+fn who_waits_and_who_sees_later_count() {
+    let texts = [
+        "shared a, b, z;
+         thread T { let r; loop { r = a; if (r == 1) { break; } r = b; if (r == 1) { break; } }
+             r = z; if (r == 0) { bad: skip; } }
+         thread S { z = 1; } thread W { b = 1; } never T@bad;",
+        "shared x, y;
+         thread P { x = 1; }
+         thread Q { let r; r = x; if (r == 1) { y = 1; } }
+         thread R { let s; s = y; if (s == 1) { bad: skip; } } never R@bad;",
+    ];
+    for (program, model) in texts.iter().flat_map(|text| MODELS.iter().map(|model| (read(text), *model))) {
+        for (reduction, name, _) in Reduction::ALL {
+            let answer = explore(&program, model, *reduction);
+            assert_eq!(answer.verdict.word(), "unsafe", "{name} under {}", model.name());
+        }
+    }
 }
