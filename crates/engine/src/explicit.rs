@@ -36,21 +36,20 @@ impl Engine for Explicit {
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let plain = LeftOut::new(task.program, Reduction::None);
+        let plain = LeftOut::new(task, Reduction::None);
         let (round, reducing) = match run.reduction {
             Reduction::Auto => match begun(task, run, &plain, Some(Reach::small(run))) {
                 Some(SearchBegun::Large(large)) => {
-                    let all = LeftOut::new(task.program, Reduction::All);
                     // Threads that go ahead fill their buffers sooner than others.
-                    match whole(task, run, &all).filter(|round| !round.outgrows_buffers()) {
-                        Some(round) => (round, all),
+                    match reduced(task, run).filter(|(round, _)| !round.outgrows_buffers()) {
+                        Some(reduced) => reduced,
                         None => (large.go_on(task, run, &plain), plain),
                     }
                 }
                 begun => (begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended), plain),
             },
             reduction => {
-                let left_out = LeftOut::new(task.program, reduction);
+                let left_out = LeftOut::new(task, reduction);
                 // Values that are names may not fit into 64 bits.
                 match whole(task, run, &left_out) {
                     Some(round) => (round, left_out),
@@ -81,6 +80,23 @@ impl Engine for Explicit {
         Answer { verdict, statistics, engine: self.name() }
     }
 }
+
+/// A large search once more, reduced by all there is if that leaves few states; otherwise not by who acts, which takes
+/// more time than it saves.
+fn reduced(task: &Task<'_>, run: &Run<'_>) -> Option<(ExplorationRound, LeftOut)> {
+    let all = LeftOut::new(task, Reduction::All);
+    let few = Reach { depth: None, states: run.large / FEW };
+    if all.is_by_few()
+        && let SearchBegun::Ended(round) = begun(task, run, &all, Some(few))?
+    {
+        return Some((round, all));
+    }
+    let all = all.by_everybody();
+    Some((whole(task, run, &all)?, all))
+}
+
+/// Few states are this fraction of many.
+const FEW: usize = 8;
 
 /// Whether a large search goes on in rounds: only breadth first it can.
 fn in_rounds(run: &Run<'_>) -> bool {
@@ -273,7 +289,7 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
         Order::Depth => 20_000,
     };
     let reach = Reach { depth: Some(depth), states };
-    let plain = LeftOut::new(task.program, Reduction::None);
+    let plain = LeftOut::new(task, Reduction::None);
     match begun(task, run, &plain, Some(reach)).map(|begun| begun.ended().outcome) {
         Some(ExplorationOutcome::Violated(shorter)) => shorter,
         _ => trace,

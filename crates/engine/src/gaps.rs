@@ -13,7 +13,7 @@ use crate::search::{Ended, Limits, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
 use evidence::{Certificate, Listed, Reason, ReducedProof, Statistics, Stop, Task, Verdict};
-use machine::{Buffered, DataDomain, GapStepper, Gaps, Symmetric, Unsupported, replay};
+use machine::{Buffered, DataDomain, GapStepper, Gaps, Rules, Symmetric, Unsupported, replay};
 use program::Renaming;
 
 /// Precisions beyond this are not tried.
@@ -137,7 +137,7 @@ fn explored<'m, 'p: 'm>(
                 [] => Certificate::Listed(Listed { gaps: Some(gaps), set }),
                 names => Certificate::Reduced(ReducedProof {
                     gaps: Some(gaps),
-                    settled: false,
+                    rules: Rules::default(),
                     renamings: names.to_vec(),
                     set,
                 }),

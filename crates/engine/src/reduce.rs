@@ -3,8 +3,8 @@
 //! A *reduced* search explores states that cover all others. By which rules it does is said in its proof, and the
 //! checker, which knows the rules, tests that they apply.
 
-use evidence::{Certificate, ClosedSet, Crew, Listed, ReducedProof, SharedProof};
-use machine::{Buffered, OnDomain, on_reduced, usable_renamings};
+use evidence::{Certificate, ClosedSet, Crew, Listed, ReducedProof, SharedProof, Task};
+use machine::{Acting, Buffered, OnDomain, Rules, on_reduced, usable_renamings};
 use program::{Program, Renaming, thread_swaps};
 
 /// How an exact search is reduced.
@@ -14,9 +14,13 @@ pub enum Reduction {
     None,
     /// Threads go ahead where nobody notices ([`machine::Settled`]).
     Local,
+    /// The steps of a few agents are taken where they are enough ([`machine::Stubborn`]).
+    Persistent,
+    /// The same, by what values say of others and not their texts.
+    Dynamic,
     /// Of states that differ in the names of threads, one is explored ([`machine::Symmetric`]).
     Symmetry,
-    /// Both.
+    /// All of them.
     All,
     /// Nothing is left out of small searches; large ones are reduced by all there is.
     #[default]
@@ -29,8 +33,18 @@ impl Reduction {
         (Reduction::Auto, "auto", "none for small searches, all for large ones"),
         (Reduction::None, "none", "all states are explored"),
         (Reduction::Local, "local", "threads go ahead where nobody notices, and wait without looking again"),
+        (
+            Reduction::Persistent,
+            "persistent",
+            "in every state a few threads and buffers act, if they are enough",
+        ),
+        (
+            Reduction::Dynamic,
+            "dynamic",
+            "the same, by what threads may still touch with the values they have",
+        ),
         (Reduction::Symmetry, "symmetry", "of states that differ in the names of threads one is explored"),
-        (Reduction::All, "all", "local and symmetry"),
+        (Reduction::All, "all", "local, symmetry, and dynamic or else persistent"),
     ];
 
     /// The one of this name.
@@ -48,7 +62,7 @@ impl Reduction {
 /// The names of threads that do not matter to a search.
 pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming> {
     match reduction {
-        Reduction::None | Reduction::Local => Vec::new(),
+        Reduction::None | Reduction::Local | Reduction::Persistent | Reduction::Dynamic => Vec::new(),
         Reduction::Symmetry | Reduction::All | Reduction::Auto => {
             usable_renamings(program, thread_swaps(program))
         }
@@ -57,25 +71,53 @@ pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming
 
 /// What a search leaves out of a program.
 pub(crate) struct LeftOut {
-    settled: bool,
+    rules: Rules,
     renamings: Vec<Renaming>,
 }
 
 impl LeftOut {
     /// As far as the program allows it; automatic is all there is.
-    pub(crate) fn new(program: &Program, reduction: Reduction) -> LeftOut {
-        let settled = matches!(reduction, Reduction::Local | Reduction::All | Reduction::Auto);
-        LeftOut { settled, renamings: renamings(program, reduction) }
+    pub(crate) fn new(task: &Task<'_>, reduction: Reduction) -> LeftOut {
+        let everything = matches!(reduction, Reduction::All | Reduction::Auto);
+        let acting = match reduction {
+            Reduction::None | Reduction::Local | Reduction::Symmetry => Acting::Everybody,
+            Reduction::Persistent => Acting::ByText,
+            Reduction::Dynamic | Reduction::All | Reduction::Auto => Acting::ByValues,
+        };
+        let rules = Rules {
+            settled: everything || reduction == Reduction::Local,
+            acting: acting.possible(&task.machine()),
+        };
+        LeftOut { rules, renamings: renamings(task.program, reduction) }
     }
 
-    /// What is used, in a word; nothing if all states are explored.
+    /// What is used, in a few words; nothing if all states are explored.
     pub(crate) fn method(&self) -> Option<&'static str> {
-        match (self.settled, self.renamings.is_empty()) {
-            (false, true) => None,
-            (true, true) => Some(Reduction::Local.name()),
-            (false, false) => Some(Reduction::Symmetry.name()),
-            (true, false) => Some("local, symmetry"),
-        }
+        use Acting::{ByText, ByValues, Everybody};
+        Some(match (self.rules.settled, self.rules.acting, self.renamings.is_empty()) {
+            (false, Everybody, true) => return None,
+            (true, Everybody, true) => "local",
+            (false, ByText, true) => "persistent",
+            (true, ByText, true) => "local, persistent",
+            (false, ByValues, true) => "dynamic",
+            (true, ByValues, true) => "local, dynamic",
+            (false, Everybody, false) => "symmetry",
+            (true, Everybody, false) => "local, symmetry",
+            (false, ByText, false) => "persistent, symmetry",
+            (true, ByText, false) => "local, persistent, symmetry",
+            (false, ByValues, false) => "dynamic, symmetry",
+            (true, ByValues, false) => "local, dynamic, symmetry",
+        })
+    }
+
+    /// Whether only a few agents act where they are enough.
+    pub(crate) fn is_by_few(&self) -> bool {
+        self.rules.acting != Acting::Everybody
+    }
+
+    /// The same, but everybody acts.
+    pub(crate) fn by_everybody(self) -> LeftOut {
+        LeftOut { rules: Rules { acting: Acting::Everybody, ..self.rules }, ..self }
     }
 
     /// Whether all states are explored.
@@ -86,14 +128,14 @@ impl LeftOut {
     /// Does something with the states that are left; `None` if values that are names
     /// do not fit into 64 bits.
     pub(crate) fn on<W: OnDomain>(&self, machine: &Buffered<'_>, work: W) -> Option<W::Done> {
-        on_reduced(machine, self.settled, &self.renamings, work)
+        on_reduced(machine, self.rules, &self.renamings, work)
     }
 
     /// Those that this process explored of so many, as a part of a proof.
     pub(crate) fn part(self, part: ClosedSet, states: usize, crew: &dyn Crew) -> Certificate {
         let (process, processes) = crew.process();
-        let LeftOut { settled, renamings } = self;
-        Certificate::Shared(SharedProof { settled, renamings, part, states, process, processes })
+        let LeftOut { rules, renamings } = self;
+        Certificate::Shared(SharedProof { rules, renamings, part, states, process, processes })
     }
 
     /// The states that were explored, as a proof.
@@ -101,7 +143,7 @@ impl LeftOut {
         if self.is_none() {
             return Certificate::Listed(Listed { gaps: None, set });
         }
-        let LeftOut { settled, renamings } = self;
-        Certificate::Reduced(ReducedProof { gaps: None, settled, renamings, set })
+        let LeftOut { rules, renamings } = self;
+        Certificate::Reduced(ReducedProof { gaps: None, rules, renamings, set })
     }
 }

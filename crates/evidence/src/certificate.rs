@@ -26,7 +26,7 @@ use crate::known::KnownFacts;
 use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, Statistics, Stop, Task};
 use logic::Atom;
-use machine::{Element, Gaps, Local, Machine, Recall, State, StateSet, Stepper};
+use machine::{Element, Gaps, Local, Machine, Recall, Rules, State, StateSet, Stepper};
 use program::{Renaming, ThreadId};
 use std::io::{self, Write};
 
@@ -178,15 +178,15 @@ pub struct PoolProof {
 }
 
 /// States that cover all reachable ones: perhaps only those in which every thread has gone as far as it can
-/// alone ([`machine::Settled`]), perhaps one of all that differ in the names of threads only
+/// alone ([`machine::Settled`]), perhaps by the steps of a few agents ([`machine::Stubborn`]), perhaps one of all that differ in the names of threads only
 /// ([`machine::Symmetric`]). The obligations are those of a closed set, for the successors that are
 /// left, settled and renamed; besides, every renaming must preserve the program.
 #[derive(Debug)]
 pub struct ReducedProof {
     /// Set if the states are normal forms of the gap abstraction, of which one stands for all that differ in names.
     pub gaps: Option<Gaps>,
-    /// Whether threads have gone as far as they can.
-    pub settled: bool,
+    /// By which rules steps are left out.
+    pub rules: Rules,
     /// Up to which names states are listed: what these come to, one after the other.
     pub renamings: Vec<Renaming>,
     /// The states.
@@ -197,8 +197,8 @@ pub struct ReducedProof {
 /// cover all others like those of a [`ReducedProof`]. The obligations are the same, for all parts together.
 #[derive(Debug)]
 pub struct SharedProof {
-    /// Whether threads have gone as far as they can.
-    pub settled: bool,
+    /// By which rules steps are left out.
+    pub rules: Rules,
     /// Up to which names states are listed.
     pub renamings: Vec<Renaming>,
     /// The states of this process, and what the numbers of controls mean to all.

@@ -34,6 +34,10 @@ pub(crate) enum Record {
     Extend { thread: usize, complete: bool, path: Vec<usize> },
     /// Only states are listed in which every thread has gone as far as it can alone.
     Settled {},
+    /// In every state only the steps of agents that are enough are taken.
+    Persistent {},
+    /// The same, by the values that threads have.
+    Dynamic {},
     /// States are listed up to this renaming: what each thread becomes, its locations, and each variable; and how
     /// the values of places (`m0` is a variable, `r0.1@2` a register at a location) are renamed.
     Renaming {
@@ -153,6 +157,8 @@ impl Record {
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
             Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
             Record::Settled {} => "settled".to_string(),
+            Record::Persistent {} => "persistent".to_string(),
+            Record::Dynamic {} => "dynamic".to_string(),
             Record::Renaming { .. } => renaming::words(self),
             Record::Flatten { buffer } => format!("flatten {buffer}"),
             Record::End(count) => format!("end {count}"),
@@ -224,6 +230,8 @@ impl Record {
                 program: word(&mut words)?.to_string(),
             },
             "settled" => Record::Settled {},
+            "persistent" => Record::Persistent {},
+            "dynamic" => Record::Dynamic {},
             "renaming" => renaming::read(&mut words)?,
             "demand" => demand::read(&mut words)?,
             "contexts" | "running" | "planned" => contexts::read(kind, &mut words)?,
@@ -284,6 +292,8 @@ mod tests {
             Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Flatten { buffer: 2 },
             Record::Settled {},
+            Record::Persistent {},
+            Record::Dynamic {},
             Record::Renaming {
                 threads: vec![1, 0],
                 locations: vec![vec![0, 2, 1], vec![]],
@@ -379,6 +389,7 @@ mod tests {
             "renaming 0 1 : 0",
             "renaming 0 : 0 : 0 : m0 1",
             "settled 1",
+            "persistent 0",
             "{",
         ];
         let cubes = [

@@ -7,7 +7,7 @@
 
 use crate::certificate::{ClosedSet, Via};
 use crate::{Certificate, Monitor, Progress, ReducedProof, Stop, Task};
-use machine::{Local, Settled, State};
+use machine::{Acting, Local, Settled, State};
 use program::{
     Cond, Expr, FailureKind, Int, Loc, Place, Program, PropertyKind, Relation, Span, Thread, ThreadId,
 };
@@ -83,7 +83,8 @@ struct ReachedPlaces<'a> {
 }
 
 impl<'a> ReachedPlaces<'a> {
-    /// As far as a proof tells; one that goes backwards does not, nor does a part of one.
+    /// As far as a proof tells; one that goes backwards does not, nor does a part of one, nor one in which threads that
+    /// make no difference need not act at all.
     fn of(
         task: &Task<'a>,
         certificate: &Certificate,
@@ -91,6 +92,7 @@ impl<'a> ReachedPlaces<'a> {
     ) -> Result<Option<ReachedPlaces<'a>>, Stop> {
         let program = match certificate {
             Certificate::Basis(_) | Certificate::Shared(_) => return Ok(None),
+            Certificate::Reduced(proof) if proof.rules.acting != Acting::Everybody => return Ok(None),
             Certificate::Via(Via { pass, .. }) => match pass.forward(task, monitor) {
                 Ok(program) => Cow::Owned(program),
                 Err(_) => return Ok(None),
@@ -207,7 +209,7 @@ fn cover(task: &Task<'_>, proof: &ReducedProof, locations: &mut [BTreeSet<Loc>])
         }
     }
     let machine = task.machine();
-    for (thread, stands) in task.program.thread_ids().zip(locations).filter(|_| proof.settled) {
+    for (thread, stands) in task.program.thread_ids().zip(locations).filter(|_| proof.rules.settled) {
         *stands = Settled::passed(&machine, thread, stands);
     }
 }

@@ -10,6 +10,7 @@
 
 use crate::successor_list::ExactStep;
 use crate::{Doubt, Event, InitialStates, Machine, State, Stepper, Violation};
+use program::{Loc, ThreadId};
 
 /// A way of knowing the slots of a machine that lives for `'m`.
 pub trait DataDomain<'m> {
@@ -52,6 +53,12 @@ pub trait DataDomain<'m> {
     /// name that is renamed.
     fn tells(&self, _value: i64) -> bool {
         true
+    }
+
+    /// Locations at any of which a thread waits for the same, and where it need not look before that comes:
+    /// what it loads at any of them it may load at all of them.
+    fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
+        Vec::new()
     }
 
     /// The steps of the machine from where it starts to a state that the domain starts in.

@@ -35,11 +35,13 @@ mod shards;
 mod state;
 mod state_set;
 mod stepper;
+mod stubborn;
 mod successor_list;
 mod symmetric;
 mod table;
 mod trace;
 mod tso;
+mod variables;
 mod violation;
 
 pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
@@ -58,7 +60,7 @@ pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
 pub use persistent::{Agents, Persistent};
 pub use pooled::Pooled;
-pub use reduced::{OnDomain, on_reduced};
+pub use reduced::{OnDomain, Rules, on_reduced};
 pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,
@@ -68,6 +70,7 @@ pub use shards::{SHARDS, shard_of, shards_of};
 pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet, state_hash};
 pub use stepper::Stepper;
+pub use stubborn::{Acting, Stubborn};
 pub use successor_list::ExactStep;
 pub use symmetric::{Symmetric, usable_renamings};
 pub use trace::{Trace, TraceRejected, TraceStep, replay, replay_steps, replay_while};

@@ -20,8 +20,9 @@
 //! and buffer of one thread do not disturb each other: a store joins one end and a drain takes
 //! from the other, and what a thread loads changes with its own drains only if others write, too.
 
+use crate::variables::Variables;
 use crate::{Doubt, Entry, Event, Local, Machine, Model, State, Stepper};
-use program::{Op, Program, Thread, ThreadId, VarId};
+use program::{Loc, Op, Program, Thread, ThreadId, VarId};
 use smallvec::SmallVec;
 
 /// A set of agents; threads are bits.
@@ -36,6 +37,9 @@ pub struct Agents {
 impl Agents {
     /// Everybody, however many threads there are.
     pub const ALL: Agents = Agents { programs: u64::MAX, buffers: u64::MAX };
+
+    /// Nobody.
+    pub(crate) const NOBODY: Agents = Agents { programs: 0, buffers: 0 };
 
     /// Sets are of threads with smaller numbers.
     pub const MOST_THREADS: usize = u64::BITS as usize;
@@ -63,12 +67,28 @@ impl Agents {
     }
 
     /// Whether the step is one of the set.
-    fn has(self, event: Event) -> bool {
-        let agents = match event {
-            Event::Step { .. } => self.programs,
-            Event::Drain { .. } => self.buffers,
-        };
-        agents & bit(event.thread().index()) != 0
+    pub(crate) fn has(self, event: Event) -> bool {
+        let one = Agents::of(event);
+        self.programs & one.programs | self.buffers & one.buffers != 0
+    }
+
+    /// The agent whose step it is.
+    pub(crate) fn of(event: Event) -> Agents {
+        let thread = event.thread().index();
+        match event {
+            Event::Step { .. } => Agents::NOBODY.with_program(thread),
+            Event::Drain { .. } => Agents::NOBODY.with_buffer(thread),
+        }
+    }
+
+    /// Those of two sets.
+    pub(crate) fn and(self, other: Agents) -> Agents {
+        Agents { programs: self.programs | other.programs, buffers: self.buffers | other.buffers }
+    }
+
+    /// Whether all of another set are in this one.
+    pub(crate) fn include(self, other: Agents) -> bool {
+        self.and(other) == self
     }
 
     fn has_program(self, thread: usize) -> bool {
@@ -79,15 +99,15 @@ impl Agents {
         self.buffers & bit(thread) != 0
     }
 
-    fn with_program(self, thread: usize) -> Agents {
+    pub(crate) fn with_program(self, thread: usize) -> Agents {
         Agents { programs: self.programs | bit(thread), ..self }
     }
 
-    fn with_buffer(self, thread: usize) -> Agents {
+    pub(crate) fn with_buffer(self, thread: usize) -> Agents {
         Agents { buffers: self.buffers | bit(thread), ..self }
     }
 
-    fn len(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         self.programs.count_ones() + self.buffers.count_ones()
     }
 }
@@ -104,37 +124,39 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Variables that are touched, as bits.
+/// Variables that are touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Touched {
-    loads: u64,
-    stores: u64,
+pub(crate) struct Touched {
+    pub(crate) loads: Variables,
+    pub(crate) stores: Variables,
 }
 
 impl Touched {
-    fn and(self, other: Touched) -> Touched {
+    pub(crate) fn and(self, other: Touched) -> Touched {
         Touched { loads: self.loads | other.loads, stores: self.stores | other.stores }
     }
 
     /// Whether the order of the two can make a difference.
     fn clashes(self, other: Touched) -> bool {
-        self.stores & (other.loads | other.stores) | self.loads & other.stores != 0
+        self.stores.meets(other.loads | other.stores) || self.loads.meets(other.stores)
     }
 }
 
 /// What the text says of a thread at a location.
 #[derive(Clone, Copy, Debug, Default)]
-struct Here {
+pub(crate) struct Here {
     /// Nothing is left to do.
     ended: bool,
     /// One of the next steps waits until the buffer is empty.
     waits: bool,
+    /// One of them does not.
+    goes: bool,
     /// What the next steps load, and write straight to memory.
-    next: Touched,
+    pub(crate) next: Touched,
     /// All that may be loaded and stored from here on.
-    later: Touched,
+    pub(crate) later: Touched,
     /// The same up to a step that waits.
-    until_wait: Touched,
+    pub(crate) until_wait: Touched,
 }
 
 /// Decides which sets of agents are persistent.
@@ -146,20 +168,22 @@ pub struct Persistent {
 }
 
 /// A thread in a state.
-struct Standing {
-    here: Here,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    pub(crate) here: Here,
     /// Variables in its buffer, and those among them that may be drained now.
-    buffered: u64,
-    drains: u64,
+    pub(crate) buffered: Variables,
+    drains: Variables,
 }
 
-type StandingThreads = SmallVec<[Standing; 8]>;
+pub(crate) type StandingThreads = SmallVec<[Standing; 8]>;
 
 impl Persistent {
     /// Looks at a program under a memory model; `None` if only everybody together is known to be
     /// persistent: with too many threads or variables, or with atomic sections of several steps.
     pub fn new(program: &Program, model: Model) -> Option<Persistent> {
-        let small = program.threads.len() <= Agents::MOST_THREADS && program.variables.len() <= 64;
+        let small =
+            program.threads.len() <= Agents::MOST_THREADS && program.variables.len() <= Variables::MOST;
         let mut edges = program.threads.iter().flat_map(Thread::edges);
         if !small || edges.any(|edge| edge.op == Op::Lock) {
             return None;
@@ -175,7 +199,7 @@ impl Persistent {
         let beyond = (agents.programs | agents.buffers).checked_shr(threads.len() as u32).unwrap_or(0);
         let fits = |(at, thread): (usize, &Standing)| {
             (!agents.has_program(at) || thread.may_go())
-                && (!agents.has_buffer(at) || thread.drains != 0)
+                && (!agents.has_buffer(at) || !thread.drains.is_empty())
                 && self.keeps_its_drains(thread, at, agents)
         };
         let unfinished = |(at, thread): (usize, &Standing)| {
@@ -190,11 +214,11 @@ impl Persistent {
     /// A small set whose steps are enough where threads are in these controls.
     pub fn choose<'l>(&self, locals: impl IntoIterator<Item = &'l Local>) -> Agents {
         let threads = self.standing(locals);
-        let nobody = Agents { programs: 0, buffers: 0 };
         let goes = |at: &usize| threads[*at].may_go() && !threads[*at].here.ended;
-        let programs = (0..threads.len()).filter(goes).map(|at| nobody.with_program(at));
-        let drains =
-            (0..threads.len()).filter(|at| threads[*at].drains != 0).map(|at| nobody.with_buffer(at));
+        let programs = (0..threads.len()).filter(goes).map(|at| Agents::NOBODY.with_program(at));
+        let drains = (0..threads.len())
+            .filter(|at| !threads[*at].drains.is_empty())
+            .map(|at| Agents::NOBODY.with_buffer(at));
         let mut best = Agents::ALL;
         for seed in programs.chain(drains) {
             if best.len() == 1 {
@@ -206,26 +230,36 @@ impl Persistent {
     }
 
     fn standing<'l>(&self, locals: impl IntoIterator<Item = &'l Local>) -> StandingThreads {
-        let standing = |(here, local): (&Vec<Here>, &Local)| {
-            let mut thread = Standing { here: here[local.loc.index()], buffered: 0, drains: 0 };
-            for (at, entry) in local.kept.iter().enumerate() {
-                let Entry::Store(variable) = entry else { continue };
-                thread.buffered |= bit(variable.index());
-                if self.model.may_drain(&local.kept, at) {
-                    thread.drains |= bit(variable.index());
-                }
+        (0..self.threads.len()).zip(locals).map(|(thread, local)| self.standing_at(thread, local)).collect()
+    }
+
+    /// A thread in a control.
+    pub(crate) fn standing_at(&self, thread: usize, local: &Local) -> Standing {
+        let here = self.threads[thread][local.loc.index()];
+        let mut thread = Standing { here, buffered: Variables::default(), drains: Variables::default() };
+        for (at, entry) in local.kept.iter().enumerate() {
+            let Entry::Store(variable) = entry else { continue };
+            thread.buffered.insert(*variable);
+            if self.model.may_drain(&local.kept, at) {
+                thread.drains.insert(*variable);
             }
-            thread
-        };
-        self.threads.iter().zip(locals).map(standing).collect()
+        }
+        thread
+    }
+
+    /// Takes a thread's next steps from these locations to load all that any of them does.
+    pub(crate) fn look_together(&mut self, thread: usize, locs: &[Loc]) {
+        let here = &mut self.threads[thread];
+        let loads = locs.iter().fold(Variables::default(), |all, loc| all | here[loc.index()].next.loads);
+        locs.iter().for_each(|loc| here[loc.index()].next.loads |= loads);
     }
 
     /// The set with all that it takes to make it persistent.
-    fn grown(&self, threads: &StandingThreads, mut set: Agents) -> Option<Agents> {
+    pub(crate) fn grown(&self, threads: &StandingThreads, mut set: Agents) -> Option<Agents> {
         while let Some(by) = self.disturbed(threads, set) {
             let thread = &threads[by];
             let program = thread.may_go().then(|| set.with_program(by));
-            let buffer = (thread.drains != 0).then(|| set.with_buffer(by));
+            let buffer = (!thread.drains.is_empty()).then(|| set.with_buffer(by));
             let both = program.filter(|_| buffer.is_some()).map(|set| set.with_buffer(by));
             let helps = |wider: &Agents| *wider != set && !self.disturbs(threads, *wider, by);
             set = [program, buffer, both].into_iter().flatten().find(helps)?;
@@ -248,15 +282,25 @@ impl Persistent {
 
     /// Whether no new store of the thread can be the next that its buffer, in the set, drains.
     fn keeps_its_drains(&self, thread: &Standing, at: usize, set: Agents) -> bool {
-        let quiet = self.in_order || set.has_program(at) || thread.here.until_wait.stores == 0;
+        let quiet = self.in_order || set.has_program(at) || thread.here.until_wait.stores.is_empty();
         quiet || !set.has_buffer(at)
     }
 }
 
 impl Standing {
     /// Whether no next step of the program has to wait for the buffer.
-    fn may_go(&self) -> bool {
-        !self.here.waits || self.buffered == 0
+    pub(crate) fn may_go(&self) -> bool {
+        !self.here.waits || self.buffered.is_empty()
+    }
+
+    /// Who acts before the program takes a step, or is the program itself; nothing if that depends, and the
+    /// program may not be in a set.
+    pub(crate) fn before_program(&self, at: usize) -> Option<Agents> {
+        match (self.here.ended, self.may_go()) {
+            (true, _) => Some(Agents::NOBODY),
+            (false, true) => Some(Agents::NOBODY.with_program(at)),
+            (false, false) => (!self.here.goes).then_some(Agents::NOBODY.with_buffer(at)),
+        }
     }
 
     /// What may happen without the agents that are in a set.
@@ -266,7 +310,7 @@ impl Standing {
             (false, true) => self.here.until_wait,
             (false, false) => self.here.later,
         };
-        let stores = if buffer { 0 } else { self.buffered | steps.stores };
+        let stores = if buffer { Variables::default() } else { self.buffered | steps.stores };
         Touched { loads: steps.loads, stores }
     }
 
@@ -274,7 +318,7 @@ impl Standing {
     fn next(&self, program: bool, buffer: bool) -> Touched {
         let mut next = if program { self.here.next } else { Touched::default() };
         if buffer {
-            next.loads &= !self.buffered;
+            next.loads = next.loads & !self.buffered;
             next.stores |= self.drains;
         }
         next
@@ -290,9 +334,10 @@ fn described(thread: &Thread, model: Model) -> Vec<Here> {
         for (_, edge) in thread.outgoing(loc) {
             let direct = edge.op.waits() || !model.buffers();
             here.waits |= edge.op.waits();
+            here.goes |= !edge.op.waits();
             edge.op.for_each_part(&mut |part| match part {
-                Op::Load(_, variable) => here.next.loads |= bit(variable.index()),
-                Op::Store(variable, _) if direct => here.next.stores |= bit(variable.index()),
+                Op::Load(_, variable) => here.next.loads.insert(*variable),
+                Op::Store(variable, _) if direct => here.next.stores.insert(*variable),
                 _ => {}
             });
         }
@@ -315,11 +360,11 @@ fn described(thread: &Thread, model: Model) -> Vec<Here> {
     all
 }
 
-fn touched(op: &Op) -> Touched {
+pub(crate) fn touched(op: &Op) -> Touched {
     let mut touched = Touched::default();
     op.for_each_part(&mut |part| match part {
-        Op::Load(_, variable) => touched.loads |= bit(variable.index()),
-        Op::Store(variable, _) => touched.stores |= bit(variable.index()),
+        Op::Load(_, variable) => touched.loads.insert(*variable),
+        Op::Store(variable, _) => touched.stores.insert(*variable),
         _ => {}
     });
     touched

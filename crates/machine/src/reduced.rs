@@ -1,7 +1,23 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
-use crate::{Buffered, DataDomain, Settled, Stepper, Symmetric};
+use crate::{Acting, Buffered, DataDomain, Settled, Stepper, Stubborn, Symmetric};
 use program::Renaming;
+
+/// By which rules steps are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Threads go as far as they can alone ([`Settled`]).
+    pub settled: bool,
+    /// Who acts in a state ([`Stubborn`]).
+    pub acting: Acting,
+}
+
+impl Rules {
+    /// Whether nothing is left out.
+    pub fn is_none(self) -> bool {
+        self == Rules::default()
+    }
+}
 
 /// Something to do with a domain over the exact machine, whichever it is.
 pub trait OnDomain {
@@ -11,18 +27,29 @@ pub trait OnDomain {
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done;
 }
 
-/// Does something with states over concrete values, settled or not, up to renamings of threads; nothing if the
-/// machine is not the exact one or a renaming does not preserve the program.
+/// Does something with states over concrete values, by these rules and up to renamings of threads; nothing if a
+/// rule is not for the program or a renaming does not preserve it.
 pub fn on_reduced<W: OnDomain>(
     machine: &Buffered<'_>,
-    settled: bool,
+    rules: Rules,
     renamings: &[Renaming],
     work: W,
 ) -> Option<W::Done> {
-    Some(match (settled, renamings.is_empty()) {
-        (false, true) => work.run(Stepper::new(machine)),
-        (true, true) => work.run(Settled::new(machine)?),
-        (false, false) => work.run(Symmetric::new(Stepper::new(machine), renamings)?),
-        (true, false) => work.run(Symmetric::new(Settled::new(machine)?, renamings)?),
-    })
+    match (rules.settled, rules.acting) {
+        (false, Acting::Everybody) => renamed(Stepper::new(machine), renamings, work),
+        (true, Acting::Everybody) => renamed(Settled::new(machine)?, renamings, work),
+        (false, few) => renamed(Stubborn::new(Stepper::new(machine), few)?, renamings, work),
+        (true, few) => renamed(Stubborn::new(Settled::new(machine)?, few)?, renamings, work),
+    }
+}
+
+fn renamed<'m, 'p: 'm, W: OnDomain>(
+    domain: impl DataDomain<'m, Machine = Buffered<'p>>,
+    renamings: &[Renaming],
+    work: W,
+) -> Option<W::Done> {
+    if renamings.is_empty() {
+        return Some(work.run(domain));
+    }
+    Some(work.run(Symmetric::new(domain, renamings)?))
 }

@@ -294,6 +294,14 @@ impl<'m, 'p: 'm> DataDomain<'m> for Settled<'m, 'p> {
         self.listed.tell(doubt, visit);
     }
 
+    fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
+        let spins = |(at, thread): (usize, &SettledThread)| {
+            let nodes = thread.courses.spins().iter().map(|spin| spin.nodes.clone());
+            nodes.map(|nodes| (ThreadId::new(at), nodes)).collect::<Vec<_>>()
+        };
+        self.threads.iter().enumerate().flat_map(spins).collect()
+    }
+
     fn start(&mut self, first: &State) -> Vec<ExactStep> {
         for mut state in self.stepper.initial().0 {
             let mut steps = Vec::new();

@@ -35,6 +35,23 @@ impl SuccessorList {
         self.count += 1;
     }
 
+    /// What is listed.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Event, &State)> {
+        self.all[..self.count].iter().map(|((event, _), state)| (*event, state))
+    }
+
+    /// Keeps the steps that pass, in their order.
+    pub(crate) fn keep(&mut self, passes: impl Fn(Event) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.count {
+            if passes(self.all[at].0.0) {
+                self.all.swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.count = kept;
+    }
+
     /// Tells all of it, as [`crate::DataDomain::successors`] does.
     pub(crate) fn tell(&self, doubt: impl FnMut(Doubt), mut visit: impl FnMut(Event, Option<i64>, &State)) {
         self.doubts.iter().copied().for_each(doubt);

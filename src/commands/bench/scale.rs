@@ -57,11 +57,23 @@ const SERIES: &[Series] = &[
         models: &["tso", "pso"],
         unbounded: false,
     },
-    Series { program: corpus!("indexer"), threads: &[2, 3, 4, 6], models: &["sc"], unbounded: false },
+    Series {
+        program: corpus!("indexer"),
+        threads: &[2, 3, 4, 6, 8, 11, 12, 13],
+        models: &["sc"],
+        unbounded: false,
+    },
     Series { program: corpus!("ticket_lock"), threads: &[2, 3, 4], models: &["tso", "pso"], unbounded: true },
 ];
 
-const REDUCTIONS: &[Reduction] = &[Reduction::None, Reduction::Local, Reduction::Symmetry, Reduction::All];
+const REDUCTIONS: &[Reduction] = &[
+    Reduction::None,
+    Reduction::Local,
+    Reduction::Persistent,
+    Reduction::Dynamic,
+    Reduction::Symmetry,
+    Reduction::All,
+];
 
 fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     let mut table = BenchTable {

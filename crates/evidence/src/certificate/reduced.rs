@@ -11,7 +11,7 @@ use crate::obligations::Looking;
 use crate::record::Record;
 use crate::record::renaming::{renaming_of, renaming_record};
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
-use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Symmetric, on_reduced};
+use machine::{Acting, Buffered, DataDomain, GapStepper, Gaps, OnDomain, Rules, Symmetric, on_reduced};
 use program::Renaming;
 use std::io::{self, Write};
 
@@ -27,21 +27,23 @@ pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
         Ok(Claim::Safe(task.model, count))
     },
     read: Some(|reading| {
-        let (gaps, settled, renamings) = head(reading)?;
+        let (gaps, rules, renamings) = head(reading)?;
         let set = read_states(reading)?;
-        Ok(Certificate::Reduced(ReducedProof { gaps, settled, renamings, set }))
+        Ok(Certificate::Reduced(ReducedProof { gaps, rules, renamings, set }))
     }),
 };
 
-/// What is known of values, whether states are settled, and the renamings up to which they are listed.
-type Reduced = (Option<Gaps>, bool, Vec<Renaming>);
+/// What is known of values, the rules, and the renamings up to which states are listed.
+type Reduced = (Option<Gaps>, Rules, Vec<Renaming>);
 
 fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
     let gaps = read_gaps(reading)?;
-    let (mut settled, mut renamings) = (false, Vec::new());
+    let (mut rules, mut renamings) = (Rules::default(), Vec::new());
     loop {
         match reading.records.next_record()? {
-            Some(Record::Settled {}) => settled = true,
+            Some(Record::Settled {}) => rules.settled = true,
+            Some(Record::Persistent {}) => rules.acting = Acting::ByText,
+            Some(Record::Dynamic {}) => rules.acting = Acting::ByValues,
             Some(record @ Record::Renaming { .. }) => {
                 let renaming = renaming_of(reading.task.program, &record);
                 let wrong = || reading.records.wrong("this does not rename what the program has");
@@ -49,10 +51,43 @@ fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
             }
             other => {
                 reading.records.read_again(other);
-                return Ok((gaps, settled, renamings));
+                return Ok((gaps, rules, renamings));
             }
         }
     }
+}
+
+/// Writes by which rules, and up to which renamings, states are listed.
+pub(super) fn write_rules(
+    rules: Rules,
+    renamings: &[Renaming],
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
+    if rules.settled {
+        out.put(&Record::Settled {}, "")?;
+    }
+    match rules.acting {
+        Acting::Everybody => {}
+        Acting::ByText => out.put(&Record::Persistent {}, "")?,
+        Acting::ByValues => out.put(&Record::Dynamic {}, "")?,
+    }
+    renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))
+}
+
+/// That so many states were explored, and by which rules.
+pub(super) fn explored(states: &str, rules: Rules) -> String {
+    let settled = if rules.settled { " in which every thread has gone as far as it can alone" } else { "" };
+    let acting = match rules.acting {
+        Acting::Everybody => "",
+        Acting::ByText => ", by the steps of a few agents where they are enough",
+        Acting::ByValues => ", by the steps of a few agents where, with these values, they are enough",
+    };
+    format!("all {states} explored{settled}{acting}")
+}
+
+/// That states are those up to names, if they are.
+pub(super) fn names_of(renamings: &[Renaming]) -> &'static str {
+    if renamings.is_empty() { "" } else { ", up to the names of threads" }
 }
 
 struct CheckFile<'a, 'r> {
@@ -84,13 +119,13 @@ impl OnDomain for CheckProof<'_> {
 /// Makes the domain that a proof is about; renamings that do not preserve the program are refused.
 fn with_domain<W: OnDomain>(
     machine: &Buffered<'_>,
-    (gaps, settled, renamings): &Reduced,
+    (gaps, rules, renamings): &Reduced,
     work: W,
 ) -> Result<W::Done, Rejected> {
     let Some(gaps) = gaps else {
-        return on_reduced(machine, *settled, renamings, work).ok_or(Rejected::Renaming);
+        return on_reduced(machine, *rules, renamings, work).ok_or(Rejected::Renaming);
     };
-    let domain = GapStepper::with(machine, *gaps).filter(|_| !settled).ok_or(Rejected::Window)?;
+    let domain = GapStepper::with(machine, *gaps).filter(|_| rules.is_none()).ok_or(Rejected::Window)?;
     Ok(work.run(Symmetric::new(domain, renamings).ok_or(Rejected::Renaming)?))
 }
 
@@ -101,7 +136,7 @@ impl Proof for ReducedProof {
 
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let machine = task.machine();
-        let reduced = (self.gaps, self.settled, self.renamings.clone());
+        let reduced = (self.gaps, self.rules, self.renamings.clone());
         in_pieces(&self.set.states, monitor, &|piece| {
             with_domain(&machine, &reduced, CheckProof { proof: self, piece, monitor })?
         })
@@ -109,10 +144,7 @@ impl Proof for ReducedProof {
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
         self.gaps.iter().try_for_each(|gaps| write_gaps(gaps, out))?;
-        if self.settled {
-            out.put(&Record::Settled {}, "")?;
-        }
-        self.renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))?;
+        write_rules(self.rules, &self.renamings, out)?;
         write_closed(task.program, &self.set, out)
     }
 
@@ -129,11 +161,9 @@ impl Proof for ReducedProof {
     fn how(&self, statistics: &Statistics) -> String {
         let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
         let states = counted(self.set.states.len(), "state");
-        let settled =
-            if self.settled { " in which every thread has gone as far as it can alone" } else { "" };
-        let names = if self.renamings.is_empty() { "" } else { ", up to the names of threads" };
+        let names = names_of(&self.renamings);
         match self.gaps {
-            None => format!("all {states} explored{settled}{names}{bound}"),
+            None => format!("{}{names}{bound}", explored(&states, self.rules)),
             Some(gaps) => format!(
                 "proved for integers of any size by {} of states (same order, same gaps up to {}{names})",
                 counted(self.set.states.len(), "kind"),

@@ -8,14 +8,13 @@
 //! Each process writes its part to a file of its own. One behind the other, the parts are the evidence that a single
 //! process would write.
 
+use super::reduced::{explored, names_of, write_rules};
 use super::{Proof, SharedProof};
 use crate::certificate::{CLOSED_SET, REDUCED_SET};
 use crate::file::{EvidenceKind, RecordWriter, write_closed_controls, write_closed_states};
 use crate::known::KnownFacts;
 use crate::numbers::counted;
 use crate::obligations::{Looking, Obligations};
-use crate::record::Record;
-use crate::record::renaming::renaming_record;
 use crate::{Crew, Lost, Monitor, Progress, Received, Rejected, Rounds, Statistics, Stop, Task};
 use machine::{Buffered, DataDomain, OnDomain, SHARDS, StateRef, on_reduced, shard_of, shards_of};
 use std::io::{self, Write};
@@ -38,14 +37,14 @@ impl SharedProof {
         }
         let machine = task.machine();
         let same =
-            format!("{} {:?} {:?} {:?}", task.model.name(), self.settled, self.renamings, self.part.controls);
+            format!("{} {:?} {:?} {:?}", task.model.name(), self.rules, self.renamings, self.part.controls);
         let same = format!("{} {same}", crate::fingerprint(task.program));
         let (here, results) = (crew.here(), Mutex::new(Vec::new()));
         crew.work(&|rounds| {
             let here = here.clone();
             let result = compared(rounds, same.as_bytes()).and_then(|()| {
                 let piece = CheckPart { proof: self, here, rounds, monitor };
-                on_reduced(&machine, self.settled, &self.renamings, piece).unwrap_or(Err(Rejected::Renaming))
+                on_reduced(&machine, self.rules, &self.renamings, piece).unwrap_or(Err(Rejected::Renaming))
             });
             results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
         })
@@ -174,7 +173,7 @@ fn read(mail: &[Received], has: impl Fn(&[u8]) -> bool) -> (PartNews, bool) {
 
 impl Proof for SharedProof {
     fn kind(&self) -> &'static EvidenceKind {
-        if self.settled || !self.renamings.is_empty() { &REDUCED_SET } else { &CLOSED_SET }
+        if !self.rules.is_none() || !self.renamings.is_empty() { &REDUCED_SET } else { &CLOSED_SET }
     }
 
     /// A part alone proves nothing.
@@ -183,10 +182,7 @@ impl Proof for SharedProof {
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
-        if self.settled {
-            out.put(&Record::Settled {}, "")?;
-        }
-        self.renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))?;
+        write_rules(self.rules, &self.renamings, out)?;
         write_closed_controls(&self.part.controls, out)?;
         out.count(self.states - self.part.states.len());
         out.speak(true);
@@ -206,9 +202,7 @@ impl Proof for SharedProof {
     fn how(&self, statistics: &Statistics) -> String {
         let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
         let states = counted(self.states, "state");
-        let settled =
-            if self.settled { " in which every thread has gone as far as it can alone" } else { "" };
-        let names = if self.renamings.is_empty() { "" } else { ", up to the names of threads" };
-        format!("all {states} explored{settled}{names}{bound}, by {} processes", self.processes)
+        let (explored, names) = (explored(&states, self.rules), names_of(&self.renamings));
+        format!("{explored}{names}{bound}, by {} processes", self.processes)
     }
 }

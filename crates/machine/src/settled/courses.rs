@@ -81,6 +81,10 @@ impl Courses {
         self.back[edge.index()]
     }
 
+    pub(super) fn spins(&self) -> &[Spin] {
+        &self.spins
+    }
+
     pub(super) fn spin(&self, spin: usize) -> &Spin {
         &self.spins[spin]
     }

@@ -1,0 +1,334 @@
+//! Whose steps are enough to see every violation, state by state.
+//!
+//! In every state a set of agents is chosen that is *persistent* ([`crate::persistent`]), and only its steps are
+//! taken. A set of states without violations is a proof if these steps stay in it and every goal (a failure of a
+//! thread, a condition that is never to hold) is *served* by the set of every state, in one of two ways:
+//!
+//! * on every way to the goal one of the set acts. The first step of the set on a shortest way may as well come
+//!   first, and what is left of the way is shorter;
+//! * or the set has a step that does not undo the goal and lowers the rank of the state. If nobody of the set acts on a shortest
+//!   way, that step may be put before it, and the way, as long as before, begins where the rank is lower.
+//!
+//! So there is no state in the set from which a goal can be reached: take one with a shortest way and, of those,
+//! with the lowest rank. The *rank* is how far threads can go without going back in their text, then how much is in
+//! their buffers: steps that go on lower it, drains do, and what goes round a loop does not for ever. A state in which all
+//! have ended, for `finally`, is reached by a way on which whoever can act now does; so whoever it is serves it.
+//!
+//! No step need be hidden from properties, and nobody looks for cycles. [A. Valmari, Stubborn sets for reduced state space
+//! generation, 1989; K. Schmidt, Stubborn sets for standard properties, 1999.] States may be settled, too: what covers
+//! a state has no longer way to a goal. A thread that waits in a loop without looking is in a set as one that loads all that
+//! the loop looks at. What others may still touch is read off their texts, or off their values ([`futures`]), which also
+//! say how many steps are left where there is an end to them; that then is the first part of the rank. Programs with atomic sections of several steps have all agents in every set.
+
+mod futures;
+mod goals;
+mod rank;
+
+use crate::persistent::{Standing, StandingThreads};
+use crate::successor_list::{ExactStep, SuccessorList};
+use crate::{
+    Agents, Buffered, DataDomain, Doubt, Event, InitialStates, Local, Machine, Persistent, State, Stepper,
+    Violation,
+};
+use futures::{Future, Futures};
+use goals::Goals;
+use program::{Loc, ThreadId};
+use rank::ranks;
+use smallvec::SmallVec;
+
+/// Who acts in a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acting {
+    /// Everybody.
+    #[default]
+    Everybody,
+    /// Agents that are enough by what texts say of others.
+    ByText,
+    /// Agents that are enough by what values say of others.
+    ByValues,
+}
+
+impl Acting {
+    /// The same, or what comes next to it, as far as it is possible on a machine.
+    pub fn possible(self, machine: &Buffered<'_>) -> Acting {
+        let few = || Persistent::new(machine.program(), machine.model()).is_some();
+        match self {
+            Acting::ByValues if few() && Futures::of(machine).is_some() => Acting::ByValues,
+            Acting::ByText | Acting::ByValues if few() => Acting::ByText,
+            _ => Acting::Everybody,
+        }
+    }
+}
+
+/// The states of a domain, of which every one is left by the steps of a few agents only.
+pub struct Stubborn<D> {
+    inner: D,
+    persistent: Persistent,
+    goals: Goals,
+    /// What threads may still touch, if values say it.
+    futures: Option<Futures>,
+    /// By thread and location.
+    ranks: Vec<Vec<u32>>,
+    /// By thread and the number of its control.
+    controls: Vec<Vec<KnownControl>>,
+    /// How many variables there are.
+    memory: usize,
+    /// The steps of the state that was prepared last.
+    listed: SuccessorList,
+    spare: State,
+}
+
+/// What a thread's control says.
+struct KnownControl {
+    standing: Standing,
+    /// How far its text goes on, and how much is in its buffer.
+    rank: (u32, usize),
+    slots: usize,
+    /// Its number among those of which values say more.
+    number: Option<usize>,
+}
+
+/// How many steps threads can still take, how far their texts go on, and how much is in their buffers.
+type Rank = (u32, u32, usize);
+
+/// What values say of threads in a state.
+type KnownFutures<'a> = SmallVec<[&'a Future; 8]>;
+
+/// An agent that can act in a state, and how many steps it can take.
+type Offer = (Agents, usize);
+
+type Offers = SmallVec<[Offer; 8]>;
+
+impl<'m, 'p: 'm, D> Stubborn<D>
+where
+    D: DataDomain<'m, Machine = Buffered<'p>>,
+{
+    /// Leaves out steps of a domain; `None` if the machine is not the exact one, or it is known that everybody is in
+    /// every set, or values say nothing.
+    pub fn new(inner: D, acting: Acting) -> Option<Stubborn<D>> {
+        let machine = inner.stepper().machine();
+        let program = machine.program();
+        let mut persistent = Persistent::new(program, machine.model()).filter(|_| machine.is_exact())?;
+        for (thread, locs) in inner.waiting_together() {
+            persistent.look_together(thread.index(), &locs);
+        }
+        let futures = match acting {
+            Acting::ByText => None,
+            Acting::ByValues => Some(Futures::of(machine)?),
+            Acting::Everybody => return None,
+        };
+        Some(Stubborn {
+            persistent,
+            futures,
+            goals: Goals::of(program, machine.model()),
+            ranks: program.threads.iter().map(ranks).collect(),
+            controls: program.threads.iter().map(|_| Vec::new()).collect(),
+            memory: program.variables.len(),
+            listed: SuccessorList::default(),
+            spare: State::default(),
+            inner,
+        })
+    }
+
+    /// Looks at the controls that were met since the last time.
+    fn describe(&mut self) {
+        let stepper = self.inner.stepper();
+        for (thread, known) in self.controls.iter_mut().enumerate() {
+            let described = |local: &Local| KnownControl {
+                standing: self.persistent.standing_at(thread, local),
+                rank: (self.ranks[thread][local.loc.index()], local.kept.len()),
+                slots: slot_count(stepper.machine(), ThreadId::new(thread), local),
+                number: self.futures.as_ref().and_then(|futures| futures.control(thread, local)),
+            };
+            known.extend(stepper.locals(ThreadId::new(thread)).skip(known.len()).map(described));
+        }
+    }
+
+    fn controls<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a KnownControl> {
+        self.controls.iter().zip(&state.locals).map(|(known, id)| &known[*id as usize])
+    }
+
+    /// What values say of all threads; of nobody if they are not used. `None` if they do not know the state.
+    fn known_futures(&self, state: &State) -> Option<KnownFutures<'_>> {
+        let Some(futures) = &self.futures else { return Some(KnownFutures::new()) };
+        let (memory, mut slots) = state.values.split_at(self.memory);
+        if !futures.know(memory) {
+            return None;
+        }
+        let mut key = Vec::new();
+        let known = self.controls(state).enumerate().map(|(thread, control)| {
+            let (own, rest) = slots.split_at(control.slots);
+            slots = rest;
+            futures.at(thread, control.number?, (memory, own), &mut key)
+        });
+        known.collect()
+    }
+
+    fn rank(&self, state: &State, known: &KnownFutures<'_>) -> Rank {
+        let steps = known.iter().map(|future| future.height).sum();
+        let add = |sum: Rank, control: &KnownControl| (sum.0, sum.1 + control.rank.0, sum.2 + control.rank.1);
+        self.controls(state).fold((steps, 0, 0), add)
+    }
+
+    /// Who can act.
+    fn offers(&self) -> Offers {
+        let mut offers = Offers::new();
+        for (event, _) in self.listed.iter() {
+            let agent = Agents::of(event);
+            match offers.iter_mut().find(|(known, _)| *known == agent) {
+                Some((_, steps)) => *steps += 1,
+                None => offers.push((agent, 1)),
+            }
+        }
+        offers
+    }
+
+    /// The goals that are served by a step of a set which keeps them and lowers the rank.
+    fn served(&self, set: Agents, rank: Rank) -> u64 {
+        let lower =
+            |next: &State| self.known_futures(next).is_some_and(|known| self.rank(next, &known) < rank);
+        let steps = self.listed.iter().filter(|(event, _)| set.has(*event));
+        steps.fold(0, |all, (event, next)| {
+            let kept = self.goals.kept_by(event);
+            // To work out a rank takes longer.
+            if kept & !all != 0 && lower(next) { all | kept } else { all }
+        })
+    }
+
+    /// Few agents whose steps are enough.
+    fn choose(&self, state: &State) -> Agents {
+        let offers = self.offers();
+        let steps = |set: Agents| {
+            let acting = offers.iter().filter(|(agent, _)| set.include(*agent));
+            acting.map(|(_, steps)| *steps).sum::<usize>()
+        };
+        let (mut best, mut fewest) = (Agents::ALL, steps(Agents::ALL));
+        if fewest <= 1 {
+            return best;
+        }
+        let Some(known) = self.known_futures(state) else { return best };
+        let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
+        for (thread, future) in threads.iter_mut().zip(&known) {
+            *thread = future.narrows(*thread);
+        }
+        let rank = self.rank(state, &known);
+        for (agent, _) in &offers {
+            let fewer = |set: &Agents| steps(*set) < fewest;
+            if let Some(set) = self.enough(state, &threads, rank, *agent, &fewer) {
+                (best, fewest) = (set, steps(set));
+            }
+            if fewest <= 1 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// A set with this agent that serves every goal, if it is one of few.
+    fn enough(
+        &self,
+        state: &State,
+        threads: &StandingThreads,
+        rank: Rank,
+        seed: Agents,
+        few: &dyn Fn(&Agents) -> bool,
+    ) -> Option<Agents> {
+        let waits = |(at, thread): (usize, &Standing)| seed.programs >> at & 1 != 0 && !thread.may_go();
+        if threads.iter().enumerate().any(waits) {
+            return None;
+        }
+        let mut set = self.persistent.grown(threads, seed).filter(few)?;
+        let mut needed = 0;
+        loop {
+            let open = self.goals.all() & !(self.served(set, rank) | needed);
+            if open == 0 {
+                return Some(set);
+            }
+            let goal = open.trailing_zeros();
+            let agents = self.goals.needs(goal as usize, self.inner.stepper(), state, threads)?;
+            set = self.persistent.grown(threads, set.and(agents)).filter(few)?;
+            needed |= 1 << goal;
+        }
+    }
+}
+
+impl<'m, 'p: 'm, D> DataDomain<'m> for Stubborn<D>
+where
+    D: DataDomain<'m, Machine = Buffered<'p>>,
+{
+    type Machine = Buffered<'p>;
+
+    /// All steps are listed before some are left out.
+    const WORK: usize = 2 * D::WORK;
+
+    fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
+        self.inner.stepper()
+    }
+
+    fn stepper_mut(&mut self) -> &mut Stepper<'m, Buffered<'p>> {
+        self.inner.stepper_mut()
+    }
+
+    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        self.inner.initial()
+    }
+
+    fn prepare(&mut self, state: &State) {
+        self.inner.prepare(state);
+        let Stubborn { inner, listed, spare, .. } = self;
+        listed.clear();
+        let mut doubts = std::mem::take(&mut listed.doubts);
+        inner.successors(
+            state,
+            spare,
+            |doubt| doubts.push(doubt),
+            |event, choice, next| {
+                listed.push((event, choice), next);
+            },
+        );
+        listed.doubts = doubts;
+        self.describe();
+        let agents = self.choose(state);
+        self.listed.keep(|event| agents.has(event));
+    }
+
+    fn successors(
+        &self,
+        _: &State,
+        _: &mut State,
+        doubt: impl FnMut(Doubt),
+        visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.listed.tell(doubt, visit);
+    }
+
+    fn has(&self, state: &State) -> bool {
+        self.inner.has(state)
+    }
+
+    fn tells(&self, value: i64) -> bool {
+        self.inner.tells(value)
+    }
+
+    fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
+        self.inner.waiting_together()
+    }
+
+    fn start(&mut self, first: &State) -> Vec<ExactStep> {
+        self.inner.start(first)
+    }
+
+    fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
+        self.inner.steps(from, step, to)
+    }
+
+    fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
+        self.inner.violation(state)
+    }
+}
+
+fn slot_count(machine: &Buffered<'_>, thread: ThreadId, local: &Local) -> usize {
+    let mut slots = Vec::new();
+    machine.slots(thread, local, &mut slots);
+    slots.len()
+}
