@@ -22,7 +22,8 @@ pub enum Reduction {
     Symmetry,
     /// All of them.
     All,
-    /// Nothing is left out of small searches; large ones are reduced by all there is.
+    /// Nothing is left out of small searches; large ones are reduced by all there is if that leaves few states, and
+    /// otherwise by going ahead and by names.
     #[default]
     Auto,
 }
@@ -30,7 +31,11 @@ pub enum Reduction {
 impl Reduction {
     /// All of them, for lists and help: the name, and one line.
     pub const ALL: &'static [(Reduction, &'static str, &'static str)] = &[
-        (Reduction::Auto, "auto", "none for small searches, all for large ones"),
+        (
+            Reduction::Auto,
+            "auto",
+            "none for small searches; for large ones all, or local and symmetry where that is quicker",
+        ),
         (Reduction::None, "none", "all states are explored"),
         (Reduction::Local, "local", "threads go ahead where nobody notices, and wait without looking again"),
         (

@@ -41,7 +41,7 @@ mod symmetric;
 mod table;
 mod trace;
 mod tso;
-mod variables;
+mod var_set;
 mod violation;
 
 pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};

@@ -20,7 +20,7 @@
 //! and buffer of one thread do not disturb each other: a store joins one end and a drain takes
 //! from the other, and what a thread loads changes with its own drains only if others write, too.
 
-use crate::variables::Variables;
+use crate::var_set::VarSet;
 use crate::{Doubt, Entry, Event, Local, Machine, Model, State, Stepper};
 use program::{Loc, Op, Program, Thread, ThreadId, VarId};
 use smallvec::SmallVec;
@@ -127,8 +127,8 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
 /// Variables that are touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
-    pub(crate) loads: Variables,
-    pub(crate) stores: Variables,
+    pub(crate) loads: VarSet,
+    pub(crate) stores: VarSet,
 }
 
 impl Touched {
@@ -172,8 +172,8 @@ pub struct Persistent {
 pub(crate) struct Standing {
     pub(crate) here: Here,
     /// Variables in its buffer, and those among them that may be drained now.
-    pub(crate) buffered: Variables,
-    drains: Variables,
+    pub(crate) buffered: VarSet,
+    drains: VarSet,
 }
 
 pub(crate) type StandingThreads = SmallVec<[Standing; 8]>;
@@ -182,8 +182,7 @@ impl Persistent {
     /// Looks at a program under a memory model; `None` if only everybody together is known to be
     /// persistent: with too many threads or variables, or with atomic sections of several steps.
     pub fn new(program: &Program, model: Model) -> Option<Persistent> {
-        let small =
-            program.threads.len() <= Agents::MOST_THREADS && program.variables.len() <= Variables::MOST;
+        let small = program.threads.len() <= Agents::MOST_THREADS && program.variables.len() <= VarSet::MOST;
         let mut edges = program.threads.iter().flat_map(Thread::edges);
         if !small || edges.any(|edge| edge.op == Op::Lock) {
             return None;
@@ -236,7 +235,7 @@ impl Persistent {
     /// A thread in a control.
     pub(crate) fn standing_at(&self, thread: usize, local: &Local) -> Standing {
         let here = self.threads[thread][local.loc.index()];
-        let mut thread = Standing { here, buffered: Variables::default(), drains: Variables::default() };
+        let mut thread = Standing { here, buffered: VarSet::default(), drains: VarSet::default() };
         for (at, entry) in local.kept.iter().enumerate() {
             let Entry::Store(variable) = entry else { continue };
             thread.buffered.insert(*variable);
@@ -250,7 +249,7 @@ impl Persistent {
     /// Takes a thread's next steps from these locations to load all that any of them does.
     pub(crate) fn look_together(&mut self, thread: usize, locs: &[Loc]) {
         let here = &mut self.threads[thread];
-        let loads = locs.iter().fold(Variables::default(), |all, loc| all | here[loc.index()].next.loads);
+        let loads = locs.iter().fold(VarSet::default(), |all, loc| all | here[loc.index()].next.loads);
         locs.iter().for_each(|loc| here[loc.index()].next.loads |= loads);
     }
 
@@ -310,7 +309,7 @@ impl Standing {
             (false, true) => self.here.until_wait,
             (false, false) => self.here.later,
         };
-        let stores = if buffer { Variables::default() } else { self.buffered | steps.stores };
+        let stores = if buffer { VarSet::default() } else { self.buffered | steps.stores };
         Touched { loads: steps.loads, stores }
     }
 

@@ -53,10 +53,12 @@ impl Goals {
         let edges = |thread: ThreadId| {
             let automaton = program.thread(thread);
             let steps = automaton.edges().iter();
-            steps.map(|edge| kept(&|cond| keeps(cond, &Change::by(automaton, thread, edge, model)))).collect()
+            steps
+                .map(|edge| kept(&|cond| keeps(cond, &PlacesChanged::by(automaton, thread, edge, model))))
+                .collect()
         };
         let drains = |thread: ThreadId| {
-            let drains = program.variable_ids().map(|v| Change::by_drain(thread, v));
+            let drains = program.variable_ids().map(|v| PlacesChanged::by_drain(thread, v));
             drains.map(|change| kept(&|cond| keeps(cond, &change))).collect()
         };
         Goals {
@@ -165,16 +167,16 @@ fn changing(place: Place, value: &impl Fn(&Place) -> i64, threads: &StandingThre
 }
 
 /// What a step changes.
-struct Change {
+struct PlacesChanged {
     /// The places that change, or may do.
     places: Vec<Place>,
     /// Where a thread is no longer, and whose buffer is no longer empty.
     ended: Vec<Place>,
 }
 
-impl Change {
-    fn by(automaton: &Thread, thread: ThreadId, edge: &Edge, model: Model) -> Change {
-        let mut change = Change { places: Vec::new(), ended: Vec::new() };
+impl PlacesChanged {
+    fn by(automaton: &Thread, thread: ThreadId, edge: &Edge, model: Model) -> PlacesChanged {
+        let mut change = PlacesChanged { places: Vec::new(), ended: Vec::new() };
         if edge.from != edge.to {
             change.places.extend([edge.from, edge.to].map(|loc| Place::At(thread, loc)));
             change.ended.push(Place::At(thread, edge.from));
@@ -190,13 +192,13 @@ impl Change {
         change
     }
 
-    fn by_drain(thread: ThreadId, variable: VarId) -> Change {
-        Change { places: vec![Place::Memory(variable), Place::Drained(thread)], ended: Vec::new() }
+    fn by_drain(thread: ThreadId, variable: VarId) -> PlacesChanged {
+        PlacesChanged { places: vec![Place::Memory(variable), Place::Drained(thread)], ended: Vec::new() }
     }
 }
 
 /// Whether a condition that holds does so after a step.
-fn keeps(cond: &Cond<Place>, change: &Change) -> bool {
+fn keeps(cond: &Cond<Place>, change: &PlacesChanged) -> bool {
     match cond {
         Cond::And(parts) | Cond::Or(parts) => parts.iter().all(|part| keeps(part, change)),
         other => match positive(other) {
