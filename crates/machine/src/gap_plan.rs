@@ -50,8 +50,9 @@ impl Plans {
             edges.push(thread.edges().iter().map(plan).collect::<Result<_, _>>()?);
         }
         let mut precision = 0;
-        for property in &program.properties {
-            let offset = needs.property(&property.cond).ok_or(Unsupported { span: property.span })?;
+        let claimed = program.properties.iter().map(|property| (&property.cond, property.span));
+        for (cond, span) in claimed.chain(program.starts.iter().map(|start| (&start.cond, start.span))) {
+            let offset = needs.property(cond).ok_or(Unsupported { span })?;
             precision = precision.max(offset);
         }
         let (low, high) = (needs.low - needs.offset, needs.high + needs.offset);

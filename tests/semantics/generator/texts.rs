@@ -27,6 +27,7 @@ const SIGNS: &[(&str, Sign)] = &[
     ("starts at a huge number", |_, program| {
         starts(program, &|d| d.single().is_some_and(|n| i64::try_from(n).is_err()))
     }),
+    ("assumed of initial values", |_, program| !program.starts.is_empty()),
     ("function", |whole, _| {
         !whole.functions.is_empty()
             && whole

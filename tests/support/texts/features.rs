@@ -19,9 +19,11 @@ pub(super) enum Addition {
     Statements(fn(&mut Maker) -> Vec<S>),
     /// An initial value of a variable.
     Initial(fn(&mut Maker) -> String),
+    /// Something that is assumed of initial values. Variables that start at 0 otherwise start at one of several.
+    Assumed(fn(&mut Maker) -> String),
 }
 
-use Addition::{Initial, Statements};
+use Addition::{Assumed, Initial, Statements};
 
 const fn feature(name: &'static str, share: usize, add: Addition) -> Feature {
     Feature { name, share, add }
@@ -35,6 +37,7 @@ pub const FEATURES: &[Feature] = &[
     feature("starts at any integer", 8, Initial(|_| "any".to_string())),
     feature("starts at a number", 20, Initial(|maker| maker.pick(&["1", "2", "-1"]).to_string())),
     feature("starts at a huge number", 3, Initial(|_| E::Huge.text())),
+    feature("assumed of initial values", 10, Assumed(assumed)),
     feature(FUNCTION, 15, Statements(call)),
     feature(ARRAY, 15, Statements(cells)),
     feature(GRID, 8, Statements(|maker| parts(maker, Root::Grid))),
@@ -74,6 +77,12 @@ pub(super) const GRID: &str = "array of two indices";
 pub(super) const STRUCT: &str = "struct";
 pub(super) const OWN: &str = "array or struct of registers";
 pub(super) const REFERENCE: &str = "reference";
+
+fn assumed(maker: &mut Maker) -> String {
+    let conditions =
+        ["x0 <= x1", "x0 != x1", "x0 + x1 == 1", "x0 == 0 || x1 > x0", "x0 > x1 && x1 > x0", "x1 >= 1"];
+    format!("assume {};", maker.pick(&conditions))
+}
 
 pub(super) fn load(register: usize, variable: usize) -> S {
     S::Register(register, E::Variable(variable))

@@ -25,9 +25,11 @@ pub(super) enum Item<'a> {
     Thread(FwThread<'a>),
     /// `never c;` or `finally c;`, perhaps with a name: `never mutex: c;`
     Property { kind: PropertyKind, name: Option<Ident<'a>>, cond: FwExpr<'a>, span: Span },
+    /// `assume c;`, about initial values
+    Assume { cond: FwExpr<'a>, span: Span },
     /// `predicates { … }`
     Predicates(Vec<FwExpr<'a>>),
-    /// `for i in 0..N { … }` around properties
+    /// `for i in 0..N { … }` around properties and assumptions
     For(IndexRange<'a>, Vec<Item<'a>>),
 }
 
