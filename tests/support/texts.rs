@@ -112,7 +112,13 @@ pub fn read(text: &str) -> Result<Program, Vec<Diagnostic>> {
 /// Whether all that is wrong with a text is what random texts may get wrong: constants that are
 /// refused while reading, and sections that `never deadlock` cannot look into.
 pub fn is_refused_for_constants(errors: &[Diagnostic]) -> bool {
-    let known = ["outside the array", "divides by zero", "places has no meaning", "may get stuck here"];
+    let known = [
+        "outside the array",
+        "divides by zero",
+        "places has no meaning",
+        "may get stuck here",
+        "dividing by a variable",
+    ];
     errors.iter().all(|error| known.iter().any(|message| error.message.contains(message)))
 }
 

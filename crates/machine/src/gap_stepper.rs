@@ -194,8 +194,11 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
             let domain = &program.variable(variable).initial;
             let mut next = BTreeSet::new();
             for values in &found {
-                // Of too many, one has to do.
-                if !self.with_any_value(values, variable, domain, &mut next) || next.len() > MAX_INITIAL {
+                // Of too many, one has to do; also where normal forms do not tell which are possible.
+                if !self.plans.tells_starts
+                    || !self.with_any_value(values, variable, domain, &mut next)
+                    || next.len() > MAX_INITIAL
+                {
                     let one = possible(&first).then(|| self.normal(first));
                     return (Vec::from_iter(one).into(), vec![Doubt::InitialChoice]);
                 }

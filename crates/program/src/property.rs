@@ -141,6 +141,21 @@ impl Program {
         self.starts.iter().all(|start| start.cond.eval(&value) == Ok(true))
     }
 
+    /// The variables about whose initial values something is assumed.
+    pub fn assumed(&self) -> Vec<VarId> {
+        let mut found = Vec::new();
+        for start in &self.starts {
+            start.cond.for_each_leaf(&mut |place| {
+                if let Place::Memory(variable) = *place {
+                    found.push(variable);
+                }
+            });
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Takes from the domains of variables what a start condition excludes by itself, like `n > 0 && n < 5`: whoever
     /// lists initial values then lists fewer, and perhaps all. Conditions stay, and so do domains that would become
     /// empty or stay unbounded on one side.

@@ -6,7 +6,10 @@ pub fn keyword(word: &str) -> Option<&'static str> {
         "any" => "`any`, `any in lo..hi`: any integer, or any from lo up to but not including hi",
         "arw" => "`arw(x, old, new);` waits until x is old and then stores new, in one locked step",
         "assert" => "`assert c;` it is a violation if c does not hold here",
-        "assume" => "`assume c;` goes on only if c holds; otherwise the thread stays here for ever",
+        "assume" => {
+            "`assume c;` goes on only if c holds; otherwise the thread stays here for ever. Outside threads: runs \
+             start only with initial values for which c holds"
+        }
         "atomic" => {
             "`atomic { … }` runs as one locked step: buffers are empty before and after, nobody interferes"
         }

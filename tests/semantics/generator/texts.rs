@@ -27,7 +27,6 @@ const SIGNS: &[(&str, Sign)] = &[
     ("starts at a huge number", |_, program| {
         starts(program, &|d| d.single().is_some_and(|n| i64::try_from(n).is_err()))
     }),
-    ("assumed of initial values", |_, program| !program.starts.is_empty()),
     ("function", |whole, _| {
         !whole.functions.is_empty()
             && whole
@@ -94,6 +93,7 @@ const SIGNS: &[(&str, Sign)] = &[
                 )
         })
     }),
+    ("assumed of initial values", |_, program| !program.starts.is_empty()),
     ("whatever", |_, _| true),
 ];
 

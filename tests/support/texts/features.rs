@@ -37,7 +37,6 @@ pub const FEATURES: &[Feature] = &[
     feature("starts at any integer", 8, Initial(|_| "any".to_string())),
     feature("starts at a number", 20, Initial(|maker| maker.pick(&["1", "2", "-1"]).to_string())),
     feature("starts at a huge number", 3, Initial(|_| E::Huge.text())),
-    feature("assumed of initial values", 10, Assumed(assumed)),
     feature(FUNCTION, 15, Statements(call)),
     feature(ARRAY, 15, Statements(cells)),
     feature(GRID, 8, Statements(|maker| parts(maker, Root::Grid))),
@@ -67,6 +66,7 @@ pub const FEATURES: &[Feature] = &[
     feature("fence", 15, Statements(fence)),
     feature("stores in a loop", 15, Statements(stores_in_loop)),
     feature("counter", 15, Statements(counter)),
+    feature("assumed of initial values", 10, Assumed(assumed)),
     feature("whatever", 15, Statements(|maker| vec![maker.statement(2)])),
 ];
 

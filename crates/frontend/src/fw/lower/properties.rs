@@ -208,7 +208,13 @@ impl<'a> Claims<'a, '_> {
                         "`never deadlock` looks at states outside of sections: wait before the first store, and not in a loop",
                     )));
                 }
-                Ok(self.program.deadlock())
+                let deadlock = self.program.deadlock();
+                if deadlock.may_divide_by_zero() {
+                    let message = "a thread waits for something that it computes by dividing by a variable";
+                    let hint = "`never deadlock` only knows of divisions by constants: multiply instead";
+                    return Err(self.error(expr.span, message, hint));
+                }
+                Ok(deadlock)
             }
             ExprKind::Call(..) => {
                 let places = self.counted_places(expr)?;
