@@ -187,6 +187,7 @@ pub(super) enum StmtKind<'a> {
     Assume(FwExpr<'a>),
     Assert(FwExpr<'a>),
     Fence(Fence),
+    Membarrier,
     Arw(Box<(Target<'a>, FwExpr<'a>, FwExpr<'a>)>),
     /// A call or an atomic expression whose value is not used.
     Evaluate(FwExpr<'a>),
