@@ -18,7 +18,8 @@ struct Rule {
 }
 
 /// Words that mean something only in their place, as the language's parser knows them.
-const IN_PLACE: [&str; 8] = ["store", "stop", "fail", "lock", "unlock", "locked", "together", "do"];
+const IN_PLACE: [&str; 9] =
+    ["store", "stop", "fail", "lock", "unlock", "locked", "together", "do", "membarrier"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

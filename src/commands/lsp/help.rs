@@ -1,6 +1,9 @@
 //! A line of help for every word of the language.
 
-/// What a keyword means.
+/// Words that are names elsewhere.
+pub const IN_PLACE: &[&str] = &["membarrier"];
+
+/// What a word of the language means.
 pub fn keyword(word: &str) -> Option<&'static str> {
     Some(match word {
         "any" => "`any`, `any in lo..hi`: any integer, or any from lo up to but not including hi",
@@ -34,6 +37,10 @@ pub fn keyword(word: &str) -> Option<&'static str> {
         "in" => "`i in lo..hi` counts from lo up to but not including hi",
         "let" => "`let r = e;` a register: local to the thread, an integer of any size, 0 if nothing is said",
         "loop" => "`loop { … }` repeats for ever, until `break`",
+        "membarrier" => {
+            "`membarrier;` goes on when every other thread has passed a full fence, wherever it stands; a fence for the \
+             caller as well"
+        }
         "never" => "`never c;` c must not hold in any state that can be reached",
         "or" => "`choose { … } or { … }`",
         "predicates" => "`predicates { … }` help for provers; they never change a verdict",
@@ -54,7 +61,7 @@ pub fn keyword(word: &str) -> Option<&'static str> {
 mod tests {
     #[test]
     fn every_keyword_has_its_line() {
-        for word in program::KEYWORDS {
+        for word in program::KEYWORDS.iter().chain(super::IN_PLACE) {
             assert!(super::keyword(word).is_some_and(|line| line.contains(word)), "{word}");
         }
         assert_eq!(super::keyword("flag"), None);

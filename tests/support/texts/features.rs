@@ -67,6 +67,7 @@ pub const FEATURES: &[Feature] = &[
     feature("stores in a loop", 15, Statements(stores_in_loop)),
     feature("counter", 15, Statements(counter)),
     feature("assumed of initial values", 10, Assumed(assumed)),
+    feature("membarrier", 6, Statements(|_| vec![S::Membarrier])),
     feature("whatever", 15, Statements(|maker| vec![maker.statement(2)])),
 ];
 
