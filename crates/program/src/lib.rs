@@ -60,7 +60,7 @@ pub use print::{print, same, same_but_skips};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question, StartCondition};
 pub use renaming::{RegisterNames, Renaming, ValueNames};
 pub use rewrite::{Rewriting, Rewritten};
-pub use source::{Source, Span};
+pub use source::{Source, SourceLine, Span};
 pub use symmetry::thread_swaps;
 pub use unroll::UnrolledProgram;
 pub use validate::Invalid;

@@ -1,7 +1,7 @@
 //! A line of help for every word of the language.
 
 /// Words that are names elsewhere.
-pub const IN_PLACE: &[&str] = &["membarrier"];
+pub const IN_PLACE: &[&str] = &["include", "membarrier"];
 
 /// What a word of the language means.
 pub fn keyword(word: &str) -> Option<&'static str> {
@@ -35,6 +35,9 @@ pub fn keyword(word: &str) -> Option<&'static str> {
         "goto" => "`goto l;` goes on at the label l of the same thread",
         "if" => "`if (c) { … } else { … }`",
         "in" => "`i in lo..hi` counts from lo up to but not including hi",
+        "include" => {
+            "`include \"locks.fw\";` the declarations of another text, beside this one or in a folder of -I"
+        }
         "let" => "`let r = e;` a register: local to the thread, an integer of any size, 0 if nothing is said",
         "loop" => "`loop { … }` repeats for ever, until `break`",
         "membarrier" => {

@@ -13,6 +13,8 @@ pub(super) struct Ident<'a> {
 /// A declaration or claim outside threads.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
+    /// `include "locks.fw";`; what is included follows.
+    Include,
     /// `const N = 2;`
     Constants(Vec<(Ident<'a>, FwExpr<'a>)>),
     /// `shared x, y = 1;`

@@ -126,7 +126,11 @@ impl<'a> Indexer<'a> {
                 self.threads.entry(thread.name.text).or_insert(symbol);
             }
             Item::Struct(record) => self.record(record),
-            Item::Property { .. } | Item::Assume { .. } | Item::Predicates(_) | Item::For(..) => {}
+            Item::Include
+            | Item::Property { .. }
+            | Item::Assume { .. }
+            | Item::Predicates(_)
+            | Item::For(..) => {}
         }
     }
 
@@ -202,7 +206,11 @@ impl<'a> Indexer<'a> {
             Item::Struct(record) => record.fields.iter().for_each(|field| self.declared(field)),
             Item::Function(function) => self.function(function),
             Item::Thread(thread) => self.thread(thread),
-            Item::Property { .. } | Item::Assume { .. } | Item::Predicates(_) | Item::For(..) => {}
+            Item::Include
+            | Item::Property { .. }
+            | Item::Assume { .. }
+            | Item::Predicates(_)
+            | Item::For(..) => {}
         }
     }
 

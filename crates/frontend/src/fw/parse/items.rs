@@ -42,6 +42,12 @@ impl<'a> FwParser<'a, '_> {
             "assume" => self.assumption(),
             "predicates" => self.predicates(),
             "for" => self.item_loop(),
+            _ if self.is_word("include") && self.next_kind() == TokenKind::Quoted => {
+                self.bump();
+                self.bump();
+                self.end_item();
+                Ok(Item::Include)
+            }
             _ if self.is_word("struct") && self.next_kind() == TokenKind::Name => self.record(),
             _ if self.kind() == TokenKind::CloseBrace => {
                 let error = Diagnostic::error(self.token().span, "this `}` closes nothing");

@@ -342,6 +342,9 @@ impl<'a> FwParser<'a, '_> {
             (word, next) => {
                 let types = ["int", "unsigned", "long", "char", "bool", "var", "auto"];
                 let hint = match (types.contains(&word), next) {
+                    _ if word == "include" && next == TokenKind::Quoted => {
+                        Some("`include` stands outside of threads and functions".to_string())
+                    }
                     (true, TokenKind::Name) => Some("registers are declared with `let x;`".to_string()),
                     _ => did_you_mean(word, STATEMENTS.iter().copied()),
                 };
