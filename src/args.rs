@@ -131,8 +131,8 @@ pub enum Command {
     #[command(after_help = "\
 Examples:
   fencewright bench                                what there is
-  fencewright bench seed004-robust --format json   one object per row
-  fencewright bench seed000 --runs 9 --markdown    tables for the book")]
+  fencewright bench robust --format json           one object per row
+  fencewright bench fences --runs 9 --markdown     tables for the book")]
     Bench(BenchArgs),
 
     /// Are all answers as fencewright.toml expects them?

@@ -108,7 +108,8 @@ fn options(frontend: &Frontend, input: &InputArgs) -> Result<Options, String> {
         DefinedNames::Numbers => {
             let number = |text: &String| definition(text).map_err(|why| format!("-D {text}: {why}"));
             let defines = input.define.iter().map(number).collect::<Result<_, _>>()?;
-            Ok(Options { defines, observe_all, ..Options::default() })
+            // Where included texts are looked for.
+            Ok(Options { defines, observe_all, c: input.c.options(&[]) })
         }
     }
 }

@@ -37,6 +37,6 @@ pub fn predicates_text(loaded: &Loaded, checked: &Checked) -> Result<String, Str
 /// Whether the program may offer this predicate.
 fn reads(loaded: &Loaded, predicate: &str) -> bool {
     let source = &loaded.program.source;
-    let text = format!("{}\npredicates {{ {predicate}; }}\n", source.text());
+    let text = format!("{}\npredicates {{ {predicate}; }}\n", source.main());
     (loaded.frontend.read)(Source::new(source.name(), text), &loaded.options).is_ok()
 }

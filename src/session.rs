@@ -412,6 +412,11 @@ fn vacuous(claim: &VacuousClaim, model: Model) -> Diagnostic {
             format!("under {model} no thread ever gets to this assertion"),
             "does something before it wait for ever?",
         ),
+        VacuousClaim::NoStart { .. } => (
+            "no initial values satisfy what is assumed, so there are no runs and every claim holds"
+                .to_string(),
+            "take something back of what the program assumes",
+        ),
     };
     Diagnostic::warning(claim.span(), message).hint(hint)
 }

@@ -53,5 +53,7 @@ impl BenchArgs {
 
 /// The names of tables.
 fn benches() -> PossibleValuesParser {
-    PossibleValuesParser::new(BENCHES.iter().map(|b| PossibleValue::new(b.name).help(b.about)))
+    PossibleValuesParser::new(
+        BENCHES.iter().map(|b| PossibleValue::new(b.name).aliases(b.earlier).help(b.about)),
+    )
 }

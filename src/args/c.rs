@@ -7,7 +7,7 @@ use frontend::{COptions, Loader, Overflow};
 /// How C is read.
 #[derive(Clone, Debug, Default, Args)]
 pub struct CInput {
-    /// A folder for headers
+    /// A folder for headers, and for texts that `.fw` texts include
     #[arg(short = 'I', long = "include", value_name = "DIR", help_heading = "C")]
     pub include: Vec<String>,
 

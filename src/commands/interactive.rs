@@ -13,6 +13,7 @@ use crate::numbers::counted;
 use crate::report::{REPORTS, ShownRun, buffer, render, standing};
 use crate::session::{Session, Told};
 use anstyle::{AnsiColor, Style};
+use evidence::symbolic::example_start;
 use machine::{Account, Buffered, Configuration, Enabled, Event, TraceStep};
 use program::{AuthoredRegisters, Domain, Edge, Int, Names, Op, Program, RegId, ThreadId};
 use std::fmt::Write;
@@ -188,22 +189,41 @@ impl Interaction<'_> {
         if let Some(recorded) = self.recorded {
             return Ok(Configuration::initial(self.machine, recorded.initial()));
         }
-        let mut chosen = Vec::new();
-        for v in self.program.variable_ids() {
-            let variable = self.program.variable(v);
-            if variable.initial.single().is_none() {
-                let question = format!("{} starts at", variable.name);
-                let Some(value) = self.ask(&question, &variable.initial.clone())? else { return Ok(None) };
-                chosen.push((v, value));
+        let examples = match example_start(self.program) {
+            Ok(None) => {
+                self.say("no initial values satisfy what is assumed\n")?;
+                return Ok(None);
+            }
+            Ok(Some(values)) if !self.program.starts.is_empty() => values,
+            _ => Vec::new(),
+        };
+        loop {
+            let mut chosen = Vec::new();
+            for v in self.program.variable_ids() {
+                let variable = self.program.variable(v);
+                if variable.initial.single().is_none() {
+                    let question = format!("{} starts at", variable.name);
+                    let initial = variable.initial.clone();
+                    let example =
+                        examples.get(v.index()).map_or(initial.example(), |(_, value)| value.clone());
+                    let Some(value) = self.ask(&question, &initial, example)? else { return Ok(None) };
+                    chosen.push((v, value));
+                }
+            }
+            let first = Configuration::initial(self.machine, &chosen);
+            if first.is_some() {
+                return Ok(first);
+            }
+            for start in &self.program.starts {
+                let text = self.names.cond(&start.cond);
+                self.say(&format!("the program assumes {text}\n"))?;
             }
         }
-        Ok(Configuration::initial(self.machine, &chosen))
     }
 
     /// A value of a domain; an empty line takes the default. `None` at the end of input, or if the
     /// user wants to quit.
-    fn ask(&mut self, question: &str, domain: &Domain) -> Result<Option<Int>, CommandError> {
-        let example = domain.example();
+    fn ask(&mut self, question: &str, domain: &Domain, example: Int) -> Result<Option<Int>, CommandError> {
         loop {
             self.say(&format!("{question} ({}) [{example}]? ", domain_text(domain)))?;
             let Some(line) = self.line()? else { return Ok(None) };
@@ -239,7 +259,7 @@ impl Interaction<'_> {
                 return Ok(None);
             }
             (Some(_), Some(value)) => Some(value),
-            (Some(domain), None) => match self.ask("choose", domain)? {
+            (Some(domain), None) => match self.ask("choose", domain, domain.example())? {
                 Some(value) => Some(value),
                 None => return Ok(None),
             },

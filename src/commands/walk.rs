@@ -8,6 +8,7 @@ use crate::limits::Watch;
 use crate::numbers::counted;
 use crate::report::{Failed, Said, WalkEnd, Walked, Walks};
 use crate::session::{Outputs, Session, Told};
+use evidence::symbolic::example_start;
 use evidence::{Checked, Ignore, Monitor, Progress, Stop, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Account, Buffered, Configuration, Machine, Trace, TraceStep, Violation};
@@ -19,6 +20,8 @@ const SMALL: i64 = 4;
 
 /// How many steps pass between two looks at the clock.
 const PATIENCE: usize = 64;
+/// So often initial values are drawn that may not go together.
+const START_TRIES: usize = 64;
 
 /// Runs the command.
 pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
@@ -95,10 +98,7 @@ impl RandomWalk {
     fn random(machine: &Buffered<'_>, seed: u64, most: usize, watch: &Watch<'_>) -> Result<RandomWalk, Stop> {
         let program = machine.program();
         let mut chance = Rng::with_seed(seed);
-        let open = program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
-        let initial: Vec<(VarId, Int)> =
-            open.map(|v| (v, pick(&mut chance, &program.variable(v).initial))).collect();
-        let first = Configuration::initial(machine, &initial);
+        let (initial, first) = random_start(machine, &mut chance);
         let mut walk = RandomWalk {
             initial,
             steps: Vec::new(),
@@ -145,6 +145,24 @@ impl RandomWalk {
         checked.explain(task, &Ignore);
         Ok(Some(checked))
     }
+}
+
+/// Initial values at random; where those hardly ever satisfy what is assumed, one example. The configuration is
+/// missing if there is none.
+fn random_start(machine: &Buffered<'_>, chance: &mut Rng) -> (Vec<(VarId, Int)>, Option<Configuration>) {
+    let program = machine.program();
+    let open = || program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
+    for _ in 0..START_TRIES {
+        let initial: Vec<(VarId, Int)> =
+            open().map(|v| (v, pick(chance, &program.variable(v).initial))).collect();
+        if let Some(first) = Configuration::initial(machine, &initial) {
+            return (initial, Some(first));
+        }
+    }
+    let mut initial = example_start(program).ok().flatten().unwrap_or_default();
+    initial.retain(|(v, _)| program.variable(*v).initial.single().is_none());
+    let first = Configuration::initial(machine, &initial);
+    (initial, first)
 }
 
 /// A value of a domain.

@@ -7,6 +7,7 @@ use super::model_of;
 use super::reading::loaded;
 use crate::commands::{domain_text, enabled_text, pick};
 use crate::report::{ShownRun, run_parts};
+use evidence::symbolic::example_start;
 use fastrand::Rng;
 use machine::{Account, Buffered, Configuration, Enabled, TraceStep};
 use program::{AuthoredRegisters, Int, Names, Program, VarId};
@@ -115,11 +116,16 @@ pub fn run(wanted: &PageRun) -> Result<Value, String> {
 /// What variables start with where that is open.
 fn initial(program: &Program, chosen: &[(String, String)]) -> Result<Vec<(VarId, Int)>, String> {
     let open = program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
+    let examples = example_start(program).ok().flatten().filter(|_| !program.starts.is_empty());
+    let example = |v: VarId| {
+        let values = examples.as_ref().and_then(|values| values.get(v.index()));
+        values.map_or_else(|| program.variable(v).initial.example(), |(_, value)| value.clone())
+    };
     let value = |v: VarId| {
         let variable = program.variable(v);
         let said = chosen.iter().find(|(name, _)| *name == variable.name);
         let value = said.map(|(_, value)| number_of(value)).transpose()?;
-        Ok((v, value.unwrap_or_else(|| variable.initial.example())))
+        Ok((v, value.unwrap_or_else(|| example(v))))
     };
     open.map(value).collect()
 }

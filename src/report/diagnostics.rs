@@ -14,6 +14,7 @@ pub fn render(source: &Source, diagnostics: &[Diagnostic]) -> String {
 }
 
 fn render_one(source: &Source, diagnostic: &Diagnostic) -> String {
+    let source = diagnostic.source.as_deref().unwrap_or(source);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -34,7 +35,12 @@ fn render_one(source: &Source, diagnostic: &Diagnostic) -> String {
 fn places<'a>(source: &Source, diagnostic: &'a Diagnostic) -> Vec<(Range<usize>, &'a str)> {
     let primary = (diagnostic.span, diagnostic.label.as_str());
     let related = diagnostic.related.iter().map(|(span, remark)| (*span, remark.as_str()));
-    let inside = |(span, text)| range(source, span).map(|range| (range, text));
+    // Other texts are not shown.
+    let (_, file) = source.file(diagnostic.span);
+    let inside = |(span, text)| {
+        let range = range(source, span).filter(|range| file.start <= range.start && range.end <= file.end);
+        range.map(|range| (range, text))
+    };
     let Some(primary) = inside(primary) else { return Vec::new() };
     std::iter::once(primary).chain(related.filter_map(inside)).collect()
 }
@@ -44,9 +50,10 @@ fn snippet<'a>(
     diagnostic: &'a Diagnostic,
     places: &[(Range<usize>, &'a str)],
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let window = window(source.text(), places);
-    let line = source.text()[..window.start].bytes().filter(|byte| *byte == b'\n').count() + 1;
-    let mut snippet = Snippet::source(&source.text()[window.clone()]).line_start(line).path(source.name());
+    let (name, file) = source.file(diagnostic.span);
+    let window = window(source.text(), file.clone(), places);
+    let line = source.text()[file.start..window.start].bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let mut snippet = Snippet::source(&source.text()[window.clone()]).line_start(line).path(name);
     for (at, (range, label)) in places.iter().enumerate() {
         let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
         let annotation = kind.span(range.start - window.start..range.end - window.start);
@@ -56,15 +63,15 @@ fn snippet<'a>(
     snippet
 }
 
-/// The whole text if it is small, else the lines from the first place to the last.
-fn window(text: &str, places: &[(Range<usize>, &str)]) -> Range<usize> {
-    if text.len() <= LARGE {
-        return 0..text.len();
+/// The whole file if it is small, else the lines from the first place to the last.
+fn window(text: &str, file: Range<usize>, places: &[(Range<usize>, &str)]) -> Range<usize> {
+    if file.len() <= LARGE {
+        return file;
     }
     let start = places.iter().map(|(range, _)| range.start).min().unwrap_or(0);
     let end = places.iter().map(|(range, _)| range.end).max().unwrap_or(0);
-    let start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    let start = text[file.start..start].rfind('\n').map_or(file.start, |at| file.start + at + 1);
+    let end = text[end..file.end].find('\n').map_or(file.end, |at| end + at);
     start..end
 }
 

@@ -350,6 +350,9 @@ fn step_object(program: &Program, step: &ShownStep<'_>) -> Value {
     if let Some(line) = step.line {
         object["line"] = line.into();
     }
+    if let Some(file) = program.source.place(step.span).and_then(|line| line.file) {
+        object["file"] = file.into();
+    }
     if let Some(edge) = step.edge {
         object["text"] = step.text.clone().into();
         object["edge"] = edge.into();
@@ -404,8 +407,9 @@ fn violation_line(program: &Program, violation: Violation) -> Option<usize> {
 
 fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Value> {
     let object = |diagnostic: &Diagnostic| {
+        let source = diagnostic.source.as_deref().unwrap_or(source);
         let (line, column) = position(source, diagnostic.span).unzip();
-        json!({
+        let mut object = json!({
             "severity": match diagnostic.severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
@@ -415,7 +419,11 @@ fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Value> {
             "message": diagnostic.message,
             "label": (!diagnostic.label.is_empty()).then_some(&diagnostic.label),
             "hint": diagnostic.hint,
-        })
+        });
+        if let Some(file) = source.place(diagnostic.span).and_then(|line| line.file) {
+            object["file"] = file.into();
+        }
+        object
     };
     diagnostics.iter().map(object).collect()
 }

@@ -18,9 +18,10 @@ pub struct TextRegion {
 }
 
 impl TextRegion {
-    /// The place of a span; `None` if it stands nowhere in the text.
+    /// The place of a span; `None` if it stands nowhere in the text. For what stands in an included text it is where
+    /// that is included.
     pub fn of(source: &Source, span: Span) -> Option<TextRegion> {
-        let range = range(source, span)?;
+        let range = range(source, source.in_main(span))?;
         let (line, column) = position(source.text(), range.start);
         let (end_line, end_column) = position(source.text(), range.end);
         Some(TextRegion { line, column, end_line, end_column })

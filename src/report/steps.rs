@@ -106,13 +106,15 @@ pub fn kind(op: &Op) -> &'static str {
     }
 }
 
-/// The first line of a statement, without what closes or opens it.
+/// The first line of a statement, without what closes or opens it, and the included text that it stands in.
 pub fn statement(program: &Program, span: Span) -> Option<String> {
     let piece = program.source.text().get(span.start as usize..span.end as usize)?;
     let first = piece.lines().next()?;
     let words = first.split("//").next()?.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = words.trim_end_matches(['{', ';', ' ']);
-    (!text.is_empty()).then(|| text.to_string())
+    let file = program.source.place(span).and_then(|line| line.file);
+    let file = file.map(|file| format!(" [{file}]")).unwrap_or_default();
+    (!text.is_empty()).then(|| format!("{text}{file}"))
 }
 
 /// A thread's buffer as text, oldest store first; `None` if it is empty. Where every variable

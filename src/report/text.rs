@@ -372,7 +372,7 @@ pub(super) fn violation(program: &Program, violated: Violated<'_>) -> String {
         let _ = write!(text, ": the index is {index}");
     }
     let thread = &program.thread(thread).name;
-    match program.source.line(violation.span(program)) {
+    match program.source.place(violation.span(program)) {
         Some(line) => format!("{text} ({thread}, line {line})"),
         None => format!("{text} ({thread})"),
     }

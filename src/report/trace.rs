@@ -59,7 +59,8 @@ impl<'a> ShownRun<'a> {
         places
     }
 
-    /// The variables that it reads or writes or that the violated property asks for.
+    /// The variables that it reads or writes, that the violated property asks for, or about whose initial values the
+    /// program assumes something.
     pub fn touched(&self) -> BTreeSet<VarId> {
         let actions = self.account.steps().iter().flat_map(|step| &step.actions);
         let accessed = actions.filter_map(|action| match action {
@@ -72,7 +73,7 @@ impl<'a> ShownRun<'a> {
             Place::Memory(variable) => Some(variable),
             _ => None,
         });
-        accessed.chain(asked).collect()
+        accessed.chain(asked).chain(self.program.assumed()).collect()
     }
 }
 

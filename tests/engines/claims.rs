@@ -136,6 +136,7 @@ fn vacuous(text: &str, engine: &dyn Engine) -> Vec<String> {
         VacuousClaim::Unended { thread, .. } => format!("end of {thread}"),
         VacuousClaim::Assertion { span } => program.source.snippet(*span),
         VacuousClaim::Blocked { thread, .. } => format!("{thread} waits"),
+        VacuousClaim::NoStart { .. } => "nothing starts".to_string(),
     });
     told.collect()
 }
@@ -151,6 +152,12 @@ fn what_nothing_comes_near_is_told() {
             "{}",
             engine.name()
         );
+    }
+    // Nothing is said of single claims where nothing starts.
+    let nothing = "shared x = any in 0..4, y = any in 0..3; assume x > y && x + 1 < 2 * y; assume x + y == 2; \
+                   thread P { await (x == 3); l: assert x == 2; } never P@l && x == 7;";
+    for engine in [&Explicit as &dyn Engine, &GapProofs, &Cegar, &Lazy] {
+        assert_eq!(vacuous(nothing, engine), ["nothing starts"], "{}", engine.name());
     }
     // That a place is never reached may be all that is claimed, and what is not there may be meant to be away.
     let unreached = "shared x; thread P { await (x == 3); l: skip; } thread Q { m: x = 1; } \

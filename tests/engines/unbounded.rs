@@ -29,7 +29,7 @@ pub fn sketch(seed: u64) -> Sketch {
     if claims.is_empty() && source.rng.bool() {
         claims.push(source.claim(threads.len()));
     }
-    Sketch { name: format!("unbounded, seed {seed}"), variables, threads, claims }
+    Sketch { name: format!("unbounded, seed {seed}"), variables, starts: Vec::new(), threads, claims }
 }
 
 fn variable(name: &str, rng: &mut Rng) -> Variable {

@@ -18,7 +18,8 @@ struct Rule {
 }
 
 /// Words that mean something only in their place, as the language's parser knows them.
-const IN_PLACE: [&str; 8] = ["store", "stop", "fail", "lock", "unlock", "locked", "together", "do"];
+const IN_PLACE: [&str; 10] =
+    ["store", "stop", "fail", "lock", "unlock", "locked", "together", "do", "include", "membarrier"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -153,6 +154,9 @@ fn words_have_the_scope_of_what_they_are() {
     check("store = 1;", "store", "variable.other");
     check("if (r == 7) { stop; }", "stop", "keyword.control");
     check("stop = 1;", "stop", "variable.other");
+    check("include \"locks.fw\";", "include", "keyword.control");
+    check("include = 1;", "include", "variable.other");
+    check("membarrier;", "membarrier", "keyword.control");
     check("x = 1; // never mind", "never", "comment.line");
     check("x = 1; /* never\n mind */ y = 2;", "mind", "comment.block");
     check("x = 1; /* never\n mind */ y = 2;", "y", "variable.other");

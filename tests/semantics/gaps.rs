@@ -16,11 +16,10 @@ const MOST_STATES: usize = 4_000;
 /// All normal forms reached; `None` if there are too many, or a step is not of the right kind.
 fn normal_forms(steps: &mut GapStepper<'_, Buffered<'_>>) -> Option<StateSet> {
     let mut set = StateSet::new();
-    let mut stack: Vec<State> = steps.initial().0.collect();
-    let mut next = State::default();
-    let mut packed = Vec::new();
-    let mut doubted = false;
-    while let Some(state) = stack.pop() {
+    let (initial, doubts) = steps.initial();
+    let (mut stack, mut next) = (initial.collect::<Vec<State>>(), State::default());
+    let (mut packed, mut doubted) = (Vec::new(), !doubts.is_empty());
+    while let Some(state) = stack.pop().filter(|_| !doubted) {
         packed.clear();
         state.pack(&mut packed);
         // Buffers may grow without end; three stores a thread are enough to see something.
@@ -34,7 +33,7 @@ fn normal_forms(steps: &mut GapStepper<'_, Buffered<'_>>) -> Option<StateSet> {
             return None;
         }
     }
-    Some(set)
+    (!doubted).then_some(set)
 }
 
 /// Walks at random from random values; the first state outside the set, if there is one.
@@ -44,6 +43,9 @@ fn escape(steps: &mut GapStepper<'_, Buffered<'_>>, set: &StateSet, rng: &mut Rn
     let variables = state.values.len().min(program_variables(steps));
     for value in &mut state.values[..variables] {
         *value = if rng.bool() { rng.i64(-4..5) } else { rng.i64(-1000..1000) };
+    }
+    if !machine::Machine::program(steps.stepper().machine()).may_start(&|v| state.values[v.index()].into()) {
+        return None;
     }
     for _ in 0..60 {
         let mut normal = state.clone();

@@ -56,6 +56,7 @@ fn count_features(program: &Program, counts: &mut BTreeMap<&'static str, usize>)
     };
     count("initial value not 0", initial(&|d| d.single().is_some_and(|value| *value != 0.into())));
     count("initial range", initial(&|d| d.single().is_none()));
+    count("assumed of initial values", program.starts.len());
     count("several properties", usize::from(program.properties.len() > 1));
     for property in &program.properties {
         let (of_memory, of_register, of_place) = match property.kind {
@@ -91,7 +92,7 @@ fn everything_a_program_can_hold_occurs() {
         }
     }
     assert_eq!(names.len(), Shape::ALL.len() + 1, "{names:?}");
-    assert_eq!(counts.len(), 12 + 15, "{counts:?}");
+    assert_eq!(counts.len(), 12 + 16, "{counts:?}");
     for (name, count) in &counts {
         assert!(*count as u64 >= SEEDS / 40, "{name} occurs only {count} times");
     }

@@ -11,6 +11,7 @@ mod generator;
 mod litmus;
 mod litmus_random;
 mod local_first;
+mod membarrier;
 mod mutants;
 mod persistent;
 mod reductions;

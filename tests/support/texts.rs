@@ -24,7 +24,7 @@ pub use tree::{
 };
 
 use claimed::claims;
-use features::Addition::{Initial, Statements};
+use features::Addition::{Assumed, Initial, Statements};
 use features::{
     ARRAY, FUNCTION, Feature, GRID, OWN, REFERENCE, STRUCT, constant, deterministic, load, simple,
 };
@@ -59,6 +59,7 @@ pub fn generate(seed: u64) -> Whole {
     if maker.cells {
         shared.push(format!("a[{CELLS}] = {{2, 0, 1}}"));
     }
+    let mut assumed = Vec::new();
     for feature in &chosen {
         match feature.add {
             Statements(make) => {
@@ -75,9 +76,19 @@ pub fn generate(seed: u64) -> Whole {
                     shared[at] = format!("x{at} = {}", make(maker));
                 }
             }
+            Assumed(make) => {
+                assumed.push(make(maker));
+                for (at, variable) in shared[..VARIABLES].iter_mut().enumerate() {
+                    if !variable.contains('=') {
+                        *variable =
+                            format!("x{at} = {}", maker.pick(&["any in 0..2", "any in -1..2", "any"]));
+                    }
+                }
+            }
         }
     }
     let mut claims = claims(maker, &threads);
+    claims.extend(assumed);
     claims.extend(crossing);
     let (declarations, locals) = declared(maker);
     Whole { shared, declarations, locals, functions, borrowers, threads, claims }
@@ -101,7 +112,14 @@ pub fn read(text: &str) -> Result<Program, Vec<Diagnostic>> {
 /// Whether all that is wrong with a text is what random texts may get wrong: constants that are
 /// refused while reading, and sections that `never deadlock` cannot look into.
 pub fn is_refused_for_constants(errors: &[Diagnostic]) -> bool {
-    let known = ["outside the array", "divides by zero", "places has no meaning", "may get stuck here"];
+    let known = [
+        "outside the array",
+        "divides by zero",
+        "places has no meaning",
+        "may get stuck here",
+        "dividing by a variable",
+        "inside an atomic section never ends",
+    ];
     errors.iter().all(|error| known.iter().any(|message| error.message.contains(message)))
 }
 

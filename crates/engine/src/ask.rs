@@ -10,7 +10,7 @@
 use crate::{Answer, Engine, FencePoint, FinalStates, Portfolio, Robust, Run, prevented_by};
 use evidence::{
     Alone, Checked, Goal, Ignore, Monitor, Named, Progress, Reason, Rejected, Statistics, Stop, Task,
-    VacuousClaim, Verdict, check, check_with, happens_under_sc, simplify, vacuous,
+    VacuousClaim, Verdict, check, check_with, happens_under_sc, simplify, vacuous, without_start,
 };
 use machine::SC;
 use std::fmt;
@@ -152,6 +152,8 @@ impl Finding {
     pub fn explain(&mut self, task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) {
         if let Verdict::Safe(certificate) = self.checked.verdict() {
             self.vacuous = vacuous(task, certificate, run.monitor).unwrap_or_default();
+        } else if let Verdict::Robust(_) | Verdict::FinalStates(_) = self.checked.verdict() {
+            self.vacuous = Vec::from_iter(without_start(task.program));
         }
         if let Verdict::Unsafe(trace) = self.checked.verdict() {
             let sc_violation = match happens_under_sc(task.program, trace) {

@@ -199,7 +199,7 @@ fn many_steps(facts: &Facts<'_>) -> Result<(usize, String), String> {
 
 /// A statement and its line.
 fn place(program: &Program, span: Span) -> String {
-    let line = program.source.line(span).map(|line| format!(" (line {line})")).unwrap_or_default();
+    let line = program.source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default();
     format!("`{}`{line}", program.source.snippet(span))
 }
 

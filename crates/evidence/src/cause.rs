@@ -86,7 +86,7 @@ impl Missed {
 
 /// ` (line 9)`, if the text has lines.
 fn line(program: &Program, span: Span) -> String {
-    program.source.line(span).map(|line| format!(" (line {line})")).unwrap_or_default()
+    program.source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default()
 }
 
 /// How many steps are read between two looks at the clock.

@@ -50,7 +50,7 @@ pub use parallel::{STACK, each, each_in_order};
 pub use robust::{RobustProof, attacks_of, carries_over};
 pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
-pub use vacuous::{VacuousClaim, vacuous};
+pub use vacuous::{VacuousClaim, vacuous, without_start};
 pub use verdict::{
     Goal, Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop,
     Task, Verdict,

@@ -173,16 +173,27 @@ impl<M: WithBuffers> ListedScript<'_, M> {
             .iter()
             .zip(&self.set.controls.locals)
             .map(|(local, all)| all.iter().position(|l| l == local));
-        let (Some(global), Some(locals)) = (known_global, known.collect::<Option<Vec<_>>>()) else {
-            return self.ask(&["true".to_string()]);
-        };
-        let control = (global as u32, locals.iter().map(|id| *id as u32).collect());
+        let known = known_global.zip(known.collect::<Option<Vec<_>>>());
+        let mut slots: Vec<Slot> = self.program().variable_ids().map(Slot::Memory).collect();
+        for (thread, local) in self.program().thread_ids().zip(&locals) {
+            self.machine.slots(thread, local, &mut slots);
+        }
         let start = |slot: &Slot| {
             let domain = machine::initial_value(self.program(), *slot);
             within(&name_of(slot), &domain)
         };
-        let mut asserts: Vec<String> = self.slots(&control).iter().map(start).collect();
-        asserts.push(not(&self.described(&control, &name_of)));
+        let mut asserts: Vec<String> = slots.iter().map(start).collect();
+        let memory = |place: &Place| match *place {
+            Place::Memory(variable) => name_of(&Slot::Memory(variable)),
+            _ => number(0),
+        };
+        for condition in &self.program().starts {
+            asserts.push(cond_text(&condition.cond, &memory)?);
+        }
+        if let Some((global, locals)) = known {
+            let control = (global as u32, locals.iter().map(|id| *id as u32).collect());
+            asserts.push(not(&self.described(&control, &name_of)));
+        }
         self.ask(&asserts)
     }
 

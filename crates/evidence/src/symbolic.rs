@@ -6,10 +6,10 @@
 //! pool are variables of their own; so are quotients and remainders by a constant,
 //! which bits are as well.
 
-use logic::{Atom, Linear, Var};
+use logic::{Atom, Context, Linear, Var};
 use machine::{Event, Local, Move, Slot, ValueSource, Violation};
 use program::{
-    Arith, BitSum, Cond, Domain, Expr, Int, Loc, Place, Program, PropertyKind, Relation, ThreadId,
+    Arith, BitSum, Cond, Domain, Expr, Int, Loc, Place, Program, PropertyKind, Relation, ThreadId, VarId,
 };
 use std::collections::HashMap;
 
@@ -133,7 +133,8 @@ pub fn steps<G: Clone, L: Clone>(
         .collect())
 }
 
-type AtomCases = Vec<Vec<Atom>>;
+/// A disjunction of conjunctions.
+pub type AtomCases = Vec<Vec<Atom>>;
 
 /// Every case with every alternative for a slot.
 fn product<T: Clone>(
@@ -188,6 +189,36 @@ pub fn violations(
         found.extend(cases.into_iter().map(|case| (Violation::Property(number), case)));
     }
     Ok(found)
+}
+
+/// What the initial values of several variables have in common at the start, as cases.
+pub fn start_cases(vocabulary: &mut Vocabulary, program: &Program) -> Result<AtomCases, NotLinear> {
+    let all = Cond::and(program.starts.iter().map(|start| start.cond.clone()));
+    let slots = all.map(&mut |place| match *place {
+        Place::Memory(variable) => Slot::Memory(variable).into(),
+        _ => Expr::from(0),
+    });
+    Translation { vocabulary, parts: 0 }.cases(&slots)
+}
+
+/// Values that all variables may start with; `None` if there are none.
+pub fn example_start(program: &Program) -> Result<Option<Vec<(VarId, Int)>>, NotLinear> {
+    let mut vocabulary = Vocabulary::default();
+    for case in start_cases(&mut vocabulary, program)? {
+        let mut context = Context::new();
+        case.iter().for_each(|atom| context.assume(atom));
+        for variable in program.variable_ids() {
+            let atoms = initially(&mut vocabulary, program, Slot::Memory(variable));
+            atoms.iter().for_each(|atom| context.assume(atom));
+        }
+        if context.is_consistent()
+            && let Some(model) = context.model()
+        {
+            let value = |v: VarId| (v, model.value(vocabulary.slot(Slot::Memory(v))).to_big());
+            return Ok(Some(program.variable_ids().map(value).collect()));
+        }
+    }
+    Ok(None)
 }
 
 /// What is known of a slot at the start.

@@ -6,6 +6,7 @@
 //! can be reached, so nothing is called vacuous that is not, but something vacuous may go unnoticed.
 
 use crate::certificate::{ClosedSet, Via};
+use crate::symbolic::example_start;
 use crate::{Certificate, Monitor, Progress, ReducedProof, Stop, Task};
 use machine::{Acting, Local, Settled, State};
 use program::{
@@ -45,6 +46,11 @@ pub enum VacuousClaim {
         /// The thread.
         thread: String,
     },
+    /// No initial values satisfy what is assumed of them, so there are no runs at all.
+    NoStart {
+        /// The first assumption.
+        span: Span,
+    },
 }
 
 impl VacuousClaim {
@@ -54,9 +60,16 @@ impl VacuousClaim {
             VacuousClaim::Label { span, .. }
             | VacuousClaim::Unended { span, .. }
             | VacuousClaim::Assertion { span }
+            | VacuousClaim::NoStart { span }
             | VacuousClaim::Blocked { span, .. } => *span,
         }
     }
+}
+
+/// Whatever is claimed of the program, if no initial values satisfy what is assumed of them.
+pub fn without_start(program: &Program) -> Option<VacuousClaim> {
+    let first = program.starts.first()?;
+    matches!(example_start(program), Ok(None)).then_some(VacuousClaim::NoStart { span: first.span })
 }
 
 /// What a proof shows to be vacuous, in the order of the text.
@@ -65,6 +78,10 @@ pub fn vacuous(
     certificate: &Certificate,
     monitor: &dyn Monitor,
 ) -> Result<Vec<VacuousClaim>, Stop> {
+    // Where nothing starts, it need not be said of every claim.
+    if let Some(claim) = without_start(task.program) {
+        return Ok(vec![claim]);
+    }
     let Some(reached) = ReachedPlaces::of(task, certificate, monitor)? else { return Ok(Vec::new()) };
     let mut found = BTreeSet::new();
     reached.properties(task.program, &mut found);

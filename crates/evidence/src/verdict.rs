@@ -421,7 +421,7 @@ impl Reason {
             Reason::Full => "the state space is too large for the state store".to_string(),
             Reason::Doubt(doubt) => doubt_text(doubt, program),
             Reason::NotRead(limit) => {
-                let line = program.source.line(limit.span(program)).map(|line| format!(", line {line}"));
+                let line = program.source.place(limit.span(program)).map(|line| format!(", line {line}"));
                 format!("{}{}", limit.text(program), line.unwrap_or_default())
             }
         }
@@ -433,7 +433,7 @@ fn doubt_text(doubt: &Doubt, program: &Program) -> String {
         Doubt::Bound => "a bound on store buffers was reached".to_string(),
         Doubt::Overflow(statement) => format!("a value left the 64-bit range{}", at(program, *statement)),
         Doubt::PropertyOverflow(span) => {
-            let line = program.source.line(*span).map(|line| format!(" in the property on line {line}"));
+            let line = program.source.place(*span).map(|line| format!(" in the property on line {line}"));
             format!("a value left the 64-bit range{}", line.unwrap_or_default())
         }
         Doubt::Choice(statement) => {
@@ -457,12 +457,12 @@ fn doubt_text(doubt: &Doubt, program: &Program) -> String {
 
 /// What is written somewhere, and its line.
 fn quoted(program: &Program, span: Span) -> String {
-    let line = program.source.line(span).map(|line| format!(" on line {line}"));
+    let line = program.source.place(span).map(|line| format!(" on line {line}"));
     format!("`{}`{}", program.source.snippet(span), line.unwrap_or_default())
 }
 
 fn at(program: &Program, Statement { thread, span }: Statement) -> String {
-    match program.source.line(span) {
+    match program.source.place(span) {
         Some(line) => {
             format!(" at line {line} of {}: `{}`", program.source.name(), program.source.snippet(span))
         }

@@ -1,6 +1,7 @@
 //! What is wrong with a text, as values. The binary renders them.
 
-use program::{Invalid, Span};
+use program::{Invalid, Source, Span};
+use std::sync::Arc;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct Diagnostic {
     pub related: Vec<(Span, String)>,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The text with all that it includes, if it includes something: places may be in there.
+    pub source: Option<Arc<Source>>,
 }
 
 impl Diagnostic {
@@ -38,6 +41,7 @@ impl Diagnostic {
             label: String::new(),
             related: Vec::new(),
             hint: None,
+            source: None,
         }
     }
 

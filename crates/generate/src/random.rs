@@ -62,7 +62,7 @@ impl Random {
     fn sketch(&mut self, shape: ProgramShape, seed: u64) -> Sketch {
         self.variables = shape.variables(self);
         let arrays = shape == ProgramShape::ArrayCells || self.chance(20);
-        let variables = (0..self.variables).map(|at| self.variable(at, arrays)).collect();
+        let mut variables: Vec<Variable> = (0..self.variables).map(|at| self.variable(at, arrays)).collect();
         let mut threads = shape.threads(self);
         if shape != ProgramShape::Mixed && self.chance(40) {
             self.add_noise(&mut threads);
@@ -75,7 +75,28 @@ impl Random {
         for _ in 0..self.pick(&[0, 1, 1, 2]) {
             claims.push(self.outcome(&threads, &ends));
         }
-        Sketch { name: format!("{shape:?}, seed {seed}"), variables, threads, claims }
+        let starts = self.assumed(&mut variables);
+        Sketch { name: format!("{shape:?}, seed {seed}"), variables, starts, threads, claims }
+    }
+
+    /// What is assumed of initial values, if something is; the variables that it is about are opened. One of the
+    /// conditions cannot hold.
+    fn assumed(&mut self, variables: &mut [Variable]) -> Vec<Cond<Place>> {
+        if variables.len() < 2 || !self.chance(12) {
+            return Vec::new();
+        }
+        let low = self.pick(&[-1, 0]);
+        variables[..2].iter_mut().for_each(|variable| variable.initial = Domain::Range(low.into(), 1.into()));
+        let [a, b] = [0, 1].map(|at| Expr::Leaf(Place::Memory(VarId::new(at))));
+        let sum = Expr::binary(Arith::Add, a.clone(), b.clone());
+        let any = [
+            Cond::compare(Relation::Le, a.clone(), b.clone()),
+            Cond::compare(Relation::Ne, a.clone(), b),
+            Cond::compare(Relation::Eq, sum.clone(), 1),
+            Cond::compare(Relation::Gt, sum, 2),
+            Cond::compare(Relation::Gt, a, 0),
+        ];
+        (0..self.pick(&[1, 1, 2])).map(|_| self.pick(&any)).collect()
     }
 
     /// Whether something of so many per cent happens.

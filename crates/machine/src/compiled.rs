@@ -203,17 +203,20 @@ impl Samples {
     /// Values around 0 and around the program's constants.
     pub(crate) fn of(program: &Program) -> Samples {
         let mut values = vec![-1, 0, 1, 2];
-        let mut note = |expr: &Expr<_>| {
-            if let Some(value) = expr.as_const().and_then(ToPrimitive::to_i64) {
+        let mut note = |constant: Option<&Int>| {
+            if let Some(value) = constant.and_then(ToPrimitive::to_i64) {
                 values.extend([value.saturating_sub(1), value, value.saturating_add(1)]);
             }
         };
         for edge in program.threads.iter().flat_map(|thread| thread.edges()) {
             edge.op.for_each_part(&mut |part| match part {
-                Op::Assume(cond) => cond.for_each_expr(&mut note),
-                Op::Assign(_, value) | Op::Store(_, value) => note(value),
+                Op::Assume(cond) => cond.for_each_expr(&mut |expr| note(expr.as_const())),
+                Op::Assign(_, value) | Op::Store(_, value) => note(value.as_const()),
                 _ => {}
             });
+        }
+        for start in &program.starts {
+            start.cond.for_each_expr(&mut |expr: &Expr<_>| note(expr.as_const()));
         }
         values.sort_unstable();
         values.dedup();

@@ -41,6 +41,9 @@ impl Configuration {
             }
             data.insert(Slot::Memory(variable), value.clone());
         }
+        if !program.may_start(&|variable| data[&Slot::Memory(variable)].clone()) {
+            return None;
+        }
         let mut slots = Vec::new();
         for (thread, local) in program.thread_ids().zip(&locals) {
             machine.slots(thread, local, &mut slots);

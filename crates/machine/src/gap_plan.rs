@@ -22,6 +22,8 @@ pub(crate) enum StepPlan {
 #[derive(Clone, Debug)]
 pub(crate) struct Plans {
     edges: Vec<Vec<StepPlan>>,
+    /// Whether normal forms tell which initial values go together.
+    pub(crate) tells_starts: bool,
     /// The smallest window that will do.
     pub(crate) low: i64,
     pub(crate) high: i64,
@@ -49,13 +51,19 @@ impl Plans {
             let plan = |edge: &program::Edge| needs.op(&edge.op).ok_or(Unsupported { span: edge.span });
             edges.push(thread.edges().iter().map(plan).collect::<Result<_, _>>()?);
         }
-        let mut precision = 0;
+        let (mut precision, mut tells_starts) = (0, true);
+        for start in &program.starts {
+            match needs.property(&start.cond) {
+                Some(offset) => precision = precision.max(offset),
+                None => tells_starts = false,
+            }
+        }
         for property in &program.properties {
             let offset = needs.property(&property.cond).ok_or(Unsupported { span: property.span })?;
             precision = precision.max(offset);
         }
         let (low, high) = (needs.low - needs.offset, needs.high + needs.offset);
-        Ok(Plans { edges, low, high, precision, modulus: needs.modulus })
+        Ok(Plans { edges, tells_starts, low, high, precision, modulus: needs.modulus })
     }
 
     pub(crate) fn at(&self, thread: ThreadId, edge: EdgeId) -> &StepPlan {

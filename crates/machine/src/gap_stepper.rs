@@ -181,9 +181,11 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
 
     fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
         let program = self.program();
-        let (mut states, doubts) = self.stepper.initial();
+        let (mut states, doubts) = self.stepper.with_initial_values();
+        // What conditions on initial values compare is told by normal forms, as it is for properties.
+        let possible = |state: &State| self.stepper.may_start(state);
         if doubts.is_empty() {
-            let normal: Vec<State> = states.map(|state| self.normal(state)).collect();
+            let normal: Vec<State> = states.filter(possible).map(|state| self.normal(state)).collect();
             return (normal.into(), doubts);
         }
         let Some(first) = states.next() else { return (Vec::new().into(), doubts) };
@@ -192,15 +194,19 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
             let domain = &program.variable(variable).initial;
             let mut next = BTreeSet::new();
             for values in &found {
-                // Of too many, one has to do.
-                if !self.with_any_value(values, variable, domain, &mut next) || next.len() > MAX_INITIAL {
-                    return (vec![self.normal(first)].into(), vec![Doubt::InitialChoice]);
+                // Of too many, one has to do; also where normal forms do not tell which are possible.
+                if !self.plans.tells_starts
+                    || !self.with_any_value(values, variable, domain, &mut next)
+                    || next.len() > MAX_INITIAL
+                {
+                    let one = possible(&first).then(|| self.normal(first));
+                    return (Vec::from_iter(one).into(), vec![Doubt::InitialChoice]);
                 }
             }
             found = next;
         }
         let state = |values| State { values, ..first.clone() };
-        (found.into_iter().map(state).collect::<Vec<_>>().into(), Vec::new())
+        (found.into_iter().map(state).filter(possible).collect::<Vec<_>>().into(), Vec::new())
     }
 
     fn successors(

@@ -187,7 +187,8 @@ pub enum Moves {
     Withheld,
 }
 
-/// The values a slot may start with.
+/// The values a slot may start with. Not all that variables may start with can go together: see
+/// [`Program::may_start`].
 pub fn initial_value(program: &Program, slot: Slot) -> Domain {
     match slot {
         Slot::Memory(variable) => program.variable(variable).initial.clone(),

@@ -115,6 +115,21 @@ impl<'m, M: Machine> Stepper<'m, M> {
 
     /// The states a run may start in, and doubts if not all are listed.
     pub fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        let (states, doubts) = self.with_initial_values();
+        if self.machine.program().starts.is_empty() {
+            return (states, doubts);
+        }
+        let possible: Vec<State> = states.filter(|state| self.may_start(state)).collect();
+        (possible.into(), doubts)
+    }
+
+    /// Whether the values in memory go together at the start.
+    pub(crate) fn may_start(&self, state: &State) -> bool {
+        self.machine.program().may_start(&|variable| state.values[variable.index()].into())
+    }
+
+    /// The states in which every variable has a value that it may start with.
+    pub(crate) fn with_initial_values(&mut self) -> (InitialStates, Vec<Doubt>) {
         let program = self.machine.program();
         let (global, locals) = self.machine.initial();
         let global = self.global_id(&global);

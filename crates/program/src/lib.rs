@@ -57,10 +57,10 @@ pub use liveness::Liveness;
 pub use named::AuthoredRegisters;
 pub use names::{KEYWORDS, Names, is_keyword};
 pub use print::{print, same, same_but_skips};
-pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question};
+pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question, StartCondition};
 pub use renaming::{RegisterNames, Renaming, ValueNames};
 pub use rewrite::{Rewriting, Rewritten};
-pub use source::{Source, Span};
+pub use source::{Source, SourceLine, Span};
 pub use symmetry::thread_swaps;
 pub use unroll::UnrolledProgram;
 pub use validate::Invalid;
@@ -108,6 +108,9 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// Threads; a [`ThreadId`] is an index here.
     pub threads: Vec<Thread>,
+    /// What initial values have in common, beyond the domains of single variables: a run starts only where
+    /// all of these hold.
+    pub starts: Vec<StartCondition>,
     /// What must hold, besides the failures inside threads.
     pub properties: Vec<Property>,
     /// What a litmus test asks of its final configurations.
@@ -126,6 +129,7 @@ impl Program {
             source: Arc::new(source),
             variables: Vec::new(),
             threads: Vec::new(),
+            starts: Vec::new(),
             properties: Vec::new(),
             question: None,
             assumptions: Vec::new(),

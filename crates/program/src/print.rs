@@ -164,6 +164,9 @@ pub fn print(program: &Program) -> String {
     let names = Names::printable(program);
     let mut out = String::new();
     print_variables(program, &names, &mut out);
+    for start in &program.starts {
+        let _ = writeln!(out, "assume {};", names.cond(&start.cond));
+    }
     for id in program.thread_ids() {
         print_thread(program, id, &names, &mut out);
     }
@@ -273,7 +276,8 @@ type AfterSkips<'a> = dyn Fn(&Thread, Loc) -> Loc + 'a;
 
 fn same_with(a: &Program, b: &Program, settled: &AfterSkips<'_>) -> bool {
     let initial = |p: &Program| p.variables.iter().map(|v| v.initial.clone()).collect::<Vec<_>>();
-    if a.threads.len() != b.threads.len() || initial(a) != initial(b) {
+    let starts = |p: &Program| p.starts.iter().map(|start| start.cond.clone()).collect::<Vec<_>>();
+    if a.threads.len() != b.threads.len() || initial(a) != initial(b) || starts(a) != starts(b) {
         return false;
     }
     let pairs: Option<Vec<_>> =

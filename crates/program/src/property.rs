@@ -1,6 +1,6 @@
 //! What is claimed of a program from outside its threads.
 
-use crate::{Cond, Int, Loc, Program, RegId, Relation, Span, ThreadId, VarId};
+use crate::{Cond, Domain, Expr, Int, Loc, Program, RegId, Relation, Span, ThreadId, VarId};
 
 /// What a property may speak of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,6 +109,15 @@ impl Hint {
     }
 }
 
+/// A condition on initial values. It speaks of memory only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartCondition {
+    /// The condition.
+    pub cond: Cond<Place>,
+    /// Where it is written.
+    pub span: Span,
+}
+
 impl Cond<Place> {
     /// "The thread stands at the location."
     pub fn at(thread: ThreadId, loc: Loc) -> Cond<Place> {
@@ -122,6 +131,52 @@ impl Cond<Place> {
 }
 
 impl Program {
+    /// Whether runs may start with these values in memory, as far as [`Program::starts`] goes.
+    pub fn may_start(&self, memory: &impl Fn(VarId) -> Int) -> bool {
+        let value = |place: &Place| match *place {
+            Place::Memory(variable) => memory(variable),
+            Place::Drained(_) => Int::from(1),
+            Place::At(..) | Place::Register(..) => Int::ZERO,
+        };
+        self.starts.iter().all(|start| start.cond.eval(&value) == Ok(true))
+    }
+
+    /// The variables about whose initial values something is assumed.
+    pub fn assumed(&self) -> Vec<VarId> {
+        let mut found = Vec::new();
+        for start in &self.starts {
+            start.cond.for_each_leaf(&mut |place| {
+                if let Place::Memory(variable) = *place {
+                    found.push(variable);
+                }
+            });
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Takes from the domains of variables what a start condition excludes by itself, like `n > 0 && n < 5`: whoever
+    /// lists initial values then lists fewer, and perhaps all. Conditions stay, and so do domains that would become
+    /// empty or stay unbounded on one side.
+    pub fn narrow_starts(&mut self) {
+        let mut bounds = vec![(None, None); self.variables.len()];
+        self.starts.iter().for_each(|start| bounded(&start.cond, &mut bounds));
+        for (variable, (low, high)) in self.variables.iter_mut().zip(bounds) {
+            let (low, high) = match &variable.initial {
+                Domain::All => (low, high),
+                Domain::Range(from, to) => {
+                    (low.max(Some(from.clone())), Some(high.map_or(to.clone(), |high| high.min(to.clone()))))
+                }
+            };
+            if let (Some(low), Some(high)) = (low, high)
+                && low <= high
+            {
+                variable.initial = Domain::Range(low, high);
+            }
+        }
+    }
+
     /// Where a property is written that speaks of what is on its way to memory: then it matters when a store joins
     /// a buffer and when it leaves, and not only what threads and memory see of it.
     pub fn speaks_of_buffers(&self) -> Option<Span> {
@@ -145,4 +200,30 @@ impl Program {
         places.dedup();
         places
     }
+}
+
+/// The bounds that a condition sets to single variables.
+fn bounded(cond: &Cond<Place>, bounds: &mut [(Option<Int>, Option<Int>)]) {
+    let (relation, variable, value) = match cond {
+        Cond::And(parts) => return parts.iter().for_each(|part| bounded(part, bounds)),
+        Cond::Compare(relation, Expr::Leaf(Place::Memory(v)), Expr::Const(value)) => (*relation, v, value),
+        Cond::Compare(relation, Expr::Const(value), Expr::Leaf(Place::Memory(v))) => {
+            (relation.mirrored(), v, value)
+        }
+        _ => return,
+    };
+    let (low, high) = match relation {
+        Relation::Eq => (Some(value.clone()), Some(value.clone())),
+        Relation::Ne => (None, None),
+        Relation::Lt => (None, Some(value - 1)),
+        Relation::Le => (None, Some(value.clone())),
+        Relation::Gt => (Some(value + 1), None),
+        Relation::Ge => (Some(value.clone()), None),
+    };
+    let known = &mut bounds[variable.index()];
+    known.0 = known.0.take().max(low);
+    known.1 = match (known.1.take(), high) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
 }

@@ -213,11 +213,14 @@ impl Renaming {
         if !program.observed().iter().all(alike) {
             return false;
         }
-        let plain = |property: &Property| (property.kind, sorted(property.cond.clone()));
-        let mut left: Vec<_> = program.properties.iter().map(plain).collect();
-        program.properties.iter().all(|property| {
-            let cond = renamed_cond(&property.cond, &|place: &Place| self.place(place));
-            let renamed = cond.map(|cond| (property.kind, sorted(cond)));
+        // A condition on initial values is kept like a claim, but is none.
+        let starts = program.starts.iter().map(|start| (None, &start.cond));
+        let claims = program.properties.iter().map(|property| (Some(property.kind), &property.cond));
+        let claims: Vec<_> = starts.chain(claims).collect();
+        let mut left: Vec<_> = claims.iter().map(|(kind, cond)| (*kind, sorted((*cond).clone()))).collect();
+        claims.iter().all(|(kind, cond)| {
+            let cond = renamed_cond(cond, &|place: &Place| self.place(place));
+            let renamed = cond.map(|cond| (*kind, sorted(cond)));
             let at = renamed.and_then(|renamed| left.iter().position(|other| *other == renamed));
             at.map(|at| left.swap_remove(at)).is_some()
         })

@@ -1,5 +1,8 @@
 //! Source texts and spans in them.
 
+use std::fmt;
+use std::ops::Range;
+
 /// A range of bytes in a source text. [`Span::NONE`] marks what no text stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
@@ -44,12 +47,42 @@ impl Span {
     }
 }
 
-/// A program text, with the starts of its lines.
-#[derive(Clone, Debug, Default)]
+/// A program text, with the starts of its lines. Texts that it includes stand behind it, so that a span says which of
+/// them it is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     name: String,
     text: String,
     lines: Vec<usize>,
+    /// Included texts.
+    included: Vec<IncludedText>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct IncludedText {
+    name: String,
+    /// Its first byte.
+    start: usize,
+    /// Where it is named.
+    named: Span,
+}
+
+/// A line of a text; it reads like `4`, or like `4 of locks.fw` in a text that is included.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourceLine {
+    /// From 1.
+    pub number: usize,
+    /// The included text.
+    pub file: Option<String>,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            None => write!(f, "{}", self.number),
+            Some(file) => write!(f, "{} of {file}", self.number),
+        }
+    }
 }
 
 impl Source {
@@ -58,7 +91,51 @@ impl Source {
         let text = text.into();
         let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
         let lines = std::iter::once(0).chain(newlines).collect();
-        Source { name: name.into(), text, lines }
+        Source { name: name.into(), text, lines, included: Vec::new() }
+    }
+
+    /// Puts a text behind what there is that is included at a place; where it starts.
+    pub fn include(&mut self, name: impl Into<String>, text: &str, named: Span) -> usize {
+        // On a line of its own, so that it has lines of its own.
+        self.lines.push(self.text.len() + 1);
+        self.text.push('\n');
+        let start = self.text.len();
+        self.lines
+            .extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| start + at + 1));
+        self.text += text;
+        self.included.push(IncludedText { name: name.into(), start, named });
+        start
+    }
+
+    /// Whether other texts are included.
+    pub fn includes(&self) -> bool {
+        !self.included.is_empty()
+    }
+
+    /// The text without those that it includes.
+    pub fn main(&self) -> &str {
+        self.included.first().map_or(&self.text, |first| &self.text[..first.start - 1])
+    }
+
+    /// The included text that a span starts in, by number.
+    fn included_text(&self, span: Span) -> Option<usize> {
+        let at = self.included.partition_point(|text| text.start <= span.start as usize);
+        at.checked_sub(1).filter(|_| !span.is_none())
+    }
+
+    /// The name and the bytes of the text that a span starts in.
+    pub fn file(&self, span: Span) -> (&str, Range<usize>) {
+        let Some(at) = self.included_text(span) else { return (&self.name, 0..self.main().len()) };
+        let end = self.included.get(at + 1).map_or(self.text.len(), |next| next.start - 1);
+        (&self.included[at].name, self.included[at].start..end)
+    }
+
+    /// The place itself, or where the text is included that it is in.
+    pub fn in_main(&self, mut span: Span) -> Span {
+        while let Some(at) = self.included_text(span) {
+            span = self.included[at].named;
+        }
+        span
     }
 
     /// The name the text is reported with.
@@ -71,11 +148,24 @@ impl Source {
         &self.text
     }
 
-    /// The line (from 1) on which a span starts, if it stands in this text.
+    /// The line (from 1) on which a span starts, in the text that it stands in; nothing if it stands in none.
     pub fn line(&self, span: Span) -> Option<usize> {
         let start = span.start as usize;
         let inside = !span.is_none() && start <= self.text.len();
-        inside.then(|| self.lines.partition_point(|&line| line <= start))
+        let before = |at: usize| self.lines.partition_point(|&line| line <= at);
+        inside.then(|| before(start) - before(self.file(span).1.start) + 1)
+    }
+
+    /// The same with the name of the text, if that is an included one.
+    pub fn place(&self, span: Span) -> Option<SourceLine> {
+        let number = self.line(span)?;
+        let (name, bytes) = self.file(span);
+        Some(SourceLine { number, file: (bytes.start > 0).then(|| name.to_string()) })
+    }
+
+    /// The line of a span that does not stand in an included text.
+    pub fn main_line(&self, span: Span) -> Option<usize> {
+        self.place(span).filter(|line| line.file.is_none()).map(|line| line.number)
     }
 
     /// The text of a span, with line breaks and runs of blanks folded; empty if it stands nowhere.
@@ -88,6 +178,22 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn included_texts_have_lines_of_their_own() {
+        let mut source = Source::new("a.fw", "one\ntwo");
+        assert_eq!(source.include("b.fw", "three\nfour\n", Span::new(4, 5)), 8);
+        let start = source.include("c.fw", "five", Span::new(9, 10));
+        let place = |start: usize| source.place(Span::new(start, start + 1)).map(|line| line.to_string());
+        let places = [0, 4, 8, 14, start].map(|at| place(at).unwrap_or_default());
+        assert_eq!(places, ["1", "2", "1 of b.fw", "2 of b.fw", "1 of c.fw"]);
+        assert_eq!(source.main(), "one\ntwo");
+        assert_eq!(source.file(Span::new(9, 10)), ("b.fw", 8..19));
+        assert_eq!(source.file(Span::new(start, start)), ("c.fw", start..start + 4));
+        assert_eq!((source.main_line(Span::new(4, 5)), source.main_line(Span::new(9, 10))), (Some(2), None));
+        assert_eq!(source.file(Span::NONE).0, "a.fw");
+        assert_eq!(source.in_main(Span::new(start, start + 1)), Span::new(4, 5));
+    }
 
     #[test]
     fn lines_count_from_one_and_snippets_fold_blanks() {

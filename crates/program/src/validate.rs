@@ -47,6 +47,14 @@ impl Program {
         for (cond, span) in properties.chain(self.hints.iter().map(|h| (&h.cond, h.span))) {
             self.check_places(cond, span, &mut faults);
         }
+        for start in &self.starts {
+            self.check_places(&start.cond, start.span, &mut faults);
+            start.cond.for_each_leaf(&mut |place| {
+                if !matches!(place, Place::Memory(_)) {
+                    faults.push(Invalid::new(start.span, "initial values are those of shared variables"));
+                }
+            });
+        }
         self.check_question(&mut faults);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }

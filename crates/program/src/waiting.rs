@@ -29,8 +29,8 @@ struct Ways<'a> {
     thread: ThreadId,
     live: &'a [RegId],
     start: Loc,
-    /// When the thread gets away.
-    away: Vec<Cond<Place>>,
+    /// When the thread gets away: all of one of these hold.
+    away: Vec<Vec<Cond<Place>>>,
     /// Where it stands then.
     exits: BTreeSet<Loc>,
     steps: usize,
@@ -69,7 +69,7 @@ impl Program {
 
     /// When a thread that stands at a location waits there; nothing if it never does.
     fn waits(&self, thread: ThreadId, loc: Loc, liveness: &Liveness) -> Option<Cond<Place>> {
-        Some(Cond::or(self.ways(thread, loc, liveness)?.away).negate())
+        Some(Cond::or(self.ways(thread, loc, liveness)?.away.into_iter().map(Cond::and)).negate())
     }
 
     /// The ways on from a location; nothing if a thread never waits there.
@@ -119,12 +119,28 @@ impl Program {
         let (away, exits) = (Vec::new(), BTreeSet::new());
         let mut ways = Ways { program: self, thread, live, start: loc, away, exits, steps: 0 };
         ways.follow(loc, &ValuesOnTheWay::default(), &[], &mut vec![loc]).ok()?;
-        // One way or the other it gets away.
-        let away = &ways.away;
-        if away.iter().any(|cond| away.contains(&cond.clone().negate())) {
-            return None;
-        }
-        (!away.contains(&Cond::TRUE)).then_some(ways)
+        join_branches(&mut ways.away);
+        (!ways.away.contains(&Vec::new())).then_some(ways)
+    }
+}
+
+/// Where a thread gets away whether or not something holds, it does not depend on that.
+fn join_branches(away: &mut Vec<Vec<Cond<Place>>>) {
+    away.iter_mut().for_each(|conds| conds.retain(|cond| *cond != Cond::TRUE));
+    let only = |some: &[Cond<Place>], other: &[Cond<Place>]| {
+        let mut rest = some.iter().filter(|cond| !other.contains(cond)).cloned();
+        rest.next().filter(|_| rest.next().is_none())
+    };
+    let branches = |away: &[Vec<Cond<Place>>]| {
+        let pairs = (0..away.len()).flat_map(|a| (a + 1..away.len()).map(move |b| (a, b)));
+        pairs.into_iter().find_map(|(a, b)| {
+            let cond = only(&away[a], &away[b]).filter(|_| away[a].len() == away[b].len())?;
+            (only(&away[b], &away[a])? == cond.clone().negate()).then_some((a, b, cond))
+        })
+    };
+    while let Some((a, b, cond)) = branches(away) {
+        away.remove(b);
+        away[a].retain(|other| *other != cond);
     }
 }
 
@@ -159,12 +175,12 @@ impl Ways<'_> {
                 values.registers.get(register).is_none_or(|value| *value == self.leaf(*register))
             };
             if acts || ends || to != self.start && passed.contains(&to) {
-                self.away.push(Cond::and(conds));
+                self.away.push(conds);
                 self.exits.insert(to);
             } else if to == self.start {
                 // With something of its own changed it goes on, too.
                 if !self.live.iter().all(same) {
-                    self.away.push(Cond::and(conds));
+                    self.away.push(conds);
                     self.exits.insert(to);
                 }
             } else {

@@ -167,7 +167,8 @@ pub struct Reached {
     pub violations: BTreeSet<ReferenceViolation>,
 }
 
-/// Where a program may start: one configuration for every choice of initial values.
+/// Where a program may start: one configuration for every choice of initial values that satisfies what is assumed
+/// of them.
 pub fn initial(program: &Program, model: ReferenceModel, candidates: &[Int]) -> Vec<Config> {
     let mut memories = vec![Vec::new()];
     for variable in &program.variables {
@@ -186,7 +187,14 @@ pub fn initial(program: &Program, model: ReferenceModel, candidates: &[Int]) -> 
         buffers: vec![buffers.clone(); program.threads.len()],
         holder: None,
     };
-    memories.into_iter().map(start).collect()
+    let place = |memory: &[Int], place: &Place| match *place {
+        Place::Memory(variable) => memory[variable.index()].clone(),
+        _ => Int::from(0),
+    };
+    let assumed = |memory: &Vec<Int>| {
+        program.starts.iter().all(|start| start.cond.eval(&|p| place(memory, p)) == Ok(true))
+    };
+    memories.into_iter().filter(assumed).map(start).collect()
 }
 
 /// Everything that can happen next. A choice from all integers tries the candidates only.

@@ -17,6 +17,7 @@ use std::time::Instant;
 /// C programs.
 pub const C_PROGRAMS: Bench = Bench {
     name: "c",
+    earlier: None,
     about: "public C programs: known verdicts, and Nidhugg's, GenMC's and CBMC's times (--timeout 10 --runs 1)",
     tables,
 };

@@ -13,6 +13,7 @@ use machine::{Backward, MODELS, model_named};
 /// The decision that always ends, and the others.
 pub const COMPLETE: Bench = Bench {
     name: "complete",
+    earlier: None,
     about: "programs with finite data: every engine and abstraction of buffers; Memorax' programs and times",
     tables,
 };

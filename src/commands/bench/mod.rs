@@ -9,12 +9,12 @@
 
 mod c_programs;
 mod complete;
+mod contexts;
+mod extrapolate;
+mod fences;
 mod portfolio;
 mod scale;
-mod seed000;
-mod seed002;
-mod seed003;
-mod seed004;
+mod thesis;
 mod workers;
 
 use crate::args;
@@ -49,6 +49,8 @@ const HOPELESS: Duration = Duration::from_secs(1);
 pub struct Bench {
     /// Its name.
     pub name: &'static str,
+    /// What it was called before; scripts may still say so.
+    pub earlier: Option<&'static str>,
     /// One line for lists and help.
     pub about: &'static str,
     /// Fills the tables.
@@ -57,12 +59,12 @@ pub struct Bench {
 
 /// All tables.
 pub const BENCHES: &[Bench] = &[
-    seed000::SEED000,
-    seed000::ABSTRACTIONS,
-    seed002::SEED002,
-    seed003::SEED003,
-    seed004::LAZY,
-    seed004::ROBUST,
+    fences::FENCES,
+    fences::ABSTRACTIONS,
+    contexts::CONTEXTS,
+    extrapolate::EXTRAPOLATE,
+    thesis::LAZY,
+    thesis::ROBUST,
     portfolio::PORTFOLIO,
     complete::COMPLETE,
     c_programs::C_PROGRAMS,
@@ -70,10 +72,15 @@ pub const BENCHES: &[Bench] = &[
     workers::WORKERS,
 ];
 
+/// The table of this name.
+fn named(name: &str) -> Option<&'static Bench> {
+    BENCHES.iter().find(|bench| bench.name == name || bench.earlier == Some(name))
+}
+
 /// Runs the command.
 pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandError> {
     let report = args.report.chosen();
-    let Some(bench) = BENCHES.iter().find(|bench| Some(bench.name) == args.name.as_deref()) else {
+    let Some(bench) = args.name.as_deref().and_then(named) else {
         let entries = BENCHES.iter().map(|bench| (bench.name, bench.about.to_string())).collect();
         let sections = [Section { title: "benches", entries }];
         console.print(&(report.print)(&Said::Registries(&sections), console.look()))?;

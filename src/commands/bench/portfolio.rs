@@ -18,6 +18,7 @@ use program::Program;
 /// The portfolio and its parts.
 pub const PORTFOLIO: Bench = Bench {
     name: "portfolio",
+    earlier: None,
     about: "the default engine beside each engine by itself, on every program of the corpus (--corpus)",
     tables,
 };

@@ -10,6 +10,7 @@ use machine::model_named;
 /// Reduced searches and the plain one.
 pub const SCALE: Bench = Bench {
     name: "scale",
+    earlier: None,
     about: "exact search with more and more threads: what each reduction leaves of states, time and memory",
     tables,
 };

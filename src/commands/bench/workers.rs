@@ -16,6 +16,7 @@ use std::process::{Child, Command, Stdio};
 /// Who shares a search.
 pub const WORKERS: Bench = Bench {
     name: "workers",
+    earlier: None,
     about: "large exact searches shared by threads and by processes: time, memory, bytes per state",
     tables,
 };

@@ -102,7 +102,7 @@ pub struct ConfigError {
     /// Where.
     pub diagnostics: Vec<Diagnostic>,
     /// The text, if there is one.
-    pub source: Option<Source>,
+    pub source: Option<Box<Source>>,
 }
 
 impl CiConfig {
@@ -137,7 +137,7 @@ impl CiConfig {
         wrong.sort_by_key(|diagnostic| diagnostic.span);
         let (Some((programs, fences)), true) = (entries, wrong.is_empty()) else {
             let reason = counted(wrong.len(), "error");
-            return Err(ConfigError { reason, diagnostics: wrong, source: Some(source) });
+            return Err(ConfigError { reason, diagnostics: wrong, source: Some(Box::new(source)) });
         };
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(CiConfig { name: name(path), source, folder, programs, fences })

@@ -46,7 +46,7 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
             let file = crate::input::name(&args.config);
             let failed = Failed {
                 diagnostics: &wrong.diagnostics,
-                source: wrong.source.as_ref(),
+                source: wrong.source.as_deref(),
                 ..Failed::new("ci", &file, None, wrong.reason)
             };
             session.say(&mut told, &Said::Failure(&failed));

@@ -80,7 +80,7 @@ fn removable(loaded: &Loaded, program: &Program) -> Result<BTreeSet<Span>, Strin
     let Some(remove) = loaded.frontend.remove else {
         return Err(format!("fences cannot be taken out of a text in `{}`", loaded.frontend.name));
     };
-    let text = loaded.program.source.text();
+    let text = loaded.program.source.main();
     Ok(program.written_fences().into_iter().filter(|place| remove(text, &[*place]).is_ok()).collect())
 }
 
@@ -90,7 +90,7 @@ fn without(loaded: &Loaded, program: &Program, gone: &[FencePoint]) -> Result<St
     let places: Vec<Span> = gone.iter().map(|point| point.span).collect();
     let remove = loaded.frontend.remove.ok_or("fences cannot be taken out")?;
     let text =
-        remove(source.text(), &places).map_err(|error| format!("{}: {}", loaded.name, error.message))?;
+        remove(source.main(), &places).map_err(|error| format!("{}: {}", loaded.name, error.message))?;
     let is_gone = |op: &Op, span: Span| {
         gone.iter().any(|point| {
             matches!((op, point.strength), (Op::Fence(a), Strength::Fence(b)) if *a == b)

@@ -17,7 +17,7 @@ pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
         let line = source.line(error.span).map(|line| format!(", line {line}")).unwrap_or_default();
         format!("{}{line}: {}", loaded.name, error.message)
     };
-    let text = (loaded.frontend.insert)(source.text(), &insertions, &loaded.options)
+    let text = (loaded.frontend.insert)(source.main(), &insertions, &loaded.options)
         .map_err(|error| refused(&error))?;
     let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
     match read.map(|parsed| parsed.program.with_question_as_property()) {
@@ -34,7 +34,7 @@ pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<SpanEdit> {
     if with_fences(loaded, placed).is_err() {
         return Vec::new();
     }
-    let old = loaded.program.source.text();
+    let old = loaded.program.source.main();
     let alone = |point| {
         (loaded.frontend.insert)(old, &[insertion(point)], &loaded.options).map(|new| edit(old, &new))
     };

@@ -4,7 +4,7 @@
 //! the language, what is declared outside threads, and what is declared in the thread or function around.
 
 use super::document::DocumentVersion;
-use super::help::keyword;
+use super::help::{IN_PLACE, keyword};
 use frontend::{Symbol, SymbolKind};
 use program::KEYWORDS;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub fn completion(reading: &DocumentVersion, byte: usize) -> Value {
     let named = symbols.filter(fits).filter(|symbol| seen.insert(symbol.name.clone()));
     let mut items: Vec<Value> = named.map(item).collect();
     if !matches!(sign, Some(b'@' | b'.')) || ranges(start) {
-        items.extend(KEYWORDS.iter().map(|word| {
+        items.extend(KEYWORDS.iter().chain(IN_PLACE).map(|word| {
             let detail = keyword(word).unwrap_or_default();
             json!({"label": word, "kind": KEYWORD, "documentation": detail})
         }));

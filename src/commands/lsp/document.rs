@@ -120,6 +120,10 @@ impl DocumentVersion {
                 loader: Loader::new(crate::input::header),
                 ..COptions::default()
             };
+        } else {
+            let folders = folder(&self.uri).into_iter().collect();
+            self.options.c.folders = folders;
+            self.options.c.loader = Loader::new(crate::input::header);
         }
         if let Some(index) = frontend.index.filter(|_| !settings.defines.is_empty()) {
             // Settings are for all files, and not every file has all the constants.
@@ -148,6 +152,12 @@ impl DocumentVersion {
         Some(self.index.get_or_init(|| index(self.text.as_str(), &self.options)))
     }
 
+    /// Where a place is in this text; for what stands in an included text, where that is included.
+    pub fn place(&self, span: Span) -> LspRange {
+        let source = self.loaded.as_ref().map(|loaded| &loaded.program.source);
+        self.text.range(source.map_or(span, |source| source.in_main(span)))
+    }
+
     /// What is wrong with it, as the protocol wants it.
     pub fn problems(&self, related: bool) -> Vec<Value> {
         self.diagnostics.iter().map(|diagnostic| self.problem(diagnostic, related)).collect()
@@ -165,11 +175,19 @@ impl DocumentVersion {
         if let Some(hint) = &diagnostic.hint {
             message += &format!("\nhelp: {hint}");
         }
-        let range = self.text.range(diagnostic.span);
+        let source = diagnostic.source.as_ref();
+        if let Some(line) =
+            source.and_then(|source| source.place(diagnostic.span)).filter(|l| l.file.is_some())
+        {
+            message = format!("line {line}: {message}");
+        }
+        let range = self.text.range(source.map_or(diagnostic.span, |source| source.in_main(diagnostic.span)));
         let mut problem =
             json!({"range": range, "severity": severity, "source": "fencewright", "message": message});
         if related && !diagnostic.related.is_empty() {
-            let place = |(span, remark): &(Span, String)| self.related(self.text.range(*span), remark);
+            let place = |(span, remark): &(Span, String)| {
+                self.related(self.text.range(source.map_or(*span, |source| source.in_main(*span))), remark)
+            };
             problem["relatedInformation"] = diagnostic.related.iter().map(place).collect();
         }
         problem

@@ -1,12 +1,18 @@
 //! A line of help for every word of the language.
 
-/// What a keyword means.
+/// Words that are names elsewhere.
+pub const IN_PLACE: &[&str] = &["include", "membarrier"];
+
+/// What a word of the language means.
 pub fn keyword(word: &str) -> Option<&'static str> {
     Some(match word {
         "any" => "`any`, `any in lo..hi`: any integer, or any from lo up to but not including hi",
         "arw" => "`arw(x, old, new);` waits until x is old and then stores new, in one locked step",
         "assert" => "`assert c;` it is a violation if c does not hold here",
-        "assume" => "`assume c;` goes on only if c holds; otherwise the thread stays here for ever",
+        "assume" => {
+            "`assume c;` goes on only if c holds; otherwise the thread stays here for ever. Outside threads: runs \
+             start only with initial values for which c holds"
+        }
         "atomic" => {
             "`atomic { … }` runs as one locked step: buffers are empty before and after, nobody interferes"
         }
@@ -29,8 +35,15 @@ pub fn keyword(word: &str) -> Option<&'static str> {
         "goto" => "`goto l;` goes on at the label l of the same thread",
         "if" => "`if (c) { … } else { … }`",
         "in" => "`i in lo..hi` counts from lo up to but not including hi",
+        "include" => {
+            "`include \"locks.fw\";` the declarations of another text, beside this one or in a folder of -I"
+        }
         "let" => "`let r = e;` a register: local to the thread, an integer of any size, 0 if nothing is said",
         "loop" => "`loop { … }` repeats for ever, until `break`",
+        "membarrier" => {
+            "`membarrier;` goes on when every other thread has passed a full fence, wherever it stands; a fence for the \
+             caller as well"
+        }
         "never" => "`never c;` c must not hold in any state that can be reached",
         "or" => "`choose { … } or { … }`",
         "predicates" => "`predicates { … }` help for provers; they never change a verdict",
@@ -51,7 +64,7 @@ pub fn keyword(word: &str) -> Option<&'static str> {
 mod tests {
     #[test]
     fn every_keyword_has_its_line() {
-        for word in program::KEYWORDS {
+        for word in program::KEYWORDS.iter().chain(super::IN_PLACE) {
             assert!(super::keyword(word).is_some_and(|line| line.contains(word)), "{word}");
         }
         assert_eq!(super::keyword("flag"), None);

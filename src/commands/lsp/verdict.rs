@@ -67,7 +67,7 @@ impl Asking<'_> {
 
     /// An outcome that is one diagnostic.
     fn says(&self, span: Span, severity: u8, code: &str, message: String) -> TextVerdict {
-        let range = self.reading.text.range(span);
+        let range = self.reading.place(span);
         let diagnostic = json!({
             "range": range, "severity": severity, "code": code, "source": "fencewright", "message": message,
         });
@@ -155,12 +155,12 @@ impl Asking<'_> {
         if self.related {
             let place = |remark: &super::story::Remark| {
                 let span = if remark.span.is_none() { span } else { remark.span };
-                self.reading.related(self.reading.text.range(span), &remark.text)
+                self.reading.related(self.reading.place(span), &remark.text)
             };
             outcome.diagnostics[0]["relatedInformation"] = remarks.iter().map(place).collect();
         }
         let text = &self.reading.text;
-        let range = if span.is_none() { text.whole() } else { text.range(span) };
+        let range = if span.is_none() { text.whole() } else { self.reading.place(span) };
         outcome.mendable = (under_sc != Some(true)).then_some(range);
         outcome
     }

@@ -116,7 +116,7 @@ fn difference(program: &Program, fenced: &Result<String, String>) -> String {
     };
     let mut out =
         "<div class=\"diff\" role=\"region\" aria-label=\"Suggested change\" tabindex=\"0\">\n".to_string();
-    for change in diff(program.source.text(), text, AROUND) {
+    for change in diff(program.source.main(), text, AROUND) {
         let (class, sign, number, line) = match change {
             DiffLine::Same(_, number, line) => ("same", " ", number, line),
             DiffLine::Gone(number, line) => ("gone", "−", number, line),

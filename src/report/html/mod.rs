@@ -175,7 +175,7 @@ fn held(program: &Program, question: &Question, found: &CheckedOutcomes) -> (&'s
         None => ("unknown", "claim"),
     };
     let mut marks = Marks::default();
-    marks.add(program.source.line(question.span), class, word);
+    marks.add(program.source.main_line(question.span), class, word);
     let observed = format!(
         "The condition is observed {}: in {} of {}.",
         litmus::observation(found),
@@ -295,7 +295,7 @@ struct RunMarkup {
 fn shown_run(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
     let shown = shown_markup(run, title, marks);
     let claim = run.violation.map(|violation| violation.span(run.program));
-    marks.add(claim.and_then(|span| run.program.source.line(span)), "claim", "violated");
+    marks.add(claim.and_then(|span| run.program.source.main_line(span)), "claim", "violated");
     shown
 }
 
@@ -306,8 +306,9 @@ fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: 
     let run = ShownRun { program, model: task.model, account, violation: None, cause: None };
     let shown = shown_markup(&run, title, marks);
     let told = ToldWitness::new(program, checked);
-    marks.add(told.steps()[witness.store].line, "cause", "is delayed");
-    marks.add(told.steps()[witness.load].line, "cause", "overtakes");
+    let line = |step: usize| program.source.main_line(told.steps()[step].span);
+    marks.add(line(witness.store), "cause", "is delayed");
+    marks.add(line(witness.load), "cause", "overtakes");
     shown
 }
 
@@ -337,7 +338,7 @@ fn proved(task: &Task<'_>, certificate: &Certificate) -> String {
     let program = task.program;
     let mut marks = Marks::default();
     for property in &program.properties {
-        marks.add(program.source.line(property.span), "proved", "holds");
+        marks.add(program.source.main_line(property.span), "proved", "holds");
     }
     let claims = program
         .threads
@@ -345,7 +346,7 @@ fn proved(task: &Task<'_>, certificate: &Certificate) -> String {
         .flat_map(|thread| thread.locs().filter_map(|loc| thread.location(loc).failure.as_ref()));
     let mut asserted: Vec<_> = claims
         .filter(|failure| matches!(failure.kind, FailureKind::Assertion))
-        .filter_map(|failure| program.source.line(failure.span))
+        .filter_map(|failure| program.source.main_line(failure.span))
         .collect();
     asserted.sort_unstable();
     asserted.dedup();
@@ -424,6 +425,6 @@ fn mark_fences(program: &Program, points: &[&engine::FencePoint], marks: &mut Ma
             Strength::Exchange => "make it a locked exchange".to_string(),
             _ => format!("add {} {}", text::fences::what(point), text::fences::side(point)),
         };
-        marks.add(program.source.line(point.span), "fence", words);
+        marks.add(program.source.main_line(point.span), "fence", words);
     }
 }

@@ -29,7 +29,7 @@ impl Marks {
 
 /// The text.
 pub fn source(source: &Source, marks: &Marks) -> String {
-    let lines: Vec<&str> = source.text().lines().collect();
+    let lines: Vec<&str> = source.main().lines().collect();
     let mut out = "<div class=\"source\" role=\"region\" aria-label=\"Source\" tabindex=\"0\">\n".to_string();
     let mut hidden = 0;
     for (at, line) in lines.iter().enumerate() {

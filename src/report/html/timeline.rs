@@ -51,13 +51,14 @@ impl<'a> Timeline<'a> {
     /// The lines of the source where something happens, with what to write beside them.
     pub fn lines(&self) -> Vec<(usize, &'static str)> {
         let program = self.run.program;
-        let touched = self.steps.iter().filter_map(|step| step.line).map(|line| (line, ""));
+        let touched =
+            self.steps.iter().filter_map(|step| program.source.main_line(step.span)).map(|line| (line, ""));
         let mut lines: Vec<(usize, &'static str)> = touched.collect();
         if let Some(cause) = self.run.cause {
-            let line = self.steps.get(cause.step).and_then(|step| step.line);
+            let line = self.steps.get(cause.step).and_then(|step| program.source.main_line(step.span));
             lines.extend(line.map(|line| (line, "overtakes")));
             let store = program.thread(cause.thread).edge(cause.store).span;
-            lines.extend(program.source.line(store).map(|line| (line, "is delayed")));
+            lines.extend(program.source.main_line(store).map(|line| (line, "is delayed")));
         }
         lines
     }

@@ -104,7 +104,7 @@ fn placed_text(fenced: &Fenced<'_>, placed: &Placed, look: &Look) -> String {
 fn not_needed(program: &Program, places: &[Span], alone: bool) -> String {
     let with = if alone { "" } else { "with these, " };
     let line = |place: &Span| {
-        let line = program.source.line(*place).map(|line| format!(" in line {line}")).unwrap_or_default();
+        let line = program.source.place(*place).map(|line| format!(" in line {line}")).unwrap_or_default();
         format!("{with}the fence{line} is not needed\n")
     };
     let more =
@@ -140,7 +140,7 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
     all.extend(relaxed.gone.iter().map(|point| (point, "not needed")));
     all.sort_by_key(|(point, _)| (point.span, point.strength));
     for (point, what) in all {
-        let line = program.source.line(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
+        let line = program.source.place(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
         let threads = thread_names(program, point).join(", ");
         let _ = writeln!(out, "  {line}`{}`: {what} ({threads})", statement_of(program, point));
     }
@@ -221,7 +221,7 @@ pub fn list(program: &Program, points: &[&FencePoint]) -> String {
 
 /// Where, like "line 11, after `turn = 1 - i`".
 pub(in crate::report) fn place(program: &Program, point: &FencePoint) -> String {
-    let line = program.source.line(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
+    let line = program.source.place(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
     format!("{line}{} `{}`", side(point), statement_of(program, point))
 }
 
@@ -232,13 +232,13 @@ pub fn name(program: &Program, point: &FencePoint) -> String {
         "store" => "store fence",
         _ => "full fence",
     };
-    let line = program.source.line(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
+    let line = program.source.place(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
     format!("{noun} {} `{}`{line}", side(point), statement_of(program, point))
 }
 
 /// A fence that the program has itself, like "fence of `x = 1` (line 11)".
 fn own_name(program: &Program, point: &FencePoint) -> String {
-    let line = program.source.line(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
+    let line = program.source.place(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
     format!("{} of `{}`{line}", what(point), statement_of(program, point))
 }
 

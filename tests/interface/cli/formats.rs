@@ -107,10 +107,10 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["fence", "--explain-plan", "sb.litmus"],
         vec!["bench"],
         // Out of time at once: rows without answers, quickly.
-        vec!["bench", "--timeout", "0", "--corpora", "none", "seed000"],
-        vec!["bench", "--timeout", "0", "--corpora", "none", "seed004-lazy"],
+        vec!["bench", "--timeout", "0", "--corpora", "none", "fences"],
+        vec!["bench", "--timeout", "0", "--corpora", "none", "lazy"],
         // A second, with answers.
-        vec!["bench", "--corpora", "none", "--runs", "2", "seed004-robust"],
+        vec!["bench", "--corpora", "none", "--runs", "2", "robust"],
         vec!["list"],
         vec!["list", "models"],
         vec!["list", "formats"],

@@ -134,7 +134,7 @@ fn samples() -> Vec<Value> {
         &["verify", "--explain-plan", "endless.fw"],
         &["verify", "--explain-plan", "sb.litmus"],
         &["bench"],
-        &["bench", "--timeout", "0", "--corpora", "none", "seed004-robust"],
+        &["bench", "--timeout", "0", "--corpora", "none", "robust"],
         &["run", "sb.fw"],
     ] {
         lines.extend(folder.run(&[args, &["--format", "json"]].concat()).json());

@@ -93,6 +93,8 @@ const SIGNS: &[(&str, Sign)] = &[
                 )
         })
     }),
+    ("assumed of initial values", |_, program| !program.starts.is_empty()),
+    ("membarrier", |whole, _| any_statement(whole, &|s| matches!(s, S::Membarrier))),
     ("whatever", |_, _| true),
 ];
 

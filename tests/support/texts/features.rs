@@ -19,9 +19,11 @@ pub(super) enum Addition {
     Statements(fn(&mut Maker) -> Vec<S>),
     /// An initial value of a variable.
     Initial(fn(&mut Maker) -> String),
+    /// Something that is assumed of initial values. Variables that start at 0 otherwise start at one of several.
+    Assumed(fn(&mut Maker) -> String),
 }
 
-use Addition::{Initial, Statements};
+use Addition::{Assumed, Initial, Statements};
 
 const fn feature(name: &'static str, share: usize, add: Addition) -> Feature {
     Feature { name, share, add }
@@ -64,6 +66,8 @@ pub const FEATURES: &[Feature] = &[
     feature("fence", 15, Statements(fence)),
     feature("stores in a loop", 15, Statements(stores_in_loop)),
     feature("counter", 15, Statements(counter)),
+    feature("assumed of initial values", 10, Assumed(assumed)),
+    feature("membarrier", 6, Statements(|_| vec![S::Membarrier])),
     feature("whatever", 15, Statements(|maker| vec![maker.statement(2)])),
 ];
 
@@ -74,6 +78,12 @@ pub(super) const GRID: &str = "array of two indices";
 pub(super) const STRUCT: &str = "struct";
 pub(super) const OWN: &str = "array or struct of registers";
 pub(super) const REFERENCE: &str = "reference";
+
+fn assumed(maker: &mut Maker) -> String {
+    let conditions =
+        ["x0 <= x1", "x0 != x1", "x0 + x1 == 1", "x0 == 0 || x1 > x0", "x0 > x1 && x1 > x0", "x1 >= 1"];
+    format!("assume {};", maker.pick(&conditions))
+}
 
 pub(super) fn load(register: usize, variable: usize) -> S {
     S::Register(register, E::Variable(variable))

@@ -146,6 +146,7 @@ pub enum S {
     Unlock,
     /// `true` for a fence of stores only.
     Fence(bool),
+    Membarrier,
     /// `x += e;` and its like; `None` for `x++;` and `x--;`, which are of `+` and `-`.
     Update(Target, Updating, Option<E>),
     DoWhile(Vec<S>, E),
@@ -328,6 +329,7 @@ impl S {
             S::Goto(label) => format!("goto l{label};"),
             S::Lock => "lock;".to_string(),
             S::Unlock => "unlock;".to_string(),
+            S::Membarrier => "membarrier;".to_string(),
             S::Fence(false) => "fence;".to_string(),
             S::Fence(true) => "fence store;".to_string(),
             S::Break => "break;".to_string(),

@@ -7,7 +7,7 @@
 //! exclude the path; otherwise their atoms have to be decided by cases.
 
 use super::predicates::Predicates;
-use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, initially, start_cases};
 use logic::{Atom, Context, Formula, Linear, Style, Var, interpolate, interpolate_as};
 use machine::Slot;
 use program::{Arith, BitSum, Expr, Op, Program, RegId};
@@ -130,6 +130,14 @@ impl Unrolled {
             let before = vocabulary.slot(slot);
             let atoms = initially(vocabulary, program, slot);
             start.extend(atoms.iter().map(|atom| atom.substitute(before, &Linear::from(var))));
+        }
+        // Of several ways to start, which one it is belongs to the number.
+        let cases = start_cases(vocabulary, program).ok()?;
+        if let Some(case) = cases.get(values.choice % cases.len().max(1)) {
+            values.choice /= cases.len();
+            let mut fresh = FxHashMap::default();
+            let now = |atom: &Atom| atom.substitute_all(|v| values.current(v, 0, &mut fresh, vocabulary));
+            start.extend(case.iter().map(now));
         }
         let mut unrolled = Unrolled { constraints: vec![start], cuts: vec![values.by_variable()] };
         for step in path {

@@ -7,10 +7,10 @@
 
 use super::space::{NotLinearAt, span_of};
 use super::{Halt, MayGoOn};
-use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, start_cases, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
 use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
-use program::{Domain, Int, Op, Program, ThreadId, VarId};
+use program::{Domain, Int, Op, Program, Span, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
 /// A run in which events happen, with the values chosen.
@@ -35,20 +35,28 @@ pub(crate) fn execute(
     violation: Option<Violation>,
     (vocabulary, go_on): (&mut Vocabulary, MayGoOn<'_>),
 ) -> Result<Option<Taken>, Halt> {
-    let mut inputs = Inputs::default();
-    let first = PathState::initial(machine, &mut inputs);
-    let mut execution = Execution {
-        machine,
-        events,
-        only,
-        violation,
-        vocabulary,
-        go_on,
-        inputs,
-        context: Context::new(),
-        frames: Vec::new(),
-    };
-    execution.run(first)
+    let program = machine.program();
+    let span = program.starts.first().map_or(Span::NONE, |start| start.span);
+    for case in start_cases(vocabulary, program).map_err(|_| NotLinearAt(span))? {
+        let mut inputs = Inputs::default();
+        let first = PathState::initial(machine, &mut inputs);
+        inputs.assume(&first, &case, vocabulary);
+        let mut execution = Execution {
+            machine,
+            events,
+            only,
+            violation,
+            vocabulary: &mut *vocabulary,
+            go_on,
+            inputs,
+            context: Context::new(),
+            frames: Vec::new(),
+        };
+        if let Some(taken) = execution.run(first)? {
+            return Ok(Some(taken));
+        }
+    }
+    Ok(None)
 }
 
 /// The values that are chosen freely, as variables.
@@ -96,6 +104,19 @@ impl PathState {
 }
 
 impl Inputs {
+    /// Only what satisfies these constraints on the first state.
+    fn assume(&mut self, first: &PathState, case: &[Atom], vocabulary: &Vocabulary) {
+        let mut parts: FxHashMap<Name, Var> = FxHashMap::default();
+        for atom in case {
+            let atom = atom.substitute_all(|var| match vocabulary.name(var) {
+                Some(Name::Slot(slot)) => Some(first.value(slot)),
+                Some(name) => Some(Linear::from(*parts.entry(name).or_insert_with(|| self.fresh()))),
+                None => None,
+            });
+            self.atoms.push(atom);
+        }
+    }
+
     fn choose(&mut self, variable: VarId, range: Option<(&Int, &Int)>) -> Linear {
         let var = self.fresh();
         self.initial.push((variable, var));
@@ -243,7 +264,7 @@ impl<M: WithBuffers> Execution<'_, M> {
         };
         let program = self.machine.program();
         let standing = self.machine.standing(&frame.state.locals);
-        let span = program.properties.first().map_or(program::Span::NONE, |property| property.span);
+        let span = program.properties.first().map_or(Span::NONE, |property| property.span);
         let wrong = violations(self.vocabulary, program, &standing).map_err(|_| NotLinearAt(span))?;
         for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == claimed) {
             let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();

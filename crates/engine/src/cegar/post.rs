@@ -14,12 +14,12 @@ use super::MayGoOn;
 use super::cube::{BitCube, insert, members_of, remove};
 use super::judge::Judge;
 use super::predicates::Predicates;
-use super::space::Space;
+use super::space::{NotLinearAt, Space};
 use evidence::Stop;
-use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, initially, start_cases};
 use logic::{Atom, Linear, Truth, Var};
 use machine::{Machine, Slot};
-use program::ThreadId;
+use program::{Span, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -119,13 +119,27 @@ impl<'a> Post<'a> {
         &mut self,
         space: &Space<'_, M>,
         vocabulary: &mut Vocabulary,
+    ) -> Result<Vec<BitCube>, NotLinearAt> {
+        let program = space.program;
+        let span = program.starts.first().map_or(Span::NONE, |start| start.span);
+        let cases = start_cases(vocabulary, program).map_err(|_| NotLinearAt(span))?;
+        Ok(cases.iter().flat_map(|case| self.initial_in(case, space, vocabulary)).collect())
+    }
+
+    /// The cubes of the start in one case of what is assumed of initial values.
+    fn initial_in<M: Machine>(
+        &mut self,
+        case: &[Atom],
+        space: &Space<'_, M>,
+        vocabulary: &mut Vocabulary,
     ) -> Vec<BitCube> {
         let program = space.program;
         let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
         for thread in program.thread_ids() {
             slots.extend(space.slots(thread, space.control(0).locals[thread.index()]));
         }
-        let guard = slots.iter().flat_map(|slot| initially(vocabulary, program, *slot)).collect();
+        let within = slots.iter().flat_map(|slot| initially(vocabulary, program, *slot));
+        let guard = within.chain(case.iter().cloned()).collect();
         let known: BTreeSet<Var> = slots.iter().map(|slot| vocabulary.slot(*slot)).collect();
         let asks = (0..self.predicates.len())
             .filter(|p| self.predicates.atom(*p).vars().all(|v| known.contains(&v)));

@@ -128,7 +128,7 @@ impl CubeSearch<'_> {
         vocabulary: &mut Vocabulary,
         round: CubeRound<'_>,
     ) -> Result<CubeSearchEnded, NotLinearAt> {
-        let initial = self.post.initial(space, vocabulary);
+        let initial = self.post.initial(space, vocabulary)?;
         if let Some(stop) = self.post.stopped {
             return Ok(CubeSearchEnded::Stopped(stop));
         }

@@ -28,7 +28,7 @@ mod valid;
 
 pub(crate) use smtlib::write_obligations;
 
-use crate::symbolic::{self, Vocabulary};
+use crate::symbolic::{self, AtomCases, Vocabulary};
 use crate::{CubeProof, Monitor, Progress, Rejected, Task};
 use atoms::{AtomId, Atoms};
 use cover::Landing;
@@ -198,16 +198,28 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
     }
 
     fn initial(&mut self) -> Result<(), CubeFlaw> {
-        let target = self.start().ok_or(CubeFlaw::Initial)?;
-        let shapes = &self.proof.controls[target as usize].1;
-        let mut known = Vec::new();
-        for slot in control_slots(self.steps.machine(), shapes) {
+        let cases = self.start_cases();
+        let covered = cases.iter().all(|case| self.covers_start(case));
+        if covered { Ok(()) } else { Err(CubeFlaw::Initial) }
+    }
+
+    /// The cases in which a run may start. Where conditions on initial values are not linear, all starts that the
+    /// variables' domains allow have to be covered, which are no fewer.
+    fn start_cases(&mut self) -> AtomCases {
+        symbolic::start_cases(&mut self.vocabulary, self.program).unwrap_or_else(|_| vec![Vec::new()])
+    }
+
+    /// Whether cubes cover what a run may start with in this case.
+    fn covers_start(&mut self, case: &[Atom]) -> bool {
+        let (_, shapes) = self.steps.machine().initial();
+        let mut known: Vec<AtomId> = case.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)).collect();
+        for slot in control_slots(self.steps.machine(), &shapes) {
             let atoms = symbolic::initially(&mut self.vocabulary, self.program, slot);
             known.extend(atoms.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)));
         }
         self.facts.begin(&self.atoms, known);
-        let covered = self.lands(&mut Image::default(), &[], Some(target));
-        if covered { Ok(()) } else { Err(CubeFlaw::Initial) }
+        let target = self.start();
+        self.lands(&mut Image::default(), &[], target)
     }
 
     /// What has to be shown of the cubes of a control.

@@ -29,7 +29,8 @@ pub(crate) fn write_obligations(
     let mut checker = forgetful_checker(task, proof).map_err(invalid)?;
     let works = (0..proof.controls.len()).map(|control| checker.work(control));
     let works = works.collect::<Result<Vec<CubeObligations>, _>>().map_err(invalid)?;
-    let covered = checker.initial().is_ok();
+    let cases = checker.start_cases();
+    let starts: Vec<StartQuestion> = cases.iter().map(|case| StartQuestion::of(&mut checker, case)).collect();
     let parameters = proof.cubes.iter().map(|cube| {
         let atoms = cube.literals.iter().map(|literal| &proof.predicates[literal.0 as usize]);
         atoms.flat_map(Atom::vars).collect::<BTreeSet<Var>>().into_iter().collect()
@@ -38,8 +39,9 @@ pub(crate) fn write_obligations(
     let terms = names(&checker);
     let mut script = CubeScript { terms, parameters, checker, out, count: 0 };
     script.head(task)?;
-    let start = script.checker.start();
-    script.initial(covered, start)?;
+    for start in &starts {
+        script.initial(start)?;
+    }
     for (control, work) in works.iter().enumerate() {
         for cube in script.checker.cubes_of[control].clone().iter() {
             script.cube(*cube, work)?;
@@ -61,6 +63,29 @@ fn names(checker: &ForgetfulChecker<'_>) -> Terms {
         });
     }
     terms
+}
+
+/// What a run may start with in one case, and the cubes that are said to cover it.
+struct StartQuestion {
+    known: Vec<AtomId>,
+    cover: Vec<u32>,
+}
+
+impl StartQuestion {
+    fn of(checker: &mut ForgetfulChecker<'_>, case: &[Atom]) -> StartQuestion {
+        let covered = checker.covers_start(case);
+        let cover = cover(checker, covered, checker.start());
+        StartQuestion { known: checker.facts.listed().to_vec(), cover }
+    }
+}
+
+/// The cubes that cover the landing of the checker; all of the target if it found none.
+fn cover(checker: &ForgetfulChecker<'_>, covered: bool, target: Option<u32>) -> Vec<u32> {
+    match (covered, target) {
+        (true, _) => checker.landing.cover.clone(),
+        (false, Some(target)) => checker.cubes_of[target as usize].to_vec(),
+        (false, None) => Vec::new(),
+    }
 }
 
 struct CubeScript<'a> {
@@ -128,21 +153,12 @@ impl CubeScript<'_> {
         write_question(self.out, declared, asserts)
     }
 
-    fn initial(&mut self, covered: bool, control: Option<u32>) -> io::Result<()> {
-        let mut asserts = self.atoms(self.checker.facts.listed());
-        for cube in self.cover(covered, control) {
-            asserts.push(format!("(not {})", self.holds(cube, &|var| self.name(var))));
+    fn initial(&mut self, start: &StartQuestion) -> io::Result<()> {
+        let mut asserts = self.atoms(&start.known);
+        for cube in &start.cover {
+            asserts.push(format!("(not {})", self.holds(*cube, &|var| self.name(var))));
         }
         self.ask(&[], &asserts)
-    }
-
-    /// The cubes that cover the landing of the checker; all of the target if it found none.
-    fn cover(&self, covered: bool, target: Option<u32>) -> Vec<u32> {
-        match (covered, target) {
-            (true, _) => self.checker.landing.cover.clone(),
-            (false, Some(target)) => self.checker.cubes_of[target as usize].to_vec(),
-            (false, None) => Vec::new(),
-        }
     }
 
     fn cube(&mut self, cube: u32, work: &CubeObligations) -> io::Result<()> {
@@ -154,7 +170,7 @@ impl CubeScript<'_> {
         self.checker.begin(cube as usize);
         for (step, target) in &work.steps {
             let covered = self.checker.step(cube as usize, *step, *target);
-            let cover = self.cover(covered, *target);
+            let cover = cover(&self.checker, covered, *target);
             let (declared, asserts) = self.step(cube, self.checker.steps.step(*step), &cover);
             self.ask(&declared, &asserts)?;
         }

@@ -73,7 +73,7 @@ pub(super) fn write_steps(
             Event::Step { thread, edge } => {
                 let taken = program.thread(thread).edge(edge);
                 let line =
-                    program.source.line(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
+                    program.source.place(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
                 let choice = step.choice.as_ref().map(Int::to_string);
                 (
                     Record::Step { thread: thread.index(), edge: edge.index(), choice },

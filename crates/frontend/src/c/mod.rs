@@ -113,7 +113,12 @@ impl Loader {
         Loader(Some(Arc::new(load)))
     }
 
-    fn load(&self, path: &str) -> Option<Result<String, String>> {
+    /// Whether anything can be read at all.
+    pub(crate) fn reads(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) fn load(&self, path: &str) -> Option<Result<String, String>> {
         self.0.as_ref().and_then(|load| load(path))
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Ident<'a> {
 /// A declaration or claim outside threads.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
+    /// `include "locks.fw";`; what is included follows.
+    Include,
     /// `const N = 2;`
     Constants(Vec<(Ident<'a>, FwExpr<'a>)>),
     /// `shared x, y = 1;`
@@ -25,9 +27,11 @@ pub(super) enum Item<'a> {
     Thread(FwThread<'a>),
     /// `never c;` or `finally c;`, perhaps with a name: `never mutex: c;`
     Property { kind: PropertyKind, name: Option<Ident<'a>>, cond: FwExpr<'a>, span: Span },
+    /// `assume c;`, about initial values
+    Assume { cond: FwExpr<'a>, span: Span },
     /// `predicates { … }`
     Predicates(Vec<FwExpr<'a>>),
-    /// `for i in 0..N { … }` around properties
+    /// `for i in 0..N { … }` around properties and assumptions
     For(IndexRange<'a>, Vec<Item<'a>>),
 }
 
@@ -185,6 +189,7 @@ pub(super) enum StmtKind<'a> {
     Assume(FwExpr<'a>),
     Assert(FwExpr<'a>),
     Fence(Fence),
+    Membarrier,
     Arw(Box<(Target<'a>, FwExpr<'a>, FwExpr<'a>)>),
     /// A call or an atomic expression whose value is not used.
     Evaluate(FwExpr<'a>),

@@ -126,7 +126,11 @@ impl<'a> Indexer<'a> {
                 self.threads.entry(thread.name.text).or_insert(symbol);
             }
             Item::Struct(record) => self.record(record),
-            Item::Property { .. } | Item::Predicates(_) | Item::For(..) => {}
+            Item::Include
+            | Item::Property { .. }
+            | Item::Assume { .. }
+            | Item::Predicates(_)
+            | Item::For(..) => {}
         }
     }
 
@@ -202,7 +206,11 @@ impl<'a> Indexer<'a> {
             Item::Struct(record) => record.fields.iter().for_each(|field| self.declared(field)),
             Item::Function(function) => self.function(function),
             Item::Thread(thread) => self.thread(thread),
-            Item::Property { .. } | Item::Predicates(_) | Item::For(..) => {}
+            Item::Include
+            | Item::Property { .. }
+            | Item::Assume { .. }
+            | Item::Predicates(_)
+            | Item::For(..) => {}
         }
     }
 
@@ -463,7 +471,7 @@ impl<'a> Indexer<'a> {
     /// Properties and predicates, which speak of labels and registers of threads.
     fn claims(&mut self, item: &Item<'a>) {
         match item {
-            Item::Property { cond, .. } => self.expr(cond),
+            Item::Property { cond, .. } | Item::Assume { cond, .. } => self.expr(cond),
             Item::Predicates(list) => list.iter().for_each(|cond| self.expr(cond)),
             Item::For(range, items) => {
                 self.for_loop(range, |indexer| items.iter().for_each(|item| indexer.claims(item)));

@@ -20,6 +20,9 @@ pub(super) fn insert(text: &str, insertions: &[Insertion], _: &Options) -> Resul
                 continue;
             }
         };
+        if insertion.span.end as usize > text.len() {
+            return Err(cannot_write(insertion, "it belongs into a text that is included"));
+        }
         if insertion.before {
             edits.insert(insertion.span.start, format!("{word} "));
             continue;

@@ -60,7 +60,13 @@ pub(super) struct FwToken {
 
 /// The tokens of a text; the last is [`TokenKind::End`].
 pub(super) fn tokens(text: &str, sink: &mut Sink) -> Vec<FwToken> {
-    let mut lexer = Lexer { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 }, sink };
+    tokens_from(text, 0, sink)
+}
+
+/// The same from a byte on.
+pub(super) fn tokens_from(text: &str, start: usize, sink: &mut Sink) -> Vec<FwToken> {
+    let mark = if text[start..].starts_with('\u{feff}') { 3 } else { 0 };
+    let mut lexer = Lexer { text, at: start + mark, sink };
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next_token() {
         tokens.push(token);

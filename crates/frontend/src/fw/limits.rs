@@ -27,3 +27,6 @@ pub(super) const WORK: usize = 10_000_000;
 pub(super) const DEPTH: usize = 600;
 /// Errors reported for one text.
 pub(super) const ERRORS: usize = 50;
+
+/// Texts that are included in each other.
+pub(super) const INCLUDES: usize = 32;

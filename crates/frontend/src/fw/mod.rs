@@ -8,6 +8,7 @@
 mod ast;
 mod constants;
 mod format;
+pub(crate) mod include;
 pub(crate) mod index;
 mod insert;
 mod lexer;
@@ -43,10 +44,10 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
     if let Some(error) = unreadable(source.text()) {
         return Err(vec![error]);
     }
+    let (mut source, mut sink) = (source, sink::Sink::default());
+    let tokens = include::gather(&mut source, options, &mut sink);
     let mut program = Program::new(source.name().to_string(), source);
     let source = Arc::clone(&program.source);
-    let mut sink = sink::Sink::default();
-    let tokens = lexer::tokens(source.text(), &mut sink);
     let (items, declared) = parse::parse(source.text(), tokens, &mut sink);
     let mut sink = lower::lower(&items, &declared, options, sink, &mut program);
     if sink.is_clean()
@@ -56,7 +57,18 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
             sink.error(fault.into());
         }
     }
-    sink.finish(program)
+    sink.finish(program).map_err(|errors| whose_places_are_in(&source, errors)).map(|mut parsed| {
+        parsed.warnings = whose_places_are_in(&source, parsed.warnings);
+        parsed
+    })
+}
+
+/// Diagnostics that know the texts that are included.
+fn whose_places_are_in(source: &Arc<Source>, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for diagnostic in diagnostics.iter_mut().filter(|_| source.includes()) {
+        diagnostic.source = Some(Arc::clone(source));
+    }
+    diagnostics
 }
 
 /// What is wrong with a text as a whole, before looking at what it says.

@@ -26,7 +26,7 @@ pub fn chain_sketch(seed: u64) -> Sketch {
     threads.extend(handed.windows(2).map(|pair| helper(&mut random, pair[0], pair[1])));
     random.rng.shuffle(&mut threads);
     let variables = NAMES.iter().map(|name| Variable::new(*name, Span::NONE)).collect();
-    Sketch { name: format!("chain, seed {seed}"), variables, threads, claims: Vec::new() }
+    Sketch { name: format!("chain, seed {seed}"), variables, starts: Vec::new(), threads, claims: Vec::new() }
 }
 
 fn write(variable: usize, value: i64) -> SketchStmt {

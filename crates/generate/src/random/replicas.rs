@@ -49,7 +49,7 @@ pub fn replicas(seed: u64) -> Sketch {
         threads[at].body.push(SketchStmt::Do(Op::Store(VarId::new(count), Expr::from(2))));
     }
     let claims = random.claims_of_all(count, draft.registers);
-    Sketch { name: format!("replicas, seed {seed}"), variables, threads, claims }
+    Sketch { name: format!("replicas, seed {seed}"), variables, starts: Vec::new(), threads, claims }
 }
 
 impl Random {
@@ -144,6 +144,7 @@ fn replica(draft: &ThreadDraft, at: usize, count: usize) -> ThreadDraft {
     let sketch = Sketch {
         name: String::new(),
         variables: Vec::new(),
+        starts: Vec::new(),
         threads: vec![draft.clone()],
         claims: Vec::new(),
     };

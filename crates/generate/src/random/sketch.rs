@@ -6,7 +6,7 @@
 
 use program::{
     Cond, Expr, Failure, FailureKind, Loc, Op, Place, Program, Property, PropertyKind, RegId, Source, Span,
-    ThreadBuilder, ThreadId, Variable,
+    StartCondition, ThreadBuilder, ThreadId, Variable,
 };
 use std::collections::BTreeMap;
 
@@ -69,6 +69,8 @@ pub struct Sketch {
     pub name: String,
     /// Its shared variables.
     pub variables: Vec<Variable>,
+    /// What is assumed of their initial values.
+    pub starts: Vec<Cond<Place>>,
     /// Its threads.
     pub threads: Vec<ThreadDraft>,
     /// Its properties.
@@ -89,6 +91,9 @@ impl Sketch {
             lowering.body(&draft.body, lowering.builder.entry());
             program.threads.push(lowering.builder.finish().expect("sketches are well-formed"));
         }
+        let start = |cond: &Cond<Place>| StartCondition { cond: cond.clone(), span: Span::NONE };
+        program.starts = self.starts.iter().map(start).collect();
+        program.narrow_starts();
         program.properties = self.claims.iter().map(|claim| claim.build(&program)).collect();
         program
     }
@@ -285,6 +290,11 @@ fn smaller_sketches(sketch: &Sketch) -> Vec<Sketch> {
             copy.threads[at].body = body;
             smaller.push(copy);
         }
+    }
+    for at in 0..sketch.starts.len() {
+        let mut copy = sketch.clone();
+        copy.starts.remove(at);
+        smaller.push(copy);
     }
     for at in 0..sketch.claims.len() {
         let mut copy = sketch.clone();

@@ -46,9 +46,13 @@ use behaviour::{Act, ActKind, Behaviour, Behaviours};
 use element::{Channel, Demand, Layout};
 use joint::Joint;
 use letters::Letters;
+use num_traits::ToPrimitive;
 use pending::PendingStores;
-use program::{Fence, Op, Program, Span, Thread, ThreadId};
+use program::{Domain, Fence, Int, Op, Program, Span, Thread, ThreadId};
 use watching::PropertyObserver;
+
+/// At most so many combinations of initial values are looked at.
+const MOST_STARTS: u64 = 1 << 12;
 
 /// Why a program is not seen this way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +287,38 @@ impl<'p> Backward<'p> {
         };
         at_entry
             && demand.memory.iter().enumerate().all(is_initial)
+            && (self.program.starts.is_empty() || self.first_values(&demand).is_some())
             && demand.channels.iter().all(|word| word.is_empty() || **word == [0])
+    }
+
+    /// Values with which a run may start that has what is demanded. Where there are too many to look for those that
+    /// go together, any do: who proves has more starts then, and a run is checked step by step.
+    fn first_values(&self, demand: &Demand) -> Option<Vec<Int>> {
+        let mut open = Vec::new();
+        let (mut values, mut ways) = (Vec::new(), 1u64);
+        for variable in self.program.variable_ids() {
+            let initial = &self.program.variable(variable).initial;
+            let fact = (variable.index() as u16, demand.memory[variable.index()]);
+            let demanded = self.behaviours.values.value(fact).map(Int::from);
+            if let (Domain::Range(low, high), None) = (initial, &demanded)
+                && low < high
+            {
+                let count = (high - low + 1u8).to_u64().unwrap_or(u64::MAX);
+                ways = ways.saturating_mul(count);
+                open.push((variable, low.clone(), count));
+            }
+            values.push(demanded.unwrap_or_else(|| initial.example()));
+        }
+        if self.program.starts.is_empty() || ways > MOST_STARTS {
+            return Some(values);
+        }
+        (0..ways).find_map(|mut way| {
+            for (variable, low, count) in &open {
+                values[variable.index()] = low + way % count;
+                way /= count;
+            }
+            self.program.may_start(&|variable| values[variable.index()].clone()).then(|| values.clone())
+        })
     }
 
     /// Closes what is demanded, unless no reachable state has it: a thread is inside an atomic section if

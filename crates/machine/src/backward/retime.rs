@@ -70,17 +70,9 @@ impl Backward<'_> {
 
     /// What variables without a fixed initial value start with.
     fn chosen_first(&self, first: &Element) -> Vec<(VarId, Int)> {
-        let demand = self.layout.open(first);
-        let mut chosen = Vec::new();
-        for variable in self.program.variable_ids() {
-            let initial = &self.program.variable(variable).initial;
-            if initial.single().is_none() {
-                let fact = (variable.index() as u16, demand.memory[variable.index()]);
-                let demanded = self.behaviours.values.value(fact).map(Int::from);
-                chosen.push((variable, demanded.unwrap_or_else(|| initial.example())));
-            }
-        }
-        chosen
+        let open = |variable: &VarId| self.program.variable(*variable).initial.single().is_none();
+        let values = self.first_values(&self.layout.open(first)).unwrap_or_default();
+        self.program.variable_ids().zip(values).filter(|(variable, _)| open(variable)).collect()
     }
 }
 

@@ -47,8 +47,9 @@ impl ValueKinds {
         for thread in program.thread_ids() {
             program.thread(thread).edges().iter().for_each(|edge| kinds.look(thread, edge));
         }
-        for property in &program.properties {
-            kinds.look_at_claim(program, &property.cond);
+        let claimed = program.properties.iter().map(|property| &property.cond);
+        for cond in claimed.chain(program.starts.iter().map(|start| &start.cond)) {
+            kinds.look_at_claim(program, cond);
         }
         kinds
     }

@@ -74,9 +74,9 @@ impl<'a> Claims<'a, '_> {
         let mut places = Vec::new();
         for member in self.members(name, index)? {
             let automaton = self.program.thread(member);
-            let before = places.len();
-            places.extend(automaton.locs().filter(|loc| automaton.is_end(*loc)).map(|loc| (member, loc)));
-            if places.len() == before {
+            let ending = &self.threads.finished[member.index()].ending;
+            places.extend(ending.iter().map(|loc| (member, *loc)));
+            if ending.is_empty() {
                 let message = format!("`{}` has no end, so it never ends", automaton.name);
                 let hint = "a thread ends behind its last statement; a `loop` without `break` has none";
                 self.work.sink.warning(Diagnostic::warning(thread.span, message).hint(hint));

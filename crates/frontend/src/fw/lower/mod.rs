@@ -14,6 +14,7 @@ mod counting;
 mod expressions;
 mod globals;
 mod layout;
+mod membarrier;
 mod memory;
 mod properties;
 mod references;
@@ -33,7 +34,7 @@ use globals::{Global, Globals};
 use num_traits::{Signed, ToPrimitive};
 use program::{Int, Loc, Program, Span, ThreadId};
 use registers::SourceName;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What lowering shares across threads.
 pub(super) struct LoweringState<'a> {
@@ -44,6 +45,8 @@ pub(super) struct LoweringState<'a> {
     size: usize,
     /// Shared variables and functions that something uses.
     mentioned: HashSet<&'a str>,
+    /// Where `membarrier` is written.
+    membarriers: BTreeSet<Span>,
 }
 
 impl LoweringState<'_> {
@@ -83,6 +86,8 @@ impl LoweringState<'_> {
 /// What properties must know of a thread.
 struct Finished<'a> {
     labels: HashMap<String, Vec<Loc>>,
+    /// Where it has ended.
+    ending: Vec<Loc>,
     registers: HashMap<&'a str, SourceName>,
 }
 
@@ -112,7 +117,13 @@ pub(super) fn lower<'a>(
     sink: Sink,
     program: &mut Program,
 ) -> Sink {
-    let mut work = LoweringState { sink, fuel: limits::WORK, size: 0, mentioned: HashSet::new() };
+    let mut work = LoweringState {
+        sink,
+        fuel: limits::WORK,
+        size: 0,
+        mentioned: HashSet::new(),
+        membarriers: BTreeSet::new(),
+    };
     let globals = Globals::collect(items, &options.defines, &mut work, program);
     let mut threads = Threads::default();
     for item in items {
@@ -129,6 +140,10 @@ pub(super) fn lower<'a>(
             "a program needs at least one `thread Name { … }`"
         };
         work.sink.missing(error.hint(hint));
+    }
+    if work.fuel > 0 && !threads.broken {
+        let places = std::mem::take(&mut work.membarriers);
+        membarrier::lower(&places, &mut threads, &mut work, program);
     }
     if work.fuel > 0 {
         properties::lower(items, &globals, &threads, &mut work, program);

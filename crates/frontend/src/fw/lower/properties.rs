@@ -12,7 +12,7 @@ use crate::fw::suggest::did_you_mean;
 use num_traits::ToPrimitive;
 use program::{
     Arith, Cond, Expr, Hint, Int, Loc, Names, Place, Program, Property, PropertyKind, Relation, Span,
-    ThreadId,
+    StartCondition, ThreadId,
 };
 
 /// Adds all properties and predicates to the program.
@@ -25,6 +25,7 @@ pub(super) fn lower<'a>(
 ) {
     let mut claims = Claims { globals, threads, work, program, counters: Vec::new() };
     claims.items(items);
+    program.narrow_starts();
 }
 
 pub(super) struct Claims<'a, 'w> {
@@ -47,6 +48,13 @@ impl<'a> Claims<'a, '_> {
                         self.warn_of_sections(*kind, &cond, *span);
                         let text = self.words(*kind, *name, &cond, *span);
                         self.program.properties.push(Property { kind: *kind, cond, span: *span, text });
+                    }
+                }
+                Item::Assume { cond, span } => {
+                    if let Ok(cond) = self.cond(cond)
+                        && self.counted(*span)
+                    {
+                        self.assume(StartCondition { cond, span: *span });
                     }
                 }
                 Item::Predicates(list) => {
@@ -103,6 +111,20 @@ impl<'a> Claims<'a, '_> {
         }
     }
 
+    /// Adds a condition on initial values.
+    fn assume(&mut self, start: StartCondition) {
+        let mut other = false;
+        start.cond.for_each_leaf(&mut |place| other |= !matches!(place, Place::Memory(_)));
+        if other {
+            let message = "outside threads, `assume` is about the initial values of shared variables";
+            let hint =
+                "registers start at 0 and threads at their first statement: only name shared variables";
+            self.error(start.span, message, hint);
+        } else {
+            self.program.starts.push(start);
+        }
+    }
+
     /// Adds a predicate for proof engines.
     fn offer(&mut self, hint: Hint) {
         if hint.speaks() {
@@ -115,9 +137,12 @@ impl<'a> Claims<'a, '_> {
 
     /// Whether there may be one more.
     fn counted(&mut self, span: Span) -> bool {
-        let fits = self.program.properties.len() + self.program.hints.len() < limits::PROPERTIES;
+        let program = &self.program;
+        let count = program.properties.len() + program.hints.len() + program.starts.len();
+        let fits = count < limits::PROPERTIES;
         if !fits && self.work.fuel > 0 {
-            let message = format!("there are more than {} properties and predicates", limits::PROPERTIES);
+            let message =
+                format!("there are more than {} properties, assumptions and predicates", limits::PROPERTIES);
             self.error(span, message, "use smaller constants, or join them with `||`");
             self.work.fuel = 0;
         }
@@ -183,7 +208,13 @@ impl<'a> Claims<'a, '_> {
                         "`never deadlock` looks at states outside of sections: wait before the first store, and not in a loop",
                     )));
                 }
-                Ok(self.program.deadlock())
+                let deadlock = self.program.deadlock();
+                if deadlock.may_divide_by_zero() {
+                    let message = "a thread waits for something that it computes by dividing by a variable";
+                    let hint = "`never deadlock` only knows of divisions by constants: multiply instead";
+                    return Err(self.error(expr.span, message, hint));
+                }
+                Ok(deadlock)
             }
             ExprKind::Call(..) => {
                 let places = self.counted_places(expr)?;

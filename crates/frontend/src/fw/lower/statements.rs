@@ -13,7 +13,7 @@ use crate::fw::constants::ConstantLookup;
 use crate::fw::limits;
 use crate::fw::sink::OrReported;
 use num_traits::Zero;
-use program::{Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span};
+use program::{Domain, Expr, Failure, FailureKind, Fence, Int, Op, RegId, Span};
 use std::collections::HashMap;
 
 impl<'a> FwLowering<'a, '_> {
@@ -47,6 +47,10 @@ impl<'a> FwLowering<'a, '_> {
             StmtKind::Broken => {}
             StmtKind::Skip => self.step(Op::Skip),
             StmtKind::Fence(fence) => self.step(Op::Fence(*fence)),
+            StmtKind::Membarrier => {
+                self.work.membarriers.insert(self.span);
+                self.step(Op::Fence(Fence::Full));
+            }
             StmtKind::Let(list) => return self.let_registers(list, statement.span),
             StmtKind::Assign(target, source) => return self.assign(target, source),
             StmtKind::Update(target, op, value) => return self.update_place(target, *op, value),

@@ -136,6 +136,17 @@ pub(super) fn lower<'a>(
     lowering.finish()
 }
 
+/// Where a thread stands at its labels.
+pub(super) fn labels(thread: &program::Thread) -> HashMap<String, Vec<Loc>> {
+    let mut labels: HashMap<String, Vec<Loc>> = HashMap::new();
+    for loc in thread.locs() {
+        for label in &thread.location(loc).labels {
+            labels.entry(label.clone()).or_default().push(loc);
+        }
+    }
+    labels
+}
+
 impl<'a> FwLowering<'a, '_> {
     fn finish(self) -> OrReported<(program::Thread, Finished<'a>)> {
         if self.work.fuel == 0 {
@@ -143,13 +154,9 @@ impl<'a> FwLowering<'a, '_> {
         }
         self.work.size += self.builder.size();
         let thread = self.builder.finish().map_err(|invalid| self.work.sink.error(invalid.into()))?;
-        let mut labels: HashMap<String, Vec<Loc>> = HashMap::new();
-        for loc in thread.locs() {
-            for label in &thread.location(loc).labels {
-                labels.entry(label.clone()).or_default().push(loc);
-            }
-        }
-        Ok((thread, Finished { labels, registers: self.registers.named }))
+        let (labels, registers) = (labels(&thread), self.registers.named);
+        let ending = thread.locs().filter(|loc| thread.is_end(*loc)).collect();
+        Ok((thread, Finished { labels, ending, registers }))
     }
 
     /// The statements of a thread or function, with its labels.

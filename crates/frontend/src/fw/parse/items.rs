@@ -39,8 +39,15 @@ impl<'a> FwParser<'a, '_> {
             "thread" => self.thread(),
             "never" => self.property(PropertyKind::Never),
             "finally" => self.property(PropertyKind::Finally),
+            "assume" => self.assumption(),
             "predicates" => self.predicates(),
             "for" => self.item_loop(),
+            _ if self.is_word("include") && self.next_kind() == TokenKind::Quoted => {
+                self.bump();
+                self.bump();
+                self.end_item();
+                Ok(Item::Include)
+            }
             _ if self.is_word("struct") && self.next_kind() == TokenKind::Name => self.record(),
             _ if self.kind() == TokenKind::CloseBrace => {
                 let error = Diagnostic::error(self.token().span, "this `}` closes nothing");
@@ -222,6 +229,15 @@ impl<'a> FwParser<'a, '_> {
         Ok(Item::Property { kind, name, cond, span })
     }
 
+    /// `assume n > 0;` about initial values
+    fn assumption(&mut self) -> OrReported<Item<'a>> {
+        let start = self.bump().span;
+        let cond = self.expression()?;
+        let span = self.span_from(start);
+        self.end_item();
+        Ok(Item::Assume { cond, span })
+    }
+
     fn predicates(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let open = self.expect(TokenKind::OpenBrace)?.span;
@@ -240,7 +256,7 @@ impl<'a> FwParser<'a, '_> {
         Ok(Item::Predicates(list))
     }
 
-    /// `for i in lo..hi { … }` around properties.
+    /// `for i in lo..hi { … }` around properties and assumptions.
     fn item_loop(&mut self) -> OrReported<Item<'a>> {
         self.bump();
         let range = self.range()?;
@@ -266,12 +282,13 @@ impl<'a> FwParser<'a, '_> {
     }
 
     fn looped_item(&mut self) -> OrReported<Item<'a>> {
-        let allowed = ["never", "finally", "predicates", "for"].iter().any(|word| self.is_word(word));
+        let allowed =
+            ["never", "finally", "assume", "predicates", "for"].iter().any(|word| self.is_word(word));
         if allowed {
             return self.item();
         }
-        Err(self.unexpected_with("`never`, `finally`, `predicates` or `for`", |error| {
-            error.hint("outside threads, only properties can be repeated")
+        Err(self.unexpected_with("`never`, `finally`, `assume`, `predicates` or `for`", |error| {
+            error.hint("outside threads, only properties and assumptions can be repeated")
         }))
     }
 

@@ -39,7 +39,7 @@ impl FwParser<'_, '_> {
 
     /// As [`FwParser::lost`], for something outside threads; nobody knows what it was meant to be.
     pub(super) fn lost_item(&mut self, start: usize) {
-        let claims = ["never", "finally", "predicates", "for"];
+        let claims = ["never", "finally", "assume", "predicates", "for"];
         if claims.contains(&self.text_of(self.tokens[start])) {
             self.lost(start);
         } else {

@@ -14,8 +14,27 @@ use program::{Arith, Fence, Int, Span};
 
 /// Words that start a statement, for hints.
 const STATEMENTS: &[&str] = &[
-    "skip", "let", "if", "while", "loop", "for", "choose", "atomic", "break", "continue", "goto", "return",
-    "await", "assume", "assert", "fence", "stop", "arw", "else", "switch",
+    "skip",
+    "let",
+    "if",
+    "while",
+    "loop",
+    "for",
+    "choose",
+    "atomic",
+    "break",
+    "continue",
+    "goto",
+    "return",
+    "await",
+    "assume",
+    "assert",
+    "fence",
+    "membarrier",
+    "stop",
+    "arw",
+    "else",
+    "switch",
 ];
 
 impl<'a> FwParser<'a, '_> {
@@ -300,6 +319,7 @@ impl<'a> FwParser<'a, '_> {
 
     fn contextual_statement(&mut self, start: Span) -> OrReported<Stmt<'a>> {
         match (self.word(), self.next_kind()) {
+            ("membarrier", TokenKind::Semicolon) => self.bare(start, StmtKind::Membarrier),
             ("stop", TokenKind::Semicolon) => self.bare(start, StmtKind::Stop),
             ("lock", TokenKind::Semicolon) => self.bare(start, StmtKind::Lock),
             ("unlock", TokenKind::Semicolon) => self.bare(start, StmtKind::Unlock),
@@ -322,6 +342,9 @@ impl<'a> FwParser<'a, '_> {
             (word, next) => {
                 let types = ["int", "unsigned", "long", "char", "bool", "var", "auto"];
                 let hint = match (types.contains(&word), next) {
+                    _ if word == "include" && next == TokenKind::Quoted => {
+                        Some("`include` stands outside of threads and functions".to_string())
+                    }
                     (true, TokenKind::Name) => Some("registers are declared with `let x;`".to_string()),
                     _ => did_you_mean(word, STATEMENTS.iter().copied()),
                 };

@@ -15,15 +15,17 @@ use machine::{Forgotten, Keep, Model, model_named};
 use program::{Fence, Program, Strength};
 
 /// Table 1, PSO, and unbounded counters.
-pub const SEED000: Bench = Bench {
-    name: "seed000",
-    about: "fences for programs with unbounded integers: Table 1 of seed 000, then PSO and counters",
-    tables: seed000,
+pub const FENCES: Bench = Bench {
+    name: "fences",
+    earlier: Some("seed000"),
+    about: "fences for programs with unbounded integers: Table 1 of the paper of 2012, then PSO and counters",
+    tables: fences,
 };
 
 /// The parts of the abstraction, compared.
 pub const ABSTRACTIONS: Bench = Bench {
     name: "abstractions",
+    earlier: None,
     about: "engine cegar: pools against any value, newest against oldest, with and without reduction",
     tables: abstractions,
 };
@@ -70,7 +72,7 @@ fn model(name: &str) -> Result<Model, String> {
     model_named(name).ok_or_else(|| format!("there is no model {name}"))
 }
 
-fn seed000(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
+fn fences(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     Ok(vec![table_1(bencher)?, under_pso(bencher)?, counters(bencher)?])
 }
 

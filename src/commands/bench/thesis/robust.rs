@@ -11,7 +11,8 @@ use program::Program;
 
 /// Fig. 5.9.
 pub const ROBUST: Bench = Bench {
-    name: "seed004-robust",
+    name: "robust",
+    earlier: Some("seed004-robust"),
     about: "robustness and the fences it needs: Fig. 5.9 of the thesis, and Lamport with N threads",
     tables,
 };

@@ -13,8 +13,9 @@ use machine::{MODELS, Model, SC, TSO};
 use program::Program;
 
 /// Bounded contexts.
-pub const SEED002: Bench = Bench {
-    name: "seed002",
+pub const CONTEXTS: Bench = Bench {
+    name: "contexts",
+    earlier: Some("seed002"),
     about: "bounded contexts with infinite data: bakery with random tickets, channels, automata, growing numbers; \
             the contexts that the violations of our corpus need (--corpus)",
     tables,

@@ -10,7 +10,8 @@ use program::Program;
 
 /// Fig. 5.1.
 pub const LAZY: Bench = Bench {
-    name: "seed004-lazy",
+    name: "lazy",
+    earlier: Some("seed004-lazy"),
     about: "lazy TSO reachability: Fig. 5.1 of the thesis, and the families Lamport, branching, unwinding",
     tables,
 };
