@@ -1,8 +1,9 @@
 //! `run --interactive`: the user takes the steps.
 //!
-//! Reads one command per line, from a terminal or a pipe alike, and shows after each where the
+//! Reads one command per line, from a terminal or a pipe alike ([`CommandLines`]), and shows after each where the
 //! threads stand, what their buffers and memory hold, and which steps can be taken.
 
+use super::command_lines::CommandLines;
 use super::replay::RecordedRun;
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
@@ -17,7 +18,6 @@ use evidence::symbolic::example_start;
 use machine::{Account, Buffered, Configuration, Enabled, Event, TraceStep};
 use program::{AuthoredRegisters, Domain, Edge, Int, Names, Op, Program, RegId, ThreadId};
 use std::fmt::Write;
-use std::io::{self, BufRead};
 
 const BOLD: Style = Style::new().bold();
 const BUFFER: Style = AnsiColor::Cyan.on_default();
@@ -32,10 +32,8 @@ const HELP: &str = "commands:
   t        show the steps so far as a table
   q        quit
   ?        this help
+On a terminal, lines can be edited, and the arrows bring earlier ones back.
 ";
-
-/// Lines longer than this are no commands.
-const MAX_LINE: u64 = 1 << 16;
 
 /// Runs the command. The exit code says whether the last state shown violates something.
 pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
@@ -70,7 +68,7 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandErr
         authored: AuthoredRegisters::of(program),
         recorded: recorded.as_ref(),
         console,
-        input: io::stdin().lock(),
+        input: CommandLines::new(console),
     };
     steps.walk()
 }
@@ -84,7 +82,7 @@ struct Interaction<'a> {
     /// The run of evidence that can be followed.
     recorded: Option<&'a RecordedRun>,
     console: &'a Console,
-    input: io::StdinLock<'static>,
+    input: CommandLines<'a>,
 }
 
 /// What the user wants.
@@ -225,8 +223,8 @@ impl Interaction<'_> {
     /// user wants to quit.
     fn ask(&mut self, question: &str, domain: &Domain, example: Int) -> Result<Option<Int>, CommandError> {
         loop {
-            self.say(&format!("{question} ({}) [{example}]? ", domain_text(domain)))?;
-            let Some(line) = self.line()? else { return Ok(None) };
+            let question = format!("{question} ({}) [{example}]? ", domain_text(domain));
+            let Some(line) = self.input.next(&question)? else { return Ok(None) };
             if line.is_empty() {
                 return Ok(Some(example));
             }
@@ -276,8 +274,7 @@ impl Interaction<'_> {
     /// The next command; `None` at the end of input.
     fn wish(&mut self) -> Result<Option<Wish>, CommandError> {
         loop {
-            self.say("> ")?;
-            let Some(line) = self.line()? else {
+            let Some(line) = self.input.next("> ")? else {
                 self.say("\n")?;
                 return Ok(None);
             };
@@ -303,14 +300,6 @@ impl Interaction<'_> {
             };
             return Ok(Some(wish));
         }
-    }
-
-    /// A line without its blanks; `None` at the end of input.
-    fn line(&mut self) -> Result<Option<String>, CommandError> {
-        let mut bytes = Vec::new();
-        let read = io::Read::take(&mut self.input, MAX_LINE).read_until(b'\n', &mut bytes);
-        let count = read.map_err(|error| CommandError::Message(format!("standard input: {error}")))?;
-        Ok((count > 0).then(|| String::from_utf8_lossy(&bytes).trim().to_string()))
     }
 
     fn say(&self, text: &str) -> Result<(), CommandError> {

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod ci;
+mod command_lines;
 mod completions;
 mod fence;
 mod fmt;

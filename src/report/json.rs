@@ -110,9 +110,7 @@ pub const JSON: Report = Report {
 fn print(said: &Said<'_>, _: &Look) -> Printed {
     match said {
         // They are part of the answers.
-        Said::Warnings(..) | Said::Remark(_) | Said::Overview(_) | Said::Summary(_) | Said::Outcome(..) => {
-            Printed::default()
-        }
+        Said::Warnings(..) | Said::Remark(_) | Said::Overview(_) | Said::Summary(_) => Printed::default(),
         Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
         Said::Answer(answered) => line(&answer(answered)),
         Said::Fences(fenced) => line(&fences::object(fenced)),
@@ -122,6 +120,11 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         Said::Walk(walked) => line(&walk(walked)),
         Said::Registries(sections) => line(&registries(sections)),
         Said::Compared(compared, shown) => line(&comparison(compared, *shown)),
+        Said::Outcome(words, shown) => shown
+            .found
+            .checked
+            .violated()
+            .map_or_else(Printed::default, |run| line(&outcome(words, shown, run))),
     }
 }
 
@@ -268,6 +271,21 @@ fn walk(walked: &Walked<'_>) -> Value {
         "walks": {"all": walked.walks.all, "ended": walked.walks.ended, "blocked": walked.walks.blocked},
         "initial": initial(walked.program, walked.initial),
         "trace": steps(walked.program, walked.account),
+    })
+}
+
+/// A run to a final state of a litmus test.
+fn outcome(words: &str, shown: &Answered<'_>, run: Violated<'_>) -> Value {
+    let program = shown.task.program;
+    json!({
+        "schema": SCHEMA,
+        "command": "outcome",
+        "file": shown.file,
+        "model": shown.task.model.name(),
+        "outcome": words,
+        "under_sc": shown.found.why.sc_violation,
+        "initial": initial(program, &run.trace.initial),
+        "trace": steps(program, run.account),
     })
 }
 

@@ -213,12 +213,12 @@ fn optimal(model_name: &str, points: Points, wanted: usize) {
 
 #[test]
 fn no_set_is_cheaper_under_tso() {
-    optimal("tso", Points::Stores, 100);
+    optimal("tso", Points::Stores, 70);
 }
 
 #[test]
 fn no_set_is_cheaper_under_pso() {
-    optimal("pso", Points::Stores, 100);
+    optimal("pso", Points::Stores, 70);
 }
 
 #[test]

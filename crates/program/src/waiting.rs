@@ -126,21 +126,56 @@ impl Program {
 
 /// Where a thread gets away whether or not something holds, it does not depend on that.
 fn join_branches(away: &mut Vec<Vec<Cond<Place>>>) {
-    away.iter_mut().for_each(|conds| conds.retain(|cond| *cond != Cond::TRUE));
-    let only = |some: &[Cond<Place>], other: &[Cond<Place>]| {
-        let mut rest = some.iter().filter(|cond| !other.contains(cond)).cloned();
-        rest.next().filter(|_| rest.next().is_none())
-    };
-    let branches = |away: &[Vec<Cond<Place>>]| {
-        let pairs = (0..away.len()).flat_map(|a| (a + 1..away.len()).map(move |b| (a, b)));
-        pairs.into_iter().find_map(|(a, b)| {
-            let cond = only(&away[a], &away[b]).filter(|_| away[a].len() == away[b].len())?;
-            (only(&away[b], &away[a])? == cond.clone().negate()).then_some((a, b, cond))
-        })
-    };
-    while let Some((a, b, cond)) = branches(away) {
-        away.remove(b);
-        away[a].retain(|other| *other != cond);
+    let mut literals = Literals::default();
+    let numbered = away.iter().map(|conds| {
+        let conds = conds.iter().filter(|cond| **cond != Cond::TRUE);
+        conds.map(|cond| literals.number(cond)).collect::<BTreeSet<usize>>()
+    });
+    let mut ways: BTreeSet<BTreeSet<usize>> = numbered.collect();
+    let mut open: Vec<BTreeSet<usize>> = ways.iter().cloned().collect();
+    while let Some(way) = open.pop() {
+        if !ways.contains(&way) {
+            continue;
+        }
+        let without = |literal: usize| {
+            let mut rest = way.clone();
+            rest.remove(&literal);
+            rest
+        };
+        let branch = |literal: &usize| {
+            let mut other = without(*literal);
+            other.insert(literal ^ 1);
+            ways.contains(&other).then_some((other, without(*literal)))
+        };
+        if let Some((other, joined)) = way.iter().find_map(branch) {
+            ways.remove(&way);
+            ways.remove(&other);
+            open.push(joined.clone());
+            ways.insert(joined);
+        }
+    }
+    let conds = |way: &BTreeSet<usize>| way.iter().map(|number| literals.conds[*number].clone()).collect();
+    *away = ways.iter().map(conds).collect();
+}
+
+/// Conditions and their negations, next to each other.
+#[derive(Default)]
+struct Literals {
+    conds: Vec<Cond<Place>>,
+    numbers: HashMap<Cond<Place>, usize>,
+}
+
+impl Literals {
+    fn number(&mut self, cond: &Cond<Place>) -> usize {
+        if let Some(number) = self.numbers.get(cond) {
+            return *number;
+        }
+        let number = self.conds.len();
+        for (cond, number) in [(cond.clone(), number), (cond.clone().negate(), number + 1)] {
+            self.conds.push(cond.clone());
+            self.numbers.insert(cond, number);
+        }
+        number
     }
 }
 

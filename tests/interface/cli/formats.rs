@@ -91,6 +91,7 @@ pub fn varied_commands() -> Vec<Vec<&'static str>> {
         vec!["check", "mp.fw", "proofs/sb.tso.trace.txt"],
         vec!["check", "mp.fw", "proofs/sb.tso.witness.txt"],
         vec!["check", "broken.fw", "no.txt"],
+        vec!["verify", "--outcomes", "sb.litmus"],
         vec!["run", "--runs", "200", "sb.fw"],
         vec!["run", "--steps", "3", "endless.fw"],
         vec!["fence", "--all", "--model", "pso", "sb.fw"],

@@ -31,6 +31,13 @@ fn every_final_state_has_its_run() {
     assert!(page.contains("<p class=\"verdict open\">holds under TSO</p>"), "{page}");
     let plain = folder.run(&["verify", "sb.litmus"]).exits(0);
     assert!(!plain.out.contains("SC has"), "{}", plain.out);
+    let json = folder.run(&["verify", "--format", "json", "--outcomes", "sb.litmus"]).exits(0).json();
+    let runs: Vec<_> = json.iter().filter(|line| line["command"] == "outcome").collect();
+    assert_eq!((json.len(), runs.len()), (5, 4), "the answer, and a run for each");
+    let weak = runs.iter().filter(|run| run["under_sc"] == false).collect::<Vec<_>>();
+    assert_eq!(weak.len(), 1);
+    assert_eq!(weak[0]["outcome"], "0:EAX=0; 1:EAX=0;");
+    assert!(weak[0]["trace"].as_array().is_some_and(|steps| steps.len() >= 4));
 }
 
 #[test]

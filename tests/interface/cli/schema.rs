@@ -13,7 +13,7 @@ const DESCRIBED: &str = include_str!("../../../docs/cli.md");
 const OTHERS_NAMES: [&str; 3] = ["initial", "outcomes", "row"];
 
 /// Every answer that commands have.
-const ANSWERS: [&str; 26] = [
+const ANSWERS: [&str; 27] = [
     "bench",
     "check error",
     "check not_robust",
@@ -29,6 +29,7 @@ const ANSWERS: [&str; 26] = [
     "fence unknown",
     "fence unsafe",
     "list",
+    "outcome",
     "plan",
     "robust error",
     "robust not_robust",
@@ -113,6 +114,7 @@ fn samples() -> Vec<Value> {
         &["verify", "sb.fw"][..],
         &["verify", "mp.fw"],
         &["verify", "sb.litmus"],
+        &["verify", "--outcomes", "sb.litmus"],
         &["verify", "broken.fw"],
         &["verify", "--engine", "explicit", "--states", "10", "endless.fw"],
         &["fence", "--all", "sb.fw"],
