@@ -63,7 +63,9 @@ fn every_document_has_the_form() {
             (_, _, true) => 3,
             _ => 0,
         };
-        assert_eq!(ran.code, worst, "{name}: {cases:?}");
+        // A warning is no end of a test case, but with `--strict` it is one of the command.
+        let warned = name.contains("--strict") && (worst, ran.code) == (0, 3);
+        assert!(ran.code == worst || warned, "{name}: {} instead of {worst}, {cases:?}", ran.code);
     }
 }
 
