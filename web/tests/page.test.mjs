@@ -108,6 +108,8 @@ test("a run: steps are taken, undone, and surprise finds the violation", async (
 test("a link brings back text, question and model", async () => {
   const program = "// \u00e4\u{1F512} <b>&\nshared x;\nthread P { x = 1; }\nnever x == 1;\n";
   const { page } = await open(linked("mine.fw", program, "&model=pso&question=fence"));
+  // Buttons move while an answer comes in.
+  await until(page, () => document.querySelector(".answer .verdict"), "an answer");
   await page.click("#share");
   await until(page, () => location.hash.startsWith("#p1."), "a link");
   const hash = await page.evaluate(() => location.hash);
