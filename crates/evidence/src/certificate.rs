@@ -178,8 +178,8 @@ pub struct PoolProof {
 }
 
 /// States that cover all reachable ones: perhaps only those in which every thread has gone as far as it can
-/// alone ([`machine::Settled`]), perhaps by the steps of a few agents ([`machine::Stubborn`]), perhaps one of all that differ in the names of threads only
-/// ([`machine::Symmetric`]). The obligations are those of a closed set, for the successors that are
+/// alone ([`machine::Settled`]), perhaps by the steps of a few agents ([`machine::Stubborn`]), perhaps one of all
+/// that differ in the names of threads only ([`machine::Symmetric`]). The obligations are those of a closed set, for the successors that are
 /// left, settled and renamed; besides, every renaming must preserve the program.
 #[derive(Debug)]
 pub struct ReducedProof {

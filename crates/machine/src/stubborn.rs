@@ -18,7 +18,8 @@
 //! generation, 1989; K. Schmidt, Stubborn sets for standard properties, 1999.] States may be settled, too: what covers
 //! a state has no longer way to a goal. A thread that waits in a loop without looking is in a set as one that loads all that
 //! the loop looks at. What others may still touch is read off their texts, or off their values ([`futures`]), which also
-//! say how many steps are left where there is an end to them; that then is the first part of the rank. Programs with atomic sections of several steps have all agents in every set.
+//! say how many steps are left where there is an end to them; that then is the first part of the rank. Programs with
+//! atomic sections of several steps have all agents in every set.
 
 mod futures;
 mod goals;
@@ -275,18 +276,7 @@ where
 
     fn prepare(&mut self, state: &State) {
         self.inner.prepare(state);
-        let Stubborn { inner, listed, spare, .. } = self;
-        listed.clear();
-        let mut doubts = std::mem::take(&mut listed.doubts);
-        inner.successors(
-            state,
-            spare,
-            |doubt| doubts.push(doubt),
-            |event, choice, next| {
-                listed.push((event, choice), next);
-            },
-        );
-        listed.doubts = doubts;
+        self.listed.fill(&self.inner, state, &mut self.spare);
         self.describe();
         let agents = self.choose(state);
         self.listed.keep(|event| agents.has(event));

@@ -1,6 +1,6 @@
 //! The successors of one state, kept where working them out changes what is known of the machine.
 
-use crate::{Doubt, Event, State};
+use crate::{DataDomain, Doubt, Event, State};
 
 /// A step of a machine: what happens, and the value chosen.
 pub type ExactStep = (Event, Option<i64>);
@@ -33,6 +33,15 @@ impl SuccessorList {
             None => self.all.push((step, state.clone())),
         }
         self.count += 1;
+    }
+
+    /// Lists all successors of a state that the domain has prepared. `spare` is working memory.
+    pub(crate) fn fill<'m>(&mut self, domain: &impl DataDomain<'m>, state: &State, spare: &mut State) {
+        self.clear();
+        let mut doubts = std::mem::take(&mut self.doubts);
+        let visit = |event, choice, next: &State| self.push((event, choice), next);
+        domain.successors(state, spare, |doubt| doubts.push(doubt), visit);
+        self.doubts = doubts;
     }
 
     /// What is listed.

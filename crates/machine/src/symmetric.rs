@@ -322,11 +322,7 @@ where
     fn prepare(&mut self, state: &State) {
         self.inner.prepare(state);
         let mut listed = std::mem::take(&mut self.listed);
-        listed.clear();
-        let (mut next, mut doubts) = (std::mem::take(&mut self.image), std::mem::take(&mut listed.doubts));
-        let visit = |event, choice, next: &State| listed.push((event, choice), next);
-        self.inner.successors(state, &mut next, |doubt| doubts.push(doubt), visit);
-        (self.image, listed.doubts) = (next, doubts);
+        listed.fill(&self.inner, state, &mut self.image);
         for state in listed.states_from(0) {
             self.minimise(state);
         }

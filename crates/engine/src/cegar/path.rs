@@ -5,9 +5,9 @@
 //! last of the forgotten stores or one before it) and a move several cases: all are tried, depth
 //! first, and given up as soon as the constraints contradict each other.
 
-use super::space::{NotLinearAt, span_of};
+use super::space::{NotLinearAt, span_of, start_cases_of};
 use super::{Halt, MayGoOn};
-use evidence::symbolic::{Name, Step, Value, Vocabulary, start_cases, steps, violations};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
 use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
 use program::{Domain, Int, Op, Program, Span, ThreadId, VarId};
@@ -36,8 +36,7 @@ pub(crate) fn execute(
     (vocabulary, go_on): (&mut Vocabulary, MayGoOn<'_>),
 ) -> Result<Option<Taken>, Halt> {
     let program = machine.program();
-    let span = program.starts.first().map_or(Span::NONE, |start| start.span);
-    for case in start_cases(vocabulary, program).map_err(|_| NotLinearAt(span))? {
+    for case in start_cases_of(program, vocabulary)? {
         let mut inputs = Inputs::default();
         let first = PathState::initial(machine, &mut inputs);
         inputs.assume(&first, &case, vocabulary);

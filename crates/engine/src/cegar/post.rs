@@ -14,12 +14,12 @@ use super::MayGoOn;
 use super::cube::{BitCube, insert, members_of, remove};
 use super::judge::Judge;
 use super::predicates::Predicates;
-use super::space::{NotLinearAt, Space};
+use super::space::{NotLinearAt, Space, start_cases_of};
 use evidence::Stop;
-use evidence::symbolic::{Name, Step, Value, Vocabulary, initially, start_cases};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
 use logic::{Atom, Linear, Truth, Var};
 use machine::{Machine, Slot};
-use program::{Span, ThreadId};
+use program::ThreadId;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -120,9 +120,7 @@ impl<'a> Post<'a> {
         space: &Space<'_, M>,
         vocabulary: &mut Vocabulary,
     ) -> Result<Vec<BitCube>, NotLinearAt> {
-        let program = space.program;
-        let span = program.starts.first().map_or(Span::NONE, |start| start.span);
-        let cases = start_cases(vocabulary, program).map_err(|_| NotLinearAt(span))?;
+        let cases = start_cases_of(space.program, vocabulary)?;
         Ok(cases.iter().flat_map(|case| self.initial_in(case, space, vocabulary)).collect())
     }
 

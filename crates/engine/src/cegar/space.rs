@@ -5,7 +5,7 @@
 //! are listed; where it may wait for its stores, its edges are not.
 
 use crate::growth::Doubling;
-use evidence::symbolic::{Step, Vocabulary, steps, violations};
+use evidence::symbolic::{AtomCases, Step, Vocabulary, start_cases, steps, violations};
 use logic::Atom;
 use machine::{Buffered, Event, LocalFirst, Machine, Model, Recall, Slot, Violation};
 use program::{Loc, Program, Property, Span, ThreadId};
@@ -55,6 +55,15 @@ struct Numbered<M: Machine> {
 /// What is written here is not linear.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NotLinearAt(pub(crate) Span);
+
+/// The cases of what is assumed of initial values.
+pub(crate) fn start_cases_of(
+    program: &Program,
+    vocabulary: &mut Vocabulary,
+) -> Result<AtomCases, NotLinearAt> {
+    let span = program.starts.first().map_or(Span::NONE, |start| start.span);
+    start_cases(vocabulary, program).map_err(|_| NotLinearAt(span))
+}
 
 impl<'p> Space<'p> {
     /// Of the machine that recalls so much of its buffers.

@@ -67,6 +67,28 @@ pub struct COptions {
     pub fence_text: Option<String>,
 }
 
+impl COptions {
+    /// The path of a text that is included and what is in it, or why it cannot be read: beside the text that
+    /// includes it, if it may be there, or in the folders given.
+    pub(crate) fn find(
+        &self,
+        including: Option<&str>,
+        name: &str,
+    ) -> Option<(String, Result<String, String>)> {
+        let beside = including.map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
+        let folders = beside.into_iter().chain(self.folders.iter().map(String::as_str));
+        folders.into_iter().find_map(|folder| {
+            let path = match folder {
+                _ if name.starts_with('/') => name.to_string(),
+                "" => name.to_string(),
+                folder => format!("{}/{name}", folder.trim_end_matches('/')),
+            };
+            let text = self.loader.load(&path)?;
+            Some((path, text))
+        })
+    }
+}
+
 impl Default for COptions {
     fn default() -> COptions {
         COptions {
@@ -118,7 +140,7 @@ impl Loader {
         self.0.is_some()
     }
 
-    pub(crate) fn load(&self, path: &str) -> Option<Result<String, String>> {
+    fn load(&self, path: &str) -> Option<Result<String, String>> {
         self.0.as_ref().and_then(|load| load(path))
     }
 }

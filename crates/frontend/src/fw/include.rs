@@ -90,19 +90,10 @@ impl IncludedTokens<'_> {
     /// The path and the text of what is included: beside the text that includes it, or in the folders given.
     fn find(&self, name: &str, place: Span) -> Result<(String, String), Diagnostic> {
         let including = self.open.last().map_or("", String::as_str);
-        let beside = including.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let folders = std::iter::once(beside).chain(self.options.c.folders.iter().map(String::as_str));
-        for folder in folders {
-            let path = match folder {
-                _ if name.starts_with('/') => name.to_string(),
-                "" => name.to_string(),
-                folder => format!("{}/{name}", folder.trim_end_matches('/')),
-            };
-            match self.options.c.loader.load(&path) {
-                None => {}
-                Some(Ok(text)) => return self.checked(place, path, text),
-                Some(Err(why)) => return Err(Diagnostic::error(place, format!("{path}: {why}"))),
-            }
+        match self.options.c.find(Some(including), name) {
+            Some((path, Ok(text))) => return self.checked(place, path, text),
+            Some((path, Err(why))) => return Err(Diagnostic::error(place, format!("{path}: {why}"))),
+            None => {}
         }
         let hint = match self.options.c.loader.reads() {
             true => "it is looked for beside the text that includes it, and in the folders of -I DIR",

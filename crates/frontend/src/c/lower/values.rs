@@ -286,16 +286,17 @@ impl CKnown {
     }
 
     pub fn get(&self, register: RegId) -> CValues {
-        match self.0.binary_search_by_key(&register, |(known, _)| *known) {
-            Ok(at) => self.0[at].1.clone(),
-            Err(_) => CValues::ALL,
-        }
+        self.listed(register).map_or(CValues::ALL, CValues::clone)
+    }
+
+    fn listed(&self, register: RegId) -> Option<&CValues> {
+        let at = self.0.binary_search_by_key(&register, |(known, _)| *known).ok()?;
+        Some(&self.0[at].1)
     }
 
     /// Whether a register may have a value.
     fn may_be(&self, register: RegId, value: i128) -> bool {
-        let known = self.0.binary_search_by_key(&register, |(known, _)| *known);
-        known.map_or(true, |at| self.0[at].1.contains(value))
+        self.listed(register).is_none_or(|values| values.contains(value))
     }
 
     pub fn set(&mut self, register: RegId, values: CValues) {

@@ -179,22 +179,11 @@ impl Preprocessor<'_> {
     /// The text of a header: beside the file that includes it, in the folders given, or our own.
     fn find(&self, word: &Token, name: &str, quoted: bool) -> Result<Option<Source>, Diagnostic> {
         let including = self.files.list.get(word.written.file as usize).map_or("", |source| source.name());
-        let beside = including.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let beside = Some(beside).filter(|_| quoted);
-        let folders = beside.into_iter().chain(self.options.folders.iter().map(String::as_str));
-        for folder in folders {
-            let path = match folder {
-                _ if name.starts_with('/') => name.to_string(),
-                "" => name.to_string(),
-                folder => format!("{}/{name}", folder.trim_end_matches('/')),
-            };
-            match self.options.loader.load(&path) {
-                None => {}
-                Some(Ok(text)) => return Ok(Some(Source::new(path, text))),
-                Some(Err(why)) => return Err(self.files.error(word, format!("{path}: {why}"))),
-            }
+        match self.options.find(Some(including).filter(|_| quoted), name) {
+            Some((path, Ok(text))) => Ok(Some(Source::new(path, text))),
+            Some((path, Err(why))) => Err(self.files.error(word, format!("{path}: {why}"))),
+            None => Ok(headers::bundled(name).map(|text| Source::new(format!("<{name}>"), text))),
         }
-        Ok(headers::bundled(name).map(|text| Source::new(format!("<{name}>"), text)))
     }
 
     /// Whether `__has_include` finds a header.
