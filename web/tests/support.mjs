@@ -82,6 +82,19 @@ export async function until(page, fits, what) {
   }
 }
 
+/** Presses a button once it can be seen and used, wherever it is by then: pages move while answers come in. */
+export async function press(page, selector) {
+  const usable = (selector) => {
+    const element = document.querySelector(selector);
+    return element && !element.disabled && element.checkVisibility() && (element.click(), true);
+  };
+  try {
+    await page.waitForFunction(usable, { timeout: 60_000, polling: 50 }, selector);
+  } catch (error) {
+    throw new Error(`${selector} cannot be pressed`, { cause: error });
+  }
+}
+
 /** The text in the editor. */
 export const text = (page) =>
   page.$eval("#editor", (host) => [...host.shadowRoot.querySelectorAll(".cm-line")].map((line) => line.textContent).join("\n"));
