@@ -8,8 +8,8 @@ use crate::support::corpus as data;
 
 use data::{Case, corpus, expected, read};
 use engine::{Engine, GapProofs, Lazy, Run, engine_named};
-use evidence::{Ignore, MostStates, Task, Verdict, check};
-use machine::{Buffered, Model, State, StateSet, Stepper, model_named};
+use evidence::{Ignore, MostStates, Statistics, Task, Verdict, check};
+use machine::{Buffered, Model, SC, State, StateSet, Stepper, TSO, model_named};
 use program::Program;
 use std::path::Path;
 
@@ -41,6 +41,7 @@ fn check_case(path: &Path, case: &Case) -> Result<(), String> {
     let monitor = MostStates(if endless { 50_000 } else { 5_000_000 });
     let engine = engine_named(&case.engine).ok_or("unknown engine")?;
     let answer = engine.verify(&task, &Run { monitor: &monitor, ..Run::default() });
+    let Statistics { states: explored, method, .. } = answer.statistics;
     let checked = check(&task, answer.verdict, &Ignore).map_err(|why| format!("evidence rejected: {why}"))?;
     let (verdict, violation) = match checked.verdict() {
         Verdict::Unsafe(trace) => ("unsafe", Some(trace.violation.text(&program))),
@@ -53,7 +54,9 @@ fn check_case(path: &Path, case: &Case) -> Result<(), String> {
         return Err(format!("violates {violation:?}, expected {:?}", case.violation));
     }
     if case.model == "sc" && !endless && case.engine == "explicit" {
-        let states = count_states(&program, model);
+        // A search that left nothing out and found no violation has seen them all.
+        let all = verdict == "safe" && method.is_none();
+        let states = if all { Some(explored) } else { count_states(&program, model) };
         if case.states != states {
             return Err(format!("states = {states:?}, the data say {:?}", case.states));
         }
@@ -62,11 +65,25 @@ fn check_case(path: &Path, case: &Case) -> Result<(), String> {
 }
 
 #[test]
-fn every_program_gets_its_verdict() {
+fn every_program_gets_its_verdict_under_sc() {
+    every_program_gets_its_verdict(SC);
+}
+
+#[test]
+fn every_program_gets_its_verdict_under_tso() {
+    every_program_gets_its_verdict(TSO);
+}
+
+#[test]
+fn every_program_gets_its_verdict_under_pso() {
+    every_program_gets_its_verdict(model_named("pso").expect("known"));
+}
+
+fn every_program_gets_its_verdict(model: Model) {
     let mut wrong = Vec::new();
     let mut cases = 0;
     for path in corpus() {
-        for case in &expected(&path).case {
+        for case in expected(&path).case.iter().filter(|case| case.model == model.name()) {
             cases += 1;
             if let Err(why) = check_case(&path, case) {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -75,7 +92,7 @@ fn every_program_gets_its_verdict() {
         }
     }
     assert!(wrong.is_empty(), "{} of {cases} cases:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(cases > 250, "only {cases} cases were found");
+    assert!(cases > 80, "only {cases} cases were found");
 }
 
 #[test]

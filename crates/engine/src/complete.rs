@@ -27,7 +27,7 @@ const FEW_ELEMENTS: usize = 20_000;
 const EXPLORED: usize = 256;
 
 /// What going back from an element costs, compared with exploring a state.
-const WORK: usize = 24;
+const WORK: usize = 60;
 
 /// The engine.
 pub struct Complete;

@@ -7,7 +7,7 @@
 //! a choice had too many values, the answer is unknown and says so.
 //!
 //! A search may be *reduced* ([`Reduction`]): fewer states cover all others, and the proof is
-//! a closed set of those. By itself, a search is reduced once it has become large. A large search breadth first goes
+//! a closed set of those. By itself, a search is reduced once its states are no longer few. A large search breadth first goes
 //! on in rounds, by as many workers as there are ([`crate::rounds`]).
 //!
 //! Breadth first, the violation found is a nearest one if no state had to wait for a larger
@@ -38,7 +38,7 @@ impl Engine for Explicit {
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let plain = LeftOut::new(task, Reduction::None);
         let (round, reducing) = match run.reduction {
-            Reduction::Auto => match begun(task, run, &plain, Some(Reach::small(run))) {
+            Reduction::Auto => match begun(task, run, &plain, Some(Reach::few(run))) {
                 Some(SearchBegun::Large(large)) => {
                     // Threads that go ahead fill their buffers sooner than others.
                     match reduced(task, run).filter(|(round, _)| !round.outgrows_buffers()) {
@@ -81,21 +81,24 @@ impl Engine for Explicit {
     }
 }
 
-/// A large search once more, reduced by all there is if that leaves few states; otherwise not by who acts, which takes
-/// more time than it saves.
+/// A search of more than few states once more: threads go ahead and names do not matter. If that is large, too, a few
+/// agents act if that leaves few states; otherwise to choose them takes more time than it saves.
 fn reduced(task: &Task<'_>, run: &Run<'_>) -> Option<(ExplorationRound, LeftOut)> {
+    let usual = LeftOut::new(task, Reduction::Auto);
+    let large = match begun(task, run, &usual, Some(Reach::not_large(run)))? {
+        SearchBegun::Ended(round) => return Some((round, usual)),
+        SearchBegun::Large(large) => large,
+    };
     let all = LeftOut::new(task, Reduction::All);
-    let few = Reach { depth: None, states: run.large / FEW };
     if all.is_by_few()
-        && let SearchBegun::Ended(round) = begun(task, run, &all, Some(few))?
+        && let SearchBegun::Ended(round) = begun(task, run, &all, Some(Reach::few(run)))?
     {
         return Some((round, all));
     }
-    let all = all.by_everybody();
-    Some((whole(task, run, &all)?, all))
+    Some((large.go_on(task, run, &usual), usual))
 }
 
-/// Few states are this fraction of many.
+/// Few states are this fraction of those of a large search.
 const FEW: usize = 8;
 
 /// Whether a large search goes on in rounds: only breadth first it can.
@@ -105,7 +108,7 @@ fn in_rounds(run: &Run<'_>) -> bool {
 
 /// A search to its end; `None` where values that are names do not fit into 64 bits.
 fn whole(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut) -> Option<ExplorationRound> {
-    let reach = in_rounds(run).then_some(Reach::small(run));
+    let reach = in_rounds(run).then_some(Reach::not_large(run));
     Some(match begun(task, run, left_out, reach)? {
         SearchBegun::Ended(round) => round,
         SearchBegun::Large(large) => large.go_on(task, run, left_out),
@@ -227,8 +230,13 @@ struct Reach {
 
 impl Reach {
     /// That of a search that is not large.
-    fn small(run: &Run<'_>) -> Reach {
+    fn not_large(run: &Run<'_>) -> Reach {
         Reach { depth: None, states: run.large }
+    }
+
+    /// So few states that leaving some out would hardly be noticed.
+    fn few(run: &Run<'_>) -> Reach {
+        Reach { depth: None, states: run.large / FEW }
     }
 }
 
@@ -284,7 +292,7 @@ fn explored<'m, 'p: 'm>(
 fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trace {
     let Some(depth) = trace.steps.len().checked_sub(1) else { return trace };
     let states = match run.order {
-        Order::Breadth => states.saturating_mul(4).max(100_000),
+        Order::Breadth => states.saturating_mul(4).max(20_000),
         // Who searches depth first expects far violations.
         Order::Depth => 20_000,
     };

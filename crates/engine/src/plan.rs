@@ -3,13 +3,14 @@
 //! The list of [`CANDIDATES`] is the whole strategy: looking at simple facts of the task, each
 //! says why it fits and what weight it has among those that do, or why it does not fit. What counts most is
 //! whether numbers and store buffers can grow without end: if neither can, exploring all states
-//! ends; if they can, only a proof does, and exploration is left a share to find violations.
+//! ends; if they can, only a proof does, and exploration is left a share to find violations. Numbers that are drawn
+//! (`any`) are in no order to each other, so knowing their order helps less, and violations with some of them are near.
 
 use crate::ranges::growing;
 use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, InTurns, Lazy};
 use evidence::Task;
 use machine::GapStepper;
-use program::{Program, Span};
+use program::{Op, Program, Span};
 
 /// An engine that may be tried.
 struct Candidate {
@@ -44,6 +45,8 @@ pub struct Facts<'p> {
     pub piling_up: Option<Span>,
     /// A statement by which numbers may grow without end; `None` if none can be seen.
     pub growing: Option<Span>,
+    /// Whether numbers are drawn.
+    pub draws: bool,
     /// What the engine for order and gaps cannot handle.
     pub beyond_gaps: Option<Span>,
 }
@@ -110,7 +113,10 @@ fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {
             Ok((8, "neither numbers nor store buffers can be seen to grow, so it may end".to_string()))
         }
         (None, Some(_)) => Ok((8, "a violation may be near, of which it finds a shortest one".to_string())),
-        (Some(_), _) => Ok((5, "a violation may be near, of which it finds a shortest one".to_string())),
+        (Some(_), _) => {
+            let weight = if facts.draws { 11 } else { 8 };
+            Ok((weight, "a violation may be near, of which it finds a shortest one".to_string()))
+        }
     }
 }
 
@@ -118,7 +124,7 @@ fn robustness(facts: &Facts<'_>) -> Result<(usize, String), String> {
     if !facts.task.model.like_tso(facts.task.program) {
         return Err("it is for TSO".to_string());
     }
-    let weight = if facts.growing.is_some() { 10 } else { 7 };
+    let weight = if facts.growing.is_some() && facts.draws { 8 } else { 7 };
     Ok((weight, "perhaps weak memory does not matter, and SC has fewer states".to_string()))
 }
 
@@ -126,11 +132,11 @@ fn predicates(facts: &Facts<'_>) -> Result<(usize, String), String> {
     let place = |span| place(facts.task.program, span);
     match (facts.growing, facts.piling_up) {
         (Some(span), _) => Ok((
-            14,
+            if facts.draws { 9 } else { 11 },
             format!("numbers may grow without end, by {}; it finds what matters of them", place(span)),
         )),
         (None, Some(span)) => Ok((
-            9,
+            5,
             format!(
                 "store buffers may grow without end, by {}; it keeps some stores and what holds for all others",
                 place(span)
@@ -145,7 +151,8 @@ fn order_and_gaps(facts: &Facts<'_>) -> Result<(usize, String), String> {
         (Some(span), _) => Err(format!("it cannot handle {}", place(facts.task.program, span))),
         (None, Some(span)) => {
             let place = place(facts.task.program, span);
-            Ok((4, format!("numbers may grow without end, by {place}; it knows them by their order")))
+            let weight = if facts.draws { 3 } else { 9 };
+            Ok((weight, format!("numbers may grow without end, by {place}; it knows them by their order")))
         }
         (None, None) => {
             Err("no number can be seen to grow, so it would explore as many states as `explicit`".to_string())
@@ -175,7 +182,7 @@ fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
     if facts.task.model.like_tso(facts.task.program) {
         return Err("`lazy` looks at SC first too".to_string());
     }
-    let weight = if facts.growing.is_some() { 8 } else { 4 };
+    let weight = if facts.growing.is_some() && facts.draws { 10 } else { 4 };
     Ok((weight, "what goes wrong under SC goes wrong here too, and proofs may carry over".to_string()))
 }
 
@@ -220,6 +227,7 @@ impl<'p> Facts<'p> {
                 .find_map(|t| t.piling_up())
                 .map(|store| store.span),
             growing: growing(task.program),
+            draws: task.program.threads.iter().flat_map(|t| t.edges()).any(|e| matches!(e.op, Op::Havoc(..))),
             beyond_gaps,
         }
     }

@@ -30,10 +30,10 @@ use std::thread::{self, Scope};
 /// The work that an engine may do in the first round.
 const FIRST_ROUND: usize = 1 << 13;
 /// Up to this much work all do the same.
-const SMALL: usize = 30_000;
+const SMALL: usize = 40_000;
 /// Up to this much work whoever has a head start does so many times as much as the others.
-const HEAD_START: usize = 600_000;
-const HEAD_START_TIMES: usize = 8;
+const HEAD_START: usize = 200_000;
+const HEAD_START_TIMES: usize = 4;
 /// Nobody is more than so many rounds ahead of another.
 const AHEAD: usize = 1;
 /// The stack of an engine's thread.
@@ -244,7 +244,8 @@ impl<'a> Race<'a> {
             drop(named);
             lane.end(answer);
         };
-        thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).is_ok()
+        let name = self.entries[at].engine.name().to_string();
+        thread::Builder::new().name(name).stack_size(STACK).spawn_scoped(scope, work).is_ok()
     }
 
     fn no_thread(&self, at: usize) -> Answer {

@@ -22,8 +22,8 @@ pub enum Reduction {
     Symmetry,
     /// All of them.
     All,
-    /// Nothing is left out of small searches; large ones are reduced by all there is if that leaves few states, and
-    /// otherwise by going ahead and by names.
+    /// Nothing is left out where states are few; otherwise searches are reduced by going ahead and by names, and if
+    /// they are still large, by all there is if that leaves few states.
     #[default]
     Auto,
 }
@@ -34,7 +34,7 @@ impl Reduction {
         (
             Reduction::Auto,
             "auto",
-            "none for small searches; for large ones all, or local and symmetry where that is quicker",
+            "none where states are few; else local and symmetry, or all where that is quicker",
         ),
         (Reduction::None, "none", "all states are explored"),
         (Reduction::Local, "local", "threads go ahead where nobody notices, and wait without looking again"),
@@ -81,13 +81,13 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    /// As far as the program allows it; automatic is all there is.
+    /// As far as the program allows it; automatic is what pays for most programs.
     pub(crate) fn new(task: &Task<'_>, reduction: Reduction) -> LeftOut {
         let everything = matches!(reduction, Reduction::All | Reduction::Auto);
         let acting = match reduction {
-            Reduction::None | Reduction::Local | Reduction::Symmetry => Acting::Everybody,
+            Reduction::None | Reduction::Local | Reduction::Symmetry | Reduction::Auto => Acting::Everybody,
             Reduction::Persistent => Acting::ByText,
-            Reduction::Dynamic | Reduction::All | Reduction::Auto => Acting::ByValues,
+            Reduction::Dynamic | Reduction::All => Acting::ByValues,
         };
         let rules = Rules {
             settled: everything || reduction == Reduction::Local,
@@ -118,11 +118,6 @@ impl LeftOut {
     /// Whether only a few agents act where they are enough.
     pub(crate) fn is_by_few(&self) -> bool {
         self.rules.acting != Acting::Everybody
-    }
-
-    /// The same, but everybody acts.
-    pub(crate) fn by_everybody(self) -> LeftOut {
-        LeftOut { rules: Rules { acting: Acting::Everybody, ..self.rules }, ..self }
     }
 
     /// Whether all states are explored.

@@ -45,8 +45,8 @@ pub trait TransitionSystem {
         next: &mut Self::State,
         visit: impl FnMut(Self::Label, &Self::State),
     );
-    /// The work of exploring a state, in the unit of [`Progress::work`].
-    const WORK: usize = 2;
+    /// The work of taking up a state, and of looking at a successor, in the unit of [`Progress::work`].
+    const WORK: usize = 1;
 
     /// Bytes of memory it holds by itself.
     fn bytes(&self) -> usize {
@@ -354,7 +354,6 @@ impl Walk {
         system: &T,
         coming: usize,
     ) -> Result<(), Stop> {
-        self.looked_at = 0;
         if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
@@ -363,11 +362,12 @@ impl Walk {
 
     fn progress<T: TransitionSystem>(&mut self, system: &T) -> Progress {
         let new = self.expanded - std::mem::replace(&mut self.reported, self.expanded);
+        let looked_at = std::mem::take(&mut self.looked_at);
         Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
-            work: new * T::WORK,
+            work: (new + looked_at) * T::WORK,
             waiting: self.states.len() - self.expanded.min(self.states.len()),
             bytes: self.states.bytes() + system.bytes(),
             ..Progress::default()

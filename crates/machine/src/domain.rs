@@ -17,8 +17,9 @@ pub trait DataDomain<'m> {
     /// The machine.
     type Machine: Machine + 'm;
 
-    /// The work of exploring a state, in units of a quarter of a microsecond or so; concrete values take two.
-    const WORK: usize = 2;
+    /// The work of taking up a state, and of looking at a successor, in units of a quarter of a microsecond or so;
+    /// concrete values take one.
+    const WORK: usize = 1;
 
     /// What numbers controls and runs single concrete steps.
     fn stepper(&self) -> &Stepper<'m, Self::Machine>;

@@ -257,7 +257,7 @@ impl<'m, 'p: 'm> DataDomain<'m> for Settled<'m, 'p> {
     type Machine = Buffered<'p>;
 
     /// Settling takes several steps for one.
-    const WORK: usize = 4;
+    const WORK: usize = 2;
 
     fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
         &self.stepper

@@ -119,7 +119,7 @@ struct CubeSearch<'a> {
 const CUBE: u64 = 20;
 const CONTROL: u64 = 50;
 /// So much effort is a unit of [`Progress::work`].
-const EFFORT: u64 = 8;
+const EFFORT: u64 = 5;
 
 impl CubeSearch<'_> {
     fn run<M: Machine>(
