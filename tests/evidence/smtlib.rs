@@ -178,8 +178,8 @@ struct Judged {
     accepted: usize,
     obligations: usize,
     too_large: usize,
-    /// By robustness, which has no form in SMT-LIB.
-    robust: usize,
+    /// By robustness or backwards, which has no form in SMT-LIB.
+    no_form: usize,
     no_proof: usize,
 }
 
@@ -196,8 +196,9 @@ fn judge(name: &str, task: &Task<'_>, engine: &str, judged: &Mutex<Judged>) {
     let mut script = Script::default();
     match write_smtlib(task, &certificate, &mut script) {
         Err(error) if error.kind() == ErrorKind::InvalidInput => {
-            assert!(matches!(certificate, Certificate::Via(_)), "{name} by {engine}: {error}");
-            count(&|j| j.robust += 1);
+            let formless = matches!(certificate, Certificate::Via(_) | Certificate::Basis(_));
+            assert!(formless, "{name} by {engine}: {error}");
+            count(&|j| j.no_form += 1);
         }
         Err(error) => {
             assert_eq!(error.to_string(), "too large", "{name} by {engine}");
@@ -241,5 +242,5 @@ fn every_safe_program_of_the_corpus_is_proved_for_other_solvers_too() {
     });
     let judged = judged.into_inner().expect("nobody panicked");
     println!("{} safe cases: {judged:?}", cases.len());
-    assert!(judged.accepted > 200 && judged.obligations > 100_000, "{judged:?}");
+    assert!(judged.accepted > 180 && judged.obligations > 40_000, "{judged:?}");
 }

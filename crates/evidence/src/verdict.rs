@@ -160,8 +160,8 @@ pub struct Progress {
     pub bound: Option<usize>,
     /// States so far.
     pub states: usize,
-    /// The work done since the last report. One unit is half of what it takes to explore a state, or a
-    /// quarter of a microsecond; it is counted, never timed, so it is the same on every machine.
+    /// The work done since the last report. One unit is what it takes to look at a successor of a state, or a
+    /// fifth of a microsecond; it is counted, never timed, so it is the same on every machine.
     pub work: usize,
     /// States found but not yet expanded.
     pub waiting: usize,

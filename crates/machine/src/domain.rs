@@ -17,7 +17,7 @@ pub trait DataDomain<'m> {
     /// The machine.
     type Machine: Machine + 'm;
 
-    /// The work of taking up a state, and of looking at a successor, in units of a quarter of a microsecond or so;
+    /// The work of taking up a state, and of looking at a successor, in units of a fifth of a microsecond or so;
     /// concrete values take one.
     const WORK: usize = 1;
 
