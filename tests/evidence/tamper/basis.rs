@@ -38,6 +38,11 @@ const SUBJECTS: &[(&str, &str)] = &[
              thread Q { loop { await cas(l, 0, 1); n = 2; assert n == 2; n = 0; l = 0; } }",
     ),
     ("pso", REPLICAS),
+    // What is claimed looks at memory and threads at once.
+    (
+        "tso",
+        "shared x; thread P(i in 0..2) { loop { atomic { x = 1; skip; x = 0; } there: skip; } } never P0@there && x == 2;",
+    ),
 ];
 
 /// Threads that differ in their names only.

@@ -23,7 +23,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
 /// After so many questions everything is taken to be possible.
-const MOST_ASKED: usize = 400_000;
+const MOST_ASKED: usize = 100_000;
 
 /// How many questions pass between two looks at the monitor.
 const PATIENCE: usize = 256;
@@ -41,7 +41,8 @@ pub(super) fn backwards_sentences(
         (false, false) => Times::Drained,
         (false, true) => Times::Other,
     };
-    let asking = Asking { task, view, basis, times, asked: Cell::new(0), patience };
+    let liveness = Liveness::of(task.program);
+    let asking = Asking { task, view, basis, times, liveness, asked: Cell::new(0), patience };
     let everywhere = asking.everywhere();
     let known: HashSet<SaidFact> = everywhere.iter().cloned().collect();
     let standing: Vec<Vec<Vec<Standing<'_>>>> =
@@ -84,6 +85,7 @@ struct Asking<'a, 'p> {
     view: &'a Backward<'p>,
     basis: &'a Basis,
     times: Times,
+    liveness: Liveness,
     asked: Cell<usize>,
     patience: RefCell<Patience<'a>>,
 }
@@ -244,8 +246,7 @@ impl Asking<'_, '_> {
         here: &[Standing<'_>],
         named: &AuthoredRegisters,
     ) -> Vec<SaidFact> {
-        let liveness = Liveness::of(self.task.program);
-        let live = liveness.at(thread, loc).iter().enumerate();
+        let live = self.liveness.at(thread, loc).iter().enumerate();
         let mentioned = live.filter(|(_, register)| named.mentions(self.task.program, thread, **register));
         let fact = |(at, register): (usize, &RegId)| {
             let name = self.task.program.thread(thread).registers[register.index()].clone();

@@ -45,14 +45,19 @@ impl Backward<'_> {
     /// From now on elements count up to the names that these renamings change; false, and nothing changes, if
     /// they are not of that kind or too many.
     pub fn up_to(&mut self, renamings: &[Renaming]) -> bool {
+        if renamings.is_empty() {
+            return true;
+        }
+        // What observers and those who end for them do has no names.
         let preserved = self.watches.is_empty() && renamings.iter().all(|r| r.preserves(self.program));
         let group = preserved.then(|| closure(self.program, renamings)).flatten();
-        let names = group.and_then(|group| {
-            let live = Liveness::of(self.program);
-            group.iter().skip(1).map(|renaming| self.element_names(&live, renaming)).collect()
-        });
-        let names = names.filter(|all: &Vec<ElementNames>| all.iter().all(|names| self.keeps_acts(names)));
-        names.map(|names| self.count_up_to(names)).is_some()
+        let live = Liveness::of(self.program);
+        let names = |renaming: &Renaming| self.element_names(&live, renaming);
+        // What two renamings keep they keep one after the other.
+        let kept = |renaming: &Renaming| names(renaming).is_some_and(|names| self.keeps_acts(&names));
+        let group = group.filter(|_| renamings.iter().all(kept));
+        let all = group.and_then(|group| group[1..].iter().map(names).collect::<Option<Vec<_>>>());
+        all.map(|all| self.count_up_to(all)).is_some()
     }
 
     /// Up to how many renamings elements count, the one that changes nothing included.
