@@ -37,15 +37,15 @@ pub(super) fn backwards_sentences(
 ) -> Result<(Vec<String>, Places), Stop> {
     let patience = RefCell::new(Patience::new(monitor, "explaining"));
     let times = match (view.has_times_of_model(), view.has_sections()) {
-        (true, _) => Times::OfModel,
-        (false, false) => Times::Drained,
-        (false, true) => Times::Other,
+        (true, _) => ViewTimes::OfModel,
+        (false, false) => ViewTimes::Drained,
+        (false, true) => ViewTimes::Other,
     };
     let liveness = Liveness::of(task.program);
-    let asking = Asking { task, view, basis, times, liveness, asked: Cell::new(0), patience };
+    let asking = BasisQuestions { task, view, basis, times, liveness, asked: Cell::new(0), patience };
     let everywhere = asking.everywhere();
     let known: HashSet<SaidFact> = everywhere.iter().cloned().collect();
-    let standing: Vec<Vec<Vec<Standing<'_>>>> =
+    let standing: Vec<Vec<Vec<NamedState<'_>>>> =
         task.program.thread_ids().map(|id| asking.standing(id)).collect();
     let labels = labels(task.program, |thread, loc| !standing[thread][loc.index()].is_empty());
     let named = AuthoredRegisters::of(task.program);
@@ -68,7 +68,7 @@ pub(super) fn backwards_sentences(
 
 /// When the view has what the model has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Times {
+enum ViewTimes {
     /// Always.
     OfModel,
     /// When everything is drained.
@@ -78,25 +78,25 @@ enum Times {
 }
 
 /// A state of a thread, and what it is called in elements.
-type Standing<'a> = (&'a LocalState, &'a LocalState);
+type NamedState<'a> = (&'a LocalState, &'a LocalState);
 
-struct Asking<'a, 'p> {
+struct BasisQuestions<'a, 'p> {
     task: &'a Task<'p>,
     view: &'a Backward<'p>,
     basis: &'a Basis,
-    times: Times,
+    times: ViewTimes,
     liveness: Liveness,
     asked: Cell<usize>,
     patience: RefCell<Patience<'a>>,
 }
 
-impl Asking<'_, '_> {
+impl BasisQuestions<'_, '_> {
     /// Whether what is demanded may be, as far as is known.
     fn may(&self, demanded: &Demanded) -> bool {
         let asked = self.asked.replace(self.asked.get() + 1);
         let tired =
             asked > MOST_ASKED || (asked.is_multiple_of(PATIENCE) && !self.patience.borrow_mut().lasts());
-        tired || self.times == Times::Other || !self.view.excludes(self.basis, demanded)
+        tired || self.times == ViewTimes::Other || !self.view.excludes(self.basis, demanded)
     }
 
     /// Threads that stand somewhere.
@@ -109,7 +109,7 @@ impl Asking<'_, '_> {
     }
 
     /// Whether this may be while a thread stands in one of these states.
-    fn may_here(&self, thread: ThreadId, here: &[Standing<'_>], add: &dyn Fn(&mut Demanded)) -> bool {
+    fn may_here(&self, thread: ThreadId, here: &[NamedState<'_>], add: &dyn Fn(&mut Demanded)) -> bool {
         here.iter().any(|(_, state)| {
             let mut demanded = self.with(&[(thread.index(), state)]);
             add(&mut demanded);
@@ -118,7 +118,7 @@ impl Asking<'_, '_> {
     }
 
     /// By location: the states in which a thread may stand there.
-    fn standing(&self, thread: ThreadId) -> Vec<Vec<Standing<'_>>> {
+    fn standing(&self, thread: ThreadId) -> Vec<Vec<NamedState<'_>>> {
         let mut found = vec![Vec::new(); self.task.program.thread(thread).locs().count()];
         for state in self.view.states_of(thread) {
             let Some(named) = self.view.named_by(thread, state) else { continue };
@@ -157,7 +157,7 @@ impl Asking<'_, '_> {
         };
         let memory = variables().zip(self.view.values()).filter_map(|(variable, values)| {
             let possible = |value: &i64| {
-                self.times != Times::OfModel || may(&|demanded| demanded.memory.push((variable, *value)))
+                self.times != ViewTimes::OfModel || may(&|demanded| demanded.memory.push((variable, *value)))
             };
             of_values(SlotKind::Variable, self.name(variable), values.into_iter().filter(possible))
         });
@@ -165,7 +165,7 @@ impl Asking<'_, '_> {
         let delayed = variables().zip(&delayed).filter(|_| self.task.buffers());
         let delayed = delayed.filter_map(|(variable, delayed)| {
             let from = |thread: ThreadId| match self.times {
-                Times::OfModel => self.queued((thread, variable), delayed, &may),
+                ViewTimes::OfModel => self.queued((thread, variable), delayed, &may),
                 _ => delayed.clone(),
             };
             let values: BTreeSet<i64> = self.task.program.thread_ids().flat_map(from).collect();
@@ -178,7 +178,7 @@ impl Asking<'_, '_> {
     fn memory_and_stores(
         &self,
         thread: ThreadId,
-        here: &[Standing<'_>],
+        here: &[NamedState<'_>],
         everywhere: &[SaidFact],
     ) -> Vec<SaidFact> {
         let all = self.task.program.variable_ids().zip(self.view.values());
@@ -193,7 +193,7 @@ impl Asking<'_, '_> {
         let fact = |variable: VarId, left: Vec<i64>| {
             of_values(SlotKind::Variable, self.name(variable), left.into_iter())
         };
-        if self.times == Times::OfModel {
+        if self.times == ViewTimes::OfModel {
             let mut facts: Vec<SaidFact> =
                 left.filter_map(|(variable, _, left)| fact(variable, left)).collect();
             if self.task.buffers() {
@@ -212,7 +212,7 @@ impl Asking<'_, '_> {
     }
 
     /// What is on its way from a thread that stands here, and what is not on its way from anybody.
-    fn stores(&self, thread: ThreadId, here: &[Standing<'_>]) -> Vec<SaidFact> {
+    fn stores(&self, thread: ThreadId, here: &[NamedState<'_>]) -> Vec<SaidFact> {
         let may = |add: &dyn Fn(&mut Demanded)| self.may_here(thread, here, add);
         let (mut names, mut own, mut nobody) = (Vec::new(), Vec::new(), Vec::new());
         for (variable, delayed) in self.task.program.variable_ids().zip(&self.view.delayed_values()) {
@@ -243,7 +243,7 @@ impl Asking<'_, '_> {
         &self,
         thread: ThreadId,
         loc: Loc,
-        here: &[Standing<'_>],
+        here: &[NamedState<'_>],
         named: &AuthoredRegisters,
     ) -> Vec<SaidFact> {
         let live = self.liveness.at(thread, loc).iter().enumerate();
@@ -259,9 +259,9 @@ impl Asking<'_, '_> {
     fn others(
         &self,
         thread: usize,
-        here: &[Standing<'_>],
+        here: &[NamedState<'_>],
         labels: &[ReachedLabel],
-        standing: &[Vec<Vec<Standing<'_>>>],
+        standing: &[Vec<Vec<NamedState<'_>>>],
     ) -> Vec<SaidFact> {
         let meets = |label: &ReachedLabel| {
             let mut there = label.locs.iter().flat_map(|loc| &standing[label.thread][loc.index()]);
