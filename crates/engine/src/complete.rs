@@ -16,7 +16,7 @@
 use crate::reduce::renamings;
 use crate::{Answer, Engine, Run};
 use evidence::{BasisProof, Certificate, Progress, Reason, Statistics, Stop, Stores, Task, Verdict};
-use machine::{Backward, Basis, Before, ElementId, GoOn, NoView, Trace, Violation, replay};
+use machine::{Backward, Basis, Before, Element, ElementId, GoOn, NoView, Trace, Violation, replay};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -134,7 +134,9 @@ pub(crate) fn go_back(
     });
     let ending = match ended {
         Ok(None) => {
-            let elements = search.basis.iter().cloned().collect();
+            let elements: Vec<Element> = search.basis.iter().cloned().collect();
+            // Where nothing is listed, names do not matter.
+            let renamings = if elements.is_empty() { Vec::new() } else { renamings };
             BackwardEnding::Proved(Certificate::Basis(BasisProof { stores, renamings, elements }))
         }
         Ok(Some(first)) => BackwardEnding::Reached(search.trace(first)),
@@ -192,7 +194,7 @@ impl<'a, 'p> Backwards<'a, 'p> {
     }
 
     /// Adds an element unless it is covered; says if a run starts in it.
-    fn add(&mut self, element: machine::Element, origin: ElementOrigin) -> Option<ElementId> {
+    fn add(&mut self, element: Element, origin: ElementOrigin) -> Option<ElementId> {
         if self.basis.covering(self.view, &element).is_some() {
             return None;
         }

@@ -5,6 +5,7 @@
 //! choice of threads of which nothing is demanded. Among those found so, a few bits tell most apart. Where elements
 //! count up to the names of threads ([`Backward::up_to`]), states and bits are those that all names have in common.
 
+use super::up_to_names::StateOrbit;
 use super::{Backward, Element};
 use rustc_hash::FxHashMap;
 
@@ -12,11 +13,14 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ElementId(pub u32);
 
+/// An element with a few bits that tell most apart.
+type SignedElement = (u64, ElementId);
+
 /// Elements in the order they were added; those that a later one covers are passed over.
 #[derive(Default)]
 pub struct Basis {
     elements: Vec<(Element, bool)>,
-    by_states: FxHashMap<Box<[(usize, u16)]>, Vec<(u64, ElementId)>>,
+    by_states: FxHashMap<Box<[StateOrbit]>, Vec<SignedElement>>,
     bytes: usize,
     covered: usize,
 }
@@ -68,11 +72,11 @@ impl Basis {
         view: &Backward<'_>,
         element: &Element,
         bits: u64,
-        states: &mut Vec<(usize, u16)>,
+        states: &mut Vec<StateOrbit>,
         from: usize,
     ) -> Option<ElementId> {
         if let Some(list) = self.by_states.get(&states[..]) {
-            let covers = |(other, id): &&(u64, ElementId)| {
+            let covers = |(other, id): &&SignedElement| {
                 other & !bits == 0 && view.covers_renamed(self.get(*id), element)
             };
             if let Some((_, id)) = list.iter().find(covers) {

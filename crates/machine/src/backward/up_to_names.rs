@@ -17,6 +17,9 @@ use crate::symmetric::{closure, renamed_value};
 use program::{Liveness, Renaming, ThreadId, VarId};
 use std::collections::HashSet;
 
+/// A thread and its state: the least of all that renamings make of it.
+pub(super) type StateOrbit = (usize, u16);
+
 /// What a renaming makes of the numbers in elements. What is not demanded (0) stays so.
 pub(super) struct ElementNames {
     /// By thread: its new number, and those of its states.
@@ -35,7 +38,7 @@ pub(super) struct NameGroup {
     /// All but the one that changes nothing.
     all: Vec<ElementNames>,
     /// By thread and state: the least of its images, which is the same for all of them.
-    orbits: Vec<Vec<(usize, u16)>>,
+    orbits: Vec<Vec<StateOrbit>>,
     /// By variable and value, and by channel and letter: a bit that all images have.
     memory_bits: Vec<Vec<u64>>,
     letter_bits: Vec<Vec<u64>>,
@@ -159,9 +162,9 @@ impl Backward<'_> {
     }
 
     /// What an element demands of threads, the same for all that renamings make of it.
-    pub(super) fn orbits(&self, element: &Element) -> Vec<(usize, u16)> {
+    pub(super) fn orbits(&self, element: &Element) -> Vec<StateOrbit> {
         let states = self.layout.states(element).iter().enumerate().filter(|(_, state)| **state != 0);
-        let mut orbits: Vec<(usize, u16)> =
+        let mut orbits: Vec<StateOrbit> =
             states.map(|(thread, state)| self.names.orbits[thread][usize::from(*state)]).collect();
         orbits.sort_unstable();
         orbits
