@@ -6,11 +6,11 @@ use crate::support::models::models;
 use crate::support::{random, texts};
 
 use engine::{
-    Buffers, Complete, Costs, Engine, Explicit, FenceAnswer, FenceOptions, Points, Run, engine_named,
-    place_fences,
+    Buffers, Complete, Costs, Engine, Explicit, FenceAnswer, FenceOptions, Points, Reduction, Run,
+    engine_named, place_fences,
 };
-use evidence::{Ignore, MostStates, Reason, Task, Verdict, check};
-use machine::{Backward, Basis, Element, model_named};
+use evidence::{BasisProof, Certificate, Ignore, MostStates, Reason, Stores, Task, Verdict, check};
+use machine::{Backward, Basis, Element, MODELS, model_named};
 use program::Program;
 use std::collections::BTreeMap;
 
@@ -144,6 +144,66 @@ fn corpus_programs_get_the_verdict_that_is_right() {
     }
     println!("{decided} of {cases} were decided; open:\n{}", open.join("\n"));
     assert!(decided * 2 > cases, "{decided} of {cases} were decided; open:\n{}", open.join("\n"));
+}
+
+/// The same with and without regard to names; the basis up to names if it is one.
+fn up_to_names(task: &Task<'_>, engine: &dyn Engine) -> Option<(BasisProof, usize)> {
+    let ask = |reduction| {
+        let run = Run { monitor: &MostStates(2_000), reduction, ..Run::default() };
+        engine.verify(task, &run).verdict
+    };
+    let (all, few) = (ask(Reduction::None), ask(Reduction::Symmetry));
+    let told = || format!("{} {}\n{}", engine.name(), task.model.name(), program::print(task.program));
+    let open = [&all, &few].map(|verdict| matches!(verdict, Verdict::Unknown(_)));
+    assert!(
+        all.word() == few.word() || open.contains(&true),
+        "{} and {}, {}",
+        all.word(),
+        few.word(),
+        told()
+    );
+    let checked = check(task, few, &Ignore).unwrap_or_else(|why| panic!("{why}: {}", told()));
+    match (all, checked.verdict()) {
+        (Verdict::Safe(Certificate::Basis(all)), Verdict::Safe(Certificate::Basis(few))) => {
+            (!few.renamings.is_empty()).then(|| (few.clone(), all.elements.len()))
+        }
+        _ => None,
+    }
+}
+
+/// All that renamings make of a basis, as a proof that knows nothing of names.
+fn under_all_names(task: &Task<'_>, proof: &BasisProof) -> BasisProof {
+    let go_on = &mut || true;
+    let view = match proof.stores {
+        Stores::InOrder => Backward::new(task.program, task.model, go_on),
+        Stores::Explored => Backward::explored(task.program, task.model, go_on),
+        Stores::Counted => Backward::multisets(task.program, task.model, go_on),
+    };
+    let mut view = view.expect("finite");
+    assert!(view.up_to(&proof.renamings));
+    let elements = proof.elements.iter().flat_map(|element| view.images(element)).collect();
+    BasisProof { stores: proof.stores, renamings: Vec::new(), elements }
+}
+
+#[test]
+fn names_of_threads_do_not_matter() {
+    let (mut proofs, mut fewer) = (0, 0);
+    for seed in 0..seeds() / 2 {
+        let program = random::replicas(seed).build();
+        let task = Task::safe(&program, MODELS[seed as usize % MODELS.len()]);
+        for engine in [&Complete as &dyn Engine, &Buffers] {
+            let Some((proof, all)) = up_to_names(&task, engine) else { continue };
+            proofs += 1;
+            fewer += u64::from(proof.elements.len() < all);
+            let verdict = Verdict::Safe(Certificate::Basis(under_all_names(&task, &proof)));
+            let found = check(&task, verdict, &Ignore);
+            assert!(found.is_ok(), "{:?}\n{}", found.err(), program::print(&program));
+        }
+    }
+    assert!(
+        proofs * 16 > seeds() && fewer * 5 > proofs,
+        "{proofs} proofs, {fewer} of them with fewer elements"
+    );
 }
 
 /// Programs whose buffers grow without end, so that no exploration ends.

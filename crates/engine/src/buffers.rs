@@ -127,7 +127,7 @@ fn multisets(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Fou
         Err(reason) => return unknown(reason),
     };
     statistics.method = Some("multiset");
-    let (ending, elements) = go_back(&view, stores, usize::MAX, run);
+    let (ending, elements) = go_back(view, stores, usize::MAX, run);
     statistics.states = elements;
     match ending {
         BackwardEnding::Proved(certificate) => Found::Verdict(Verdict::Safe(certificate)),

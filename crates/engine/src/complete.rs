@@ -10,10 +10,13 @@
 //! Elements that demand little are taken first: they cover most. Where there come to be many of them, the search
 //! begins anew after an exploration forwards, which tells what never comes together: most elements are about
 //! states that no run reaches, and those are left out then.
+//!
+//! Of elements that differ in the names of threads only, one is kept ([`Backward::up_to`]).
 
+use crate::reduce::renamings;
 use crate::{Answer, Engine, Run};
 use evidence::{BasisProof, Certificate, Progress, Reason, Statistics, Stop, Stores, Task, Verdict};
-use machine::{Backward, Basis, Before, ElementId, GoOn, NoView, Trace, Violation, replay};
+use machine::{Backward, Basis, Before, Element, ElementId, GoOn, NoView, Trace, Violation, replay};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -61,7 +64,7 @@ fn decide(task: &Task<'_>, run: &Run<'_>) -> (Verdict, usize) {
             _ => Backward::new(task.program, task.model, go_on),
         });
         (ending, elements) = match view {
-            Ok(view) => go_back(&view, stores, most, run),
+            Ok(view) => go_back(view, stores, most, run),
             Err(reason) => (BackwardEnding::Open(reason), 0),
         };
         if !matches!(ending, BackwardEnding::Large) {
@@ -114,20 +117,27 @@ pub(crate) enum BackwardEnding {
 
 /// Goes backwards from the violations; how that ended, and with how many elements.
 pub(crate) fn go_back(
-    view: &Backward<'_>,
+    mut view: Backward<'_>,
     stores: Stores,
     most: usize,
     run: &Run<'_>,
 ) -> (BackwardEnding, usize) {
-    let mut search = Backwards::new(view, most, run);
+    let mut renamings = renamings(view.program(), run.reduction);
+    if !view.up_to(&renamings) {
+        renamings.clear();
+    }
+    // One element stands for so many.
+    let mut search = Backwards::new(&view, most / view.order(), run);
     let ended = search.start().map_err(Some).and_then(|start| match start {
         Some(found) => Ok(Some(found)),
         None => search.go_back(),
     });
     let ending = match ended {
         Ok(None) => {
-            let elements = search.basis.iter().cloned().collect();
-            BackwardEnding::Proved(Certificate::Basis(BasisProof { stores, elements }))
+            let elements: Vec<Element> = search.basis.iter().cloned().collect();
+            // Where nothing is listed, names do not matter.
+            let renamings = if elements.is_empty() { Vec::new() } else { renamings };
+            BackwardEnding::Proved(Certificate::Basis(BasisProof { stores, renamings, elements }))
         }
         Ok(Some(first)) => BackwardEnding::Reached(search.trace(first)),
         Err(reason) => reason.map_or(BackwardEnding::Large, BackwardEnding::Open),
@@ -184,7 +194,7 @@ impl<'a, 'p> Backwards<'a, 'p> {
     }
 
     /// Adds an element unless it is covered; says if a run starts in it.
-    fn add(&mut self, element: machine::Element, origin: ElementOrigin) -> Option<ElementId> {
+    fn add(&mut self, element: Element, origin: ElementOrigin) -> Option<ElementId> {
         if self.basis.covering(self.view, &element).is_some() {
             return None;
         }

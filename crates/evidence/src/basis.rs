@@ -4,10 +4,12 @@
 //! ([`machine::Backward`]). The obligations: every violation is in it; whoever can step into it is in it
 //! already, as far as a state can be reached at all; no run starts in it. Then no run ever enters it. What
 //! violates, what leads there and where runs start are found anew from the program; of the certificate
-//! only the elements are believed to be there.
+//! only the elements are believed to be there. If they are listed up to the names of threads, what is missing may be
+//! there under other names, provided that the renamings preserve the program ([`Backward::up_to`]).
 
-use crate::{Monitor, Patience, Progress, Rejected, Stop, Stores, Task};
-use machine::{Backward, Basis, Element, GoOn, NoView};
+use crate::{BasisProof, Monitor, Patience, Progress, Rejected, Stop, Stores, Task};
+use machine::{Backward, Basis, GoOn, NoView};
+use program::Renaming;
 use std::fmt;
 
 /// How many elements pass between two looks at the monitor.
@@ -46,17 +48,19 @@ impl From<BasisFlaw> for Rejected {
     }
 }
 
-/// The program as the proof sees it, if it can be seen so.
+/// The program as the proof sees it, up to these names, if it can be seen so.
 pub(crate) fn backward<'p>(
     task: &Task<'p>,
     stores: Stores,
+    renamings: &[Renaming],
     monitor: &dyn Monitor,
 ) -> Result<Backward<'p>, Rejected> {
-    seen(monitor, |go_on| match stores {
+    let mut view = seen(monitor, |go_on| match stores {
         Stores::InOrder => Backward::new(task.program, task.model, go_on),
         Stores::Explored => Backward::explored(task.program, task.model, go_on),
         Stores::Counted => Backward::multisets(task.program, task.model, go_on),
-    })
+    })?;
+    if view.up_to(renamings) { Ok(view) } else { Err(Rejected::Renaming) }
 }
 
 /// What a view that is for finite data gives, unless the monitor stops it.
@@ -76,11 +80,10 @@ pub(crate) fn seen<T>(
 /// Checks a basis.
 pub(crate) fn check_basis(
     task: &Task<'_>,
-    stores: Stores,
-    elements: &[Element],
+    BasisProof { stores, renamings, elements }: &BasisProof,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
-    let view = backward(task, stores, monitor)?;
+    let view = backward(task, *stores, renamings, monitor)?;
     let mut basis = Basis::new();
     for (at, element) in elements.iter().enumerate() {
         if !view.has(element) {

@@ -147,11 +147,14 @@ pub struct Cube {
 }
 
 /// A finite basis of an upward-closed set of states ([`machine::Backward`]). The obligations: every
-/// violation is in the set; whoever can step into it is in it already; no run starts in it.
+/// violation is in the set; whoever can step into it is in it already; no run starts in it. Besides, every renaming
+/// must preserve the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BasisProof {
     /// What is known of stores on their way.
     pub stores: Stores,
+    /// Up to which names elements are listed: the set holds all that these make of them, one after the other.
+    pub renamings: Vec<Renaming>,
     /// Its elements.
     pub elements: Vec<Element>,
 }

@@ -12,7 +12,7 @@
 //!
 //! Where stores on their way are sets ([`machine::Pooled`]), their values are known and their order is not.
 //!
-//! A proof that goes backwards rests on all values that there are ([`finite`]).
+//! A proof that goes backwards has a basis of what never happens ([`backwards`]).
 //!
 //! A proof by cubes has predicates that hold, over values and the newest and older stores of
 //! buffers (see [`cubes`]).
@@ -21,20 +21,20 @@
 //! full stop. Registers that a front end made up mean nothing to a reader and are left out.
 
 mod ahead;
+mod backwards;
 mod collect;
 mod comparisons;
 mod cubes;
 mod facts;
-mod finite;
 mod labels;
 mod say;
 
 use crate::numbers::counted;
-use crate::{Certificate, ClosedSet, CubeProof, Ignore, Monitor, ReducedProof, Stop, Task};
+use crate::{BasisProof, Certificate, ClosedSet, CubeProof, Ignore, Monitor, ReducedProof, Stop, Task};
+use backwards::backwards_sentences;
 use collect::Collector;
 use cubes::Cubes;
-use finite::finite_sentences;
-use machine::{Backward, Gaps, Pooled};
+use machine::{Backward, Basis, Gaps, Pooled};
 use program::{Loc, ThreadId};
 use say::PlaceFacts;
 
@@ -168,23 +168,34 @@ pub(crate) fn known_pools(
     collector.collect(set, monitor)?;
     let (everywhere, places) = collector.sentences();
     let about = format!(
-        "The proof lists {} of a machine that keeps the oldest {} of every buffer in order and of the others the          set of their values, so it holds for store buffers of any length. This is what the states have in          common.",
+        "The proof lists {} of a machine that keeps the oldest {} of every buffer in order and of the others the \
+         set of their values, so it holds for store buffers of any length. This is what the states have in \
+         common.",
         counted(set.states.len(), "state"),
         counted(k, "store"),
     );
     Ok(KnownFacts { about, everywhere, places })
 }
 
-/// What a proof that goes backwards knows, which rests on such a view.
-pub(crate) fn known_backwards(task: &Task<'_>, view: &Backward<'_>, elements: usize) -> KnownFacts {
-    let (everywhere, places) = finite_sentences(task, view);
+/// What a proof that goes backwards knows, in the view that it rests on.
+pub(crate) fn known_backwards(
+    task: &Task<'_>,
+    view: &Backward<'_>,
+    proof: &BasisProof,
+    monitor: &dyn Monitor,
+) -> Result<KnownFacts, Stop> {
+    let mut basis = Basis::new();
+    for element in proof.elements.iter().filter(|element| view.has(element)) {
+        basis.add(view, element.clone());
+    }
+    let (everywhere, places) = backwards_sentences(task, view, &basis, monitor)?;
     let about = format!(
         "The proof goes backwards from the violations, for store buffers of any length: {} say what a \
          state must have so that a violation can be reached from it, and no run starts in such a state. \
-         It rests on all values that any run can store; this is what is known of those.",
-        counted(elements, "element")
+         This is what is left, of all values that any run can store.",
+        counted(proof.elements.len(), "element")
     );
-    KnownFacts { about, everywhere, places }
+    Ok(KnownFacts { about, everywhere, places })
 }
 
 /// What a proof by cubes knows.

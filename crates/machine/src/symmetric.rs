@@ -250,7 +250,7 @@ where
                 let chosen = match taken.op {
                     Op::Havoc(register, _) => {
                         let names = renaming.register(thread, taken.to, register);
-                        choice.map(|value| renamed_value(names, value))
+                        choice.map(|value| renamed_value(names, value).unwrap_or(value))
                     }
                     _ => choice,
                 };
@@ -400,7 +400,7 @@ impl GroupElement {
 }
 
 /// All that renamings come to, one after the other, the identity first; `None` if there are too many.
-fn closure(program: &Program, generators: &[Renaming]) -> Option<Vec<Renaming>> {
+pub(crate) fn closure(program: &Program, generators: &[Renaming]) -> Option<Vec<Renaming>> {
     let mut all = vec![Renaming::identity(program)];
     let mut at = 0;
     while at < all.len() {
@@ -435,8 +435,9 @@ fn number(renamed: &ValueNames, names: &[Vec<(i64, i64)>]) -> Option<u32> {
     names.iter().position(|known| *known == pairs).map(|at| at as u32)
 }
 
-fn renamed_value(names: &ValueNames, value: i64) -> i64 {
-    names.get(&Int::from(value)).and_then(ToPrimitive::to_i64).unwrap_or(value)
+/// A value under new names, if that fits 64 bits.
+pub(crate) fn renamed_value(names: &ValueNames, value: i64) -> Option<i64> {
+    names.get(&Int::from(value)).map_or(Some(value), ToPrimitive::to_i64)
 }
 
 /// A thread's control under new names. Stores queue as the model wants it.

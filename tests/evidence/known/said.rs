@@ -16,8 +16,15 @@ impl Seen<'_> {
         if let Some((other, labels)) = sentence.split_once(" is never at ") {
             return self.is_elsewhere(other, labels);
         }
+        let drained = || self.program.thread_ids().all(|thread| self.at.buffer(thread).is_empty());
         if sentence == "all buffers are empty" {
-            return self.program.thread_ids().all(|thread| self.at.buffer(thread).is_empty());
+            return drained();
+        }
+        if let Some(then) = sentence.strip_prefix("while all buffers are empty, ") {
+            return !drained() || self.holds(then);
+        }
+        if let Some(missing) = sentence.strip_prefix("no ") {
+            return self.is_buffered_nowhere(missing);
         }
         if let Some(contents) = sentence.strip_prefix("its buffer ") {
             return self.buffer_is(contents);
@@ -39,6 +46,19 @@ impl Seen<'_> {
         let here = &self.program.thread(other).location(self.at.local(other).loc).labels;
         let labels = labels.replace(" or ", ", ");
         !labels.split(", ").any(|label| here.iter().any(|here| here == label))
+    }
+
+    /// `store to x is buffered`, `buffered store to x is 3 or 4`: not by anybody.
+    fn is_buffered_nowhere(&self, missing: &str) -> bool {
+        let stores = |thread| Seen { thread, ..*self }.buffer();
+        let mut all = self.program.thread_ids().flat_map(stores);
+        if let Some(variable) = missing.strip_suffix(" is buffered") {
+            let variable = variable.strip_prefix("store to ").expect("a store");
+            return all.all(|(name, _)| name != variable);
+        }
+        let missing = missing.strip_prefix("buffered store to ").expect("a store");
+        let (variable, values) = missing.split_once(" is ").expect("values");
+        all.all(|(name, value)| name != variable || !numbers(values).contains(&value))
     }
 
     /// The buffer's entries: names with values, or `fence`.

@@ -7,7 +7,7 @@ use evidence::{
 };
 use fastrand::Rng;
 use machine::{Backward, Model, model_named};
-use program::{Program, Source};
+use program::{Program, Renaming, Source};
 use std::io::{self, BufRead, Cursor};
 
 const SUBJECTS: &[(&str, &str)] = &[
@@ -37,7 +37,17 @@ const SUBJECTS: &[(&str, &str)] = &[
         "shared l, n; thread P { loop { await cas(l, 0, 1); n = 1; assert n == 1; n = 0; l = 0; } } \
              thread Q { loop { await cas(l, 0, 1); n = 2; assert n == 2; n = 0; l = 0; } }",
     ),
+    ("pso", REPLICAS),
+    // What is claimed looks at memory and threads at once.
+    (
+        "tso",
+        "shared x; thread P(i in 0..2) { loop { atomic { x = 1; skip; x = 0; } there: skip; } } never P0@there && x == 1;",
+    ),
 ];
+
+/// Threads that differ in their names only.
+const REPLICAS: &str = "shared l, n; thread P(i in 0..3) { \
+    loop { await cas(l, 0, i + 1); n = i + 1; assert n == i + 1; fence; l = 0; } }";
 
 fn program(text: &str) -> Program {
     let frontend = frontend::choose(Some("fw"), "test.fw", text).expect("a language");
@@ -96,7 +106,7 @@ fn no_element_of_a_basis_can_be_left_out() {
                 other => panic!("{other:?}"),
             }
         }
-        let nothing = BasisProof { stores: Stores::InOrder, elements: Vec::new() };
+        let nothing = BasisProof { stores: Stores::InOrder, renamings: Vec::new(), elements: Vec::new() };
         assert_eq!(accepted(&task, &nothing), Err(Rejected::Basis(BasisFlaw::ViolationMissing)));
     }
     assert!(flaws.contains(&BasisFlaw::ViolationMissing));
@@ -127,7 +137,7 @@ fn an_unsafe_program_has_no_basis() {
         }
         at += 1;
     }
-    let all = BasisProof { stores: Stores::InOrder, elements };
+    let all = BasisProof { stores: Stores::InOrder, renamings: Vec::new(), elements };
     assert!(matches!(accepted(&other, &all), Err(Rejected::Basis(BasisFlaw::Starts(_)))));
     let mut without = all;
     without.elements.retain(|element| !view.may_start(element));
@@ -143,8 +153,50 @@ fn elements_of_another_program_are_refused() {
             let foreign = proof(&Task::safe(owner, *its_model));
             let verdict = Verdict::Safe(Certificate::Basis(foreign));
             let found = check(&task, verdict, &Ignore);
-            assert!(matches!(found, Err(Rejected::Basis(_))), "{other} for {at}: {found:?}");
+            let refused = matches!(found, Err(Rejected::Basis(_) | Rejected::Renaming));
+            assert!(refused, "{other} for {at}: {found:?}");
         }
+    }
+}
+
+/// What holds up to names holds of a program that the names do not matter to, and up to these names only.
+#[test]
+fn renamings_must_preserve_the_program() {
+    let (program, model) = (program(REPLICAS), model_named("pso").expect("known"));
+    let task = Task::safe(&program, model);
+    let whole = proof(&task);
+    assert_eq!((whole.renamings.len(), accepted(&task, &whole)), (2, Ok(())));
+    for at in 0..whole.renamings.len() {
+        let mut less = whole.clone();
+        less.renamings.remove(at);
+        assert!(matches!(accepted(&task, &less), Err(Rejected::Basis(_))), "names of {at} do matter");
+    }
+    let refused = |change: &dyn Fn(&mut Renaming)| {
+        let mut changed = whole.clone();
+        change(&mut changed.renamings[0]);
+        let verdict = Verdict::Safe(Certificate::Basis(changed));
+        assert_eq!(check(&task, verdict, &Ignore).map(drop), Err(Rejected::Renaming));
+    };
+    refused(&|renaming| renaming.threads.swap(0, 1));
+    refused(&|renaming| renaming.threads[2].1.swap(0, 1));
+    refused(&|renaming| renaming.variables.swap(0, 1));
+    refused(&|renaming| renaming.in_memory.iter_mut().for_each(|names| names.clear()));
+    refused(&|renaming| drop(renaming.in_memory[0].insert(1.into(), 7.into())));
+    refused(&|renaming| drop(renaming.threads.pop()));
+    refused(&|renaming| renaming.in_registers.clear());
+}
+
+/// One thread that does without the lock: the others are not proved by what is known of the first.
+#[test]
+fn a_thread_of_its_own_is_not_covered_by_the_others() {
+    let alike = program(REPLICAS);
+    let other = program(&REPLICAS.replace("await cas(l, 0, i + 1)", "await i == 2 || cas(l, 0, i + 1)"));
+    for model in ["sc", "tso", "pso"].map(|name| model_named(name).expect("known")) {
+        let borrowed = proof(&Task::safe(&alike, model));
+        let task = Task::safe(&other, model);
+        let verdict = Verdict::Safe(Certificate::Basis(borrowed));
+        assert_eq!(check(&task, verdict, &Ignore).map(drop), Err(Rejected::Renaming));
+        assert_eq!(Complete.verify(&task, &Run::default()).verdict.word(), "unsafe");
     }
 }
 

@@ -1,5 +1,6 @@
 //! A finite basis of a set that holds every violation and that no run enters, as a proof.
 
+use super::reduced::{names_of, read_renamings, write_renamings};
 use super::{BasisProof, Proof};
 use crate::basis::{BasisFlaw, backward, check_basis};
 use crate::file::{EvidenceKind, FileError, Reading, RecordWriter};
@@ -7,7 +8,7 @@ use crate::known::{KnownFacts, known_backwards};
 use crate::numbers::counted;
 use crate::record::Record;
 use crate::{Certificate, Claim, Ignore, Monitor, Rejected, Statistics, Stop, Stores, Task};
-use machine::{Demanded, DemandedView, Element, LocalState};
+use machine::{Demanded, DemandedView, LocalState};
 use program::{Loc, ThreadId, VarId};
 use std::io::{self, Write};
 
@@ -37,23 +38,24 @@ pub(crate) const MULTISET_BASIS: EvidenceKind = EvidenceKind {
 
 fn checked(reading: &mut Reading<'_>, stores: Stores) -> Result<Claim, FileError> {
     let (task, monitor) = (reading.task, reading.monitor());
-    let elements = read_elements(reading, stores)?;
-    check_basis(&task, stores, &elements, monitor)?;
-    Ok(Claim::Safe(task.model, elements.len()))
+    let proof = read_proof(reading, stores)?;
+    check_basis(&task, &proof, monitor)?;
+    Ok(Claim::Safe(task.model, proof.elements.len()))
 }
 
 fn certificate(reading: &mut Reading<'_>, stores: Stores) -> Result<Certificate, FileError> {
-    Ok(Certificate::Basis(BasisProof { stores, elements: read_elements(reading, stores)? }))
+    read_proof(reading, stores).map(Certificate::Basis)
 }
 
-fn read_elements(reading: &mut Reading<'_>, stores: Stores) -> Result<Vec<Element>, FileError> {
-    let view = backward(&reading.task, stores, reading.monitor())?;
+fn read_proof(reading: &mut Reading<'_>, stores: Stores) -> Result<BasisProof, FileError> {
+    let renamings = read_renamings(reading)?;
+    let view = backward(&reading.task, stores, &renamings, reading.monitor())?;
     let mut elements = Vec::new();
     while let Some(record) = reading.records.next_record()? {
         let element = demanded(record).and_then(|demanded| view.element(&demanded));
         elements.push(element.ok_or_else(|| reading.records.wrong("this does not fit the program"))?);
     }
-    Ok(elements)
+    Ok(BasisProof { stores, renamings, elements })
 }
 
 /// What a line demands.
@@ -121,11 +123,13 @@ impl Proof for BasisProof {
     }
 
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
-        check_basis(task, self.stores, &self.elements, monitor)
+        check_basis(task, self, monitor)
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
-        let view = backward(task, self.stores, &Ignore).map_err(|why| io::Error::other(why.to_string()))?;
+        let view = backward(task, self.stores, &self.renamings, &Ignore)
+            .map_err(|why| io::Error::other(why.to_string()))?;
+        write_renamings(&self.renamings, out)?;
         self.elements.iter().enumerate().try_for_each(|(at, element)| {
             if !view.has(element) {
                 return Err(io::Error::other(BasisFlaw::Malformed(at).to_string()));
@@ -141,8 +145,8 @@ impl Proof for BasisProof {
     }
 
     fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
-        match backward(task, self.stores, monitor) {
-            Ok(view) => Ok(known_backwards(task, &view, self.elements.len())),
+        match backward(task, self.stores, &self.renamings, monitor) {
+            Ok(view) => known_backwards(task, &view, self, monitor),
             Err(Rejected::Stopped(stop)) => Err(stop),
             // A checked proof is one about finite data.
             Err(_) => Ok(KnownFacts::default()),
@@ -155,8 +159,9 @@ impl Proof for BasisProof {
             Stores::InOrder | Stores::Explored => "",
             Stores::Counted => ", which count the stores in them and forget their order",
         };
+        let names = names_of(&self.renamings);
         format!(
-            "proved backwards for store buffers of any length{counted}, by {elements} that no run starts in"
+            "proved backwards for store buffers of any length{counted}, by {elements} that no run starts in{names}"
         )
     }
 }

@@ -38,12 +38,25 @@ type Reduced = (Option<Gaps>, Rules, Vec<Renaming>);
 
 fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
     let gaps = read_gaps(reading)?;
-    let (mut rules, mut renamings) = (Rules::default(), Vec::new());
+    let mut rules = Rules::default();
     loop {
         match reading.records.next_record()? {
             Some(Record::Settled {}) => rules.settled = true,
             Some(Record::Persistent {}) => rules.acting = Acting::ByText,
             Some(Record::Dynamic {}) => rules.acting = Acting::ByValues,
+            other => {
+                reading.records.read_again(other);
+                return Ok((gaps, rules, read_renamings(reading)?));
+            }
+        }
+    }
+}
+
+/// The renamings whose lines come next.
+pub(super) fn read_renamings(reading: &mut Reading<'_>) -> Result<Vec<Renaming>, FileError> {
+    let mut renamings = Vec::new();
+    loop {
+        match reading.records.next_record()? {
             Some(record @ Record::Renaming { .. }) => {
                 let renaming = renaming_of(reading.task.program, &record);
                 let wrong = || reading.records.wrong("this does not rename what the program has");
@@ -51,10 +64,14 @@ fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
             }
             other => {
                 reading.records.read_again(other);
-                return Ok((gaps, rules, renamings));
+                return Ok(renamings);
             }
         }
     }
+}
+
+pub(super) fn write_renamings(renamings: &[Renaming], out: &mut RecordWriter<'_>) -> io::Result<()> {
+    renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))
 }
 
 /// Writes by which rules, and up to which renamings, states are listed.
@@ -71,7 +88,7 @@ pub(super) fn write_rules(
         Acting::ByText => out.put(&Record::Persistent {}, "")?,
         Acting::ByValues => out.put(&Record::Dynamic {}, "")?,
     }
-    renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))
+    write_renamings(renamings, out)
 }
 
 /// That so many states were explored, and by which rules.

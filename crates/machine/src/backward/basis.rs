@@ -2,8 +2,10 @@
 //!
 //! An element that covers another agrees with it in the states of all threads of which it demands one. So
 //! elements are kept by the states they demand, and looking for one that covers another asks for every
-//! choice of threads of which nothing is demanded. Among those found so, a few bits tell most apart.
+//! choice of threads of which nothing is demanded. Among those found so, a few bits tell most apart. Where elements
+//! count up to the names of threads ([`Backward::up_to`]), states and bits are those that all names have in common.
 
+use super::up_to_names::StateOrbit;
 use super::{Backward, Element};
 use rustc_hash::FxHashMap;
 
@@ -11,11 +13,14 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ElementId(pub u32);
 
+/// An element with a few bits that tell most apart.
+type SignedElement = (u64, ElementId);
+
 /// Elements in the order they were added; those that a later one covers are passed over.
 #[derive(Default)]
 pub struct Basis {
     elements: Vec<(Element, bool)>,
-    by_states: FxHashMap<Box<[u16]>, Vec<(u64, ElementId)>>,
+    by_states: FxHashMap<Box<[StateOrbit]>, Vec<SignedElement>>,
     bytes: usize,
     covered: usize,
 }
@@ -56,11 +61,10 @@ impl Basis {
         self.elements.iter().filter(|(_, covered)| !covered).map(|(element, _)| element)
     }
 
-    /// An element that covers this one, if there is one.
+    /// An element that covers this one under some names, if there is one.
     pub fn covering(&self, view: &Backward<'_>, element: &Element) -> Option<ElementId> {
-        let bits = view.layout.signature(element);
-        let mut states = view.layout.states(element).to_vec();
-        self.covering_among(view, element, bits, &mut states, 0)
+        let bits = view.signature(element);
+        self.covering_among(view, element, bits, &mut view.orbits(element), 0)
     }
 
     fn covering_among(
@@ -68,21 +72,25 @@ impl Basis {
         view: &Backward<'_>,
         element: &Element,
         bits: u64,
-        states: &mut Vec<u16>,
+        states: &mut Vec<StateOrbit>,
         from: usize,
     ) -> Option<ElementId> {
         if let Some(list) = self.by_states.get(&states[..]) {
-            let covers =
-                |(other, id): &&(u64, ElementId)| other & !bits == 0 && view.covers(self.get(*id), element);
+            let covers = |(other, id): &&SignedElement| {
+                other & !bits == 0 && view.covers_renamed(self.get(*id), element)
+            };
             if let Some((_, id)) = list.iter().find(covers) {
                 return Some(*id);
             }
         }
-        for thread in from..states.len() {
-            let state = std::mem::replace(&mut states[thread], 0);
-            let found =
-                if state == 0 { None } else { self.covering_among(view, element, bits, states, thread + 1) };
-            states[thread] = state;
+        for at in from..states.len() {
+            // Of threads that stand alike one is as good as the other.
+            if at > from && states[at] == states[at - 1] {
+                continue;
+            }
+            let state = states.remove(at);
+            let found = self.covering_among(view, element, bits, states, at);
+            states.insert(at, state);
             if found.is_some() {
                 return found;
             }
@@ -93,13 +101,13 @@ impl Basis {
     /// Adds an element that none covers; those with the same states that it covers are passed over from
     /// now on.
     pub fn add(&mut self, view: &Backward<'_>, element: Element) -> ElementId {
-        let bits = view.layout.signature(&element);
+        let bits = view.signature(&element);
         let id = ElementId(self.elements.len() as u32);
-        let list = self.by_states.entry(view.layout.states(&element).into()).or_default();
+        let list = self.by_states.entry(view.orbits(&element).into()).or_default();
         let elements = &mut self.elements;
         let before = list.len();
         list.retain(|(other, at)| {
-            let covered = bits & !other == 0 && view.covers(&element, &elements[at.0 as usize].0);
+            let covered = bits & !other == 0 && view.covers_renamed(&element, &elements[at.0 as usize].0);
             elements[at.0 as usize].1 |= covered;
             !covered
         });

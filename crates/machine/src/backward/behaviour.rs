@@ -38,7 +38,7 @@ pub struct LocalState {
 }
 
 /// What an act does to memory and buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ActKind {
     /// Nothing that anybody else notices.
     Silent,

@@ -2,7 +2,7 @@
 
 use super::behaviour::{ActKind, Behaviour, Fact, LocalState};
 use super::element::Layout;
-use super::{Backward, Element};
+use super::{Backward, Basis, Element, StoreFlow};
 use program::{ThreadId, VarId};
 use std::collections::BTreeSet;
 
@@ -92,6 +92,40 @@ impl Backward<'_> {
         let own = self.letters.store(letter);
         let facts = own.as_slice().iter().chain(self.letters.seen(letter).unwrap_or_default());
         DemandedView { own: own.is_some(), facts: facts.filter_map(|fact| self.told(fact)).collect() }
+    }
+
+    /// What a state that a thread may be in is called in elements.
+    pub fn named_by(&self, thread: ThreadId, state: &LocalState) -> Option<&LocalState> {
+        let behaviour = self.behaviours.threads.get(thread.index())?;
+        behaviour.state(behaviour.named_by(state)?)
+    }
+
+    /// The variables to which a thread's stores wait in queues.
+    pub fn queues_of(&self, thread: ThreadId) -> impl Iterator<Item = VarId> {
+        self.queues[thread.index()].iter().map(|variable| VarId::new(usize::from(*variable)))
+    }
+
+    /// Whether states of the view are states of the model at the same times, perhaps with the order of stores
+    /// forgotten. Otherwise they are once everything is drained.
+    pub fn has_times_of_model(&self) -> bool {
+        self.flow != StoreFlow::InOrder && !self.lags.contains(&true)
+    }
+
+    /// Whether there are atomic sections, in which a thread stays for several steps.
+    pub fn has_sections(&self) -> bool {
+        self.behaviours.values.free().is_some()
+    }
+
+    /// Demands nothing.
+    pub fn anything(&self) -> Demanded {
+        Demanded { states: vec![None; self.layout.threads], ..Demanded::default() }
+    }
+
+    /// Whether no run of the view reaches a state that has what is demanded, given a basis that is a proof.
+    pub fn excludes(&self, basis: &Basis, demanded: &Demanded) -> bool {
+        let Some(element) = self.element(demanded) else { return false };
+        let sensible = self.sensible(&mut self.layout.open(&element));
+        sensible.is_none_or(|element| basis.covering(self, &element).is_some())
     }
 
     /// Whether an element, which may come from anywhere, is one of this program.

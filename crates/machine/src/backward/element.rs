@@ -58,11 +58,13 @@ impl Layout {
         &element.0[..self.threads]
     }
 
-    fn memory<'a>(&self, element: &'a Element) -> &'a [u16] {
+    /// The values demanded.
+    pub(super) fn memory<'a>(&self, element: &'a Element) -> &'a [u16] {
         &element.0[self.threads..self.threads + self.variables]
     }
 
-    fn words<'a>(&self, element: &'a Element) -> impl Iterator<Item = &'a [u16]> {
+    /// What is demanded of channels.
+    pub(super) fn words<'a>(&self, element: &'a Element) -> impl Iterator<Item = &'a [u16]> {
         let head = self.threads + self.variables;
         let (lengths, mut rest) = element.0[head..].split_at(self.channels.len());
         lengths.iter().map(move |length| {
@@ -111,24 +113,6 @@ impl Layout {
             let found = more.find(|letter| *letter == wanted || **letter >= self.own_from);
             found == Some(wanted)
         })
-    }
-
-    /// A few bits that an element has whenever one that it covers has them.
-    pub(super) fn signature(&self, element: &Element) -> u64 {
-        let mut bits = 0;
-        let mut mark = |kind: usize, value: u16| {
-            if value != 0 {
-                bits |= 1 << ((kind * 11 + usize::from(value) * 5) % 64);
-            }
-        };
-        for (at, value) in self.memory(element).iter().enumerate() {
-            mark(at, *value);
-        }
-        for (at, word) in self.words(element).enumerate() {
-            // An empty queue is marked like a value of its own.
-            word.iter().for_each(|letter| mark(self.variables + at, letter.wrapping_add(1)));
-        }
-        bits
     }
 }
 

@@ -133,6 +133,15 @@ impl ValueTable {
         1..=self.variables.get(usize::from(variable)).map_or(0, |values| values.len() as u16)
     }
 
+    /// The largest number of a value of a variable, the lock or an observer's variable.
+    pub(super) fn largest(&self, variable: usize) -> u16 {
+        match self.variables.get(variable) {
+            Some(values) => values.len() as u16,
+            None if self.is_watch(variable as u16) => 2,
+            None => self.holders as u16 + 1,
+        }
+    }
+
     /// Nobody is inside an atomic section; nothing to say where there are none.
     pub(super) fn free(&self) -> Option<Fact> {
         (self.holders > 0).then_some((self.variables.len() as u16, 1))

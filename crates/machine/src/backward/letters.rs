@@ -66,6 +66,18 @@ impl Letters {
         self.glimpses.get_index(usize::from(letter).checked_sub(1)?).map(|facts| &**facts)
     }
 
+    /// The last letter.
+    pub(super) fn largest(&self) -> u16 {
+        (self.glimpses.len() + self.own.len()) as u16
+    }
+
+    /// By letter, the one that renamed facts are; `None` if there is none.
+    pub(super) fn renamed(&self, facts: &dyn Fn(&[Fact]) -> Box<[Fact]>) -> Option<Vec<u16>> {
+        let glimpses = self.glimpses.iter().map(|seen| self.glimpse(&facts(seen)));
+        let own = self.own.iter().map(|store| self.own(*facts(&[*store]).first()?));
+        std::iter::once(Some(0)).chain(glimpses).chain(own).collect()
+    }
+
     /// The value of the own store to a variable in a view.
     pub(super) fn own_value(&self, view: &[u16], variable: u16) -> Option<u16> {
         view.iter().filter_map(|letter| self.store(*letter)).find(|(v, _)| *v == variable).map(|(_, v)| v)

@@ -33,6 +33,7 @@ mod letters;
 mod pending;
 mod reached;
 mod retime;
+mod up_to_names;
 mod violating;
 mod watching;
 
@@ -49,6 +50,7 @@ use letters::Letters;
 use num_traits::ToPrimitive;
 use pending::PendingStores;
 use program::{Domain, Fence, Int, Op, Program, Span, Thread, ThreadId};
+use up_to_names::NameGroup;
 use watching::PropertyObserver;
 
 /// At most so many combinations of initial values are looked at.
@@ -148,6 +150,8 @@ pub struct Backward<'p> {
     joint: Option<Joint>,
     /// How properties are watched that look at memory and threads at once.
     watches: Vec<PropertyObserver>,
+    /// Up to which names of threads elements count.
+    names: NameGroup,
 }
 
 impl<'p> Backward<'p> {
@@ -225,8 +229,10 @@ impl<'p> Backward<'p> {
             pending,
             joint,
             watches,
+            names: NameGroup::default(),
         };
         view.number_channels();
+        view.count_up_to(Vec::new());
         for thread in 0..view.layout.threads {
             let pending = PendingStores::of(&view, thread, go_on)?;
             view.pending.push(pending.ok_or(NoView::Unbounded(span))?);
@@ -341,14 +347,17 @@ impl<'p> Backward<'p> {
             }
             self.possible(thread.index(), state, demand).then_some(())?;
         }
-        if !self.ordered {
-            for queue in self.queue_channels.iter().flatten() {
-                if let Some((_, older)) = demand.channels[*queue].split_last_mut() {
-                    older.sort_unstable();
-                }
+        self.forget_order(demand);
+        Some(self.layout.close(demand))
+    }
+
+    /// Where the order of older stores does not count, there is one order only.
+    fn forget_order(&self, demand: &mut Demand) {
+        for queue in self.queue_channels.iter().flatten().filter(|_| !self.ordered) {
+            if let Some((_, older)) = demand.channels[*queue].split_last_mut() {
+                older.sort_unstable();
             }
         }
-        Some(self.layout.close(demand))
     }
 
     /// Whether a thread in a state can have this on its way.
