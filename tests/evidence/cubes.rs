@@ -382,7 +382,7 @@ fn products_are_refused() {
 #[test]
 fn no_program_with_a_violation_is_proved_safe() {
     let (mut proved, mut refuted) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..250 {
         let program = random::generate(seed);
         let recalls: Vec<Recall> = recalls(1).collect();
         for model in MODELS {
@@ -407,5 +407,5 @@ fn no_program_with_a_violation_is_proved_safe() {
             proved += usize::from(accepted);
         }
     }
-    assert!(proved > 50 && refuted > 50, "{proved} proved, {refuted} refuted");
+    assert!(proved > 30 && refuted > 30, "{proved} proved, {refuted} refuted");
 }

@@ -102,7 +102,7 @@ fn for_all(count: u64, law: impl Fn(&Program) -> (usize, Result<(), String>)) ->
 
 #[test]
 fn the_machine_has_what_queues_have() {
-    let count = 2 * seeds();
+    let count = seeds();
     let judged = for_all(count, |program| {
         let mut judged = 0;
         for pair in models() {

@@ -169,7 +169,7 @@ fn mutated_programs() {
     texts.extend(corpus().into_iter().map(|(_, text)| text));
     let cut: Vec<Vec<String>> = texts.iter().map(|text| pieces(text)).collect();
     let mut random = fastrand::Rng::with_seed(2);
-    for _ in 0..50_000 * effort() {
+    for _ in 0..25_000 * effort() {
         let mut mutant = cut[random.usize(..cut.len())].clone();
         for _ in 0..1 + random.usize(..4) {
             mutate(&mut mutant, &mut random);

@@ -74,9 +74,9 @@ fn random_sequences(shape: Shape, depth: usize, rounds: usize, seed: u64) -> usi
 #[test]
 fn random_conjunctions() {
     let shape = Shape { vars: 3, atoms: 3, ..Shape::SMALL };
-    assert!(random_sequences(shape, 0, 1500, 31) > 300);
+    assert!(random_sequences(shape, 0, 750, 31) > 150);
     let cuts = Shape { vars: 3, atoms: 3, coefficient: 5, differences: 10, equations: 40, ..shape };
-    assert!(random_sequences(cuts, 0, 800, 32) > 200);
+    assert!(random_sequences(cuts, 0, 400, 32) > 100);
 }
 
 #[test]

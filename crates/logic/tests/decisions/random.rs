@@ -23,11 +23,11 @@ fn shapes() -> Vec<(Shape, usize)> {
     let small = Shape::SMALL;
     let large = Shape { differences: 20, disequalities: 5, ..small };
     vec![
-        (small, 6000),
-        (Shape { vars: 2, atoms: 6, coefficient: 12, constant: 30, differences: 0, ..small }, 4000),
-        (Shape { vars: 4, atoms: 8, divisibilities: 15, ..small }, 3000),
-        (Shape { vars: 6, atoms: 14, differences: 80, constant: 4, ..small }, 4000),
-        (Shape { vars: 8, atoms: 20, differences: 95, constant: 3, equations: 10, ..small }, 4000),
+        (small, 2000),
+        (Shape { vars: 2, atoms: 6, coefficient: 12, constant: 30, differences: 0, ..small }, 1500),
+        (Shape { vars: 4, atoms: 8, divisibilities: 15, ..small }, 1500),
+        (Shape { vars: 6, atoms: 14, differences: 80, constant: 4, ..small }, 1500),
+        (Shape { vars: 8, atoms: 20, differences: 95, constant: 3, equations: 10, ..small }, 1500),
         (Shape { vars: 4, atoms: 5, coefficient: 1 << 40, constant: 1 << 45, ..large }, 150),
         (Shape { vars: 3, atoms: 4, coefficient: 1 << 62, constant: i64::MAX - 1, ..large }, 150),
     ]
