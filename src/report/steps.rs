@@ -3,7 +3,7 @@
 //! The account of a run knows what every step did; a [`ShownStep`] adds the statement it comes from.
 
 use machine::{Account, Action, Configuration, Entry, Event, Model, ReplayedStep};
-use program::{Fence, Names, Op, Program, Span, ThreadId, VarId};
+use program::{CallSite, Fence, Names, Op, Program, Span, ThreadId, VarId};
 use std::ops::Range;
 
 /// One step of a run.
@@ -21,6 +21,8 @@ pub struct ShownStep<'a> {
     pub line: Option<usize>,
     /// The text of the statement, on one line.
     pub text: String,
+    /// The lines of the calls that the statement stands in, the innermost first.
+    pub calls: Vec<usize>,
     /// What it did, in order.
     pub actions: &'a [Action],
     /// The step that issued the store that it drains.
@@ -30,7 +32,14 @@ pub struct ShownStep<'a> {
 impl ShownStep<'_> {
     /// Whether it belongs to the same statement of the same thread as another one.
     pub fn continues(&self, other: &ShownStep<'_>) -> bool {
-        self.thread == other.thread && self.span == other.span && !self.span.is_none()
+        let same = self.thread == other.thread && self.span == other.span && self.calls == other.calls;
+        same && !self.span.is_none()
+    }
+
+    /// From where the function was called that the statement stands in: "called in line 20, that in line 33".
+    pub fn called(&self) -> Option<String> {
+        let lines: Vec<String> = self.calls.iter().map(|line| format!("in line {line}")).collect();
+        (!lines.is_empty()).then(|| format!("called {}", lines.join(", that ")))
     }
 
     /// Whether it writes a variable's memory.
@@ -57,20 +66,33 @@ fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> ShownStep<'a> {
     let (thread, actions, drained) = (step.thread(), step.actions.as_slice(), step.drained());
     let Event::Step { edge, .. } = step.event else {
         let (kind, span, text) = ("drain", Span::NONE, String::new());
-        return ShownStep { thread, kind, edge: None, span, line: None, text, actions, drained };
+        let calls = Vec::new();
+        return ShownStep { thread, kind, edge: None, span, line: None, text, calls, actions, drained };
     };
     let taken = program.thread(thread).edge(edge);
+    let line = program.source.line(taken.span);
     ShownStep {
         thread,
         kind: kind(&taken.op),
         edge: Some(edge.index()),
         span: taken.span,
-        line: program.source.line(taken.span),
+        line,
+        calls: calling_lines(program, taken.call.as_deref(), line),
         text: statement(program, taken.span)
             .unwrap_or_else(|| Names::original(program).op(thread, &taken.op)),
         actions,
         drained,
     }
+}
+
+/// The lines of a call and of those that it stands in. What the reader's text does not say, because the function came with us,
+/// stands in the line of the call itself.
+fn calling_lines(program: &Program, call: Option<&CallSite>, line: Option<usize>) -> Vec<usize> {
+    let chain = call.into_iter().flat_map(CallSite::chain);
+    let mut lines: Vec<usize> = line.into_iter().collect();
+    lines.extend(chain.filter_map(|call| program.source.line(call.span)));
+    lines.dedup();
+    lines.split_off(usize::from(line.is_some()))
 }
 
 /// Neighbouring steps in groups; `joins` says whether a step belongs to the group before it.

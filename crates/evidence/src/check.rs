@@ -17,8 +17,8 @@ use crate::{
     Patience, Progress, Reason, Stop, Task, Verdict, WitnessRejected, each,
 };
 use machine::{
-    Account, DataDomain, Doubt, GapStepper, Gaps, Machine, StateRef, StateSet, Stepper, Trace,
-    Violation, replay_while,
+    Account, DataDomain, Doubt, GapStepper, Gaps, Machine, StateRef, StateSet, Stepper, Trace, Violation,
+    replay_while,
 };
 use std::fmt;
 use std::ops::ControlFlow;
@@ -241,7 +241,8 @@ pub fn check_with(
         Verdict::Within(..) => return Err(Rejected::OtherQuestion),
         Verdict::Unsafe(trace) => Seen::Run(Box::new((replayed(task, trace, monitor)?, None))),
         Verdict::NotRobust(witness) => {
-            let checked = check_witness(task.program, task.model, witness.clone()).map_err(Rejected::Witness)?;
+            let checked =
+                check_witness(task.program, task.model, witness.clone()).map_err(Rejected::Witness)?;
             Seen::Witness(Box::new(checked))
         }
         Verdict::Robust(proof) => {

@@ -1,6 +1,7 @@
 //! Checking that a program is robust, and what follows from it.
 //!
-//! The certificate is the set of all states under SC, and nothing else. The checker
+//! The certificate is the set of all states under SC, and nothing else, of the program in which values that decide nothing
+//! are 0 ([`Program::deciding_part`]). The checker
 //!
 //! 1. checks that the set is closed under SC, as any closed set;
 //! 2. lists the attacks that can matter itself, from the program text ([`machine::attacks`]);
@@ -51,12 +52,13 @@ pub(crate) fn check_robust(
     if task.model.is_sc() {
         return Ok(());
     }
-    let attacks = Attacks::of(task.program, task.model, monitor)?;
+    let deciding = task.program.deciding_part();
+    let attacks = Attacks::of(&deciding, task.model, monitor)?;
     match &proof.under_sc {
         None if attacks.is_empty() => Ok(()),
         None => Err(Rejected::Attack),
         Some(set) => {
-            check_set(&Task { model: SC, ..*task }, None, Looking::Away, set, monitor)?;
+            check_set(&Task { model: SC, program: &deciding, ..*task }, None, Looking::Away, set, monitor)?;
             attacks.fail_from(set, monitor)
         }
     }

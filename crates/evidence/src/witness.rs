@@ -102,7 +102,9 @@ impl fmt::Display for WitnessRejected {
             WitnessRejected::Trace(why) => why.fmt(f),
             WitnessRejected::Unfinished => write!(f, "the run ends before everything is drained"),
             WitnessRejected::Roles => write!(f, "the run has no such store, overtaker and drain"),
-            WitnessRejected::Delays(at) => write!(f, "the store in step {} is drained neither at once nor at the end", at + 1),
+            WitnessRejected::Delays(at) => {
+                write!(f, "the store in step {} is drained neither at once nor at the end", at + 1)
+            }
             WitnessRejected::NotResting(at) => write!(f, "the delaying thread acts in step {}", at + 1),
             WitnessRejected::After(at) => write!(f, "step {} comes after the delayed store", at + 1),
             WitnessRejected::Independent(at) => write!(f, "step {} does not depend on the overtaker", at + 1),

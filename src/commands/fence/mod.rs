@@ -84,9 +84,7 @@ fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), Comm
         return refuse(format!("{} exists; --force replaces it", out.display()));
     }
     if args.goal == args::FenceGoal::Robust && args.planning.plan.explain_plan {
-        return refuse(
-            "--explain-plan is about engines, and robustness is decided without them".to_string(),
-        );
+        return refuse("--explain-plan is about engines, and robustness is decided without them".to_string());
     }
     Ok(())
 }

@@ -132,7 +132,8 @@ impl<'a> WitnessView<'a> {
     }
 
     fn effects(&self, group: &Range<usize>) -> Vec<Line> {
-        let mut lines = Vec::new();
+        let called = self.told.steps()[group.start].called();
+        let mut lines: Vec<Line> = called.map(Line::plain).into_iter().collect();
         for at in group.clone() {
             let step = &self.told.steps()[at];
             lines.extend(step.actions.iter().filter_map(|effect| self.effect(at, step, effect)));

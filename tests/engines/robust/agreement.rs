@@ -1,8 +1,8 @@
 //! The engine against enumeration, on random programs.
 
 use super::looks::{has_loop, is_robust};
-use super::programs::robust;
 use super::programs::pso;
+use super::programs::robust;
 use super::random::{Sketch, chain_sketch, minimise, overtaking_sketch, seeds, sketch};
 use evidence::{Ignore, Verdict, Witness};
 use machine::{Event, Model, TSO};
@@ -70,7 +70,8 @@ fn compare(seeds: u64, model: Model, sketch: fn(u64) -> Sketch) -> Tally {
                 tally.several += usize::from(delaying(&witness) > 1);
             }
             Some(Err(_)) => {
-                let small = minimise(sketch(seed), &mut |sketch| matches!(agrees(sketch, model), Some(Err(_))));
+                let small =
+                    minimise(sketch(seed), &mut |sketch| matches!(agrees(sketch, model), Some(Err(_))));
                 let why = agrees(&small, model).and_then(Result::err).unwrap_or_default();
                 panic!("broken by seed {seed}: {why}\n{}", program::print(&small.build()));
             }

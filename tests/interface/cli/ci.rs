@@ -57,6 +57,18 @@ fn robustness_can_be_expected() {
     ran.says("changed: sb.fw: expected robust against TSO, found not robust").says("P0 can delay `x = 1`");
     folder.run(&["ci", "--update"]).exits(0);
     assert!(folder.read("fencewright.toml").contains("robust = false"));
+    // Against each model on its own.
+    folder.write(
+        "fencewright.toml",
+        "[[program]]\nfile = \"mp.fw\"\nmodels = [\"sc\"]\nrobust = { tso = true, pso = true } # both?\n",
+    );
+    let ran = folder.run(&["ci"]).exits(1).says("2 as expected, 1 changed");
+    ran.says("changed: mp.fw: expected robust against PSO, found not robust");
+    folder.run(&["ci", "--update"]).exits(0);
+    assert!(folder.read("fencewright.toml").contains("robust = { tso = true, pso = false } # both?"));
+    folder.run(&["ci"]).exits(0);
+    folder.write("fencewright.toml", "[[program]]\nfile = \"mp.fw\"\nrobust = { arm = true }\n");
+    folder.run(&["ci"]).exits(2).complains("arm");
     folder.run(&["ci"]).exits(0);
 }
 

@@ -83,8 +83,16 @@ pub(super) fn ask(
     let program = &extended.program;
     let machine = Buffered::exact(program, SC);
     let accesses = Accesses::of(program);
-    let round =
-        AttackRound { program, model: TSO, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::All };
+    let round = AttackRound {
+        program,
+        original: program,
+        model: TSO,
+        machine: &machine,
+        accesses: &accesses,
+        run,
+        most,
+        wanted: Wanted::All,
+    };
     let mut system = Stepping::hunting(Stepper::new(&machine));
     number_controls(&mut system.domain, program);
     let found = search(&mut system, &round.limits(run.monitor));

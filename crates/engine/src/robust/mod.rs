@@ -6,7 +6,8 @@
 //! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Then
 //! the states under SC are explored once, and from them every attack is searched on its own
 //! ([`attacking`]), in parallel. Every search is finite if the data are, whatever the buffers
-//! hold, so the answer is exact for finite data.
+//! hold, so the answer is exact for finite data. Values that decide nothing about what threads do count as 0
+//! ([`Program::deciding_part`]), so only the others need to be finite.
 //!
 //! For programs with very many or infinitely many states all searches are cut off at a number
 //! of states that grows from round to round: a witness need not wait for the end of a search
@@ -82,7 +83,9 @@ impl Robust {
         run: &Run<'_>,
         statistics: &mut Statistics,
     ) -> Result<Verdict, Vec<Reason>> {
-        let Task { program, model, .. } = *task;
+        let Task { program: original, model, .. } = *task;
+        let deciding = original.deciding_part();
+        let program = &deciding;
         let accesses = Accesses::of(program);
         let mut patience = Patience::new(run.monitor, "looking for cycles");
         statistics.delays = Some(delays(program, model, &mut || patience.lasts()).unwrap_or_default());
@@ -97,6 +100,7 @@ impl Robust {
         loop {
             let round = AttackRound {
                 program,
+                original,
                 model,
                 machine: &machine,
                 accesses: &accesses,
@@ -125,6 +129,8 @@ pub(crate) enum Wanted {
 /// One look at all attacks, with a limit on states.
 pub(crate) struct AttackRound<'a> {
     pub(crate) program: &'a Program,
+    /// The program that witnesses are told of; it differs in values only.
+    pub(crate) original: &'a Program,
     /// The model whose attacks these are.
     pub(crate) model: Model,
     /// The machine of SC.
@@ -241,9 +247,8 @@ impl<'a> AttackRound<'a> {
     fn first_starts(&self, attack: &Attack, under_sc: &StateSet, count: usize) -> StateSet {
         let threads = self.program.threads.len();
         let mut state = State::default();
-        let mut issues = |bytes: &&[u8]| {
-            state.unpack(threads, bytes).is_some() && attack.begins_in(self.program, &state)
-        };
+        let mut issues =
+            |bytes: &&[u8]| state.unpack(threads, bytes).is_some() && attack.begins_in(self.program, &state);
         let mut starts = StateSet::new();
         for bytes in under_sc.iter().filter(|bytes| issues(bytes)).take(count) {
             // What does not fit is left out, as all the others are.
@@ -288,7 +293,7 @@ impl<'a> AttackRound<'a> {
     ) -> Option<Witness> {
         let start = find(under_sc, &labels.start)?;
         let (first, before) = path(system, under_sc, start);
-        let program = self.program;
+        let program = self.original;
         let step = |(event, choice)| TraceStep::of(program, event, choice);
         let mut steps = TraceStep::drained_at_once(program, before.into_iter().map(step));
         let (mut store, mut overtaker) = (None, steps.len());

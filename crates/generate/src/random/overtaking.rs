@@ -81,8 +81,8 @@ fn looker(random: &mut Random, seconds: usize) -> ThreadDraft {
         // Waits for a value that may never come again.
         2 => vec![hands, SketchStmt::Do(Op::Fence(Fence::Full)), waits(seconds, value)],
         3 => {
-            let loads =
-                [WRITERS, seconds].map(|variable| Op::Load(RegId::new(usize::from(variable == seconds)), VarId::new(variable)));
+            let loads = [WRITERS, seconds]
+                .map(|variable| Op::Load(RegId::new(usize::from(variable == seconds)), VarId::new(variable)));
             let parts = [loads.to_vec(), vec![Op::Assume(Cond::and([found(0), found(1)]))]].concat();
             vec![hands, SketchStmt::Do(Op::together(parts))]
         }

@@ -239,7 +239,8 @@ impl Attack {
         let begins = program.thread(self.thread).edge(self.store).from.index() == at(self.thread);
         let besides = |thread: ThreadId| {
             let mut leaving = program.thread(thread).edges().iter().enumerate();
-            leaving.any(|(id, edge)| edge.from.index() == at(thread) && self.may_wait(thread, EdgeId::new(id)))
+            leaving
+                .any(|(id, edge)| edge.from.index() == at(thread) && self.may_wait(thread, EdgeId::new(id)))
         };
         begins || program.thread_ids().any(|thread| thread != self.thread && besides(thread))
     }

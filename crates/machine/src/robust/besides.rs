@@ -106,7 +106,8 @@ fn indivisible(thread: &Thread, id: ThreadId, accesses: &Accesses) -> Vec<BTreeS
             Op::Lock => section(thread, edge.to).into_iter().flat_map(variables).collect(),
             Op::Block { parts, .. } => {
                 let touched: BTreeSet<VarId> = variables(EdgeId::new(index)).collect();
-                let waits = parts.iter().any(|part| matches!(part, Op::Assume(_)));
+                let waits =
+                    parts.iter().any(|part| matches!(part, Op::Assume(_)) || part.may_divide_by_zero());
                 if touched.len() == 1 && !waits { BTreeSet::new() } else { touched }
             }
             _ => BTreeSet::new(),
