@@ -372,7 +372,7 @@ fn step_object(program: &Program, step: &ShownStep<'_>) -> Value {
         object["file"] = file.into();
     }
     if !step.calls.is_empty() {
-        object["calls"] = step.calls.clone().into();
+        object["calls"] = step.calls.iter().map(|line| line.number).collect::<Vec<_>>().into();
     }
     if let Some(edge) = step.edge {
         object["text"] = step.text.clone().into();

@@ -3,7 +3,7 @@
 //! The account of a run knows what every step did; a [`ShownStep`] adds the statement it comes from.
 
 use machine::{Account, Action, Configuration, Entry, Event, Model, ReplayedStep};
-use program::{CallSite, Fence, Names, Op, Program, Span, ThreadId, VarId};
+use program::{Edge, Fence, Names, Op, Program, SourceLine, Span, ThreadId, VarId};
 use std::ops::Range;
 
 /// One step of a run.
@@ -22,7 +22,7 @@ pub struct ShownStep<'a> {
     /// The text of the statement, on one line.
     pub text: String,
     /// The lines of the calls that the statement stands in, the innermost first.
-    pub calls: Vec<usize>,
+    pub calls: Vec<SourceLine>,
     /// What it did, in order.
     pub actions: &'a [Action],
     /// The step that issued the store that it drains.
@@ -70,14 +70,13 @@ fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> ShownStep<'a> {
         return ShownStep { thread, kind, edge: None, span, line: None, text, calls, actions, drained };
     };
     let taken = program.thread(thread).edge(edge);
-    let line = program.source.line(taken.span);
     ShownStep {
         thread,
         kind: kind(&taken.op),
         edge: Some(edge.index()),
         span: taken.span,
-        line,
-        calls: calling_lines(program, taken.call.as_deref(), line),
+        line: program.source.line(taken.span),
+        calls: calling_lines(program, taken),
         text: statement(program, taken.span)
             .unwrap_or_else(|| Names::original(program).op(thread, &taken.op)),
         actions,
@@ -87,12 +86,12 @@ fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> ShownStep<'a> {
 
 /// The lines of a call and of those that it stands in. What the reader's text does not say, because the function came with us,
 /// stands in the line of the call itself.
-fn calling_lines(program: &Program, call: Option<&CallSite>, line: Option<usize>) -> Vec<usize> {
-    let chain = call.into_iter().flat_map(CallSite::chain);
-    let mut lines: Vec<usize> = line.into_iter().collect();
-    lines.extend(chain.filter_map(|call| program.source.line(call.span)));
+fn calling_lines(program: &Program, edge: &Edge) -> Vec<SourceLine> {
+    let chain = edge.call.iter().flat_map(|call| call.chain()).map(|call| call.span);
+    let mut lines: Vec<Option<SourceLine>> =
+        std::iter::once(edge.span).chain(chain).map(|span| program.source.place(span)).collect();
     lines.dedup();
-    lines.split_off(usize::from(line.is_some()))
+    lines.into_iter().skip(1).flatten().collect()
 }
 
 /// Neighbouring steps in groups; `joins` says whether a step belongs to the group before it.

@@ -5,7 +5,7 @@
 
 use super::subjects::{LARGE, check_bytes, corpus_program, written};
 use engine::{Cegar, Engine, Explicit, FinalStates, GapProofs, Lazy, Robust, Run};
-use evidence::{Claim, FileError, Form, Goal, Task, fingerprint};
+use evidence::{Claim, FileError, Form, Goal, Task, Verdict, fingerprint};
 use frontend::Options;
 use machine::{MODELS, TSO};
 use program::{Program, Source};

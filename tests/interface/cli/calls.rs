@@ -3,7 +3,7 @@
 use super::tool::{Folder, Ran};
 
 const FW: &str = "\
-shared x, y;
+shared x;
 fn put(v) {
   x = v;
 }

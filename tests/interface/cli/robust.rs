@@ -10,10 +10,10 @@ thread P1 { let b; y = 1; b = x; }
 finally x == 1;
 ";
 
-/// Counts for ever beside a store and a load that might matter, and do not.
+/// Counts for ever, looks at the number, and has a store and a load that might matter, and do not.
 pub const COUNTING: &str = "\
 shared x, y;
-thread P { let n, a; loop { n = n + 1; x = 1; a = y; } }
+thread P { let n, a; loop { n = n + 1; if (n == 0) { skip; } x = 1; a = y; } }
 thread Q { let b; b = x; if (b == 2) { y = 1; b = x; } }
 ";
 
