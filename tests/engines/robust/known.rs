@@ -180,7 +180,7 @@ fn programs_that_need_care() {
 fn values_that_only_flow_need_no_bounds() {
     let text = |fence: &str, looks: &str| {
         format!(
-            "shared x, y, z = any; thread P {{ let a, n, v; loop {{ v = any; n = n + v; x = n; {fence} a = y; z = a * v; {looks} }} }}
+            "shared x, y, z = any; thread P {{ let a, n, v; loop {{ v = any; n = n + v; x = n; {fence} a = y; z = a * v; {fence} {looks} }} }}
              thread Q {{ let b; y = 1; {fence} b = x; z = b + 1; }}"
         )
     };
