@@ -53,7 +53,8 @@ impl Store {
             let picture = told.picture();
             // The name without the path, so that the same program gives the same files from anywhere.
             let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-            let title = format!("{file} is not robust against TSO: {}", report::sentence(&told));
+            let model = task.model.name().to_uppercase();
+            let title = format!("{file} is not robust against {model}: {}", report::sentence(&told));
             files.push(self.write_text(&format!("{name}.witness.dot"), &report::dot(&picture, &title))?);
             files.push(self.write_text(&format!("{name}.witness.svg"), &report::svg(&picture, &title))?);
         }

@@ -12,13 +12,13 @@ Examples:
   fencewright robust peterson.fw
   fencewright robust --evidence proofs/ peterson.fw   the witness, with pictures (SVG, Graphviz)
   fencewright robust --report peterson.html peterson.fw    one page to step through
+  fencewright robust --model all peterson.fw          against TSO and against PSO
   fencewright robust --format json programs/ | jq .verdict
   fencewright fence --goal robust peterson.fw         which fences make it robust?
 
-A robust program needs no fence for TSO: what holds of it under SC holds under TSO. One that is
-not robust may be safe all the same; `verify` tells. Under SC every program is robust. Of PSO is known
-what TSO tells: who is not robust against TSO is not robust against PSO, and where each thread delays
-stores to one variable only, both are the same; otherwise the answer is unknown.
+A robust program needs no fence for the model: what holds of it under SC holds there. One that is
+not robust may be safe all the same; `verify` tells. Under SC every program is robust, and whoever is
+robust against PSO is robust against TSO.
 
 Exit codes: 0 robust, 1 not robust, 2 error, 3 unknown. Several files: the worst wins, in the
 order 2, 1, 3, 0.";
@@ -32,7 +32,7 @@ pub struct RobustArgs {
     pub files: Vec<PathBuf>,
 
     /// The memory model that SC is compared with
-    #[arg(long, short, default_value = "tso", value_parser = models(false))]
+    #[arg(long, short, default_value = "tso", value_parser = models(true))]
     pub model: String,
 
     #[command(flatten)]

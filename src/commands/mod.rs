@@ -33,7 +33,7 @@ pub use list::list;
 pub use lsp::conversation;
 pub use lsp::{keyword_help, lsp};
 pub use playground::playground;
-pub use robust::{robust, supported as robust_supported};
+pub use robust::robust;
 pub use schema::schema;
 pub use show::show;
 pub use verify::verify;

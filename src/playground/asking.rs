@@ -4,7 +4,7 @@ use super::reading::loaded;
 use super::watch::PageWatch;
 use super::{PageHost, PageQuestion, model_of};
 use crate::args::bytes;
-use crate::commands::{fence_edits, robust_supported, warned, with_fences};
+use crate::commands::{fence_edits, warned, with_fences};
 use crate::input::Loaded;
 use crate::report::{
     Answered, Failed, Fenced, JSON, Look, Safety, Said, ShownRun, TEXT, ToldWitness, drawing, page, plain,
@@ -34,7 +34,6 @@ pub fn verify(question: &PageQuestion, host: PageHost) -> Result<Value, String> 
 /// Does it behave as under SC?
 pub fn robust(question: &PageQuestion, host: PageHost) -> Result<Value, String> {
     let model = model_of(&question.model)?;
-    robust_supported(model).map_err(|why| why.to_string())?;
     asked(question, "robust", |loaded| {
         answer(&loaded, &Task::robust(&loaded.program, model), &watch(question, host))
     })

@@ -371,6 +371,9 @@ fn step_object(program: &Program, step: &ShownStep<'_>) -> Value {
     if let Some(file) = program.source.place(step.span).and_then(|line| line.file) {
         object["file"] = file.into();
     }
+    if !step.calls.is_empty() {
+        object["calls"] = step.calls.iter().map(|line| line.number).collect::<Vec<_>>().into();
+    }
     if let Some(edge) = step.edge {
         object["text"] = step.text.clone().into();
         object["edge"] = edge.into();

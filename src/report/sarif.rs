@@ -345,7 +345,7 @@ impl<'a> SarifSubject<'a> {
         let told = witness::ToldWitness::new(self.program, checked);
         let text = format!("not robust against {}: {}", self.model(), witness::sentence(&told));
         let mut result = self.at(SarifRule::NotRobust, span, &text);
-        self.add_flow(&mut result, checked.account(), Some(witness.load));
+        self.add_flow(&mut result, checked.account(), Some(witness.overtaker));
         Note::Result(result)
     }
 

@@ -3,7 +3,7 @@
 //! The account of a run knows what every step did; a [`ShownStep`] adds the statement it comes from.
 
 use machine::{Account, Action, Configuration, Entry, Event, Model, ReplayedStep};
-use program::{Fence, Names, Op, Program, Span, ThreadId, VarId};
+use program::{Edge, Fence, Names, Op, Program, SourceLine, Span, ThreadId, VarId};
 use std::ops::Range;
 
 /// One step of a run.
@@ -21,6 +21,8 @@ pub struct ShownStep<'a> {
     pub line: Option<usize>,
     /// The text of the statement, on one line.
     pub text: String,
+    /// The lines of the calls that the statement stands in, the innermost first.
+    pub calls: Vec<SourceLine>,
     /// What it did, in order.
     pub actions: &'a [Action],
     /// The step that issued the store that it drains.
@@ -30,7 +32,14 @@ pub struct ShownStep<'a> {
 impl ShownStep<'_> {
     /// Whether it belongs to the same statement of the same thread as another one.
     pub fn continues(&self, other: &ShownStep<'_>) -> bool {
-        self.thread == other.thread && self.span == other.span && !self.span.is_none()
+        let same = self.thread == other.thread && self.span == other.span && self.calls == other.calls;
+        same && !self.span.is_none()
+    }
+
+    /// From where the function was called that the statement stands in: "called in line 20, that in line 33".
+    pub fn called(&self) -> Option<String> {
+        let lines: Vec<String> = self.calls.iter().map(|line| format!("in line {line}")).collect();
+        (!lines.is_empty()).then(|| format!("called {}", lines.join(", that ")))
     }
 
     /// Whether it writes a variable's memory.
@@ -57,7 +66,8 @@ fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> ShownStep<'a> {
     let (thread, actions, drained) = (step.thread(), step.actions.as_slice(), step.drained());
     let Event::Step { edge, .. } = step.event else {
         let (kind, span, text) = ("drain", Span::NONE, String::new());
-        return ShownStep { thread, kind, edge: None, span, line: None, text, actions, drained };
+        let calls = Vec::new();
+        return ShownStep { thread, kind, edge: None, span, line: None, text, calls, actions, drained };
     };
     let taken = program.thread(thread).edge(edge);
     ShownStep {
@@ -66,11 +76,22 @@ fn describe<'a>(program: &Program, step: &'a ReplayedStep) -> ShownStep<'a> {
         edge: Some(edge.index()),
         span: taken.span,
         line: program.source.line(taken.span),
+        calls: calling_lines(program, taken),
         text: statement(program, taken.span)
             .unwrap_or_else(|| Names::original(program).op(thread, &taken.op)),
         actions,
         drained,
     }
+}
+
+/// The lines of a call and of those that it stands in. What the reader's text does not say, because the function came with us,
+/// stands in the line of the call itself.
+fn calling_lines(program: &Program, edge: &Edge) -> Vec<SourceLine> {
+    let chain = edge.call.iter().flat_map(|call| call.chain()).map(|call| call.span);
+    let mut lines: Vec<Option<SourceLine>> =
+        std::iter::once(edge.span).chain(chain).map(|span| program.source.place(span)).collect();
+    lines.dedup();
+    lines.into_iter().skip(1).flatten().collect()
 }
 
 /// Neighbouring steps in groups; `joins` says whether a step belongs to the group before it.

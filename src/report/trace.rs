@@ -228,7 +228,7 @@ impl<'a> TraceView<'a> {
 
     /// What the steps of a group did that neither the buffers nor memory show.
     fn effects(&self, group: &Range<usize>) -> Vec<Line> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<Line> = self.steps[group.start].called().map(Line::plain).into_iter().collect();
         for at in group.clone() {
             let step = &self.steps[at];
             for effect in step.actions {

@@ -1,6 +1,7 @@
 //! The command line as scripts and people use it: the binary, run from outside.
 
 mod bench;
+mod calls;
 mod ci;
 mod ci_config;
 mod evidence;
@@ -20,4 +21,5 @@ mod robust;
 mod sarif;
 mod schema;
 mod session;
+mod terminal;
 pub mod tool;

@@ -79,8 +79,9 @@ fn robustness_is_told_and_drawn() {
     let found = ask(&question("robust", "sb.fw", &corpus("sb.fw"), "tso"));
     assert_eq!(found["json"]["verdict"], "not_robust");
     assert!(found["drawing"].as_str().is_some_and(|drawing| drawing.starts_with("<svg")), "{found}");
-    let refused = ask(&question("robust", "sb.fw", &corpus("sb.fw"), "pso"));
-    assert!(refused["error"].as_str().is_some_and(|why| why.contains("PSO")), "{refused}");
+    let answers = ["tso", "pso"]
+        .map(|model| ask(&question("robust", "mp.fw", &corpus("mp.fw"), model))["json"]["verdict"].clone());
+    assert_eq!(answers, ["robust", "not_robust"]);
 }
 
 #[test]

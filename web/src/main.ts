@@ -53,11 +53,11 @@ function choose(group: string, value: string): void {
   restrict();
 }
 
-/** Models that fit the question: robustness is against TSO, and only verifying compares. */
+/** Models that fit the question: fences and robustness are about weaker ones, and only verifying compares. */
 function restrict(): void {
   const question = chosen("question");
   const fits = (model: string) =>
-    question === "verify" || (question === "robust" ? model === "tso" : question === "fence" ? model === "tso" || model === "pso" : model !== "all");
+    question === "verify" || (question === "robust" || question === "fence" ? model === "tso" || model === "pso" : model !== "all");
   for (const input of document.querySelectorAll<HTMLInputElement>("input[name=model]")) {
     input.disabled = !fits(input.value);
     if (input.checked && input.disabled) {

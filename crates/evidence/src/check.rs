@@ -17,8 +17,8 @@ use crate::{
     Patience, Progress, Reason, Stop, Task, Verdict, WitnessRejected, each,
 };
 use machine::{
-    Account, DataDomain, Doubt, GapStepper, Gaps, Machine, StateRef, StateSet, Stepper, TSO, Trace,
-    Violation, replay_while,
+    Account, DataDomain, Doubt, GapStepper, Gaps, Machine, StateRef, StateSet, Stepper, Trace, Violation,
+    replay_while,
 };
 use std::fmt;
 use std::ops::ControlFlow;
@@ -159,7 +159,7 @@ pub enum Rejected {
     Attack,
     /// Stores cannot be delayed as the certificate says.
     Delay,
-    /// Robustness is about TSO only.
+    /// The program does not do the same under this model as under TSO.
     NotForModel,
     /// Robustness does not decide what is claimed of the program.
     CarriesNotOver,
@@ -240,9 +240,9 @@ pub fn check_with(
         Verdict::Within(found, _) if found.is_about(task) => Seen::Nothing,
         Verdict::Within(..) => return Err(Rejected::OtherQuestion),
         Verdict::Unsafe(trace) => Seen::Run(Box::new((replayed(task, trace, monitor)?, None))),
-        Verdict::NotRobust(_) if task.model != TSO => return Err(Rejected::NotForModel),
         Verdict::NotRobust(witness) => {
-            let checked = check_witness(task.program, witness.clone()).map_err(Rejected::Witness)?;
+            let checked =
+                check_witness(task.program, task.model, witness.clone()).map_err(Rejected::Witness)?;
             Seen::Witness(Box::new(checked))
         }
         Verdict::Robust(proof) => {

@@ -1,6 +1,7 @@
-//! Checking that a program is robust against TSO, and what follows from it.
+//! Checking that a program is robust, and what follows from it.
 //!
-//! The certificate is the set of all states under SC, and nothing else. The checker
+//! The certificate is the set of all states under SC, and nothing else, of the program in which values that decide nothing
+//! are 0 ([`Program::deciding_part`]). The checker
 //!
 //! 1. checks that the set is closed under SC, as any closed set;
 //! 2. lists the attacks that can matter itself, from the program text ([`machine::attacks`]);
@@ -18,7 +19,8 @@ use crate::check::check_set;
 use crate::obligations::Looking;
 use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
-    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, TSO, attacks,
+    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, Model, SC, State, StateSet,
+    attacks,
 };
 use program::{Delay, Place, Program, PropertyKind, Thread, VarId};
 use std::collections::BTreeSet;
@@ -50,15 +52,13 @@ pub(crate) fn check_robust(
     if task.model.is_sc() {
         return Ok(());
     }
-    if task.model != TSO {
-        return Err(Rejected::NotForModel);
-    }
-    let attacks = Attacks::of(task.program, monitor)?;
+    let deciding = task.program.deciding_part();
+    let attacks = Attacks::of(&deciding, task.model, monitor)?;
     match &proof.under_sc {
         None if attacks.is_empty() => Ok(()),
         None => Err(Rejected::Attack),
         Some(set) => {
-            check_set(&Task { model: SC, ..*task }, None, Looking::Away, set, monitor)?;
+            check_set(&Task { model: SC, program: &deciding, ..*task }, None, Looking::Away, set, monitor)?;
             attacks.fail_from(set, monitor)
         }
     }
@@ -136,26 +136,32 @@ fn renumbered(controls: &Controls, at: usize, state: &State) -> Result<State, Re
 /// All attacks of a program that can matter, listed under a monitor's eyes.
 pub fn attacks_of(
     program: &Program,
+    model: Model,
     accesses: &Accesses,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Attack>, Stop> {
     let mut patience = Patience::new(monitor, "looking for cycles");
-    let found = attacks(program, accesses, &mut || patience.lasts());
+    let found = attacks(program, model, accesses, &mut || patience.lasts());
     patience.found(found)
 }
 
 /// The attacks of a program that can matter.
 pub(crate) struct Attacks<'p> {
     program: &'p Program,
+    model: Model,
     accesses: Accesses,
     list: Vec<Attack>,
 }
 
 impl<'p> Attacks<'p> {
-    pub(crate) fn of(program: &'p Program, monitor: &dyn Monitor) -> Result<Attacks<'p>, Rejected> {
+    pub(crate) fn of(
+        program: &'p Program,
+        model: Model,
+        monitor: &dyn Monitor,
+    ) -> Result<Attacks<'p>, Rejected> {
         let accesses = Accesses::of(program);
-        let list = attacks_of(program, &accesses, monitor).map_err(Rejected::Stopped)?;
-        Ok(Attacks { program, accesses, list })
+        let list = attacks_of(program, model, &accesses, monitor).map_err(Rejected::Stopped)?;
+        Ok(Attacks { program, model, accesses, list })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -209,7 +215,7 @@ impl<'p> Attacks<'p> {
         scan: &mut Scan<'_, E>,
         monitor: &dyn Monitor,
     ) -> Result<(), E> {
-        let delaying = Delaying::new(machine, attack);
+        let delaying = Delaying::new(machine, self.model, attack);
         let attacking = Attacking::new(&delaying, &self.accesses);
         let mut closing = Closing { attacking, states: StateSet::new(), budget, packed: Vec::new() };
         scan(&mut |at, state| Ok(closing.begin(at, &renumbered(controls, at, state)?)?))?;

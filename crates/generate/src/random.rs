@@ -9,11 +9,13 @@
 //! makes it small and `program::print` shows it.
 
 mod chains;
+mod overtaking;
 mod replicas;
 mod shapes;
 mod sketch;
 
 pub use chains::chain_sketch;
+pub use overtaking::overtaking_sketch;
 pub use replicas::replicas;
 pub use shapes::ProgramShape;
 pub use sketch::{ClaimAtom, RandomClaim, Sketch, SketchStmt, ThreadDraft, minimise};

@@ -161,11 +161,12 @@ impl<'m, M: Machine<Global = Option<ThreadId>>> Flattening<'m, M> {
         for step in moves {
             let op = self.op(holder, &step, free.contains(&step.event))?;
             let to = self.location((step.global.is_some(), step.local));
-            self.thread.edge(Edge { from, to, op, span: self.span(step.event) }, Some(step.event));
+            self.thread
+                .edge(Edge { from, to, op, span: self.span(step.event), call: None }, Some(step.event));
         }
         if listed == Moves::Withheld {
             let to = self.overflow();
-            self.thread.edge(Edge { from, to, op: Op::Skip, span: Span::NONE }, None);
+            self.thread.edge(Edge { from, to, op: Op::Skip, span: Span::NONE, call: None }, None);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Threads as automata: locations, and edges that carry one operation each.
 
 use crate::{Cond, EdgeId, Expr, Int, Loc, RegId, Span, VarId};
+use std::sync::Arc;
 
 /// A set of integers to choose a value from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -189,6 +190,24 @@ pub struct Edge {
     pub op: Op,
     /// The statement it comes from.
     pub span: Span,
+    /// The call that the statement stands in, if its function was inlined.
+    pub call: Option<Arc<CallSite>>,
+}
+
+/// A call of a function that was inlined.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The statement that calls.
+    pub span: Span,
+    /// The call that this statement stands in itself.
+    pub caller: Option<Arc<CallSite>>,
+}
+
+impl CallSite {
+    /// This call, the one that it stands in, and so on.
+    pub fn chain(&self) -> impl Iterator<Item = &CallSite> {
+        std::iter::successors(Some(self), |call| call.caller.as_deref())
+    }
 }
 
 /// A thread: built by a [`crate::ThreadBuilder`], immutable afterwards.

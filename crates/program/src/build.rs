@@ -7,8 +7,9 @@
 //! the discipline of atomic sections. The numbering depends on the automaton only, so two
 //! texts of the same program give the same thread.
 
-use crate::{Edge, Failure, Invalid, Loc, Location, Op, RegId, Span, Thread};
+use crate::{CallSite, Edge, Failure, Invalid, Loc, Location, Op, RegId, Span, Thread};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Collects locations and edges of one thread.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct ThreadBuilder {
     joined: Vec<bool>,
     /// Locations, each with the one whose labels count for it too.
     within: Vec<(Loc, Loc)>,
+    /// The call that new edges stand in.
+    pub call: Option<Arc<CallSite>>,
 }
 
 impl ThreadBuilder {
@@ -35,6 +38,7 @@ impl ThreadBuilder {
             parent: Vec::new(),
             joined: Vec::new(),
             within: Vec::new(),
+            call: None,
         };
         builder.location(Span::NONE);
         builder
@@ -62,7 +66,7 @@ impl ThreadBuilder {
 
     /// Adds an edge.
     pub fn edge(&mut self, from: Loc, op: Op, to: Loc, span: Span) {
-        self.edges.push(Edge { from, to, op, span });
+        self.edges.push(Edge { from, to, op, span, call: self.call.clone() });
     }
 
     /// Adds an edge to a new location and returns that.

@@ -137,7 +137,7 @@ impl<'t> Extension<'t> {
         if self.new.edges().len() >= MOST_EDGES {
             return Err(NoDelay);
         }
-        self.new.edge(Edge { from, to, op, span }, origin);
+        self.new.edge(Edge { from, to, op, span, call: None }, origin);
         Ok(())
     }
 

@@ -192,8 +192,8 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
                 let known = shared.get(&key).copied().filter(|_| !edge.span.is_none());
                 let between = known.unwrap_or_else(|| {
                     let between = fresh(edge.to, &mut atomic);
-                    let span = edge.span.behind();
-                    fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span });
+                    let (span, call) = (edge.span.behind(), edge.call.clone());
+                    fences.push(Edge { from: between, to: edge.to, op: Op::Fence(kind), span, call });
                     between
                 });
                 shared.insert(key, between);
@@ -211,8 +211,10 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
                 for edge in edges.iter_mut().chain(&mut fences).filter(|edge| edge.from == loc) {
                     edge.from = after;
                 }
-                let span = thread.outgoing(loc).next().map_or(Span::NONE, |(_, edge)| edge.span.before());
-                fences.push(Edge { from: loc, to: after, op: Op::Fence(kind), span });
+                let next = thread.outgoing(loc).next().map(|(_, edge)| edge);
+                let span = next.map_or(Span::NONE, |edge| edge.span.before());
+                let call = next.and_then(|edge| edge.call.clone());
+                fences.push(Edge { from: loc, to: after, op: Op::Fence(kind), span, call });
             }
         }
     }

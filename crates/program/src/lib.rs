@@ -22,6 +22,7 @@
 mod automaton;
 mod bits;
 mod build;
+mod deciding;
 mod delay;
 mod division;
 mod dot;
@@ -44,7 +45,7 @@ mod unroll;
 mod validate;
 mod waiting;
 
-pub use automaton::{Domain, Edge, Failure, FailureKind, Fence, Location, Op, Thread};
+pub use automaton::{CallSite, Domain, Edge, Failure, FailureKind, Fence, Location, Op, Thread};
 pub use bits::BitSum;
 pub use build::ThreadBuilder;
 pub use delay::{Delay, Delayed, NoDelay, Origin};

@@ -70,7 +70,7 @@ impl<'t> Unrolling<'t> {
                 if next > times {
                     let to = self.thread.fresh(edge.to);
                     let op = Op::Assume(Cond::Const(false));
-                    self.thread.edge(Edge { from, to, op, span: edge.span }, None);
+                    self.thread.edge(Edge { from, to, op, ..edge.clone() }, None);
                 } else {
                     let to = self.copy((edge.to, next));
                     self.thread.edge(Edge { from, to, ..edge.clone() }, Some(id));

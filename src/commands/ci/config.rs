@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
-use written::{Expect, Expected, WrittenConfig, WrittenFences, WrittenLimits, WrittenProgram};
+use written::{Expect, ExpectRobust, Expected, WrittenConfig, WrittenFences, WrittenLimits, WrittenProgram};
 
 /// Everything that is expected.
 pub struct CiConfig {
@@ -48,8 +48,8 @@ pub struct ProgramEntry {
     pub expect: Vec<(Model, Expected)>,
     /// Whether every fence of the program must be needed.
     pub fences_needed: bool,
-    /// Whether it must only behave as under SC, if that is asked.
-    pub robust: Option<bool>,
+    /// Whether it must only behave as under SC, for each model for which that is asked.
+    pub robust: Vec<(Model, bool)>,
     /// How to ask.
     pub how: How,
 }
@@ -211,7 +211,7 @@ impl Resolver<'_> {
             except: entry.except.as_ref().map(|except| except.0.clone()).unwrap_or_default(),
             line: self.line(&entry.file),
             expect,
-            robust: entry.robust,
+            robust: self.robust(entry.robust.as_ref())?,
             fences_needed: entry.fences.unwrap_or_default() == written::FenceCheck::Needed,
             how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
         })
@@ -233,6 +233,16 @@ impl Resolver<'_> {
             costs,
             how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
         })
+    }
+
+    fn robust(&self, expected: Option<&ExpectRobust>) -> Result<Vec<(Model, bool)>, Diagnostic> {
+        match expected {
+            None => Ok(Vec::new()),
+            Some(ExpectRobust::Tso(robust)) => Ok(vec![(TSO, *robust)]),
+            Some(ExpectRobust::Each(each)) => {
+                each.iter().map(|(model, robust)| Ok((self.model(model)?, *robust))).collect()
+            }
+        }
     }
 
     fn place(&self, place: &Spanned<written::WrittenFencePlace>) -> Result<ExpectedFence, Diagnostic> {

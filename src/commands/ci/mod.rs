@@ -101,8 +101,8 @@ struct JobResult {
 enum Update {
     /// The verdict about a file of a `[[program]]`.
     Verdict { entry: usize, file: String, model: Model, verdict: Expected },
-    /// Whether a file of a `[[program]]` is robust, if that is known.
-    Robustness { entry: usize, robust: Option<bool> },
+    /// Whether a file of a `[[program]]` is robust against a model, if that is known.
+    Robustness { entry: usize, model: Model, robust: Option<bool> },
     /// The cheapest fences for a `[[fences]]`.
     Fences { entry: usize, places: Vec<config::ExpectedFence> },
 }

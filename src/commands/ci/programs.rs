@@ -9,7 +9,7 @@ use crate::limits::Watch;
 use crate::report::{Answered, Compared, Status, Subject, TextRegion};
 use engine::{Costs, ENGINES, Points, decide};
 use evidence::Task;
-use machine::{Model, TSO};
+use machine::Model;
 use program::{Quantifier, Question, Span};
 use std::path::Path;
 use std::time::Instant;
@@ -35,10 +35,12 @@ impl Comparing<'_> {
         if entry.fences_needed {
             self.written_fences(&loaded, &safe, entry, done);
         }
-        if let Some(expected) = entry.robust {
-            match self.robustness(&loaded, expected, entry, done) {
-                Err(reason) => self.failed(&loaded.name, entry.line, Some(TSO), &reason, done),
-                Ok(robust) => done.found.push(Update::Robustness { entry: entry_number, robust }),
+        for (model, expected) in &entry.robust {
+            match self.robustness(&loaded, *model, *expected, entry, done) {
+                Err(reason) => self.failed(&loaded.name, entry.line, Some(*model), &reason, done),
+                Ok(robust) => {
+                    done.found.push(Update::Robustness { entry: entry_number, model: *model, robust });
+                }
             }
         }
     }
@@ -47,30 +49,32 @@ impl Comparing<'_> {
     fn robustness(
         &self,
         loaded: &Loaded,
+        model: Model,
         expected: bool,
         entry: &ProgramEntry,
         done: &mut JobResult,
     ) -> Result<Option<bool>, String> {
-        let watch = self.watch(&loaded.name, TSO, &entry.how);
-        let (task, run) = (Task::robust(&loaded.program, TSO), entry.how.exploring.run(&watch));
+        let watch = self.watch(&loaded.name, model, &entry.how);
+        let (task, run) = (Task::robust(&loaded.program, model), entry.how.exploring.run(&watch));
         let mut finding = decide(&task, ENGINES[0], &run).map_err(|bug| bug.to_string())?;
         let found = finding.checked.holds();
         let word = |robust: bool| if robust { "robust" } else { "not robust" };
         let (wanted, seen) = (word(expected), found.map_or("unknown", word));
+        let against = format!("against {}", model.name().to_uppercase());
         let (status, message) = match found {
-            Some(found) if found == expected => (Status::Ok, format!("{wanted} against TSO, as expected")),
-            Some(_) => (Status::Changed, format!("expected {wanted} against TSO, found {seen}")),
+            Some(found) if found == expected => (Status::Ok, format!("{wanted} {against}, as expected")),
+            Some(_) => (Status::Changed, format!("expected {wanted} {against}, found {seen}")),
             None => {
                 let reason = finding.checked.reasons().first().map(|reason| reason.text(&loaded.program));
                 let reason = reason.unwrap_or_default();
-                (Status::Unknown, format!("expected {wanted} against TSO, found nothing: {reason}"))
+                (Status::Unknown, format!("expected {wanted} {against}, found nothing: {reason}"))
             }
         };
         let shown = found == Some(false) && status == Status::Changed;
         if shown {
             finding.explain(&task, ENGINES[0], &run);
         }
-        let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(TSO) };
+        let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(model) };
         let seconds = watch.elapsed().as_secs_f64();
         let compared = self.compared(&asked, Subject::Robustness, wanted, status, seen);
         let compared = Compared { message, seconds, ..compared };

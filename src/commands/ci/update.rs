@@ -59,25 +59,7 @@ pub fn write(
             changes += differing;
         }
     }
-    for (number, entry) in config.programs.iter().enumerate() {
-        let Some(expected) = entry.robust else { continue };
-        let one = |one: &Update| match one {
-            Update::Robustness { entry, robust } if *entry == number => *robust,
-            _ => None,
-        };
-        let mut all = found.iter().filter_map(one);
-        let Some(first) = all.next() else { continue };
-        if all.any(|other| other != first) {
-            let message = format!("of the files in line {} only some are robust", entry.line);
-            return Err(trouble(&(message + ": give them entries of their own")));
-        }
-        if first != expected {
-            let table = entry_of(&mut document, "program", number)
-                .ok_or_else(|| trouble("its programs are not written as [[program]]"))?;
-            keep_decor(table, "robust", Value::from(first));
-            changes += 1;
-        }
-    }
+    changes += robustness(&mut document, config, found).map_err(|what| trouble(&what))?;
     for one in found {
         if let Update::Fences { entry, places } = one
             && !alike(places, &config.fences[*entry].places)
@@ -94,6 +76,37 @@ pub fn write(
     let text = document.to_string();
     write_whole(path, true, interrupt, |out: &mut dyn Write| out.write_all(text.as_bytes()))?;
     Ok(format!("{} changed", counted(changes, "expectation")))
+}
+
+/// Writes whether programs are robust, and says how many expectations that changes.
+fn robustness(document: &mut DocumentMut, config: &CiConfig, found: &[Update]) -> Result<usize, String> {
+    let mut changes = 0;
+    for (number, entry) in config.programs.iter().enumerate() {
+        for (against, expected) in &entry.robust {
+            let one = |one: &Update| match one {
+                Update::Robustness { entry, model, robust } if *entry == number && model == against => {
+                    *robust
+                }
+                _ => None,
+            };
+            let mut all = found.iter().filter_map(one);
+            let Some(first) = all.next() else { continue };
+            if all.any(|other| other != first) {
+                let message = format!("of the files in line {} only some are robust", entry.line);
+                return Err(message + ": give them entries of their own");
+            }
+            if first != *expected {
+                let table = entry_of(document, "program", number)
+                    .ok_or_else(|| "its programs are not written as [[program]]".to_string())?;
+                match table.get_mut("robust").and_then(Item::as_table_like_mut) {
+                    Some(each) => set(each, against.name(), Value::from(first)),
+                    None => keep_decor(table, "robust", Value::from(first)),
+                }
+                changes += 1;
+            }
+        }
+    }
+    Ok(changes)
 }
 
 /// The verdict about all files of an entry under a model, if there is one; two files that differ
@@ -121,7 +134,9 @@ fn entry_of<'a>(document: &'a mut DocumentMut, kind: &str, number: usize) -> Opt
 fn expect(entry: &mut Table, verdicts: &[(Model, Expected)]) {
     if let Some(each) = entry.get_mut("expect").and_then(Item::as_table_like_mut) {
         for (model, verdict) in verdicts {
-            set(each, model.name(), verdict.name());
+            if each.get(model.name()).and_then(Item::as_str) != Some(verdict.name()) {
+                set(each, model.name(), Value::from(verdict.name()));
+            }
         }
         return;
     }
@@ -136,11 +151,7 @@ fn expect(entry: &mut Table, verdicts: &[(Model, Expected)]) {
     entry.remove("models");
 }
 
-fn set(table: &mut dyn TableLike, key: &str, word: &str) {
-    if table.get(key).and_then(Item::as_str) == Some(word) {
-        return;
-    }
-    let mut new = Value::from(word);
+fn set(table: &mut dyn TableLike, key: &str, mut new: Value) {
     if let Some(old) = table.get(key).and_then(Item::as_value) {
         *new.decor_mut() = old.decor().clone();
     }

@@ -11,7 +11,7 @@ mod text;
 
 pub use text::{edits as fence_edits, with_fences};
 
-use super::{claims_something, robust};
+use super::claims_something;
 use crate::args::{self, FenceArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
@@ -83,13 +83,8 @@ fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), Comm
     {
         return refuse(format!("{} exists; --force replaces it", out.display()));
     }
-    if args.goal == args::FenceGoal::Robust {
-        models.iter().try_for_each(|model| robust::supported(*model))?;
-        if args.planning.plan.explain_plan {
-            return refuse(
-                "--explain-plan is about engines, and robustness is decided without them".to_string(),
-            );
-        }
+    if args.goal == args::FenceGoal::Robust && args.planning.plan.explain_plan {
+        return refuse("--explain-plan is about engines, and robustness is decided without them".to_string());
     }
     Ok(())
 }

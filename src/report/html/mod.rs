@@ -308,7 +308,7 @@ fn shown_witness(task: &Task<'_>, checked: &CheckedWitness, title: &str, marks: 
     let told = ToldWitness::new(program, checked);
     let line = |step: usize| program.source.main_line(told.steps()[step].span);
     marks.add(line(witness.store), "cause", "is delayed");
-    marks.add(line(witness.load), "cause", "overtakes");
+    marks.add(line(witness.overtaker), "cause", "overtakes");
     shown
 }
 

@@ -163,8 +163,11 @@ impl<'a> Timeline<'a> {
 
     /// What the steps of a row did, in words.
     fn says(&self, row: &Range<usize>) -> Vec<String> {
+        let called = self.steps[row.start].called();
         let steps = self.steps[row.clone()].iter();
-        steps.flat_map(|step| step.actions.iter().filter_map(|effect| self.effect(step, effect))).collect()
+        let effects =
+            steps.flat_map(|step| step.actions.iter().filter_map(|effect| self.effect(step, effect)));
+        called.into_iter().chain(effects).collect()
     }
 
     fn effect(&self, step: &ShownStep<'_>, effect: &Action) -> Option<String> {

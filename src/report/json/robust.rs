@@ -32,7 +32,7 @@ pub fn not_robust(out: &mut JsonAnswer<'_>, program: &Program, checked: &Checked
     out.initial = Some(initial(program, &witness.initial));
     out.trace = Some(steps(program, checked.account()));
     out.cause = Some(sentence(&ToldWitness::new(program, checked)));
-    out.cause_step = Some(witness.load);
+    out.cause_step = Some(witness.overtaker);
 }
 
 /// Who delays what past what, the chain and the cycle; numbers are steps of the trace, from 0.
@@ -52,7 +52,7 @@ pub fn witness(program: &Program, checked: &CheckedWitness) -> Value {
     json!({
         "thread": told.thread(told.attacker()),
         "store": witness.store,
-        "load": witness.load,
+        "load": witness.overtaker,
         "drain": witness.drain,
         "chain": witness.chain().collect::<Vec<_>>(),
         "cycle": told.related.cycle.iter().copied().map(entry).collect::<Vec<_>>(),

@@ -115,7 +115,7 @@ const RULES: &[About] = &[
         level: "warning",
         short: "Weak memory matters",
         help: "There is an execution under the named memory model that looks like none under sequential \
-               consistency: this store is delayed past a load, and others can tell. That need not violate \
+               consistency: this store is delayed past a later access of its thread, and others can tell. That need not violate \
                anything; `fencewright verify` says whether it does, and `fencewright fence --goal robust` finds the \
                fences that rule such executions out.",
     },

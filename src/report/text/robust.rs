@@ -45,6 +45,9 @@ pub(in crate::report) fn why_robust(work: &Statistics, model: Model) -> String {
         return "nothing is ever delayed".to_string();
     }
     match (work.delays.unwrap_or_default(), work.suspects.unwrap_or_default()) {
+        (0, _) if model.reorders_stores() => {
+            "nothing is loaded or stored behind a store, whatever the data".to_string()
+        }
         (0, _) => "nothing is loaded behind a store, whatever the data".to_string(),
         (_, 0) => "no delay closes a cycle in the program text, whatever the data".to_string(),
         (_, 1) => format!("the only delay that might matter does not, in {}", counted(work.states, "state")),

@@ -1,8 +1,8 @@
 //! Witnesses that a program is not robust, as people and scripts are told about them.
 //!
-//! A witness runs as under SC up to the delayed store; then its thread goes on up to the load,
-//! the others act in a chain, and the store arrives [004, Fig. 3.4]. Its happens-before has a
-//! cycle through the store and the load. [`ToldWitness`] knows what text, JSON and pictures share:
+//! A witness runs as under SC up to the delayed store; then its thread goes on up to the load, or the other store, that
+//! overtakes it, the others act in a chain, and the store arrives [004, Fig. 3.4]. Its happens-before has a
+//! cycle through the store and the overtaker. [`ToldWitness`] knows what text, JSON and pictures share:
 //! the part that every step plays, beside the steps and their happens-before.
 
 mod text;
@@ -21,11 +21,13 @@ pub enum WitnessRole {
     Before,
     /// Issues the store that is delayed.
     Store,
-    /// Between the store and the load.
+    /// Between the store and its overtaker.
     Delay,
-    /// Loads what the store is delayed past.
+    /// The load that the store is delayed past.
     Load,
-    /// One of the steps that lead from the load to the arrival of the store.
+    /// Another store that it is delayed past.
+    Overtakes,
+    /// One of the steps that lead from the overtaker to the arrival of the store.
     Chain,
     /// The arrival of the store, and of what was stored behind it.
     Drain,
@@ -39,6 +41,7 @@ impl WitnessRole {
             WitnessRole::Store => "store",
             WitnessRole::Delay => "delay",
             WitnessRole::Load => "load",
+            WitnessRole::Overtakes => "overtakes",
             WitnessRole::Chain => "chain",
             WitnessRole::Drain => "drain",
         }
@@ -56,9 +59,9 @@ pub struct ToldWitness<'a> {
 impl<'a> ToldWitness<'a> {
     /// Describes a witness.
     pub fn new(program: &'a Program, checked: &'a CheckedWitness) -> ToldWitness<'a> {
-        let Witness { store, load, .. } = *checked.witness();
-        // The load stays in the cycle, for it is what the store is delayed past.
-        let stay = [store, checked.graph().node(load)];
+        let Witness { store, overtaker, .. } = *checked.witness();
+        // What the store is delayed past stays in the cycle.
+        let stay = [store, checked.graph().node(overtaker)];
         let related = Related::new(program, checked.account(), checked.graph(), checked.cycle(), &stay);
         ToldWitness { checked, related }
     }
@@ -88,24 +91,32 @@ impl<'a> ToldWitness<'a> {
 
     /// The part that a step plays.
     pub fn part(&self, step: usize) -> WitnessRole {
-        let Witness { store, load, drain, .. } = *self.witness();
+        let Witness { store, overtaker, drain, .. } = *self.witness();
         match step {
             _ if step < store => WitnessRole::Before,
             _ if step == store => WitnessRole::Store,
-            _ if step < load => WitnessRole::Delay,
-            _ if step == load => WitnessRole::Load,
+            _ if step < overtaker => WitnessRole::Delay,
+            _ if step == overtaker && self.overtaken_by_store() => WitnessRole::Overtakes,
+            _ if step == overtaker => WitnessRole::Load,
             _ if step < drain => WitnessRole::Chain,
             _ => WitnessRole::Drain,
         }
     }
 
+    /// Whether it is a store that overtakes the delayed one, not a load.
+    fn overtaken_by_store(&self) -> bool {
+        self.checked.account().steps()[self.witness().overtaker].buffered().is_some()
+    }
+
     /// Its happens-before, ready to be drawn.
     pub fn picture(&self) -> Picture {
-        let Witness { store, load, .. } = *self.witness();
-        let load = self.checked.graph().node(load);
+        let Witness { store, overtaker, .. } = *self.witness();
+        let by_store = self.overtaken_by_store();
+        let past = if by_store { "store it is delayed past" } else { "load it is delayed past" };
+        let overtaker = self.checked.graph().node(overtaker);
         self.related.picture(usize::MAX, &|node| match node {
             node if node == store => Some("delayed store"),
-            node if node == load => Some("load it is delayed past"),
+            node if node == overtaker => Some(past),
             _ => None,
         })
     }

@@ -1,4 +1,4 @@
-//! A witness as text: a table with one column per thread, from the store over the load and the
+//! A witness as text: a table with one column per thread, from the store over its overtaker and the
 //! chain to the drain, and the cycle in sentences.
 
 use super::{ToldWitness, WitnessRole};
@@ -22,7 +22,7 @@ const LEAST: usize = 16;
 pub fn sentence(told: &ToldWitness<'_>) -> String {
     let witness = told.witness();
     let thread = told.thread(told.attacker());
-    format!("{thread} can delay {} past {}", told.place(witness.store), told.place(witness.load))
+    format!("{thread} can delay {} past {}", told.place(witness.store), told.place(witness.overtaker))
 }
 
 /// The run within a width.
@@ -132,7 +132,8 @@ impl<'a> WitnessView<'a> {
     }
 
     fn effects(&self, group: &Range<usize>) -> Vec<Line> {
-        let mut lines = Vec::new();
+        let called = self.told.steps()[group.start].called();
+        let mut lines: Vec<Line> = called.map(Line::plain).into_iter().collect();
         for at in group.clone() {
             let step = &self.told.steps()[at];
             lines.extend(step.actions.iter().filter_map(|effect| self.effect(at, step, effect)));
@@ -142,9 +143,9 @@ impl<'a> WitnessView<'a> {
 
     fn effect(&self, at: usize, step: &ShownStep<'_>, effect: &Action) -> Option<Line> {
         let told = self.told;
-        let delays = step.thread == told.attacker() && told.part(at) != WitnessRole::Before;
+        let drain = told.checked.account().steps()[at].drain;
         match effect {
-            Action::Store(variable, value, true) if delays => {
+            Action::Store(variable, value, true) if drain >= Some(told.witness().drain) => {
                 let text = format!("{} = {value} stays in the buffer", told.variable(*variable));
                 Some(Line::plain(text).style(BUFFER))
             }

@@ -1,19 +1,21 @@
 //! What the program text alone dismisses, against searching for it all the same.
 
-use super::programs::{corpus, parse, task};
+use super::programs::{corpus, parse, pso};
 use super::random::{chain_sketch, sketch};
 use engine::{Cuts, Engine, Robust, Run};
-use evidence::{Ignore, MostStates};
+use evidence::{Ignore, MostStates, Task};
+use machine::{Model, TSO};
 use program::Program;
 
 /// The verdict, and how many delays were searched for.
-fn answer(program: &Program, cuts: Cuts) -> (&'static str, usize) {
+fn answer(program: &Program, model: Model, cuts: Cuts) -> (&'static str, usize) {
     let run = Run { monitor: &MostStates(1 << 17), ..Run::default() };
-    let answer = Robust { cuts }.verify(&task(program), &run);
+    let task = Task::robust(program, model);
+    let answer = Robust { cuts }.verify(&task, &run);
     let (verdict, suspects) = (answer.verdict.word(), answer.statistics.suspects);
     // What the text dismisses is for the checker to say again; runs speak for themselves.
     if verdict == "not robust" {
-        evidence::check(&task(program), answer.verdict, &Ignore)
+        evidence::check(&task, answer.verdict, &Ignore)
             .unwrap_or_else(|why| panic!("{}: {why}\n{}", program.name, program::print(program)));
     }
     (verdict, suspects.unwrap_or_default())
@@ -23,8 +25,11 @@ fn answer(program: &Program, cuts: Cuts) -> (&'static str, usize) {
 fn check(without: Cuts) {
     let (mut more, mut verdicts) = (0, [0, 0]);
     let sketches = (0..400).flat_map(|seed| [sketch(seed), chain_sketch(seed)]);
-    for program in sketches.map(|sketch| sketch.build()) {
-        let ((all, few), (some, many)) = (answer(&program, Cuts::ALL), answer(&program, without));
+    // Every kind of program under each model.
+    let models = [TSO, TSO, pso(), pso()].into_iter().cycle();
+    for (program, model) in sketches.map(|sketch| sketch.build()).zip(models) {
+        let ((all, few), (some, many)) =
+            (answer(&program, model, Cuts::ALL), answer(&program, model, without));
         if all == "unknown" || some == "unknown" {
             continue;
         }
@@ -57,14 +62,14 @@ fn without_any_cut_the_answers_are_the_same() {
     check(Cuts::NONE);
     for name in ["peterson_fenced.fw", "sb_fenced.fw", "iriw.fw", "dekker.fw", "lamport_fast_fenced.fw"] {
         let program = corpus(name);
-        assert_eq!(answer(&program, Cuts::ALL).0, answer(&program, Cuts::NONE).0, "{name}");
+        assert_eq!(answer(&program, TSO, Cuts::ALL).0, answer(&program, TSO, Cuts::NONE).0, "{name}");
     }
 }
 
 /// Each cut alone: how many delays are left to be searched for.
 #[test]
 fn each_cut_dismisses_what_it_is_for() {
-    let suspects = |text: &str, cuts: Cuts| answer(&parse(text), cuts).1;
+    let suspects = |text: &str, cuts: Cuts| answer(&parse(text), TSO, cuts).1;
     let none = Cuts::NONE;
     let fenced =
         "shared x, y; thread P { let a; x = 1; fence; a = y; } thread Q { let b; y = 1; fence; b = x; }";

@@ -1,9 +1,9 @@
 //! Fences for robustness: as few as the predecessor, and as few as trying all sets finds.
 
-use super::programs::{answer, corpus, read, task};
-use super::random::{chain_sketch, sketch};
+use super::programs::{answer, answer_against, corpus, pso, read, task};
+use super::random::{chain_sketch, overtaking_sketch, sketch};
 use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, FencePoint, Placed, Points, Run, place_fences};
-use evidence::{MostStates, Verdict};
+use evidence::{MostStates, Task, Verdict};
 use program::{EdgeId, Fence, FenceSet, Op, Placement, Point, Program, Strength};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -161,6 +161,53 @@ fn all_cheapest_sets_are_found() {
     }
     println!("{several} of {judged} programs have several cheapest sets");
     assert!(judged > 50 && several > 20, "{several} of {judged}");
+}
+
+/// The cost of the cheapest full and store fences at these places against PSO, by trying all ways.
+fn cheapest_against_pso(program: &Program, places: &[Placement], costs: Costs) -> Option<u64> {
+    let ways = 3usize.pow(u32::try_from(places.len()).expect("few"));
+    let price = |way: usize| {
+        let (mut fences, mut cost, mut rest) = (FenceSet::new(), 0, way);
+        for place in places {
+            let fence = [None, Some((Fence::Store, costs.store)), Some((Fence::Full, costs.full))][rest % 3];
+            if let Some((kind, price)) = fence {
+                fences.insert(Placement { strength: Strength::Fence(kind), ..*place });
+                cost += price;
+            }
+            rest /= 3;
+        }
+        (answer_against(&fences.apply(program), pso()) == "robust").then_some(cost)
+    };
+    (0..ways).filter_map(price).min()
+}
+
+#[test]
+fn no_cheaper_full_and_store_fences_will_do_against_pso() {
+    let costs = Costs { full: 3, store: 1, ..Costs::default() };
+    let options = FenceOptions { costs, points: Points::Stores, all: false, prices: &[] };
+    let (mut judged, mut stores, mut fulls) = (0, 0, 0);
+    let sketches = (0..60).flat_map(|seed| [sketch(seed), chain_sketch(seed), overtaking_sketch(seed)]);
+    for program in sketches.map(|sketch| sketch.build()) {
+        let places = behind_stores(&program);
+        if places.len() > 4 || answer_against(&program, pso()) != "not robust" {
+            continue;
+        }
+        let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
+        let found = place_fences(&Task::robust(&program, pso()), ENGINES[0], &options, &run).expect("no bug");
+        let FenceAnswer::Placed(placed) = found.answer else {
+            panic!("{}: no answer\n{}", program.name, program::print(&program));
+        };
+        let expected = cheapest_against_pso(&program, &places, costs);
+        assert_eq!(Some(placed.cost), expected, "{}\n{}", program.name, program::print(&program));
+        let kinds = placed.fences.iter().flat_map(|fence| &fence.point.placements);
+        for placement in kinds {
+            stores += usize::from(placement.strength == Strength::Fence(Fence::Store));
+            fulls += usize::from(placement.strength == Strength::Fence(Fence::Full));
+        }
+        judged += 1;
+    }
+    println!("{judged} programs, {stores} store fences, {fulls} full fences");
+    assert!(judged > 30 && stores > 10 && fulls > 10, "{judged} programs, {stores} and {fulls} fences");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use machine::{Buffered, Configuration, Event, Model, model_named};
 use program::{Domain, EdgeId, Int, Loc, Op, Program, Thread, VarId};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 /// Programs with more looks than this are not judged.
 const MOST_LOOKS: usize = 20_000;
@@ -27,7 +27,8 @@ struct Look {
 struct OnTheWay {
     config: Configuration,
     look: Look,
-    buffers: Vec<VecDeque<(VarId, Id)>>,
+    /// The stores on their way, by thread, as they were issued.
+    buffers: Vec<Vec<(VarId, Id)>>,
 }
 
 impl OnTheWay {
@@ -38,7 +39,7 @@ impl OnTheWay {
             stores: vec![Vec::new(); program.variables.len()],
             read: vec![Vec::new(); threads],
         };
-        OnTheWay { config, look, buffers: vec![VecDeque::new(); threads] }
+        OnTheWay { config, look, buffers: vec![Vec::new(); threads] }
     }
 
     fn take(&self, program: &Program, machine: &Buffered<'_>, event: Event, choice: Option<Int>) -> OnTheWay {
@@ -46,14 +47,16 @@ impl OnTheWay {
         let mut next = OnTheWay { config, ..self.clone() };
         let thread = event.thread();
         match event {
-            Event::Drain { .. } => {
-                let (variable, store) = next.buffers[thread.index()].pop_front().expect("drained");
+            Event::Drain { variable, .. } => {
+                let buffer = &mut next.buffers[thread.index()];
+                let oldest = buffer.iter().position(|(stored, _)| *stored == variable).expect("drained");
+                let (_, store) = buffer.remove(oldest);
                 next.look.stores[variable.index()].push(store);
             }
             Event::Step { edge, .. } => {
                 let step = next.look.steps[thread.index()].len();
                 next.look.steps[thread.index()].push((edge, choice));
-                let entries = next.config.local(thread).kept.len();
+                let entries = next.config.local(thread).stores().count();
                 let mut access = 0;
                 program.thread(thread).edge(edge).op.for_each_part(&mut |part| {
                     access += 1;
@@ -72,7 +75,7 @@ impl OnTheWay {
                 self.look.read[thread].push(read);
             }
             Op::Store(variable, _) if entries > self.buffers[thread].len() => {
-                self.buffers[thread].push_back((*variable, id));
+                self.buffers[thread].push((*variable, id));
             }
             Op::Store(variable, _) => self.look.stores[variable.index()].push(id),
             _ => {}
@@ -80,7 +83,7 @@ impl OnTheWay {
     }
 
     fn is_complete(&self) -> bool {
-        self.config.holder().is_none() && self.buffers.iter().all(VecDeque::is_empty)
+        self.config.holder().is_none() && self.buffers.iter().all(Vec::is_empty)
     }
 }
 
@@ -135,11 +138,11 @@ fn initials(program: &Program) -> Option<Vec<Vec<(VarId, Int)>>> {
     Some(all)
 }
 
-/// Whether every run under TSO looks like one under SC, by enumeration.
-pub fn is_robust(program: &Program) -> Option<bool> {
-    let (sc, tso) = (model_named("sc")?, model_named("tso")?);
+/// Whether every run under a model looks like one under SC, by enumeration.
+pub fn is_robust(program: &Program, model: Model) -> Option<bool> {
+    let sc = model_named("sc")?;
     for initial in initials(program)? {
-        if !looks(program, tso, &initial)?.is_subset(&looks(program, sc, &initial)?) {
+        if !looks(program, model, &initial)?.is_subset(&looks(program, sc, &initial)?) {
             return Some(false);
         }
     }

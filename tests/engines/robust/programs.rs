@@ -2,7 +2,7 @@
 
 use engine::{ENGINES, Finding, Run, decide};
 use evidence::{Ignore, Monitor, MostStates, Task, Verdict, Witness};
-use machine::MODELS;
+use machine::{Model, TSO, model_named};
 use program::{Program, Source};
 use std::path::Path;
 
@@ -24,18 +24,28 @@ pub fn parse(text: &str) -> Program {
 
 /// Is it robust against TSO?
 pub fn task(program: &Program) -> Task<'_> {
-    Task::robust(program, MODELS[1])
+    Task::robust(program, TSO)
+}
+
+/// The model in which stores overtake stores.
+pub fn pso() -> Model {
+    model_named("pso").expect("a model")
 }
 
 /// What is found out, checked.
-pub fn robust(program: &Program, monitor: &dyn Monitor) -> Finding {
-    let found = decide(&task(program), ENGINES[0], &Run { monitor, ..Run::default() });
+pub fn robust(program: &Program, model: Model, monitor: &dyn Monitor) -> Finding {
+    let found = decide(&Task::robust(program, model), ENGINES[0], &Run { monitor, ..Run::default() });
     found.unwrap_or_else(|bug| panic!("{}: {bug}\n{}", program.name, program::print(program)))
 }
 
-/// The engine's verdict.
+/// The engine's verdict about TSO.
 pub fn answer(program: &Program) -> &'static str {
-    robust(program, &MostStates(1 << 21)).checked.verdict().word()
+    answer_against(program, TSO)
+}
+
+/// The engine's verdict.
+pub fn answer_against(program: &Program, model: Model) -> &'static str {
+    robust(program, model, &MostStates(1 << 21)).checked.verdict().word()
 }
 
 /// A program of our corpus.
@@ -45,7 +55,7 @@ pub fn corpus(name: &str) -> Program {
 
 /// The witness of a program that is not robust.
 pub fn witness(program: &Program) -> Witness {
-    match robust(program, &Ignore).checked.verdict() {
+    match robust(program, TSO, &Ignore).checked.verdict() {
         Verdict::NotRobust(witness) => witness.clone(),
         other => panic!("expected a witness, found {other:?}"),
     }

@@ -58,6 +58,18 @@ fn robustness_can_be_expected() {
     folder.run(&["ci", "--update"]).exits(0);
     assert!(folder.read("fencewright.toml").contains("robust = false"));
     folder.run(&["ci"]).exits(0);
+    // Against each model on its own.
+    folder.write(
+        "fencewright.toml",
+        "[[program]]\nfile = \"mp.fw\"\nmodels = [\"sc\"]\nrobust = { tso = true, pso = true } # both?\n",
+    );
+    let ran = folder.run(&["ci"]).exits(1).says("2 as expected, 1 changed");
+    ran.says("changed: mp.fw: expected robust against PSO, found not robust");
+    folder.run(&["ci", "--update"]).exits(0);
+    assert!(folder.read("fencewright.toml").contains("robust = { tso = true, pso = false } # both?"));
+    folder.run(&["ci"]).exits(0);
+    folder.write("fencewright.toml", "[[program]]\nfile = \"mp.fw\"\nrobust = { arm = true }\n");
+    folder.run(&["ci"]).exits(2).complains("arm");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use evidence::{
     attacks_of, carries_over,
 };
 use extended::{Extended, is_cyclic};
-use machine::{Accesses, SC, Trace};
+use machine::{Accesses, SC, TSO, Trace};
 use oracle::{Asked, Delays, Oracle, OracleWork, ask};
 use program::{Delay, Program};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -96,7 +96,7 @@ fn not_under_tso(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
 fn by_text(task: &Task<'_>, run: &Run<'_>) -> Option<Answer> {
     let accesses = Accesses::of(task.program);
     // Stopped while listing, the rounds find that out as well.
-    let attacks = attacks_of(task.program, &accesses, run.monitor).ok()?;
+    let attacks = attacks_of(task.program, TSO, &accesses, run.monitor).ok()?;
     if !attacks.is_empty() || !carries_over(task.program) || growing(task.program).is_none() {
         return None;
     }
@@ -271,7 +271,7 @@ impl DelaySearch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::{TSO, Violation, replay};
+    use machine::{Violation, replay};
     use program::{
         Arith, Cond, Expr, Failure, FailureKind, Op, RegId, Relation, Source, Span, ThreadBuilder, VarId,
         Variable,

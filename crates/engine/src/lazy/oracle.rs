@@ -83,8 +83,16 @@ pub(super) fn ask(
     let program = &extended.program;
     let machine = Buffered::exact(program, SC);
     let accesses = Accesses::of(program);
-    let round =
-        AttackRound { program, machine: &machine, accesses: &accesses, run, most, wanted: Wanted::All };
+    let round = AttackRound {
+        program,
+        original: program,
+        model: TSO,
+        machine: &machine,
+        accesses: &accesses,
+        run,
+        most,
+        wanted: Wanted::All,
+    };
     let mut system = Stepping::hunting(Stepper::new(&machine));
     number_controls(&mut system.domain, program);
     let found = search(&mut system, &round.limits(run.monitor));
@@ -106,7 +114,7 @@ pub(super) fn ask(
         let deep = under_sc.cut.then(|| deep_violation(extended, &round)).flatten();
         return deep.map_or(Oracle::Cut, Oracle::Violated);
     }
-    let mut attacks = match attacks_of(program, &accesses, run.monitor) {
+    let mut attacks = match attacks_of(program, TSO, &accesses, run.monitor) {
         Ok(attacks) => attacks,
         Err(stop) => return Oracle::Unknown(vec![Reason::Stopped(stop)]),
     };
@@ -143,7 +151,7 @@ fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[AttackOutcome
         if single.len() + attack.reached > MOST_SINGLE_LOADS {
             break;
         }
-        let seen = labels.steps.iter().find(|step| step.is_load).map(|step| step.event);
+        let seen = labels.steps.iter().find(|step| step.overtakes).map(|step| step.event);
         let others = attack.by_load(program).into_iter();
         let others =
             others.filter(|(load, _)| seen != Some(Event::Step { thread: attack.thread, edge: *load }));
@@ -260,5 +268,5 @@ fn delayed_path(witness: &Witness) -> Vec<EdgeId> {
         Event::Step { thread: stepping, edge } if stepping == thread => Some(edge),
         _ => None,
     };
-    (witness.store..=witness.load).filter_map(edge).collect()
+    (witness.store..=witness.overtaker).filter_map(edge).collect()
 }

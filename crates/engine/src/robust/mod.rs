@@ -1,12 +1,13 @@
-//! Robustness against TSO [004, sec. 2.3.3 and 3.1]: does weak memory matter at all?
+//! Robustness [004, sec. 2.3.3 and 3.1]: does weak memory matter at all?
 //!
-//! A program is robust if every run under TSO looks like one under SC: the same steps, the
+//! A program is robust against a model if every run under it looks like one under SC: the same steps, the
 //! same stores read, the same order of stores to each variable. It is not robust exactly if
-//! some *attack*, a store delayed past a load, has a witness. First the program text alone is
+//! some *attack*, a store delayed past a load or past another store, has a witness. First the program text alone is
 //! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Then
 //! the states under SC are explored once, and from them every attack is searched on its own
 //! ([`attacking`]), in parallel. Every search is finite if the data are, whatever the buffers
-//! hold, so the answer is exact for finite data.
+//! hold, so the answer is exact for finite data. Values that decide nothing about what threads do count as 0
+//! ([`Program::deciding_part`]), so only the others need to be finite.
 //!
 //! For programs with very many or infinitely many states all searches are cut off at a number
 //! of states that grows from round to round: a witness need not wait for the end of a search
@@ -26,8 +27,8 @@ use evidence::{
     Monitor, Patience, Progress, Reason, RobustProof, Statistics, Stop, Task, Verdict, Witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper, TSO,
-    TraceStep, attacks_within, delays, number_controls,
+    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, Model, SC, State, StateRef, StateSet,
+    Stepper, TraceStep, attacks_within, delays, number_controls,
 };
 use program::Program;
 use std::cell::RefCell;
@@ -60,34 +61,35 @@ impl Engine for Robust {
     }
 
     fn about(&self) -> &'static str {
-        "TSO only: looks for a delayed store that shows; decides robustness, and nothing else"
+        "looks for a delayed store that shows; decides robustness, and nothing else"
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
         let mut statistics = Statistics::default();
         let verdict = if task.model.is_sc() {
             Verdict::Robust(RobustProof::default())
-        } else if task.model == TSO {
-            self.decide(task.program, run, &mut statistics).unwrap_or_else(Verdict::Unknown)
         } else {
-            Verdict::Unknown(vec![Reason::OnlyTso])
+            self.decide(task, run, &mut statistics).unwrap_or_else(Verdict::Unknown)
         };
         Answer { verdict, statistics, engine: self.name() }
     }
 }
 
 impl Robust {
-    /// The verdict against TSO, or why there is none.
+    /// The verdict against a model that delays stores, or why there is none.
     fn decide(
         &self,
-        program: &Program,
+        task: &Task<'_>,
         run: &Run<'_>,
         statistics: &mut Statistics,
     ) -> Result<Verdict, Vec<Reason>> {
+        let Task { program: original, model, .. } = *task;
+        let deciding = original.deciding_part();
+        let program = &deciding;
         let accesses = Accesses::of(program);
         let mut patience = Patience::new(run.monitor, "looking for cycles");
-        statistics.delays = Some(delays(program, &mut || patience.lasts()).unwrap_or_default());
-        let attacks = attacks_within(program, &accesses, self.cuts, &mut || patience.lasts());
+        statistics.delays = Some(delays(program, model, &mut || patience.lasts()).unwrap_or_default());
+        let attacks = attacks_within(program, model, &accesses, self.cuts, &mut || patience.lasts());
         let attacks = patience.found(attacks).map_err(|stop| vec![Reason::Stopped(stop)])?;
         statistics.suspects = Some(attacks.iter().map(|attack| attack.reached).sum());
         if attacks.is_empty() {
@@ -98,6 +100,8 @@ impl Robust {
         loop {
             let round = AttackRound {
                 program,
+                original,
+                model,
                 machine: &machine,
                 accesses: &accesses,
                 run,
@@ -125,6 +129,10 @@ pub(crate) enum Wanted {
 /// One look at all attacks, with a limit on states.
 pub(crate) struct AttackRound<'a> {
     pub(crate) program: &'a Program,
+    /// The program that witnesses are told of; it differs in values only.
+    pub(crate) original: &'a Program,
+    /// The model whose attacks these are.
+    pub(crate) model: Model,
     /// The machine of SC.
     pub(crate) machine: &'a Buffered<'a>,
     pub(crate) accesses: &'a Accesses,
@@ -235,15 +243,12 @@ impl<'a> AttackRound<'a> {
         })
     }
 
-    /// The first states in which a store can be issued.
+    /// The first states in which an attack may begin.
     fn first_starts(&self, attack: &Attack, under_sc: &StateSet, count: usize) -> StateSet {
         let threads = self.program.threads.len();
-        let from = self.program.thread(attack.thread).edge(attack.store).from;
         let mut state = State::default();
-        let mut issues = |bytes: &&[u8]| {
-            state.unpack(threads, bytes).is_some()
-                && state.locals[attack.thread.index()] as usize == from.index()
-        };
+        let mut issues =
+            |bytes: &&[u8]| state.unpack(threads, bytes).is_some() && attack.begins_in(self.program, &state);
         let mut starts = StateSet::new();
         for bytes in under_sc.iter().filter(|bytes| issues(bytes)).take(count) {
             // What does not fit is left out, as all the others are.
@@ -260,7 +265,7 @@ impl<'a> AttackRound<'a> {
         monitor: &dyn Monitor,
     ) -> AttackOutcome {
         let few = starts.map(|count| self.first_starts(attack, under_sc, count));
-        let machine = Delaying::new(self.machine, attack);
+        let machine = Delaying::new(self.machine, self.model, attack);
         let mut system = Hunt {
             attacking: Attacking::new(&machine, self.accesses),
             under_sc: few.as_ref().unwrap_or(under_sc),
@@ -288,22 +293,30 @@ impl<'a> AttackRound<'a> {
     ) -> Option<Witness> {
         let start = find(under_sc, &labels.start)?;
         let (first, before) = path(system, under_sc, start);
-        let program = self.program;
+        let program = self.original;
         let step = |(event, choice)| TraceStep::of(program, event, choice);
         let mut steps = TraceStep::drained_at_once(program, before.into_iter().map(step));
-        let store = steps.len();
-        let (mut load, mut owed) = (store, Vec::new());
+        let (mut store, mut overtaker) = (None, steps.len());
+        let (mut owed, mut owed_by_others) = (Vec::new(), Vec::new());
         for label in &labels.steps {
-            if label.is_load {
-                load = steps.len();
+            let attacks = label.event.thread() == attack.thread;
+            if label.stays && attacks {
+                store = store.or(Some(steps.len()));
+            }
+            if label.overtakes {
+                overtaker = steps.len();
             }
             steps.push(step((label.event, label.choice)));
             let drain = TraceStep::drain_behind(program, label.event);
-            if label.event.thread() == attack.thread { owed.extend(drain) } else { steps.extend(drain) }
+            match (label.stays, attacks) {
+                (false, _) => steps.extend(drain),
+                (true, true) => owed.extend(drain),
+                (true, false) => owed_by_others.extend(drain),
+            }
         }
         let drain = steps.len();
-        steps.extend(owed);
-        Some(Witness { initial: chosen_initially(program, &first), steps, store, load, drain })
+        steps.extend(owed.into_iter().chain(owed_by_others));
+        Some(Witness { initial: chosen_initially(program, &first), steps, store: store?, overtaker, drain })
     }
 }
 

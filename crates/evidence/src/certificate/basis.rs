@@ -15,7 +15,6 @@ use std::io::{self, Write};
 pub(crate) const BASIS: EvidenceKind = EvidenceKind {
     name: "basis",
     ending: "basis",
-    only_tso: false,
     check: |reading| checked(reading, Stores::InOrder),
     read: Some(|reading| certificate(reading, Stores::InOrder)),
 };
@@ -23,7 +22,6 @@ pub(crate) const BASIS: EvidenceKind = EvidenceKind {
 pub(crate) const EXPLORED_BASIS: EvidenceKind = EvidenceKind {
     name: "explored-basis",
     ending: "explored",
-    only_tso: false,
     check: |reading| checked(reading, Stores::Explored),
     read: Some(|reading| certificate(reading, Stores::Explored)),
 };
@@ -31,7 +29,6 @@ pub(crate) const EXPLORED_BASIS: EvidenceKind = EvidenceKind {
 pub(crate) const MULTISET_BASIS: EvidenceKind = EvidenceKind {
     name: "multiset-basis",
     ending: "multisets",
-    only_tso: false,
     check: |reading| checked(reading, Stores::Counted),
     read: Some(|reading| certificate(reading, Stores::Counted)),
 };

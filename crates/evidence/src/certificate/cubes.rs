@@ -12,7 +12,6 @@ use std::io::{self, Write};
 pub(crate) const CUBE_SET: EvidenceKind = EvidenceKind {
     name: "cube-set",
     ending: "cubes",
-    only_tso: false,
     check: |reading| Ok(Claim::Safe(reading.task.model, check_cube_file(reading)?)),
     read: Some(|reading| Ok(Certificate::Cubes(read_cubes(reading, usize::MAX)?))),
 };

@@ -15,7 +15,6 @@ use std::io::{self, Write};
 pub(crate) const CLOSED_SET: EvidenceKind = EvidenceKind {
     name: "closed-set",
     ending: "closed",
-    only_tso: false,
     check: |reading| checked(reading, None),
     read: Some(|reading| Ok(certificate(None, read_states(reading)?))),
 };
@@ -23,7 +22,6 @@ pub(crate) const CLOSED_SET: EvidenceKind = EvidenceKind {
 pub(crate) const GAP_SET: EvidenceKind = EvidenceKind {
     name: "gap-set",
     ending: "gaps",
-    only_tso: false,
     check: |reading| {
         let gaps = needed_gaps(reading)?;
         checked(reading, Some(gaps))

@@ -18,7 +18,6 @@ use std::io::{self, Write};
 pub(crate) const POOL_SET: EvidenceKind = EvidenceKind {
     name: "pool-set",
     ending: "pools",
-    only_tso: false,
     check: |reading| {
         let k = read_k(reading)?;
         let task = reading.task;

@@ -18,7 +18,6 @@ use std::io::{self, Write};
 pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
     name: "reduced-set",
     ending: "reduced",
-    only_tso: false,
     check: |reading| {
         let reduced = head(reading)?;
         let task = reading.task;

@@ -17,7 +17,7 @@ use crate::obligations::Looking;
 use crate::record::Record;
 use crate::robust::{Attacks, extended};
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
-use machine::{Flattened, Gaps, SC};
+use machine::{Flattened, Gaps, SC, TSO};
 use program::{Delay, EdgeId, Program, ThreadId};
 use std::io::{self, Write};
 
@@ -71,7 +71,7 @@ impl Pass {
         monitor: &dyn Monitor,
     ) -> Result<Option<Attacks<'p>>, Rejected> {
         let Pass::Delays(_) = self else { return Ok(None) };
-        let attacks = Attacks::of(other, monitor)?;
+        let attacks = Attacks::of(other, TSO, monitor)?;
         match (gaps, attacks.is_empty()) {
             (_, true) => Ok(None),
             (None, false) => Ok(Some(attacks)),
@@ -83,7 +83,6 @@ impl Pass {
 pub(crate) const ROBUST_SET: EvidenceKind = EvidenceKind {
     name: "robust-set",
     ending: "robust-set",
-    only_tso: false,
     check: |reading| {
         let pass = read_delays(reading)?;
         checked(reading, &pass)
@@ -97,7 +96,6 @@ pub(crate) const ROBUST_SET: EvidenceKind = EvidenceKind {
 pub(crate) const FLAT_SET: EvidenceKind = EvidenceKind {
     name: "flat-set",
     ending: "flat",
-    only_tso: false,
     check: |reading| {
         let pass = read_flatten(reading)?;
         checked(reading, &pass)

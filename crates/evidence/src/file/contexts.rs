@@ -15,15 +15,10 @@ use program::{Loc, Program, ThreadId, VarId};
 use std::io;
 
 pub(super) const CONTEXT_SET: EvidenceKind =
-    EvidenceKind { name: "context-set", ending: "contexts", only_tso: false, check: checked, read: None };
+    EvidenceKind { name: "context-set", ending: "contexts", check: checked, read: None };
 
-pub(super) const CONTEXT_CUBES: EvidenceKind = EvidenceKind {
-    name: "context-cubes",
-    ending: "contexts",
-    only_tso: false,
-    check: checked_cubes,
-    read: None,
-};
+pub(super) const CONTEXT_CUBES: EvidenceKind =
+    EvidenceKind { name: "context-cubes", ending: "contexts", check: checked_cubes, read: None };
 
 impl ContextProof {
     /// The kind of file it is written to.

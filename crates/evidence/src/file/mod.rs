@@ -112,8 +112,6 @@ pub(crate) struct EvidenceKind {
     pub(crate) name: &'static str,
     /// A word for the names of such files.
     pub(crate) ending: &'static str,
-    /// Whether it says something about TSO only.
-    pub(crate) only_tso: bool,
     /// Checks what stands behind the first line.
     pub(crate) check: fn(&mut Reading<'_>) -> Result<Claim, FileError>,
     /// Reads a certificate, if it is one, without checking it.

@@ -12,7 +12,7 @@ use machine::{Agents, Full, State, StateSet};
 use std::io;
 
 pub(crate) const OUTCOMES: EvidenceKind =
-    EvidenceKind { name: "outcomes", ending: "outcomes", only_tso: false, check: checked, read: None };
+    EvidenceKind { name: "outcomes", ending: "outcomes", check: checked, read: None };
 
 /// Writes the final states of a program and the proof that those are all, behind the head.
 pub(super) fn write_outcomes(

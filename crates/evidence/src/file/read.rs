@@ -3,7 +3,7 @@
 use super::{Claim, EvidenceKind, FileError, KINDS, Opener, VERSION, fingerprint};
 use crate::record::Record;
 use crate::{Certificate, Monitor, Progress, Rejected, Task};
-use machine::{Model, TSO, model_named};
+use machine::{Model, model_named};
 use program::Program;
 use std::io::{self, BufRead};
 
@@ -83,10 +83,6 @@ fn head(program: &Program, record: Option<Record>) -> Result<(&'static EvidenceK
     let Some(kind) = KINDS.iter().find(|known| known.name == kind) else {
         return wrong(format!("unknown kind of evidence `{kind}`"));
     };
-    if kind.only_tso && model != TSO {
-        let (known, other) = (TSO.name().to_uppercase(), model.name().to_uppercase());
-        return wrong(format!("robustness is about {known}; this claims it of {other}"));
-    }
     if print != fingerprint(program) {
         return wrong("this is evidence for another program".to_string());
     }

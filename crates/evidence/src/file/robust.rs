@@ -9,12 +9,13 @@ use crate::{Rejected, Task};
 use machine::SC;
 
 pub(crate) const ROBUST: EvidenceKind =
-    EvidenceKind { name: "robust", ending: "robust", only_tso: true, check: checked, read: None };
+    EvidenceKind { name: "robust", ending: "robust", check: checked, read: None };
 
 /// Checks that a program is robust, from its states under SC or from its text alone.
 fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     let Task { program, model, .. } = reading.task;
-    let attacks = Attacks::of(program, reading.monitor())?;
+    let deciding = program.deciding_part();
+    let attacks = Attacks::of(&deciding, model, reading.monitor())?;
     let first = reading.records.next_record()?;
     if first.is_none() {
         return match attacks.is_empty() {
@@ -23,7 +24,7 @@ fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
         };
     }
     reading.records.read_again(first);
-    let states = check_states(reading, &Task::safe(program, SC), None, Looking::Away)?;
+    let states = check_states(reading, &Task::safe(&deciding, SC), None, Looking::Away)?;
     fails_every_attack(reading, &attacks, &states)?;
     Ok(Claim::Robust(model, states.count()))
 }

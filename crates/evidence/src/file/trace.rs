@@ -11,7 +11,7 @@ use program::{Loc, Program, ThreadId};
 use std::io;
 
 pub(crate) const TRACE: EvidenceKind =
-    EvidenceKind { name: "trace", ending: "trace", only_tso: false, check: checked, read: None };
+    EvidenceKind { name: "trace", ending: "trace", check: checked, read: None };
 
 /// Writes a violation, behind the head.
 pub(super) fn write_trace(program: &Program, trace: &Trace, out: &mut RecordWriter<'_>) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Witnesses in files: the steps of the run, and which of them are the store, the load and the
+//! Witnesses in files: the steps of the run, and which of them are the store, its overtaker and the
 //! drain. Everything else, the chain and the cycle above all, the checker finds for itself.
 
 use super::read::Reading;
@@ -12,17 +12,18 @@ use program::Program;
 use std::io;
 
 pub(crate) const WITNESS: EvidenceKind =
-    EvidenceKind { name: "witness", ending: "witness", only_tso: true, check: checked, read: None };
+    EvidenceKind { name: "witness", ending: "witness", check: checked, read: None };
 
-/// Writes a witness that a program is not robust against TSO, behind the head.
+/// Writes a witness that a program is not robust, behind the head.
 pub(super) fn write_witness(
     program: &Program,
     witness: &Witness,
     writer: &mut RecordWriter<'_>,
 ) -> io::Result<()> {
     write_steps(program, &witness.initial, &witness.steps, writer)?;
-    let Witness { store, load, drain, .. } = *witness;
-    writer.put(&Record::Delay { store, load, drain }, "the store, the load it is delayed past, its drain")
+    let Witness { store, overtaker, drain, .. } = *witness;
+    let delay = Record::Delay { store, load: overtaker, drain };
+    writer.put(&delay, "the store, the access it is delayed past, its drain")
 }
 
 /// Reads a witness and checks it.
@@ -47,7 +48,7 @@ fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     let Some((store, load, drain)) = roles else {
         return Err(records.wrong("the witness names no delay"));
     };
-    let witness = Witness { initial: taken.initial, steps: taken.steps, store, load, drain };
-    let checked = check_witness(program, witness).map_err(Rejected::Witness)?;
+    let witness = Witness { initial: taken.initial, steps: taken.steps, store, overtaker: load, drain };
+    let checked = check_witness(program, model, witness).map_err(Rejected::Witness)?;
     Ok(Claim::NotRobust(model, Box::new(checked)))
 }

@@ -29,15 +29,15 @@ pub fn chain_sketch(seed: u64) -> Sketch {
     Sketch { name: format!("chain, seed {seed}"), variables, starts: Vec::new(), threads, claims: Vec::new() }
 }
 
-fn write(variable: usize, value: i64) -> SketchStmt {
+pub(super) fn write(variable: usize, value: i64) -> SketchStmt {
     SketchStmt::Do(Op::Store(VarId::new(variable), value.into()))
 }
 
-fn read(register: usize, variable: usize) -> SketchStmt {
+pub(super) fn read(register: usize, variable: usize) -> SketchStmt {
     SketchStmt::Do(Op::Load(RegId::new(register), VarId::new(variable)))
 }
 
-fn is(register: usize, value: i64) -> Cond<RegId> {
+pub(super) fn is(register: usize, value: i64) -> Cond<RegId> {
     Cond::compare(Relation::Eq, RegId::new(register), value)
 }
 

@@ -2,19 +2,21 @@
 //!
 //! It starts in the states of SC in which the attacker can take the store of the attack, and
 //! has two phases. *Delaying*: the attacker delays its stores (see [`super::delaying`]), the
-//! others run under SC, until the attacker loads from memory. *Helping*: the attacker rests,
-//! and the others take only steps that depend on that load. Which do is known from the threads
+//! others run under SC, until the attacker's *overtaker*: a load from memory, or a store that is drained at once.
+//! *Helping*: the attacker rests,
+//! and the others take only steps that depend on the overtaker. Which do is known from the threads
 //! already in the chain and, for every variable, the strongest use the chain made of it: a step
-//! depends on the load if its thread is in the chain, if it writes what the chain used, or if it
+//! depends on the overtaker if its thread is in the chain, if it writes what the chain used, or if it
 //! reads what the chain wrote. Once the chain touches the variable of the store, the drain of
-//! the store depends on the load, and that is the witness.
+//! the store depends on the overtaker, and that is the witness.
 //!
 //! Steps that touch no memory move freely within their thread, so only threads in the chain take
 //! them while helping; others have taken them before. An atomic section is one step in
-//! happens-before: its uses are collected and judged when it ends.
+//! happens-before: its uses are collected and judged when it ends. Who keeps stores back besides the attacker
+//! ([`super::besides`]) rests while helping, too.
 
 use super::attacks::{Access, Accesses, Attack};
-use super::delaying::{Delaying, has_stored};
+use super::delaying::{Delaying, keeps_back};
 use crate::{Doubt, Event, Local, Machine, State, Stepper};
 use program::{EdgeId, Op, Program, ThreadId};
 
@@ -31,15 +33,17 @@ pub struct Attacked {
     helping: Vec<u8>,
 }
 
-/// A step, and whether it is the load that ends the delay.
+/// A step, and its part in the attack.
 #[derive(Clone, Copy, Debug)]
 pub struct AttackStep {
     /// What happens.
     pub event: Event,
     /// The value chosen, if one is.
     pub choice: Option<i64>,
-    /// Whether it is the load that ends the delay.
-    pub is_load: bool,
+    /// Whether it is the overtaker that ends the delay.
+    pub overtakes: bool,
+    /// Whether it is a store that stays in the buffer.
+    pub stays: bool,
 }
 
 /// Where the parts of the helping phase's bookkeeping lie in its bytes: whether the chain is
@@ -95,11 +99,10 @@ impl<'m, 'a> Attacking<'m, 'a> {
         self.stepper.is_well_formed(under_sc)
     }
 
-    /// The state in which the attack begins, if a state of SC is one: the attacker is about to
-    /// take the store. Its controls must be numbered as by [`number_controls`].
+    /// The state in which the attack begins, if a state of SC is one: a thread is about to
+    /// take a store that stays. Its controls must be numbered as by [`number_controls`].
     pub fn begin(&self, under_sc: &State) -> Option<Attacked> {
-        let from = self.program.thread(self.attack.thread).edge(self.attack.store).from;
-        let begins = under_sc.locals[self.attack.thread.index()] as usize == from.index();
+        let begins = self.attack.begins_in(self.program, under_sc);
         begins.then(|| Attacked { state: under_sc.clone(), helping: Vec::new() })
     }
 
@@ -123,31 +126,43 @@ impl<'m, 'a> Attacking<'m, 'a> {
         mut visit: impl FnMut(AttackStep, &Attacked),
     ) {
         let attacker = self.attack.thread;
-        let starts = self.stepper.local(attacker, &state.state).drained();
+        let drained = |thread: ThreadId, at: &State| self.stepper.local(thread, at).drained();
+        let starts = drained(attacker, &state.state) && self.attack.is_alone();
         let mut scratch = State::default();
         self.stepper.successors(&state.state, &mut scratch, doubt, |event, choice, after| {
-            let step = AttackStep { event, choice, is_load: false };
+            let thread = event.thread();
+            let step = AttackStep { event, choice, overtakes: false, stays: self.stays(event, after) };
             if !state.helping.is_empty() {
-                if self.help(state, event, &mut next.helping) {
+                let helps = !step.stays && drained(thread, &state.state);
+                if helps && self.help(state, event, &mut next.helping) {
                     copy(after, &mut next.state);
                     visit(step, next);
                 }
                 return;
             }
-            if starts && event.thread() != attacker {
+            if starts && thread != attacker {
                 return;
             }
             next.helping.clear();
             copy(after, &mut next.state);
             visit(step, next);
-            if let Event::Step { thread, edge } = event
+            if let Event::Step { edge, .. } = event
                 && thread == attacker
-                && self.attack.loads.contains(edge)
+                && self.attack.overtakers.contains(edge)
+                && !drained(attacker, &state.state)
                 && self.begin_helping(&state.state, after, edge, next)
             {
-                visit(AttackStep { is_load: true, ..step }, next);
+                visit(AttackStep { overtakes: true, ..step }, next);
             }
         });
+    }
+
+    /// Whether a step is a store that stays in the buffer.
+    fn stays(&self, event: Event, after: &State) -> bool {
+        let Event::Step { thread, edge } = event else { return false };
+        let automaton = self.program.thread(thread);
+        let stored = automaton.delayed_store(automaton.edge(edge));
+        stored.is_some_and(|variable| keeps_back(self.stepper.local(thread, after), variable))
     }
 
     /// Whether the chain has come back to the variable of the store.
@@ -176,23 +191,23 @@ impl<'m, 'a> Attacking<'m, 'a> {
         &self.program.thread(thread).edge(edge).op
     }
 
-    /// The helping phase after the attacker's load, if that reads memory.
+    /// The helping phase after the attacker's overtaker, if that reads or writes memory.
     fn begin_helping(&self, before: &State, after: &State, edge: EdgeId, out: &mut Attacked) -> bool {
         let thread = self.attack.thread;
-        let local = self.stepper.local(thread, before);
         out.helping.clear();
         out.helping.resize(self.layout.size(), 0);
-        let mut reads = false;
+        let mut overtakes = false;
         for access in self.accesses.at(thread, edge) {
-            if !has_stored(local, access.variable) {
-                out.helping[self.layout.chain(access)] = READ;
-                reads = true;
+            let at = if access.writes { after } else { before };
+            if !keeps_back(self.stepper.local(thread, at), access.variable) {
+                raise(&mut out.helping[self.layout.chain(access)], access);
+                overtakes = true;
             }
         }
-        if reads {
+        if overtakes {
             self.rest(after, &mut out.state);
         }
-        reads
+        overtakes
     }
 
     /// The state with the attacker resting: its slots are gone.
@@ -213,7 +228,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
         out.values.drain(memory + segment.0..memory + segment.1);
     }
 
-    /// The bookkeeping after a helper's step; `false` if it does not depend on the load.
+    /// The bookkeeping after a helper's step; `false` if it does not depend on the overtaker.
     fn help(&self, before: &Attacked, event: Event, helping: &mut Vec<u8>) -> bool {
         let Event::Step { thread, edge } = event else { return false };
         let in_chain = before.helping[self.layout.thread(thread)] != 0;

@@ -1,13 +1,16 @@
 //! Which attacks can matter, seen from the program text alone.
 //!
-//! An attack is a store and the loads that it may be delayed past: those that the thread can
-//! reach from the store without waiting for its buffer. It matters only if a chain of other
-//! threads' steps can lead from the load back to the variable of the store: a step that writes
-//! what was loaded, then steps behind it in its thread, or steps that conflict with one of the
+//! An attack is a store and what may overtake it: loads that the thread can reach from the store without
+//! waiting for its buffer and, where the model lets a store overtake another, stores to other variables
+//! that it can reach without a store fence either. It matters only if a chain of other
+//! threads' steps can lead from the overtaker back to the variable of the store: a step that writes
+//! what was loaded or uses what was stored, then steps behind it in its thread, or steps that conflict with one of the
 //! chain, until one touches the variable. Control flow is followed, data are not; so where no
 //! attack is left the program is robust for whatever data.
 
-use super::reaching::{EdgeSet, FencePolicy, loads_behind};
+use super::besides::Besides;
+use super::reaching::{Barriers, EdgeSet, accesses_behind};
+use crate::{Model, State};
 use program::{Edge, EdgeId, Op, Program, Thread, ThreadId, VarId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +49,7 @@ impl Accesses {
     }
 }
 
-/// A store, and the loads it may be delayed past.
+/// A store, and what may overtake it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attack {
     /// The thread that delays.
@@ -55,21 +58,23 @@ pub struct Attack {
     pub store: EdgeId,
     /// The variable it writes.
     pub variable: VarId,
-    /// The loads of the thread that a store to this variable may be delayed past with an effect.
+    /// The loads and stores of the thread that may overtake a store to this variable with an effect.
     /// Which of them can be reached from this store is another matter.
-    pub loads: Arc<EdgeSet>,
+    pub overtakers: Arc<EdgeSet>,
     /// How many of them can be reached.
     pub reached: usize,
+    /// The stores, by thread, that may be delayed besides though nothing forces them to.
+    pub besides: Arc<Vec<EdgeSet>>,
 }
 
 /// Which attacks are dismissed by the program text alone: all kinds, unless one wants to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cuts {
-    /// Loads that a fence always keeps behind the store.
+    /// Accesses that a fence always keeps behind the store.
     pub fenced: bool,
-    /// Loads of nothing but the stored variable: they see the store in the buffer.
+    /// Accesses to nothing but the stored variable: loads see the store in the buffer, stores queue behind it.
     pub same_variable: bool,
-    /// Loads from which no chain of other threads' steps leads to the stored variable.
+    /// Accesses from which no chain of other threads' steps leads to the stored variable.
     pub unconnected: bool,
 }
 
@@ -84,80 +89,134 @@ impl Cuts {
 pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
 
 /// All attacks that can matter, in the order of threads and edges; `None` if it was stopped.
-pub fn attacks(program: &Program, accesses: &Accesses, go_on: &mut GoOn<'_>) -> Option<Vec<Attack>> {
-    attacks_within(program, accesses, Cuts::ALL, go_on)
+pub fn attacks(
+    program: &Program,
+    model: Model,
+    accesses: &Accesses,
+    go_on: &mut GoOn<'_>,
+) -> Option<Vec<Attack>> {
+    attacks_within(program, model, accesses, Cuts::ALL, go_on)
 }
 
 /// As [`attacks`], with some cut-offs only.
 pub fn attacks_within(
     program: &Program,
+    model: Model,
     accesses: &Accesses,
     cuts: Cuts,
     go_on: &mut GoOn<'_>,
 ) -> Option<Vec<Attack>> {
     let users = Users::of(program, accesses);
-    let fences = if cuts.fenced { FencePolicy::Wait } else { FencePolicy::DoNotWait };
+    let mut besides = Besides::of(program, model, accesses);
     let mut found = Vec::new();
     for thread in program.thread_ids() {
         let stores = delayable_stores(program.thread(thread));
-        let matter = loads_that_matter(&users, thread, &stores, cuts, go_on)?;
-        let counts =
-            loads_behind(program.thread(thread), &stores, |variable| &matter[&variable], fences, go_on)?;
-        let hit = stores.into_iter().zip(counts).filter(|(_, reached)| *reached > 0);
-        found.extend(hit.map(|((store, variable), reached)| Attack {
-            thread,
-            store,
-            variable,
-            loads: matter[&variable].clone(),
-            reached,
-        }));
+        let matter = overtakers_that_matter(&users, model, thread, &stores, cuts, go_on)?;
+        let of = |variable: VarId| &matter[&variable];
+        let counts = reachable(program.thread(thread), &stores, of, cuts.fenced, go_on)?;
+        for ((store, variable), reached) in stores.into_iter().zip(counts).filter(|(_, reached)| *reached > 0)
+        {
+            found.push(Attack {
+                thread,
+                store,
+                variable,
+                overtakers: matter[&variable].all(),
+                reached,
+                besides: besides.of_attack(thread, variable, go_on)?,
+            });
+        }
     }
     Some(found)
 }
 
-/// For every variable that a thread stores to, the thread's loads that it can matter to delay a
+/// What may overtake a store.
+#[derive(Default)]
+struct Overtakers {
+    loads: EdgeSet,
+    stores: EdgeSet,
+}
+
+impl Overtakers {
+    /// All that a thread has, whatever it accesses.
+    fn of(thread: &Thread, model: Model) -> Overtakers {
+        let loads = delayable_loads(thread).collect();
+        let stores = model.reorders_stores().then(|| delayable_stores(thread)).unwrap_or_default();
+        Overtakers { loads, stores: stores.into_iter().map(|(store, _)| store).collect() }
+    }
+
+    fn all(&self) -> Arc<EdgeSet> {
+        let mut all = self.loads.clone();
+        all.extend(&self.stores);
+        Arc::new(all)
+    }
+}
+
+/// For every store, how many of its overtakers can be reached from behind it.
+fn reachable<'s>(
+    thread: &Thread,
+    stores: &[(EdgeId, VarId)],
+    overtakers: impl Fn(VarId) -> &'s Overtakers,
+    fenced: bool,
+    go_on: &mut GoOn<'_>,
+) -> Option<Vec<usize>> {
+    let unless = |barriers| if fenced { barriers } else { Barriers::None };
+    let loads = |variable| &overtakers(variable).loads;
+    let mut counts = accesses_behind(thread, stores, loads, unless(Barriers::Full), go_on)?;
+    let later = |variable| &overtakers(variable).stores;
+    let more = accesses_behind(thread, stores, later, unless(Barriers::FullAndStore), go_on)?;
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+    Some(counts)
+}
+
+/// For every variable that a thread stores to, the thread's accesses that it can matter to delay a
 /// store to it past.
-fn loads_that_matter(
+fn overtakers_that_matter(
     users: &Users<'_>,
+    model: Model,
     thread: ThreadId,
     stores: &[(EdgeId, VarId)],
     cuts: Cuts,
     go_on: &mut GoOn<'_>,
-) -> Option<BTreeMap<VarId, Arc<EdgeSet>>> {
-    let mut found: BTreeMap<VarId, EdgeSet> =
-        stores.iter().map(|(_, variable)| (*variable, EdgeSet::default())).collect();
+) -> Option<BTreeMap<VarId, Overtakers>> {
+    let mut found: BTreeMap<VarId, Overtakers> =
+        stores.iter().map(|(_, variable)| (*variable, Overtakers::default())).collect();
     let mut chains = Chains::of(users, thread);
-    for load in delayable_loads(users.program.thread(thread)) {
+    let all = Overtakers::of(users.program.thread(thread), model);
+    for edge in (0..users.program.thread(thread).edges().len()).map(EdgeId::new) {
+        let (is_load, is_store) = (all.loads.contains(edge), all.stores.contains(edge));
+        if !is_load && !is_store {
+            continue;
+        }
         if !go_on() {
             return None;
         }
-        let accesses = users.accesses.at(thread, load);
-        let touched = chains.touched_from(load);
-        for (variable, loads) in &mut found {
+        let accesses = users.accesses.at(thread, edge);
+        let touched = chains.touched_from(edge);
+        for (variable, overtakers) in &mut found {
             let elsewhere = accesses.iter().any(|access| access.variable != *variable);
             let may_matter = elsewhere || !cuts.same_variable;
             if may_matter && (!cuts.unconnected || touched[variable.index()]) {
-                loads.insert(load);
+                let set = if is_load { &mut overtakers.loads } else { &mut overtakers.stores };
+                set.insert(edge);
             }
         }
     }
-    Some(found.into_iter().map(|(variable, loads)| (variable, Arc::new(loads))).collect())
+    Some(found)
 }
 
-/// How many pairs of a store and a load behind it there are; `None` if it was stopped.
-pub fn delays(program: &Program, go_on: &mut GoOn<'_>) -> Option<usize> {
+/// How many pairs of a store and what may overtake it there are; `None` if it was stopped.
+pub fn delays(program: &Program, model: Model, go_on: &mut GoOn<'_>) -> Option<usize> {
     let mut count = 0;
     for thread in &program.threads {
-        let loads = delayable_loads(thread).collect::<EdgeSet>();
-        let stores = delayable_stores(thread);
-        let counts = loads_behind(thread, &stores, |_| &loads, FencePolicy::DoNotWait, go_on)?;
+        let overtakers = Overtakers::of(thread, model);
+        let counts = reachable(thread, &delayable_stores(thread), |_| &overtakers, false, go_on)?;
         count += counts.iter().sum::<usize>();
     }
     Some(count)
 }
 
 /// The stores that go to the buffer, with their variables.
-fn delayable_stores(thread: &Thread) -> Vec<(EdgeId, VarId)> {
+pub(super) fn delayable_stores(thread: &Thread) -> Vec<(EdgeId, VarId)> {
     let edges = thread.edges().iter().enumerate();
     edges.filter_map(|(index, edge)| Some((EdgeId::new(index), thread.delayed_store(edge)?))).collect()
 }
@@ -173,6 +232,30 @@ fn delayable_loads(thread: &Thread) -> impl Iterator<Item = EdgeId> + '_ {
 }
 
 impl Attack {
+    /// Whether a state of SC, with controls numbered as by [`super::number_controls`], is one in which the
+    /// first store is delayed: that of the attack, or one besides.
+    pub fn begins_in(&self, program: &Program, under_sc: &State) -> bool {
+        let at = |thread: ThreadId| under_sc.locals[thread.index()] as usize;
+        let begins = program.thread(self.thread).edge(self.store).from.index() == at(self.thread);
+        let besides = |thread: ThreadId| {
+            let mut leaving = program.thread(thread).edges().iter().enumerate();
+            leaving
+                .any(|(id, edge)| edge.from.index() == at(thread) && self.may_wait(thread, EdgeId::new(id)))
+        };
+        begins || program.thread_ids().any(|thread| thread != self.thread && besides(thread))
+    }
+
+    /// Whether a store may be delayed besides that of the attack though nothing forces it to.
+    pub(super) fn may_wait(&self, thread: ThreadId, store: EdgeId) -> bool {
+        self.besides.get(thread.index()).is_some_and(|stores| stores.contains(store))
+    }
+
+    /// Whether only the thread of the attack delays stores.
+    pub(super) fn is_alone(&self) -> bool {
+        let others = self.besides.iter().enumerate().filter(|(thread, _)| *thread != self.thread.index());
+        others.map(|(_, stores)| stores).all(EdgeSet::is_empty)
+    }
+
     /// One attack for every load that can be reached from the store without waiting.
     pub fn by_load(&self, program: &Program) -> Vec<(EdgeId, Attack)> {
         let thread = program.thread(self.thread);
@@ -184,21 +267,21 @@ impl Attack {
                 continue;
             }
             for (id, edge) in thread.outgoing(loc).filter(|(_, edge)| !edge.op.waits()) {
-                if self.loads.contains(id) {
+                if self.overtakers.contains(id) {
                     found.insert(id);
                 }
                 work.push(edge.to);
             }
         }
         let single = |load: EdgeId| {
-            let loads = Arc::new(EdgeSet::from_iter([load]));
-            (load, Attack { loads, reached: 1, ..self.clone() })
+            let overtakers = Arc::new(EdgeSet::from_iter([load]));
+            (load, Attack { overtakers, reached: 1, ..self.clone() })
         };
         (0..thread.edges().len()).map(EdgeId::new).filter(|id| found.contains(*id)).map(single).collect()
     }
 }
 
-/// The variables that chains from the loads of a thread may touch. Loads of the same variables
+/// The variables that chains from the accesses of a thread may touch. Accesses to the same variables
 /// have the same chains, which are followed once.
 struct Chains<'a> {
     users: &'a Users<'a>,
@@ -211,11 +294,11 @@ impl<'a> Chains<'a> {
         Chains { users, attacker, known: BTreeMap::new() }
     }
 
-    /// By variable, whether a chain from the load may touch it.
-    fn touched_from(&mut self, load: EdgeId) -> &[bool] {
-        let accesses = self.users.accesses.at(self.attacker, load);
+    /// By variable, whether a chain from the access may touch it.
+    fn touched_from(&mut self, edge: EdgeId) -> &[bool] {
+        let accesses = self.users.accesses.at(self.attacker, edge);
         let key = accesses.iter().map(|access| (access.variable, access.writes)).collect();
-        self.known.entry(key).or_insert_with(|| self.users.chain(self.attacker, load))
+        self.known.entry(key).or_insert_with(|| self.users.chain(self.attacker, edge))
     }
 }
 
@@ -239,8 +322,8 @@ impl<'a> Users<'a> {
         Users { program, accesses, by_variable }
     }
 
-    /// The variables that a chain from a load of this thread may touch.
-    fn chain(&self, attacker: ThreadId, load: EdgeId) -> Vec<bool> {
+    /// The variables that a chain from an access of this thread may touch.
+    fn chain(&self, attacker: ThreadId, edge: EdgeId) -> Vec<bool> {
         let mut chain = Chain {
             users: self,
             attacker,
@@ -250,7 +333,7 @@ impl<'a> Users<'a> {
             work: Vec::new(),
             touched: vec![false; self.program.variables.len()],
         };
-        chain.conflicts(self.accesses.at(attacker, load));
+        chain.conflicts(self.accesses.at(attacker, edge));
         while let Some((thread, edge)) = chain.work.pop() {
             chain.follow(thread, edge);
         }

@@ -1,12 +1,12 @@
-//! Which loads can be reached from behind which stores, in texts of any length.
+//! Which accesses can be reached from behind which stores, in texts of any length.
 //!
-//! There are as many pairs as stores times loads, so they are never listed: 64 loads at a time
+//! There are as many pairs as stores times accesses, so they are never listed: 64 accesses at a time
 //! are the bits of one word at every location, and flow back against the edges until nothing
 //! changes. In postorder, that takes two passes over a text without loops and few more with
 //! them; a hundred thousand lines need seconds, and memory for one word per location.
 
 use super::attacks::GoOn;
-use program::{EdgeId, Loc, Thread, VarId};
+use program::{EdgeId, Fence, Loc, Op, Thread, VarId};
 
 /// A set of edges of one thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,17 @@ impl EdgeSet {
         self.0[word] |= 1 << (edge.index() % 64);
     }
 
+    /// Whether it holds no edge.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// Adds all edges of another set.
+    pub(super) fn extend(&mut self, other: &EdgeSet) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
     fn word(&self, at: usize) -> u64 {
         self.0.get(at).copied().unwrap_or(0)
     }
@@ -40,42 +51,56 @@ impl FromIterator<EdgeId> for EdgeSet {
     }
 }
 
-/// Whether fences keep loads from being reached.
+/// What keeps accesses from being reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FencePolicy {
-    Wait,
-    DoNotWait,
+pub(super) enum Barriers {
+    /// Nothing.
+    None,
+    /// Whatever waits for the buffer.
+    Full,
+    /// That, and store fences.
+    FullAndStore,
 }
 
-/// For every store, how many of the loads that matter to its variable can be reached from behind
+impl Barriers {
+    fn lets_pass(self, op: &Op) -> bool {
+        match self {
+            Barriers::None => true,
+            Barriers::Full => !op.waits(),
+            Barriers::FullAndStore => !op.waits() && *op != Op::Fence(Fence::Store),
+        }
+    }
+}
+
+/// For every store, how many of the accesses that matter to its variable can be reached from behind
 /// it; `None` if it was stopped.
-pub(super) fn loads_behind<'s>(
+pub(super) fn accesses_behind<'s>(
     thread: &Thread,
     stores: &[(EdgeId, VarId)],
-    loads: impl Fn(VarId) -> &'s EdgeSet,
-    fences: FencePolicy,
+    wanted: impl Fn(VarId) -> &'s EdgeSet,
+    barriers: Barriers,
     go_on: &mut GoOn<'_>,
 ) -> Option<Vec<usize>> {
-    let mut reaching = Reaching::of(thread, fences);
+    let mut reaching = Reaching::of(thread, barriers);
     let mut counts = vec![0; stores.len()];
     for word in 0..thread.edges().len().div_ceil(64) {
         if !go_on() {
             return None;
         }
-        let wanted = stores.iter().fold(0, |all, (_, variable)| all | loads(*variable).word(word));
-        if wanted == 0 {
+        let all = stores.iter().fold(0, |all, (_, variable)| all | wanted(*variable).word(word));
+        if all == 0 {
             continue;
         }
-        reaching.flow_back(word, wanted);
+        reaching.flow_back(word, all);
         for ((store, variable), count) in stores.iter().zip(&mut counts) {
             let behind = reaching.masks[thread.edge(*store).to.index()];
-            *count += (behind & loads(*variable).word(word)).count_ones() as usize;
+            *count += (behind & wanted(*variable).word(word)).count_ones() as usize;
         }
     }
     Some(counts)
 }
 
-/// The loads of one word that can be reached from each location.
+/// The accesses of one word that can be reached from each location.
 struct Reaching {
     /// Every edge that may be passed with something in the buffer: from, to, number; in postorder.
     edges: Vec<(u32, u32, u32)>,
@@ -83,11 +108,10 @@ struct Reaching {
 }
 
 impl Reaching {
-    fn of(thread: &Thread, fences: FencePolicy) -> Reaching {
-        let passes = |op: &program::Op| fences == FencePolicy::DoNotWait || !op.waits();
+    fn of(thread: &Thread, barriers: Barriers) -> Reaching {
         let mut edges = Vec::with_capacity(thread.edges().len());
         for loc in postorder(thread) {
-            let passed = thread.outgoing(loc).filter(|(_, edge)| passes(&edge.op));
+            let passed = thread.outgoing(loc).filter(|(_, edge)| barriers.lets_pass(&edge.op));
             edges.extend(
                 passed.map(|(id, edge)| (loc.index() as u32, edge.to.index() as u32, id.index() as u32)),
             );

@@ -42,7 +42,7 @@ pub struct WrittenProgram {
     pub models: Option<Vec<Spanned<String>>>,
     pub expect: Option<Spanned<Expect>>,
     pub fences: Option<FenceCheck>,
-    pub robust: Option<bool>,
+    pub robust: Option<ExpectRobust>,
     #[serde(default)]
     pub define: Definitions,
     pub engine: Option<Spanned<String>>,
@@ -229,6 +229,38 @@ impl<'de> Deserialize<'de> for Expect {
                     each.push(entry);
                 }
                 Ok(Expect::Each(each))
+            }
+        }
+        from.deserialize_any(Read)
+    }
+}
+
+/// Whether it shall be robust: against TSO, or against each model.
+pub enum ExpectRobust {
+    Tso(bool),
+    Each(Vec<(Spanned<String>, bool)>),
+}
+
+impl<'de> Deserialize<'de> for ExpectRobust {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ExpectRobust, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = ExpectRobust;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true or false, or one for each model as in { tso = true, pso = false }")
+            }
+
+            fn visit_bool<E: Error>(self, robust: bool) -> Result<ExpectRobust, E> {
+                Ok(ExpectRobust::Tso(robust))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ExpectRobust, A::Error> {
+                let mut each = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    each.push(entry);
+                }
+                Ok(ExpectRobust::Each(each))
             }
         }
         from.deserialize_any(Read)

@@ -9,9 +9,10 @@ use super::world::{CCell, CLowered, Probe};
 use crate::c::ast::{CExpr, CExprKind, CFunction};
 use crate::c::limits;
 use crate::c::types::Type;
-use program::{Cond, Expr as Over, FailureKind, Op, RegId, Relation};
+use program::{CallSite, Cond, Expr as Over, FailureKind, Op, RegId, Relation};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Lowerer<'_, '_> {
     /// A call; its value.
@@ -160,12 +161,15 @@ impl Lowerer<'_, '_> {
         };
         let outer = std::mem::replace(&mut self.frame, frame);
         let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
+        let called_in = self.graph.call.clone();
+        self.graph.call = Some(Arc::new(CallSite { span, caller: called_in.clone() }));
         self.calls.push(Rc::clone(name));
         let done = self.nested(token, |l| l.body(&function.body));
         self.leave_to(exit);
         self.arrive(exit);
         self.leave_scope();
         self.calls.pop();
+        self.graph.call = called_in;
         self.scopes = scopes;
         self.frame = outer;
         self.path = path;

@@ -139,8 +139,9 @@ impl Fusing<'_> {
             return None;
         }
         let op = if is_locked(a) || is_locked(b) { Op::locked(parts) } else { Op::together(parts) };
-        let span = if first.span == Span::NONE { second.span } else { first.span };
-        Some(CArrow { from: first.from, to: second.to, step: CStep::Op(op), span })
+        let shown = if first.span == Span::NONE { second } else { first };
+        let (span, call) = (shown.span, shown.call.clone());
+        Some(CArrow { from: first.from, to: second.to, step: CStep::Op(op), span, call })
     }
 }
 

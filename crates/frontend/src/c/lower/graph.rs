@@ -4,9 +4,12 @@
 //! sum leave its type) stays a step of its own until then; [`Graph::finish`] writes the rest with the
 //! builder that all front ends use.
 
-use program::{Arith, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
+use program::{
+    Arith, CallSite, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder,
+};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A place in a thread.
 pub(super) type At = usize;
@@ -75,6 +78,7 @@ pub(super) struct CArrow {
     pub to: At,
     pub step: CStep,
     pub span: Span,
+    pub call: Option<Arc<CallSite>>,
 }
 
 /// A thread's steps.
@@ -87,6 +91,8 @@ pub(super) struct Graph {
     pub labels: Vec<(At, String)>,
     /// The first arrow that was made when other threads might already run.
     pub shared_from: usize,
+    /// The call that new arrows stand in.
+    pub call: Option<Arc<CallSite>>,
 }
 
 impl Graph {
@@ -105,7 +111,7 @@ impl Graph {
     }
 
     pub fn arrow(&mut self, from: At, step: CStep, to: At, span: Span) {
-        self.arrows.push(CArrow { from, to, step, span });
+        self.arrows.push(CArrow { from, to, step, span, call: self.call.clone() });
     }
 
     /// The place that a place was made one with.
@@ -266,6 +272,7 @@ impl Graph {
                 continue;
             };
             if let CStep::Op(op) = &arrow.step {
+                builder.call.clone_from(&arrow.call);
                 builder.edge(*from, op.clone(), *to, arrow.span);
                 builder.describe(*from, arrow.span);
             }

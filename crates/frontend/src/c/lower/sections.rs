@@ -5,8 +5,9 @@
 //! makes no difference that it is not begun.
 
 use super::graph::{At, CArrow, CStep, Graph};
-use program::{Op, Span};
+use program::{CallSite, Op, Span};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A section with more ways through it, or longer ones, stays as it is.
 const MOST_WAYS: usize = 12;
@@ -19,6 +20,7 @@ struct SectionWay {
     seen: Vec<At>,
     parts: Vec<Op>,
     span: Span,
+    call: Option<Arc<CallSite>>,
     /// Whether the span is that of a store, which tells most of what the section does.
     stores: bool,
 }
@@ -53,7 +55,8 @@ pub(super) fn collapse(graph: &mut Graph) {
 /// Every way through a section as a step, if that is all there is to it.
 fn ways_through(graph: &Graph, leaving: &[Vec<usize>], start: usize) -> Option<Vec<CArrow>> {
     let CArrow { from, to: at, span, .. } = graph.arrows[start];
-    let mut waiting = vec![SectionWay { at, seen: vec![at], parts: Vec::new(), span, stores: false }];
+    let call = graph.arrows[start].call.clone();
+    let mut waiting = vec![SectionWay { at, seen: vec![at], parts: Vec::new(), span, call, stores: false }];
     let mut found = Vec::new();
     while let Some(way) = waiting.pop() {
         if found.len() + waiting.len() > MOST_WAYS || way.parts.len() > LONGEST {
@@ -90,6 +93,7 @@ fn further(way: &SectionWay, arrow: &CArrow, op: &Op) -> Option<SectionWay> {
             let (first, stores) = (next.parts.is_empty(), matches!(part, Op::Store(..)));
             if first || stores && !next.stores {
                 next.span = arrow.span;
+                next.call.clone_from(&arrow.call);
             }
             next.stores |= stores;
             next.parts.push(part.clone());
@@ -104,5 +108,5 @@ fn further(way: &SectionWay, arrow: &CArrow, op: &Op) -> Option<SectionWay> {
 /// A whole way as one step.
 fn whole(from: At, to: At, way: SectionWay) -> Option<CArrow> {
     let step = CStep::Op(Op::locked(way.parts.clone()));
-    (!way.parts.is_empty()).then_some(CArrow { from, to, step, span: way.span })
+    (!way.parts.is_empty()).then_some(CArrow { from, to, step, span: way.span, call: way.call })
 }

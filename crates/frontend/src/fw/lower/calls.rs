@@ -11,7 +11,8 @@ use crate::Diagnostic;
 use crate::fw::ast::{ExprKind, Function, FwExpr, Ident, Rvalue, Stmt, StmtKind};
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
-use program::{Expr, Op, RegId, Span};
+use program::{CallSite, Expr, Op, RegId, Span};
+use std::sync::Arc;
 
 /// What is set aside while a function is inlined.
 struct Caller<'a> {
@@ -103,6 +104,8 @@ impl<'a> FwLowering<'a, '_> {
         let exit = JumpTarget { loc: self.location(), section: self.section };
         let frame = JumpScope { exit: Some((exit, result)), ..JumpScope::default() };
         let caller = self.enter_function(name, function, parameters, frame);
+        let outer = self.builder.call.clone();
+        self.builder.call = Some(Arc::new(CallSite { span: caller.span, caller: outer.clone() }));
         for (_, register) in parameters {
             register.iter().for_each(|register| self.hold(*register));
         }
@@ -115,6 +118,7 @@ impl<'a> FwLowering<'a, '_> {
             self.step(Op::Assign(result, Expr::from(0)));
         }
         self.join(exit.loc);
+        self.builder.call = outer;
         self.leave_function(caller);
         done
     }

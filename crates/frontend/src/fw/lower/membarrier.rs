@@ -109,12 +109,12 @@ impl Requests {
         for loc in thread.locs().filter(|loc| thread.is_end(*loc)) {
             let end = new.location(Some(loc), thread.location(loc).clone());
             let op = Op::locked(vec![Op::Store(self.gone[id.index()], Expr::from(1))]);
-            new.edge(Edge { from: loc, to: end, op, span: thread.location(loc).span }, ());
+            new.edge(Edge { from: loc, to: end, op, span: thread.location(loc).span, call: None }, ());
         }
         for loc in answering {
             for (_, span, asked) in self.calls.iter().filter(|(caller, ..)| *caller != id) {
                 let (from, to, op) = (loc, loc, answer(asked[id.index()], registers[0]));
-                new.edge(Edge { from, to, op, span: *span }, ());
+                new.edge(Edge { from, to, op, span: *span, call: None }, ());
             }
         }
         new.finish().thread
