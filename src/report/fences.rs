@@ -46,6 +46,8 @@ pub struct WithoutFences<'a> {
     pub gone: &'a [FencePoint],
     /// What all fences cost that could have gone.
     pub before: u64,
+    /// Other fences of the text, which is not edited there, and why.
+    pub fixed: &'a [(Span, String)],
 }
 
 /// A piece of a text and what takes its place.

@@ -27,7 +27,7 @@ impl Fencing<'_> {
         watch: &Watch<'_>,
     ) -> Result<FenceOutput, String> {
         let (args, engine, run) = (self.args, self.args.exploring.engine(), self.args.exploring.run(watch));
-        let places = removable(loaded, task.program)?;
+        let (places, fixed) = removable(loaded, task.program)?;
         let relaxed = RelaxedProgram::of(task.program, &places, task.model, &args.cost);
         let stripped = Task { program: &relaxed.program, ..*task };
         let found = keep_fences(&stripped, relaxed.fences.clone(), engine, &self.options(), &run);
@@ -63,7 +63,7 @@ impl Fencing<'_> {
             text: text.as_ref(),
             safety: &Safety::NotAsked,
             within: None,
-            relaxed: Some(WithoutFences { gone: &gone, before }),
+            relaxed: Some(WithoutFences { gone: &gone, before, fixed: &fixed }),
             not_needed: &[],
         };
         self.session.say(told, &Said::Fences(&fenced));
@@ -75,13 +75,22 @@ impl Fencing<'_> {
     }
 }
 
-/// The places of fences that the text can do without.
-fn removable(loaded: &Loaded, program: &Program) -> Result<BTreeSet<Span>, String> {
+/// The places of fences that the text can do without, and of those that are not edited, with the reason.
+type WrittenFences = (BTreeSet<Span>, Vec<(Span, String)>);
+
+fn removable(loaded: &Loaded, program: &Program) -> Result<WrittenFences, String> {
     let Some(remove) = loaded.frontend.remove else {
         return Err(format!("fences cannot be taken out of a text in `{}`", loaded.frontend.name));
     };
     let text = loaded.program.source.main();
-    Ok(program.written_fences().into_iter().filter(|place| remove(text, &[*place]).is_ok()).collect())
+    let (mut removable, mut fixed) = (BTreeSet::new(), Vec::new());
+    for place in program.written_fences() {
+        match remove(text, &[place]) {
+            Ok(_) => drop(removable.insert(place)),
+            Err(why) => fixed.push((place, why.message)),
+        }
+    }
+    Ok((removable, fixed))
 }
 
 /// The text without these fences, or why there is none.

@@ -7,7 +7,7 @@ use crate::report::fences::{Fenced, kind, statement_of};
 use crate::report::reason_texts;
 use engine::{FenceAnswer, FencePoint, FencedRun, FencesWithin, NeededFence, Placed};
 use evidence::{Checked, Goal, Reason, Statistics, Violated};
-use program::Program;
+use program::{Program, Span};
 use serde_json::{Value, json};
 
 /// The report.
@@ -77,6 +77,11 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> JsonAnswer<'a> {
         let points = relaxed.gone.iter().enumerate();
         let gone: Vec<Value> = points.flat_map(|(at, point)| point_objects(program, at, point)).collect();
         merge(&mut more, json!({"not_needed": gone, "cost_before": relaxed.before}));
+        let stays = |(place, why): &(Span, String)| json!({"line": program.source.line(*place), "why": why});
+        let fixed: Vec<Value> = relaxed.fixed.iter().map(stays).collect();
+        if !fixed.is_empty() {
+            merge(&mut more, json!({"not_edited": fixed}));
+        }
     }
     if let Some(within) = fenced.within {
         merge(&mut more, json!({"within": within_object(program, within)}));

@@ -118,7 +118,10 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
     let (word, model) = aim(&fenced.task);
     let (kept, gone) = (placed.fences.len(), relaxed.gone.len());
     let head = match (kept, gone) {
-        (0, 0) => format!("{file}: {SAFE}there is no fence{SAFE:#} that could go: {word} {model}\n"),
+        (0, 0) if relaxed.fixed.is_empty() => {
+            format!("{file}: {SAFE}there is no fence{SAFE:#} that could go: {word} {model}\n")
+        }
+        (0, 0) => format!("{file}: {SAFE}no fence can be taken out{SAFE:#} of this text: {word} {model}\n"),
         (1, 0) => format!("{file}: {SAFE}the one fence is needed{SAFE:#} {model}"),
         (_, 0) => format!("{file}: {SAFE}all {} are needed{SAFE:#} {model}", counted(kept, "fence")),
         (0, _) => {
@@ -131,7 +134,7 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
         ),
     };
     if kept + gone == 0 {
-        return head;
+        return head + &not_edited(program, relaxed.fixed);
     }
     let assuming = assuming(program);
     let mut out = format!("{head}{assuming} (cost {} of {}, optimal)\n", placed.cost, relaxed.before);
@@ -144,7 +147,16 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
         let threads = thread_names(program, point).join(", ");
         let _ = writeln!(out, "  {line}`{}`: {what} ({threads})", statement_of(program, point));
     }
-    out
+    out + &not_edited(program, relaxed.fixed)
+}
+
+/// Fences that stay because of where they are written.
+fn not_edited(program: &Program, fences: &[(Span, String)]) -> String {
+    let line = |(place, why): &(Span, String)| {
+        let line = program.source.place(*place).map(|line| format!("line {line}, ")).unwrap_or_default();
+        format!("  {line}`{}`: kept, {why}\n", program.source.snippet(*place))
+    };
+    fences.iter().map(line).collect()
 }
 
 /// What happens without each fence, and the proof that with all of them nothing does.

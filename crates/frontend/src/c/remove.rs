@@ -16,7 +16,7 @@ pub(super) fn remove(text: &str, places: &[Span]) -> Result<String, Diagnostic> 
         let first = list.partition_point(|token| token.span.start < place.start);
         let behind = list.partition_point(|token| token.span.start < place.end);
         let inside = list.get(first..behind).unwrap_or_default();
-        let refused = || Diagnostic::error(*place, "this is no fence that can be taken out of the text");
+        let refused = || Diagnostic::error(*place, refusal(text, inside));
         let (Some(start), Some(next)) = (inside.first(), list.get(behind)) else { return Err(refused()) };
         if start.span.start != place.start {
             return Err(refused());
@@ -29,6 +29,45 @@ pub(super) fn remove(text: &str, places: &[Span]) -> Result<String, Diagnostic> 
         }
     }
     edits.apply(text)
+}
+
+/// Why the fence at a place stays.
+fn refusal(text: &str, statement: &[Token]) -> String {
+    let mut trail: Vec<(&str, usize)> = Vec::new();
+    let named = statement.first().filter(|token| token.kind == Kind::Name);
+    let mut next = named.and_then(|token| definition(text, &token.text));
+    while let Some((name, line, body)) = next {
+        trail.push((name, line));
+        let words = body.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let mut inner = words.filter_map(|word| definition(text, word));
+        next = inner.find(|(name, ..)| !trail.iter().any(|(seen, _)| seen == name));
+    }
+    let said = |(name, line): &(&str, usize)| format!("the macro `{name}` (line {line})");
+    match trail.iter().map(said).reduce(|outer, inner| format!("{outer}, by {inner}")) {
+        Some(macros) => format!("it stands in {macros}; macros are not edited"),
+        None => "it is no statement of its own in this text; others are not edited".to_string(),
+    }
+}
+
+/// The macro of a name: as the text has it, its line, and what stands for it.
+fn definition<'t>(text: &'t str, name: &str) -> Option<(&'t str, usize, &'t str)> {
+    let mut start = 0;
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        let rest = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let rest = rest.and_then(|rest| rest.strip_prefix("define")).map(str::trim_start);
+        if let Some(body) = rest.and_then(|rest| rest.strip_prefix(name))
+            && !name.is_empty()
+            && !body.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        {
+            let from = start + line.len() - body.len();
+            let ends = |(at, _): &(usize, char)| !text[..*at].trim_end_matches('\r').ends_with('\\');
+            let mut breaks = text[from..].char_indices().filter(|(_, c)| *c == '\n');
+            let end = breaks.find(|(at, c)| ends(&(from + at, *c))).map_or(text.len(), |(at, _)| from + at);
+            return Some((&text[from - name.len()..from], at + 1, &text[from..end]));
+        }
+        start += line.len();
+    }
+    None
 }
 
 /// Whether a statement is a fence.
@@ -167,5 +206,17 @@ mod tests {
         );
         check("x = 1;", "x = 1", None);
         check("(*p)++;", "(*p)++", None);
+    }
+
+    #[test]
+    fn what_is_not_edited_is_said_with_its_macros() {
+        let text = "#define MB() \\\n  __sync_synchronize()\n# define BARRIER do { MB(); } while (0)\nBARRIER;\ng();";
+        let why = |statement: &str| {
+            let start = text.rfind(statement).expect("the statement");
+            remove(text, &[Span::new(start, start + statement.len())]).expect_err("is refused").message
+        };
+        let trail = "the macro `BARRIER` (line 3), by the macro `MB` (line 1)";
+        assert_eq!(why("BARRIER"), format!("it stands in {trail}; macros are not edited"));
+        assert_eq!(why("g()"), "it is no statement of its own in this text; others are not edited");
     }
 }

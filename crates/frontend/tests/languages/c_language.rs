@@ -162,6 +162,12 @@ const HOLD: &[&str] = &[
     "union { struct { int lo, hi; }; long all; } q; q.lo = -1; q.hi = 2; assert(q.all == 0x2ffffffffL); q.all = -2; assert(q.lo == -2 && q.hi == -1); q.lo = g; q.hi = g - 3; assert(q.all == -(3L << 32));",
     "union { unsigned u; int i; } w; w.u = 4000000000u; assert(w.i == -294967296); w.i = g - 1; assert(w.u == 4294967295u);",
     "union { unsigned char b[4]; unsigned word; struct { unsigned short a, c; } h; } x; x.word = 0x01020304 + g; assert(x.b[0] == 4 && x.b[3] == 1); x.b[1] = 0xff; assert(x.word == 0x0102ff04);",
+    "static const char *names[] = { \"zero\", \"one\" }; assert(names[0] != names[1] && names[0] && names[1][0] == 'o' && names[1][3] == 0);",
+    "struct item { int key; struct { int *next; } link; } v[2] = { { 10 }, { 20 } }; char *in = (char *)&v[1].link; struct item *it = (struct item *)(in - offsetof(struct item, link)); assert(it->key == 20 && it == &v[1]);",
+    "int x = 1, y = 5, z = 0; __atomic_store(&x, &y, __ATOMIC_RELAXED); __atomic_load(&x, &z, __ATOMIC_SEQ_CST); assert(x == 5 && z == 5); y = 9; __atomic_exchange(&x, &y, &z, __ATOMIC_ACQ_REL); assert(x == 9 && z == 5 && y == 9);",
+    "int x = 4, old = 3, new = 7; assert(!__atomic_compare_exchange(&x, &old, &new, 0, 5, 5) && old == 4); assert(__atomic_compare_exchange(&x, &old, &new, 0, 5, 5) && x == 7);",
+    "struct in { int x, y; }; struct { struct in a, b; int v[3]; } o = { .b.y = 4, .v[1] = 9, .a = { .x = 1 } }; assert(o.b.y == 4 && o.v[1] == 9 && o.a.x == 1 && o.a.y + o.v[2] == 0); struct { struct in a; int x; } e = { 1, 2, .x = 3 }; assert(e.a.x == 1 && e.a.y == 2 && e.x == 3);",
+    "int x = 4; asm volatile(\"\" : \"+r\"(x) : : \"memory\"); asm volatile(\"lock; addl $0,0(%%rsp)\" ::: \"memory\"); assert(x == 4);",
 ];
 
 fn whole(body: &str) -> String {
@@ -201,6 +207,10 @@ fn the_machine_agrees() {
     }
 }
 
+fn wrapping() -> COptions {
+    COptions { overflow: Overflow::Wrap, ..COptions::default() }
+}
+
 #[test]
 fn results_that_may_not_fit_are_assumed_wrapped_or_violations() {
     let text = two_threads("unsigned char n;", "n++;", "n += 200; n += 60;", "1");
@@ -211,6 +221,12 @@ fn results_that_may_not_fit_are_assumed_wrapped_or_violations() {
     assert!(read(Overflow::Wrap).assumptions.is_empty());
     assert!(!violated(&read(Overflow::Wrap), Model::Sc));
     assert!(violated(&read(Overflow::Error), Model::Sc));
+    // What wrapped around may be anything that its type holds.
+    let sign =
+        two_threads("unsigned n;", "n = -1;", "signed char c = n; a = 5u >= c; b = c != -1;", "a || !b");
+    assert!(!violated(&program(&sign, wrapping()), Model::Sc));
+    let wrapped = two_threads("unsigned n;", "n = -1;", "signed char c = n; a = 5u >= c;", "a");
+    assert!(violated(&program(&wrapped, wrapping()), Model::Sc));
     let small = two_threads("", "for (int i = 0; i < 9; i++) ;", "int n = 3; n = n + a; b = n + 1;", "1");
     assert!(program(&small, COptions::default()).assumptions.is_empty(), "intervals show that these fit");
 }
@@ -245,6 +261,44 @@ fn threads_locks_and_conditions() {
 }
 
 #[test]
+fn barriers_once_and_attempts() {
+    let check = |declared: &str, before: &str, thread: &str, claim: &str, expected: [bool; 3]| {
+        let text = format!(
+            "#include <pthread.h>\n#include <threads.h>\n#include <semaphore.h>\n#include <time.h>\n#include <assert.h>\n\
+             int n, v[2]; {declared}\nvoid *f(void *p) {{ long me = (long)p; {thread} return 0; }}\n\
+             int main(void) {{ pthread_t s, t; {before} pthread_create(&s, 0, f, (void *)0);\n\
+             pthread_create(&t, 0, f, (void *)1); pthread_join(s, 0); pthread_join(t, 0); assert({claim}); }}\n"
+        );
+        assert_eq!(verdicts(&text, &COptions::default()), expected, "{text}");
+    };
+    let meet = |body: &str| format!("v[me] = 1; {body} assert(v[1 - me]);");
+    let (barrier, init) = ("pthread_barrier_t bar;", "pthread_barrier_init(&bar, NULL, 2);");
+    check(barrier, init, &meet("pthread_barrier_wait(&bar);"), "1", NEVER);
+    check(barrier, init, &meet(""), "1", [true; 3]);
+    let once = "static once_flag o = ONCE_FLAG_INIT; static void init(void) { n++; }";
+    check(once, "", "call_once(&o, init); assert(n == 1);", "n == 1", NEVER);
+    let held = |take: &str, give: &str| format!("if (!{take}) {{ n++; assert(n == 1); n--; {give}; }}");
+    check("sem_t s1;", "sem_init(&s1, 0, 1);", &held("sem_trywait(&s1)", "sem_post(&s1)"), "1", NEVER);
+    check("sem_t s1;", "sem_init(&s1, 0, 2);", &held("sem_trywait(&s1)", "sem_post(&s1)"), "1", [true; 3]);
+    let lock = "pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;";
+    check(lock, "", &held("pthread_rwlock_trywrlock(&l)", "pthread_rwlock_unlock(&l)"), "1", NEVER);
+    check(lock, "", &held("pthread_rwlock_tryrdlock(&l)", "pthread_rwlock_unlock(&l)"), "1", [true; 3]);
+    let timed = "struct timespec ts; clock_gettime(CLOCK_REALTIME, &ts); ts.tv_sec += 1;";
+    let taken = held("pthread_mutex_timedlock(&m, &ts)", "pthread_mutex_unlock(&m)");
+    check("pthread_mutex_t m;", "", &format!("{timed} {taken}"), "1", NEVER);
+}
+
+#[test]
+fn bytes_are_counted_where_a_pointer_is_not_known() {
+    let declared = "struct item { int key; struct item *link; } v[2] = { { 10 }, { 20 } }; struct item **p;";
+    let publish = "p = a ? &v[0].link : &v[1].link;";
+    let back = "char *in = (char *)p; if (in) { struct item *it = (struct item *)(in - 8); b = it->key; }";
+    let found = |claim: &str| verdicts(&two_threads(declared, publish, back, claim), &COptions::default());
+    assert_eq!(found("b == 0 || b == 20"), NEVER);
+    assert_eq!(found("b == 0"), [true; 3]);
+}
+
+#[test]
 fn main_may_start_threads_late_and_take_results() {
     let text = "#include <pthread.h>\n#include <assert.h>\n#include <stdlib.h>\nint n;\n\
         void *f(void *p) { int *q = p; *q += 1; return (void *)7; }\n\
@@ -265,6 +319,9 @@ fn what_is_not_read_is_an_error_with_a_place() {
         ("int main(void) { int n = rand(); int a[n]; return 0; }", "length"),
         ("int main(void) { foo(); return 0; }", "`foo`"),
         ("int main(void) { asm(\"hlt\"); return 0; }", "asm"),
+        ("int x; int main(void) { asm(\"lock; addl %1,%0\" : \"+m\"(x) : \"r\"(1)); return 0; }", "asm"),
+        ("int x; int main(void) { asm(\"lock; addl $1,%0\" : \"+m\"(x)); return 0; }", "asm"),
+        ("int main(void) { int x, y = 1; asm(\"\" : \"=r\"(x) : \"0\"(y)); return x; }", "asm"),
         ("union u { int i; char c; } v; int main(void) { v.i = 1; return v.c; }", "a part of `v`"),
         (
             "union { char c[8]; struct { int a, b, d; } s; } v; int main(void) { return v.s.d; }",

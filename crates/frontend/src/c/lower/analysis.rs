@@ -6,11 +6,13 @@
 //! targets, nothing has to be assumed or tried. If no thread stores in a loop, a run has only so many stores:
 //! what they can store is then found after as many rounds, however values grow.
 
+use super::choice::{CChoice, CChosen};
 use super::clean::{LiveRegisters, liveness};
 use super::graph::{At, CStep, Graph};
-use super::values::{CKnown, CValues, refine, refine_in_place};
+use super::values::{CKnown, CValues, refine, refine_in_place, register_and_shift};
 use program::{Cond, Domain, Expr, Op, RegId, VarId};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
@@ -128,6 +130,9 @@ fn read_by(subject: &CSubject<'_>, step: &CStep, note: &mut dyn FnMut(VarId)) {
     match step {
         CStep::Op(op) => op.for_each_part(&mut load),
         CStep::Checked(parts, ..) => parts.iter().for_each(&mut load),
+        CStep::Choice(choice) if matches!(choice.access, CChosen::Load(_)) => {
+            choice.variables().for_each(note);
+        }
         CStep::Begin(Some(_)) => note(subject.argument),
         _ => {}
     }
@@ -135,28 +140,37 @@ fn read_by(subject: &CSubject<'_>, step: &CStep, note: &mut dyn FnMut(VarId)) {
 
 /// Constants of the program and their neighbours, in order.
 fn thresholds(subjects: &[CSubject<'_>], types: &[(i128, i128)]) -> Vec<i128> {
-    let mut found = BTreeSet::from([0, 1]);
-    let mut note = |expr: &Expr<RegId>| constants(expr, &mut found);
+    let mut found = vec![0, 1];
     for arrow in subjects.iter().flat_map(|subject| &subject.graph.arrows) {
+        let mut note = |expr: &Expr<RegId>| constants(expr, &mut found);
         match &arrow.step {
             CStep::Op(op) => op.for_each_part(&mut |part| expressions(part, &mut note)),
             CStep::Checked(parts, _, _) => parts.iter().for_each(|part| expressions(part, &mut note)),
+            CStep::Choice(choice) => {
+                note(&choice.key);
+                if let CChosen::Store { value, .. } = &choice.access {
+                    note(value);
+                }
+                found.extend(choice.cells.iter().map(|(value, _)| *value));
+            }
             CStep::Start(_, Some(argument)) => note(argument),
             CStep::End(result) => note(result),
             _ => {}
         }
     }
-    for (low, high) in types {
-        found.extend([*low, *high]);
-    }
+    found.extend(types.iter().flat_map(|(low, high)| [*low, *high]));
     found.extend([i128::from(i32::MIN), i128::from(i32::MAX), i128::from(u32::MAX), i128::from(i64::MIN)]);
     found.extend([i128::from(i64::MAX), i128::from(u64::MAX)]);
-    let near: Vec<i128> = found.iter().flat_map(|c| [c.saturating_sub(1), *c, c.saturating_add(1)]).collect();
-    let all: BTreeSet<i128> = near.into_iter().collect();
-    all.into_iter().collect()
+    found.sort_unstable();
+    found.dedup();
+    let mut near: Vec<i128> =
+        found.iter().flat_map(|c| [c.saturating_sub(1), *c, c.saturating_add(1)]).collect();
+    near.sort_unstable();
+    near.dedup();
+    near
 }
 
-fn constants(expr: &Expr<RegId>, found: &mut BTreeSet<i128>) {
+fn constants(expr: &Expr<RegId>, found: &mut Vec<i128>) {
     match expr {
         Expr::Const(value) => found.extend(i128::try_from(value).ok()),
         Expr::Leaf(_) => {}
@@ -245,23 +259,29 @@ impl<'w, 'g> CWalk<'w, 'g> {
             let mut again = false;
             for index in 0..self.leaving[place].len() {
                 let arrow = &graph.arrows[self.leaving[place][index]];
-                let Some(mut after) = self.step(memory, &known, &arrow.step) else { continue };
-                after.keep_only(|register| self.live.has(arrow.to, register));
+                let Some(after) = self.step(memory, &known, &arrow.step) else { continue };
                 // Only loops make values grow without end.
                 let back = self.order[arrow.to] <= self.order[place];
                 visits[arrow.to] += usize::from(back);
-                let before = self.at[arrow.to].as_ref().or((arrow.to == place).then_some(&known));
-                let next = match before {
-                    None => after,
-                    Some(before) => {
-                        let wide = back && visits[arrow.to] > PATIENCE;
-                        let steps = if visits[arrow.to] > PATIENCE * 6 { &[] } else { self.thresholds };
-                        before.joined(&after, |a, b| if wide { a.widen(b, steps) } else { a.join(b) })
+                let wide = back && visits[arrow.to] > PATIENCE;
+                let steps = if visits[arrow.to] > PATIENCE * 6 { &[] } else { self.thresholds };
+                let join = |a: &CValues, b: &CValues| if wide { a.widen(b, steps) } else { a.join(b) };
+                let alone = arrow.to == place && !again;
+                let before = &mut self.at[arrow.to];
+                if alone {
+                    *before = Some(known.clone());
+                }
+                let new = match before {
+                    Some(before) => before.absorb(&after, join),
+                    None => {
+                        let mut after = after.into_owned();
+                        after.keep_only(|register| self.live.has(arrow.to, register));
+                        *before = Some(after);
+                        true
                     }
                 };
-                if before != Some(&next) {
+                if new {
                     again |= arrow.to == place;
-                    self.at[arrow.to] = Some(next);
                     waiting.insert((self.order[arrow.to], arrow.to));
                 }
             }
@@ -271,10 +291,11 @@ impl<'w, 'g> CWalk<'w, 'g> {
         }
     }
 
-    fn step(&self, memory: &mut CMemory<'_>, known: &CKnown, step: &CStep) -> Option<CKnown> {
-        match step {
-            CStep::Op(op) => op_after(memory, known, op),
-            CStep::Fits(fits) => refine(known, &fits.cond()),
+    fn step<'k>(&self, memory: &mut CMemory<'_>, known: &'k CKnown, step: &CStep) -> Option<Cow<'k, CKnown>> {
+        Some(match step {
+            CStep::Op(op) => return op_after(memory, known, op),
+            CStep::Choice(choice) => Cow::Owned(chosen(memory, known, choice)?),
+            CStep::Fits(fits) => Cow::Owned(refine(known, &fits.cond())?),
             CStep::Checked(parts, at, fits) => {
                 let mut known = known.clone();
                 for (index, part) in parts.iter().enumerate() {
@@ -283,37 +304,82 @@ impl<'w, 'g> CWalk<'w, 'g> {
                     }
                     apply(memory, &mut known, part)?;
                 }
-                Some(known)
+                Cow::Owned(known)
             }
             CStep::Start(instance, argument) => {
                 if let Some(argument) = argument {
                     let given = memory.arguments[*instance];
                     memory.store(given, &value(known, argument));
                 }
-                Some(known.clone())
+                Cow::Borrowed(known)
             }
             CStep::Unwritten(register, low, high) => {
                 let mut known = known.clone();
                 known.set(*register, CValues::range(*low, *high));
-                Some(known)
+                Cow::Owned(known)
             }
-            CStep::Join(_) | CStep::Begin(None) => Some(known.clone()),
+            CStep::Join(_) | CStep::Begin(None) => Cow::Borrowed(known),
             CStep::Begin(Some(register)) => {
-                op_after(memory, known, &Op::Load(*register, self.subject.argument))
+                return op_after(memory, known, &Op::Load(*register, self.subject.argument));
             }
-            CStep::End(result) => op_after(memory, known, &Op::Store(self.subject.result, result.clone())),
-        }
+            CStep::End(result) => {
+                memory.store(self.subject.result, &value(known, result));
+                Cow::Borrowed(known)
+            }
+        })
     }
 }
 
 /// What is known behind an operation; nothing if it is not possible.
-fn op_after(memory: &mut CMemory<'_>, known: &CKnown, op: &Op) -> Option<CKnown> {
-    if let Op::Assume(cond) = op {
-        return refine(known, cond);
+fn op_after<'k>(memory: &mut CMemory<'_>, known: &'k CKnown, op: &Op) -> Option<Cow<'k, CKnown>> {
+    match op {
+        Op::Assume(cond) => return refine(known, cond).map(Cow::Owned),
+        Op::Store(variable, expr) => memory.store(*variable, &value(known, expr)),
+        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
+        _ => {
+            let mut after = known.clone();
+            apply(memory, &mut after, op)?;
+            return Some(Cow::Owned(after));
+        }
+    }
+    Some(Cow::Borrowed(known))
+}
+
+/// What is known behind an access to a cell that a value chooses: what all the ways together give.
+fn chosen(memory: &mut CMemory<'_>, known: &CKnown, choice: &CChoice) -> Option<CKnown> {
+    let keys = value(known, &choice.key);
+    let possible = || choice.cells.iter().filter(|(value, _)| keys.contains(*value));
+    possible().next()?;
+    match &choice.access {
+        CChosen::Store { value: stored, .. } => {
+            let by_key = mentions_any(stored, &choice.key);
+            let same = value(known, stored);
+            for (key, variable) in possible() {
+                match by_key.then(|| refine(known, &choice.chosen(*key))).flatten() {
+                    Some(known) => memory.store(*variable, &value(&known, stored)),
+                    None => memory.store(*variable, &same),
+                }
+            }
+        }
+        CChosen::Load(_) | CChosen::Nothing => {}
     }
     let mut after = known.clone();
-    apply(memory, &mut after, op)?;
+    if let Some((register, shift)) = register_and_shift(&choice.key) {
+        let left = possible().map(|(value, _)| value - shift).collect();
+        after.set(register, CValues::listed(left));
+    }
+    if let CChosen::Load(register) = choice.access {
+        let values = possible().map(|(_, variable)| &memory.variables[variable.index()]);
+        after.set(register, values.fold(CValues::NONE, |all, values| all.join(values)));
+    }
     Some(after)
+}
+
+/// Whether an expression is made of a register of another.
+fn mentions_any(expr: &Expr<RegId>, other: &Expr<RegId>) -> bool {
+    let mut found = false;
+    expr.for_each_leaf(&mut |a: &RegId| other.for_each_leaf(&mut |b: &RegId| found |= a == b));
+    found
 }
 
 /// Makes of what is known what is known behind an operation.

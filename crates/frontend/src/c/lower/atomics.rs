@@ -83,6 +83,9 @@ impl Lowerer<'_, '_> {
         if let Some(cas) = self.compare_exchange(name, arguments, token)? {
             return self.compare_and_swap_value(cas, token).map(Some);
         }
+        if let Some(value) = self.through_memory(name, arguments, token)? {
+            return Ok(Some(value));
+        }
         let plain = name.trim_start_matches("__c11_").trim_start_matches("__").trim_end_matches("_n");
         let short = plain.trim_end_matches("_explicit");
         let explicit = short != plain || name.starts_with("__");
@@ -134,6 +137,45 @@ impl Lowerer<'_, '_> {
             }
             _ => self.fetching(short, arguments, token),
         }
+    }
+
+    /// GCC's forms for any type, which take and give values through pointers.
+    fn through_memory(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
+        match (name, arguments) {
+            ("__atomic_load", [pointer, to, order]) => {
+                self.order(Some(order))?;
+                let (place, to) = (self.operand(pointer)?, self.operand(to)?);
+                let value = self.load(&place)?;
+                let value = self.as_number(&value.value, token)?;
+                self.store(&to, &value, COrder::Plain)?;
+                Ok(Some(Typed::nothing()))
+            }
+            ("__atomic_store", [pointer, from, order]) => {
+                let order = self.order(Some(order))?;
+                let place = self.operand(pointer)?;
+                let value = self.value_at(from, token)?;
+                self.store(&place, &value, order)?;
+                Ok(Some(Typed::nothing()))
+            }
+            ("__atomic_exchange", [pointer, from, to, order]) => {
+                self.order(Some(order))?;
+                let (place, to) = (self.operand(pointer)?, self.operand(to)?);
+                let value = self.value_at(from, token)?;
+                let old = self.read_modify_write(&place, CUpdate::Swap, value, true, token)?;
+                let old = self.as_number(&old.value, token)?;
+                self.store(&to, &old, COrder::Plain)?;
+                Ok(Some(Typed::nothing()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a pointer points to, kept.
+    fn value_at(&mut self, pointer: &CExpr, token: u32) -> CLowered<Over<RegId>> {
+        let at = self.operand(pointer)?;
+        let value = self.load(&at)?;
+        let value = self.as_number(&value.value, token)?;
+        self.kept(value)
     }
 
     /// `fetch_add` and its kin.
@@ -358,9 +400,7 @@ impl Lowerer<'_, '_> {
             self.kept(value)?
         };
         let desired = if name == "__atomic_compare_exchange" {
-            let at = self.operand(desired)?;
-            let value = self.load(&at)?;
-            self.as_number(&value.value, token)?
+            self.value_at(desired, token)?
         } else {
             self.operand_value(desired, &place.ty)?
         };

@@ -1,5 +1,6 @@
 //! What nobody needs goes: values computed into registers that are dead.
 
+use super::choice::CChosen;
 use super::graph::{At, CArrow, CStep, Graph};
 use program::{Expr, FailureKind, Op, RegId};
 use std::collections::VecDeque;
@@ -52,6 +53,14 @@ pub(super) fn drop_dead(graph: &mut Graph) {
             CStep::Unwritten(register, ..) => !live.has(arrow.to, *register),
             _ => false,
         };
+        for arrow in &mut graph.arrows {
+            if let CStep::Choice(choice) = &mut arrow.step
+                && let CChosen::Load(register) = choice.access
+                && !live.has(arrow.to, register)
+            {
+                choice.access = CChosen::Nothing;
+            }
+        }
         if !graph.arrows.iter().any(dead) {
             return;
         }
@@ -101,6 +110,16 @@ fn behind(step: &CStep, live: &mut [u64]) {
     match step {
         CStep::Op(Op::Block { parts, .. }) => parts.iter().rev().for_each(|op| part(op, live)),
         CStep::Op(op) => part(op, live),
+        CStep::Choice(choice) => {
+            match &choice.access {
+                CChosen::Load(register) => unset(live, *register),
+                CChosen::Store { value, .. } => {
+                    value.for_each_leaf(&mut |register: &RegId| set(live, *register));
+                }
+                CChosen::Nothing => {}
+            }
+            choice.key.for_each_leaf(&mut |register: &RegId| set(live, *register));
+        }
         CStep::Fits(fits) => fits.value.for_each_leaf(&mut |register: &RegId| set(live, *register)),
         CStep::Checked(parts, at, fits) => {
             for (index, op) in parts.iter().enumerate().rev() {

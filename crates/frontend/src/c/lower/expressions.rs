@@ -84,15 +84,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn text(&mut self, text: &str, token: u32) -> CLowered<Typed> {
-        let characters = crate::c::literals::string(text).unwrap_or_default();
-        let ty = Type::new(TypeKind::Array(Type::integer(8, true), Some(characters.len() as u64 + 1)));
-        let object = self.world.memory_object((0, token, 1), "text", &ty, self.span, token)?;
-        let cells = self.world.objects[object].cells.clone();
-        for (cell, character) in cells.iter().zip(characters) {
-            if let CCell::Memory(variable) = cell {
-                self.world.variables[variable.index()].initial = i128::from(character as u8 as i8);
-            }
-        }
+        let object = self.world.text(text, self.span, token)?;
         let ty = Type::integer(8, true).pointer();
         Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty })
     }

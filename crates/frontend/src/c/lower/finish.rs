@@ -2,6 +2,7 @@
 //! threads to be known is written out.
 
 use super::analysis::{CAnalysis, passes};
+use super::choice::CChosen;
 use super::graph::{At, CStep, Fits, Graph};
 use super::library::WRITTEN_FIRST;
 use super::split::{Begun, begin};
@@ -37,6 +38,8 @@ pub(super) fn finish(
     program: &mut Program,
 ) -> CLowered<Remarked> {
     let mut assumed = world.assumed.clone();
+    // What main does is computed step by step.
+    threads[0].graph.write_out_all_choices();
     for (at, threaded) in threads.iter_mut().enumerate() {
         let fit = |from: At, step: &CStep| {
             !found.skipped && passes(found.registers[at][from].as_ref(), step, &found.variables)
@@ -132,12 +135,18 @@ fn prefix(parts: &[Op], fits: &Fits) -> Op {
 pub(super) fn accesses(graph: &Graph) -> (BTreeSet<VarId>, BTreeSet<VarId>) {
     let (mut loaded, mut stored) = (BTreeSet::new(), BTreeSet::new());
     for arrow in &graph.arrows {
-        if let CStep::Op(op) = &arrow.step {
-            op.for_each_part(&mut |part| match part {
+        match &arrow.step {
+            CStep::Op(op) => op.for_each_part(&mut |part| match part {
                 Op::Load(_, variable) => loaded.extend([*variable]),
                 Op::Store(variable, _) => stored.extend([*variable]),
                 _ => {}
-            });
+            }),
+            CStep::Choice(choice) => match choice.access {
+                CChosen::Load(_) => loaded.extend(choice.variables()),
+                CChosen::Store { .. } => stored.extend(choice.variables()),
+                CChosen::Nothing => {}
+            },
+            _ => {}
         }
     }
     (loaded, stored)

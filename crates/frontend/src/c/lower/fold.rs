@@ -5,7 +5,7 @@
 //! is always the same number becomes that number. A store that nobody looks at, in this thread or another,
 //! does nothing but wait in a buffer, and goes as well.
 
-use super::analysis::{CAnalysis, value};
+use super::analysis::value;
 use super::graph::{At, CStep, Graph};
 use super::value::number;
 use super::values::{CKnown, CValues, refine};
@@ -30,9 +30,9 @@ impl CSettled<'_> {
     }
 }
 
-/// Folds the steps of a thread; `thread` is its number in what was found.
-pub(super) fn fold(graph: &mut Graph, entry: At, found: &CAnalysis, thread: usize, memory: &CSettled<'_>) {
-    let known = &found.registers[thread];
+/// Folds the steps of a thread, of which `known` says what registers hold at its places.
+pub(super) fn fold(graph: &mut Graph, entry: At, mut known: Vec<Option<CKnown>>, memory: &CSettled<'_>) {
+    graph.write_out_choices(&mut known);
     let mut possible = vec![false; graph.places()];
     let mut steps = Vec::with_capacity(graph.arrows.len());
     for arrow in &graph.arrows {

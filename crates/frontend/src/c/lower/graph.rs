@@ -4,6 +4,7 @@
 //! sum leave its type) stays a step of its own until then; [`Graph::finish`] writes the rest with the
 //! builder that all front ends use.
 
+use super::choice::CChoice;
 use program::{
     Arith, CallSite, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder,
 };
@@ -40,6 +41,8 @@ impl Fits {
 #[derive(Clone, Debug)]
 pub(super) enum CStep {
     Op(Op),
+    /// An access to a cell that a value chooses.
+    Choice(Box<CChoice>),
     Fits(Fits),
     /// A locked step whose part at this index must be preceded by a check.
     Checked(Vec<Op>, usize, Fits),
@@ -65,6 +68,7 @@ impl CStep {
             CStep::Op(op) => op.for_each_part(&mut look),
             CStep::Checked(parts, ..) => parts.iter().for_each(look),
             CStep::Start(..) | CStep::End(_) => count = 1,
+            CStep::Choice(choice) => count = usize::from(choice.stored().next().is_some()),
             CStep::Fits(_) | CStep::Unwritten(..) | CStep::Join(_) | CStep::Begin(_) => {}
         }
         count
@@ -87,6 +91,8 @@ pub(super) struct Graph {
     pub registers: Vec<String>,
     pub arrows: Vec<CArrow>,
     parent: Vec<At>,
+    /// How many more steps there will be once the ways of choices are written out.
+    pub unwritten: usize,
     pub failures: BTreeMap<At, Failure>,
     pub labels: Vec<(At, String)>,
     /// The first arrow that was made when other threads might already run.
@@ -102,12 +108,20 @@ impl Graph {
         self.parent.len() - 1
     }
 
+    /// The first of so many new places, for the ways of a choice.
+    pub fn places_for(&mut self, count: usize) -> At {
+        let first = self.parent.len();
+        self.parent.extend(first..first + count);
+        self.unwritten += (2 * count).saturating_sub(1);
+        first
+    }
+
     pub fn places(&self) -> usize {
         self.parent.len()
     }
 
     pub fn size(&self) -> usize {
-        self.parent.len() + self.arrows.len()
+        self.parent.len() + self.arrows.len() + self.unwritten
     }
 
     pub fn arrow(&mut self, from: At, step: CStep, to: At, span: Span) {

@@ -6,6 +6,7 @@ use crate::c::ast::{Binary, CExpr, CExprKind, CInit, Designator, Unary};
 use crate::c::constant::{fold, wrapped};
 use crate::c::literals;
 use crate::c::types::{Type, TypeKind};
+use program::Span;
 
 /// A scalar of an object, and the value that it is given.
 pub(super) struct CGiven<'t> {
@@ -65,16 +66,19 @@ pub(super) fn flatten<'t>(
                 };
             }
             let mut cursor = 0;
-            fill(world, part, list, &mut cursor, token, out)
+            fill(world, part, (list, true), &mut cursor, token, out)
         }
     }
 }
 
-/// Gives the parts of an array or structure what a list has for them; braces may be left out.
+const NO_PART: &str = "this names no part of the object";
+
+/// Gives the parts of an array or structure what a list has for them; braces may be left out. Names in a list
+/// are about what the list is for: its `own` parts.
 fn fill<'t>(
     world: &World<'_>,
     whole: &CPart,
-    list: &'t [(Vec<Designator>, CInit)],
+    (list, own): (&'t [(Vec<Designator>, CInit)], bool),
     cursor: &mut usize,
     token: u32,
     out: &mut Vec<CGiven<'t>>,
@@ -85,17 +89,12 @@ fn fill<'t>(
     let mut at = 0;
     while let Some((designators, init)) = list.get(*cursor) {
         if let Some(first) = designators.first() {
-            let (low, high) = designated(&parts, world, &whole.ty, first)
-                .ok_or_else(|| world.error(token, "this names no part of the object"))?;
-            for index in low..=high {
-                let Some(inner) = parts.get(index) else {
-                    return Err(world.error(token, "this names no part of the object"));
-                };
-                if designators.len() > 1 {
-                    return Err(world.error(token, "initial values of parts of parts are not read"));
-                }
-                flatten(world, inner, init, token, out)?;
+            if !own {
+                return Ok(());
             }
+            let range = designated(&parts, world, &whole.ty, first);
+            let (_, high) = range.ok_or_else(|| world.error(token, NO_PART))?;
+            designate(world, whole, designators, init, token, out)?;
             at = high + 1;
             *cursor += 1;
             continue;
@@ -108,12 +107,33 @@ fn fill<'t>(
             *cursor += 1;
         } else {
             let before = *cursor;
-            fill(world, inner, list, cursor, token, out)?;
+            fill(world, inner, (list, false), cursor, token, out)?;
             if *cursor == before {
                 return Err(world.error(token, "this list of initial values is not read"));
             }
         }
         at += 1;
+    }
+    Ok(())
+}
+
+/// Gives a part, or a part of a part, that is named a value.
+fn designate<'t>(
+    world: &World<'_>,
+    whole: &CPart,
+    designators: &[Designator],
+    init: &'t CInit,
+    token: u32,
+    out: &mut Vec<CGiven<'t>>,
+) -> CLowered<()> {
+    let Some((first, rest)) = designators.split_first() else {
+        return flatten(world, whole, init, token, out);
+    };
+    let parts = parts(world, whole);
+    let no_part = || world.error(token, NO_PART);
+    let (low, high) = designated(&parts, world, &whole.ty, first).ok_or_else(no_part)?;
+    for part in parts.get(low..=high).ok_or_else(no_part)? {
+        designate(world, part, rest, init, token, out)?;
     }
     Ok(())
 }
@@ -197,6 +217,19 @@ impl World<'_> {
         Ok(cells.into_iter().enumerate().map(|(piece, (cell, ty))| (at + piece, cell, ty)).collect())
     }
 
+    /// The object that a string is.
+    pub fn text(&mut self, text: &str, span: Span, token: u32) -> CLowered<usize> {
+        let characters = literals::string(text).unwrap_or_default();
+        let ty = Type::new(TypeKind::Array(Type::integer(8, true), Some(characters.len() as u64 + 1)));
+        let object = self.memory_object((0, token, 1), "text", &ty, span, token)?;
+        for (at, character) in characters.into_iter().enumerate() {
+            if let Some(CCell::Memory(variable)) = self.objects[object].cells.get(at) {
+                self.variables[variable.index()].initial = i128::from(character as u8 as i8);
+            }
+        }
+        Ok(object)
+    }
+
     /// The value of a constant expression, addresses included.
     fn static_value(&mut self, expr: &CExpr) -> CLowered<i128> {
         let value = self.static_typed(expr)?;
@@ -263,7 +296,11 @@ impl World<'_> {
                 };
                 address(at, a.ty)
             }
-            CExprKind::Text(_) => address(0, Type::integer(8, true).pointer()),
+            CExprKind::Text(text) => {
+                let object = self.text(text, expr.span, token)?;
+                self.objects[object].pointed = true;
+                address(self.objects[object].base.unwrap_or(0), Type::integer(8, true).pointer())
+            }
             CExprKind::Compound(ty, init) if ty.is_scalar() => match &**init {
                 CInit::List(list) => match list.first() {
                     Some((_, CInit::Value(value))) => self.static_typed(value),

@@ -30,6 +30,7 @@ impl Finishing<'_, '_> {
         let types: Vec<(i128, i128)> = self.world.variables.iter().map(|v| v.range).collect();
         let found = analyse(&subjects, &arguments, &initial, &types);
         if found.skipped {
+            self.threads.iter_mut().for_each(|threaded| threaded.graph.write_out_all_choices());
             return;
         }
         let kept = || self.kept.iter().map(|at| &self.threads[*at].graph);
@@ -47,9 +48,9 @@ impl Finishing<'_, '_> {
         let unread: BTreeSet<VarId> = unread.map(|(variable, _)| *variable).collect();
         let memory =
             CSettled { variables: &found.variables, stored: &stored.into_keys().collect(), unread: &unread };
-        for (number, at) in self.kept.iter().enumerate() {
+        for (at, known) in self.kept.iter().zip(found.registers) {
             let threaded = &mut self.threads[*at];
-            fold::fold(&mut threaded.graph, threaded.entry, &found, number, &memory);
+            fold::fold(&mut threaded.graph, threaded.entry, known, &memory);
             tidy(threaded);
         }
     }

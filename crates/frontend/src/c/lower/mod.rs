@@ -13,6 +13,7 @@ mod analysis;
 mod assigned;
 mod atomics;
 mod calls;
+mod choice;
 mod clean;
 mod conditions;
 mod critical;
@@ -227,15 +228,16 @@ impl World<'_> {
     /// What is stored when other threads may run is not what main left there.
     fn learn_unsettled(&mut self, threads: &[Threaded]) {
         let mut stored: FxHashSet<VarId> = FxHashSet::default();
-        let mut note = |op: &Op| {
+        let note = |op: &Op, stored: &mut FxHashSet<VarId>| {
             if let Op::Store(variable, _) = op {
                 stored.insert(*variable);
             }
         };
         for step in threads.iter().flat_map(|threaded| threaded.graph.shared_steps()) {
             match step {
-                CStep::Op(op) => op.for_each_part(&mut note),
-                CStep::Checked(parts, ..) => parts.iter().for_each(&mut note),
+                CStep::Op(op) => op.for_each_part(&mut |part| note(part, &mut stored)),
+                CStep::Checked(parts, ..) => parts.iter().for_each(|part| note(part, &mut stored)),
+                CStep::Choice(choice) => stored.extend(choice.stored()),
                 _ => {}
             }
         }

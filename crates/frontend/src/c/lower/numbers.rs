@@ -25,18 +25,11 @@ impl Lowerer<'_, '_> {
         if low <= bounds.0 && bounds.1 <= high {
             return Typed::bounded(expr, ty.clone(), bounds);
         }
-        let expr = self.checked(expr, ty, token);
-        Typed::bounded(expr, ty.clone(), (bounds.0.max(low), bounds.1.min(high)))
-    }
-
-    /// A value with a check that it fits before it, or wrapped around.
-    fn checked(&mut self, value: Expr<RegId>, ty: &Type, token: u32) -> Expr<RegId> {
-        let Some((low, high)) = ty.range() else { return value };
         if self.world.options.overflow == Overflow::Wrap && self.world.facts.unfit.contains(&token) {
-            return wrap(value, low, high);
+            return Typed::bounded(wrap(expr, low, high), ty.clone(), (low, high));
         }
-        self.step_raw(CStep::Fits(Fits { value: value.clone(), low, high, site: token }));
-        value
+        self.step_raw(CStep::Fits(Fits { value: expr.clone(), low, high, site: token }));
+        Typed::bounded(expr, ty.clone(), (bounds.0.max(low), bounds.1.min(high)))
     }
 
     /// A value as another type's.
@@ -200,6 +193,9 @@ impl Lowerer<'_, '_> {
         let stride = ty.inner().map_or(Ok(1), |inner| self.stride(known, inner, token))?;
         let by = self.as_number(&by.value, token)?;
         let count = constant(&by);
+        if let Some(moved) = self.bytes_further(pointer, known, &by, token)? {
+            return Ok(Typed { value: moved, ..pointer.clone() });
+        }
         if let (Some((object, start)), Some(inner)) = (known, ty.inner()) {
             let steps = count.unwrap_or(1);
             let to = start as i128 + steps * stride as i128;

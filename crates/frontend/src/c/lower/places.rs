@@ -3,6 +3,7 @@
 //! Nothing below a front end knows arrays or pointers. An access whose cell is chosen by a value becomes
 //! one way per cell, and where the value may be none of those, a way to a violation.
 
+use super::choice::{CChoice, CChosen};
 use super::graph::{At, CStep};
 use super::thread::{Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
@@ -11,6 +12,7 @@ use super::views::{CSeen, CView};
 use super::world::{CCell, CLowered, Probe};
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr, Failure, FailureKind, Fence, Op, RegId, Relation};
+use std::rc::Rc;
 
 /// Of arrays with more cells than this only those are tried that an index may name.
 const FEW_CELLS: usize = 12;
@@ -126,8 +128,10 @@ impl Lowerer<'_, '_> {
             let Some(base) = object.base else { continue };
             for (at, cell) in object.cells.iter().enumerate() {
                 let here = base + at as i128;
+                if !values.contains(here) {
+                    continue;
+                }
                 match self.same_size(&object.types[at], &place.ty) {
-                    _ if !values.contains(here) => {}
                     true => cells.push((here, *cell)),
                     false => apart.push(here),
                 }
@@ -165,6 +169,11 @@ impl Lowerer<'_, '_> {
             self.limit("what a pointer to a part of a number sees is not known".to_string());
         }
         self.at = from;
+        self.none_of(target);
+    }
+
+    /// The violation that there is no cell to touch.
+    fn none_of(&mut self, target: &CTarget) {
         if target.open {
             let bad = self.place();
             let null = constant(&target.key) == Some(0);
@@ -179,9 +188,33 @@ impl Lowerer<'_, '_> {
         }
     }
 
+    /// The same as one step, if cells of memory are touched which always are there, and each as what it is.
+    fn choice(&mut self, target: &CTarget, access: &CChosen, next: At) -> bool {
+        if target.start().is_some() || target.view.is_some() || !target.apart.is_empty() {
+            return false;
+        }
+        let variable = |(value, cell): &(i128, CCell)| match cell {
+            CCell::Memory(variable) if self.mark_of(*cell).is_none() => Some((*value, *variable)),
+            _ => None,
+        };
+        let Some(cells) = target.cells.iter().map(variable).collect::<Option<Rc<[_]>>>() else {
+            return false;
+        };
+        if cells.len() < 2 {
+            return false;
+        }
+        let places = self.graph.places_for(cells.len());
+        let choice = CChoice { key: target.key.clone(), cells, access: access.clone(), places };
+        self.arrow(CStep::Choice(Box::new(choice)), next);
+        self.none_of(target);
+        true
+    }
+
     /// Looks whether the block that a cell is in was freed.
     fn alive(&mut self, cell: CCell) {
-        if let (Some(mark), Ok(register)) = (self.mark_of(cell), self.temporary()) {
+        if let Some(mark) = self.mark_of(cell)
+            && let Ok(register) = self.temporary()
+        {
             let next = self.place();
             self.unless_freed(mark, register, next);
             self.at = next;
@@ -234,7 +267,9 @@ impl Lowerer<'_, '_> {
         let register = self.temporary()?;
         let next = self.place();
         self.note_plain(&target, &place.ty);
-        self.access(&target, &|cell| vec![(CStep::Op(Op::together(target.reads(cell, register))), next)]);
+        if !self.choice(&target, &CChosen::Load(register), next) {
+            self.access(&target, &|cell| vec![(CStep::Op(Op::together(target.reads(cell, register))), next)]);
+        }
         self.at = next;
         Ok(Typed::number(Expr::Leaf(register), ty))
     }
@@ -300,7 +335,9 @@ impl Lowerer<'_, '_> {
                 })
                 .collect()
         };
-        self.access(target, &write);
+        if !self.choice(target, &CChosen::Store { value: value.clone(), locked: exchange }, next) {
+            self.access(target, &write);
+        }
         self.at = next;
         if order == COrder::SeqCst && ordered && !exchange {
             self.step(Op::Fence(Fence::Full));

@@ -103,15 +103,17 @@ impl Lowerer<'_, '_> {
                 self.fence(Fence::Store);
                 Ok(())
             }
-            locked if locked.starts_with("lock add") || locked.starts_with("lock or") => {
+            locked if adds_nothing(locked) => {
                 self.fence(Fence::Full);
                 Ok(())
             }
             _ => {
                 let error = self.error(token, "this `asm` is not read");
-                Err(Box::new(
-                    error.hint("empty ones, `mfence`, `sfence`, `lfence` and `lock; addl $0,0(%%rsp)` are"),
-                ))
+                Err(Box::new(error.hint(
+                    "empty ones, `pause`, `mfence`, `sfence`, `lfence` and `lock; addl $0,0(%%rsp)` are; \
+                     what `xchg`, `lock; xadd` and `lock; cmpxchg` do can be written as `__atomic_exchange_n`, \
+                     `__atomic_fetch_add` and `__atomic_compare_exchange_n`",
+                )))
             }
         }
     }
@@ -246,4 +248,13 @@ fn collect_cases(statement: &CStmt, cases: &mut Vec<(usize, i128, i128)>, defaul
         statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));
     }
     cases.sort_by_key(|(_, low, _)| *low);
+}
+
+/// Whether an instruction is a locked one that changes nothing, which is what it is written for.
+fn adds_nothing(words: &str) -> bool {
+    let mut words = words.split(' ');
+    let locked = words.next() == Some("lock");
+    let adds =
+        words.next().is_some_and(|word| matches!(word.trim_end_matches(['b', 'w', 'l', 'q']), "add" | "or"));
+    locked && adds && words.next().is_some_and(|word| word.starts_with("$0,") || word.starts_with("$0x0,"))
 }

@@ -27,6 +27,22 @@ impl Lowerer<'_, '_> {
             "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" => self.unlock(first)?,
             "pthread_mutex_trylock" | "pthread_spin_trylock" => return self.try_lock(first, 16).map(Some),
             "mtx_trylock" => return self.try_lock(first, 1).map(Some),
+            "pthread_mutex_timedlock" | "mtx_timedlock" if arguments.len() == 2 => {
+                let mine = number(self.thread as i128 + 1);
+                let take = |old| (Cond::compare(Relation::Eq, old, 0), mine.clone());
+                let late = if name.starts_with("mtx") { 4 } else { 110 };
+                return self.attempt(first, &take, (late, Cond::TRUE)).map(Some);
+            }
+            "pthread_rwlock_tryrdlock" | "pthread_rwlock_trywrlock" => {
+                let take = |old| Self::take_shared(name.ends_with("wrlock"), old);
+                return self.attempt(first, &take, (16, Cond::FALSE)).map(Some);
+            }
+            "sem_trywait" | "sem_timedwait" => {
+                let less = |old| combine(Arith::Sub, Over::Leaf(old), number(1));
+                let take = |old| (Cond::compare(Relation::Gt, old, 0), less(old));
+                let gives_up = if name == "sem_trywait" { Cond::FALSE } else { Cond::TRUE };
+                return self.attempt(first, &take, (-1, gives_up)).map(Some);
+            }
             "pthread_mutex_init" | "pthread_spin_init" | "pthread_rwlock_init" | "mtx_init" => {
                 let place = self.synchroniser(first)?;
                 self.store(&place, &number(0), super::places::COrder::Plain)?;
@@ -156,18 +172,37 @@ impl Lowerer<'_, '_> {
     }
 
     fn try_lock(&mut self, argument: &CExpr, busy: i128) -> CLowered<Typed> {
+        let mine = number(self.thread as i128 + 1);
+        let take = |old| (Cond::compare(Relation::Eq, old, 0), mine.clone());
+        self.attempt(argument, &take, (busy, Cond::FALSE))
+    }
+
+    /// Takes something if that can be had, and gives 0; else, or whenever it gives up, it gives what is said.
+    fn attempt(
+        &mut self,
+        argument: &CExpr,
+        take: &dyn Fn(RegId) -> (Cond<RegId>, Over<RegId>),
+        (refused, gives_up): (i128, Cond<RegId>),
+    ) -> CLowered<Typed> {
         let place = self.synchroniser(argument)?;
         let (target, old) = (self.target(&place)?, self.temporary()?);
         let (got, not, result) = (self.place(), self.place(), self.temporary()?);
-        let free = Cond::compare(Relation::Eq, old, 0);
-        let mine = number(self.thread as i128 + 1);
+        let (free, new) = take(old);
         let ways = [
-            CWay { cond: free.clone(), new: Some(mine), to: got },
-            CWay { cond: free.negate(), new: None, to: not },
+            CWay { cond: free.clone(), new: Some(new), to: got },
+            CWay { cond: Cond::or([free.negate(), gives_up]), new: None, to: not },
         ];
         self.locked(&target, old, &ways);
-        self.either_of(&[(got, 0), (not, busy)], result);
-        Ok(Typed::bounded(Over::Leaf(result), Type::int(), (0, busy)))
+        self.either_of(&[(got, 0), (not, refused)], result);
+        Ok(Typed::bounded(Over::Leaf(result), Type::int(), (refused.min(0), refused.max(0))))
+    }
+
+    /// How a lock for readers and a writer is taken: -1 is a writer, other numbers count readers.
+    fn take_shared(writes: bool, old: RegId) -> (Cond<RegId>, Over<RegId>) {
+        match writes {
+            true => (Cond::compare(Relation::Eq, old, 0), number(-1)),
+            false => (Cond::compare(Relation::Ge, old, 0), combine(Arith::Add, Over::Leaf(old), number(1))),
+        }
     }
 
     fn either_of(&mut self, ways: &[(At, i128)], result: RegId) {
@@ -191,14 +226,8 @@ impl Lowerer<'_, '_> {
     fn read_write_lock(&mut self, argument: &CExpr, writes: bool) -> CLowered<()> {
         let place = self.synchroniser(argument)?;
         let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
-        let way = match writes {
-            true => CWay { cond: Cond::compare(Relation::Eq, old, 0), new: Some(number(-1)), to: next },
-            false => {
-                let more = combine(Arith::Add, Over::Leaf(old), number(1));
-                CWay { cond: Cond::compare(Relation::Ge, old, 0), new: Some(more), to: next }
-            }
-        };
-        self.locked(&target, old, &[way]);
+        let (cond, new) = Self::take_shared(writes, old);
+        self.locked(&target, old, &[CWay { cond, new: Some(new), to: next }]);
         self.at = next;
         Ok(())
     }
@@ -240,7 +269,7 @@ impl Lowerer<'_, '_> {
         }
         let part = |at: usize, inside: &Inside| CPlace {
             spot: CSpot::Inside(inside.plus(at)),
-            ty: Type::integer(64, true),
+            ty: Type::int(),
             token: argument.token,
         };
         Ok([part(0, &inside), part(1, &inside), part(2, &inside)])

@@ -102,7 +102,7 @@ impl CValues {
         self.bounds().is_none_or(|(least, most)| low <= least && most <= high)
     }
 
-    fn listed(mut list: Vec<i128>) -> CValues {
+    pub fn listed(mut list: Vec<i128>) -> CValues {
         list.sort_unstable();
         list.dedup();
         CValues::few(list)
@@ -311,6 +311,29 @@ impl CKnown {
         self.0.retain(|(register, _)| wanted(*register));
     }
 
+    /// Adds what registers may be besides, by a function that joins values; says whether anything is new.
+    /// What is not listed in the other is not known any more.
+    pub fn absorb(&mut self, other: &CKnown, join: impl Fn(&CValues, &CValues) -> CValues) -> bool {
+        let (mut rest, mut new) = (other.0.as_slice(), false);
+        self.0.retain_mut(|(register, values)| {
+            let skipped = rest.iter().take_while(|(other, _)| other < register).count();
+            rest = &rest[skipped..];
+            let Some((_, others)) = rest.first().filter(|(other, _)| other == register) else {
+                new = true;
+                return false;
+            };
+            if values != others {
+                let joined = join(values, others);
+                if joined != *values {
+                    *values = joined;
+                    new = true;
+                }
+            }
+            true
+        });
+        new
+    }
+
     /// What both may be, by a function that joins values.
     pub fn joined(&self, other: &CKnown, join: impl Fn(&CValues, &CValues) -> CValues) -> CKnown {
         let (mut found, mut rest) = (Vec::with_capacity(self.0.len()), other.0.as_slice());
@@ -431,7 +454,7 @@ fn narrow(known: &mut CKnown, side: &Expr<RegId>, relation: Relation, other: &CV
 }
 
 /// The register that an expression is, and what is added to it.
-fn register_and_shift(expr: &Expr<RegId>) -> Option<(RegId, i128)> {
+pub(super) fn register_and_shift(expr: &Expr<RegId>) -> Option<(RegId, i128)> {
     match expr {
         Expr::Leaf(register) => Some((*register, 0)),
         Expr::Binary(op @ (Arith::Add | Arith::Sub), a, b) => match (&**a, &**b) {

@@ -9,12 +9,13 @@
 
 use super::graph::{At, CStep};
 use super::places::{COrder, CTarget, read, write};
-use super::thread::Lowerer;
-use super::value::{CPlace, CSpot, CValue, Inside, combine, constant, number};
-use super::world::{CCell, CLowered, Object, World};
+use super::thread::{Lowerer, further};
+use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
+use super::values::CValues;
+use super::world::{CCell, CLowered, Object, Probe, World};
 use crate::c::constant::wrapped;
 use crate::c::types::{Type, TypeKind};
-use program::{Arith, Expr, Op, RegId};
+use program::{Arith, Cond, Expr, Op, RegId, Relation};
 
 /// How a scalar is seen at a place.
 pub(super) enum CSeen {
@@ -22,6 +23,18 @@ pub(super) enum CSeen {
     Cell,
     Pieces(CView),
     /// It is a part of a cell, or of several.
+    Apart,
+}
+
+/// Where some bytes from a cell lead.
+enum CBytes {
+    /// As many cells further.
+    AsCells,
+    /// To the beginning of this cell, or behind the last.
+    Cell(usize),
+    /// To what is before the object.
+    Before,
+    /// Into one.
     Apart,
 }
 
@@ -210,6 +223,115 @@ impl Lowerer<'_, '_> {
         }
     }
 
+    /// A pointer some bytes further, if it is one to bytes and cells count otherwise where it points to; nothing
+    /// where as many cells are meant.
+    pub fn bytes_further(
+        &mut self,
+        pointer: &Typed,
+        known: Option<(usize, usize)>,
+        by: &Expr<RegId>,
+        token: u32,
+    ) -> CLowered<Option<CValue>> {
+        let to_bytes = pointer.ty.inner().is_some_and(|inner| inner.bits() == 8 && inner.is_integer());
+        let count = constant(by);
+        if !to_bytes || count == Some(0) {
+            return Ok(None);
+        }
+        match (known, count) {
+            (Some((object, at)), Some(count)) => match self.world.objects[object].bytes_from(at, count) {
+                CBytes::AsCells => Ok(None),
+                CBytes::Cell(to) => {
+                    let base = self.world.objects[object].base;
+                    Ok(Some(match (&pointer.value, base) {
+                        (CValue::Number(_), Some(base)) => CValue::Number(number(base + to as i128)),
+                        _ => CValue::Address(Inside::at(object, to)),
+                    }))
+                }
+                CBytes::Before => {
+                    let here = self.as_number(&CValue::Address(Inside::at(object, at)), token)?;
+                    let here = constant(&here).unwrap_or(0);
+                    let to = self.before_object(here, count);
+                    to.map(|to| Some(CValue::Number(number(to))))
+                        .ok_or_else(|| self.world.only_a_part(object, token))
+                }
+                CBytes::Apart => Err(self.world.only_a_part(object, token)),
+            },
+            (Some((object, _)), None) if self.world.objects[object].types.iter().all(|ty| ty.bits() == 8) => {
+                Ok(None)
+            }
+            _ => self.chosen_bytes_further(pointer, by, token),
+        }
+    }
+
+    /// Where an object would begin that has a known one inside, so many bytes behind its start: lists have
+    /// heads that are in no element. Nothing may be there, so that nobody can use it.
+    fn before_object(&self, here: i128, count: i128) -> Option<i128> {
+        let (mut cell, mut found) = (0, None);
+        self.world.unit.records.for_each_scalar(self.wanted.as_ref()?, Some(0), &mut |_, byte| {
+            found = found.or((byte.map(i128::from) == Some(-count)).then_some(cell));
+            cell += 1;
+        });
+        found.map(|cells: i128| here - cells).filter(|to| self.world.at_address(*to).is_none())
+    }
+
+    /// The same where several objects may be meant: one way for each that counts otherwise.
+    fn chosen_bytes_further(
+        &mut self,
+        pointer: &Typed,
+        by: &Expr<RegId>,
+        token: u32,
+    ) -> CLowered<Option<CValue>> {
+        let address = self.as_number(&pointer.value, token)?;
+        let address = self.kept(address)?;
+        let site = (further(self.path, "bytes"), token);
+        let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
+        self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
+        let mut ways = Vec::new();
+        for object in &self.world.objects {
+            let cells = object.base.map_or(0..0, |base| base..base + object.cells.len() as i128);
+            for (at, here) in cells.enumerate().filter(|(_, here)| values.contains(*here)) {
+                let to = match constant(by) {
+                    Some(count) => object.bytes_from(at, count),
+                    None if object.types[at].bits() == 8 => CBytes::AsCells,
+                    None => CBytes::Apart,
+                };
+                match to {
+                    CBytes::AsCells => {}
+                    CBytes::Cell(to) => ways.push((here, Some(here + to as i128 - at as i128))),
+                    CBytes::Before => {
+                        let to = constant(by).and_then(|count| self.before_object(here, count));
+                        ways.push((here, to));
+                    }
+                    CBytes::Apart => ways.push((here, None)),
+                }
+            }
+        }
+        if ways.is_empty() {
+            return Ok(None);
+        }
+        let (register, from, next) = (self.temporary()?, self.at, self.place());
+        for (here, to) in &ways {
+            let chosen = self.place();
+            self.at = from;
+            let cond = Cond::compare(Relation::Eq, address.clone(), number(*here));
+            self.arrow(CStep::Op(Op::Assume(cond)), chosen);
+            self.at = chosen;
+            match to {
+                Some(to) => self.arrow(CStep::Op(Op::Assign(register, number(*to))), next),
+                None => self.limit("what a pointer to a part of a number sees is not known".to_string()),
+            }
+        }
+        let others = ways.iter().map(|(here, _)| Cond::compare(Relation::Ne, address.clone(), number(*here)));
+        let chosen = self.place();
+        self.at = from;
+        self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), chosen);
+        self.at = chosen;
+        let moved = combine(Arith::Add, address, by.clone());
+        self.arrow(CStep::Op(Op::Assign(register, moved)), next);
+        self.at = next;
+        Ok(Some(CValue::Number(Expr::Leaf(register))))
+    }
+
     /// What is known of a wide scalar's value.
     pub fn constant_view(&self, target: &CTarget) -> Option<i128> {
         let view = target.view.as_ref()?;
@@ -244,9 +366,15 @@ impl Lowerer<'_, '_> {
                 self.access(target, &|cell| vec![(CStep::Op(Op::locked(target.writes(cell, &value))), next)]);
             }
             Some(_) => {
-                let error =
-                    self.error(token, "this stores several cells at once, which are used one by one, too");
-                return Err(Box::new(error.hint("such stores are read if their order is seq_cst")));
+                let error = self.error(
+                    token,
+                    "this stores several cells at once that are used one by one elsewhere, and would leave the \
+                     store buffer as one",
+                );
+                return Err(Box::new(error.hint(
+                    "a seq_cst store is read, for it does not wait in a buffer; else use the whole everywhere, \
+                     with shifts and masks, or its parts",
+                )));
             }
         }
         self.at = next;
@@ -329,6 +457,23 @@ impl Object {
         let end = (*self.bytes.get(at)?)? + size;
         let inside = |byte: &&Option<u64>| byte.is_some_and(|byte| byte < end);
         Some(self.bytes[at..].iter().take_while(inside).count().max(1))
+    }
+
+    /// Where some bytes from a cell lead.
+    fn bytes_from(&self, at: usize, count: i128) -> CBytes {
+        let in_bytes = |at: usize| self.types.get(at).is_some_and(|ty| ty.bits() == 8);
+        let (Some(Some(start)), Some(size)) = (self.bytes.get(at), self.size()) else {
+            return if in_bytes(at) { CBytes::AsCells } else { CBytes::Apart };
+        };
+        let wanted = i128::from(*start) + count;
+        let found = self.bytes.iter().position(|byte| byte.map(i128::from) == Some(wanted));
+        match found.or((wanted == i128::from(size)).then_some(self.cells.len())) {
+            Some(to) if to as i128 == at as i128 + count => CBytes::AsCells,
+            Some(to) => CBytes::Cell(to),
+            None if in_bytes(at) => CBytes::AsCells,
+            None if wanted < 0 => CBytes::Before,
+            None => CBytes::Apart,
+        }
     }
 
     /// The cell some bytes behind another; `None` if none begins there.

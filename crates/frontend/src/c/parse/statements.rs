@@ -188,7 +188,7 @@ impl Parser<'_> {
         self.boxed()
     }
 
-    /// `asm("…" : … : … : …);` as its text; operands are only allowed where they do nothing.
+    /// `asm("…" : … : … : …);` as its text, and whether it has outputs, which get values that its text says.
     fn asm(&mut self) -> CParsed<CStmtKind> {
         self.at += 1;
         while matches!(&*self.peek().text, "volatile" | "__volatile__" | "__volatile" | "goto" | "inline") {
@@ -205,21 +205,21 @@ impl Parser<'_> {
         // What is between the text and the closing parenthesis: clobbers and operands.
         let mut open = 1usize;
         self.at += 1;
-        let mut operands = false;
+        let mut outputs = false;
         while open > 0 {
             let token = self.peek();
             if token.text.is_empty() {
                 self.at = back;
                 return Err(self.unexpected("`)`"));
             }
-            operands |= token.is("(");
+            outputs |= token.kind == Kind::Text && token.text.contains('=');
             open += usize::from(token.is("("));
             open -= usize::from(token.is(")"));
             self.at += 1;
         }
         self.expect(";")?;
-        if operands {
-            text += " with operands";
+        if outputs {
+            text += " with outputs";
         }
         Ok(CStmtKind::Asm(text))
     }
