@@ -10,12 +10,13 @@
 
 use super::extended::{Extended, ExtendedRun};
 use crate::Run;
+use crate::reduce::LeftOut;
 use crate::robust::{AttackOutcome, AttackRound, UnderSc, Wanted, starts};
 use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
-use evidence::{ClosedSet, Progress, Reason, Witness, attacks_of, each};
+use evidence::{ClosedSet, Progress, Reason, Task, Witness, attacks_of, each};
 use machine::{
-    Accesses, Attack, Buffered, Event, SC, State, StateSet, Stepper, TSO, Trace, Violation, WithBuffers,
+    Accesses, Attack, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO, Trace, TraceStep, Violation, WithBuffers,
     number_controls,
 };
 use program::{Delay, EdgeId, Program};
@@ -91,10 +92,8 @@ pub(super) fn ask(
     work.states = found.states.len();
     work.queries += 1;
     if let Ended::Goal(at, violation) = found.ended {
-        let (first, labels) = path(&mut system, &found.states, at);
-        let steps = extended.drained(labels);
-        let trace = extended.trace(chosen_initially(program, &first), steps, violation);
-        return Oracle::Violated(trace);
+        let Trace { initial, steps, violation } = system.trace(&found.states, at, violation);
+        return Oracle::Violated(extended.trace(initial, extended.drained(steps), violation));
     }
     let mut under_sc = round.outcome(&found);
     under_sc.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
@@ -102,9 +101,8 @@ pub(super) fn ask(
         return Oracle::Unknown(under_sc.reasons.into_iter().collect());
     }
     if asked == Asked::Violation {
-        work.queries += usize::from(under_sc.cut);
-        let deep = under_sc.cut.then(|| deep_violation(extended, &round)).flatten();
-        return deep.map_or(Oracle::Cut, Oracle::Violated);
+        let far = under_sc.cut.then(|| far_violation(extended, &round, work)).flatten();
+        return far.map_or(Oracle::Cut, Oracle::Violated);
     }
     let mut attacks = match attacks_of(program, &accesses, run.monitor) {
         Ok(attacks) => attacks,
@@ -124,15 +122,37 @@ pub(super) fn ask(
     oracle.unwrap_or_else(|| Oracle::Robust(system.closed_set(found.states)))
 }
 
-/// A violation that lies too deep for a search in breadth.
-fn deep_violation(extended: &Extended, round: &AttackRound<'_>) -> Option<Trace> {
-    let mut system = Stepping::hunting(Stepper::new(round.machine));
-    let limits = Limits { order: Order::Depth, ..round.limits(round.run.monitor) };
-    let found = search(&mut system, &limits);
-    let Ended::Goal(at, violation) = found.ended else { return None };
-    let (first, labels) = path(&mut system, &found.states, at);
-    let steps = extended.drained(labels);
-    Some(extended.trace(chosen_initially(&extended.program, &first), steps, violation))
+/// A violation that has too many states before it, looked for among as few as reductions leave: in breadth,
+/// and if that is not enough in depth.
+fn far_violation(extended: &Extended, round: &AttackRound<'_>, work: &mut OracleWork) -> Option<Trace> {
+    let task = Task::safe(&extended.program, SC);
+    let left_out = LeftOut::new(&task, round.run.reduction);
+    let mut orders = [Order::Breadth, Order::Depth].into_iter();
+    orders.find_map(|order| {
+        if order == Order::Breadth && left_out.is_none() {
+            return None;
+        }
+        work.queries += 1;
+        let limits = Limits { order, ..round.limits(round.run.monitor) };
+        let trace = left_out.on(round.machine, FarViolation { limits })??;
+        let run = extended.drained(trace.steps);
+        Some(extended.trace(trace.initial, run, trace.violation))
+    })
+}
+
+struct FarViolation<'a> {
+    limits: Limits<'a>,
+}
+
+impl OnDomain for FarViolation<'_> {
+    type Done = Option<Trace>;
+
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Option<Trace> {
+        let mut system = Stepping::hunting(domain);
+        let found = search(&mut system, &self.limits);
+        let Ended::Goal(at, violation) = found.ended else { return None };
+        Some(system.trace(&found.states, at, violation))
+    }
 }
 
 /// The attacks that have a witness, once for every load but that of the witness.
@@ -228,7 +248,8 @@ impl ViolationHunt<'_> {
     }
 
     fn joined(&self, witness: &Witness, labels: Vec<(Event, Option<i64>)>, violation: Violation) -> Trace {
-        let run = ExtendedRun::behind(witness, self.extended.drained(labels));
+        let step = |(event, choice)| TraceStep::of(&self.extended.program, event, choice);
+        let run = ExtendedRun::behind(witness, self.extended.drained(labels.into_iter().map(step)));
         self.extended.trace(witness.initial.clone(), run, violation)
     }
 
