@@ -3,7 +3,8 @@
 //! The certificate is the set of all states under SC, and nothing else. The checker
 //!
 //! 1. checks that the set is closed under SC, as any closed set;
-//! 2. lists the attacks that can matter itself, from the program text ([`machine::attacks`]);
+//! 2. lists the attacks that can matter itself, from the program text ([`machine::attacks`]), one of all that
+//!    differ in the names of threads only ([`machine::attack_classes`]);
 //! 3. for each, closes the set of states of the attacker machine ([`machine::Attacking`]) that
 //!    starts in the states of the certificate, and demands that none of them is a witness.
 //!
@@ -18,7 +19,8 @@ use crate::check::check_set;
 use crate::obligations::Looking;
 use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
-    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, TSO, attacks,
+    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, SC, State, StateSet, TSO,
+    attack_classes, attacks,
 };
 use program::{Delay, Place, Program, PropertyKind, Thread, VarId};
 use std::collections::BTreeSet;
@@ -144,7 +146,7 @@ pub fn attacks_of(
     patience.found(found)
 }
 
-/// The attacks of a program that can matter.
+/// The attacks of a program that can matter, up to the names of threads.
 pub(crate) struct Attacks<'p> {
     program: &'p Program,
     accesses: Accesses,
@@ -155,6 +157,7 @@ impl<'p> Attacks<'p> {
     pub(crate) fn of(program: &'p Program, monitor: &dyn Monitor) -> Result<Attacks<'p>, Rejected> {
         let accesses = Accesses::of(program);
         let list = attacks_of(program, &accesses, monitor).map_err(Rejected::Stopped)?;
+        let list = attack_classes(program, list).into_iter().map(|class| class.attack).collect();
         Ok(Attacks { program, accesses, list })
     }
 

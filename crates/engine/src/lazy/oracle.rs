@@ -16,8 +16,8 @@ use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Task, Witness, attacks_of, each};
 use machine::{
-    Accesses, Attack, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO, Trace, TraceStep, Violation, WithBuffers,
-    number_controls,
+    Accesses, Attack, AttackClass, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO, Trace, TraceStep, Violation, WithBuffers,
+    attack_classes, number_controls,
 };
 use program::{Delay, EdgeId, Program};
 use std::collections::BTreeSet;
@@ -60,8 +60,8 @@ pub(super) enum Asked {
     Stores,
     /// One for every store and load.
     Loads,
-    /// Only whether there is a violation under SC.
-    Violation,
+    /// Only whether there is a violation under SC, in so many times as many states.
+    Violation(usize),
 }
 
 /// What an answer took.
@@ -100,19 +100,24 @@ pub(super) fn ask(
     if is_stopped(&under_sc.reasons) {
         return Oracle::Unknown(under_sc.reasons.into_iter().collect());
     }
-    if asked == Asked::Violation {
+    if let Asked::Violation(times) = asked {
+        let round = AttackRound { most: most.saturating_mul(times), ..round };
         let far = under_sc.cut.then(|| far_violation(extended, &round, work)).flatten();
         return far.map_or(Oracle::Cut, Oracle::Violated);
     }
     let mut attacks = match attacks_of(program, &accesses, run.monitor) {
-        Ok(attacks) => attacks,
+        Ok(attacks) => attack_classes(program, attacks),
         Err(stop) => return Oracle::Unknown(vec![Reason::Stopped(stop)]),
     };
-    let mut outcomes = round.search_all(&attacks, &found.states, starts(&found));
+    let search_all = |classes: &[AttackClass]| {
+        let attacks: Vec<Attack> = classes.iter().map(|class| class.attack.clone()).collect();
+        round.search_all(&attacks, &found.states, starts(&found))
+    };
+    let mut outcomes = search_all(&attacks);
     let stores = attacks.len();
     if asked == Asked::Loads && outcomes.len() == stores {
         let single = single_loads(program, &attacks, &outcomes);
-        outcomes.extend(round.search_all(&single, &found.states, starts(&found)));
+        outcomes.extend(search_all(&single));
         attacks.extend(single);
     }
     let witnesses = outcomes.iter().filter(|outcome| outcome.witness.is_some()).count();
@@ -156,9 +161,13 @@ impl OnDomain for FarViolation<'_> {
 }
 
 /// The attacks that have a witness, once for every load but that of the witness.
-fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[AttackOutcome]) -> Vec<Attack> {
+fn single_loads(
+    program: &Program,
+    attacks: &[AttackClass],
+    outcomes: &[AttackOutcome],
+) -> Vec<AttackClass> {
     let mut single = Vec::new();
-    for (attack, outcome) in attacks.iter().zip(outcomes) {
+    for (AttackClass { attack, others: same }, outcome) in attacks.iter().zip(outcomes) {
         let Some(labels) = &outcome.witness else { continue };
         if single.len() + attack.reached > MOST_SINGLE_LOADS {
             break;
@@ -167,7 +176,7 @@ fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[AttackOutcome
         let others = attack.by_load(program).into_iter();
         let others =
             others.filter(|(load, _)| seen != Some(Event::Step { thread: attack.thread, edge: *load }));
-        single.extend(others.map(|(_, attack)| attack));
+        single.extend(others.map(|(_, attack)| AttackClass { attack, others: same.clone() }));
     }
     single
 }
@@ -188,20 +197,25 @@ impl ViolationHunt<'_> {
         &self,
         system: &mut UnderSc<'_>,
         mut all: AttackOutcome,
-        (attacks, stores): (&[Attack], usize),
+        (attacks, stores): (&[AttackClass], usize),
         outcomes: Vec<AttackOutcome>,
     ) -> Option<Oracle> {
         let (mut delays, mut witnesses) = (Vec::new(), Vec::new());
         let mut main = 0;
-        for (at, (attack, outcome)) in attacks.iter().zip(outcomes).enumerate() {
+        for (at, (AttackClass { attack, others }, outcome)) in attacks.iter().zip(outcomes).enumerate() {
             all.cut |= outcome.cut;
             all.reasons.extend(outcome.reasons);
             let Some(labels) = outcome.witness else { continue };
             // A witness that cannot be put together would be rejected as evidence; it is none here.
             let Some(witness) = self.round.witness(system, self.under_sc, attack, &labels) else { continue };
-            delays.push(Delay { thread: attack.thread, path: delayed_path(&witness), complete: true });
+            let path = delayed_path(&witness);
+            delays.extend(others.iter().map(|names| {
+                let path = path.iter().map(|edge| names.edges[edge.index()]).collect();
+                Delay { thread: names.thread, path, complete: true }
+            }));
+            delays.push(Delay { thread: attack.thread, path, complete: true });
             witnesses.push(witness);
-            main += usize::from(at < stores);
+            main = if at < stores { delays.len() } else { main };
         }
         if let Some(trace) = self.behind(&witnesses) {
             return Some(Oracle::Violated(trace));

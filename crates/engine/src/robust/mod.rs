@@ -3,7 +3,8 @@
 //! A program is robust if every run under TSO looks like one under SC: the same steps, the
 //! same stores read, the same order of stores to each variable. It is not robust exactly if
 //! some *attack*, a store delayed past a load, has a witness. First the program text alone is
-//! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Then
+//! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Of attacks that
+//! differ in the names of threads, one is searched ([`machine::attack_classes`]). Then
 //! the states under SC are explored once, and from them every attack is searched on its own
 //! ([`attacking`]), in parallel. Every search is finite if the data are, whatever the buffers
 //! hold, so the answer is exact for finite data.
@@ -27,7 +28,7 @@ use evidence::{
 };
 use machine::{
     Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper, TSO,
-    TraceStep, attacks_within, delays, number_controls,
+    TraceStep, attack_classes, attacks_within, delays, number_controls,
 };
 use program::Program;
 use std::cell::RefCell;
@@ -93,6 +94,9 @@ impl Robust {
         if attacks.is_empty() {
             return Ok(Verdict::Robust(RobustProof::default()));
         }
+        // The first attack with a witness is the first of its class.
+        let classes = attack_classes(program, attacks).into_iter();
+        let attacks: Vec<Attack> = classes.map(|class| class.attack).collect();
         let machine = Buffered::exact(program, SC);
         let mut most = FIRST_ROUND;
         loop {
