@@ -25,7 +25,8 @@ pub fn robust(args: &RobustArgs, console: &Console) -> Result<Exit, CommandError
         let Some(loaded) = session.load(told, file, &args.input) else { return };
         let task = Task::robust(&loaded.program, decided);
         let watch = session.watch(args.limits.budget(), &loaded.name, decided, threads);
-        let run = Run { monitor: &watch, threads: watch.threads(), ..Run::default() };
+        let order = args.search.into();
+        let run = Run { monitor: &watch, threads: watch.threads(), order, ..Run::default() };
         let found = session.answer(told, (&loaded, stem), &task, ENGINES[0], (&run, &watch));
         let robust = found.is_some_and(|found| found.checked.holds() == Some(true));
         if decided != model && robust && !model.like_tso(&loaded.program) {

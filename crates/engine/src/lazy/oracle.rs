@@ -16,8 +16,8 @@ use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Task, Witness, attacks_of, each};
 use machine::{
-    Accesses, Attack, AttackClass, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO, Trace, TraceStep, Violation, WithBuffers,
-    attack_classes, number_controls,
+    Accesses, Attack, AttackClass, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO,
+    Trace, TraceStep, Violation, WithBuffers, attack_classes, number_controls,
 };
 use program::{Delay, EdgeId, Program};
 use std::collections::BTreeSet;
@@ -161,11 +161,7 @@ impl OnDomain for FarViolation<'_> {
 }
 
 /// The attacks that have a witness, once for every load but that of the witness.
-fn single_loads(
-    program: &Program,
-    attacks: &[AttackClass],
-    outcomes: &[AttackOutcome],
-) -> Vec<AttackClass> {
+fn single_loads(program: &Program, attacks: &[AttackClass], outcomes: &[AttackOutcome]) -> Vec<AttackClass> {
     let mut single = Vec::new();
     for (AttackClass { attack, others: same }, outcome) in attacks.iter().zip(outcomes) {
         let Some(labels) = &outcome.witness else { continue };

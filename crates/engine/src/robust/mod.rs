@@ -19,7 +19,7 @@ mod attacking;
 
 pub use machine::Cuts;
 
-use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
+use crate::search::{Ended, Limits, Search, Weight, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use crate::{Answer, Engine, Run};
 use attacking::Hunt;
@@ -27,8 +27,8 @@ use evidence::{
     Monitor, Patience, Progress, Reason, RobustProof, Statistics, Stop, Task, Verdict, Witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper, TSO,
-    TraceStep, attack_classes, attacks_within, delays, number_controls,
+    Accesses, Attack, AttackAhead, AttackStep, Attacked, Buffered, Delaying, SC, State, StateRef, StateSet,
+    Stepper, TSO, TraceStep, attack_classes, attacks_within, delays, number_controls,
 };
 use program::Program;
 use std::cell::RefCell;
@@ -150,6 +150,12 @@ pub(crate) struct AttackOutcome {
     states: usize,
 }
 
+impl AttackOutcome {
+    fn stopped(stop: Stop) -> AttackOutcome {
+        AttackOutcome { reasons: BTreeSet::from([Reason::Stopped(stop)]), ..AttackOutcome::default() }
+    }
+}
+
 /// The state of SC that an attack starts from, and its steps.
 pub(crate) struct Labels {
     pub(crate) start: State,
@@ -191,7 +197,7 @@ impl<'a> AttackRound<'a> {
 
     pub(crate) fn limits<'b>(&self, monitor: &'b dyn Monitor) -> Limits<'b> {
         Limits {
-            order: Order::Breadth,
+            order: self.run.order,
             depth: None,
             states: Some(self.most),
             monitor,
@@ -227,8 +233,7 @@ impl<'a> AttackRound<'a> {
         each(self.run.threads, attacks.len(), |at| {
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
             if let Err(stop) = monitor.observe(&Progress::default()) {
-                let reasons = BTreeSet::from([Reason::Stopped(stop)]);
-                return ControlFlow::Break(AttackOutcome { reasons, ..AttackOutcome::default() });
+                return ControlFlow::Break(AttackOutcome::stopped(stop));
             }
             let outcome = self.search_one(&attacks[at], under_sc, starts, &monitor);
             if outcome.witness.is_some() && self.wanted == Wanted::First {
@@ -239,21 +244,27 @@ impl<'a> AttackRound<'a> {
         })
     }
 
-    /// The first states in which a store can be issued.
-    fn first_starts(&self, attack: &Attack, under_sc: &StateSet, count: usize) -> StateSet {
-        let threads = self.program.threads.len();
-        let from = self.program.thread(attack.thread).edge(attack.store).from;
-        let mut state = State::default();
-        let mut issues = |bytes: &&[u8]| {
-            state.unpack(threads, bytes).is_some()
-                && state.locals[attack.thread.index()] as usize == from.index()
-        };
-        let mut starts = StateSet::new();
-        for bytes in under_sc.iter().filter(|bytes| issues(bytes)).take(count) {
-            // What does not fit is left out, as all the others are.
-            let _ = starts.insert(bytes, None);
+    /// The states, or so many of them, in which an attack begins.
+    fn starts(
+        &self,
+        attacking: &mut AttackAhead<'_, '_>,
+        under_sc: &StateSet,
+        count: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Attacked>, Stop> {
+        let (threads, mut starts, mut state) = (self.program.threads.len(), Vec::new(), State::default());
+        for (at, bytes) in under_sc.iter().enumerate() {
+            if at % 4096 == 0 {
+                monitor.observe(&Progress { states: under_sc.len(), ..Progress::default() })?;
+            }
+            if count.is_some_and(|count| starts.len() >= count) {
+                break;
+            }
+            let read = state.unpack(threads, bytes);
+            debug_assert!(read.is_some(), "the set holds what pack wrote");
+            starts.extend(attacking.begin(&state));
         }
-        starts
+        Ok(starts)
     }
 
     fn search_one(
@@ -263,19 +274,19 @@ impl<'a> AttackRound<'a> {
         starts: Option<usize>,
         monitor: &dyn Monitor,
     ) -> AttackOutcome {
-        let few = starts.map(|count| self.first_starts(attack, under_sc, count));
         let machine = Delaying::new(self.machine, attack);
-        let mut system = Hunt {
-            attacking: Attacking::new(&machine, self.accesses),
-            under_sc: few.as_ref().unwrap_or(under_sc),
-            threads: self.program.threads.len(),
-            doubts: RefCell::default(),
+        let mut attacking = AttackAhead::new(&machine, self.accesses);
+        let starts = match self.starts(&mut attacking, under_sc, starts, monitor) {
+            Ok(starts) => starts,
+            Err(stop) => return AttackOutcome::stopped(stop),
         };
+        let mut system = Hunt { attacking, starts, doubts: RefCell::default() };
         let found = search(&mut system, &self.limits(monitor));
         let mut outcome = self.outcome(&found);
         if let Ended::Goal(at, ()) = found.ended {
             let (start, steps) = path(&mut system, &found.states, at);
-            outcome.witness = Some(Labels { start: start.state, steps });
+            outcome.witness =
+                Some(Labels { start: start.state, steps: steps.into_iter().flatten().collect() });
         }
         outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
         outcome

@@ -44,8 +44,7 @@ pub fn attack_classes(program: &Program, attacks: Vec<Attack>) -> Vec<AttackClas
         class[first] = Some(at);
         let own = (0..program.thread(attacks[first].thread).edges().len()).map(EdgeId::new).collect();
         let mut others = Vec::new();
-        let mut work =
-            VecDeque::from([AttackNames { thread: attacks[first].thread, edges: Arc::new(own) }]);
+        let mut work = VecDeque::from([AttackNames { thread: attacks[first].thread, edges: Arc::new(own) }]);
         while let Some(names) = work.pop_front() {
             for (thread, edges) in swaps.iter().map(|swap| &swap[names.thread.index()]) {
                 let edges = names.edges.iter().map(|edge| edges[edge.index()]).collect();

@@ -79,7 +79,9 @@ impl Futures {
     pub(super) fn of(machine: &Buffered<'_>) -> Option<Futures> {
         let alone: Vec<Group> = machine.program().thread_ids().map(|thread| vec![thread]).collect();
         let together = groups(machine, alone.clone()).filter(|groups| *groups != alone);
-        together.and_then(|groups| Futures::of_groups(machine, &groups)).or_else(|| Futures::of_groups(machine, &alone))
+        together
+            .and_then(|groups| Futures::of_groups(machine, &groups))
+            .or_else(|| Futures::of_groups(machine, &alone))
     }
 
     fn of_groups(machine: &Buffered<'_>, groups: &[Group]) -> Option<Futures> {
@@ -94,7 +96,9 @@ impl Futures {
                 let values = written.all(program, machine)?;
                 let mut locals = vec![IndexSet::default(); program.threads.len()];
                 let group = |graph: Together| {
-                    graph.controls().for_each(|(thread, own)| locals[thread.index()] = own.cloned().collect());
+                    graph
+                        .controls()
+                        .for_each(|(thread, own)| locals[thread.index()] = own.cloned().collect());
                     graph.futures(machine, &values)
                 };
                 return Some(Futures { groups: graphs.into_iter().map(group).collect(), locals, values });
@@ -114,8 +118,7 @@ impl Futures {
 
     /// What threads may still do that have these controls and slots and this memory; nothing if that is not known.
     pub(super) fn at(&self, memory: &[i64], threads: &[(usize, &[i64])]) -> Option<KnownFutures<'_>> {
-        const NOTHING: &Future =
-            &Future { later: Touched::NOTHING, until_wait: Touched::NOTHING, height: 0 };
+        const NOTHING: &Future = &Future { later: Touched::NOTHING, until_wait: Touched::NOTHING, height: 0 };
         let mut known: KnownFutures<'_> = threads.iter().map(|_| NOTHING).collect();
         let mut key = Vec::new();
         for GroupFutures { threads: members, own, states } in &self.groups {

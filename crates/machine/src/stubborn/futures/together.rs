@@ -280,7 +280,12 @@ impl Together {
         let own = (0..memory).filter(|v| !self.foreign[*v] && values[*v].len() > 1).collect::<Vec<_>>();
         let shortened = |key: &Vec<i64>| {
             let known = own.iter().map(|variable| key[controls + variable]);
-            key[..controls].iter().copied().chain(known).chain(key[controls + memory..].iter().copied()).collect()
+            key[..controls]
+                .iter()
+                .copied()
+                .chain(known)
+                .chain(key[controls + memory..].iter().copied())
+                .collect()
         };
         let states = self.states.iter().map(shortened).zip(by_state).collect();
         GroupFutures { threads: self.threads, own, states }
