@@ -2,15 +2,17 @@
 //! [`machine::AttackAhead`]. It starts in the states of SC in which the attacker can take the store.
 
 use crate::search::TransitionSystem;
-use machine::{AttackAhead, AttackSteps, Attacked, Doubt};
+use machine::{AttackAhead, AttackSteps, Attacked, Doubt, StateRef, StateSet};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// The search.
 pub(super) struct Hunt<'m, 'a> {
     pub(super) attacking: AttackAhead<'m, 'a>,
+    pub(super) under_sc: &'a StateSet,
     /// Where it starts.
-    pub(super) starts: Vec<Attacked>,
+    pub(super) starts: Vec<StateRef>,
+    pub(super) threads: usize,
     pub(super) doubts: RefCell<BTreeSet<Doubt>>,
 }
 
@@ -20,7 +22,12 @@ impl TransitionSystem for Hunt<'_, '_> {
     type Goal = ();
 
     fn initial(&self) -> Box<dyn Iterator<Item = Attacked> + '_> {
-        Box::new(self.starts.iter().cloned())
+        Box::new(self.starts.iter().map(|at| {
+            let mut attacked = Attacked::default();
+            let read = attacked.state.unpack(self.threads, self.under_sc.get(*at));
+            debug_assert!(read.is_some(), "the set holds what pack wrote");
+            attacked
+        }))
     }
 
     fn prepare(&mut self, state: &Attacked) {

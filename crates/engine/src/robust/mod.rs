@@ -27,8 +27,8 @@ use evidence::{
     Monitor, Patience, Progress, Reason, RobustProof, Statistics, Stop, Task, Verdict, Witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackAhead, AttackStep, Attacked, Buffered, Delaying, SC, State, StateRef, StateSet,
-    Stepper, TSO, TraceStep, attack_classes, attacks_within, delays, number_controls,
+    Accesses, Attack, AttackAhead, AttackStep, Buffered, Delaying, SC, State, StateRef, StateSet, Stepper,
+    TSO, TraceStep, attack_classes, attacks_within, delays, number_controls,
 };
 use program::Program;
 use std::cell::RefCell;
@@ -251,18 +251,18 @@ impl<'a> AttackRound<'a> {
         under_sc: &StateSet,
         count: Option<usize>,
         monitor: &dyn Monitor,
-    ) -> Result<Vec<Attacked>, Stop> {
+    ) -> Result<Vec<StateRef>, Stop> {
         let (threads, mut starts, mut state) = (self.program.threads.len(), Vec::new(), State::default());
-        for (at, bytes) in under_sc.iter().enumerate() {
-            if at % 4096 == 0 {
-                monitor.observe(&Progress { states: under_sc.len(), ..Progress::default() })?;
+        for (number, at) in under_sc.refs().enumerate() {
+            if number % 4096 == 0 {
+                monitor.observe(&Progress::default())?;
             }
             if count.is_some_and(|count| starts.len() >= count) {
                 break;
             }
-            let read = state.unpack(threads, bytes);
+            let read = state.unpack(threads, under_sc.get(at));
             debug_assert!(read.is_some(), "the set holds what pack wrote");
-            starts.extend(attacking.begin(&state));
+            starts.extend(attacking.begin(&state).map(|_| at));
         }
         Ok(starts)
     }
@@ -280,7 +280,8 @@ impl<'a> AttackRound<'a> {
             Ok(starts) => starts,
             Err(stop) => return AttackOutcome::stopped(stop),
         };
-        let mut system = Hunt { attacking, starts, doubts: RefCell::default() };
+        let threads = self.program.threads.len();
+        let mut system = Hunt { attacking, under_sc, starts, threads, doubts: RefCell::default() };
         let found = search(&mut system, &self.limits(monitor));
         let mut outcome = self.outcome(&found);
         if let Ended::Goal(at, ()) = found.ended {
