@@ -34,7 +34,7 @@ pub use c::CInput;
 pub use check::CheckArgs;
 pub use ci::CiArgs;
 pub use counting::Counting;
-pub use exploring::{Exploring, LimitArgs, Resources, bytes};
+pub use exploring::{Exploring, LimitArgs, Resources, SearchOrder, bytes};
 pub use extrapolating::Extrapolating;
 pub use fence::{FenceArgs, FenceGoal, FencePoints};
 pub use fmt::FmtArgs;

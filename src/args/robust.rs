@@ -2,7 +2,7 @@
 
 use super::html::HtmlReport;
 use super::values::{models, positive};
-use super::{InputArgs, LimitArgs, ReportFormat};
+use super::{InputArgs, LimitArgs, ReportFormat, SearchOrder};
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
@@ -34,6 +34,10 @@ pub struct RobustArgs {
     /// The memory model that SC is compared with
     #[arg(long, short, default_value = "tso", value_parser = models(true))]
     pub model: String,
+
+    /// In which order searches go
+    #[arg(long, value_name = "ORDER", default_value = "bfs")]
+    pub search: SearchOrder,
 
     #[command(flatten)]
     pub input: InputArgs,

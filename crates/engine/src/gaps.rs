@@ -5,16 +5,15 @@
 //! are compared, copied and counted up, and what matters is their order and how far neighbours
 //! are apart. If no normal form violates anything, the set of those reached is a proof. If one
 //! does, the run to it is tried on the exact machine: either it is a violation, or the
-//! precision was too small, and the next one is tried: 1, 2, 4, …. Where there are many normal forms and threads
-//! are interchangeable, one of all that differ in the names of threads is explored.
+//! precision was too small, and the next one is tried: 1, 2, 4, …. Where there are many normal forms, threads go
+//! ahead ([`machine::Ahead`]), and of those that differ in the names of interchangeable threads one is explored.
 
-use crate::reduce::renamings;
+use crate::reduce::{LeftOut, renamings};
 use crate::search::{Ended, Limits, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
 use evidence::{Certificate, Listed, Reason, ReducedProof, Statistics, Stop, Task, Verdict};
-use machine::{Buffered, DataDomain, GapStepper, Gaps, Rules, Symmetric, Unsupported, replay};
-use program::Renaming;
+use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Rules, Unsupported, on_kinds, replay};
 
 /// Precisions beyond this are not tried.
 const MOST_PRECISE: i64 = 32;
@@ -35,11 +34,16 @@ impl Engine for GapProofs {
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let renamings = renamings(task.program, run.reduction);
+        let settled = matches!(run.reduction, Reduction::Local | Reduction::All | Reduction::Auto);
+        let settled = settled && task.program.speaks_of_buffers().is_none();
+        let left_out = LeftOut {
+            rules: Rules { settled, ..Rules::default() },
+            renamings: renamings(task.program, run.reduction),
+        };
         let mut precision = 1;
         let mut states = 0;
         loop {
-            let (step, statistics) = round(task, run, precision, &renamings);
+            let (step, statistics) = round(task, run, precision, &left_out);
             states += statistics.states;
             let statistics = Statistics { states, ..statistics };
             match step {
@@ -60,29 +64,26 @@ enum Attempt {
     Spurious,
 }
 
-fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, renamings: &[Renaming]) -> (Attempt, Statistics) {
+fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, left_out: &LeftOut) -> (Attempt, Statistics) {
     let machine = task.machine();
-    let steps = match GapStepper::new(&machine, precision) {
-        Ok(steps) => steps,
+    let gaps = match GapStepper::new(&machine, precision) {
+        Ok(steps) => steps.gaps(),
         Err(Unsupported { span }) => {
             let unknown = Verdict::Unknown(vec![Reason::Unsupported(span)]);
             return (Attempt::Done(unknown), Statistics::default());
         }
     };
-    let gaps = steps.gaps();
-    let plain = Forms { task, run, gaps, renamings: &[], most: None };
-    let first = match (renamings.is_empty(), run.reduction) {
-        (true, _) => explored(steps, &plain),
-        (false, Reduction::Auto) => explored(steps, &Forms { most: Some(LARGE), ..plain }),
-        (false, _) => None,
+    let none = LeftOut::nothing();
+    let plain = Forms { task, run, gaps, left_out: &none, most: None };
+    let begun = match run.reduction {
+        _ if left_out.is_none() => None,
+        Reduction::Auto => Forms { most: Some(LARGE), ..plain }.on(&machine),
+        _ => None,
     };
-    let reduced = || {
-        let symmetric = Symmetric::new(GapStepper::with(&machine, gaps)?, renamings)?;
-        explored(symmetric, &Forms { renamings, ..plain })
-    };
-    let plainly = || explored(GapStepper::with(&machine, gaps)?, &plain);
+    let reduced = || (!left_out.is_none()).then(|| Forms { left_out, ..plain }.on(&machine)).flatten();
     // Without a limit, the last of them always ends with something.
-    first.or_else(reduced).or_else(plainly).unwrap_or((Attempt::Spurious, Statistics::default()))
+    let found = begun.or_else(reduced).or_else(|| plain.on(&machine));
+    found.unwrap_or((Attempt::Spurious, Statistics::default()))
 }
 
 /// Which normal forms to explore.
@@ -91,10 +92,24 @@ struct Forms<'a> {
     task: &'a Task<'a>,
     run: &'a Run<'a>,
     gaps: Gaps,
-    /// Of those that differ in these names, one is explored.
-    renamings: &'a [Renaming],
+    left_out: &'a LeftOut,
     /// No more than this.
     most: Option<usize>,
+}
+
+impl Forms<'_> {
+    /// Explores them; `None` if there are more than there should be, or the rules are not for the program.
+    fn on(self, machine: &Buffered<'_>) -> Option<(Attempt, Statistics)> {
+        on_kinds(machine, self.gaps, self.left_out.rules, &self.left_out.renamings, self)??
+    }
+}
+
+impl OnDomain for Forms<'_> {
+    type Done = Option<(Attempt, Statistics)>;
+
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
+        explored(domain, &self)
+    }
 }
 
 /// Explores normal forms; `None` if there are more than there should be.
@@ -102,7 +117,7 @@ fn explored<'m, 'p: 'm>(
     domain: impl DataDomain<'m, Machine = Buffered<'p>>,
     forms: &Forms<'_>,
 ) -> Option<(Attempt, Statistics)> {
-    let Forms { task, run, gaps, renamings, most } = *forms;
+    let Forms { task, run, gaps, left_out, most } = *forms;
     let mut system = Stepping::hunting(domain);
     let limits = Limits {
         order: run.order,
@@ -112,7 +127,7 @@ fn explored<'m, 'p: 'm>(
         monitor: run.monitor,
     };
     let found = search(&mut system, &limits);
-    let method = (!renamings.is_empty()).then(|| Reduction::Symmetry.name());
+    let method = left_out.method();
     let statistics =
         Statistics { states: found.states.len(), k: Some(found.bound), method, ..Default::default() };
     let unknown = |reason| Attempt::Done(Verdict::Unknown(vec![reason]));
@@ -133,12 +148,13 @@ fn explored<'m, 'p: 'm>(
         Ended::Heavy => unknown(Reason::BuffersBeyond(found.bound)),
         Ended::Complete | Ended::Deep if doubts.is_empty() => {
             let set = system.closed_set(found.states);
-            let certificate = match renamings {
-                [] => Certificate::Listed(Listed { gaps: Some(gaps), set }),
-                names => Certificate::Reduced(ReducedProof {
+            let LeftOut { rules, renamings } = left_out;
+            let certificate = match left_out.is_none() {
+                true => Certificate::Listed(Listed { gaps: Some(gaps), set }),
+                false => Certificate::Reduced(ReducedProof {
                     gaps: Some(gaps),
-                    rules: Rules::default(),
-                    renamings: names.to_vec(),
+                    rules: *rules,
+                    renamings: renamings.clone(),
                     set,
                 }),
             };

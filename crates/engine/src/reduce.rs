@@ -76,11 +76,16 @@ pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming
 
 /// What a search leaves out of a program.
 pub(crate) struct LeftOut {
-    rules: Rules,
-    renamings: Vec<Renaming>,
+    pub(crate) rules: Rules,
+    pub(crate) renamings: Vec<Renaming>,
 }
 
 impl LeftOut {
+    /// All states are explored.
+    pub(crate) fn nothing() -> LeftOut {
+        LeftOut { rules: Rules::default(), renamings: Vec::new() }
+    }
+
     /// As far as the program allows it; automatic is what pays for most programs.
     pub(crate) fn new(task: &Task<'_>, reduction: Reduction) -> LeftOut {
         let everything = matches!(reduction, Reduction::All | Reduction::Auto);

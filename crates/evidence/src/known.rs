@@ -146,7 +146,7 @@ pub(crate) fn known_reduced(
     monitor: &dyn Monitor,
 ) -> Result<KnownFacts, Stop> {
     let everywhere = match proof.renamings.is_empty() {
-        true => known_listed(task, None, &proof.set, monitor)?.everywhere,
+        true => known_listed(task, proof.gaps, &proof.set, monitor)?.everywhere,
         false => Vec::new(),
     };
     let about = format!(

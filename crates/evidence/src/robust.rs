@@ -4,8 +4,9 @@
 //! are 0 ([`Program::deciding_part`]). The checker
 //!
 //! 1. checks that the set is closed under SC, as any closed set;
-//! 2. lists the attacks that can matter itself, from the program text ([`machine::attacks`]);
-//! 3. for each, closes the set of states of the attacker machine ([`machine::Attacking`]) that
+//! 2. lists the attacks that can matter itself, from the program text ([`machine::attacks`]), one of all that
+//!    differ in the names of threads only ([`machine::attack_classes`]);
+//! 3. for each, closes the set of states of the attacker machine ([`machine::AttackAhead`]) that
 //!    starts in the states of the certificate, and demands that none of them is a witness.
 //!
 //! The states of the attacks are not written down: to read them would take longer than to find
@@ -19,8 +20,8 @@ use crate::check::check_set;
 use crate::obligations::Looking;
 use crate::{ClosedSet, Controls, Monitor, Patience, Progress, Rejected, Stop, Task, each};
 use machine::{
-    Accesses, Attack, Attacked, Attacking, Buffered, Delaying, Doubt, Full, Model, SC, State, StateSet,
-    attacks,
+    Accesses, Attack, AttackAhead, Attacked, Buffered, Delaying, Doubt, Full, Model, SC, State, StateSet,
+    attack_classes, attacks,
 };
 use program::{Delay, Place, Program, PropertyKind, Thread, VarId};
 use std::collections::BTreeSet;
@@ -145,7 +146,7 @@ pub fn attacks_of(
     patience.found(found)
 }
 
-/// The attacks of a program that can matter.
+/// The attacks of a program that can matter, up to the names of threads.
 pub(crate) struct Attacks<'p> {
     program: &'p Program,
     model: Model,
@@ -161,6 +162,7 @@ impl<'p> Attacks<'p> {
     ) -> Result<Attacks<'p>, Rejected> {
         let accesses = Accesses::of(program);
         let list = attacks_of(program, model, &accesses, monitor).map_err(Rejected::Stopped)?;
+        let list = attack_classes(program, list).into_iter().map(|class| class.attack).collect();
         Ok(Attacks { program, model, accesses, list })
     }
 
@@ -216,7 +218,7 @@ impl<'p> Attacks<'p> {
         monitor: &dyn Monitor,
     ) -> Result<(), E> {
         let delaying = Delaying::new(machine, self.model, attack);
-        let attacking = Attacking::new(&delaying, &self.accesses);
+        let attacking = AttackAhead::new(&delaying, &self.accesses);
         let mut closing = Closing { attacking, states: StateSet::new(), budget, packed: Vec::new() };
         scan(&mut |at, state| Ok(closing.begin(at, &renumbered(controls, at, state)?)?))?;
         Ok(closing.close(monitor)?)
@@ -225,7 +227,7 @@ impl<'p> Attacks<'p> {
 
 /// Closes the set of states of one attack.
 struct Closing<'m, 'a> {
-    attacking: Attacking<'m, 'a>,
+    attacking: AttackAhead<'m, 'a>,
     states: StateSet,
     budget: usize,
     packed: Vec<u8>,
@@ -255,7 +257,7 @@ impl Closing<'_, '_> {
     }
 
     fn close(&mut self, monitor: &dyn Monitor) -> Result<(), Rejected> {
-        let (mut state, mut next) = (Attacked::default(), Attacked::default());
+        let mut state = Attacked::default();
         let mut at = self.states.first();
         let mut done = 0;
         while let Some(current) = at {
@@ -277,8 +279,6 @@ impl Closing<'_, '_> {
             let (attacking, states) = (&self.attacking, &mut self.states);
             let mut full = false;
             attacking.successors(
-                &state,
-                &mut next,
                 |doubt| doubted = Some(doubt),
                 |_, next| {
                     packed.clear();

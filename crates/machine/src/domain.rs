@@ -45,6 +45,23 @@ pub trait DataDomain<'m> {
         visit: impl FnMut(Event, Option<i64>, &State),
     );
 
+    /// The same for the steps of one thread.
+    fn successors_of(
+        &self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        let visit = |event: Event, choice, next: &State| {
+            if event.thread() == thread {
+                visit(event, choice, next);
+            }
+        };
+        self.successors(state, next, doubt, visit);
+    }
+
     /// Whether a state, which may come from anywhere, is one of the domain.
     fn has(&self, state: &State) -> bool {
         self.stepper().is_well_formed(state)

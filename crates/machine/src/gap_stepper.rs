@@ -217,25 +217,36 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
         mut visit: impl FnMut(Event, Option<i64>, &State),
     ) {
         for thread in self.program().thread_ids() {
-            let loc = self.stepper.machine().location(self.stepper.local(thread, state));
-            let mut choosing = Vec::new();
-            // Drains, and steps that compute exactly, need no opening.
-            let mut offsets = BTreeSet::from([0]);
-            for (edge, _) in self.program().thread(thread).outgoing(loc) {
-                match self.plans.at(thread, edge) {
-                    StepPlan::Offset(offset) => {
-                        offsets.insert(*offset);
-                    }
-                    StepPlan::Choice => choosing.push(Event::Step { thread, edge }),
-                    StepPlan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
+            self.successors_of(thread, state, next, &mut doubt, &mut visit);
+        }
+    }
+
+    fn successors_of(
+        &self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        mut doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        let loc = self.stepper.machine().location(self.stepper.local(thread, state));
+        let mut choosing = Vec::new();
+        // Drains, and steps that compute exactly, need no opening.
+        let mut offsets = BTreeSet::from([0]);
+        for (edge, _) in self.program().thread(thread).outgoing(loc) {
+            match self.plans.at(thread, edge) {
+                StepPlan::Offset(offset) => {
+                    offsets.insert(*offset);
                 }
+                StepPlan::Choice => choosing.push(Event::Step { thread, edge }),
+                StepPlan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
             }
-            for offset in offsets {
-                self.steps_with_offset(thread, (state, next), offset, &mut doubt, &mut visit);
-            }
-            for event in choosing {
-                self.steps_with_choice(state, event, &mut doubt, &mut visit);
-            }
+        }
+        for offset in offsets {
+            self.steps_with_offset(thread, (state, next), offset, &mut doubt, &mut visit);
+        }
+        for event in choosing {
+            self.steps_with_choice(state, event, &mut doubt, &mut visit);
         }
     }
 

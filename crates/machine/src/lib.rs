@@ -6,6 +6,7 @@
 //! checks, for exploring.
 
 mod account;
+mod ahead;
 mod backward;
 mod buffered;
 mod code;
@@ -45,6 +46,7 @@ mod var_set;
 mod violation;
 
 pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
+pub use ahead::Ahead;
 pub use backward::{Backward, Basis, Before, Demanded, DemandedView, Element, ElementId, LocalState, NoView};
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};
@@ -60,10 +62,11 @@ pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
 pub use persistent::{Agents, Persistent};
 pub use pooled::Pooled;
-pub use reduced::{OnDomain, Rules, on_reduced};
+pub use reduced::{OnDomain, Rules, on_kinds, on_reduced};
 pub use robust::{
-    Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
-    attacks_within, delays, number_controls,
+    Access, Accesses, Attack, AttackAhead, AttackClass, AttackNames, AttackStep, AttackSteps, Attacked,
+    Attacking, Cuts, Delaying, EdgeSet, GoOn, attack_classes, attacks, attacks_within, delays,
+    number_controls,
 };
 pub use settled::Settled;
 pub use shards::{SHARDS, shard_of, shards_of};

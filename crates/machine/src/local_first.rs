@@ -122,7 +122,7 @@ fn own(thread: &Thread, model: Model, edge: &Edge) -> bool {
 }
 
 /// Whether some edge can be taken whatever the registers hold.
-fn always_enabled(thread: &Thread, loc: Loc) -> bool {
+pub(crate) fn always_enabled(thread: &Thread, loc: Loc) -> bool {
     let ops: Vec<&Op> = thread.outgoing(loc).map(|(_, edge)| &edge.op).collect();
     let assumed: Vec<&Cond<RegId>> =
         ops.iter().filter_map(|op| if let Op::Assume(c) = op { Some(c) } else { None }).collect();

@@ -132,12 +132,14 @@ pub(crate) struct Touched {
 }
 
 impl Touched {
+    pub(crate) const NOTHING: Touched = Touched { loads: VarSet::EMPTY, stores: VarSet::EMPTY };
+
     pub(crate) fn and(self, other: Touched) -> Touched {
         Touched { loads: self.loads | other.loads, stores: self.stores | other.stores }
     }
 
     /// Whether the order of the two can make a difference.
-    fn clashes(self, other: Touched) -> bool {
+    pub(crate) fn clashes(self, other: Touched) -> bool {
         self.stores.meets(other.loads | other.stores) || self.loads.meets(other.stores)
     }
 }

@@ -1,6 +1,6 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
-use crate::{Acting, Buffered, DataDomain, Settled, Stepper, Stubborn, Symmetric};
+use crate::{Acting, Ahead, Buffered, DataDomain, GapStepper, Gaps, Settled, Stepper, Stubborn, Symmetric};
 use program::Renaming;
 
 /// By which rules steps are left out.
@@ -40,6 +40,26 @@ pub fn on_reduced<W: OnDomain>(
         (true, Acting::Everybody) => renamed(Settled::new(machine)?, renamings, work),
         (false, few) => renamed(Stubborn::new(Stepper::new(machine), few)?, renamings, work),
         (true, few) => renamed(Stubborn::new(Settled::new(machine)?, few)?, renamings, work),
+    }
+}
+
+/// The same for normal forms of values: threads go ahead ([`Ahead`]) or do not, and everybody acts. Nothing if the forms are too
+/// coarse for the program or another rule is asked for; nothing inside if the rule is not for the program or a renaming
+/// does not preserve it.
+pub fn on_kinds<W: OnDomain>(
+    machine: &Buffered<'_>,
+    gaps: Gaps,
+    rules: Rules,
+    renamings: &[Renaming],
+    work: W,
+) -> Option<Option<W::Done>> {
+    let kinds = GapStepper::with(machine, gaps)?;
+    match (rules.settled, rules.acting) {
+        (false, Acting::Everybody) => Some(renamed(kinds, renamings, work)),
+        (true, Acting::Everybody) => {
+            Some(Ahead::new(kinds).and_then(|kinds| renamed(kinds, renamings, work)))
+        }
+        _ => None,
     }
 }
 

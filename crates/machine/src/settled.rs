@@ -323,6 +323,26 @@ impl<'m, 'p: 'm> DataDomain<'m> for Settled<'m, 'p> {
     }
 }
 
+/// What a thread may do before others without loss, but for waiting in loops.
+pub(crate) struct StepsAhead {
+    courses: Courses,
+    /// By edge: whether it leads back.
+    pub(crate) back: Vec<bool>,
+}
+
+impl StepsAhead {
+    /// Whether all that a thread can do at a location, with stores on their way or drained, may come first.
+    pub(crate) fn goes_if(&self, loc: Loc, drained: bool) -> bool {
+        self.courses.at(loc, drained) == Course::Goes
+    }
+}
+
+/// Reads off a thread's text where it may go ahead.
+pub(crate) fn steps_ahead(machine: &Buffered<'_>, thread: ThreadId) -> StepsAhead {
+    let back = back_edges(machine.program().thread(thread));
+    StepsAhead { courses: courses(machine, thread), back }
+}
+
 fn courses(machine: &Buffered<'_>, thread: ThreadId) -> Courses {
     let live = |loc: Loc| -> Vec<RegId> {
         let mut slots = Vec::new();

@@ -31,7 +31,7 @@ use crate::{
     Agents, Buffered, DataDomain, Doubt, Event, InitialStates, Local, Machine, Persistent, State, Stepper,
     Violation,
 };
-use futures::{Future, Futures};
+use futures::{Futures, KnownFutures};
 use goals::Goals;
 use program::{Loc, ThreadId};
 use rank::ranks;
@@ -91,9 +91,6 @@ struct KnownControl {
 
 /// How many steps threads can still take, how far their texts go on, and how much is in their buffers.
 type Rank = (u32, u32, usize);
-
-/// What values say of threads in a state.
-type KnownFutures<'a> = SmallVec<[&'a Future; 8]>;
 
 /// An agent that can act in a state, and how many steps it can take.
 type Offer = (Agents, usize);
@@ -156,13 +153,12 @@ where
         if !futures.know(memory) {
             return None;
         }
-        let mut key = Vec::new();
-        let known = self.controls(state).enumerate().map(|(thread, control)| {
+        let threads = self.controls(state).map(|control| {
             let (own, rest) = slots.split_at(control.slots);
             slots = rest;
-            futures.at(thread, control.number?, (memory, own), &mut key)
+            Some((control.number?, own))
         });
-        known.collect()
+        futures.at(memory, &threads.collect::<Option<SmallVec<[_; 16]>>>()?)
     }
 
     fn rank(&self, state: &State, known: &KnownFutures<'_>) -> Rank {

@@ -49,6 +49,11 @@ impl SuccessorList {
         self.all[..self.count].iter().map(|((event, _), state)| (*event, state))
     }
 
+    /// Where a step leads to.
+    pub(crate) fn by(&self, step: ExactStep) -> impl Iterator<Item = &State> {
+        self.all[..self.count].iter().filter(move |(taken, _)| *taken == step).map(|(_, state)| state)
+    }
+
     /// Keeps the steps that pass, in their order.
     pub(crate) fn keep(&mut self, passes: impl Fn(Event) -> bool) {
         let mut kept = 0;

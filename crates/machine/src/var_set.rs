@@ -10,6 +10,8 @@ pub(crate) struct VarSet([u64; VarSet::WORDS]);
 impl VarSet {
     const WORDS: usize = 4;
 
+    pub(crate) const EMPTY: VarSet = VarSet([0; VarSet::WORDS]);
+
     /// VarSet beyond this number are in no set.
     pub(crate) const MOST: usize = VarSet::WORDS * u64::BITS as usize;
 

@@ -167,8 +167,25 @@ impl Renaming {
 
     /// The edge that a thread's edge becomes.
     pub fn edge(&self, program: &Program, thread: ThreadId, edge: EdgeId) -> Option<EdgeId> {
+        self.edge_among(program, &Liveness::of(program), thread, edge)
+    }
+
+    /// The edges that all edges of a thread become.
+    pub fn edges(&self, program: &Program, thread: ThreadId) -> Option<Vec<EdgeId>> {
+        let live = Liveness::of(program);
+        let edges = (0..program.thread(thread).edges().len()).map(EdgeId::new);
+        edges.map(|edge| self.edge_among(program, &live, thread, edge)).collect()
+    }
+
+    fn edge_among(
+        &self,
+        program: &Program,
+        live: &Liveness,
+        thread: ThreadId,
+        edge: EdgeId,
+    ) -> Option<EdgeId> {
         let edge = program.thread(thread).edge(edge);
-        let op = self.renamed_op(&Liveness::of(program), thread, edge)?;
+        let op = self.renamed_op(live, thread, edge)?;
         let (from, to) = (self.location(thread, edge.from), self.location(thread, edge.to));
         let mut new = program.thread(self.thread(thread)).outgoing(from);
         new.find(|(_, other)| other.to == to && sorted_op(other.op.clone()) == op).map(|(id, _)| id)

@@ -58,7 +58,12 @@ const SERIES: &[Series] = &[
         models: &["tso", "pso"],
         unbounded: false,
     },
-    Series { program: corpus!("indexer"), threads: &[2, 3, 4, 6, 8, 11], models: &["sc"], unbounded: false },
+    Series {
+        program: corpus!("indexer"),
+        threads: &[2, 3, 4, 6, 8, 11, 12, 13, 14, 15],
+        models: &["sc"],
+        unbounded: false,
+    },
     Series { program: corpus!("ticket_lock"), threads: &[2, 3, 4], models: &["tso", "pso"], unbounded: true },
 ];
 

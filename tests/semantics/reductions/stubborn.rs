@@ -106,6 +106,59 @@ fn values_tell_cells_apart() {
     assert_eq!(states("indexer.fw", 2, Reduction::None), 35 * 35);
     assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::Dynamic)), [69, 137, 273]);
     assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::All)), [9, 17, 33]);
+    // From twelve on some threads meet, and pairs of those are looked at together.
+    assert_eq!([12, 15].map(|n| states("indexer.fw", n, Reduction::All)), [58, 97]);
+}
+
+/// A small table, in which threads meet often, one of them before it runs full.
+fn crowded(seed: u64) -> Program {
+    let mut rng = Rng::with_seed(seed);
+    let [size, step, offset, most] = [rng.usize(3..7), rng.usize(1..4), rng.usize(1..3), rng.usize(1..3)];
+    let threads = rng.usize(2..4);
+    read(&format!(
+        "const N = {threads}; const SIZE = {size};
+        shared table[SIZE];
+        thread P(i in 0..N) {{
+            let m, h, tries;
+            while (m < {most}) {{
+                m = m + 1;
+                h = (m * {step} + i * {offset}) % SIZE;
+                tries = 0;
+                while (cas(table[h], 0, i + 1) == 0) {{
+                    h = (h + 1) % SIZE;
+                    tries = tries + 1;
+                    if (tries == {tries}) {{ goto full; }}
+                }}
+            }}
+            goto end;
+            full: skip;
+            end: skip;
+        }}
+        for i in 0..N {{ never P[i]@full; }}",
+        tries = rng.usize(1..4),
+    ))
+}
+
+/// Threads that meet in cells which only their values tell.
+#[test]
+fn those_who_meet_are_looked_at_together() {
+    let (mut safe, mut violated, mut fewer) = (0, 0, 0);
+    for seed in 0..seeds() / 4 {
+        let program = crowded(seed);
+        let model = MODELS[seed as usize % MODELS.len()];
+        match compare(&program, model, Reduction::Dynamic) {
+            Law::Open => {}
+            Law::Holds { all, left } => {
+                let is_safe = matches!(explore(&program, model, Reduction::None).verdict, Verdict::Safe(_));
+                safe += usize::from(is_safe);
+                violated += usize::from(!is_safe);
+                fewer += usize::from(left < all);
+            }
+            Law::Broken(why) => panic!("seed {seed}: {why}\n{}", program::print(&program)),
+        }
+    }
+    println!("{safe} safe, {violated} violated, {fewer} with fewer states");
+    assert!(safe > 5 && violated > 5 && fewer > 10, "{safe} safe, {violated} violated, {fewer} fewer");
 }
 
 /// What is lost if a thread that waits without looking counts as one that looks at one variable of its loop only; and if

@@ -107,9 +107,8 @@ impl Extended {
     }
 
     /// A run under SC as one under TSO: every store is drained at once.
-    pub(super) fn drained(&self, run: impl IntoIterator<Item = (Event, Option<i64>)>) -> ExtendedRun {
-        let step = |(event, choice)| TraceStep::of(&self.program, event, choice);
-        ExtendedRun(TraceStep::drained_at_once(&self.program, run.into_iter().map(step)))
+    pub(super) fn drained(&self, run: impl IntoIterator<Item = TraceStep>) -> ExtendedRun {
+        ExtendedRun(TraceStep::drained_at_once(&self.program, run.into_iter()))
     }
 }
 

@@ -248,7 +248,7 @@ impl DelaySearch<'_> {
                 let practical = |delay: &Delay| Delay { complete: false, ..delay.clone() };
                 let all: Vec<Delay> = paths.iter().chain(&more).map(practical).collect();
                 if let Ok(hunted) = extended.with(&all)
-                    && let Oracle::Violated(trace) = self.ask(&hunted, Asked::Violation)
+                    && let Oracle::Violated(trace) = self.ask(&hunted, Asked::Violation(all.len()))
                 {
                     return Some(DelaysEnded::Violated(trace));
                 }

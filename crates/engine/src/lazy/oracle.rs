@@ -10,13 +10,14 @@
 
 use super::extended::{Extended, ExtendedRun};
 use crate::Run;
+use crate::reduce::LeftOut;
 use crate::robust::{AttackOutcome, AttackRound, UnderSc, Wanted, starts};
 use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
-use evidence::{ClosedSet, Progress, Reason, Witness, attacks_of, each};
+use evidence::{ClosedSet, Progress, Reason, Task, Witness, attacks_of, each};
 use machine::{
-    Accesses, Attack, Buffered, Event, SC, State, StateSet, Stepper, TSO, Trace, Violation, WithBuffers,
-    number_controls,
+    Accesses, Attack, AttackClass, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO,
+    Trace, TraceStep, Violation, WithBuffers, attack_classes, number_controls,
 };
 use program::{Delay, EdgeId, Program};
 use std::collections::BTreeSet;
@@ -59,8 +60,8 @@ pub(super) enum Asked {
     Stores,
     /// One for every store and load.
     Loads,
-    /// Only whether there is a violation under SC.
-    Violation,
+    /// Only whether there is a violation under SC, in so many times as many states.
+    Violation(usize),
 }
 
 /// What an answer took.
@@ -99,30 +100,32 @@ pub(super) fn ask(
     work.states = found.states.len();
     work.queries += 1;
     if let Ended::Goal(at, violation) = found.ended {
-        let (first, labels) = path(&mut system, &found.states, at);
-        let steps = extended.drained(labels);
-        let trace = extended.trace(chosen_initially(program, &first), steps, violation);
-        return Oracle::Violated(trace);
+        let Trace { initial, steps, violation } = system.trace(&found.states, at, violation);
+        return Oracle::Violated(extended.trace(initial, extended.drained(steps), violation));
     }
     let mut under_sc = round.outcome(&found);
     under_sc.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
     if is_stopped(&under_sc.reasons) {
         return Oracle::Unknown(under_sc.reasons.into_iter().collect());
     }
-    if asked == Asked::Violation {
-        work.queries += usize::from(under_sc.cut);
-        let deep = under_sc.cut.then(|| deep_violation(extended, &round)).flatten();
-        return deep.map_or(Oracle::Cut, Oracle::Violated);
+    if let Asked::Violation(times) = asked {
+        let round = AttackRound { most: most.saturating_mul(times), ..round };
+        let far = under_sc.cut.then(|| far_violation(extended, &round, work)).flatten();
+        return far.map_or(Oracle::Cut, Oracle::Violated);
     }
     let mut attacks = match attacks_of(program, TSO, &accesses, run.monitor) {
-        Ok(attacks) => attacks,
+        Ok(attacks) => attack_classes(program, attacks),
         Err(stop) => return Oracle::Unknown(vec![Reason::Stopped(stop)]),
     };
-    let mut outcomes = round.search_all(&attacks, &found.states, starts(&found));
+    let search_all = |classes: &[AttackClass]| {
+        let attacks: Vec<Attack> = classes.iter().map(|class| class.attack.clone()).collect();
+        round.search_all(&attacks, &found.states, starts(&found))
+    };
+    let mut outcomes = search_all(&attacks);
     let stores = attacks.len();
     if asked == Asked::Loads && outcomes.len() == stores {
         let single = single_loads(program, &attacks, &outcomes);
-        outcomes.extend(round.search_all(&single, &found.states, starts(&found)));
+        outcomes.extend(search_all(&single));
         attacks.extend(single);
     }
     let witnesses = outcomes.iter().filter(|outcome| outcome.witness.is_some()).count();
@@ -132,21 +135,43 @@ pub(super) fn ask(
     oracle.unwrap_or_else(|| Oracle::Robust(system.closed_set(found.states)))
 }
 
-/// A violation that lies too deep for a search in breadth.
-fn deep_violation(extended: &Extended, round: &AttackRound<'_>) -> Option<Trace> {
-    let mut system = Stepping::hunting(Stepper::new(round.machine));
-    let limits = Limits { order: Order::Depth, ..round.limits(round.run.monitor) };
-    let found = search(&mut system, &limits);
-    let Ended::Goal(at, violation) = found.ended else { return None };
-    let (first, labels) = path(&mut system, &found.states, at);
-    let steps = extended.drained(labels);
-    Some(extended.trace(chosen_initially(&extended.program, &first), steps, violation))
+/// A violation that has too many states before it, looked for among as few as reductions leave: in breadth,
+/// and if that is not enough in depth.
+fn far_violation(extended: &Extended, round: &AttackRound<'_>, work: &mut OracleWork) -> Option<Trace> {
+    let task = Task::safe(&extended.program, SC);
+    let left_out = LeftOut::new(&task, round.run.reduction);
+    let mut orders = [Order::Breadth, Order::Depth].into_iter();
+    orders.find_map(|order| {
+        if order == Order::Breadth && left_out.is_none() {
+            return None;
+        }
+        work.queries += 1;
+        let limits = Limits { order, ..round.limits(round.run.monitor) };
+        let trace = left_out.on(round.machine, FarViolation { limits })??;
+        let run = extended.drained(trace.steps);
+        Some(extended.trace(trace.initial, run, trace.violation))
+    })
+}
+
+struct FarViolation<'a> {
+    limits: Limits<'a>,
+}
+
+impl OnDomain for FarViolation<'_> {
+    type Done = Option<Trace>;
+
+    fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Option<Trace> {
+        let mut system = Stepping::hunting(domain);
+        let found = search(&mut system, &self.limits);
+        let Ended::Goal(at, violation) = found.ended else { return None };
+        Some(system.trace(&found.states, at, violation))
+    }
 }
 
 /// The attacks that have a witness, once for every load but that of the witness.
-fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[AttackOutcome]) -> Vec<Attack> {
+fn single_loads(program: &Program, attacks: &[AttackClass], outcomes: &[AttackOutcome]) -> Vec<AttackClass> {
     let mut single = Vec::new();
-    for (attack, outcome) in attacks.iter().zip(outcomes) {
+    for (AttackClass { attack, others: same }, outcome) in attacks.iter().zip(outcomes) {
         let Some(labels) = &outcome.witness else { continue };
         if single.len() + attack.reached > MOST_SINGLE_LOADS {
             break;
@@ -155,7 +180,7 @@ fn single_loads(program: &Program, attacks: &[Attack], outcomes: &[AttackOutcome
         let others = attack.by_load(program).into_iter();
         let others =
             others.filter(|(load, _)| seen != Some(Event::Step { thread: attack.thread, edge: *load }));
-        single.extend(others.map(|(_, attack)| attack));
+        single.extend(others.map(|(_, attack)| AttackClass { attack, others: same.clone() }));
     }
     single
 }
@@ -176,20 +201,25 @@ impl ViolationHunt<'_> {
         &self,
         system: &mut UnderSc<'_>,
         mut all: AttackOutcome,
-        (attacks, stores): (&[Attack], usize),
+        (attacks, stores): (&[AttackClass], usize),
         outcomes: Vec<AttackOutcome>,
     ) -> Option<Oracle> {
         let (mut delays, mut witnesses) = (Vec::new(), Vec::new());
         let mut main = 0;
-        for (at, (attack, outcome)) in attacks.iter().zip(outcomes).enumerate() {
+        for (at, (AttackClass { attack, others }, outcome)) in attacks.iter().zip(outcomes).enumerate() {
             all.cut |= outcome.cut;
             all.reasons.extend(outcome.reasons);
             let Some(labels) = outcome.witness else { continue };
             // A witness that cannot be put together would be rejected as evidence; it is none here.
             let Some(witness) = self.round.witness(system, self.under_sc, attack, &labels) else { continue };
-            delays.push(Delay { thread: attack.thread, path: delayed_path(&witness), complete: true });
+            let path = delayed_path(&witness);
+            delays.extend(others.iter().map(|names| {
+                let path = path.iter().map(|edge| names.edges[edge.index()]).collect();
+                Delay { thread: names.thread, path, complete: true }
+            }));
+            delays.push(Delay { thread: attack.thread, path, complete: true });
             witnesses.push(witness);
-            main += usize::from(at < stores);
+            main = if at < stores { delays.len() } else { main };
         }
         if let Some(trace) = self.behind(&witnesses) {
             return Some(Oracle::Violated(trace));
@@ -236,7 +266,8 @@ impl ViolationHunt<'_> {
     }
 
     fn joined(&self, witness: &Witness, labels: Vec<(Event, Option<i64>)>, violation: Violation) -> Trace {
-        let run = ExtendedRun::behind(witness, self.extended.drained(labels));
+        let step = |(event, choice)| TraceStep::of(&self.extended.program, event, choice);
+        let run = ExtendedRun::behind(witness, self.extended.drained(labels.into_iter().map(step)));
         self.extended.trace(witness.initial.clone(), run, violation)
     }
 

@@ -1,30 +1,32 @@
 //! The search for a witness of one attack, as something to walk; the steps are those of
-//! [`machine::Attacking`]. It starts in the states of SC in which the attacker can take the store.
+//! [`machine::AttackAhead`]. It starts in the states of SC in which the attacker can take the store.
 
 use crate::search::TransitionSystem;
-use machine::{AttackStep, Attacked, Attacking, Doubt, State, StateSet};
+use machine::{AttackAhead, AttackSteps, Attacked, Doubt, StateRef, StateSet};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// The search.
 pub(super) struct Hunt<'m, 'a> {
-    pub(super) attacking: Attacking<'m, 'a>,
+    pub(super) attacking: AttackAhead<'m, 'a>,
     pub(super) under_sc: &'a StateSet,
+    /// Where it starts.
+    pub(super) starts: Vec<StateRef>,
     pub(super) threads: usize,
     pub(super) doubts: RefCell<BTreeSet<Doubt>>,
 }
 
 impl TransitionSystem for Hunt<'_, '_> {
     type State = Attacked;
-    type Label = AttackStep;
+    type Label = AttackSteps;
     type Goal = ();
 
     fn initial(&self) -> Box<dyn Iterator<Item = Attacked> + '_> {
-        let mut state = State::default();
-        Box::new(self.under_sc.iter().filter_map(move |bytes| {
-            let read = state.unpack(self.threads, bytes);
+        Box::new(self.starts.iter().map(|at| {
+            let mut attacked = Attacked::default();
+            let read = attacked.state.unpack(self.threads, self.under_sc.get(*at));
             debug_assert!(read.is_some(), "the set holds what pack wrote");
-            self.attacking.begin(&state)
+            attacked
         }))
     }
 
@@ -32,11 +34,11 @@ impl TransitionSystem for Hunt<'_, '_> {
         self.attacking.prepare(state);
     }
 
-    fn successors(&self, state: &Attacked, next: &mut Attacked, visit: impl FnMut(AttackStep, &Attacked)) {
+    fn successors(&self, _: &Attacked, _: &mut Attacked, mut visit: impl FnMut(AttackSteps, &Attacked)) {
         let doubt = |doubt| {
             self.doubts.borrow_mut().insert(doubt);
         };
-        self.attacking.successors(state, next, doubt, visit);
+        self.attacking.successors(doubt, |steps, next| visit(steps.clone(), next));
     }
 
     fn bytes(&self) -> usize {

@@ -3,7 +3,8 @@
 //! A program is robust against a model if every run under it looks like one under SC: the same steps, the
 //! same stores read, the same order of stores to each variable. It is not robust exactly if
 //! some *attack*, a store delayed past a load or past another store, has a witness. First the program text alone is
-//! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Then
+//! asked ([`machine::attacks`]); where no attack is left the program is robust, for whatever data. Of attacks that
+//! differ in the names of threads, one is searched ([`machine::attack_classes`]). Then
 //! the states under SC are explored once, and from them every attack is searched on its own
 //! ([`attacking`]), in parallel. Every search is finite if the data are, whatever the buffers
 //! hold, so the answer is exact for finite data. Values that decide nothing about what threads do count as 0
@@ -19,7 +20,7 @@ mod attacking;
 
 pub use machine::Cuts;
 
-use crate::search::{Ended, Limits, Order, Search, Weight, path, search};
+use crate::search::{Ended, Limits, Search, Weight, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use crate::{Answer, Engine, Run};
 use attacking::Hunt;
@@ -27,8 +28,8 @@ use evidence::{
     Monitor, Patience, Progress, Reason, RobustProof, Statistics, Stop, Task, Verdict, Witness, each,
 };
 use machine::{
-    Accesses, Attack, AttackStep, Attacking, Buffered, Delaying, Model, SC, State, StateRef, StateSet,
-    Stepper, TraceStep, attacks_within, delays, number_controls,
+    Accesses, Attack, AttackAhead, AttackStep, Buffered, Delaying, Model, SC, State, StateRef, StateSet,
+    Stepper, TraceStep, attack_classes, attacks_within, delays, number_controls,
 };
 use program::Program;
 use std::cell::RefCell;
@@ -95,6 +96,9 @@ impl Robust {
         if attacks.is_empty() {
             return Ok(Verdict::Robust(RobustProof::default()));
         }
+        // The first attack with a witness is the first of its class.
+        let classes = attack_classes(program, attacks).into_iter();
+        let attacks: Vec<Attack> = classes.map(|class| class.attack).collect();
         let machine = Buffered::exact(program, SC);
         let mut most = FIRST_ROUND;
         loop {
@@ -154,6 +158,12 @@ pub(crate) struct AttackOutcome {
     states: usize,
 }
 
+impl AttackOutcome {
+    fn stopped(stop: Stop) -> AttackOutcome {
+        AttackOutcome { reasons: BTreeSet::from([Reason::Stopped(stop)]), ..AttackOutcome::default() }
+    }
+}
+
 /// The state of SC that an attack starts from, and its steps.
 pub(crate) struct Labels {
     pub(crate) start: State,
@@ -195,7 +205,7 @@ impl<'a> AttackRound<'a> {
 
     pub(crate) fn limits<'b>(&self, monitor: &'b dyn Monitor) -> Limits<'b> {
         Limits {
-            order: Order::Breadth,
+            order: self.run.order,
             depth: None,
             states: Some(self.most),
             monitor,
@@ -231,8 +241,7 @@ impl<'a> AttackRound<'a> {
         each(self.run.threads, attacks.len(), |at| {
             let monitor = Overtaken { at, first: &first, monitor: self.run.monitor };
             if let Err(stop) = monitor.observe(&Progress::default()) {
-                let reasons = BTreeSet::from([Reason::Stopped(stop)]);
-                return ControlFlow::Break(AttackOutcome { reasons, ..AttackOutcome::default() });
+                return ControlFlow::Break(AttackOutcome::stopped(stop));
             }
             let outcome = self.search_one(&attacks[at], under_sc, starts, &monitor);
             if outcome.witness.is_some() && self.wanted == Wanted::First {
@@ -243,18 +252,27 @@ impl<'a> AttackRound<'a> {
         })
     }
 
-    /// The first states in which an attack may begin.
-    fn first_starts(&self, attack: &Attack, under_sc: &StateSet, count: usize) -> StateSet {
-        let threads = self.program.threads.len();
-        let mut state = State::default();
-        let mut issues =
-            |bytes: &&[u8]| state.unpack(threads, bytes).is_some() && attack.begins_in(self.program, &state);
-        let mut starts = StateSet::new();
-        for bytes in under_sc.iter().filter(|bytes| issues(bytes)).take(count) {
-            // What does not fit is left out, as all the others are.
-            let _ = starts.insert(bytes, None);
+    /// The states, or so many of them, in which an attack begins.
+    fn starts(
+        &self,
+        attacking: &mut AttackAhead<'_, '_>,
+        under_sc: &StateSet,
+        count: Option<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<StateRef>, Stop> {
+        let (threads, mut starts, mut state) = (self.program.threads.len(), Vec::new(), State::default());
+        for (number, at) in under_sc.refs().enumerate() {
+            if number % 4096 == 0 {
+                monitor.observe(&Progress::default())?;
+            }
+            if count.is_some_and(|count| starts.len() >= count) {
+                break;
+            }
+            let read = state.unpack(threads, under_sc.get(at));
+            debug_assert!(read.is_some(), "the set holds what pack wrote");
+            starts.extend(attacking.begin(&state).map(|_| at));
         }
-        starts
+        Ok(starts)
     }
 
     fn search_one(
@@ -264,19 +282,20 @@ impl<'a> AttackRound<'a> {
         starts: Option<usize>,
         monitor: &dyn Monitor,
     ) -> AttackOutcome {
-        let few = starts.map(|count| self.first_starts(attack, under_sc, count));
         let machine = Delaying::new(self.machine, self.model, attack);
-        let mut system = Hunt {
-            attacking: Attacking::new(&machine, self.accesses),
-            under_sc: few.as_ref().unwrap_or(under_sc),
-            threads: self.program.threads.len(),
-            doubts: RefCell::default(),
+        let mut attacking = AttackAhead::new(&machine, self.accesses);
+        let starts = match self.starts(&mut attacking, under_sc, starts, monitor) {
+            Ok(starts) => starts,
+            Err(stop) => return AttackOutcome::stopped(stop),
         };
+        let threads = self.program.threads.len();
+        let mut system = Hunt { attacking, under_sc, starts, threads, doubts: RefCell::default() };
         let found = search(&mut system, &self.limits(monitor));
         let mut outcome = self.outcome(&found);
         if let Ended::Goal(at, ()) = found.ended {
             let (start, steps) = path(&mut system, &found.states, at);
-            outcome.witness = Some(Labels { start: start.state, steps });
+            outcome.witness =
+                Some(Labels { start: start.state, steps: steps.into_iter().flatten().collect() });
         }
         outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
         outcome

@@ -11,7 +11,7 @@ use crate::obligations::Looking;
 use crate::record::Record;
 use crate::record::renaming::{renaming_of, renaming_record};
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
-use machine::{Acting, Buffered, DataDomain, GapStepper, Gaps, OnDomain, Rules, Symmetric, on_reduced};
+use machine::{Acting, Buffered, DataDomain, Gaps, OnDomain, Rules, on_kinds, on_reduced};
 use program::Renaming;
 use std::io::{self, Write};
 
@@ -141,8 +141,7 @@ fn with_domain<W: OnDomain>(
     let Some(gaps) = gaps else {
         return on_reduced(machine, *rules, renamings, work).ok_or(Rejected::Renaming);
     };
-    let domain = GapStepper::with(machine, *gaps).filter(|_| rules.is_none()).ok_or(Rejected::Window)?;
-    Ok(work.run(Symmetric::new(domain, renamings).ok_or(Rejected::Renaming)?))
+    on_kinds(machine, *gaps, *rules, renamings, work).ok_or(Rejected::Window)?.ok_or(Rejected::Renaming)
 }
 
 impl Proof for ReducedProof {
@@ -181,9 +180,10 @@ impl Proof for ReducedProof {
         match self.gaps {
             None => format!("{}{names}{bound}", explored(&states, self.rules)),
             Some(gaps) => format!(
-                "proved for integers of any size by {} of states (same order, same gaps up to {}{names})",
+                "proved for integers of any size by {} of states (same order, same gaps up to {}{}{names})",
                 counted(self.set.states.len(), "kind"),
                 gaps.precision,
+                if self.rules.settled { ", threads as far as they can go alone" } else { "" },
             ),
         }
     }

@@ -18,7 +18,7 @@
 use super::attacks::{Access, Accesses, Attack};
 use super::delaying::{Delaying, keeps_back};
 use crate::{Doubt, Event, Local, Machine, State, Stepper};
-use program::{EdgeId, Op, Program, ThreadId};
+use program::{EdgeId, Loc, Op, Program, ThreadId};
 
 /// How strongly a variable was used.
 const READ: u8 = 1;
@@ -30,7 +30,13 @@ pub struct Attacked {
     /// Controls and values.
     pub state: State,
     /// Empty while delaying.
-    helping: Vec<u8>,
+    pub(super) helping: Vec<u8>,
+}
+
+impl Attacked {
+    pub(super) fn is_helping(&self) -> bool {
+        !self.helping.is_empty()
+    }
 }
 
 /// A step, and its part in the attack.
@@ -132,7 +138,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
         self.stepper.successors(&state.state, &mut scratch, doubt, |event, choice, after| {
             let thread = event.thread();
             let step = AttackStep { event, choice, overtakes: false, stays: self.stays(event, after) };
-            if !state.helping.is_empty() {
+            if state.is_helping() {
                 let helps = !step.stays && drained(thread, &state.state);
                 if helps && self.help(state, event, &mut next.helping) {
                     copy(after, &mut next.state);
@@ -172,7 +178,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
 
     /// Appends a state's bytes; equal states have equal bytes.
     pub fn pack(&self, state: &Attacked, out: &mut Vec<u8>) {
-        out.push(u8::from(!state.helping.is_empty()));
+        out.push(u8::from(state.is_helping()));
         out.extend_from_slice(&state.helping);
         state.state.pack(out);
     }
@@ -185,6 +191,17 @@ impl<'m, 'a> Attacking<'m, 'a> {
         state.helping.extend_from_slice(helping);
         let read = state.state.unpack(self.layout.threads, rest);
         debug_assert!(read.is_some(), "the set holds what pack wrote");
+    }
+
+    /// Where a thread stands that may still take steps.
+    pub(super) fn stands(&self, thread: ThreadId, state: &Attacked) -> Option<Loc> {
+        let rests = thread == self.attack.thread && state.is_helping();
+        (!rests).then(|| self.stepper.local(thread, &state.state).loc)
+    }
+
+    /// As [`Stepper::only_step`].
+    pub(super) fn only_step(&mut self, thread: usize, state: &Attacked, next: &mut State) -> Option<Event> {
+        self.stepper.only_step(thread, &state.state, next)
     }
 
     fn op(&self, thread: ThreadId, edge: EdgeId) -> &'a Op {
@@ -229,7 +246,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
     }
 
     /// The bookkeeping after a helper's step; `false` if it does not depend on the overtaker.
-    fn help(&self, before: &Attacked, event: Event, helping: &mut Vec<u8>) -> bool {
+    pub(super) fn help(&self, before: &Attacked, event: Event, helping: &mut Vec<u8>) -> bool {
         let Event::Step { thread, edge } = event else { return false };
         let in_chain = before.helping[self.layout.thread(thread)] != 0;
         let loc = self.stepper.local(thread, &before.state).loc;

@@ -39,6 +39,11 @@ impl<'a> Delaying<'a> {
         self.under_sc
     }
 
+    /// The model that allows the attack.
+    pub(super) fn model(&self) -> Model {
+        self.model
+    }
+
     /// The attack it is for.
     pub fn attack(&self) -> &'a Attack {
         self.attack
