@@ -80,6 +80,9 @@ enum ViewTimes {
 /// A state of a thread, and what it is called in elements.
 type NamedState<'a> = (&'a LocalState, &'a LocalState);
 
+/// Demands something more.
+type MoreDemanded<'a> = dyn Fn(&mut Demanded) + 'a;
+
 struct BasisQuestions<'a, 'p> {
     task: &'a Task<'p>,
     view: &'a Backward<'p>,
@@ -109,7 +112,7 @@ impl BasisQuestions<'_, '_> {
     }
 
     /// Whether this may be while a thread stands in one of these states.
-    fn may_here(&self, thread: ThreadId, here: &[NamedState<'_>], add: &dyn Fn(&mut Demanded)) -> bool {
+    fn may_here(&self, thread: ThreadId, here: &[NamedState<'_>], add: &MoreDemanded<'_>) -> bool {
         here.iter().any(|(_, state)| {
             let mut demanded = self.with(&[(thread.index(), state)]);
             add(&mut demanded);
@@ -138,7 +141,7 @@ impl BasisQuestions<'_, '_> {
         &self,
         (thread, variable): (ThreadId, VarId),
         delayed: &BTreeSet<i64>,
-        may: &dyn Fn(&dyn Fn(&mut Demanded)) -> bool,
+        may: &dyn Fn(&MoreDemanded<'_>) -> bool,
     ) -> BTreeSet<i64> {
         let stores = |word: Vec<i64>| may(&|demanded| demanded.queues.push((thread, variable, word.clone())));
         let has_queue = self.view.queues_of(thread).any(|queue| queue == variable);
@@ -150,7 +153,7 @@ impl BasisQuestions<'_, '_> {
     /// What variables may have, and what may be on its way to them, at any time.
     fn everywhere(&self) -> Vec<SaidFact> {
         let variables = || self.task.program.variable_ids();
-        let may = |add: &dyn Fn(&mut Demanded)| {
+        let may = |add: &MoreDemanded<'_>| {
             let mut demanded = self.view.anything();
             add(&mut demanded);
             self.may(&demanded)
@@ -213,7 +216,7 @@ impl BasisQuestions<'_, '_> {
 
     /// What is on its way from a thread that stands here, and what is not on its way from anybody.
     fn stores(&self, thread: ThreadId, here: &[NamedState<'_>]) -> Vec<SaidFact> {
-        let may = |add: &dyn Fn(&mut Demanded)| self.may_here(thread, here, add);
+        let may = |add: &MoreDemanded<'_>| self.may_here(thread, here, add);
         let (mut names, mut own, mut nobody) = (Vec::new(), Vec::new(), Vec::new());
         for (variable, delayed) in self.task.program.variable_ids().zip(&self.view.delayed_values()) {
             let from = |of: ThreadId| self.queued((of, variable), delayed, &may);
