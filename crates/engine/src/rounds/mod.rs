@@ -137,11 +137,8 @@ fn together(
     let (finish, controls, doubts, states, bound) = of_all?;
     let ended = match finish {
         Finish::Complete => {
-            let mut all = StateSet::new();
-            for shard in shards {
-                all.absorb(shard.states).ok()?;
-            }
-            InRounds::Explored(ClosedSet { controls, states: all })
+            let states = StateSet::joined(shards.into_iter().map(|shard| shard.states)).ok()?;
+            InRounds::Explored(ClosedSet { controls, states })
         }
         Finish::Violated(way) => {
             drop(shards);
