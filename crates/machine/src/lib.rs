@@ -27,6 +27,7 @@ mod pack;
 mod persistent;
 mod pooled;
 mod pso;
+mod records;
 mod reduced;
 mod robust;
 mod sc;
@@ -60,13 +61,14 @@ pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
 pub use persistent::{Agents, Persistent};
 pub use pooled::Pooled;
+pub use records::{CHUNK, push_record, record_at, record_number, record_place, record_size, records};
 pub use reduced::{OnDomain, Rules, on_reduced};
 pub use robust::{
     Access, Accesses, Attack, AttackStep, Attacked, Attacking, Cuts, Delaying, EdgeSet, GoOn, attacks,
     attacks_within, delays, number_controls,
 };
 pub use settled::Settled;
-pub use shards::{SHARDS, shard_of, shards_of};
+pub use shards::{SHARDS, shard_of, shard_of_hash, shards_of};
 pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet, state_hash};
 pub use stepper::Stepper;

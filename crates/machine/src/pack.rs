@@ -23,21 +23,29 @@ impl State {
     /// As [`State::pack`], with other numbers for its controls.
     #[inline]
     pub fn pack_as(&self, global: u32, locals: &[u32], out: &mut Vec<u8>) {
-        let small = self.values.iter().fold(true, |all, value| all & is_small(*value));
-        // Room for the longest numbers, so that they are never moved while they are written.
-        out.reserve(5 * (1 + locals.len()) + 10 * self.values.len());
-        put(u64::from(global) << 1 | u64::from(!small), out);
+        let start = out.len();
+        // Room for the longest numbers, so that writing needs no look at the vector.
+        let most = 5 * (1 + locals.len()) + self.values.len().div_ceil(2);
+        out.resize(start + most, 0);
+        let room = &mut out[start..];
+        let mut used = put(u64::from(global) << 1, room, 0);
         for local in locals {
-            put(u64::from(*local), out);
+            used = put(u64::from(*local), room, used);
         }
+        let small = put_small(&self.values, &mut room[used..]);
+        out.truncate(start + used + self.values.len().div_ceil(2));
         if !small {
-            self.values.iter().for_each(|value| put(folded(*value), out));
-            return;
+            self.put_large(start, used, out);
         }
-        let pairs = self.values.chunks_exact(2);
-        let odd = pairs.remainder().first().map(|last| half_byte(*last) | NO_VALUE << 4);
-        out.extend(pairs.map(|pair| half_byte(pair[0]) | half_byte(pair[1]) << 4));
-        out.extend(odd);
+    }
+
+    /// Writes values behind a control that ends there, as numbers of any size.
+    fn put_large(&self, start: usize, used: usize, out: &mut Vec<u8>) {
+        out[start] |= 1;
+        out.resize(start + used + 10 * self.values.len(), 0);
+        let room = &mut out[start..];
+        let end = self.values.iter().fold(used, |used, value| put(folded(*value), room, used));
+        out.truncate(start + end);
     }
 
     /// Reads a state of this many threads back, reusing its memory. The bytes come from
@@ -76,14 +84,22 @@ impl State {
     }
 }
 
+/// Writes values as half bytes; whether all are small enough.
 #[inline]
-fn is_small(value: i64) -> bool {
-    (value.wrapping_add(HALF_BYTE_ZERO) as u64) < u64::from(NO_VALUE)
-}
-
-#[inline]
-fn half_byte(value: i64) -> u8 {
-    (value + HALF_BYTE_ZERO) as u8
+fn put_small(values: &[i64], room: &mut [u8]) -> bool {
+    let half_byte = |value: i64| value.wrapping_add(HALF_BYTE_ZERO) as u64;
+    let (pairs, odd) = values.as_chunks::<2>();
+    let mut large = false;
+    for (byte, [first, second]) in room.iter_mut().zip(pairs) {
+        let (low, high) = (half_byte(*first), half_byte(*second));
+        large |= low >= u64::from(NO_VALUE) || high >= u64::from(NO_VALUE);
+        *byte = (low | high << 4) as u8;
+    }
+    if let ([last], Some(byte)) = (odd, room.get_mut(pairs.len())) {
+        large |= half_byte(*last) >= u64::from(NO_VALUE);
+        *byte = half_byte(*last) as u8 | NO_VALUE << 4;
+    }
+    !large
 }
 
 /// Small numbers of either sign as small numbers: 0, -1, 1, -2, …
@@ -97,14 +113,16 @@ fn unfolded(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Appends a number.
+/// Writes a number at a position; returns the position behind it.
 #[inline]
-fn put(mut value: u64, out: &mut Vec<u8>) {
+fn put(mut value: u64, room: &mut [u8], mut at: usize) -> usize {
     while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+        room[at] = value as u8 | 0x80;
         value >>= 7;
+        at += 1;
     }
-    out.push(value as u8);
+    room[at] = value as u8;
+    at + 1
 }
 
 #[inline]

@@ -1,25 +1,27 @@
 //! A set of packed states that remembers where each came from.
 //!
-//! States lie one after the other in an arena of chunks, each as a record: a link
-//! (usually the state it was reached from), the length, the bytes, padded to four. A state
-//! is named by the position of its record, so a [`PositionTable`] finds it with 32 bits per state, and
+//! States lie one after the other in an arena of chunks ([`crate::records`]), each with a link (usually the state
+//! it was reached from). A state is named by the position of its record, so a [`PositionTable`] finds it with 32 bits per state, and
 //! walking the arena visits states in the order they came: a breadth-first queue for free, and all it
 //! takes to make a larger table.
 
+use crate::records::{
+    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_number, record_place, record_size,
+};
 use crate::table::PositionTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-const CHUNK_BITS: usize = 16;
-const CHUNK: usize = 1 << CHUNK_BITS;
 /// What the first record of a chunk makes room for.
 const LEAST_ROOM: usize = 1 << 10;
-const UNIT: usize = 4;
 /// Chunks whose positions a link can name, and a word of the machine.
 const MOST_CHUNKS: u64 = {
     let (named, held) = (u32::MAX as u64 * UNIT as u64, usize::MAX as u64);
     (if named < held { named } else { held }) >> CHUNK_BITS
 };
+
+/// What stands for no link.
+const NO_LINK: u32 = u32::MAX;
 
 /// Odd, with bits all over: multiplying by it spreads 32 bits over 64.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -109,28 +111,27 @@ impl StateSet {
     #[inline]
     pub fn touch(&self, lookup: &Lookup) -> u8 {
         lookup.first.map_or(0, |at| {
-            let position = at as usize * UNIT;
-            self.chunks[position >> CHUNK_BITS][(position & (CHUNK - 1)) + 4]
+            let (chunk, start) = record_place(at);
+            self.chunks[chunk][start + 4]
         })
     }
 
     /// As [`StateSet::insert`], going on where [`StateSet::look`] began with the same state.
     pub fn insert_at(
         &mut self,
-        Lookup { hash, first }: Lookup,
+        lookup: Lookup,
         state: &[u8],
         link: Option<StateRef>,
     ) -> Result<(StateRef, bool), Full> {
-        let is_state = |at: &u32| is_at(&self.chunks, *at, state);
-        if let Some(at) = first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))) {
-            return Ok((StateRef(at), false));
+        if let Some(at) = self.find_at(lookup, state) {
+            return Ok((at, false));
         }
         let at = self.append(state, link)?;
         if self.table.is_full() {
             // With the state that was added just now.
             self.make_table(1);
         } else {
-            self.table.insert(hash, at.0);
+            self.table.insert(lookup.hash, at.0);
         }
         Ok((at, true))
     }
@@ -142,14 +143,19 @@ impl StateSet {
         self.table = PositionTable::default();
         let mut table = PositionTable::sized(size, self.last.map_or(0, |last| last.0));
         for (number, chunk) in self.chunks.iter().enumerate() {
-            let mut at = 0;
-            while at < chunk.len() {
-                let (_, state) = read_record(&chunk[at..]);
-                table.insert(state_hash(state), unit((number << CHUNK_BITS) + at).0);
-                at += record_size(state.len());
+            let mut start = 0;
+            while start < chunk.len() {
+                let (_, state) = read_record(&chunk[start..]);
+                table.insert(state_hash(state), record_number(number, start));
+                start += record_size(state.len());
             }
         }
         self.table = table;
+    }
+
+    /// Where a state is, if it is in the set.
+    pub fn find(&self, state: &[u8]) -> Option<StateRef> {
+        self.find_at(self.look(state), state)
     }
 
     /// Whether a state is in the set.
@@ -159,9 +165,14 @@ impl StateSet {
 
     /// As [`StateSet::contains`], going on where [`StateSet::look`] began with the same state.
     #[inline]
-    pub fn contains_at(&self, Lookup { hash, first }: Lookup, state: &[u8]) -> bool {
+    pub fn contains_at(&self, lookup: Lookup, state: &[u8]) -> bool {
+        self.find_at(lookup, state).is_some()
+    }
+
+    #[inline]
+    fn find_at(&self, Lookup { hash, first }: Lookup, state: &[u8]) -> Option<StateRef> {
         let is_state = |at: &u32| is_at(&self.chunks, *at, state);
-        first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))).is_some()
+        first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))).map(StateRef)
     }
 
     /// The bytes of a state.
@@ -172,7 +183,7 @@ impl StateSet {
     /// The link a state was added with.
     pub fn link(&self, at: StateRef) -> Option<StateRef> {
         let link = record(&self.chunks, at).0;
-        (link != u32::MAX).then_some(StateRef(link))
+        (link != NO_LINK).then_some(StateRef(link))
     }
 
     /// The state that was added first.
@@ -190,13 +201,11 @@ impl StateSet {
         if Some(at) == self.last {
             return None;
         }
-        let (_, state) = record(&self.chunks, at);
-        let position = at.0 as usize * UNIT;
-        let end = position + record_size(state.len());
+        let (chunk, start) = record_place(at.0);
+        let end = start + record_size(self.get(at).len());
         // A record that did not fit starts the next chunk.
-        let chunk = position >> CHUNK_BITS;
-        let ends = end - (chunk << CHUNK_BITS) == self.chunks[chunk].len();
-        Some(unit(if ends { (chunk + 1) << CHUNK_BITS } else { end }))
+        let ends = end == self.chunks[chunk].len();
+        Some(StateRef(if ends { record_number(chunk + 1, 0) } else { record_number(chunk, end) }))
     }
 
     /// All states, in the order they were added.
@@ -221,7 +230,7 @@ impl StateSet {
             count += set.len();
             all.room += set.room;
             all.chunks.extend(set.chunks);
-            all.last = Some(StateRef(last.0 + unit(before << CHUNK_BITS).0));
+            all.last = Some(StateRef(last.0 + record_number(before, 0)));
         }
         all.make_table(count);
         Ok(all)
@@ -246,63 +255,28 @@ impl StateSet {
             chunk.reserve_exact((2 * chunk.capacity()).clamp(LEAST_ROOM, CHUNK).max(end) - start);
             self.room += chunk.capacity();
         }
-        chunk.extend_from_slice(&link.map_or(u32::MAX, |link| link.0).to_le_bytes());
-        put_length(state.len(), chunk);
-        chunk.extend_from_slice(state);
-        chunk.resize(end, 0);
-        let at = unit((last << CHUNK_BITS) + start);
+        push_record(chunk, link.map_or(NO_LINK, |link| link.0), state).ok_or(Full)?;
+        let at = StateRef(record_number(last, start));
         self.last = Some(at);
         Ok(at)
     }
-}
 
-fn unit(position: usize) -> StateRef {
-    StateRef((position / UNIT) as u32)
-}
-
-fn record_size(state: usize) -> usize {
-    (4 + length_size(state) + state).next_multiple_of(UNIT)
-}
-
-/// One byte below 128, three otherwise (16 bits hold any length within a chunk).
-fn length_size(length: usize) -> usize {
-    if length < 0x80 { 1 } else { 3 }
-}
-
-fn put_length(length: usize, out: &mut Vec<u8>) {
-    match length < 0x80 {
-        true => out.push(length as u8),
-        false => out.extend([0x80, length as u8, (length >> 8) as u8]),
+    /// The chunks of records; what names a state goes on to name it there.
+    pub fn into_chunks(self) -> Vec<Vec<u8>> {
+        self.chunks
     }
 }
 
 #[inline]
 fn record(chunks: &[Vec<u8>], at: StateRef) -> (u32, &[u8]) {
-    let position = at.0 as usize * UNIT;
-    read_record(&chunks[position >> CHUNK_BITS][position & (CHUNK - 1)..])
+    let (chunk, start) = record_place(at.0);
+    read_record(&chunks[chunk][start..])
 }
 
-/// The link and the state of a record; more may follow.
-#[inline]
-fn read_record(record: &[u8]) -> (u32, &[u8]) {
-    let link = u32::from_le_bytes([record[0], record[1], record[2], record[3]]);
-    let first = record[4] as usize;
-    if first < 0x80 {
-        return (link, &record[5..5 + first]);
-    }
-    let length = usize::from(u16::from_le_bytes([record[5], record[6]]));
-    (link, &record[7..7 + length])
-}
-
-/// Whether a state lies at a position. What is stored is not read first: most states are short.
 #[inline]
 fn is_at(chunks: &[Vec<u8>], at: u32, state: &[u8]) -> bool {
-    let position = at as usize * UNIT;
-    let record = &chunks[position >> CHUNK_BITS][position & (CHUNK - 1)..];
-    if state.len() >= 0x80 {
-        return read_record(record).1 == state;
-    }
-    record[4] as usize == state.len() && record[5..5 + state.len()] == *state
+    let (chunk, start) = record_place(at);
+    is_record_of(&chunks[chunk][start..], state)
 }
 
 /// A hash of a packed state, the same in every process with words of that size. The hasher has as many bits as a word of the machine; tables want 64,

@@ -189,7 +189,9 @@ mod tests {
             table.insert(hash(number), number);
         }
         let room = table.entries.len() / 4 * 3 - table.len();
-        assert!(table.size_for(room) == table.entries.len() && table.size_for(room + 1) > table.entries.len());
+        assert!(
+            table.size_for(room) == table.entries.len() && table.size_for(room + 1) > table.entries.len()
+        );
     }
 
     #[test]
