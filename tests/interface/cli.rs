@@ -20,4 +20,5 @@ mod robust;
 mod sarif;
 mod schema;
 mod session;
+mod spill;
 pub mod tool;

@@ -226,10 +226,13 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
 
     /// Moves states to files. When all have done so, there must be room.
     fn make_room(&mut self, news: &mut RoundNews) -> Result<(), Lost> {
-        self.spilling = true;
+        if !std::mem::replace(&mut self.spilling, true) && self.rounds.index() == 0 {
+            self.monitor.note("memory is scarce: states go to files");
+        }
         self.settle(news);
         self.rounds.tell_all(&[])?;
-        // Once that was of no use, nothing is.
+        // What was scarce before is there again; or nothing is of use.
+        news.scarce = false;
         self.ask(0, news);
         if std::mem::take(&mut news.scarce) {
             news.stop = news.stop.or(Some(Stop::Memory));
