@@ -115,7 +115,7 @@ fn said(task: &Task<'_>, answer: Answer) -> (&'static str, usize, String, Vec<u8
 fn states_in_files_answer_like_those_in_memory() {
     let two = Workers::threads(2);
     let (mut safe, mut violated) = (0, 0);
-    for (seed, program, reduction) in programs(seeds_or(160)) {
+    for (seed, program, reduction) in programs(seeds_or(100)) {
         let task = Task::safe(&program, MODELS[seed as usize % MODELS.len()]);
         let in_memory = said(&task, explored(&task, reduction, &Alone, None));
         let crews: [&dyn Crew; 2] = [&Alone, &two];
@@ -134,7 +134,7 @@ fn states_in_files_answer_like_those_in_memory() {
             assert!(in_files.3 == in_memory.3, "seed {seed}: other evidence by {} workers", crew.workers());
         }
     }
-    assert!(safe > 20 && violated > 10, "{safe} safe, {violated} violated");
+    assert!(safe > 10 && violated > 5, "{safe} safe, {violated} violated");
 }
 
 /// A program with many states, most of which are found after the search became large.

@@ -71,10 +71,9 @@ impl SpilledStates {
         let mut spilled = SpilledStates { file: Mutex::new(file), full: 0, rest: 0, count, last };
         let mut chunks = set.into_chunks().into_iter().peekable();
         while let Some(mut chunk) = chunks.next() {
-            spilled.write(&mut chunk)?;
             match chunks.peek() {
-                Some(_) => spilled.full += 1,
-                None => spilled.rest = chunk.len(),
+                Some(_) => spilled.write_full(&mut chunk)?,
+                None => spilled.write_rest(&chunk)?,
             }
         }
         Ok(spilled)
@@ -178,8 +177,7 @@ impl SpilledStates {
             }
         }
         if self.count > before {
-            self.rest = rest.len();
-            self.write(&mut rest)?;
+            self.write_rest(&rest)?;
         }
         Ok(())
     }
@@ -188,8 +186,7 @@ impl SpilledStates {
     fn push(&mut self, link: u32, state: &[u8], rest: &mut Vec<u8>) -> Result<(), NotSpilled> {
         let mut start = push_record(rest, link, state);
         if start.is_none() {
-            self.write(rest)?;
-            self.full += 1;
+            self.write_full(rest)?;
             rest.clear();
             start = push_record(rest, link, state);
         }
@@ -200,15 +197,20 @@ impl SpilledStates {
         Ok(())
     }
 
-    /// Writes a chunk behind the full ones.
-    fn write(&self, chunk: &mut Vec<u8>) -> io::Result<()> {
-        let length = chunk.len();
+    /// Writes a chunk that is full.
+    fn write_full(&mut self, chunk: &mut Vec<u8>) -> io::Result<()> {
         chunk.resize(CHUNK, 0);
+        self.write_rest(chunk)?;
+        (self.full, self.rest) = (self.full + 1, 0);
+        Ok(())
+    }
+
+    /// Writes what is behind the full chunks.
+    fn write_rest(&mut self, rest: &[u8]) -> io::Result<()> {
+        self.rest = rest.len();
         let mut file = self.file();
         file.seek(SeekFrom::Start((self.full * CHUNK) as u64))?;
-        file.write_all(chunk)?;
-        chunk.truncate(length);
-        Ok(())
+        file.write_all(rest)
     }
 
     fn file(&self) -> MutexGuard<'_, Box<dyn SpillFile>> {
