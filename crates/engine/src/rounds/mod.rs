@@ -10,6 +10,7 @@
 //! Nothing is explored twice: the rounds go on from where the search stopped that found it large, which every
 //! process does by itself.
 
+mod news;
 mod numbers;
 mod shard;
 mod worker;
