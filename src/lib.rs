@@ -62,6 +62,7 @@ mod predicates_file;
 mod progress;
 mod report;
 mod session;
+mod spill;
 mod whole_file;
 
 #[doc(hidden)]

@@ -14,12 +14,19 @@ pub struct Flags {
     pub quick: bool,
     /// Exit with an error if a requirement is not met.
     pub strict: bool,
+    /// Count instructions.
+    pub instructions: bool,
 }
 
 impl Flags {
     pub fn read() -> Flags {
         let given = |flag: &str| std::env::args().skip(1).any(|arg| arg == flag);
-        Flags { quick: given("--quick"), strict: given("--strict") }
+        Flags { quick: given("--quick"), strict: given("--strict"), instructions: given("--instructions") }
+    }
+
+    /// The number behind an argument that begins so.
+    pub fn number(&self, begin: &str) -> Option<usize> {
+        std::env::args().find_map(|arg| arg.strip_prefix(begin)?.parse().ok())
     }
 }
 

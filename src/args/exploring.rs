@@ -58,6 +58,7 @@ impl Exploring {
             crew: &Alone,
             rounds: true,
             large: engine::LARGE,
+            spill: None,
             without: &[],
         }
     }

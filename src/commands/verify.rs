@@ -3,7 +3,7 @@
 //! Every file is read once and asked about under each model; a litmus test about its final states.
 
 use super::outcomes;
-use crate::args::{Exploring, VerifyArgs, chosen_models};
+use crate::args::{Exploring, Sharing, VerifyArgs, chosen_models};
 use crate::console::Console;
 use crate::crew::{self, processes};
 use crate::exit::{CommandError, Exit};
@@ -12,9 +12,10 @@ use crate::limits::Watch;
 use crate::predicates_file::predicates_text;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
+use crate::spill::SpillFolder;
 use crate::whole_file::write_whole;
 use engine::{Engine, Explicit, Facts, Finding, Plan, PlanEntry, Run, plan};
-use evidence::Task;
+use evidence::{Spill, Task};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
@@ -29,11 +30,14 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
         let why = "--save-predicates takes one file and one model: a proof of another has others";
         return Err(CommandError::Message(why.to_string()));
     }
-    let engine = engine_on(args.sharing.hosts.is_some(), &args.exploring)?;
+    let engine = engine_on(&args.sharing, &args.exploring)?;
     let waiting =
         Watch::new(args.limits.budget(), &session.interrupt, &session.display, "--hosts".to_string());
     let processes = processes(&args.sharing, args.threads, &waiting).map_err(CommandError::Message)?;
     drop(waiting);
+    let memory = args.limits.budget().memory;
+    let spill = args.sharing.spill.as_ref().map(|folder| SpillFolder::new(folder, memory));
+    let spill = spill.transpose().map_err(CommandError::Message)?;
     // Processes must ask the same questions in the same order.
     let at_once = if processes.is_some() { Some(1) } else { args.threads };
     // What could not be written; the answer stands all the same.
@@ -49,7 +53,11 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
             let watch = session.watch(args.limits.budget(), &loaded.name, *model, threads);
             let watch = watch.verbose(session.look().verbose);
             let own = crew::threads(threads, engine);
-            let run = Run { crew: processes.as_deref().unwrap_or(&*own), ..args.exploring.run(&watch) };
+            let run = Run {
+                crew: processes.as_deref().unwrap_or(&*own),
+                spill: spill.as_ref().map(|spill| spill as &dyn Spill),
+                ..args.exploring.run(&watch)
+            };
             let found = session.answer(told, (&loaded, stem), &task, engine, (&run, &watch));
             let Some(found) = found else { continue };
             if args.outcomes {
@@ -73,19 +81,22 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
     }
 }
 
-/// The engine that was asked for. Processes can share the searches of one only.
-fn engine_on(processes: bool, exploring: &Exploring) -> Result<&'static dyn Engine, CommandError> {
+/// The engine that was asked for. Processes share the searches of one only, and only its states go to files.
+fn engine_on(sharing: &Sharing, exploring: &Exploring) -> Result<&'static dyn Engine, CommandError> {
     let engine = exploring.engine();
-    match (processes, engine.name()) {
-        (false, _) | (true, "explicit") => Ok(engine),
-        (true, "portfolio") => Ok(&Explicit),
-        (true, other) => {
-            let why = format!(
+    let why = match (&sharing.hosts, &sharing.spill, engine.name()) {
+        (None, None, _) | (_, _, "explicit") => return Ok(engine),
+        (_, _, "portfolio") => return Ok(&Explicit),
+        (Some(_), _, other) => {
+            format!(
                 "processes share searches of engine explicit, not of {other}: leave out --engine or --hosts"
-            );
-            Err(CommandError::Message(why))
+            )
         }
-    }
+        (None, Some(_), other) => {
+            format!("states of engine explicit go to files, not of {other}: leave out --engine or --spill")
+        }
+    };
+    Err(CommandError::Message(why))
 }
 
 /// Writes the predicates that the proof used, if they are wanted.

@@ -23,6 +23,7 @@ fn to_try(reason: &Reason) -> &'static [&'static str] {
             &["give it more memory with `--memory MEGABYTES`", SMALLER]
         }
         Reason::Stopped(Stop::Lost) => &["start all processes again"],
+        Reason::Stopped(Stop::Disk) => &["name a folder with more room with `--spill DIR`", SMALLER],
         Reason::Stopped(Stop::States) => &["allow more states, or leave out the limit"],
         Reason::BuffersBeyond(_) | Reason::Overflow(_) => &[
             "`--engine complete` (finite data) and `--engine cegar` need no bound on store buffers",

@@ -19,6 +19,7 @@ mod portfolio;
 mod predecessors;
 mod reasons;
 mod robust;
+mod spill;
 mod unbounded;
 mod waiting;
 mod workers;

@@ -34,6 +34,7 @@ fn with_proof<T>(
         Certificate::Reduced(_) => "explicit, reduced",
         Certificate::Basis(_) => "complete",
         Certificate::Shared(_) => "explicit, in parts",
+        Certificate::Spilled(_) => "explicit, in files",
     };
     assert_eq!(kind, engine);
     then(&task, certificate)

@@ -47,7 +47,11 @@ fn without(certificate: Certificate, gone: usize) -> Certificate {
             Certificate::Listed(Listed { gaps, set: drop_state(set) })
         }
         Certificate::Pools(PoolProof { k, set }) => Certificate::Pools(PoolProof { k, set: drop_state(set) }),
-        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Reduced(_) | Certificate::Shared(_) => {
+        Certificate::Via(_)
+        | Certificate::Basis(_)
+        | Certificate::Reduced(_)
+        | Certificate::Shared(_)
+        | Certificate::Spilled(_) => {
             panic!("no form in SMT-LIB")
         }
         Certificate::Cubes(mut proof) => {
@@ -74,7 +78,11 @@ fn check_by(name: &str, model: &str, (engine, run): (&str, &Run<'_>), solvers: &
         Certificate::Listed(Listed { set, .. }) | Certificate::Pools(PoolProof { set, .. }) => {
             set.states.len()
         }
-        Certificate::Via(_) | Certificate::Basis(_) | Certificate::Reduced(_) | Certificate::Shared(_) => {
+        Certificate::Via(_)
+        | Certificate::Basis(_)
+        | Certificate::Reduced(_)
+        | Certificate::Shared(_)
+        | Certificate::Spilled(_) => {
             panic!("no form in SMT-LIB")
         }
         Certificate::Cubes(proof) => proof.cubes.len(),

@@ -21,5 +21,6 @@ mod robust;
 mod sarif;
 mod schema;
 mod session;
+mod spill;
 mod terminal;
 pub mod tool;

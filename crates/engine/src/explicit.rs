@@ -19,7 +19,7 @@ use crate::rounds::{Going, InRounds, go_on};
 use crate::search::{Ended, Limits, Order, Search, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
-use evidence::{ClosedSet, Controls, Reason, Statistics, Stop, Task, Verdict, fingerprint};
+use evidence::{ClosedSet, Controls, Reason, SpilledStates, Statistics, Stop, Task, Verdict, fingerprint};
 use machine::{Buffered, DataDomain, Doubt, OnDomain, Trace, Violation};
 use std::collections::BTreeSet;
 
@@ -72,7 +72,13 @@ impl Engine for Explicit {
             ExplorationOutcome::Shared(part) if round.doubts.is_empty() => {
                 Verdict::Safe(reducing.part(part, round.states, run.crew))
             }
-            ExplorationOutcome::Explored(_) | ExplorationOutcome::Shared(_) => Verdict::Unknown(round.doubts),
+            ExplorationOutcome::Spilled(controls, parts) if round.doubts.is_empty() => {
+                let budget = run.spill.map_or(0, |spill| spill.budget());
+                Verdict::Safe(reducing.spilled(controls, parts, budget))
+            }
+            ExplorationOutcome::Explored(_)
+            | ExplorationOutcome::Shared(_)
+            | ExplorationOutcome::Spilled(..) => Verdict::Unknown(round.doubts),
             ExplorationOutcome::Stopped(reason) => {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
             }
@@ -163,7 +169,9 @@ impl Large {
         let (program, model) = (fingerprint(task.program), task.model.name());
         let (left, states) = (left_out.method(), self.found.states.len());
         let question = format!("{program} {model} {most} {left:?} {states}");
-        let going = Going { crew: run.crew, monitor: run.monitor, most, question: &question };
+        // Of what several processes have, each has its part in memory.
+        let spill = run.spill.filter(|_| run.crew.process().1 == 1);
+        let going = Going { crew: run.crew, monitor: run.monitor, spill, most, question: &question };
         let found = go_on(self.found, &self.controls, &task.machine(), left_out, going);
         let mut doubts = self.doubts;
         doubts.extend(found.doubts);
@@ -171,6 +179,7 @@ impl Large {
             InRounds::Violated(trace) => ExplorationOutcome::Violated(trace),
             InRounds::Explored(set) if run.crew.process().1 == 1 => ExplorationOutcome::Explored(set),
             InRounds::Explored(set) => ExplorationOutcome::Shared(set),
+            InRounds::Spilled(controls, files) => ExplorationOutcome::Spilled(controls, files),
             InRounds::Heavy => ExplorationOutcome::Stopped(Reason::BuffersBeyond(found.bound)),
             InRounds::Stopped(stop) => ExplorationOutcome::Stopped(Reason::Stopped(stop)),
             InRounds::Full => ExplorationOutcome::Stopped(Reason::Full),
@@ -194,6 +203,8 @@ enum ExplorationOutcome {
     Explored(ClosedSet),
     /// As explored; other processes have the other states.
     Shared(ClosedSet),
+    /// As explored; the states are in files.
+    Spilled(Controls, Vec<SpilledStates>),
     Stopped(Reason),
 }
 

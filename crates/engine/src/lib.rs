@@ -49,7 +49,7 @@ pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 pub use turns::InTurns;
 
-use evidence::{Alone, Crew, Ignore, Monitor, Statistics, Task, Verdict};
+use evidence::{Alone, Crew, Ignore, Monitor, Spill, Statistics, Task, Verdict};
 
 /// Buffers that grow beyond this are taken to grow without end, unless the caller says otherwise:
 /// a loop that stores and never waits. No real machine has as many.
@@ -88,6 +88,8 @@ pub struct Run<'a> {
     pub rounds: bool,
     /// An exact search is large with more states than this. Answers may depend on it.
     pub large: usize,
+    /// Where states of such searches go that memory has no room for. Answers do not depend on it.
+    pub spill: Option<&'a dyn Spill>,
     /// Engines that the portfolio leaves out.
     pub without: &'a [&'static str],
 }
@@ -107,6 +109,7 @@ impl Default for Run<'_> {
             crew: &Alone,
             rounds: true,
             large: LARGE,
+            spill: None,
             without: &[],
         }
     }

@@ -3,7 +3,10 @@
 //! A *reduced* search explores states that cover all others. By which rules it does is said in its proof, and the
 //! checker, which knows the rules, tests that they apply.
 
-use evidence::{Certificate, ClosedSet, Crew, Listed, ReducedProof, SharedProof, Task};
+use evidence::{
+    Certificate, ClosedSet, Controls, Crew, Listed, ReducedProof, SharedProof, SpilledProof, SpilledStates,
+    Task,
+};
 use machine::{Acting, Buffered, OnDomain, Rules, on_reduced, usable_renamings};
 use program::{Program, Renaming, thread_swaps};
 
@@ -141,6 +144,12 @@ impl LeftOut {
         let (process, processes) = crew.process();
         let LeftOut { rules, renamings } = self;
         Certificate::Shared(SharedProof { rules, renamings, part, states, process, processes })
+    }
+
+    /// The states that were explored and are in files, as a proof.
+    pub(crate) fn spilled(self, controls: Controls, parts: Vec<SpilledStates>, budget: usize) -> Certificate {
+        let LeftOut { rules, renamings } = self;
+        Certificate::Spilled(SpilledProof { rules, renamings, controls, parts, budget })
     }
 
     /// The states that were explored, as a proof.

@@ -13,6 +13,7 @@
 use crate::growth::Doubling;
 use evidence::{Monitor, Progress, Stop};
 use machine::{Full, Lookup, StateRef, StateSet};
+use std::ops::Range;
 
 /// In which order states are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Searc
     Search { states, ended, bound, postponed: postponed_any, rest }
 }
 
-struct Walk {
+struct Walk<G> {
     states: StateSet,
     order: Order,
     /// Depth first: what is to be expanded. Breadth first: what is taken up again after waiting.
@@ -169,36 +170,39 @@ struct Walk {
     /// How many successors were found since the last look at the monitor.
     looked_at: usize,
     /// The successors of the state that is being expanded.
-    found: Batch,
-    lookups: Vec<Lookup>,
+    found: Batch<G>,
+    lookups: Vec<(Lookup, Range<usize>)>,
 }
 
 /// Packed states, one after the other.
-#[derive(Default)]
-struct Batch {
+struct Batch<G> {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// Which of them is the first goal, and why.
+    goal: Option<(usize, G)>,
 }
 
-impl Batch {
+impl<G> Batch<G> {
     fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.goal = None;
     }
 
-    fn push<T: TransitionSystem>(&mut self, system: &T, state: &T::State) {
+    #[inline]
+    fn push<T: TransitionSystem<Goal = G>>(&mut self, system: &T, state: &T::State) {
+        if self.goal.is_none()
+            && let Some(goal) = system.goal(state)
+        {
+            self.goal = Some((self.ends.len(), goal));
+        }
         system.pack(state, &mut self.bytes);
         self.ends.push(self.bytes.len());
     }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])
-    }
 }
 
-impl Walk {
-    fn new(limits: &Limits<'_>) -> Walk {
+impl<G> Walk<G> {
+    fn new(limits: &Limits<'_>) -> Walk<G> {
         let bound = if limits.weight == Weight::Ignore { usize::MAX } else { 1 };
         Walk {
             states: StateSet::new(),
@@ -212,18 +216,18 @@ impl Walk {
             expanded: 0,
             reported: 0,
             looked_at: 0,
-            found: Batch::default(),
+            found: Batch { bytes: Vec::new(), ends: Vec::new(), goal: None },
             lookups: Vec::new(),
         }
     }
 
-    fn run<T: TransitionSystem>(
+    fn run<T: TransitionSystem<Goal = G>>(
         &mut self,
         system: &mut T,
         limits: &Limits<'_>,
-    ) -> Result<Ended<T::Goal>, Ended<T::Goal>> {
+    ) -> Result<Ended<G>, Ended<G>> {
         let (mut state, mut next) = (T::State::default(), T::State::default());
-        self.start(system, limits, &mut next)?;
+        self.start(system, limits)?;
         self.frontier.level_end = self.states.last();
         loop {
             while let Some(at) = self.take() {
@@ -243,7 +247,7 @@ impl Walk {
                 system.prepare(&state);
                 self.found.clear();
                 system.successors(&state, &mut next, |_, successor| self.found.push(system, successor));
-                self.add_found(system, limits, &mut next, Some(at))?;
+                self.add_found(system, limits, Some(at))?;
             }
             self.current = None;
             if self.postponed.is_empty() {
@@ -268,13 +272,12 @@ impl Walk {
         Ok(())
     }
 
-    /// Adds the initial states; `state` is working memory.
-    fn start<T: TransitionSystem>(
+    /// Adds the initial states.
+    fn start<T: TransitionSystem<Goal = G>>(
         &mut self,
         system: &mut T,
         limits: &Limits<'_>,
-        state: &mut T::State,
-    ) -> Result<(), Ended<T::Goal>> {
+    ) -> Result<(), Ended<G>> {
         system.begin();
         let mut initial = system.initial();
         loop {
@@ -283,12 +286,12 @@ impl Walk {
             if self.found.ends.is_empty() {
                 return Ok(());
             }
-            self.add_found(system, limits, state, None)?;
+            self.add_found(system, limits, None)?;
         }
     }
 
     /// Takes up what was postponed, with twice the bound, or the largest that is allowed.
-    fn raise_bound<G>(&mut self, limits: &Limits<'_>) -> Result<(), Ended<G>> {
+    fn raise_bound(&mut self, limits: &Limits<'_>) -> Result<(), Ended<G>> {
         let most = match limits.weight {
             Weight::LightFirst(Some(most)) => most,
             _ => usize::MAX,
@@ -302,31 +305,33 @@ impl Walk {
         Ok(())
     }
 
-    /// Adds what was found; the first goal among it ends the walk. `state` is working memory.
+    /// Adds what was found; the first goal among it ends the walk.
     fn add_found<T: TransitionSystem>(
         &mut self,
         system: &T,
         limits: &Limits<'_>,
-        state: &mut T::State,
         from: Option<StateRef>,
-    ) -> Result<(), Ended<T::Goal>> {
+    ) -> Result<(), Ended<G>> {
         self.looked_at += self.found.ends.len();
         let coming = self.coming();
         if coming > 0 || self.looked_at > LARGE_BATCHES {
             self.report(limits, system, coming).map_err(Ended::Stopped)?;
         }
         self.lookups.clear();
-        self.lookups.extend(self.found.iter().map(|packed| self.states.look(packed)));
-        for (packed, lookup) in self.found.iter().zip(&self.lookups) {
+        let mut start = 0;
+        for end in &self.found.ends {
+            self.lookups.push((self.states.look(&self.found.bytes[start..*end]), start..*end));
+            start = *end;
+        }
+        for (number, (lookup, bytes)) in self.lookups.iter().enumerate() {
+            let packed = &self.found.bytes[bytes.clone()];
             let (at, new) = self.states.insert_at(*lookup, packed, from).map_err(|Full| Ended::Full)?;
-            if new {
-                if self.order == Order::Depth {
-                    self.stack.push(at);
-                }
-                system.unpack(packed, state);
-                if let Some(goal) = system.goal(state) {
-                    return Err(Ended::Goal(at, goal));
-                }
+            if new && self.order == Order::Depth {
+                self.stack.push(at);
+            }
+            // A goal is never known before: it would have ended the walk.
+            if let Some((_, goal)) = self.found.goal.take_if(|(first, _)| *first == number) {
+                return Err(Ended::Goal(at, goal));
             }
         }
         Ok(())

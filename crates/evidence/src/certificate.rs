@@ -10,6 +10,7 @@ mod listed;
 mod pools;
 mod reduced;
 mod shared;
+mod spilled;
 mod via;
 
 pub use via::{Pass, Via};
@@ -24,7 +25,7 @@ pub(crate) use via::{FLAT_SET, ROBUST_SET};
 use crate::file::{EvidenceKind, RecordWriter};
 use crate::known::KnownFacts;
 use crate::symbolic::Vocabulary;
-use crate::{Monitor, Rejected, Statistics, Stop, Task};
+use crate::{Monitor, Rejected, SpilledStates, Statistics, Stop, Task};
 use logic::Atom;
 use machine::{Element, Gaps, Local, Machine, Recall, Rules, State, StateSet, Stepper};
 use program::{Renaming, ThreadId};
@@ -68,6 +69,8 @@ pub enum Certificate {
     Reduced(ReducedProof),
     /// A part of the states of a closed set, reduced or not.
     Shared(SharedProof),
+    /// The states of a closed set, reduced or not, in files.
+    Spilled(SpilledProof),
 }
 
 impl Certificate {
@@ -80,18 +83,22 @@ impl Certificate {
             Certificate::Pools(pools) => pools,
             Certificate::Reduced(reduced) => reduced,
             Certificate::Shared(shared) => shared,
+            Certificate::Spilled(spilled) => spilled,
         }
     }
 
-    /// The states it lists; a proof by cubes and one that goes backwards list none, and of one that processes share
-    /// nobody has all.
+    /// The states it lists; a proof by cubes and one that goes backwards list none, of one that processes share
+    /// nobody has all, and for those in files there is no room.
     pub fn set(&self) -> Option<&ClosedSet> {
         match self {
             Certificate::Listed(Listed { set, .. }) | Certificate::Via(Via { set, .. }) => Some(set),
             Certificate::Pools(PoolProof { set, .. }) | Certificate::Reduced(ReducedProof { set, .. }) => {
                 Some(set)
             }
-            Certificate::Cubes(_) | Certificate::Basis(_) | Certificate::Shared(_) => None,
+            Certificate::Cubes(_)
+            | Certificate::Basis(_)
+            | Certificate::Shared(_)
+            | Certificate::Spilled(_) => None,
         }
     }
 
@@ -212,6 +219,21 @@ pub struct SharedProof {
     pub process: usize,
     /// How many there are.
     pub processes: usize,
+}
+
+/// A closed set whose states are in files: of [`Listed`] states, or of those that cover all others like those of a
+/// [`ReducedProof`]. The obligations are the same.
+pub struct SpilledProof {
+    /// By which rules steps are left out.
+    pub rules: Rules,
+    /// Up to which names states are listed.
+    pub renamings: Vec<Renaming>,
+    /// What the numbers of controls mean.
+    pub controls: Controls,
+    /// The states, one part behind the other.
+    pub parts: Vec<SpilledStates>,
+    /// How many bytes of memory the check may take.
+    pub budget: usize,
 }
 
 /// A dictionary: what the numbers of a machine's controls mean.

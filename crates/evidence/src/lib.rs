@@ -25,6 +25,7 @@ mod record;
 mod robust;
 mod simplify;
 mod smtlib;
+mod spill;
 pub mod symbolic;
 mod task;
 mod vacuous;
@@ -35,7 +36,7 @@ pub use basis::BasisFlaw;
 pub use cause::{Cause, Missed};
 pub use certificate::{
     BasisProof, Certificate, ClosedSet, ClosedSetOf, Controls, ControlsOf, Cube, CubeProof, Listed, Pass,
-    PoolProof, ReducedProof, SharedProof, Stores, Via,
+    PoolProof, ReducedProof, SharedProof, SpilledProof, Stores, Via,
 };
 pub use check::{Checked, Rejected, Violated, check, check_with};
 pub use contexts::{ContextCubes, ContextProof, ContextStates, WithinContexts};
@@ -50,6 +51,7 @@ pub use parallel::{STACK, each, each_in_order};
 pub use robust::{RobustProof, attacks_of, carries_over};
 pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
+pub use spill::{ChunkRead, NotSpilled, Spill, SpillFile, SpilledStates};
 pub use vacuous::{VacuousClaim, vacuous, without_start};
 pub use verdict::{
     Goal, Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop,

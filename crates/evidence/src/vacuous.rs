@@ -108,7 +108,7 @@ impl<'a> ReachedPlaces<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Option<ReachedPlaces<'a>>, Stop> {
         let program = match certificate {
-            Certificate::Basis(_) | Certificate::Shared(_) => return Ok(None),
+            Certificate::Basis(_) | Certificate::Shared(_) | Certificate::Spilled(_) => return Ok(None),
             Certificate::Reduced(proof) if proof.rules.acting != Acting::Everybody => return Ok(None),
             Certificate::Via(Via { pass, .. }) => match pass.forward(task, monitor) {
                 Ok(program) => Cow::Owned(program),

@@ -147,6 +147,8 @@ pub enum Stop {
     Interrupt,
     /// A process that shared the work ended.
     Lost,
+    /// States that memory has no room for could not be written to files, or read from there.
+    Disk,
 }
 
 /// What an engine tells about its work while it runs.
@@ -351,6 +353,7 @@ impl fmt::Display for Stop {
             Stop::States => "the limit on states was reached",
             Stop::Interrupt => "interrupted",
             Stop::Lost => "a process that shared the work was lost",
+            Stop::Disk => "states could not be kept in files: is the disk of --spill full?",
         })
     }
 }

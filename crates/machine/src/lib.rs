@@ -28,6 +28,7 @@ mod pack;
 mod persistent;
 mod pooled;
 mod pso;
+mod records;
 mod reduced;
 mod robust;
 mod sc;
@@ -62,6 +63,7 @@ pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
 pub use persistent::{Agents, Persistent};
 pub use pooled::Pooled;
+pub use records::{CHUNK, push_record, record_at, record_number, record_place, record_size, records};
 pub use reduced::{OnDomain, Rules, on_kinds, on_reduced};
 pub use robust::{
     Access, Accesses, Attack, AttackAhead, AttackClass, AttackNames, AttackStep, AttackSteps, Attacked,
@@ -69,7 +71,7 @@ pub use robust::{
     number_controls,
 };
 pub use settled::Settled;
-pub use shards::{SHARDS, shard_of, shards_of};
+pub use shards::{SHARDS, shard_of, shard_of_hash, shards_of};
 pub use state::{InitialStates, State};
 pub use state_set::{Full, Lookup, StateRef, StateSet, state_hash};
 pub use stepper::Stepper;

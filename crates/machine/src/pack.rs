@@ -1,11 +1,18 @@
 //! States as short byte strings, for storing millions of them.
 //!
-//! All numbers are written in base 128, low digits first, the high bit meaning "more"; signed
-//! values are zigzag folded first. So a small number, the usual case, is one byte, and reading
-//! has a short way where all are small. How many values follow is known from the control, hence
-//! equal states have equal strings and different states different ones.
+//! A number is written in base 128, low digits first, the high bit meaning "more": the shared control, one per
+//! thread, then the values. Most values are small, so there are two ways to write those. If all lie from -1 to 13,
+//! each is half a byte, and half a byte of ones follows an odd number of them. Otherwise each is a number in base
+//! 128, zigzag folded. Which way it is stands in the lowest bit of the first number. How many values follow is known
+//! from the control, hence equal states have equal strings and different states different ones.
 
 use crate::State;
+
+/// What half a byte stands for is so much less.
+const HALF_BYTE_ZERO: i64 = 1;
+
+/// The half byte that no value has.
+const NO_VALUE: u8 = 15;
 
 impl State {
     /// Appends the state's bytes.
@@ -16,38 +23,83 @@ impl State {
     /// As [`State::pack`], with other numbers for its controls.
     #[inline]
     pub fn pack_as(&self, global: u32, locals: &[u32], out: &mut Vec<u8>) {
-        // Room for the longest numbers, so that writing needs no look at the vector.
         let start = out.len();
-        out.resize(start + 5 * (1 + locals.len()) + 10 * self.values.len(), 0);
+        // Room for the longest numbers, so that writing needs no look at the vector.
+        let most = 5 * (1 + locals.len()) + self.values.len().div_ceil(2);
+        out.resize(start + most, 0);
         let room = &mut out[start..];
-        let mut used = put(u64::from(global), room, 0);
+        let mut used = put(u64::from(global) << 1, room, 0);
         for local in locals {
             used = put(u64::from(*local), room, used);
         }
-        for value in &self.values {
-            used = put(folded(*value), room, used);
+        let small = put_small(&self.values, &mut room[used..]);
+        out.truncate(start + used + self.values.len().div_ceil(2));
+        if !small {
+            self.put_large(start, used, out);
         }
-        out.truncate(start + used);
+    }
+
+    /// Writes values behind a control that ends there, as numbers of any size.
+    fn put_large(&self, start: usize, used: usize, out: &mut Vec<u8>) {
+        out[start] |= 1;
+        out.resize(start + used + 10 * self.values.len(), 0);
+        let room = &mut out[start..];
+        let end = self.values.iter().fold(used, |used, value| put(folded(*value), room, used));
+        out.truncate(start + end);
     }
 
     /// Reads a state of this many threads back, reusing its memory. The bytes come from
     /// [`State::pack`]; others give some other state, or `None`.
+    #[inline]
     pub fn unpack(&mut self, threads: usize, mut bytes: &[u8]) -> Option<()> {
-        self.values.clear();
-        self.global = u32::try_from(take(&mut bytes)?).ok()?;
-        self.locals.resize(threads, 0);
-        for local in &mut self.locals {
-            *local = u32::try_from(take(&mut bytes)?).ok()?;
-        }
-        if bytes.is_ascii() {
-            self.values.extend(bytes.iter().map(|byte| unfolded(u64::from(*byte))));
+        let small = self.unpack_control(threads, &mut bytes)?;
+        if !small {
+            self.values.clear();
+            while !bytes.is_empty() {
+                self.values.push(unfolded(take(&mut bytes)?));
+            }
             return Some(());
         }
-        while !bytes.is_empty() {
-            self.values.push(unfolded(take(&mut bytes)?));
+        self.values.resize(2 * bytes.len(), 0);
+        for (pair, byte) in self.values.chunks_exact_mut(2).zip(bytes) {
+            pair[0] = i64::from(byte & 15) - HALF_BYTE_ZERO;
+            pair[1] = i64::from(byte >> 4) - HALF_BYTE_ZERO;
+        }
+        if bytes.last().is_some_and(|last| last >> 4 == NO_VALUE) {
+            self.values.pop();
         }
         Some(())
     }
+
+    /// Reads the control of a state and leaves the values in `bytes`; whether they are small.
+    #[inline]
+    fn unpack_control(&mut self, threads: usize, bytes: &mut &[u8]) -> Option<bool> {
+        let first = take(bytes)?;
+        self.global = u32::try_from(first >> 1).ok()?;
+        self.locals.resize(threads, 0);
+        for local in &mut self.locals {
+            *local = u32::try_from(take(bytes)?).ok()?;
+        }
+        Some(first & 1 == 0)
+    }
+}
+
+/// Writes values as half bytes; whether all are small enough.
+#[inline]
+fn put_small(values: &[i64], room: &mut [u8]) -> bool {
+    let half_byte = |value: i64| value.wrapping_add(HALF_BYTE_ZERO) as u64;
+    let (pairs, odd) = values.as_chunks::<2>();
+    let mut large = false;
+    for (byte, [first, second]) in room.iter_mut().zip(pairs) {
+        let (low, high) = (half_byte(*first), half_byte(*second));
+        large |= low >= u64::from(NO_VALUE) || high >= u64::from(NO_VALUE);
+        *byte = (low | high << 4) as u8;
+    }
+    if let ([last], Some(byte)) = (odd, room.get_mut(pairs.len())) {
+        large |= half_byte(*last) >= u64::from(NO_VALUE);
+        *byte = half_byte(*last) as u8 | NO_VALUE << 4;
+    }
+    !large
 }
 
 /// Small numbers of either sign as small numbers: 0, -1, 1, -2, …
@@ -100,16 +152,46 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn packed(state: &State) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        state.pack(&mut bytes);
+        bytes
+    }
+
     #[test]
     fn packing_reads_back_at_the_edges() {
         let values = vec![0, 1, -1, 63, 64, -64, -65, i64::MAX, i64::MIN];
         let state = State { global: 3, locals: vec![0, 127, 128, u32::MAX], values };
-        let mut bytes = Vec::new();
-        state.pack(&mut bytes);
+        let bytes = packed(&state);
         let mut back = State::default();
         back.unpack(4, &bytes).expect("packed");
         assert_eq!(back, state);
         assert_eq!(back.unpack(4, &bytes[..3]), None);
         assert_eq!(back.unpack(1, &[0xff; 12]), None);
+    }
+
+    /// Values at the edge of what half a byte holds, in odd and even numbers, all have strings of their own.
+    #[test]
+    fn small_values_take_half_a_byte() {
+        let mut all = std::collections::BTreeSet::new();
+        let mut back = State::default();
+        for count in 0..6usize {
+            for changed in 0..=count {
+                for value in [-3, -2, -1, 0, 7, 12, 13, 14, 15, 16] {
+                    let mut values = vec![13; count];
+                    values.get_mut(changed).map(|place| *place = value);
+                    let state = State { global: 0, locals: vec![5, 6], values };
+                    let bytes = packed(&state);
+                    back.unpack(2, &bytes).expect("packed");
+                    assert_eq!(back, state);
+                    if state.values.iter().all(|value| (-1..=13).contains(value)) {
+                        assert_eq!(bytes.len(), 3 + count.div_ceil(2));
+                    }
+                    all.insert((state.values, bytes));
+                }
+            }
+        }
+        let strings: std::collections::BTreeSet<_> = all.iter().map(|(_, bytes)| bytes).collect();
+        assert_eq!(strings.len(), all.len());
     }
 }

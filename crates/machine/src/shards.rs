@@ -12,7 +12,13 @@ pub const SHARDS: usize = 64;
 /// The shard that a packed state belongs to. (Tables look at the other half of the hash.)
 #[inline]
 pub fn shard_of(packed: &[u8]) -> usize {
-    state_hash(packed) as usize % SHARDS
+    shard_of_hash(state_hash(packed))
+}
+
+/// The shard of a packed state that has this hash.
+#[inline]
+pub fn shard_of_hash(hash: u64) -> usize {
+    hash as usize % SHARDS
 }
 
 /// The shards of one of several workers.

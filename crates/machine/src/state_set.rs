@@ -1,22 +1,27 @@
 //! A set of packed states that remembers where each came from.
 //!
-//! States lie one after the other in an arena of fixed chunks, each as a record: a link
-//! (usually the state it was reached from), the length, the bytes, padded to four. A state
-//! is named by the position of its record, so a [`PositionTable`] finds it with one word per state, and
-//! walking the arena visits states in the order they came: a breadth-first queue for free.
+//! States lie one after the other in an arena of chunks ([`crate::records`]), each with a link (usually the state
+//! it was reached from). A state is named by the position of its record, so a [`PositionTable`] finds it with 32 bits per state, and
+//! walking the arena visits states in the order they came: a breadth-first queue for free, and all it
+//! takes to make a larger table.
 
+use crate::records::{
+    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_number, record_place, record_size,
+};
 use crate::table::PositionTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-const CHUNK_BITS: usize = 16;
-const CHUNK: usize = 1 << CHUNK_BITS;
-const UNIT: usize = 4;
+/// What the first record of a chunk makes room for.
+const LEAST_ROOM: usize = 1 << 10;
 /// Chunks whose positions a link can name, and a word of the machine.
 const MOST_CHUNKS: u64 = {
     let (named, held) = (u32::MAX as u64 * UNIT as u64, usize::MAX as u64);
     (if named < held { named } else { held }) >> CHUNK_BITS
 };
+
+/// What stands for no link.
+const NO_LINK: u32 = u32::MAX;
 
 /// Odd, with bits all over: multiplying by it spreads 32 bits over 64.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -52,9 +57,10 @@ pub struct Lookup {
 /// A set of byte strings in the order they were added.
 #[derive(Default)]
 pub struct StateSet {
-    chunks: Vec<Box<[u8]>>,
-    /// Bytes used in the last chunk.
-    used: usize,
+    /// All but the last are full; their room grows with them.
+    chunks: Vec<Vec<u8>>,
+    /// How much room they have together.
+    room: usize,
     last: Option<StateRef>,
     table: PositionTable,
 }
@@ -77,13 +83,14 @@ impl StateSet {
 
     /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
-        self.chunks.len() * CHUNK + self.table.bytes()
+        self.room + self.table.bytes()
     }
 
     /// Bytes that the set will take at once besides those it has if so many states are added; the
     /// states themselves come little by little.
     pub fn growth(&self, more: usize) -> usize {
-        self.table.growth(more)
+        let size = self.table.size_for(more) * size_of::<u32>();
+        size - self.table.bytes()
     }
 
     /// Adds a state with a link to another; says where it is and whether it is new.
@@ -104,25 +111,51 @@ impl StateSet {
     #[inline]
     pub fn touch(&self, lookup: &Lookup) -> u8 {
         lookup.first.map_or(0, |at| {
-            let position = at as usize * UNIT;
-            self.chunks[position >> CHUNK_BITS][(position & (CHUNK - 1)) + 4]
+            let (chunk, start) = record_place(at);
+            self.chunks[chunk][start + 4]
         })
     }
 
     /// As [`StateSet::insert`], going on where [`StateSet::look`] began with the same state.
     pub fn insert_at(
         &mut self,
-        Lookup { hash, first }: Lookup,
+        lookup: Lookup,
         state: &[u8],
         link: Option<StateRef>,
     ) -> Result<(StateRef, bool), Full> {
-        let is_state = |at: &u32| record(&self.chunks, StateRef(*at)).1 == state;
-        if let Some(at) = first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))) {
-            return Ok((StateRef(at), false));
+        if let Some(at) = self.find_at(lookup, state) {
+            return Ok((at, false));
         }
         let at = self.append(state, link)?;
-        self.table.insert(hash, at.0);
+        if self.table.is_full() {
+            // With the state that was added just now.
+            self.make_table(1);
+        } else {
+            self.table.insert(lookup.hash, at.0);
+        }
         Ok((at, true))
+    }
+
+    /// Makes a table of all states, with room for the new ones among them.
+    fn make_table(&mut self, new: usize) {
+        let size = self.table.size_for(new);
+        // The old one goes first: there is never room for both.
+        self.table = PositionTable::default();
+        let mut table = PositionTable::sized(size, self.last.map_or(0, |last| last.0));
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            let mut start = 0;
+            while start < chunk.len() {
+                let (_, state) = read_record(&chunk[start..]);
+                table.insert(state_hash(state), record_number(number, start));
+                start += record_size(state.len());
+            }
+        }
+        self.table = table;
+    }
+
+    /// Where a state is, if it is in the set.
+    pub fn find(&self, state: &[u8]) -> Option<StateRef> {
+        self.find_at(self.look(state), state)
     }
 
     /// Whether a state is in the set.
@@ -132,9 +165,14 @@ impl StateSet {
 
     /// As [`StateSet::contains`], going on where [`StateSet::look`] began with the same state.
     #[inline]
-    pub fn contains_at(&self, Lookup { hash, first }: Lookup, state: &[u8]) -> bool {
-        let is_state = |at: &u32| record(&self.chunks, StateRef(*at)).1 == state;
-        first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))).is_some()
+    pub fn contains_at(&self, lookup: Lookup, state: &[u8]) -> bool {
+        self.find_at(lookup, state).is_some()
+    }
+
+    #[inline]
+    fn find_at(&self, Lookup { hash, first }: Lookup, state: &[u8]) -> Option<StateRef> {
+        let is_state = |at: &u32| is_at(&self.chunks, *at, state);
+        first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))).map(StateRef)
     }
 
     /// The bytes of a state.
@@ -145,12 +183,12 @@ impl StateSet {
     /// The link a state was added with.
     pub fn link(&self, at: StateRef) -> Option<StateRef> {
         let link = record(&self.chunks, at).0;
-        (link != u32::MAX).then_some(StateRef(link))
+        (link != NO_LINK).then_some(StateRef(link))
     }
 
     /// The state that was added first.
     pub fn first(&self) -> Option<StateRef> {
-        (!self.is_empty()).then_some(StateRef(0))
+        self.last.map(|_| StateRef(0))
     }
 
     /// The state that was added last.
@@ -163,13 +201,11 @@ impl StateSet {
         if Some(at) == self.last {
             return None;
         }
-        let (_, state) = record(&self.chunks, at);
-        let position = at.0 as usize * UNIT;
-        let end = position + record_size(state.len());
-        // A record that did not fit starts the next chunk; the length byte 0 marks the gap.
-        let rest = &self.chunks[end >> CHUNK_BITS][end & (CHUNK - 1)..];
-        let gap = rest.len() <= 5 || rest[4] == 0;
-        Some(unit(if gap { end.next_multiple_of(CHUNK) } else { end }))
+        let (chunk, start) = record_place(at.0);
+        let end = start + record_size(self.get(at).len());
+        // A record that did not fit starts the next chunk.
+        let ends = end == self.chunks[chunk].len();
+        Some(StateRef(if ends { record_number(chunk + 1, 0) } else { record_number(chunk, end) }))
     }
 
     /// All states, in the order they were added.
@@ -182,18 +218,22 @@ impl StateSet {
         std::iter::successors(self.first(), |at| self.next(*at))
     }
 
-    /// Adds all states of another set, which has none of this one's, behind its own. Links mean nothing afterwards.
-    pub fn absorb(&mut self, other: StateSet) -> Result<(), Full> {
-        let (before, Some(last)) = (self.chunks.len(), other.last) else { return Ok(()) };
-        if (before + other.chunks.len()) as u64 > MOST_CHUNKS {
-            return Err(Full);
+    /// The states of several sets that have none in common, one set behind the other. Links mean nothing afterwards.
+    pub fn joined(sets: impl IntoIterator<Item = StateSet>) -> Result<StateSet, Full> {
+        let (mut all, mut count) = (StateSet::new(), 0);
+        for set in sets {
+            let Some(last) = set.last else { continue };
+            let before = all.chunks.len();
+            if (before + set.chunks.len()) as u64 > MOST_CHUNKS {
+                return Err(Full);
+            }
+            count += set.len();
+            all.room += set.room;
+            all.chunks.extend(set.chunks);
+            all.last = Some(StateRef(last.0 + record_number(before, 0)));
         }
-        let further = unit(before << CHUNK_BITS).0;
-        self.table.absorb(&other.table, further);
-        self.chunks.extend(other.chunks);
-        self.used = other.used;
-        self.last = Some(StateRef(last.0 + further));
-        Ok(())
+        all.make_table(count);
+        Ok(all)
     }
 
     fn append(&mut self, state: &[u8], link: Option<StateRef>) -> Result<StateRef, Full> {
@@ -201,60 +241,42 @@ impl StateSet {
         if size > CHUNK || state.is_empty() {
             return Err(Full);
         }
-        if self.chunks.is_empty() || self.used + size > CHUNK {
+        if self.chunks.last().is_none_or(|last| last.len() + size > CHUNK) {
             if self.chunks.len() as u64 >= MOST_CHUNKS {
                 return Err(Full);
             }
-            self.chunks.push(vec![0; CHUNK].into());
-            self.used = 0;
+            self.chunks.push(Vec::new());
         }
         let last = self.chunks.len() - 1;
-        let at = unit((last << CHUNK_BITS) + self.used);
-        let target = &mut self.chunks[last][self.used..self.used + size];
-        target[..4].copy_from_slice(&link.map_or(u32::MAX, |link| link.0).to_le_bytes());
-        let head = 4 + put_length(state.len(), &mut target[4..]);
-        target[head..head + state.len()].copy_from_slice(state);
-        self.used += size;
+        let chunk = &mut self.chunks[last];
+        let (start, end) = (chunk.len(), chunk.len() + size);
+        if end > chunk.capacity() {
+            self.room -= chunk.capacity();
+            chunk.reserve_exact((2 * chunk.capacity()).clamp(LEAST_ROOM, CHUNK).max(end) - start);
+            self.room += chunk.capacity();
+        }
+        push_record(chunk, link.map_or(NO_LINK, |link| link.0), state).ok_or(Full)?;
+        let at = StateRef(record_number(last, start));
         self.last = Some(at);
         Ok(at)
     }
-}
 
-fn unit(position: usize) -> StateRef {
-    StateRef((position / UNIT) as u32)
-}
-
-fn record_size(state: usize) -> usize {
-    (4 + length_size(state) + state).next_multiple_of(UNIT)
-}
-
-/// One byte below 128, three otherwise (16 bits hold any length within a chunk).
-fn length_size(length: usize) -> usize {
-    if length < 0x80 { 1 } else { 3 }
-}
-
-fn put_length(length: usize, out: &mut [u8]) -> usize {
-    if length < 0x80 {
-        out[0] = length as u8;
-        return 1;
+    /// The chunks of records; what names a state goes on to name it there.
+    pub fn into_chunks(self) -> Vec<Vec<u8>> {
+        self.chunks
     }
-    out[0] = 0x80;
-    out[1] = length as u8;
-    out[2] = (length >> 8) as u8;
-    3
 }
 
 #[inline]
-fn record(chunks: &[Box<[u8]>], at: StateRef) -> (u32, &[u8]) {
-    let position = at.0 as usize * UNIT;
-    let record = &chunks[position >> CHUNK_BITS][position & (CHUNK - 1)..];
-    let link = u32::from_le_bytes([record[0], record[1], record[2], record[3]]);
-    let first = record[4] as usize;
-    if first < 0x80 {
-        return (link, &record[5..5 + first]);
-    }
-    let length = usize::from(u16::from_le_bytes([record[5], record[6]]));
-    (link, &record[7..7 + length])
+fn record(chunks: &[Vec<u8>], at: StateRef) -> (u32, &[u8]) {
+    let (chunk, start) = record_place(at.0);
+    read_record(&chunks[chunk][start..])
+}
+
+#[inline]
+fn is_at(chunks: &[Vec<u8>], at: u32, state: &[u8]) -> bool {
+    let (chunk, start) = record_place(at);
+    is_record_of(&chunks[chunk][start..], state)
 }
 
 /// A hash of a packed state, the same in every process with words of that size. The hasher has as many bits as a word of the machine; tables want 64,
@@ -294,15 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn absorbs_other_sets_in_order() {
+    fn joins_sets_in_order() {
         let state = |n: usize| vec![n as u8; 1 + n % 200];
         let sets = [0..0, 0..7, 7..7, 7..200, 200..255].map(|numbers| {
             let mut set = StateSet::new();
             numbers.for_each(|n| assert!(set.insert(&state(n), None).expect("room").1));
             set
         });
-        let mut all = StateSet::new();
-        sets.into_iter().for_each(|set| all.absorb(set).expect("room"));
+        let mut all = StateSet::joined(sets).expect("room");
         assert_eq!(all.len(), 255);
         assert!(all.iter().eq((0..255).map(state)));
         assert!((0..255).all(|n| all.contains(&state(n))) && !all.contains(&state(255)));

@@ -310,12 +310,21 @@ impl<'m, M: Machine> Stepper<'m, M> {
         let leaf = &|input: &CodeInput| inputs.value(*input);
         next.global = step.global;
         next.locals[thread] = step.local;
+        let (from, to) = (base + step.front, base + inputs.own.len() - step.back);
         next.values.clear();
-        next.values.extend_from_slice(&state.values[..base + step.front]);
-        for code in &step.middle {
-            next.values.push(code.eval(leaf)?);
+        if from + step.middle.len() == to {
+            // No slot comes or goes.
+            next.values.extend_from_slice(&state.values);
+            for (at, code) in step.middle.iter().enumerate() {
+                next.values[from + at] = code.eval(leaf)?;
+            }
+        } else {
+            next.values.extend_from_slice(&state.values[..from]);
+            for code in &step.middle {
+                next.values.push(code.eval(leaf)?);
+            }
+            next.values.extend_from_slice(&state.values[to..]);
         }
-        next.values.extend_from_slice(&state.values[base + inputs.own.len() - step.back..]);
         for (at, code) in &step.memory {
             next.values[*at as usize] = code.eval(leaf)?;
         }
@@ -323,15 +332,28 @@ impl<'m, M: Machine> Stepper<'m, M> {
     }
 
     /// What a state violates: the first failure, else the first property.
+    #[inline]
     pub fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
-        if let Some(thread) = self.infos(state).position(|info| info.failed) {
-            let loc = self.info(thread, state).loc;
-            return Ok(Some(Violation::Failure(ThreadId::new(thread), loc)));
+        let (mut failed, mut possible) = (false, u64::MAX);
+        for info in self.infos(state) {
+            failed |= info.failed;
+            possible &= info.may_violate;
         }
-        let possible = self.infos(state).fold(u64::MAX, |all, info| all & info.may_violate);
-        if possible == 0 {
-            return Ok(None);
+        match (failed, possible) {
+            (true, _) => Ok(self.failure(state)),
+            (false, 0) => Ok(None),
+            (false, possible) => self.violated_property(state, possible),
         }
+    }
+
+    /// The first failure in a state.
+    fn failure(&self, state: &State) -> Option<Violation> {
+        let failed = self.infos(state).enumerate().find(|(_, info)| info.failed);
+        failed.map(|(thread, info)| Violation::Failure(ThreadId::new(thread), info.loc))
+    }
+
+    /// The first property that a state violates, of those with a bit in `possible`.
+    fn violated_property(&self, state: &State, possible: u64) -> Result<Option<Violation>, Doubt> {
         for (at, (kind, test, span)) in self.properties.iter().enumerate() {
             let excluded = possible >> property_bit(at) & 1 == 0;
             if excluded || (*kind == PropertyKind::Finally && !self.is_final(state)) {
@@ -351,6 +373,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
     }
 
     /// The length of the longest queue of stores on their way to memory.
+    #[inline]
     pub fn longest_queue(&self, state: &State) -> usize {
         self.infos(state).fold(0, |longest, info| longest.max(info.longest_queue))
     }
@@ -381,19 +404,23 @@ impl<'m, M: Machine> Stepper<'m, M> {
         (self.base(thread, state), self.info(thread, state).slots.len())
     }
 
+    #[inline]
     fn info(&self, thread: usize, state: &State) -> &LocalInfo {
         &self.threads[thread].info[state.locals[thread] as usize]
     }
 
     /// Where the values of a thread begin.
+    #[inline]
     fn base(&self, thread: usize, state: &State) -> usize {
         self.memory + self.segments(state).take(thread).map(|slots| slots.len()).sum::<usize>()
     }
 
+    #[inline]
     fn infos<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a LocalInfo> {
         self.threads.iter().zip(&state.locals).map(|(thread, id)| &thread.info[*id as usize])
     }
 
+    #[inline]
     fn segments<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a [Slot]> {
         self.infos(state).map(|info| &*info.slots)
     }

@@ -1,12 +1,13 @@
 //! A hash table of positions: which states lie where.
 //!
-//! Open addressing with linear probing. An entry is one word: the upper half of the hash, and
-//! the position. The place to start looking is given by the first bits of the hash, so half a
-//! hash is enough to grow by, and looking a state up touches one line of the table and then,
-//! but for rare coincidences, only the state itself.
+//! Open addressing with linear probing. An entry is 32 bits: a position plus one, and above it as many bits of the
+//! hash as there is room for, its *tag*. So looking a state up touches one line of the table and then, but for rare
+//! coincidences, only the state itself; the larger the set, the shorter the tags. The place to start looking is
+//! given by the upper bits of the hash, tags are lower ones. Entries do not tell their hash, so a table
+//! does not grow by itself: whoever has the states makes a larger one and adds them again.
 
 /// Marks a free entry. Positions are kept plus one, so no other entry is that.
-const FREE: u64 = 0;
+const FREE: u32 = 0;
 
 /// The size of the first table.
 const SMALLEST: usize = 16;
@@ -14,24 +15,20 @@ const SMALLEST: usize = 16;
 /// Positions by hash.
 #[derive(Default)]
 pub(crate) struct PositionTable {
-    /// A power of two, at most three quarters of them taken.
-    entries: Vec<u64>,
+    /// At most three quarters of them are taken.
+    entries: Vec<u32>,
     taken: usize,
-}
-
-/// Whether an entry has this hash, as far as it knows.
-#[inline]
-fn has(entry: u64, hash: u64) -> bool {
-    entry != FREE && entry >> 32 == hash >> 32
-}
-
-/// The position an entry stands for.
-#[inline]
-fn position(entry: u64) -> u32 {
-    (entry as u32).wrapping_sub(1)
+    /// How many bits of an entry are the position.
+    bits: u32,
 }
 
 impl PositionTable {
+    /// An empty table of this size for positions up to one, or somewhat more.
+    pub(crate) fn sized(size: usize, last: u32) -> PositionTable {
+        let bits = (u32::BITS - last.leading_zeros() + 1).min(u32::BITS);
+        PositionTable { entries: vec![FREE; size], taken: 0, bits }
+    }
+
     /// How many positions there are.
     pub(crate) fn len(&self) -> usize {
         self.taken
@@ -39,86 +36,101 @@ impl PositionTable {
 
     /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> usize {
-        self.entries.len() * size_of::<u64>()
+        self.entries.len() * size_of::<u32>()
     }
 
-    /// Bytes that the table will take besides those it has if so many positions are added.
-    pub(crate) fn growth(&self, more: usize) -> usize {
+    /// The size that a table must have to take so many more positions.
+    pub(crate) fn size_for(&self, more: usize) -> usize {
         let mut size = self.entries.len();
         while self.taken + more > size / 4 * 3 {
-            size = (size * 2).max(SMALLEST);
+            // Half as much again: the emptiest table is half full.
+            size = (size + size / 8 * 4).max(SMALLEST);
         }
-        if size == self.entries.len() { 0 } else { size.saturating_mul(size_of::<u64>()) }
+        size
+    }
+
+    /// Whether there is no room for another position.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.taken >= self.entries.len() / 4 * 3
     }
 
     /// The position that is looked at first for this hash, if it may be the right one.
     #[inline]
     pub(crate) fn first(&self, hash: u64) -> Option<u32> {
         let entry = *self.entries.get(self.start(hash))?;
-        has(entry, hash).then(|| position(entry))
+        self.may_be(entry, hash).then(|| self.position(entry))
     }
 
     /// The position with this hash that is the right one.
     #[inline]
     pub(crate) fn find(&self, hash: u64, mut is_right: impl FnMut(u32) -> bool) -> Option<u32> {
-        let mask = self.entries.len().wrapping_sub(1);
         let mut at = self.start(hash);
         loop {
-            let entry = *self.entries.get(at & mask)?;
+            let entry = *self.entries.get(at)?;
             if entry == FREE {
                 return None;
             }
-            if has(entry, hash) && is_right(position(entry)) {
-                return Some(position(entry));
+            if self.may_be(entry, hash) && is_right(self.position(entry)) {
+                return Some(self.position(entry));
             }
-            at += 1;
+            at = self.behind(at);
         }
     }
 
-    /// Adds a position that is not there yet. It must be less than `u32::MAX`.
+    /// Adds a position that is not there yet, to a table that has room. It must be less than `u32::MAX`.
+    #[inline]
     pub(crate) fn insert(&mut self, hash: u64, position: u32) {
-        if self.taken >= self.entries.len() / 4 * 3 {
-            self.grow();
+        if self.bits < u32::BITS && (position + 1) >> self.bits > 0 {
+            self.widen(position);
         }
+        let mut at = self.start(hash);
+        while self.entries[at] != FREE {
+            at = self.behind(at);
+        }
+        self.entries[at] = self.tag(hash) | (position + 1);
         self.taken += 1;
-        self.put(hash >> 32 << 32 | (u64::from(position) + 1));
     }
 
-    /// Adds the positions of another table, each so much further, to one that has none of them.
-    pub(crate) fn absorb(&mut self, other: &PositionTable, further: u32) {
-        let wanted = self.growth(other.taken) / size_of::<u64>();
-        if wanted > 0 {
-            self.resize(wanted);
-        }
-        self.taken += other.taken;
-        for entry in other.entries.iter().filter(|entry| **entry != FREE) {
-            self.put(entry + u64::from(further));
+    /// Makes room in entries for larger positions: tags lose their upper bits.
+    fn widen(&mut self, position: u32) {
+        let before = self.bits;
+        self.bits = PositionTable::sized(0, position).bits;
+        for entry in &mut self.entries {
+            let position = *entry & ((1 << before) - 1);
+            let tag = (u64::from(*entry >> before) << self.bits) as u32;
+            *entry = tag | position;
         }
     }
 
-    fn put(&mut self, entry: u64) {
-        let mask = self.entries.len() - 1;
-        let mut at = self.start(entry);
-        while self.entries[at & mask] != FREE {
-            at += 1;
-        }
-        self.entries[at & mask] = entry;
+    /// Whether an entry has this hash, as far as it knows.
+    #[inline]
+    fn may_be(&self, entry: u32, hash: u64) -> bool {
+        entry != FREE && u64::from(entry ^ self.tag(hash)) >> self.bits == 0
     }
 
-    fn grow(&mut self) {
-        self.resize((self.entries.len() * 2).max(SMALLEST));
+    /// The position an entry stands for.
+    #[inline]
+    fn position(&self, entry: u32) -> u32 {
+        (u64::from(entry) & ((1 << self.bits) - 1)) as u32 - 1
     }
 
-    fn resize(&mut self, size: usize) {
-        let old = std::mem::replace(&mut self.entries, vec![FREE; size]);
-        old.into_iter().filter(|entry| *entry != FREE).for_each(|entry| self.put(entry));
+    /// The bits above the position in an entry with this hash.
+    #[inline]
+    fn tag(&self, hash: u64) -> u32 {
+        ((hash >> 32) << self.bits) as u32
     }
 
-    /// As many of the first bits as the table has room for. (Without entries, anything will do.)
+    /// Where to look first: as far into the table as the hash is into all hashes. (Without entries, anything will do.)
     #[inline]
     fn start(&self, hash: u64) -> usize {
-        let bits = self.entries.len().trailing_zeros().min(32);
-        (hash >> 32 >> (32 - bits)) as usize
+        ((hash >> 32) * self.entries.len() as u64 >> 32) as usize
+    }
+
+    /// Where to look next.
+    #[inline]
+    fn behind(&self, at: usize) -> usize {
+        if at + 1 < self.entries.len() { at + 1 } else { 0 }
     }
 }
 
@@ -131,50 +143,65 @@ mod tests {
         u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
     }
 
-    #[test]
-    fn finds_what_was_added_while_it_grows() {
-        let mut table = PositionTable::default();
-        assert_eq!(table.first(hash(0)), None);
-        for number in 0..10_000 {
-            assert_eq!(table.find(hash(number), |at| at == number), None);
-            table.insert(hash(number), number);
-        }
-        assert_eq!(table.len(), 10_000);
-        assert!((0..10_000).all(|number| table.find(hash(number), |at| at == number) == Some(number)));
-        assert!(table.entries.len() * 3 / 4 >= table.len() && table.bytes() < 10_000 * 32);
+    /// A table of positions, each so many units behind the one before, with room for another.
+    fn table(count: u32, apart: u32) -> PositionTable {
+        let size = PositionTable::default().size_for(count as usize + 1);
+        let mut table = PositionTable::sized(size, 0);
+        (0..count).for_each(|number| table.insert(hash(number), number * apart));
+        table
     }
 
     #[test]
-    fn absorbs_another_table() {
-        let (mut all, mut more) = (PositionTable::default(), PositionTable::default());
-        (0..1000).for_each(|number| all.insert(hash(number), number));
-        (0..5000).for_each(|number| more.insert(hash(number + 1000), number));
-        all.absorb(&more, 1000);
-        all.absorb(&PositionTable::default(), 1);
-        assert_eq!(all.len(), 6000);
-        assert!((0..6000).all(|number| all.find(hash(number), |at| at == number) == Some(number)));
-        assert!(all.entries.len() * 3 / 4 >= all.len());
+    fn finds_what_was_added_while_positions_grow() {
+        assert_eq!(PositionTable::default().first(hash(0)), None);
+        assert_eq!(PositionTable::default().find(hash(0), |_| true), None);
+        for apart in [1, 7, 400_000] {
+            let table = table(10_000, apart);
+            assert_eq!(table.len(), 10_000);
+            let has = |number: u32| table.find(hash(number), |at| at == number * apart).is_some();
+            assert!((0..10_000).all(has) && !(10_000..10_700).any(has));
+            assert!(!table.is_full() && table.bytes() <= 10_000 * 8 + 64);
+        }
+    }
+
+    /// Tags keep most states that are not meant from being looked at.
+    #[test]
+    fn tags_tell_hashes_apart() {
+        let table = table(10_000, 1);
+        let mut looked_at = 0;
+        for number in 10_000..20_000 {
+            table.find(hash(number), |_| {
+                looked_at += 1;
+                false
+            });
+        }
+        assert!(looked_at < 100, "{looked_at}");
     }
 
     #[test]
     fn growth_is_foreseen() {
         let mut table = PositionTable::default();
         for number in 0..5_000 {
-            let (before, foreseen) = (table.bytes(), table.growth(1));
+            assert_eq!(table.is_full(), table.size_for(1) > table.entries.len(), "at {number}");
+            if table.is_full() {
+                table = self::table(number, 1);
+            }
             table.insert(hash(number), number);
-            let grown = if table.bytes() == before { 0 } else { table.bytes() };
-            assert_eq!(foreseen, grown, "at {number}");
         }
         let room = table.entries.len() / 4 * 3 - table.len();
-        assert_eq!((table.growth(room), table.growth(room + 1)), (0, 2 * table.bytes()));
+        assert!(
+            table.size_for(room) == table.entries.len() && table.size_for(room + 1) > table.entries.len()
+        );
     }
 
     #[test]
     fn tells_equal_hashes_apart_and_wraps_around() {
-        let mut table = PositionTable::default();
-        (0..100).for_each(|number| table.insert(u64::MAX, number));
-        assert!(table.first(u64::MAX).is_some_and(|at| at < 100));
-        assert!((0..100).all(|number| table.find(u64::MAX, |at| at == number) == Some(number)));
-        assert_eq!(table.find(u64::MAX, |at| at == 100), None);
+        for last in [0, u32::MAX - 1] {
+            let mut table = PositionTable::sized(160, last);
+            (0..100).for_each(|number| table.insert(u64::MAX, number));
+            assert!(table.first(u64::MAX).is_some_and(|at| at < 100));
+            assert!((0..100).all(|number| table.find(u64::MAX, |at| at == number) == Some(number)));
+            assert_eq!(table.find(u64::MAX, |at| at == 100), None);
+        }
     }
 }

@@ -10,6 +10,7 @@
 //! Nothing is explored twice: the rounds go on from where the search stopped that found it large, which every
 //! process does by itself.
 
+mod news;
 mod numbers;
 mod shard;
 mod worker;
@@ -17,9 +18,9 @@ mod worker;
 use crate::reduce::LeftOut;
 use crate::search::Search;
 use crate::stepping::Stepping;
-use evidence::{ClosedSet, Controls, Crew, Lost, Monitor, Rounds, Stop};
+use evidence::{ClosedSet, Controls, Crew, Lost, Monitor, Rounds, Spill, SpilledStates, Stop};
 use machine::{Buffered, DataDomain, Doubt, Full, Machine, OnDomain, StateRef, StateSet, Trace, shards_of};
-use shard::{Shard, spread};
+use shard::{Shard, ShardFound, spread};
 use std::sync::{Mutex, PoisonError};
 use worker::{Finish, RoundsWorker, Start, WorkerFound};
 
@@ -29,6 +30,8 @@ pub(crate) enum InRounds {
     Violated(Trace),
     /// All states, or all of this process.
     Explored(ClosedSet),
+    /// All states, in files.
+    Spilled(Controls, Vec<SpilledStates>),
     /// Only states with longer buffers are left.
     Heavy,
     /// Somebody stopped it.
@@ -55,6 +58,8 @@ pub(crate) struct RoundsFound {
 pub(crate) struct Going<'a> {
     pub(crate) crew: &'a dyn Crew,
     pub(crate) monitor: &'a dyn Monitor,
+    /// Where states go that memory has no room for.
+    pub(crate) spill: Option<&'a dyn Spill>,
     /// The largest bound on weight.
     pub(crate) most: usize,
     /// What all processes must be asked alike.
@@ -89,6 +94,7 @@ pub(crate) fn go_on<G>(
             bound,
             most: going.most,
             monitor: going.monitor,
+            spill: going.spill,
             question: going.question,
         };
         if let Some(found) = left_out.on(machine, OneWorker { rounds, start }) {
@@ -137,11 +143,17 @@ fn together(
     let (finish, controls, doubts, states, bound) = of_all?;
     let ended = match finish {
         Finish::Complete => {
-            let mut all = StateSet::new();
+            let (mut sets, mut files) = (Vec::new(), Vec::new());
             for shard in shards {
-                all.absorb(shard.states).ok()?;
+                match shard.found() {
+                    ShardFound::InMemory(states) => sets.push(states),
+                    ShardFound::InFile(states) => files.push(states),
+                }
             }
-            InRounds::Explored(ClosedSet { controls, states: all })
+            match sets.is_empty() {
+                true => InRounds::Spilled(controls, files),
+                false => InRounds::Explored(ClosedSet { controls, states: StateSet::joined(sets).ok()? }),
+            }
         }
         Finish::Violated(way) => {
             drop(shards);

@@ -2,11 +2,17 @@
 //!
 //! A worker's shards lie next to each other ([`machine::shards_of`]). What is posted to a shard is added in the order of the shards it comes from. So the states of a shard,
 //! their order and their links are the same for any number of workers.
+//!
+//! Where memory is scarce the states move to a file ([`Shard::settle`]). From then on memory holds those that were posted
+//! since, and before they are expanded one look at the whole file sorts out those that were known. What is new, and in
+//! which order, is the same as in memory.
 
 use super::numbers::{put_number, take_number};
 use crate::search::Search;
+use evidence::{ChunkRead, Monitor, NotSpilled, Spill, SpilledStates};
 use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of};
 use std::hint::black_box;
+use std::io;
 
 /// A link is the number of a state in its shard, and above that the number of the shard.
 const LINK_BITS: u32 = 26;
@@ -44,7 +50,9 @@ impl StatePlace {
 /// The states of a shard, and how far they are explored.
 #[derive(Default)]
 pub(super) struct Shard {
-    pub(super) states: StateSet,
+    /// All of them; once memory was scarce, those found since the last look into the file, known ones among them.
+    states: StateSet,
+    spilled: Option<InFile>,
     /// To be expanded before all others.
     first: Vec<StateRef>,
     /// The last state that was taken in the order of the set.
@@ -55,17 +63,88 @@ pub(super) struct Shard {
     pub(super) heavy: Vec<StateRef>,
 }
 
+/// States in a file, and what was read of it last.
+struct InFile {
+    states: SpilledStates,
+    reading: ChunkRead,
+}
+
 impl Shard {
-    /// The next state of the level.
-    pub(super) fn take(&mut self) -> Option<StateRef> {
-        if let Some(at) = self.first.pop() {
-            return Some(at);
+    /// The next state of the level, its bytes into `packed`.
+    pub(super) fn take(&mut self, packed: &mut Vec<u8>) -> io::Result<Option<StateRef>> {
+        let taken = match self.first.pop() {
+            None if self.last == self.end => None,
+            None => {
+                self.last = self.behind_last()?;
+                self.last
+            }
+            first => first,
+        };
+        if let Some(at) = taken {
+            packed.clear();
+            packed.extend_from_slice(self.get(at)?.0);
         }
-        if self.last == self.end {
-            return None;
+        Ok(taken)
+    }
+
+    fn behind_last(&mut self) -> io::Result<Option<StateRef>> {
+        let Some(InFile { states, reading }) = &mut self.spilled else {
+            return Ok(self.last.map_or(self.states.first(), |last| self.states.next(last)));
+        };
+        Ok(states.next(self.last.map(StateRef::number), reading)?.map(StateRef::numbered))
+    }
+
+    /// The bytes of a state, and its link.
+    fn get(&mut self, at: StateRef) -> io::Result<(&[u8], Option<StateRef>)> {
+        let Some(InFile { states, reading }) = &mut self.spilled else {
+            return Ok((self.states.get(at), self.states.link(at)));
+        };
+        let (link, state) = states.get(at.number(), reading)?;
+        Ok((state, (link != u32::MAX).then(|| StateRef::numbered(link))))
+    }
+
+    /// Forgets what was read of its file.
+    pub(super) fn forget_chunk(&mut self) {
+        if let Some(file) = &mut self.spilled {
+            file.reading = ChunkRead::default();
         }
-        self.last = self.last.map_or(self.states.first(), |last| self.states.next(last));
-        self.last
+    }
+
+    /// How many states there are, as far as that is known.
+    pub(super) fn len(&self) -> usize {
+        self.spilled.as_ref().map_or(self.states.len(), |file| file.states.len())
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn bytes(&self) -> usize {
+        self.states.bytes()
+    }
+
+    /// Bytes that it will take at once if so many states are added.
+    pub(super) fn growth(&self, more: usize) -> usize {
+        self.states.growth(more)
+    }
+
+    /// Moves the states to a file; to the states that are there already those that are new.
+    pub(super) fn settle(&mut self, spill: &dyn Spill, monitor: &dyn Monitor) -> Result<(), NotSpilled> {
+        let found = std::mem::take(&mut self.states);
+        self.forget_chunk();
+        match &mut self.spilled {
+            None => {
+                let states = SpilledStates::of(found, spill.file()?)?;
+                self.spilled = Some(InFile { states, reading: ChunkRead::default() });
+            }
+            Some(_) if found.is_empty() => {}
+            Some(file) => {
+                file.states.add_new(&found, monitor)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was found, in memory or in a file.
+    pub(super) fn found(self) -> ShardFound {
+        self.spilled.map_or(ShardFound::InMemory(self.states), |file| ShardFound::InFile(file.states))
     }
 
     /// Whether states of the level are left.
@@ -73,9 +152,12 @@ impl Shard {
         !self.first.is_empty() || self.last != self.end
     }
 
-    /// What was found meanwhile is the next level.
+    /// What was found meanwhile is the next level. What is not in a file yet must be settled before.
     pub(super) fn begin_level(&mut self) {
-        self.end = self.states.last();
+        self.end = match &self.spilled {
+            None => self.states.last(),
+            Some(file) => file.states.last().map(StateRef::numbered),
+        };
     }
 
     /// Takes up what was too heavy.
@@ -105,10 +187,16 @@ impl Shard {
     }
 
     /// A state and the place it was reached from.
-    pub(super) fn step_back(&self, number: u32) -> (&[u8], Option<StatePlace>) {
-        let at = StateRef::numbered(number);
-        (self.states.get(at), self.states.link(at).map(StatePlace::of))
+    pub(super) fn step_back(&mut self, number: u32) -> io::Result<(&[u8], Option<StatePlace>)> {
+        let (state, link) = self.get(StateRef::numbered(number))?;
+        Ok((state, link.map(StatePlace::of)))
     }
+}
+
+/// The states of a shard in the end.
+pub(super) enum ShardFound {
+    InMemory(StateSet),
+    InFile(SpilledStates),
 }
 
 /// Why a letter was not taken up.
@@ -123,29 +211,54 @@ pub(super) enum NotAdded {
 /// What a letter with states begins with; the number of the shard follows.
 pub(super) const STATES: u8 = 1;
 
+/// How many states a letter remembers: most that are reached several ways are so in the same round.
+const REMEMBERED: usize = 1 << 10;
+
 /// States on their way to a shard, each with where it was reached from.
 pub(super) struct Letter {
     to: usize,
     pub(super) bytes: Vec<u8>,
     from: Option<StatePlace>,
+    /// By hash, where a state begins that was added; none does at 0.
+    recent: Vec<u32>,
 }
 
 impl Letter {
     pub(super) fn to(shard: usize) -> Letter {
-        Letter { to: shard, bytes: Vec::new(), from: None }
+        Letter { to: shard, bytes: Vec::new(), from: None, recent: vec![0; REMEMBERED] }
     }
 
     /// What was written; as much may follow.
     pub(super) fn take(&mut self) -> Vec<u8> {
         self.from = None;
+        self.recent.fill(0);
         let room = Vec::with_capacity(self.bytes.len());
         std::mem::replace(&mut self.bytes, room)
+    }
+
+    /// Adds a state with this hash, unless it is remembered: where it was reached from first is what counts.
+    #[inline]
+    pub(super) fn add(&mut self, parent: StatePlace, state: &[u8], hash: u64) {
+        // Shards are told apart by lower bits.
+        let slot = (hash >> 8) as usize % REMEMBERED;
+        let begin = self.recent[slot] as usize;
+        let short = state.len() < 0x80;
+        if short && begin > 0 && usize::from(self.bytes[begin - 1]) == state.len() {
+            let known = self.bytes.get(begin..begin + state.len());
+            if known == Some(state) {
+                return;
+            }
+        }
+        self.append(parent, state);
+        if short {
+            self.recent[slot] = u32::try_from(self.bytes.len() - state.len()).unwrap_or(0);
+        }
     }
 
     /// Adds a state. The state it was reached from is told by how far it lies behind the one before; zero says
     /// that another shard follows.
     #[inline]
-    pub(super) fn add(&mut self, parent: StatePlace, state: &[u8]) {
+    fn append(&mut self, parent: StatePlace, state: &[u8]) {
         let before = match self.from {
             Some(before) if before.shard == parent.shard && before.number <= parent.number => before.number,
             _ => {
@@ -241,6 +354,7 @@ pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use machine::state_hash;
 
     #[test]
     fn letters_read_back() {
@@ -253,7 +367,9 @@ mod tests {
                 })
                 .collect();
         let mut letter = Letter::to(9);
-        sent.iter().for_each(|(parent, state)| letter.add(*parent, state));
+        sent.iter().for_each(|(parent, state)| letter.add(*parent, state, state_hash(state)));
+        // What is in the letter already does not count.
+        letter.add(sent[0].0, &sent[1].1, state_hash(&sent[1].1));
         let bytes = letter.take();
         let [STATES, 9, states @ ..] = bytes.as_slice() else { panic!("{bytes:?}") };
         let mut entries = LetterEntries::new(states);
@@ -263,8 +379,10 @@ mod tests {
         assert!(entries.bytes.is_empty());
         let mut shard = Shard::default();
         assert_eq!(shard.add(states), Ok(()));
-        let read: Vec<_> = shard.states.refs().map(|at| shard.step_back(at.number())).collect();
-        assert!(read.iter().map(|(state, from)| (from.expect("a link"), state.to_vec())).eq(sent));
+        let numbers: Vec<u32> = shard.states.refs().map(StateRef::number).collect();
+        for (number, (parent, state)) in numbers.into_iter().zip(&sent) {
+            assert_eq!(shard.step_back(number).expect("readable"), (state.as_slice(), Some(*parent)));
+        }
         assert_eq!(shard.add(&states[..states.len() - 1]), Err(NotAdded::Garbled));
         let behind = StatePlace { shard: 63, number: (1 << 26) - 1 };
         assert_eq!(behind.link(), Err(Full));

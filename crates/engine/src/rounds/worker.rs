@@ -1,12 +1,15 @@
 //! One worker's part of a search in rounds.
 //!
 //! A round: expand some states of the level in every own shard, post the successors to the workers who have their
-//! shards, and tell all what has to be known by all; then give numbers to new controls and add what came.
+//! shards, and tell all what has to be known by all; then give numbers to new controls and add what came. If states may
+//! go to files and somebody finds memory scarce, all move theirs there at the end of the round, and from then on
+//! before every level.
 
+use super::news::{NEWS, RoundNews, garbled, read_news, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
-use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Stop};
-use machine::{Buffered, DataDomain, Doubt, SHARDS, State, StateRef, shard_of, shards_of};
+use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
+use machine::{Buffered, DataDomain, Doubt, SHARDS, State, StateRef, shard_of_hash, shards_of, state_hash};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -54,6 +57,8 @@ pub(super) struct Start<'a> {
     /// The largest bound.
     pub(super) most: usize,
     pub(super) monitor: &'a dyn Monitor,
+    /// Where states go that memory has no room for.
+    pub(super) spill: Option<&'a dyn Spill>,
     /// What is asked, and how: the same for all, or they cannot work together.
     pub(super) question: &'a str,
 }
@@ -72,6 +77,9 @@ pub(super) struct RoundsWorker<'a, D> {
     bound: usize,
     most: usize,
     monitor: &'a dyn Monitor,
+    spill: Option<&'a dyn Spill>,
+    /// Whether states are in files.
+    spilling: bool,
     question: &'a str,
     /// How many states the others have, and own ones had, when all told so last.
     states: (usize, usize),
@@ -91,37 +99,15 @@ struct Unreported {
 struct Spare {
     state: State,
     next: State,
+    /// The bytes of the state.
+    taken: Vec<u8>,
     packed: Vec<u8>,
-}
-
-/// What all have to know of a worker's round.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct RoundNews {
-    /// The first violation among its states.
-    goal: Option<StatePlace>,
-    stop: Option<Stop>,
-    full: bool,
-    /// How many states it took.
-    taken: usize,
-    /// Whether states of the level are left.
-    more: bool,
-    heavy: usize,
-    states: usize,
-    late: usize,
-}
-
-/// What a letter with news begins with.
-const NEWS: u8 = 0;
-
-/// A letter that nobody here writes.
-fn garbled() -> Lost {
-    Lost("a process sends what makes no sense: do all run the same version on the same program?".to_string())
 }
 
 impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a, D> {
     pub(super) fn new(mut domain: D, rounds: &'a mut dyn Rounds, start: Start<'a>) -> RoundsWorker<'a, D> {
         let own = shards_of(rounds.index(), rounds.workers());
-        let states = start.shards.iter().map(|shard| shard.states.len()).sum();
+        let states = start.shards.iter().map(Shard::len).sum();
         RoundsWorker {
             numbers: Numbers::new(start.controls, domain.stepper_mut()),
             domain,
@@ -133,6 +119,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             bound: start.bound,
             most: start.most,
             monitor: start.monitor,
+            spill: start.spill,
+            spilling: false,
             question: start.question,
             states: (0, states),
             report: Unreported::default(),
@@ -149,7 +137,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         }
         let finish = explored?;
         // The work of all is to be counted; they have ended, so whoever wants to stop says so next time.
-        let _ = self.ask(0);
+        self.ask(0, &mut RoundNews::default());
         let doubts = self.share_doubts()?;
         let postponed = self.bound > 1 || self.shards.iter().any(|shard| !shard.heavy.is_empty());
         Ok(WorkerFound {
@@ -184,10 +172,16 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                 return Ok(Finish::Full);
             }
             if let Some(goal) = all.goal {
-                return Ok(Finish::Violated(self.way_to(goal)?));
+                let way = self.way_to(goal)?;
+                self.recount()?;
+                return Ok(Finish::Violated(way));
             }
             let late = if all.late > 0 { self.send_late()? } else { Vec::new() };
             trouble = self.take_in(mail.iter().chain(&late))?;
+            drop((mail, late));
+            if all.scarce {
+                self.make_room(&mut trouble)?;
+            }
             if all.more {
                 continue;
             }
@@ -198,8 +192,51 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                     _ => self.raise_bound(),
                 }
             }
+            if self.spilling {
+                self.settle(&mut trouble);
+            }
             self.shards.iter_mut().for_each(Shard::begin_level);
         }
+    }
+
+    /// Moves states to files. When all have done so, there must be room.
+    fn make_room(&mut self, news: &mut RoundNews) -> Result<(), Lost> {
+        if !std::mem::replace(&mut self.spilling, true) && self.rounds.index() == 0 {
+            self.monitor.note("memory is scarce: states go to files");
+        }
+        self.settle(news);
+        self.rounds.tell_all(&[])?;
+        // What was scarce before is there again; or nothing is of use.
+        news.scarce = false;
+        self.ask(0, news);
+        if std::mem::take(&mut news.scarce) {
+            news.stop = news.stop.or(Some(Stop::Memory));
+        }
+        Ok(())
+    }
+
+    /// Moves the own states to files; whatever goes wrong is told in the next round.
+    fn settle(&mut self, news: &mut RoundNews) {
+        let Some(spill) = self.spill else { return };
+        for shard in &mut self.shards {
+            match shard.settle(spill, self.monitor) {
+                Ok(()) => {}
+                Err(error) => return refused(error, self.monitor, news),
+            }
+        }
+    }
+
+    /// Counts states where some were counted twice.
+    fn recount(&mut self) -> Result<(), Lost> {
+        if self.spilling {
+            self.settle(&mut RoundNews::default());
+            let own: usize = self.shards.iter().map(Shard::len).sum();
+            let all = self.rounds.tell_all(&(own as u64).to_le_bytes())?;
+            let count =
+                |told: Vec<u8>| told.first_chunk().map_or(0, |count| u64::from_le_bytes(*count) as usize);
+            self.states = (all.into_iter().map(count).sum::<usize>().saturating_sub(own), own);
+        }
+        Ok(())
     }
 
     fn raise_bound(&mut self) {
@@ -214,22 +251,28 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                 if news.stop.is_some() || news.goal.is_some() {
                     break;
                 }
-                let Some(state) = self.shards[at].take() else { break };
-                news.taken += 1;
-                self.visit(at, state, &mut news)?;
+                match self.shards[at].take(&mut self.spare.taken) {
+                    Ok(None) => break,
+                    Ok(Some(state)) => {
+                        news.taken += 1;
+                        self.visit(at, state, &mut news)?;
+                    }
+                    Err(error) => refused(error.into(), self.monitor, &mut news),
+                }
             }
+            self.shards[at].forget_chunk();
         }
         news.more = self.shards.iter().any(Shard::has_more);
         news.heavy = self.shards.iter().map(|shard| shard.heavy.len()).sum();
-        news.states = self.shards.iter().map(|shard| shard.states.len()).sum();
+        news.states = self.shards.iter().map(Shard::len).sum();
         news.late = self.late.len();
         Ok(news)
     }
 
     fn visit(&mut self, at: usize, state_ref: StateRef, news: &mut RoundNews) -> Result<(), Lost> {
         let place = StatePlace { shard: self.own.start + at, number: state_ref.number() };
-        let Spare { state, next, packed } = &mut self.spare;
-        if !self.numbers.unpack(self.shards[at].states.get(state_ref), state) {
+        let Spare { state, next, taken, packed } = &mut self.spare;
+        if !self.numbers.unpack(taken, state) {
             return Err(garbled());
         }
         let mut doubts = Vec::new();
@@ -253,7 +296,10 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                 |_, _, next| {
                     packed.clear();
                     match numbers.pack(next, packed) {
-                        true => letters[shard_of(packed)].add(place, packed),
+                        true => {
+                            let hash = state_hash(packed);
+                            letters[shard_of_hash(hash)].add(place, packed, hash);
+                        }
                         false => late.push((place, next.clone())),
                     }
                 },
@@ -261,26 +307,34 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             self.report.expanded += 1;
         }
         for doubt in doubts {
-            let packed = || self.shards[at].states.get(state_ref).to_vec();
-            self.doubts.entry(doubt).or_insert_with(packed);
+            self.doubts.entry(doubt).or_insert_with(|| self.spare.taken.clone());
         }
         if self.report.expanded.is_multiple_of(PATIENCE) && self.report.expanded > self.report.reported {
-            news.stop = self.ask(0).err();
+            self.ask(0, news);
         }
         Ok(())
     }
 
-    /// Asks whether to go on.
-    fn ask(&mut self, coming: usize) -> Result<(), Stop> {
+    /// Asks whether to go on. Too little memory is no reason to stop where there are files.
+    fn ask(&mut self, coming: usize, news: &mut RoundNews) {
+        match self.observe(coming) {
+            Ok(()) => {}
+            Err(Stop::Memory) if self.spill.is_some() => news.scarce = true,
+            Err(stop) => news.stop = Some(stop),
+        }
+    }
+
+    fn observe(&mut self, coming: usize) -> Result<(), Stop> {
         let new = self.report.expanded - std::mem::replace(&mut self.report.reported, self.report.expanded);
-        let own: usize = self.shards.iter().map(|shard| shard.states.len()).sum();
-        let bytes: usize = self.shards.iter().map(|shard| shard.states.bytes()).sum();
+        let own: usize = self.shards.iter().map(Shard::len).sum();
+        let bytes: usize = self.shards.iter().map(Shard::bytes).sum();
         let letters: usize = self.letters.iter().map(|letter| letter.bytes.capacity()).sum();
         self.monitor.observe(&Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.0 + own,
-            work: new * D::WORK,
+            // A state has three successors or so.
+            work: 4 * new * D::WORK,
             bytes: bytes + letters + self.domain.stepper().bytes(),
             coming,
             ..Progress::default()
@@ -315,7 +369,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         for (place, state) in std::mem::take(&mut self.late) {
             self.spare.packed.clear();
             if self.numbers.pack(&state, &mut self.spare.packed) {
-                self.letters[shard_of(&self.spare.packed)].add(place, &self.spare.packed);
+                let hash = state_hash(&self.spare.packed);
+                self.letters[shard_of_hash(hash)].add(place, &self.spare.packed, hash);
             }
         }
         let posts = self.letters();
@@ -329,10 +384,10 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             let [STATES, shard, states @ ..] = letter.as_slice() else { continue };
             let at = usize::from(*shard).checked_sub(self.own.start).filter(|at| *at < self.shards.len());
             let at = at.ok_or_else(garbled)?;
-            // A state takes a dozen bytes at least.
-            let coming = self.shards[at].states.growth(states.len() / 12);
+            // A state takes eight bytes at least.
+            let coming = self.shards[at].growth(states.len() / 8);
             if coming > 0 && news.stop.is_none() {
-                news.stop = self.ask(coming).err();
+                self.ask(coming, &mut news);
             }
             if news.stop.is_some() {
                 continue;
@@ -352,7 +407,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         while next.is_some() {
             let (mut told, mut before) = (Vec::new(), next);
             while let Some(at) = before.filter(|place| self.own.contains(&place.shard)) {
-                let (state, from) = self.shards[at.shard - self.own.start].step_back(at.number);
+                let step = self.shards[at.shard - self.own.start].step_back(at.number);
+                let (state, from) = step.map_err(|error| Lost(format!("a file with states: {error}")))?;
                 put_number(&mut told, from.map_or(0, |from| 1 + from.shard as u64));
                 put_number(&mut told, from.map_or(0, |from| u64::from(from.number)));
                 put_number(&mut told, state.len() as u64);
@@ -410,60 +466,4 @@ fn read_step(bytes: &mut &[u8]) -> Option<(Vec<u8>, Option<StatePlace>)> {
     let (state, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
     Some((state.to_vec(), shard.checked_sub(1).map(|shard| StatePlace { shard, number })))
-}
-
-const STOPS: [Stop; 5] = [Stop::Time, Stop::Memory, Stop::States, Stop::Interrupt, Stop::Lost];
-
-impl RoundNews {
-    fn write(&self, out: &mut Vec<u8>) {
-        put_number(out, self.goal.map_or(0, |goal| 1 + goal.shard as u64));
-        put_number(out, self.goal.map_or(0, |goal| u64::from(goal.number)));
-        let stop = self.stop.and_then(|stop| STOPS.iter().position(|known| *known == stop));
-        put_number(out, stop.map_or(0, |stop| 1 + stop as u64));
-        put_number(out, u64::from(self.full) + 2 * u64::from(self.more));
-        for number in [self.taken, self.heavy, self.states, self.late] {
-            put_number(out, number as u64);
-        }
-    }
-
-    fn read(bytes: &mut &[u8]) -> Option<RoundNews> {
-        let mut number = || usize::try_from(take_number(bytes)?).ok();
-        let (shard, at, stop, flags) = (number()?, number()?, number()?, number()?);
-        Some(RoundNews {
-            goal: shard.checked_sub(1).map(|shard| StatePlace { shard, number: at as u32 }),
-            stop: stop.checked_sub(1).and_then(|stop| STOPS.get(stop)).copied(),
-            full: flags & 1 > 0,
-            more: flags & 2 > 0,
-            taken: number()?,
-            heavy: number()?,
-            states: number()?,
-            late: number()?,
-        })
-    }
-
-    /// What two tell together.
-    fn and(self, other: RoundNews) -> RoundNews {
-        RoundNews {
-            goal: self.goal.into_iter().chain(other.goal).min_by_key(|goal| goal.shard),
-            stop: self.stop.or(other.stop),
-            full: self.full || other.full,
-            more: self.more || other.more,
-            taken: self.taken + other.taken,
-            heavy: self.heavy + other.heavy,
-            states: self.states + other.states,
-            late: self.late + other.late,
-        }
-    }
-}
-
-/// What all tell together, and the new controls that each tells of.
-fn read_news(mail: &[Received]) -> Result<(RoundNews, Vec<&[u8]>), Lost> {
-    let (mut all, mut controls) = (RoundNews::default(), Vec::new());
-    for (_, letter) in mail {
-        let [NEWS, rest @ ..] = letter.as_slice() else { continue };
-        let mut bytes = rest;
-        all = all.and(RoundNews::read(&mut bytes).ok_or_else(garbled)?);
-        controls.push(bytes);
-    }
-    Ok((all, controls))
 }

@@ -29,7 +29,7 @@ pub(crate) use cubes::{check_cube_file, read_cubes, write_cubes};
 pub(crate) use read::Reading;
 pub(crate) use states::{
     check_states, check_states_on, fails_every_attack, read_states, read_states_of, write_closed,
-    write_closed_controls, write_closed_states,
+    write_closed_controls, write_closed_states, write_packed,
 };
 pub(crate) use write::RecordWriter;
 

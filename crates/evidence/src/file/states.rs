@@ -279,12 +279,19 @@ pub(crate) fn write_closed_states(
     out: &mut RecordWriter<'_>,
 ) -> io::Result<()> {
     let mut state = State::default();
-    for packed in states.iter() {
-        if state.unpack(program.threads.len(), packed).is_none() {
-            return Err(io::Error::other("a state cannot be unpacked"));
-        }
-        let control = std::iter::once(state.global).chain(state.locals.iter().copied()).map(i64::from);
-        out.put(&Record::State(control.chain(state.values.iter().copied()).collect()), "")?;
+    states.iter().try_for_each(|packed| write_packed(program, packed, &mut state, out))
+}
+
+/// One of the states of a closed set; `state` is working memory.
+pub(crate) fn write_packed(
+    program: &Program,
+    packed: &[u8],
+    state: &mut State,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
+    if state.unpack(program.threads.len(), packed).is_none() {
+        return Err(io::Error::other("a state cannot be unpacked"));
     }
-    Ok(())
+    let control = std::iter::once(state.global).chain(state.locals.iter().copied()).map(i64::from);
+    out.put(&Record::State(control.chain(state.values.iter().copied()).collect()), "")
 }
