@@ -124,7 +124,7 @@ impl PositionTable {
     /// Where to look first: as far into the table as the hash is into all hashes. (Without entries, anything will do.)
     #[inline]
     fn start(&self, hash: u64) -> usize {
-        ((hash >> 32) * self.entries.len() as u64 >> 32) as usize
+        (((hash >> 32) * self.entries.len() as u64) >> 32) as usize
     }
 
     /// Where to look next.
