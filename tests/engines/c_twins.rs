@@ -208,7 +208,8 @@ fn twins_of_the_corpus_have_the_same_verdicts() {
 #[test]
 fn twins_of_random_programs_have_the_same_verdicts() {
     let mut answers = BTreeMap::new();
-    for seed in 0..random::seeds() / 2 + 10 {
+    // A few answer both ways among so many.
+    for seed in 0..random::seeds_or(160) {
         compare(&format!("seed {seed}"), &random::generate(seed), &mut answers);
     }
     eprintln!("the same answers: {answers:?}");

@@ -101,7 +101,7 @@ fn whoever_has_taken_most_leaves_when_memory_is_short() {
     let program = corpus("alternating_bit.fw");
     let task = Task::safe(&program, model_named("tso").expect("known"));
     for threads in [0, 1, 2, 3] {
-        let narrow = Narrow { most: 100_000, taken: Mutex::default(), refused: AtomicUsize::new(0) };
+        let narrow = Narrow { most: 60_000, taken: Mutex::default(), refused: AtomicUsize::new(0) };
         let answer = answer(&task, threads, &narrow);
         assert!(matches!(answer.verdict, Verdict::Safe(_)), "{}", said(&answer));
         assert!(narrow.refused.load(Ordering::SeqCst) > 0, "memory was short");

@@ -6,7 +6,7 @@
 //! are apart. If no normal form violates anything, the set of those reached is a proof. If one
 //! does, the run to it is tried on the exact machine: either it is a violation, or the
 //! precision was too small, and the next one is tried: 1, 2, 4, …. Where there are many normal forms, threads go
-//! ahead ([`machine::Ahead`]), and of those that differ in the names of interchangeable threads one is explored.
+//! ahead ([`machine::GoingAhead`]), and of those that differ in the names of interchangeable threads one is explored.
 
 use crate::reduce::{LeftOut, renamings};
 use crate::search::{Ended, Limits, Weight, search};

@@ -13,7 +13,7 @@ use crate::{Buffered, DataDomain, Doubt, Event, InitialStates, Machine, State, S
 use program::{Loc, Op, Thread, ThreadId};
 
 /// The states of a domain in which threads have gone ahead.
-pub struct Ahead<D> {
+pub struct GoingAhead<D> {
     inner: D,
     threads: Vec<ThreadAhead>,
     listed: SuccessorList,
@@ -29,12 +29,12 @@ struct ThreadAhead {
     controls: Vec<bool>,
 }
 
-impl<'m, 'p: 'm, D> Ahead<D>
+impl<'m, 'p: 'm, D> GoingAhead<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
     /// Lets threads of a domain go ahead; `None` if the machine is not the exact one, or a property sees buffers.
-    pub fn new(inner: D) -> Option<Ahead<D>> {
+    pub fn new(inner: D) -> Option<GoingAhead<D>> {
         let machine = inner.stepper().machine();
         let program = machine.program();
         let thread = |thread: ThreadId| {
@@ -43,7 +43,7 @@ where
             ThreadAhead { steps: steps_ahead(machine, thread), sure, controls: Vec::new() }
         };
         let possible = machine.is_exact() && program.speaks_of_buffers().is_none();
-        possible.then(|| Ahead {
+        possible.then(|| GoingAhead {
             threads: program.thread_ids().map(thread).collect(),
             listed: SuccessorList::default(),
             spare: State::default(),
@@ -110,7 +110,7 @@ fn is_sure(thread: &Thread, loc: Loc) -> bool {
     whole && (single || always_enabled(thread, loc))
 }
 
-impl<'m, 'p: 'm, D> DataDomain<'m> for Ahead<D>
+impl<'m, 'p: 'm, D> DataDomain<'m> for GoingAhead<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {

@@ -47,7 +47,7 @@ mod var_set;
 mod violation;
 
 pub use account::{Account, Action, ReadFrom, ReplayedStep, replayed_steps};
-pub use ahead::Ahead;
+pub use ahead::GoingAhead;
 pub use backward::{Backward, Basis, Before, Demanded, DemandedView, Element, ElementId, LocalState, NoView};
 pub use buffered::{Buffered, Forgotten, Keep, Local, Recall, WithBuffers};
 pub use configuration::{Configuration, Enabled};

@@ -1,6 +1,6 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
-use crate::{Acting, Ahead, Buffered, DataDomain, GapStepper, Gaps, Settled, Stepper, Stubborn, Symmetric};
+use crate::{Acting, GoingAhead, Buffered, DataDomain, GapStepper, Gaps, Settled, Stepper, Stubborn, Symmetric};
 use program::Renaming;
 
 /// By which rules steps are left out.
@@ -43,7 +43,7 @@ pub fn on_reduced<W: OnDomain>(
     }
 }
 
-/// The same for normal forms of values: threads go ahead ([`Ahead`]) or do not, and everybody acts. Nothing if the forms are too
+/// The same for normal forms of values: threads go ahead ([`GoingAhead`]) or do not, and everybody acts. Nothing if the forms are too
 /// coarse for the program or another rule is asked for; nothing inside if the rule is not for the program or a renaming
 /// does not preserve it.
 pub fn on_kinds<W: OnDomain>(
@@ -57,7 +57,7 @@ pub fn on_kinds<W: OnDomain>(
     match (rules.settled, rules.acting) {
         (false, Acting::Everybody) => Some(renamed(kinds, renamings, work)),
         (true, Acting::Everybody) => {
-            Some(Ahead::new(kinds).and_then(|kinds| renamed(kinds, renamings, work)))
+            Some(GoingAhead::new(kinds).and_then(|kinds| renamed(kinds, renamings, work)))
         }
         _ => None,
     }

@@ -76,9 +76,9 @@ impl Fencing<'_> {
 }
 
 /// The places of fences that the text can do without, and of those that are not edited, with the reason.
-type WrittenFences = (BTreeSet<Span>, Vec<(Span, String)>);
+type OwnFences = (BTreeSet<Span>, Vec<(Span, String)>);
 
-fn removable(loaded: &Loaded, program: &Program) -> Result<WrittenFences, String> {
+fn removable(loaded: &Loaded, program: &Program) -> Result<OwnFences, String> {
     let Some(remove) = loaded.frontend.remove else {
         return Err(format!("fences cannot be taken out of a text in `{}`", loaded.frontend.name));
     };

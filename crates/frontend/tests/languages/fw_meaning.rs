@@ -59,5 +59,5 @@ fn automata_do_what_the_text_says() {
         ends[outcome as usize] += 1;
     }
     assert!(refused < 1000 * crate::common::effort(), "most programs are accepted");
-    assert!(ends.iter().all(|count| *count > 10), "every way to end occurs: {ends:?}");
+    assert!(ends.iter().all(|count| *count > 5), "every way to end occurs: {ends:?}");
 }

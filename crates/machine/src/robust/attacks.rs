@@ -140,7 +140,7 @@ impl Overtakers {
     /// All that a thread has, whatever it accesses.
     fn of(thread: &Thread, model: Model) -> Overtakers {
         let loads = delayable_loads(thread).collect();
-        let stores = model.reorders_stores().then(|| delayable_stores(thread)).unwrap_or_default();
+        let stores = if model.reorders_stores() { delayable_stores(thread) } else { Vec::new() };
         Overtakers { loads, stores: stores.into_iter().map(|(store, _)| store).collect() }
     }
 

@@ -23,7 +23,7 @@ use indexmap::{IndexMap, IndexSet};
 use program::ThreadId;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
-use together::{Together, WrittenValues};
+use together::{GroupRun, WrittenValues};
 
 /// Groups with more states are not looked at, nor those with longer queues: they may grow without end.
 const MOST_STATES: usize = 1 << 12;
@@ -72,30 +72,30 @@ impl Future {
 }
 
 /// Threads that run together, in their order.
-type Group = Vec<ThreadId>;
+type ThreadGroup = Vec<ThreadId>;
 
 impl Futures {
     /// Of all threads; nothing if a group has too many states, or values do not tell.
     pub(super) fn of(machine: &Buffered<'_>) -> Option<Futures> {
-        let alone: Vec<Group> = machine.program().thread_ids().map(|thread| vec![thread]).collect();
+        let alone: Vec<ThreadGroup> = machine.program().thread_ids().map(|thread| vec![thread]).collect();
         let together = groups(machine, alone.clone()).filter(|groups| *groups != alone);
         together
             .and_then(|groups| Futures::of_groups(machine, &groups))
             .or_else(|| Futures::of_groups(machine, &alone))
     }
 
-    fn of_groups(machine: &Buffered<'_>, groups: &[Group]) -> Option<Futures> {
+    fn of_groups(machine: &Buffered<'_>, groups: &[ThreadGroup]) -> Option<Futures> {
         let program = machine.program();
         let mut written = WrittenValues::new(program);
         let mut left = MOST_STEPS;
         loop {
             let before = written.clone();
-            let explored = |group: &Group| Together::explored(machine, group, &mut written, &mut left);
+            let explored = |group: &ThreadGroup| GroupRun::explored(machine, group, &mut written, &mut left);
             let graphs = groups.iter().map(explored).collect::<Option<Vec<_>>>()?;
             if written == before {
                 let values = written.all(program, machine)?;
                 let mut locals = vec![IndexSet::default(); program.threads.len()];
-                let group = |graph: Together| {
+                let group = |graph: GroupRun| {
                     graph
                         .controls()
                         .for_each(|(thread, own)| locals[thread.index()] = own.cloned().collect());
@@ -135,16 +135,16 @@ impl Futures {
 
 /// Threads that meet, as long as they have few states together. Whether they meet is asked as if nobody outside their
 /// groups wrote anything, of all groups at once.
-fn groups(machine: &Buffered<'_>, mut groups: Vec<Group>) -> Option<Vec<Group>> {
+fn groups(machine: &Buffered<'_>, mut groups: Vec<ThreadGroup>) -> Option<Vec<ThreadGroup>> {
     let mut left = MOST_STEPS;
     loop {
-        let explored = |group: &Group| {
-            Together::explored(machine, group, &mut WrittenValues::new(machine.program()), &mut left)
+        let explored = |group: &ThreadGroup| {
+            GroupRun::explored(machine, group, &mut WrittenValues::new(machine.program()), &mut left)
         };
         let graphs = groups.iter().map(explored).collect::<Option<Vec<_>>>()?;
-        let sizes: Vec<usize> = graphs.iter().map(Together::len).collect();
+        let sizes: Vec<usize> = graphs.iter().map(GroupRun::len).collect();
         let touched: Vec<Touched> = graphs.iter().map(|graph| graph.touched(machine.program())).collect();
-        let mut merged: Vec<Group> = Vec::new();
+        let mut merged: Vec<ThreadGroup> = Vec::new();
         let mut any = false;
         for meeting in meeting(&touched) {
             let size = meeting.iter().fold(1, |size: usize, at| size.saturating_mul(sizes[*at]));
@@ -153,7 +153,7 @@ fn groups(machine: &Buffered<'_>, mut groups: Vec<Group>) -> Option<Vec<Group>> 
                 continue;
             }
             any = true;
-            let mut group: Group = meeting.iter().flat_map(|at| groups[*at].iter().copied()).collect();
+            let mut group: ThreadGroup = meeting.iter().flat_map(|at| groups[*at].iter().copied()).collect();
             group.sort_unstable();
             merged.push(group);
         }

@@ -42,7 +42,7 @@ impl WrittenValues {
 }
 
 /// A group of threads that runs without the others.
-pub(super) struct Together {
+pub(super) struct GroupRun {
     threads: Vec<ThreadId>,
     /// By variable: whether others write it.
     foreign: Vec<bool>,
@@ -60,18 +60,18 @@ struct TogetherStep {
     event: Event,
 }
 
-impl Together {
+impl GroupRun {
     /// All that they can do, in no more steps than are left.
     pub(super) fn explored(
         machine: &Buffered<'_>,
         threads: &[ThreadId],
         written: &mut WrittenValues,
         left: &mut usize,
-    ) -> Option<Together> {
+    ) -> Option<GroupRun> {
         let program = machine.program();
         let values = written.all(program, machine)?;
         let foreign = (0..program.variables.len()).map(|v| written.by_others(threads, v)).collect();
-        let mut together = Together {
+        let mut together = GroupRun {
             threads: threads.to_vec(),
             foreign,
             locals: Vec::new(),
