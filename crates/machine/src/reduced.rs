@@ -1,6 +1,8 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
-use crate::{Acting, GoingAhead, Buffered, DataDomain, GapStepper, Gaps, Settled, Stepper, Stubborn, Symmetric};
+use crate::{
+    Acting, Buffered, DataDomain, GapStepper, Gaps, GoingAhead, Settled, Stepper, Stubborn, Symmetric,
+};
 use program::Renaming;
 
 /// By which rules steps are left out.

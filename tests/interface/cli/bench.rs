@@ -88,7 +88,10 @@ fn the_programs_are_those_of_the_figures() {
     assert_eq!(others.len(), 3);
     assert!(others.iter().all(|row| row.get("published_ms").is_none()));
     let lamport = rows(&lines, "Fig. 5.6");
-    assert_eq!(lamport.iter().map(|row| row["N"].clone()).collect::<Vec<_>>(), [2, 3, 4, 5, 6].map(Value::from));
+    assert_eq!(
+        lamport.iter().map(|row| row["N"].clone()).collect::<Vec<_>>(),
+        [2, 3, 4, 5, 6].map(Value::from)
+    );
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Extended {
 
     /// A run under SC as one under TSO: every store is drained at once.
     pub(super) fn drained(&self, run: impl IntoIterator<Item = TraceStep>) -> ExtendedRun {
-        ExtendedRun(TraceStep::drained_at_once(&self.program, run.into_iter()))
+        ExtendedRun(TraceStep::drained_at_once(&self.program, run))
     }
 }
 
