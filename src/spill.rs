@@ -124,7 +124,7 @@ mod tests {
         drop(files);
         let left: Vec<PathBuf> =
             fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-        assert_eq!(left, [others.clone()]);
+        assert_eq!(left, std::slice::from_ref(&others));
         assert_eq!(fs::read(&others).expect("still there"), b"not ours");
         fs::remove_dir_all(&folder).expect("ours");
         assert!(SpillFolder::new(&folder, 1 << 20).is_err());
