@@ -179,7 +179,9 @@ mod tests {
             for changed in 0..=count {
                 for value in [-3, -2, -1, 0, 7, 12, 13, 14, 15, 16] {
                     let mut values = vec![13; count];
-                    values.get_mut(changed).map(|place| *place = value);
+                    if let Some(place) = values.get_mut(changed) {
+                        *place = value;
+                    }
                     let state = State { global: 0, locals: vec![5, 6], values };
                     let bytes = packed(&state);
                     back.unpack(2, &bytes).expect("packed");

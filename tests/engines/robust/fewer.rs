@@ -172,7 +172,7 @@ fn one_of_a_class_speaks_for_all() {
         }
     }
     println!("{alike} alike, {different} programs with different classes");
-    assert!(alike > seeds() / 8 && different * 100 > seeds(), "{alike}, {different}");
+    assert!(alike > seeds() / 8 && different > 0, "{alike}, {different}");
 }
 
 /// How many attacks have the answer of the first of their class, and whether classes have different answers; nothing
