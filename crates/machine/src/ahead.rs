@@ -18,6 +18,8 @@ pub struct GoingAhead<D> {
     threads: Vec<ThreadAhead>,
     listed: SuccessorList,
     spare: State,
+    /// Where the step leads that was looked at last.
+    ahead: State,
 }
 
 /// What is known of a thread.
@@ -47,6 +49,7 @@ where
             threads: program.thread_ids().map(thread).collect(),
             listed: SuccessorList::default(),
             spare: State::default(),
+            ahead: State::default(),
             inner,
         })
     }
@@ -67,7 +70,7 @@ where
         }
         self.inner.prepare(state);
         let (mut only, mut sole, mut doubted) = (None, true, false);
-        let mut found = State::default();
+        let GoingAhead { inner, threads, spare, ahead, .. } = self;
         let visit = |event, _, next: &State| {
             if !matches!(event, Event::Step { .. }) {
                 return;
@@ -75,18 +78,18 @@ where
             match only {
                 None => {
                     only = Some(event);
-                    found.clone_from(next);
+                    ahead.clone_from(next);
                 }
-                Some(known) => sole &= known == event && found == *next,
+                Some(known) => sole &= known == event && *ahead == *next,
             }
         };
-        self.inner.successors_of(thread, state, &mut self.spare, |_| doubted = true, visit);
+        inner.successors_of(thread, state, spare, |_| doubted = true, visit);
         let event = only.filter(|_| sole && !doubted)?;
         let Event::Step { edge, .. } = event else { return None };
-        if self.threads[thread.index()].steps.back[edge.index()] {
+        if threads[thread.index()].steps.back[edge.index()] {
             return None;
         }
-        std::mem::swap(state, &mut found);
+        std::mem::swap(state, ahead);
         Some(event)
     }
 

@@ -141,7 +141,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
             if state.is_helping() {
                 let helps = !step.stays && drained(thread, &state.state);
                 if helps && self.help(state, event, &mut next.helping) {
-                    copy(after, &mut next.state);
+                    next.state.clone_from(after);
                     visit(step, next);
                 }
                 return;
@@ -150,7 +150,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
                 return;
             }
             next.helping.clear();
-            copy(after, &mut next.state);
+            next.state.clone_from(after);
             visit(step, next);
             if let Event::Step { edge, .. } = event
                 && thread == attacker
@@ -240,7 +240,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
             }
         }
         let memory = self.program.variables.len();
-        copy(state, out);
+        out.clone_from(state);
         out.locals[self.attack.thread.index()] = self.resting;
         out.values.drain(memory + segment.0..memory + segment.1);
     }
@@ -301,12 +301,6 @@ impl<'m, 'a> Attacking<'m, 'a> {
 
 fn raise(used: &mut u8, access: &Access) {
     *used = (*used).max(if access.writes { WRITTEN } else { READ });
-}
-
-fn copy(from: &State, to: &mut State) {
-    to.global = from.global;
-    to.locals.clone_from(&from.locals);
-    to.values.clone_from(&from.values);
 }
 
 /// Numbers the controls of SC in one fixed way, so that steppers understand each other's states.
