@@ -180,7 +180,7 @@ pub fn json(schema: &str, bench: &str, tables: &[BenchTable]) -> Printed {
             let fields = table.columns.iter().zip(row);
             for (key, value) in fields.flat_map(|(column, cell)| cell.json(&column.replace(' ', "_"))) {
                 let before = cells.insert(key.clone(), value);
-                debug_assert!(before.is_none(), "two columns of one name: {key}");
+                assert!(before.is_none(), "two columns of one name: {key}");
             }
             let object = json!({"schema": schema, "command": "bench", "bench": bench, "table": table.title, "row": cells});
             out += &format!("{object}\n");

@@ -15,6 +15,7 @@ mod extrapolate;
 mod fences;
 mod generated;
 mod lazy;
+mod limits;
 mod portfolio;
 mod predecessors;
 mod reasons;

@@ -6,12 +6,13 @@ use crate::support::corpus::{corpus, expected, read};
 use crate::support::random::{generate, replicas, seeds_or};
 
 use engine::{Answer, Engine, Explicit, Reduction, Run};
-use evidence::{Alone, Crew, Form, Ignore, Task, Verdict, check_file, check_with, write_evidence};
+use evidence::{Alone, Crew, Form, Ignore, Rounds, Task, Verdict, check_file, check_with, write_evidence};
 use machine::{MODELS, model_named};
 use program::Program;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use workers::{Hosts, Workers};
 
@@ -50,6 +51,29 @@ fn programs(count: u64) -> impl Iterator<Item = (u64, Program, Reduction)> {
             [Reduction::None, Reduction::Local, Reduction::Symmetry, Reduction::All, Reduction::Auto];
         (seed, program, reductions[seed as usize / 2 % reductions.len()])
     })
+}
+
+#[test]
+fn what_is_posted_arrives_in_the_next_round_and_in_order() {
+    for threads in [1, 2, 3] {
+        let workers = Workers::threads(threads);
+        let worked = AtomicUsize::new(0);
+        let part = |rounds: &mut dyn Rounds| {
+            let me = rounds.index() as u8;
+            for round in 0..50u8 {
+                let posts = (0..threads).flat_map(|to| [(to, vec![round, me, 0]), (to, vec![round, me, 1])]);
+                let mail = rounds.exchange(posts.rev().collect()).expect("nobody is lost");
+                let from_all = (0..threads).flat_map(|from| {
+                    [(from, vec![round, from as u8, 1]), (from, vec![round, from as u8, 0])]
+                });
+                assert_eq!(mail, from_all.collect::<Vec<_>>());
+            }
+            worked.fetch_add(1, Ordering::Relaxed);
+        };
+        // Work can be shared again and again.
+        (0..3).for_each(|_| workers.work(&part).expect("nobody is lost"));
+        assert_eq!(worked.into_inner(), 3 * threads);
+    }
 }
 
 #[test]

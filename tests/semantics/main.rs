@@ -15,7 +15,7 @@ mod membarrier;
 mod mutants;
 mod persistent;
 mod reductions;
-mod reference_laws;
+mod reference;
 
 #[path = "../support"]
 mod support {

@@ -112,7 +112,7 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
 
     fn unpack(&self, bytes: &[u8], state: &mut State) {
         let read = state.unpack(self.domain.stepper().thread_count(), bytes);
-        debug_assert!(read.is_some(), "the set holds what pack wrote");
+        assert!(read.is_some(), "the set holds what pack wrote");
     }
 }
 
@@ -121,40 +121,4 @@ pub(crate) fn chosen_initially(program: &Program, first: &State) -> Vec<(VarId, 
     let several = |v: &VarId| program.variable(*v).initial.single().is_none();
     let value = |v: VarId| (v, Int::from(first.values[v.index()]));
     program.variable_ids().filter(several).map(value).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{Engine, Explicit, Run};
-    use evidence::{Monitor, Progress, Reason, Stop, Task, Verdict};
-    use machine::TSO;
-    use program::{Expr, Op, Program, Source, Span, ThreadBuilder, Variable};
-
-    /// Stops at 8 MiB, or at more states than fit; by themselves so many take 3 MiB.
-    struct EightMegabytes;
-
-    impl Monitor for EightMegabytes {
-        fn observe(&self, progress: &Progress) -> Result<(), Stop> {
-            match (progress.bytes > 8 << 20, progress.states > 2_500) {
-                (true, _) => Err(Stop::Memory),
-                (_, true) => Err(Stop::States),
-                _ => Ok(()),
-            }
-        }
-    }
-
-    /// A thread that only stores has few states, but ever longer buffers to tell apart.
-    #[test]
-    fn memory_of_long_buffers_counts() {
-        let mut program = Program::new("stores", Source::default());
-        let x = program.add_variable(Variable::new("x", Span::NONE));
-        let mut thread = ThreadBuilder::new("P");
-        thread.edge(thread.entry(), Op::Store(x, Expr::from(1)), thread.entry(), Span::NONE);
-        program.threads.push(thread.finish().expect("valid"));
-        let task = Task::safe(&program, TSO);
-        let answer =
-            Explicit.verify(&task, &Run { monitor: &EightMegabytes, max_buffer: None, ..Run::default() });
-        let Verdict::Unknown(reasons) = answer.verdict else { panic!("there is no end to it") };
-        assert_eq!(reasons, [Reason::Stopped(Stop::Memory)]);
-    }
 }

@@ -31,10 +31,6 @@ use program::{RegId, ThreadId, VarId};
 use std::collections::{BTreeSet, VecDeque};
 
 mod contexts;
-#[cfg(test)]
-mod litmus;
-#[cfg(test)]
-mod rules;
 
 pub use contexts::explore_contexts;
 

@@ -118,33 +118,3 @@ impl Rounds for Connected<'_> {
         self.end.close();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    #[test]
-    fn what_is_posted_arrives_in_the_next_round_and_in_order() {
-        for threads in [1, 2, 3] {
-            let workers = Workers::threads(threads);
-            let worked = AtomicUsize::new(0);
-            let part = |rounds: &mut dyn Rounds| {
-                let me = rounds.index() as u8;
-                for round in 0..50u8 {
-                    let posts =
-                        (0..threads).flat_map(|to| [(to, vec![round, me, 0]), (to, vec![round, me, 1])]);
-                    let mail = rounds.exchange(posts.rev().collect()).expect("nobody is lost");
-                    let from_all = (0..threads).flat_map(|from| {
-                        [(from, vec![round, from as u8, 1]), (from, vec![round, from as u8, 0])]
-                    });
-                    assert_eq!(mail, from_all.collect::<Vec<_>>());
-                }
-                worked.fetch_add(1, Ordering::Relaxed);
-            };
-            // Work can be shared again and again.
-            (0..3).for_each(|_| workers.work(&part).expect("nobody is lost"));
-            assert_eq!(worked.into_inner(), 3 * threads);
-        }
-    }
-}

@@ -25,7 +25,7 @@ impl TransitionSystem for Hunt<'_, '_> {
         Box::new(self.starts.iter().map(|at| {
             let mut attacked = Attacked::default();
             let read = attacked.state.unpack(self.threads, self.under_sc.get(*at));
-            debug_assert!(read.is_some(), "the set holds what pack wrote");
+            assert!(read.is_some(), "the set holds what pack wrote");
             attacked
         }))
     }

@@ -269,7 +269,7 @@ impl<'a> AttackRound<'a> {
                 break;
             }
             let read = state.unpack(threads, under_sc.get(at));
-            debug_assert!(read.is_some(), "the set holds what pack wrote");
+            assert!(read.is_some(), "the set holds what pack wrote");
             starts.extend(attacking.begin(&state).map(|_| at));
         }
         Ok(starts)

@@ -84,7 +84,7 @@ impl OnDomain for CheckPart<'_> {
         let (states, workers) = (&proof.part.states, rounds.workers());
         let owner: Vec<usize> =
             (0..workers).flat_map(|worker| shards_of(worker, workers).map(move |_| worker)).collect();
-        debug_assert_eq!(owner.len(), SHARDS);
+        assert_eq!(owner.len(), SHARDS);
         let mut obligations = Obligations::new(domain, Looking::ForViolations, &proof.part.controls)?;
         let initial = obligations.initial()?;
         let mut own = initial.iter().filter(|state| here.contains(&owner[shard_of(state)]));

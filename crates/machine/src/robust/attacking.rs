@@ -190,7 +190,7 @@ impl<'m, 'a> Attacking<'m, 'a> {
         state.helping.clear();
         state.helping.extend_from_slice(helping);
         let read = state.state.unpack(self.layout.threads, rest);
-        debug_assert!(read.is_some(), "the set holds what pack wrote");
+        assert!(read.is_some(), "the set holds what pack wrote");
     }
 
     /// Where a thread stands that may still take steps.

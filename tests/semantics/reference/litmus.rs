@@ -3,11 +3,11 @@
 //! Names are the usual ones. Variables are `x`, `y`, `z` (0, 1, 2); an outcome is written as
 //! in litmus files, `0:r1=0` for register `r1` of thread 0 and `x=2` for memory in the end.
 
-use super::{ReferenceLimits, ReferenceModel, explore};
 use program::{
     Arith, Cond, Expr, Fence, Int, Op, Place, Program, RegId, Relation, Source, Span, ThreadBuilder,
     ThreadId, VarId, Variable,
 };
+use reference::{ReferenceLimits, ReferenceModel, explore};
 
 pub(super) const X: VarIndex = 0;
 pub(super) const Y: VarIndex = 1;

@@ -1,8 +1,12 @@
 //! Single rules: what is possible in one configuration, step by step.
 
 use super::litmus::{X, Y, fence, read, reg, store_fence, straight, swap, write};
-use super::*;
-use program::{Cond, Relation, Source, Span, ThreadBuilder, Variable};
+use program::{
+    Cond, Domain, Int, Loc, Op, Place, Program, PropertyKind, Relation, Source, Span, ThreadBuilder,
+    ThreadId, VarId, Variable,
+};
+use reference::*;
+use std::collections::BTreeSet;
 
 /// Walks the program along the one way that `wanted` picks at each configuration.
 fn follow(program: &Program, model: ReferenceModel, wanted: &[&str]) -> Config {
