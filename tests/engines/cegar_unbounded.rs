@@ -41,7 +41,7 @@ fn abstraction(seed: u64) -> Abstraction {
     }
     Abstraction {
         keep: if seed & 2 == 0 { Keep::Newest } else { Keep::Oldest },
-        forgotten: if seed & 4 == 0 { Forgotten::Pools } else { Forgotten::Anything },
+        forgotten: [Forgotten::Pools, Forgotten::Pairs, Forgotten::Anything][seed as usize / 4 % 3],
         reduce: seed & 8 == 0,
     }
 }
