@@ -12,7 +12,7 @@ use evidence::{
     Certificate, Cube, CubeFlaw, CubeProof, Form, Ignore, MostStates, Rejected, Task, Verdict, check,
     check_file, read_certificate, write_evidence, write_smtlib,
 };
-use logic::Atom;
+use logic::{Atom, Var};
 use machine::{Entry, Forgotten, Keep, MODELS, Model, Recall, Slot, model_named};
 use program::{Loc, Program, Source, ThreadId, VarId};
 use solvers::{CVC5, Z3, answers};
@@ -218,6 +218,116 @@ fn cubes_about_pools_may_not_share_the_cases() {
         }
     }
     accepted_by_all(&task, &with_cubes(task, POOLS, &|_| vec![Vec::new()]), "nothing is claimed");
+}
+
+const PAIRS: Recall = Recall { forgotten: Forgotten::Pairs, ..POOLS };
+
+/// What is wrong with the cubes that the small prover reaches, each slot compared with some numbers, if they also claim
+/// this of an older store and a newer one.
+fn flaw_of_pairs(text: &str, numbers: &[i64], claim: &dyn Fn(Var, Var) -> Atom) -> Option<CubeFlaw> {
+    let program = program(text);
+    let task = Task::safe(&program, model("tso"));
+    let mut prover = Prover::new(task, PAIRS);
+    let compared = |v: &mut Vocabulary, slots: &[Slot]| -> Vec<Atom> {
+        let with = |number: &i64| [at_least(v, slots, *number), at_least(v, slots, number + 1)].concat();
+        numbers.iter().flat_map(with).collect()
+    };
+    assert!(prover.explore(&compared, 1_000));
+    let mut proof = prover.proof;
+    assert_eq!(flaw(&task, &proof), None, "{text}");
+    let (thread, variable) = (ThreadId::new(0), VarId::new(0));
+    let [older, newer] = [Slot::Pool(thread, variable), Slot::Newer(thread, variable)];
+    let [older, newer] = [older, newer].map(|slot| proof.vocabulary.slot(slot));
+    proof.predicates.push(claim(older, newer));
+    let number = proof.predicates.len() as u32 - 1;
+    let mut claimed = 0;
+    for cube in &mut proof.cubes {
+        if proof.controls[cube.control as usize].1[0].forgotten.iter().any(|(_, several)| *several) {
+            cube.literals.push((number, true));
+            claimed += 1;
+        }
+    }
+    assert!(claimed > 0, "{text}: no pools");
+    flaw(&task, &proof)
+}
+
+/// A claim about two forgotten stores is checked for all that a store makes when it is forgotten: with the one before
+/// it, and with every older one.
+#[test]
+fn a_claim_about_pairs_holds_for_every_two() {
+    let uncovered = |flaw: Option<CubeFlaw>| matches!(flaw, Some(CubeFlaw::Uncovered(..)));
+    let less = |older, newer| Atom::lt(older, newer);
+    let differ = |older: Var, newer: Var| Atom::eq(older, newer).negate();
+    assert_eq!(flaw_of_pairs("shared x; thread A { x = 1; x = 2; x = 3; }", &[1, 2, 3], &less), None);
+    // Neighbours differ, others do not.
+    let alternating = "shared x; thread A { x = 1; x = 2; x = 1; }";
+    assert!(uncovered(flaw_of_pairs(alternating, &[1, 2], &differ)));
+    let forever = "shared x; thread A { loop { l: x = 1; x = 2; } } finally A@l;";
+    assert!(uncovered(flaw_of_pairs(forever, &[1, 2], &differ)));
+    // The oldest is less than both, which decrease.
+    assert!(uncovered(flaw_of_pairs("shared x; thread A { x = 0; x = 5; x = 3; }", &[0, 3, 5], &less)));
+    // The first two are wrong already.
+    assert!(uncovered(flaw_of_pairs("shared x; thread A { x = 2; x = 1; x = 3; }", &[1, 2, 3], &less)));
+}
+
+/// Where the only member of a pool is taken, nothing in the pool is newer.
+#[test]
+fn the_only_member_is_not_older_than_itself() {
+    let program = program("shared x; thread A { x = 1; x = 2; }");
+    let task = Task::safe(&program, model("tso"));
+    let mut prover = Prover::new(task, PAIRS);
+    assert!(prover.explore(&orders, 1_000));
+    let proof = prover.proof;
+    accepted_by_all(&task, &proof, "both drain");
+    let one_left = |shape: &machine::Local| shape.forgotten.as_slice() == [(VarId::new(0), false)];
+    let ends = |control: u32| one_left(&proof.controls[control as usize].1[0]);
+    let mut broken = proof.clone();
+    broken
+        .cubes
+        .retain(|cube| !ends(cube.control) || proof.controls[cube.control as usize].1[0].loc.index() < 2);
+    assert!(broken.cubes.len() < proof.cubes.len());
+    assert!(matches!(flaw(&task, &broken), Some(CubeFlaw::Uncovered(..))));
+}
+
+/// Some pairs go up and some go down: neither all of them do the one nor all the other.
+#[test]
+fn cubes_about_pairs_may_not_share_the_cases() {
+    let program = program("shared x; thread A { loop { l: choose { x = 0; } or { x = 1; } } } finally A@l;");
+    let task = Task::safe(&program, model("tso"));
+    let mut proof = with_cubes(task, PAIRS, &|_| vec![Vec::new()]);
+    let slots = [Slot::Pool(ThreadId::new(0), VarId::new(0)), Slot::Newer(ThreadId::new(0), VarId::new(0))];
+    let [older, newer] = slots.map(|slot| proof.vocabulary.slot(slot));
+    proof.predicates.push(Atom::le(older, newer));
+    let several =
+        |proof: &CubeProof, control: usize| proof.controls[control].1[0].forgotten.iter().any(|(_, s)| *s);
+    for control in (0..proof.controls.len()).filter(|control| several(&proof, *control)).collect::<Vec<_>>() {
+        proof.cubes.retain(|cube| cube.control != control as u32);
+        let case = |sign| Cube { control: control as u32, literals: vec![(0, sign)] };
+        proof.cubes.extend([true, false].map(case));
+    }
+    assert!(matches!(flaw(&task, &proof), Some(CubeFlaw::Uncovered(..))), "{:?}", flaw(&task, &proof));
+    let mut script = Vec::new();
+    let count = write_smtlib(&task, &Certificate::Cubes(proof), &mut script).expect("linear");
+    for solver in [Z3, CVC5] {
+        if let Some((unsat, sat)) = answers(solver, &script) {
+            assert!(sat > 0 && unsat + sat == count);
+        }
+    }
+}
+
+/// Proofs with pairs that `cegar` finds, for all who check.
+#[test]
+fn proofs_about_pairs_are_accepted_by_all() {
+    for (name, model_name) in [("progress", "tso"), ("progress", "pso"), ("progress_acknowledged", "tso")] {
+        let program = corpus(name);
+        let task = Task::safe(&program, model(model_name));
+        let answer = Cegar.verify(&task, &Run::default());
+        let Verdict::Safe(Certificate::Cubes(proof)) = answer.verdict else {
+            panic!("{name}: {:?}", answer.verdict)
+        };
+        assert_eq!(proof.recall.forgotten, Forgotten::Pairs, "{name}");
+        accepted_by_all(&task, &proof, name);
+    }
 }
 
 /// What is known of a pool may depend on a single value: where that is at most 0, so are all

@@ -90,7 +90,9 @@ fn proofs() -> Vec<Subject> {
         reached(COUNTING, "pso", recall(1, oldest, Forgotten::Pairs)),
     ];
     if let Some(engine) = engine_named("cegar") {
-        for (text, model) in [(FOREVER, "tso"), (FENCED, "pso"), (MESSAGE, "tso"), (TICKETS, "sc"), (COUNTING, "tso")] {
+        for (text, model) in
+            [(FOREVER, "tso"), (FENCED, "pso"), (MESSAGE, "tso"), (TICKETS, "sc"), (COUNTING, "tso")]
+        {
             let (program, model) = (program(text), model_named(model).expect("known"));
             let verdict = engine.verify(&Task::safe(&program, model), &Run::default()).verdict;
             let Verdict::Safe(Certificate::Cubes(proof)) = verdict else { panic!("{verdict:?}") };
