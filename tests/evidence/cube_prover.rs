@@ -4,7 +4,7 @@
 
 #![allow(dead_code)]
 
-use evidence::symbolic::{self, Name, Step, Value, Vocabulary, Which};
+use evidence::symbolic::{self, Name, Step, Value, Vocabulary, WhichMember};
 use evidence::{Cube, CubeProof, Task};
 use logic::{Atom, Context, Formula, Linear, Truth, Var, entails_formula};
 use machine::{Buffered, Event, Local, LocalFirst, Machine, Recall, Slot};
@@ -280,7 +280,7 @@ impl<'p> Prover<'p> {
             let member = Linear::from(self.proof.vocabulary.var(Name::Member(slot)));
             let pool = self.proof.vocabulary.slot(slot);
             atoms.iter().for_each(|atom| context.assume(&atom.substitute(pool, &member)));
-            if let (Slot::Pool(thread, variable), Which::Oldest) = (slot, which) {
+            if let (Slot::Pool(thread, variable), WhichMember::Oldest) = (slot, which) {
                 let newer = self.proof.vocabulary.slot(Slot::Newer(thread, variable));
                 // What stays in the pool is newer. All at once: the pool's slot is put in itself.
                 let before = |atom: &Atom| {

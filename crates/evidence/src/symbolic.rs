@@ -78,7 +78,7 @@ pub enum Value {
 
 /// Which member of a pool is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum WhichMember {
     /// Any, and it stays as well.
     Any,
     /// The oldest; newer ones stay.
@@ -97,7 +97,7 @@ pub struct Step<G = Option<ThreadId>, L = Local> {
     /// What changes, by slot in increasing order.
     pub set: Vec<(Slot, Value)>,
     /// The pool of which a member is taken, and which.
-    pub taken: Option<(Slot, Which)>,
+    pub taken: Option<(Slot, WhichMember)>,
     /// What threads share afterwards.
     pub global: G,
     /// The thread's control afterwards.
@@ -105,28 +105,29 @@ pub struct Step<G = Option<ThreadId>, L = Local> {
 }
 
 /// What is put in for slots that stand for any of several, all at once.
-pub type Choice = Vec<(Var, Linear)>;
+pub type PoolChoice = Vec<(Var, Linear)>;
 
 impl<G, L> Step<G, L> {
     /// What pools may give after the step but did not before: a literal holds afterwards if it does as it is and
     /// with each of these put in. A store that joins a pool comes with the newest one, and so does every older one.
-    pub fn new_choices(&self, vocabulary: &mut Vocabulary) -> Vec<Choice> {
+    pub fn new_choices(&self, vocabulary: &mut Vocabulary) -> Vec<PoolChoice> {
         let mut joined = |wanted: Slot| {
             self.set.iter().find_map(|(slot, value)| match value {
                 Value::Joins(value) if *slot == wanted => Some((vocabulary.slot(wanted), value.clone())),
                 _ => None,
             })
         };
-        let mut all = vec![Choice::new()];
+        let mut all = vec![PoolChoice::new()];
         for (slot, _) in &self.set {
             let Slot::Pool(thread, variable) = *slot else { continue };
             let Some(older) = joined(*slot) else { continue };
             let newer = joined(Slot::Newer(thread, variable));
-            let both: Choice = [older].into_iter().chain(newer.clone()).collect();
-            let ways: Vec<Choice> = newer.into_iter().map(|newer| vec![newer]).chain([both]).collect();
-            let with =
-                |way: &Choice| all.iter().map(|choice| [choice.as_slice(), way].concat()).collect::<Vec<_>>();
-            let more: Vec<Choice> = ways.iter().flat_map(with).collect();
+            let both: PoolChoice = [older].into_iter().chain(newer.clone()).collect();
+            let ways: Vec<PoolChoice> = newer.into_iter().map(|newer| vec![newer]).chain([both]).collect();
+            let with = |way: &PoolChoice| {
+                all.iter().map(|choice| [choice.as_slice(), way].concat()).collect::<Vec<_>>()
+            };
+            let more: Vec<PoolChoice> = ways.iter().flat_map(with).collect();
             all.extend(more);
         }
         all.split_off(1)
@@ -134,12 +135,12 @@ impl<G, L> Step<G, L> {
 
     /// What is known of the member that the step takes: a literal that holds of what pools give holds with each of
     /// these put in. If others stay, all of them are newer, the one that the pool's slot stands for included.
-    pub fn choices_taken(&self, vocabulary: &mut Vocabulary) -> Vec<Choice> {
+    pub fn choices_taken(&self, vocabulary: &mut Vocabulary) -> Vec<PoolChoice> {
         let Some((pool @ Slot::Pool(thread, variable), which)) = self.taken else { return Vec::new() };
         let member = Linear::from(vocabulary.var(Name::Member(pool)));
         let (older, newer) = (vocabulary.slot(pool), Slot::Newer(thread, variable));
         let alone = vec![(older, member.clone())];
-        if which != Which::Oldest {
+        if which != WhichMember::Oldest {
             return vec![alone];
         }
         vec![alone, vec![(older, member), (vocabulary.slot(newer), Linear::from(older))]]
@@ -174,9 +175,9 @@ pub fn steps<G: Clone, L: Clone>(
             ValueSource::Any(domain) => (vec![translation.chosen(domain)], false),
             ValueSource::OneOf(pool) | ValueSource::OldestOf(pool) | ValueSource::OnlyOf(pool) => {
                 let which = match source {
-                    ValueSource::OldestOf(_) => Which::Oldest,
-                    ValueSource::OnlyOf(_) => Which::Only,
-                    _ => Which::Any,
+                    ValueSource::OldestOf(_) => WhichMember::Oldest,
+                    ValueSource::OnlyOf(_) => WhichMember::Only,
+                    _ => WhichMember::Any,
                 };
                 taken = Some((*pool, which));
                 let member = translation.vocabulary.var(Name::Member(*pool));

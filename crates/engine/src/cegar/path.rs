@@ -7,7 +7,7 @@
 
 use super::space::{NotLinearAt, span_of, start_cases_of};
 use super::{Halt, MayGoOn};
-use evidence::symbolic::{Name, Step, Value, Vocabulary, Which, steps, violations};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, WhichMember, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
 use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
 use program::{Domain, Int, Op, Program, Span, ThreadId, VarId};
@@ -138,19 +138,19 @@ struct Alternative {
 
 /// The members of a pool that may be taken, of so many, the oldest being 0. How many there are no control tells: the
 /// only one may be any, and the oldest may stay, if it has to be that there are others.
-pub(super) fn takes(which: Which, count: usize) -> std::ops::Range<usize> {
+pub(super) fn takes(which: WhichMember, count: usize) -> std::ops::Range<usize> {
     match which {
-        Which::Any | Which::Only => 0..count,
-        Which::Oldest => 0..count.min(1),
+        WhichMember::Any | WhichMember::Only => 0..count,
+        WhichMember::Oldest => 0..count.min(1),
     }
 }
 
 /// Leaves the members in a pool that stay when one was taken.
-pub(super) fn leave<T>(which: Which, members: &mut Vec<T>) {
+pub(super) fn leave<T>(which: WhichMember, members: &mut Vec<T>) {
     match which {
-        Which::Any => {}
-        Which::Oldest => drop(members.drain(..usize::from(members.len() > 1))),
-        Which::Only => members.clear(),
+        WhichMember::Any => {}
+        WhichMember::Oldest => drop(members.drain(..usize::from(members.len() > 1))),
+        WhichMember::Only => members.clear(),
     }
 }
 

@@ -16,7 +16,7 @@ use super::judge::Judge;
 use super::predicates::Predicates;
 use super::space::{NotLinearAt, Space, start_cases_of};
 use evidence::Stop;
-use evidence::symbolic::{Choice, Name, Step, Value, Vocabulary, initially};
+use evidence::symbolic::{Name, PoolChoice, Step, Value, Vocabulary, initially};
 use logic::{Atom, Linear, Truth, Var};
 use machine::{Machine, Slot};
 use program::ThreadId;
@@ -68,7 +68,7 @@ struct PostPlan {
     relevant: Vec<u64>,
     guard: Vec<Atom>,
     /// What else is known of what the step takes out of a pool.
-    taken: Vec<Choice>,
+    taken: Vec<PoolChoice>,
     /// How many predicates speak of slots that change.
     touched: usize,
 }
@@ -360,12 +360,12 @@ fn with(cube: &BitCube, literals: &[(u32, bool)]) -> BitCube {
 }
 
 /// Whether something is put in for what an atom speaks of.
-fn concerns(choice: &Choice, atom: &Atom) -> bool {
+fn concerns(choice: &PoolChoice, atom: &Atom) -> bool {
     choice.iter().any(|(var, _)| atom.vars().any(|v| v == *var))
 }
 
 /// What is put in for a variable.
-fn put_in(choice: &Choice, var: Var) -> Option<Linear> {
+fn put_in(choice: &PoolChoice, var: Var) -> Option<Linear> {
     choice.iter().find(|(v, _)| *v == var).map(|(_, value)| value.clone())
 }
 
@@ -376,9 +376,9 @@ struct Planning<'a> {
     /// What slots become.
     set: FxHashMap<Var, Linear>,
     /// What pools may give that they did not before.
-    new: Vec<Choice>,
+    new: Vec<PoolChoice>,
     /// What is known of the member that is taken.
-    taken: Vec<Choice>,
+    taken: Vec<PoolChoice>,
     /// The slots that the guard may tell something about.
     guarded: BTreeSet<Var>,
 }

@@ -6,7 +6,7 @@
 //! says of the pool is said once more of that member ([`symbolic::Step::choices_taken`]).
 
 use super::atoms::{AtomId, Atoms};
-use crate::symbolic::{self, Choice, NotLinear, Value, Vocabulary};
+use crate::symbolic::{self, NotLinear, PoolChoice, Value, Vocabulary};
 use logic::{Atom, Linear, Var};
 use machine::{Event, Machine};
 use program::ThreadId;
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 pub(super) struct Image {
     by: HashMap<Var, Linear>,
     /// What else is put in instead, for further instances.
-    further: Vec<Choice>,
+    further: Vec<PoolChoice>,
     /// By predicate: where its atoms begin in `atoms`, and how many they are; none if they were not
     /// worked out yet.
     table: Vec<(u32, u32)>,
@@ -48,7 +48,7 @@ impl Image {
     }
 
     /// What is put in for pools, for every further instance.
-    pub(super) fn further(&self) -> &[Choice] {
+    pub(super) fn further(&self) -> &[PoolChoice] {
         &self.further
     }
 
@@ -66,7 +66,8 @@ impl Image {
             let put_in = |var| further.iter().find(|(v, _)| *v == var).map(|(_, value)| value);
             predicate.substitute_all(|var| put_in(var).or(self.by.get(&var)).cloned())
         };
-        let about = |further: &&Choice| further.iter().any(|(v, _)| predicate.vars().any(|var| var == *v));
+        let about =
+            |further: &&PoolChoice| further.iter().any(|(v, _)| predicate.vars().any(|var| var == *v));
         let further = self.further.iter().filter(about).map(|further| instance(further));
         [instance(&[])].into_iter().chain(further).collect()
     }
