@@ -96,6 +96,17 @@ fn accepted_by_all(task: &Task<'_>, proof: &CubeProof, what: &str) {
     }
 }
 
+/// The solvers find out that something is not shown.
+fn rejected_by_solvers(task: &Task<'_>, proof: CubeProof) {
+    let mut script = Vec::new();
+    let count = write_smtlib(task, &Certificate::Cubes(proof), &mut script).expect("linear");
+    for solver in [Z3, CVC5] {
+        if let Some((unsat, sat)) = answers(solver, &script) {
+            assert!(sat > 0 && unsat + sat == count);
+        }
+    }
+}
+
 /// That a property speaks of the first thread keeps it from waiting for its stores.
 const FOREVER: &str =
     "shared x; thread A { loop { l: x = 1; x = 2; } } thread B { let r; r = x; assert r >= 0; }
@@ -210,13 +221,7 @@ fn cubes_about_pools_may_not_share_the_cases() {
     let proof = with_cubes(task, POOLS, &split);
     assert!(proof.controls.iter().any(|(_, shapes)| !shapes[0].forgotten.is_empty()));
     assert!(matches!(flaw(&task, &proof), Some(CubeFlaw::Uncovered(..))), "{:?}", flaw(&task, &proof));
-    let mut script = Vec::new();
-    let count = write_smtlib(&task, &Certificate::Cubes(proof), &mut script).expect("linear");
-    for solver in [Z3, CVC5] {
-        if let Some((unsat, sat)) = answers(solver, &script) {
-            assert!(sat > 0 && unsat + sat == count);
-        }
-    }
+    rejected_by_solvers(&task, proof);
     accepted_by_all(&task, &with_cubes(task, POOLS, &|_| vec![Vec::new()]), "nothing is claimed");
 }
 
@@ -309,13 +314,7 @@ fn cubes_about_pairs_may_not_share_the_cases() {
         proof.cubes.extend([true, false].map(case));
     }
     assert!(matches!(flaw(&task, &proof), Some(CubeFlaw::Uncovered(..))), "{:?}", flaw(&task, &proof));
-    let mut script = Vec::new();
-    let count = write_smtlib(&task, &Certificate::Cubes(proof), &mut script).expect("linear");
-    for solver in [Z3, CVC5] {
-        if let Some((unsat, sat)) = answers(solver, &script) {
-            assert!(sat > 0 && unsat + sat == count);
-        }
-    }
+    rejected_by_solvers(&task, proof);
 }
 
 /// Proofs with pairs that `cegar` finds, for all who check.
