@@ -48,6 +48,7 @@ impl Abstracting {
         };
         let forgotten = match self.forgotten {
             ForgottenArg::Pools => machine::Forgotten::Pools,
+            ForgottenArg::Pairs => machine::Forgotten::Pairs,
             ForgottenArg::Any => machine::Forgotten::Anything,
         };
         Abstraction { keep, forgotten, reduce: !self.no_reduction }
@@ -66,8 +67,10 @@ pub enum KeepArg {
 /// What is known of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ForgottenArg {
-    /// What holds for all of them
+    /// What holds for all of them; where that is not enough, pairs
     Pools,
+    /// What holds for every two of them, an older and a newer one, as well
+    Pairs,
     /// Nothing: they may have any value
     Any,
 }

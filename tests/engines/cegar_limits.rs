@@ -92,10 +92,11 @@ fn whoever_stops_it_later_gets_none_or_the_right_one() {
 /// A search without end stops where it is told to.
 #[test]
 fn what_diverges_ends_at_the_limit() {
-    // The writer looks at what the reader writes, so it cannot wait for its stores; they pile up.
+    // The writer looks at what the reader writes, so it cannot wait for its stores; they pile up, and the order of stores
+    // to different variables counts.
     let program = program(
-        "shared v, stop; thread W { let k, s; loop { s = stop; k = k + 1; v = k; } } \
-         thread R { let a, b; loop { a = v; b = v; assert a <= b; stop = a; } }",
+        "shared v, w, stop; thread W { let k, s; loop { s = stop; k = k + 1; v = k; w = k; } } \
+         thread R { let a, b; loop { a = w; b = v; assert a <= b; stop = a; } }",
     );
     for limit in [100, 1_000, 5_000] {
         let found = verify(&program, model_named("tso").expect("known"), &MostStates(limit));

@@ -8,7 +8,7 @@ use crate::support::random;
 use crate::unbounded;
 
 use engine::{Abstraction, Cegar, Engine, Explicit, GapProofs, Run};
-use evidence::{Ignore, MostStates, Task, check};
+use evidence::{Certificate, Ignore, MostStates, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Forgotten, Keep, MODELS, Model};
 use program::{
@@ -41,7 +41,7 @@ fn abstraction(seed: u64) -> Abstraction {
     }
     Abstraction {
         keep: if seed & 2 == 0 { Keep::Newest } else { Keep::Oldest },
-        forgotten: if seed & 4 == 0 { Forgotten::Pools } else { Forgotten::Anything },
+        forgotten: [Forgotten::Pools, Forgotten::Pairs, Forgotten::Anything][seed as usize / 4 % 3],
         reduce: seed & 8 == 0,
     }
 }
@@ -236,4 +236,57 @@ fn what_changes_nothing_changes_no_verdict() {
     assert!((t.safe + t.unsafe_) * 10 > t.verdicts * 8, "cegar does not answer: {t:?}");
     assert!(t.only_proved * 10 > t.verdicts && t.models_differ * 50 > t.verdicts, "{t:?}");
     assert!(t.both_decided * 10 > t.pairs * 8, "{t:?}");
+}
+
+/// Stores pile up in an order that counts, and the writer looks at what others write (but in the first).
+const IN_ORDER: &[&str] = &[
+    "shared v; thread W { let k; loop { k = k + 1; v = k; } }
+     thread R { let a, b; loop { a = v; b = v; assert a <= b; } }",
+    "shared v, stop; thread W { let k; while (stop == 0) { k = k - 2; v = k; } }
+     thread R { let a, b; loop { a = v; b = v; assert a >= b; stop = any in 0..2; } }",
+    "shared v, stop; thread W { let k; while (stop == 0) { k = k + 1; v = k; } }
+     thread R { let a, b, c; loop { a = v; b = v; c = v; if (a != b) { assert a != c; } stop = any in 0..2; } }",
+    "shared v, w, stop; thread W { let k; while (stop == 0) { k = k + 1; v = k; w = k; } }
+     thread R { let a, b; a = v; b = v; assert a <= b; stop = w; }",
+];
+
+/// What the engine proves a program by.
+fn forgotten(text: &str, model: Model, abstraction: Abstraction) -> Option<Forgotten> {
+    let program = crate::support::corpus::program(text);
+    let task = Task::safe(&program, model);
+    let run = Run { monitor: &MostStates(50_000), abstraction, ..Run::default() };
+    let checked = check(&task, Cegar.verify(&task, &run).verdict, &Ignore).expect("evidence holds");
+    match checked.verdict() {
+        Verdict::Safe(Certificate::Cubes(proof)) => Some(proof.recall.forgotten),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_needs_the_order_of_forgotten_stores_is_proved_by_pairs() {
+    for text in IN_ORDER {
+        for model in MODELS.iter().filter(|model| model.buffers()) {
+            for keep in [Keep::Newest, Keep::Oldest] {
+                let how = Abstraction { keep, reduce: false, ..Abstraction::default() };
+                assert_eq!(forgotten(text, *model, how), Some(Forgotten::Pairs), "{}: {text}", model.name());
+            }
+        }
+        // What goes down is not taken to go up.
+        for (here, there) in [("a <= b", "a >= b + 1"), ("a >= b;", "a <= b;"), ("a != c", "a == c")] {
+            if text.contains(here) {
+                let wrong = text.replace(here, there);
+                assert_eq!(forgotten(&wrong, MODELS[1], Abstraction::default()), None, "{wrong}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_needs_no_order_is_proved_without_pairs() {
+    for name in ["thesis_3_3", "ticket_lock", "alternating_bit", "array_queue", "nonblocking_write"] {
+        let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).expect("part of the corpus");
+        let found = forgotten(&text, MODELS[1], Abstraction::default());
+        assert_eq!(found, Some(Forgotten::Pools), "{name}");
+    }
 }

@@ -4,7 +4,7 @@
 
 #![allow(dead_code)]
 
-use evidence::symbolic::{self, Name, Step, Value, Vocabulary};
+use evidence::symbolic::{self, Name, Step, Value, Vocabulary, WhichMember};
 use evidence::{Cube, CubeProof, Task};
 use logic::{Atom, Context, Formula, Linear, Truth, Var, entails_formula};
 use machine::{Buffered, Event, Local, LocalFirst, Machine, Recall, Slot};
@@ -22,14 +22,19 @@ type Literals = Vec<(u32, bool)>;
 struct Changes {
     plain: HashMap<Var, Linear>,
     joined: HashMap<Var, Linear>,
+    /// Which of those that something joins stand for newer stores.
+    newer: Vec<Var>,
 }
 
 impl Changes {
-    /// What must hold before the step: for old members of a pool, and for the new one.
+    /// What must hold before the step: for old members of a pool, and for the new one; and for every old member with
+    /// the newest store.
     fn instances(&self, atom: &Atom) -> Vec<Atom> {
         let old = atom.substitute_all(|var| self.plain.get(&var).cloned());
         let new = atom.substitute_all(|var| self.joined.get(&var).or(self.plain.get(&var)).cloned());
-        vec![old, new]
+        let newest = |var: Var| self.joined.get(&var).filter(|_| self.newer.contains(&var));
+        let with_newest = atom.substitute_all(|var| newest(var).or(self.plain.get(&var)).cloned());
+        vec![old, new, with_newest]
     }
 }
 
@@ -168,7 +173,8 @@ impl<'p> Prover<'p> {
         let changes = self.changes(step);
         let proof = &self.proof;
         let pool = |atom: &Atom| {
-            atom.vars().any(|var| matches!(proof.vocabulary.name(var), Some(Name::Slot(Slot::Pool(..)))))
+            let any = |var| matches!(proof.vocabulary.name(var), Some(Name::Slot(slot)) if slot.is_any());
+            atom.vars().any(any)
         };
         let ways = proof.cubes.iter().filter(|cube| cube.control == target).filter_map(|cube| {
             let open = cube.literals.iter().filter(|literal| !literals.contains(literal));
@@ -191,6 +197,9 @@ impl<'p> Prover<'p> {
             match value {
                 Value::Is(value) => drop(changes.plain.insert(var, value.clone())),
                 Value::Joins(value) => drop(changes.joined.insert(var, value.clone())),
+            }
+            if matches!(slot, Slot::Newer(..)) {
+                changes.newer.push(var);
             }
         }
         changes
@@ -267,10 +276,22 @@ impl<'p> Prover<'p> {
         atoms.iter().for_each(|atom| context.assume(atom));
         let Some(step) = step else { return context };
         step.guard.iter().for_each(|atom| context.assume(atom));
-        if let Some(pool) = step.member_of {
-            let member = Linear::from(self.proof.vocabulary.var(Name::Member(pool)));
-            let pool = self.proof.vocabulary.slot(pool);
+        if let Some((slot, which)) = step.taken {
+            let member = Linear::from(self.proof.vocabulary.var(Name::Member(slot)));
+            let pool = self.proof.vocabulary.slot(slot);
             atoms.iter().for_each(|atom| context.assume(&atom.substitute(pool, &member)));
+            if let (Slot::Pool(thread, variable), WhichMember::Oldest) = (slot, which) {
+                let newer = self.proof.vocabulary.slot(Slot::Newer(thread, variable));
+                // What stays in the pool is newer. All at once: the pool's slot is put in itself.
+                let before = |atom: &Atom| {
+                    atom.substitute_all(|var| match var {
+                        _ if var == pool => Some(member.clone()),
+                        _ if var == newer => Some(Linear::from(pool)),
+                        _ => None,
+                    })
+                };
+                atoms.iter().for_each(|atom| context.assume(&before(atom)));
+            }
         }
         context
     }

@@ -12,7 +12,7 @@ use evidence::{
     Certificate, Cube, CubeFlaw, CubeProof, Form, Ignore, MostStates, Rejected, Task, Verdict, check,
     check_file, read_certificate, write_evidence, write_smtlib,
 };
-use logic::Atom;
+use logic::{Atom, Var};
 use machine::{Entry, Forgotten, Keep, MODELS, Model, Recall, Slot, model_named};
 use program::{Loc, Program, Source, ThreadId, VarId};
 use solvers::{CVC5, Z3, answers};
@@ -36,7 +36,8 @@ fn model(name: &str) -> Model {
 fn recalls(most: usize) -> impl Iterator<Item = Recall> {
     (0..=most).flat_map(|k| {
         [Keep::Newest, Keep::Oldest].into_iter().flat_map(move |keep| {
-            [Forgotten::Pools, Forgotten::Anything].map(|forgotten| Recall { k, keep, forgotten })
+            let ways = [Forgotten::Pools, Forgotten::Pairs, Forgotten::Anything];
+            ways.map(|forgotten| Recall { k, keep, forgotten })
         })
     })
 }
@@ -95,6 +96,17 @@ fn accepted_by_all(task: &Task<'_>, proof: &CubeProof, what: &str) {
     }
 }
 
+/// The solvers find out that something is not shown.
+fn rejected_by_solvers(task: &Task<'_>, proof: CubeProof) {
+    let mut script = Vec::new();
+    let count = write_smtlib(task, &Certificate::Cubes(proof), &mut script).expect("linear");
+    for solver in [Z3, CVC5] {
+        if let Some((unsat, sat)) = answers(solver, &script) {
+            assert!(sat > 0 && unsat + sat == count);
+        }
+    }
+}
+
 /// That a property speaks of the first thread keeps it from waiting for its stores.
 const FOREVER: &str =
     "shared x; thread A { loop { l: x = 1; x = 2; } } thread B { let r; r = x; assert r >= 0; }
@@ -109,7 +121,7 @@ fn nothing_negative_is_ever_stored() {
         for recall in recalls(2) {
             let mut prover = Prover::new(task, recall);
             prover.claim_everywhere(&|v, slots| at_least(v, slots, 0));
-            let right = recall.forgotten == Forgotten::Pools || model.is_sc();
+            let right = recall.forgotten != Forgotten::Anything || model.is_sc();
             let what = format!("{} {recall:?}", model.name());
             match flaw(&task, &prover.proof) {
                 None => assert!(right, "{what}"),
@@ -209,14 +221,116 @@ fn cubes_about_pools_may_not_share_the_cases() {
     let proof = with_cubes(task, POOLS, &split);
     assert!(proof.controls.iter().any(|(_, shapes)| !shapes[0].forgotten.is_empty()));
     assert!(matches!(flaw(&task, &proof), Some(CubeFlaw::Uncovered(..))), "{:?}", flaw(&task, &proof));
-    let mut script = Vec::new();
-    let count = write_smtlib(&task, &Certificate::Cubes(proof), &mut script).expect("linear");
-    for solver in [Z3, CVC5] {
-        if let Some((unsat, sat)) = answers(solver, &script) {
-            assert!(sat > 0 && unsat + sat == count);
+    rejected_by_solvers(&task, proof);
+    accepted_by_all(&task, &with_cubes(task, POOLS, &|_| vec![Vec::new()]), "nothing is claimed");
+}
+
+const PAIRS: Recall = Recall { forgotten: Forgotten::Pairs, ..POOLS };
+
+/// What is wrong with the cubes that the small prover reaches, each slot compared with some numbers, if they also claim
+/// this of an older store and a newer one.
+fn flaw_of_pairs(text: &str, numbers: &[i64], claim: &dyn Fn(Var, Var) -> Atom) -> Option<CubeFlaw> {
+    let program = program(text);
+    let task = Task::safe(&program, model("tso"));
+    let mut prover = Prover::new(task, PAIRS);
+    let compared = |v: &mut Vocabulary, slots: &[Slot]| -> Vec<Atom> {
+        let with = |number: &i64| [at_least(v, slots, *number), at_least(v, slots, number + 1)].concat();
+        numbers.iter().flat_map(with).collect()
+    };
+    assert!(prover.explore(&compared, 1_000));
+    let mut proof = prover.proof;
+    assert_eq!(flaw(&task, &proof), None, "{text}");
+    let (thread, variable) = (ThreadId::new(0), VarId::new(0));
+    let [older, newer] = [Slot::Pool(thread, variable), Slot::Newer(thread, variable)];
+    let [older, newer] = [older, newer].map(|slot| proof.vocabulary.slot(slot));
+    proof.predicates.push(claim(older, newer));
+    let number = proof.predicates.len() as u32 - 1;
+    let mut claimed = 0;
+    for cube in &mut proof.cubes {
+        if proof.controls[cube.control as usize].1[0].forgotten.iter().any(|(_, several)| *several) {
+            cube.literals.push((number, true));
+            claimed += 1;
         }
     }
-    accepted_by_all(&task, &with_cubes(task, POOLS, &|_| vec![Vec::new()]), "nothing is claimed");
+    assert!(claimed > 0, "{text}: no pools");
+    flaw(&task, &proof)
+}
+
+/// A claim about two forgotten stores is checked for all that a store makes when it is forgotten: with the one before
+/// it, and with every older one.
+#[test]
+fn a_claim_about_pairs_holds_for_every_two() {
+    let uncovered = |flaw: Option<CubeFlaw>| matches!(flaw, Some(CubeFlaw::Uncovered(..)));
+    let less = |older, newer| Atom::lt(older, newer);
+    let differ = |older: Var, newer: Var| Atom::eq(older, newer).negate();
+    assert_eq!(flaw_of_pairs("shared x; thread A { x = 1; x = 2; x = 3; }", &[1, 2, 3], &less), None);
+    // Neighbours differ, others do not.
+    let alternating = "shared x; thread A { x = 1; x = 2; x = 1; }";
+    assert!(uncovered(flaw_of_pairs(alternating, &[1, 2], &differ)));
+    let forever = "shared x; thread A { loop { l: x = 1; x = 2; } } finally A@l;";
+    assert!(uncovered(flaw_of_pairs(forever, &[1, 2], &differ)));
+    // The oldest is less than both, which decrease.
+    assert!(uncovered(flaw_of_pairs("shared x; thread A { x = 0; x = 5; x = 3; }", &[0, 3, 5], &less)));
+    // The first two are wrong already.
+    assert!(uncovered(flaw_of_pairs("shared x; thread A { x = 2; x = 1; x = 3; }", &[1, 2, 3], &less)));
+}
+
+/// Where the only member of a pool is taken, nothing in the pool is newer.
+#[test]
+fn the_only_member_is_not_older_than_itself() {
+    let program = program("shared x; thread A { x = 1; x = 2; }");
+    let task = Task::safe(&program, model("tso"));
+    let mut prover = Prover::new(task, PAIRS);
+    let values = |v: &mut Vocabulary, slots: &[Slot]| {
+        [orders(v, slots), at_least(v, slots, 1), at_least(v, slots, 2)].concat()
+    };
+    assert!(prover.explore(&values, 1_000));
+    let proof = prover.proof;
+    accepted_by_all(&task, &proof, "both drain");
+    let one_left = |shape: &machine::Local| shape.forgotten.as_slice() == [(VarId::new(0), false)];
+    let ends = |control: u32| one_left(&proof.controls[control as usize].1[0]);
+    let mut broken = proof.clone();
+    broken
+        .cubes
+        .retain(|cube| !ends(cube.control) || proof.controls[cube.control as usize].1[0].loc.index() < 2);
+    assert!(broken.cubes.len() < proof.cubes.len());
+    assert!(matches!(flaw(&task, &broken), Some(CubeFlaw::Uncovered(..))));
+}
+
+/// Some pairs go up and some go down: neither all of them do the one nor all the other.
+#[test]
+fn cubes_about_pairs_may_not_share_the_cases() {
+    let program = program("shared x; thread A { loop { l: choose { x = 0; } or { x = 1; } } } finally A@l;");
+    let task = Task::safe(&program, model("tso"));
+    let mut proof = with_cubes(task, PAIRS, &|_| vec![Vec::new()]);
+    let slots = [Slot::Pool(ThreadId::new(0), VarId::new(0)), Slot::Newer(ThreadId::new(0), VarId::new(0))];
+    let [older, newer] = slots.map(|slot| proof.vocabulary.slot(slot));
+    proof.predicates.push(Atom::le(older, newer));
+    let several =
+        |proof: &CubeProof, control: usize| proof.controls[control].1[0].forgotten.iter().any(|(_, s)| *s);
+    for control in (0..proof.controls.len()).filter(|control| several(&proof, *control)).collect::<Vec<_>>() {
+        proof.cubes.retain(|cube| cube.control != control as u32);
+        let case = |sign| Cube { control: control as u32, literals: vec![(0, sign)] };
+        proof.cubes.extend([true, false].map(case));
+    }
+    assert!(matches!(flaw(&task, &proof), Some(CubeFlaw::Uncovered(..))), "{:?}", flaw(&task, &proof));
+    rejected_by_solvers(&task, proof);
+}
+
+/// Proofs with pairs that `cegar` finds, for all who check.
+#[test]
+fn proofs_about_pairs_are_accepted_by_all() {
+    let program = program(
+        "shared v, stop; thread W { let k; while (stop == 0) { k = k + 1; v = k; } }
+         thread R { let a, b; a = v; b = v; assert a <= b; stop = 1; }",
+    );
+    for model in [model("tso"), model("pso")] {
+        let task = Task::safe(&program, model);
+        let answer = Cegar.verify(&task, &Run::default());
+        let Verdict::Safe(Certificate::Cubes(proof)) = answer.verdict else { panic!("{:?}", answer.verdict) };
+        assert_eq!(proof.recall.forgotten, Forgotten::Pairs);
+        accepted_by_all(&task, &proof, model.name());
+    }
 }
 
 /// What is known of a pool may depend on a single value: where that is at most 0, so are all
@@ -325,6 +439,7 @@ fn another_machine_or_model_is_noticed() {
     assert!(with(Recall { k: 2, ..recall }).is_some());
     assert!(with(Recall { keep: Keep::Oldest, ..recall }).is_some());
     assert!(with(Recall { forgotten: Forgotten::Anything, ..recall }).is_some());
+    assert!(with(Recall { forgotten: Forgotten::Pairs, ..recall }).is_none(), "it says nothing of pairs");
     assert!(with(Recall::ALL).is_some(), "nothing is forgotten, and buffers grow for ever");
     assert!(flaw(&Task { model: model("sc"), ..task }, &proof).is_some());
     // With one variable, TSO and PSO are the same.

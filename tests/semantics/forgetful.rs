@@ -29,7 +29,7 @@ const STEPS: usize = 40;
 
 fn recalls() -> impl Iterator<Item = Recall> {
     let keeps = [Keep::Newest, Keep::Oldest];
-    let ways = [Forgotten::Pools, Forgotten::Anything];
+    let ways = [Forgotten::Pools, Forgotten::Pairs, Forgotten::Anything];
     let kinds = keeps.into_iter().flat_map(move |keep| ways.map(|forgotten| (keep, forgotten)));
     kinds.flat_map(|(keep, forgotten)| (0..=3).map(move |k| Recall { k, keep, forgotten }))
 }
@@ -95,6 +95,7 @@ struct Seen {
     steps: usize,
     blurred: usize,
     pool_drains: usize,
+    oldest_drains: usize,
     loads_of_forgotten: usize,
     loads_of_kept: usize,
     blocks: usize,
@@ -118,7 +119,9 @@ impl Seen {
         );
         count(|s| &mut s.sections, before.holder.is_some());
         let mut sources = moves.iter().filter(|m| m.event == event).flat_map(|m| &m.set);
-        count(|s| &mut s.pool_drains, sources.clone().any(|(_, blur)| matches!(blur, ValueSource::OneOf(_))));
+        let taken = |from: fn(&ValueSource) -> bool| sources.clone().any(|(_, blur)| from(blur));
+        count(|s| &mut s.pool_drains, taken(|blur| matches!(blur, ValueSource::OneOf(_))));
+        count(|s| &mut s.oldest_drains, taken(|blur| matches!(blur, ValueSource::OldestOf(_))));
         if let Event::Step { edge, .. } = event {
             let op = &program.thread(thread).edge(edge).op;
             let loads = |from: fn(&Slot) -> bool| {
@@ -194,6 +197,7 @@ fn every_exact_step_has_a_forgetful_one() {
     for_all(seeds(), |sketch, seed| simulate_all(sketch, seed, untouched, &mut seen));
     let rarest = [
         seen.pool_drains,
+        seen.oldest_drains,
         seen.loads_of_forgotten,
         seen.loads_of_kept,
         seen.blocks,
@@ -321,7 +325,7 @@ fn slots_fit(
         slots.into_iter().collect::<BTreeSet<Slot>>()
     };
     let (before, after) = (slots(shape), slots(&step.local));
-    let is_pool = |slot: &Slot| matches!(slot, Slot::Pool(..));
+    let is_pool = |slot: &Slot| slot.is_any();
     let is_memory = |slot: &Slot| matches!(slot, Slot::Memory(_));
     let mut wrong = Vec::new();
     let mut read = |slot: &Slot| {
@@ -340,7 +344,10 @@ fn slots_fit(
             // Replacing a pool would lose what is in it.
             ValueSource::Is(_) => !is_pool(slot) || !before.contains(slot),
             ValueSource::Any(_) => !is_pool(slot),
-            ValueSource::OneOf(pool) => !is_pool(slot) && is_pool(pool) && before.contains(pool),
+            ValueSource::OneOf(pool) | ValueSource::OldestOf(pool) => {
+                !is_pool(slot) && matches!(pool, Slot::Pool(..)) && before.contains(pool)
+            }
+            ValueSource::OnlyOf(pool) => !is_pool(slot) && before.contains(pool) && !after.contains(pool),
             ValueSource::Joins(_) => is_pool(slot) && before.contains(slot),
         };
         if !fits || !(is_memory(slot) || after.contains(slot)) {
@@ -482,7 +489,7 @@ fn one_queue_has_as_many_shapes_as_one_can_count() {
     for recall in recalls() {
         let k = recall.k;
         // Nothing forgotten; one; or several, which without pools is the same as one.
-        let ways = if recall.forgotten == Forgotten::Pools { 2 } else { 1 };
+        let ways = if recall.forgotten == Forgotten::Anything { 1 } else { 2 };
         let shapes = match recall.keep {
             Keep::Newest => (k + 1) + ways,
             Keep::Oldest => (k + 1) * (1 + ways),

@@ -262,7 +262,10 @@ impl<M: WithBuffers> ListedScript<'_, M> {
                     asserts.push(within("chosen", domain));
                     "chosen".to_string()
                 }
-                ValueSource::OneOf(_) | ValueSource::Joins(_) => {
+                ValueSource::OneOf(_)
+                | ValueSource::OldestOf(_)
+                | ValueSource::OnlyOf(_)
+                | ValueSource::Joins(_) => {
                     return Err(unwritten("a closed set has no pools"));
                 }
             };
@@ -317,6 +320,7 @@ pub(crate) fn name_of(slot: &Slot) -> String {
         }
         Slot::Last(thread, variable) => format!("l{}_{}", thread.index(), variable.index()),
         Slot::Pool(thread, variable) => format!("p{}_{}", thread.index(), variable.index()),
+        Slot::Newer(thread, variable) => format!("n{}_{}", thread.index(), variable.index()),
     }
 }
 

@@ -21,7 +21,7 @@ const MOST_CASES: usize = 256;
 pub enum Name {
     /// A slot.
     Slot(Slot),
-    /// Another member of a pool.
+    /// The member that a step takes out of a pool.
     Member(Slot),
     /// The value a move chooses.
     Chosen,
@@ -72,8 +72,19 @@ impl Vocabulary {
 pub enum Value {
     /// The value of an expression over the variables before the move.
     Is(Linear),
-    /// For a pool: what it was, and this value as well.
+    /// For a slot that stands for any of several: any of those, or this value.
     Joins(Linear),
+}
+
+/// Which member of a pool is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhichMember {
+    /// Any, and it stays as well.
+    Any,
+    /// The oldest; newer ones stay.
+    Oldest,
+    /// The only one.
+    Only,
 }
 
 /// One case of a move of a machine with these controls.
@@ -85,12 +96,63 @@ pub struct Step<G = Option<ThreadId>, L = Local> {
     pub guard: Vec<Atom>,
     /// What changes, by slot in increasing order.
     pub set: Vec<(Slot, Value)>,
-    /// The pool of which a member is taken.
-    pub member_of: Option<Slot>,
+    /// The pool of which a member is taken, and which.
+    pub taken: Option<(Slot, WhichMember)>,
     /// What threads share afterwards.
     pub global: G,
     /// The thread's control afterwards.
     pub local: L,
+}
+
+/// What is put in for slots that stand for any of several, all at once.
+pub type PoolChoice = Vec<(Var, Linear)>;
+
+impl<G, L> Step<G, L> {
+    /// What pools may give after the step but did not before: a literal holds afterwards if it does as it is and
+    /// with each of these put in. A store that joins a pool comes with the newest one, and so does every older one.
+    pub fn new_choices(&self, vocabulary: &mut Vocabulary) -> Vec<PoolChoice> {
+        let mut joined = |wanted: Slot| {
+            self.set.iter().find_map(|(slot, value)| match value {
+                Value::Joins(value) if *slot == wanted => Some((vocabulary.slot(wanted), value.clone())),
+                _ => None,
+            })
+        };
+        let mut all = vec![PoolChoice::new()];
+        for (slot, _) in &self.set {
+            let Slot::Pool(thread, variable) = *slot else { continue };
+            let Some(older) = joined(*slot) else { continue };
+            let newer = joined(Slot::Newer(thread, variable));
+            let both: PoolChoice = [older].into_iter().chain(newer.clone()).collect();
+            let ways: Vec<PoolChoice> = newer.into_iter().map(|newer| vec![newer]).chain([both]).collect();
+            let with = |way: &PoolChoice| {
+                all.iter().map(|choice| [choice.as_slice(), way].concat()).collect::<Vec<_>>()
+            };
+            let more: Vec<PoolChoice> = ways.iter().flat_map(with).collect();
+            all.extend(more);
+        }
+        all.split_off(1)
+    }
+
+    /// What is known of the member that the step takes: a literal that holds of what pools give holds with each of
+    /// these put in. If others stay, all of them are newer, the one that the pool's slot stands for included.
+    pub fn choices_taken(&self, vocabulary: &mut Vocabulary) -> Vec<PoolChoice> {
+        let Some((pool @ Slot::Pool(thread, variable), which)) = self.taken else { return Vec::new() };
+        let member = Linear::from(vocabulary.var(Name::Member(pool)));
+        let (older, newer) = (vocabulary.slot(pool), Slot::Newer(thread, variable));
+        let alone = vec![(older, member.clone())];
+        if which != WhichMember::Oldest {
+            return vec![alone];
+        }
+        vec![alone, vec![(older, member), (vocabulary.slot(newer), Linear::from(older))]]
+    }
+}
+
+impl Value {
+    /// The value that a slot is, or that joins it.
+    pub fn linear(&self) -> &Linear {
+        let (Value::Is(value) | Value::Joins(value)) = self;
+        value
+    }
 }
 
 /// An expression is not linear, or a condition has too many cases.
@@ -105,14 +167,19 @@ pub fn steps<G: Clone, L: Clone>(
     let mut translation = Translation { vocabulary, parts: 0 };
     let mut cases = translation.cases(&step.guard)?;
     let mut set: Vec<Vec<(Slot, Value)>> = vec![Vec::new(); cases.len()];
-    let mut member_of = None;
+    let mut taken = None;
     for (slot, source) in &step.set {
         let (alternatives, joins) = match source {
             ValueSource::Is(value) => (translation.linear(value)?, false),
             ValueSource::Joins(value) => (translation.linear(value)?, true),
             ValueSource::Any(domain) => (vec![translation.chosen(domain)], false),
-            ValueSource::OneOf(pool) => {
-                member_of = Some(*pool);
+            ValueSource::OneOf(pool) | ValueSource::OldestOf(pool) | ValueSource::OnlyOf(pool) => {
+                let which = match source {
+                    ValueSource::OldestOf(_) => WhichMember::Oldest,
+                    ValueSource::OnlyOf(_) => WhichMember::Only,
+                    _ => WhichMember::Any,
+                };
+                taken = Some((*pool, which));
                 let member = translation.vocabulary.var(Name::Member(*pool));
                 (vec![(Linear::from(member), Vec::new())], false)
             }
@@ -123,7 +190,7 @@ pub fn steps<G: Clone, L: Clone>(
     let (event, global) = (step.event, &step.global);
     let finish = |(guard, set)| {
         let (global, local) = (global.clone(), step.local.clone());
-        Step { event, guard, set, member_of, global, local }
+        Step { event, guard, set, taken, global, local }
     };
     Ok(cases
         .into_iter()

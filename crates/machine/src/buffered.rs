@@ -18,6 +18,11 @@
 //! last of its variable, the newest value. With [`Forgotten::Anything`] there are no pools, and a
 //! drain brings any value (the plain rule of the source, for comparison).
 //!
+//! With [`Forgotten::Pairs`] stores leave the pool in the order in which they joined it, and there is one where
+//! the control says so. [`Slot::Newer`] stands for any forgotten store that is newer than the one that the
+//! pool's slot stands for, so what is known of the two holds for every two in order. A drain takes the
+//! *oldest of* the pool, to which all others are newer, or the *only* one that is left.
+//!
 //! Every step of the exact machine has a step of every other with the same event, so what cannot
 //! happen there cannot happen here. Controls are then finite. A store fence is remembered where it
 //! orders stores that are kept; where an entry behind it is forgotten before one ahead of it, so is
@@ -150,14 +155,24 @@ impl<'p> Buffered<'p> {
                 let change = Change { machine: self, thread, local, set };
                 change.finish(Event::Drain { thread, variable }, Cond::TRUE, None)
             };
+            let pool = Slot::Pool(thread, variable);
             if several {
                 let value = match self.recall.forgotten {
-                    Forgotten::Pools => ValueSource::OneOf(Slot::Pool(thread, variable)),
+                    Forgotten::Pools => ValueSource::OneOf(pool),
+                    Forgotten::Pairs => ValueSource::OldestOf(pool),
                     Forgotten::Anything => ValueSource::Any(Domain::All),
                 };
                 out.push(drain(local.clone(), value));
             }
             let mut last = local.clone();
+            if several && self.recall.forgotten == Forgotten::Pairs {
+                last.forgotten
+                    .iter_mut()
+                    .filter(|(v, _)| *v == variable)
+                    .for_each(|(_, several)| *several = false);
+                out.push(drain(last, ValueSource::OnlyOf(pool)));
+                continue;
+            }
             last.forgotten.retain(|(v, _)| *v != variable);
             if last.forgotten.is_empty() {
                 last.strip_barriers();
@@ -188,8 +203,11 @@ impl Machine for Buffered<'_> {
         out.extend(local.queued(thread));
         for (variable, several) in &local.forgotten {
             out.push(Slot::Last(thread, *variable));
-            if *several && self.recall.forgotten == Forgotten::Pools {
+            if *several && self.recall.forgotten.has_pools() {
                 out.push(Slot::Pool(thread, *variable));
+            }
+            if *several && self.recall.forgotten == Forgotten::Pairs {
+                out.push(Slot::Newer(thread, *variable));
             }
         }
     }
@@ -213,7 +231,7 @@ impl Machine for Buffered<'_> {
             Entry::Barrier => self.model.reorders_stores(),
         };
         let Recall { k, forgotten, .. } = self.recall;
-        let pools = forgotten == Forgotten::Pools;
+        let pools = forgotten.has_pools();
         local.loc.index() < self.program.thread(thread).locs().count()
             && local.kept.iter().all(kept)
             && (local.kept.len() <= k || local.stores().all(|v| self.model.queued(&local.kept, v) <= k))

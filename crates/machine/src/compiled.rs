@@ -85,7 +85,10 @@ impl Compiled {
                 choices = Some(values.into());
                 Some(CompiledExpr::Leaf(CodeInput::Choice))
             }
-            ValueSource::OneOf(_) | ValueSource::Joins(_) => None,
+            ValueSource::OneOf(_)
+            | ValueSource::OldestOf(_)
+            | ValueSource::OnlyOf(_)
+            | ValueSource::Joins(_) => None,
         };
         let set: FxHashMap<Slot, &ValueSource> =
             step.set.iter().map(|(slot, source)| (*slot, source)).collect();

@@ -122,7 +122,10 @@ impl Configuration {
                 ValueSource::Is(value) => value.eval(&|slot| self.value(*slot)).ok()?,
                 ValueSource::Any(_) => chosen?.clone(),
                 // These have no single value.
-                ValueSource::OneOf(_) | ValueSource::Joins(_) => return None,
+                ValueSource::OneOf(_)
+                | ValueSource::OldestOf(_)
+                | ValueSource::OnlyOf(_)
+                | ValueSource::Joins(_) => return None,
             };
             next.data.insert(*slot, value);
         }

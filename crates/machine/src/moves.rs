@@ -29,6 +29,9 @@ pub enum Slot {
     Last(ThreadId, VarId),
     /// Any of the older ones: what is known of it holds for all of them.
     Pool(ThreadId, VarId),
+    /// Any forgotten store to the variable that is newer than the one that the pool's slot stands for, the
+    /// newest of all included: what is known of both holds for every two of them in order.
+    Newer(ThreadId, VarId),
 }
 
 impl Slot {
@@ -39,17 +42,24 @@ impl Slot {
             Slot::Register(thread, _)
             | Slot::Queued(thread, ..)
             | Slot::Last(thread, _)
-            | Slot::Pool(thread, _) => Some(thread),
+            | Slot::Pool(thread, _)
+            | Slot::Newer(thread, _) => Some(thread),
         }
+    }
+
+    /// Whether it stands for any of several stores, so that what is known of it holds for all of them.
+    pub fn is_any(self) -> bool {
+        matches!(self, Slot::Pool(..) | Slot::Newer(..))
     }
 
     /// The variable of the store on its way to memory that it stands for.
     pub fn buffered(self) -> Option<VarId> {
         match self {
             Slot::Memory(_) | Slot::Register(..) => None,
-            Slot::Queued(_, variable, _) | Slot::Last(_, variable) | Slot::Pool(_, variable) => {
-                Some(variable)
-            }
+            Slot::Queued(_, variable, _)
+            | Slot::Last(_, variable)
+            | Slot::Pool(_, variable)
+            | Slot::Newer(_, variable) => Some(variable),
         }
     }
 }
@@ -60,7 +70,7 @@ impl From<Slot> for Expr<Slot> {
     }
 }
 
-/// What a slot becomes. The last two speak of pools, of which an exact machine has none; who wants one
+/// What a slot becomes. The last four speak of pools, of which an exact machine has none; who wants one
 /// value for every slot cannot take such a step, and says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueSource {
@@ -70,7 +80,11 @@ pub enum ValueSource {
     Any(Domain),
     /// A member of this pool.
     OneOf(Slot),
-    /// For a pool: what it was, and this value as well.
+    /// The oldest member of this pool; there are others, which stay.
+    OldestOf(Slot),
+    /// The only member of this pool.
+    OnlyOf(Slot),
+    /// For a slot that stands for any of several: any of those, or this value.
     Joins(Expr<Slot>),
 }
 

@@ -107,7 +107,8 @@ impl<'p> Pooled<'p> {
                 // For any other value no number is large enough, and whoever takes the step says so.
                 push(Cond::and(other), Expr::from(Int::from(1) << 80_u32));
             }
-            ValueSource::Any(_) => out.push(step),
+            // There are no pairs here.
+            ValueSource::Any(_) | ValueSource::OldestOf(_) | ValueSource::OnlyOf(_) => out.push(step),
         }
     }
 }

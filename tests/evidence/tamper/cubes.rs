@@ -29,6 +29,10 @@ const MESSAGE: &str = "shared x, y; thread A { x = 1; y = 1; } thread B { let a,
 const TICKETS: &str = "shared next, owner; thread P(i in 0..2) { let t; loop { t = fetch_add(next, 1);
     await owner == t; cs: skip; owner = owner + 1; } } never P[0]@cs && P[1]@cs;";
 
+/// What is read never decreases, which takes pairs of forgotten stores to show; the writer looks at what others write.
+const COUNTING: &str = "shared v, stop; thread W { let k; while (stop == 0) { k = k + 1; v = k; } }
+    thread R { let a, b; a = v; b = v; assert a <= b; stop = 1; }";
+
 struct Subject {
     name: String,
     program: Program,
@@ -57,7 +61,7 @@ fn reached(text: &str, model: &str, recall: Recall) -> Subject {
     let task = Task::safe(&program, model);
     let mut prover = Prover::new(task, recall);
     let explored = match text {
-        TICKETS => prover.explore(&orders, 10_000),
+        TICKETS | COUNTING => prover.explore(&orders, 10_000),
         FOREVER => prover.explore(&|v, slots| at_most(v, slots, -1), 10_000),
         _ => prover.explore(&|v, slots| at_most(v, slots, 0), 10_000),
     };
@@ -82,9 +86,13 @@ fn proofs() -> Vec<Subject> {
         reached(MESSAGE, "tso", recall(1, newest, pools)),
         reached(MESSAGE, "tso", recall(2, oldest, Forgotten::Anything)),
         reached(TICKETS, "tso", recall(1, newest, pools)),
+        reached(COUNTING, "tso", recall(0, newest, Forgotten::Pairs)),
+        reached(COUNTING, "pso", recall(1, oldest, Forgotten::Pairs)),
     ];
     if let Some(engine) = engine_named("cegar") {
-        for (text, model) in [(FOREVER, "tso"), (FENCED, "pso"), (MESSAGE, "tso"), (TICKETS, "sc")] {
+        for (text, model) in
+            [(FOREVER, "tso"), (FENCED, "pso"), (MESSAGE, "tso"), (TICKETS, "sc"), (COUNTING, "tso")]
+        {
             let (program, model) = (program(text), model_named(model).expect("known"));
             let verdict = engine.verify(&Task::safe(&program, model), &Run::default()).verdict;
             let Verdict::Safe(Certificate::Cubes(proof)) = verdict else { panic!("{verdict:?}") };
@@ -96,11 +104,13 @@ fn proofs() -> Vec<Subject> {
 
 fn no_proofs() -> Vec<Subject> {
     let unfenced = FENCED.replace("fence;", "");
+    let backwards = COUNTING.replace("k + 1", "k - 1");
     let mut subjects = Vec::new();
     for k in [0, 1] {
         for keep in [Keep::Newest, Keep::Oldest] {
             subjects.push(reached(&unfenced, "tso", recall(k, keep, Forgotten::Pools)));
             subjects.push(reached(MESSAGE, "pso", recall(k, keep, Forgotten::Pools)));
+            subjects.push(reached(&backwards, "tso", recall(k, keep, Forgotten::Pairs)));
         }
     }
     subjects
@@ -184,8 +194,11 @@ const MUTATIONS: &[(&str, bool, Mutation)] = &[
         p.recall.keep = if p.recall.keep == Keep::Newest { Keep::Oldest } else { Keep::Newest };
     }),
     ("other summary", false, |_, p, _, _| {
-        let pools = p.recall.forgotten == Forgotten::Pools;
-        p.recall.forgotten = if pools { Forgotten::Anything } else { Forgotten::Pools };
+        p.recall.forgotten = match p.recall.forgotten {
+            Forgotten::Pools => Forgotten::Anything,
+            Forgotten::Anything => Forgotten::Pairs,
+            Forgotten::Pairs => Forgotten::Pools,
+        };
     }),
     ("other model", false, |_, _, model, rng| *model = MODELS[rng.usize(..MODELS.len())]),
     ("doubled control", false, |_, p, _, rng| {
@@ -314,6 +327,7 @@ fn strange_words_in_a_file_of_cubes_are_rejected_or_harmless() {
         "r9.0",
         "b0.4294967295",
         "p0.0",
+        "n0.0",
         "l0.0",
         "p0.0.0",
         "é1",
@@ -325,6 +339,7 @@ fn strange_words_in_a_file_of_cubes_are_rejected_or_harmless() {
         "newest",
         "oldest",
         "anything",
+        "pairs",
         "NaN",
         &digits,
     ];

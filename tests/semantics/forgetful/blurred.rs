@@ -1,7 +1,8 @@
 //! A concrete executor of the forgetful machines, and what ties it to an exact configuration.
 //!
 //! A [`Blurred`] is a control of [`Buffered`] with a value for every slot; a pool's value is
-//! the *set* of what joined it. [`Memory`] says independently which buffered stores of an exact
+//! the *set* of what joined it, or with pairs the *list* of what joined it and was not taken; beside it is the list of
+//! what is newer than its first. [`Memory`] says independently which buffered stores of an exact
 //! configuration a machine still keeps: a count a queue, from the definition of k-newest and
 //! k-oldest alone. [`Memory::relates`] is then the simulation relation: every exact step from
 //! related configurations must have a step with the same event to related ones.
@@ -36,7 +37,8 @@ pub struct Blurred {
     pub holder: Option<ThreadId>,
     pub shapes: Vec<Local>,
     data: BTreeMap<Slot, Int>,
-    pools: BTreeMap<Slot, BTreeSet<Int>>,
+    /// What slots stand for that stand for any of several.
+    pools: BTreeMap<Slot, Vec<Int>>,
 }
 
 impl<'p> Runner<'p> {
@@ -110,9 +112,17 @@ impl<'p> Runner<'p> {
                 ValueSource::Any(domain) => {
                     vec![chosen(exact, *slot)].into_iter().filter(|v| domain.contains(v)).collect()
                 }
-                ValueSource::OneOf(pool) => {
-                    let pool = at.pools.get(pool).ok_or_else(|| format!("no {pool:?} to take from"))?;
-                    pool.iter().cloned().collect()
+                ValueSource::OneOf(pool) | ValueSource::OldestOf(pool) | ValueSource::OnlyOf(pool) => {
+                    let members = at.pools.get(pool).ok_or_else(|| format!("no {pool:?} to take from"))?;
+                    match blur {
+                        ValueSource::OneOf(_) => members.clone(),
+                        ValueSource::OldestOf(_) if members.len() > 1 => {
+                            ways.iter_mut().for_each(|way| way.take_oldest(*pool));
+                            members[..1].to_vec()
+                        }
+                        ValueSource::OnlyOf(_) if members.len() == 1 => members.clone(),
+                        _ => Vec::new(),
+                    }
                 }
             };
             let joins = matches!(blur, ValueSource::Joins(_));
@@ -149,16 +159,26 @@ fn chosen(exact: &Configuration, slot: Slot) -> Int {
 impl Blurred {
     fn with(&self, slot: Slot, value: &Int, joins: bool) -> Blurred {
         let mut next = self.clone();
-        if let Slot::Pool(..) = slot {
+        if slot.is_any() {
             let pool = next.pools.entry(slot).or_default();
             if !joins {
                 pool.clear();
             }
-            pool.insert(value.clone());
+            pool.push(value.clone());
         } else {
             next.data.insert(slot, value.clone());
         }
         next
+    }
+
+    /// Takes the oldest member out of a pool; then its successor is newer than no member.
+    fn take_oldest(&mut self, pool: Slot) {
+        let Slot::Pool(thread, variable) = pool else { return };
+        for slot in [pool, Slot::Newer(thread, variable)] {
+            if let Some(members) = self.pools.get_mut(&slot).filter(|members| !members.is_empty()) {
+                members.remove(0);
+            }
+        }
     }
 
     fn keep_only(&mut self, slots: &BTreeSet<Slot>) -> Result<(), String> {
@@ -352,10 +372,20 @@ impl Memory {
                 return Err(format!("the newest forgotten value is {last}"));
             }
             let pool = at.pools.get(&Slot::Pool(thread, *variable));
-            let pooled = |value: &&&Int| pool.is_some_and(|pool| pool.contains(value));
-            let covered = self.recall.forgotten == Forgotten::Anything || older.iter().all(|v| pooled(&v));
+            let pooled = |value: &&Int| pool.is_some_and(|pool| pool.contains(value));
+            let newer = at.pools.get(&Slot::Newer(thread, *variable));
+            let is = |found: Option<&Vec<Int>>, expected: &[&Int]| {
+                found.map_or(&[][..], Vec::as_slice).iter().eq(expected.iter().copied())
+            };
+            let covered = match self.recall.forgotten {
+                Forgotten::Anything => true,
+                Forgotten::Pools => older.iter().all(pooled),
+                Forgotten::Pairs => is(pool, older) && is(newer, &values[variable][1..]),
+            };
             if !covered || (!several && !older.is_empty()) {
-                return Err(format!("{older:?} were forgotten as well, the pool has {pool:?}"));
+                return Err(format!(
+                    "{older:?} were forgotten as well, the pool has {pool:?}, newer are {newer:?}"
+                ));
             }
         }
         Ok(())

@@ -24,6 +24,10 @@ pub const MISTAKES: &[(&str, Tamper, NoticedBy)] = &[
     ("a load prefers an older store that is kept", loads_prefer_kept, NoticedBy::Simulation),
     ("the last drain does not remove the variable", last_drain_stays, NoticedBy::Simulation),
     ("no drain but the last", only_last_drains, NoticedBy::Simulation),
+    ("the only one in a pool is none", only_one_stays, NoticedBy::Simulation),
+    ("the only one in a pool stays there", only_one_stays_pooled, NoticedBy::Controls),
+    ("no store is newer than what joined before", newer_do_not_grow, NoticedBy::Simulation),
+    ("what joins a pool is its own newer one", newer_is_older, NoticedBy::Simulation),
     ("a pool does not grow", pools_do_not_grow, NoticedBy::Simulation),
     ("a pool forgets what it had", pools_are_replaced, NoticedBy::Simulation),
     ("a pool forgets what it had", pools_are_replaced, NoticedBy::Controls),
@@ -77,8 +81,39 @@ fn is_drain(step: &BlurredMove) -> bool {
 }
 
 fn only_last_drains(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
-    let open = |(_, blur): &(Slot, ValueSource)| matches!(blur, ValueSource::OneOf(_) | ValueSource::Any(_));
+    let open = |(_, blur): &(Slot, ValueSource)| {
+        matches!(blur, ValueSource::OneOf(_) | ValueSource::OldestOf(_) | ValueSource::Any(_))
+    };
     moves.retain(|step| !is_drain(step) || !step.set.iter().any(open));
+}
+
+fn takes_the_only(step: &BlurredMove) -> bool {
+    step.set.iter().any(|(_, blur)| matches!(blur, ValueSource::OnlyOf(_)))
+}
+
+fn only_one_stays(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
+    moves.retain(|step| !takes_the_only(step));
+}
+
+fn only_one_stays_pooled(_: &Runner<'_>, _: ThreadId, shape: &Local, moves: &mut Vec<BlurredMove>) {
+    moves.iter_mut().filter(|step| takes_the_only(step)).for_each(|step| step.local = shape.clone());
+}
+
+fn newer_do_not_grow(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
+    let newer =
+        |(slot, blur): &(Slot, ValueSource)| matches!((slot, blur), (Slot::Newer(..), ValueSource::Joins(_)));
+    moves.iter_mut().for_each(|step| step.set.retain(|change| !newer(change)));
+}
+
+fn newer_is_older(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {
+    for step in moves {
+        let pool =
+            step.set.iter().find(|(slot, _)| matches!(slot, Slot::Pool(..))).map(|(_, blur)| blur.clone());
+        let newer = step.set.iter_mut().find(|(slot, _)| matches!(slot, Slot::Newer(..)));
+        if let (Some(pool), Some((_, newer))) = (pool, newer) {
+            *newer = pool;
+        }
+    }
 }
 
 fn pools_do_not_grow(_: &Runner<'_>, _: ThreadId, _: &Local, moves: &mut Vec<BlurredMove>) {

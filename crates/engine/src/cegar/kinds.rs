@@ -5,7 +5,7 @@
 //! another register. Elements of one array and equally named registers of different threads
 //! are of one kind as well: what is true in one thread's role usually matters in another's.
 
-use machine::{Recall, Slot};
+use machine::{Forgotten, Recall, Slot};
 use program::{Expr, Liveness, Op, Program, RegId, ThreadId, VarId};
 use std::collections::HashMap;
 
@@ -58,7 +58,11 @@ impl Kinds {
 
     fn cell(&self, slot: Slot) -> usize {
         match slot {
-            Slot::Memory(v) | Slot::Queued(_, v, _) | Slot::Last(_, v) | Slot::Pool(_, v) => v.index(),
+            Slot::Memory(v)
+            | Slot::Queued(_, v, _)
+            | Slot::Last(_, v)
+            | Slot::Pool(_, v)
+            | Slot::Newer(_, v) => v.index(),
             Slot::Register(thread, register) => self.registers[thread.index()] + register.index(),
         }
     }
@@ -109,7 +113,8 @@ pub(super) fn recalled_slots(program: &Program, recall: Recall, buffers: bool) -
             return Vec::new();
         }
         let kept = (0..kept).map(|entry| Slot::Queued(thread, variable, entry));
-        kept.chain([Slot::Last(thread, variable), Slot::Pool(thread, variable)]).collect()
+        let newer = (recall.forgotten == Forgotten::Pairs).then_some(Slot::Newer(thread, variable));
+        kept.chain([Slot::Last(thread, variable), Slot::Pool(thread, variable)]).chain(newer).collect()
     })
 }
 
@@ -148,8 +153,12 @@ impl Together {
         Together { live: program.thread_ids().map(of).collect() }
     }
 
-    /// Whether all of them can.
+    /// Whether all of them can, and it makes sense: a newer store is one only beside that of the pool.
     pub(super) fn all(&self, slots: &[Slot]) -> bool {
+        let alone = |slot: &Slot| matches!(*slot, Slot::Newer(t, v) if !slots.contains(&Slot::Pool(t, v)));
+        if slots.iter().any(alone) {
+            return false;
+        }
         let register = |slot: &Slot| match slot {
             Slot::Register(t, r) => self.live[t.index()].get(r).map(|live| (*t, live)),
             _ => None,

@@ -6,6 +6,7 @@
 //! for the path to be seen through. If all of them are conjunctions, cubes over their atoms
 //! exclude the path; otherwise their atoms have to be decided by cases.
 
+use super::path::{leave, takes};
 use super::predicates::Predicates;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially, start_cases};
 use logic::{Atom, Context, Formula, Linear, Style, Var, interpolate, interpolate_as};
@@ -106,12 +107,17 @@ fn learn_with<G, L>(
     Learned::Nothing
 }
 
+/// Which slot holds a variable, and how many members of a pool are older if it is one.
+type Cut = FxHashMap<Var, (Slot, usize)>;
+
 /// A path with a variable for every value.
 struct Unrolled {
     /// The constraints of the start, of every step, and at the end.
     constraints: Vec<Vec<Atom>>,
     /// Which slots hold which variable before every step (after the constraints so far).
-    cuts: Vec<FxHashMap<Var, Slot>>,
+    cuts: Vec<Cut>,
+    /// Whether two members of a pool are told apart.
+    pairs: bool,
 }
 
 impl Unrolled {
@@ -139,7 +145,8 @@ impl Unrolled {
             let now = |atom: &Atom| atom.substitute_all(|v| values.current(v, 0, &mut fresh, vocabulary));
             start.extend(case.iter().map(now));
         }
-        let mut unrolled = Unrolled { constraints: vec![start], cuts: vec![values.by_variable()] };
+        let mut unrolled =
+            Unrolled { constraints: vec![start], cuts: vec![values.by_variable()], pairs: false };
         for step in path {
             let constraints = values.take(step, vocabulary);
             unrolled.constraints.push(constraints);
@@ -152,6 +159,7 @@ impl Unrolled {
         }
         unrolled.constraints.push(end);
         unrolled.cuts.push(FxHashMap::default());
+        unrolled.pairs = values.pairs;
         (values.choice == 0).then_some(unrolled)
     }
 
@@ -177,11 +185,25 @@ impl Unrolled {
         for (cut, interpolant) in self.cuts.iter().zip(interpolants.iter().skip(1)) {
             for atom in interpolant.atoms() {
                 if atom.vars().all(|var| cut.contains_key(&var)) {
-                    found.push(atom.substitute_all(|var| Some(Linear::from(vocabulary.slot(cut[&var])))));
+                    let slots: FxHashMap<Var, Slot> =
+                        atom.vars().map(|var| (var, self.slot(cut, var, &atom))).collect();
+                    found.push(atom.substitute_all(|var| Some(Linear::from(vocabulary.slot(slots[&var])))));
                 }
             }
         }
         found
+    }
+
+    /// The slot of a variable in an atom: of two members of a pool, the newer one is in no pool.
+    fn slot(&self, cut: &Cut, var: Var, atom: &Atom) -> Slot {
+        let (slot, at) = cut[&var];
+        let older = |other: Var| cut[&other].0 == slot && cut[&other].1 < at;
+        match slot {
+            Slot::Pool(thread, variable) if self.pairs && atom.vars().any(older) => {
+                Slot::Newer(thread, variable)
+            }
+            _ => slot,
+        }
     }
 }
 
@@ -198,6 +220,8 @@ struct Values {
     count: usize,
     slots: FxHashMap<Slot, Var>,
     pools: FxHashMap<Slot, Vec<Var>>,
+    /// Whether there are pairs.
+    pairs: bool,
     /// Whether a copy is the same variable.
     shared: bool,
     /// What is left of the number that says which members are taken.
@@ -206,7 +230,8 @@ struct Values {
 
 impl Values {
     fn new(shared: bool, choice: usize) -> Values {
-        Values { count: 0, slots: FxHashMap::default(), pools: FxHashMap::default(), shared, choice }
+        let (slots, pools) = (FxHashMap::default(), FxHashMap::default());
+        Values { count: 0, slots, pools, pairs: false, shared, choice }
     }
 
     fn fresh(&mut self) -> Var {
@@ -233,7 +258,8 @@ impl Values {
 
     /// Takes a step and returns its constraints.
     fn take<G, L>(&mut self, step: &Step<G, L>, vocabulary: &Vocabulary) -> Vec<Atom> {
-        let members = step.member_of.and_then(|pool| self.pools.get(&pool)).map_or(1, |all| all.len().max(1));
+        let members = step.taken.and_then(|(pool, which)| Some(takes(which, self.pools.get(&pool)?.len())));
+        let members = members.map_or(1, |members| members.len().max(1));
         let member = self.choice % members;
         self.choice /= members;
         let mut fresh = FxHashMap::default();
@@ -243,8 +269,11 @@ impl Values {
         }
         let mut changes = Vec::new();
         for (slot, value) in &step.set {
-            let (Value::Is(expr) | Value::Joins(expr)) = value;
-            let expr = expr.substitute_all(|var| self.current(var, member, &mut fresh, vocabulary));
+            if matches!(slot, Slot::Newer(..)) {
+                self.pairs = true;
+                continue;
+            }
+            let expr = value.linear().substitute_all(|var| self.current(var, member, &mut fresh, vocabulary));
             let var = match expr.terms() {
                 [(var, factor)] if self.shared && factor.is_one() && expr.constant().is_zero() => *var,
                 _ => {
@@ -254,6 +283,11 @@ impl Values {
                 }
             };
             changes.push((*slot, var, matches!(value, Value::Joins(_))));
+        }
+        if let Some((pool, which)) = step.taken
+            && let Some(members) = self.pools.get_mut(&pool)
+        {
+            leave(which, members);
         }
         for (slot, var, joins) in changes {
             match (slot, joins) {
@@ -265,10 +299,14 @@ impl Values {
         constraints
     }
 
-    fn by_variable(&self) -> FxHashMap<Var, Slot> {
-        let members = self.pools.iter().flat_map(|(pool, all)| all.iter().map(|var| (*var, *pool)));
-        let mut holders: Vec<(Var, Slot)> =
-            members.chain(self.slots.iter().map(|(slot, var)| (*var, *slot))).collect();
+    fn by_variable(&self) -> Cut {
+        let numbered = |(pool, all): (&Slot, &Vec<Var>)| {
+            let pool = *pool;
+            all.iter().enumerate().map(move |(at, var)| (*var, (pool, at))).collect::<Vec<_>>()
+        };
+        let members = self.pools.iter().flat_map(numbered);
+        let mut holders: Vec<(Var, (Slot, usize))> =
+            members.chain(self.slots.iter().map(|(slot, var)| (*var, (*slot, 0)))).collect();
         // Memory before registers before buffers, whichever map iterates first.
         holders.sort_by(|a, b| b.cmp(a));
         holders.into_iter().collect()

@@ -14,7 +14,9 @@
 //! Predicates are templates that hold the place of every slot of the same kind, so a lesson about
 //! one entry of a buffer is a lesson about all. No path comes twice: what was learned excludes
 //! it, first by new predicates, then by deciding them by cases. Where a template keeps returning with
-//! growing constants, slots of that kind are compared with each other instead.
+//! growing constants, slots of that kind are compared with each other instead. Where k keeps growing because a
+//! thread stores on and on, what counts is the order of what was forgotten: then older ones are compared with newer
+//! ones ([`Forgotten::Pairs`]), and k starts again.
 
 mod cube;
 mod hints;
@@ -46,7 +48,7 @@ use evidence::{
 use kinds::recalled_slots;
 use logic::Atom;
 use machine::{
-    Buffered, Event, Forgotten, Keep, Machine, Recall, SC, Trace, TraceStep, Violation, WithBuffers,
+    Buffered, Event, Forgotten, Keep, Machine, Recall, SC, Slot, Trace, TraceStep, Violation, WithBuffers,
 };
 use program::Span;
 use space::NotLinearAt;
@@ -111,6 +113,7 @@ pub(crate) fn refine(
     for atom in by_cases {
         proof.predicates.split(atom, &proof.vocabulary);
     }
+    proof.compare_pairs();
     if proof.predicates.len() > 0 {
         let (templates, predicates) = (proof.predicates.templates(), proof.predicates.len());
         proof.note(format!("begins with {templates} templates, {predicates} predicates"));
@@ -150,6 +153,9 @@ impl From<Stop> for Halt {
 
 /// Whether work may go on; asked in everything that may take long.
 pub(crate) type MayGoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
+
+/// Where more stores than this would have to be kept in order, forgotten ones are compared with each other first.
+const KEPT_WITHOUT_PAIRS: usize = 2;
 
 /// The work of following a path by one step, in the unit of [`Progress::work`].
 const FOLLOWED: usize = 4;
@@ -196,8 +202,8 @@ impl<'a> ProofSearch<'a> {
         loop {
             let (program, model) = (self.task.program, self.task.model);
             let mut space = Space::new(program, model, self.recall, self.run.abstraction.reduce);
-            let k = self.recall.k;
-            while self.recall.k == k {
+            let recall = self.recall;
+            while self.recall == recall {
                 if let Some(verdict) = self.round(&mut space)? {
                     return Ok(verdict);
                 }
@@ -205,6 +211,20 @@ impl<'a> ProofSearch<'a> {
             let buffers = self.task.buffers();
             let slots = recalled_slots(program, self.recall, buffers);
             self.predicates = self.predicates.over(program, &slots, &mut self.vocabulary);
+            self.compare_pairs();
+        }
+    }
+
+    /// Where there are pairs, the order of an older and a newer store is worth knowing.
+    fn compare_pairs(&mut self) {
+        if self.recall.forgotten != Forgotten::Pairs {
+            return;
+        }
+        for slot in recalled_slots(self.task.program, self.recall, self.task.buffers()) {
+            let Slot::Newer(thread, variable) = slot else { continue };
+            let older = self.vocabulary.slot(Slot::Pool(thread, variable));
+            let atom = Atom::lt(older, self.vocabulary.slot(slot));
+            self.predicates.learn(&atom, &mut self.vocabulary);
         }
     }
 
@@ -275,7 +295,7 @@ impl<'a> ProofSearch<'a> {
             self.note(format!("path of {length} steps: possible under {}", self.task.model.name()));
             return Ok(Meaning::Violation(trace));
         }
-        let machine = self.machine(self.recall.k);
+        let machine = self.machine(self.recall);
         if self.execute(&machine, &events, Some(steps), violation)?.is_some() {
             return self.raise_k(&events, violation);
         }
@@ -317,8 +337,8 @@ impl<'a> ProofSearch<'a> {
         Ok(taken.map(|taken| taken.violating(violation)))
     }
 
-    fn machine(&self, k: usize) -> Buffered<'a> {
-        Buffered::recalling(self.task.program, self.task.model, Recall { k, ..self.recall })
+    fn machine(&self, recall: Recall) -> Buffered<'a> {
+        Buffered::recalling(self.task.program, self.task.model, recall)
     }
 
     /// The path without its delays, as a trace of the memory model, if SC can take it.
@@ -338,16 +358,46 @@ impl<'a> ProofSearch<'a> {
     fn raise_k(&mut self, events: &[Event], violation: Violation) -> Result<Meaning, Halt> {
         let most = self.run.max_buffer.unwrap_or(usize::MAX);
         let mut k = self.recall.k + 1;
-        while self.execute(&self.machine(k), events, None, violation)?.is_some() {
+        while self.can_happen(events, violation, Recall { k, ..self.recall })? {
             k += 1;
             if k > most {
                 return Ok(Meaning::GivenUp(Reason::BuffersBeyond(most)));
             }
         }
         self.refinements.k += 1;
+        if k > KEPT_WITHOUT_PAIRS && self.use_pairs(events, violation)? {
+            return Ok(Meaning::Excluded);
+        }
         self.note(format!("path of {} steps: possible with k = {}: now {k}", events.len(), self.recall.k));
         self.recall.k = k;
         Ok(Meaning::Excluded)
+    }
+
+    /// Tells older forgotten stores from newer ones from now on, if there may be ever more of them, and if with
+    /// that the events can no longer happen.
+    fn use_pairs(&mut self, events: &[Event], violation: Violation) -> Result<bool, Halt> {
+        let ever_more = self.task.program.threads.iter().any(|thread| thread.piling_up().is_some());
+        if self.recall.forgotten != Forgotten::Pools || !ever_more {
+            return Ok(false);
+        }
+        for k in 0..=self.recall.k {
+            let pairs = Recall { k, forgotten: Forgotten::Pairs, ..self.recall };
+            if !self.can_happen(events, violation, pairs)? {
+                let length = events.len();
+                self.note(format!(
+                    "path of {length} steps: possible with k = {}: now pairs, k = {k}",
+                    self.recall.k
+                ));
+                self.recall = pairs;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether events can happen on the machine that recalls so much.
+    fn can_happen(&mut self, events: &[Event], violation: Violation, recall: Recall) -> Result<bool, Halt> {
+        Ok(self.execute(&self.machine(recall), events, None, violation)?.is_some())
     }
 
     fn note(&self, text: String) {

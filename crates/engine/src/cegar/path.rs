@@ -7,7 +7,7 @@
 
 use super::space::{NotLinearAt, span_of, start_cases_of};
 use super::{Halt, MayGoOn};
-use evidence::symbolic::{Name, Step, Value, Vocabulary, steps, violations};
+use evidence::symbolic::{Name, Step, Value, Vocabulary, WhichMember, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
 use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
 use program::{Domain, Int, Op, Program, Span, ThreadId, VarId};
@@ -136,6 +136,24 @@ struct Alternative {
     member: usize,
 }
 
+/// The members of a pool that may be taken, of so many, the oldest being 0. How many there are no control tells: the
+/// only one may be any, and the oldest may stay, if it has to be that there are others.
+pub(super) fn takes(which: WhichMember, count: usize) -> std::ops::Range<usize> {
+    match which {
+        WhichMember::Any | WhichMember::Only => 0..count,
+        WhichMember::Oldest => 0..count.min(1),
+    }
+}
+
+/// Leaves the members in a pool that stay when one was taken.
+pub(super) fn leave<T>(which: WhichMember, members: &mut Vec<T>) {
+    match which {
+        WhichMember::Any => {}
+        WhichMember::Oldest => drop(members.drain(..usize::from(members.len() > 1))),
+        WhichMember::Only => members.clear(),
+    }
+}
+
 /// A state on the path, and what is still to be tried from there.
 struct Frame {
     state: PathState,
@@ -212,8 +230,10 @@ impl<M: WithBuffers> Execution<'_, M> {
         }
         let mut found = Vec::new();
         for step in all.into_iter().rev() {
-            let members = step.member_of.map_or(1, |pool| state.pools.get(&pool).map_or(0, Vec::len));
-            found.extend((0..members).map(|member| Alternative { step: step.clone(), member }));
+            let members = step
+                .taken
+                .map_or(0..1, |(pool, which)| takes(which, state.pools.get(&pool).map_or(0, Vec::len)));
+            found.extend(members.map(|member| Alternative { step: step.clone(), member }));
         }
         Ok(found)
     }
@@ -235,13 +255,18 @@ impl<M: WithBuffers> Execution<'_, M> {
         };
         let guard: Vec<Atom> = step.guard.iter().map(|atom| atom.substitute_all(&mut replace)).collect();
         for (slot, value) in &step.set {
-            let (Value::Is(expr) | Value::Joins(expr)) = value;
-            let expr = expr.substitute_all(&mut replace);
+            let expr = value.linear().substitute_all(&mut replace);
             match (value, slot) {
+                (_, Slot::Newer(..)) => {}
                 (Value::Joins(_), _) => next.pools.entry(*slot).or_default().push(expr),
                 (Value::Is(_), Slot::Pool(..)) => drop(next.pools.insert(*slot, vec![expr])),
                 _ => drop(next.values.insert(*slot, expr)),
             }
+        }
+        if let Some((pool, which)) = step.taken
+            && let Some(members) = next.pools.get_mut(&pool)
+        {
+            leave(which, members);
         }
         next.holder = step.global;
         next.locals[step.event.thread().index()] = step.local.clone();

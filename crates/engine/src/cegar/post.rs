@@ -16,7 +16,7 @@ use super::judge::Judge;
 use super::predicates::Predicates;
 use super::space::{NotLinearAt, Space, start_cases_of};
 use evidence::Stop;
-use evidence::symbolic::{Name, Step, Value, Vocabulary, initially};
+use evidence::symbolic::{Name, PoolChoice, Step, Value, Vocabulary, initially};
 use logic::{Atom, Linear, Truth, Var};
 use machine::{Machine, Slot};
 use program::ThreadId;
@@ -67,8 +67,8 @@ struct PostPlan {
     /// Predicates about the slots that guard and questions are connected with.
     relevant: Vec<u64>,
     guard: Vec<Atom>,
-    /// A pool, and the member taken out of it.
-    member: Option<(Var, Var)>,
+    /// What else is known of what the step takes out of a pool.
+    taken: Vec<PoolChoice>,
     /// How many predicates speak of slots that change.
     touched: usize,
 }
@@ -78,7 +78,7 @@ struct Ask {
     /// What must hold before.
     before: Atom,
     /// For a pool that a value joins: what must hold as well.
-    also: Option<Atom>,
+    also: Vec<Atom>,
     /// Whether it may be decided by cases.
     splits: bool,
 }
@@ -144,7 +144,7 @@ impl<'a> Post<'a> {
         let ask = |p: usize| Ask {
             predicate: p as u32,
             before: self.predicates.atom(p).clone(),
-            also: None,
+            also: Vec::new(),
             splits: self.predicates.is_split(p),
         };
         let plan = PostPlan {
@@ -155,7 +155,7 @@ impl<'a> Post<'a> {
             guarded: self.predicates.none(),
             relevant: self.predicates.none(),
             guard,
-            member: None,
+            taken: Vec::new(),
             touched: 0,
         };
         let open = BitCube::open(self.predicates.len());
@@ -217,10 +217,8 @@ impl<'a> Post<'a> {
         for (predicate, value) in known.literals() {
             let literal = self.predicates.literal((predicate, value));
             self.judge.know(literal);
-            if let Some((pool, member)) = plan.member
-                && literal.vars().any(|var| var == pool)
-            {
-                self.judge.know(&literal.substitute(pool, &Linear::from(member)));
+            for choice in plan.taken.iter().filter(|choice| concerns(choice, literal)) {
+                self.judge.know(&literal.substitute_all(|var| put_in(choice, var)));
             }
         }
         plan.guard.iter().for_each(|atom| self.judge.require(atom));
@@ -253,7 +251,7 @@ impl<'a> Post<'a> {
         let ask = |predicate: usize| Ask {
             predicate: predicate as u32,
             before: self.predicates.atom(predicate).clone(),
-            also: None,
+            also: Vec::new(),
             splits: self.predicates.is_split(predicate),
         };
         members_of(&candidates).map(ask).collect()
@@ -264,11 +262,8 @@ impl<'a> Post<'a> {
         let mut open = Vec::new();
         for ask in asks {
             let first = self.judge.truth(&ask.before);
-            let truth = match &ask.also {
-                Some(also) if first != Truth::Open && self.judge.truth(also) == first => first,
-                Some(_) => Truth::Open,
-                None => first,
-            };
+            let same = first == Truth::Open || ask.also.iter().all(|also| self.judge.truth(also) == first);
+            let truth = if same { first } else { Truth::Open };
             match truth {
                 Truth::Open => open.push(*ask),
                 known => {
@@ -364,15 +359,26 @@ fn with(cube: &BitCube, literals: &[(u32, bool)]) -> BitCube {
     cube
 }
 
+/// Whether something is put in for what an atom speaks of.
+fn concerns(choice: &PoolChoice, atom: &Atom) -> bool {
+    choice.iter().any(|(var, _)| atom.vars().any(|v| v == *var))
+}
+
+/// What is put in for a variable.
+fn put_in(choice: &PoolChoice, var: Var) -> Option<Linear> {
+    choice.iter().find(|(v, _)| *v == var).map(|(_, value)| value.clone())
+}
+
 /// Works out the plan of a step.
 struct Planning<'a> {
     predicates: &'a Predicates,
     guard: Vec<Atom>,
     /// What slots become.
     set: FxHashMap<Var, Linear>,
-    /// The pool that a value joins.
-    joined: Option<(Var, Linear)>,
-    member: Option<(Var, Var)>,
+    /// What pools may give that they did not before.
+    new: Vec<PoolChoice>,
+    /// What is known of the member that is taken.
+    taken: Vec<PoolChoice>,
     /// The slots that the guard may tell something about.
     guarded: BTreeSet<Var>,
 }
@@ -380,22 +386,20 @@ struct Planning<'a> {
 impl<'a> Planning<'a> {
     fn new<G, L>(predicates: &'a Predicates, step: &Step<G, L>, vocabulary: &mut Vocabulary) -> Planning<'a> {
         let mut set = FxHashMap::default();
-        let mut joined = None;
         for (slot, value) in &step.set {
-            let var = vocabulary.slot(*slot);
-            match value {
-                Value::Is(value) => drop(set.insert(var, value.clone())),
-                Value::Joins(value) => joined = Some((var, value.clone())),
+            if let Value::Is(value) = value {
+                set.insert(vocabulary.slot(*slot), value.clone());
             }
         }
-        let member = step.member_of.map(|pool| (vocabulary.slot(pool), vocabulary.var(Name::Member(pool))));
+        let (new, taken) = (step.new_choices(vocabulary), step.choices_taken(vocabulary));
         let guarded =
             predicates.connected(step.guard.iter().flat_map(|atom| atom.vars().collect::<Vec<_>>()));
-        Planning { predicates, guard: step.guard.clone(), set, joined, member, guarded }
+        Planning { predicates, guard: step.guard.clone(), set, new, taken, guarded }
     }
 
     fn plan(self) -> PostPlan {
-        let touched_vars = self.set.keys().copied().chain(self.joined.iter().map(|(pool, _)| *pool));
+        let joined = self.new.iter().flatten().map(|(var, _)| *var);
+        let touched_vars = self.set.keys().copied().chain(joined);
         let touched: BTreeSet<u32> =
             touched_vars.flat_map(|var| self.predicates.about(var).to_vec()).collect();
         let mut plan = PostPlan {
@@ -406,7 +410,7 @@ impl<'a> Planning<'a> {
             guarded: self.predicates.none(),
             relevant: self.predicates.none(),
             guard: self.guard.clone(),
-            member: self.member,
+            taken: self.taken.clone(),
             touched: touched.len(),
         };
         for predicate in &touched {
@@ -425,10 +429,10 @@ impl<'a> Planning<'a> {
             vars.extend(ask.before.vars());
             vars.extend(ask.also.iter().flat_map(|atom| atom.vars().collect::<Vec<_>>()));
         }
-        if let Some((pool, member)) = self.member
-            && vars.contains(&member)
-        {
-            vars.insert(pool);
+        for (var, value) in self.taken.iter().flatten() {
+            if value.vars().any(|member| vars.contains(&member)) {
+                vars.insert(*var);
+            }
         }
         for var in self.predicates.connected(vars) {
             self.predicates.about(var).iter().for_each(|p| insert(&mut plan.relevant, *p as usize));
@@ -440,33 +444,43 @@ impl<'a> Planning<'a> {
     fn touched(&self, predicate: u32, plan: &mut PostPlan) {
         let atom = self.predicates.atom(predicate as usize);
         let before = atom.substitute_all(|var| self.set.get(&var).cloned());
-        if let Some((pool, value)) = &self.joined
-            && atom.vars().any(|var| var == *pool)
-        {
-            let put = |var: Var| if var == *pool { Some(value.clone()) } else { self.set.get(&var).cloned() };
-            return self.ask(predicate, before, Some(atom.substitute_all(put)), plan);
+        let new = self.new.iter().filter(|choice| concerns(choice, atom));
+        let also: Vec<Atom> = new
+            .map(|choice| atom.substitute_all(|var| put_in(choice, var).or(self.set.get(&var).cloned())))
+            .collect();
+        if !also.is_empty() {
+            return self.ask(predicate, before, also, plan);
         }
         if before.is_true() || before.is_false() {
             plan.constants.push((predicate, before.is_true()));
             return;
         }
-        // What is known of a pool is known of its member.
-        let renamed = match self.member {
-            Some((pool, member)) if !before.vars().any(|var| var == pool) => {
-                before.substitute(member, &Linear::from(pool))
-            }
-            _ => before.clone(),
-        };
-        match self.predicates.find(&renamed) {
-            Some((from, same)) if !renamed.vars().any(|var| self.guarded.contains(&var)) => {
+        let known = self.said_of_pools(&before);
+        match self.predicates.find(&known) {
+            Some((from, same)) if !known.vars().any(|var| self.guarded.contains(&var)) => {
                 plan.copies.push((predicate, from, same));
             }
-            _ => self.ask(predicate, before, None, plan),
+            _ => self.ask(predicate, before, Vec::new(), plan),
         }
     }
 
-    fn ask(&self, predicate: u32, before: Atom, also: Option<Atom>, plan: &mut PostPlan) {
-        let splits = also.is_none() && self.predicates.is_split(predicate as usize);
+    /// What a cube must say of pools for it to say this of the member that is taken.
+    fn said_of_pools(&self, atom: &Atom) -> Atom {
+        for choice in &self.taken {
+            let back = |var: Var| {
+                let of = choice.iter().find(|(_, value)| *value == Linear::from(var));
+                of.map(|(slot, _)| Linear::from(*slot))
+            };
+            let said = atom.substitute_all(back);
+            if said.substitute_all(|var| put_in(choice, var)) == *atom {
+                return said;
+            }
+        }
+        atom.clone()
+    }
+
+    fn ask(&self, predicate: u32, before: Atom, also: Vec<Atom>, plan: &mut PostPlan) {
+        let splits = also.is_empty() && self.predicates.is_split(predicate as usize);
         plan.asks.push(Ask { predicate, before, also, splits });
     }
 }

@@ -232,7 +232,7 @@ impl Predicates {
     /// Decides an atom by cases from now on, where it is open; whether that is new. Never one about
     /// a pool: it need neither hold for all members nor fail for all.
     pub(crate) fn split(&mut self, atom: &Atom, vocabulary: &Vocabulary) -> bool {
-        let pool = |var| matches!(vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))));
+        let pool = |var| matches!(vocabulary.name(var), Some(Name::Slot(slot)) if slot.is_any());
         if atom.vars().any(pool) {
             return false;
         }

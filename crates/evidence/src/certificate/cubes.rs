@@ -6,7 +6,7 @@ use crate::file::{EvidenceKind, RecordWriter, check_cube_file, read_cubes, write
 use crate::known::{KnownFacts, known_by_cubes};
 use crate::numbers::counted;
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
-use machine::Keep;
+use machine::{Forgotten, Keep};
 use std::io::{self, Write};
 
 pub(crate) const CUBE_SET: EvidenceKind = EvidenceKind {
@@ -39,16 +39,18 @@ impl Proof for CubeProof {
 
     fn how(&self, _: &Statistics) -> String {
         let forgets = self.controls.iter().any(|(_, shapes)| shapes.iter().any(|s| !s.forgotten.is_empty()));
+        let pairs = forgets && self.recall.forgotten == Forgotten::Pairs;
         let kept = match (self.recall.k, self.recall.keep) {
             // Without store buffers there is nothing to forget.
-            (0, _) if !forgets => String::new(),
+            (0, _) if !forgets || pairs => String::new(),
             (0, _) => ", forgetting the order of buffered stores".to_string(),
             (k, Keep::Newest) => format!(", keeping the newest {k} of every store buffer in order"),
             (k, Keep::Oldest) if !forgets => format!(", with at most {k} in every store buffer"),
             (k, Keep::Oldest) => format!(", keeping the oldest {k} of every store buffer in order"),
         };
+        let compared = if pairs { ", comparing older buffered stores with newer ones" } else { "" };
         let cubes = counted(self.cubes.len(), "conjunction");
         let predicates = counted(self.predicates.len(), "predicate");
-        format!("proved for integers of any size by {cubes} of {predicates}{kept}")
+        format!("proved for integers of any size by {cubes} of {predicates}{kept}{compared}")
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::symbolic::{Name, Vocabulary};
 use logic::{Atom, Linear, Var};
-use machine::Slot;
 use std::collections::HashMap;
 
 /// The number of an atom.
@@ -36,7 +35,7 @@ impl Atoms {
         if let Some(id) = self.ids.get(atom) {
             return *id;
         }
-        let pool = |var: &Var| matches!(vocabulary.name(*var), Some(Name::Slot(Slot::Pool(..))));
+        let pool = |var: &Var| matches!(vocabulary.name(*var), Some(Name::Slot(slot)) if slot.is_any());
         let mut about_pool = false;
         for var in atom.vars() {
             self.vars = self.vars.max(var.index() + 1);

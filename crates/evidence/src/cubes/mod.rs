@@ -17,6 +17,12 @@
 //! cover what a step leads to, each may fail for a member of its own, of which all is known that is
 //! known of the pool; it is to be shown that they cannot all fail.
 //!
+//! With pairs ([`machine::Forgotten::Pairs`]) all of this is said of *choices*: a member p and a forgotten store n
+//! newer than p, both of one variable. Let l be the newest forgotten store. It is in no pool and newer than all members, so where there is a
+//! pool there is a choice, (p, l). When l joins as y becomes the newest, the choices are the old ones, (p, y) for every old p,
+//! and (l, y). When the oldest member d leaves and others stay, the choices afterwards are those of before without d, and
+//! for each of them (d, n) and (d, p) are choices of before. When d leaves and was alone, (d, l) was the only choice.
+//!
 //! Nothing of the solver is believed but certificates, which [`logic::check`] verifies.
 
 mod atoms;
@@ -292,13 +298,14 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
 
     /// What the cube says of the member that a step takes from a pool.
     fn step_facts(&mut self, cube: usize, step: usize) -> Vec<AtomId> {
-        let Some(member) = &mut self.steps.step_mut(step).member else { return Vec::new() };
         let predicates = &self.proof.predicates;
         let mut known = Vec::new();
-        for (p, sign) in &self.proof.cubes[cube].literals {
-            if member.touches(&predicates[*p as usize]) {
-                let instances = member.of((&self.vocabulary, &mut self.atoms), predicates, *p as usize);
-                known.extend(instances.iter().map(|id| self.atoms.signed(*id, *sign)));
+        for taken in &mut self.steps.step_mut(step).taken {
+            for (p, sign) in &self.proof.cubes[cube].literals {
+                if taken.touches(&predicates[*p as usize]) {
+                    let instances = taken.of((&self.vocabulary, &mut self.atoms), predicates, *p as usize);
+                    known.extend(instances.iter().map(|id| self.atoms.signed(*id, *sign)));
+                }
             }
         }
         known

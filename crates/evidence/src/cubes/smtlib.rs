@@ -6,7 +6,8 @@
 //! target are tried, so that a broken proof gets the answer `sat`.
 //!
 //! A pool's variable is one member. Not to satisfy `B` takes one member that does not; where
-//! several cubes may cover, each has a member of its own for that, of which `A` holds too.
+//! several cubes may cover, each has a member of its own for that, of which `A` holds too. So it is with a member and a
+//! store that is newer.
 
 use super::atoms::AtomId;
 use super::steps::{CubeStep, Image};
@@ -15,7 +16,7 @@ use crate::smtlib::{junction, name_of, write_question};
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
 use logic::{Atom, Formula, Linear, Terms, Var, smtlib_formula};
-use machine::{Buffered, Slot};
+use machine::Buffered;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -107,7 +108,7 @@ impl CubeScript<'_> {
             self.out,
             "; says of p holds for all of them, so it is stated of p and of taken_p, and to be"
         )?;
-        writeln!(self.out, "; shown of p and of a value that joins them")?;
+        writeln!(self.out, "; shown of p and of a value that joins them; n is any that is newer than p")?;
         writeln!(self.out, "(set-logic QF_LIA)")?;
         for index in 0..self.terms.len() {
             writeln!(self.out, "(declare-const {} Int)", self.name(Var::at(index)))?;
@@ -180,29 +181,26 @@ impl CubeScript<'_> {
     /// That the step is possible and leads to none of the covering cubes, with further members.
     fn step(&self, cube: u32, step: &CubeStep<Buffered<'_>>, cover: &[u32]) -> (Vec<String>, Vec<String>) {
         let mut asserts = vec![self.holds(cube, &|var| self.name(var))];
-        if let Some(member) = &step.member {
-            asserts.push(self.holds(cube, &|var| self.value(member, var)));
+        for taken in &step.taken {
+            asserts.push(self.holds(cube, &|var| self.value(taken, var, &|var| self.name(var))));
         }
         asserts.extend(self.atoms(&step.guard));
         let mut declared = BTreeSet::new();
         for (number, covering) in cover.iter().enumerate() {
-            // The first has the pool's own variable, the others further members.
+            // The first has the pools' own variables, the others further members.
             let fresh =
                 |var: Var| if number > 0 { format!("{}_{number}", self.name(var)) } else { self.name(var) };
             let own = |var: Var| if self.is_pool(var) { fresh(var) } else { self.name(var) };
-            let pools = self.parameters[*covering as usize].iter().filter(|var| self.is_pool(**var));
-            let changed = |var: &&Var| step.after.value(**var).is_none();
-            let pools: Vec<Var> = pools.filter(changed).copied().collect();
-            if number > 0 && !pools.is_empty() {
-                declared.extend(pools.iter().map(|var| fresh(*var)));
-                asserts.push(self.holds(cube, &|var| {
-                    if pools.contains(&var) { fresh(var) } else { self.name(var) }
-                }));
+            let speaks_of =
+                |cube: u32| self.parameters[cube as usize].iter().filter(|var| self.is_pool(**var));
+            if number > 0 && speaks_of(*covering).any(|var| step.after.value(*var).is_none()) {
+                declared.extend(speaks_of(cube).chain(speaks_of(*covering)).map(|var| fresh(*var)));
+                asserts.push(self.holds(cube, &own));
+                for taken in &step.taken {
+                    asserts.push(self.holds(cube, &|var| self.value(taken, var, &own)));
+                }
             }
-            let after = |var: Var| match step.after.value(var) {
-                Some(value) => self.linear(value),
-                None => own(var),
-            };
+            let after = |var: Var| self.value(&step.after, var, &own);
             asserts.push(format!("(not {})", self.covered(*covering, step, &after)));
         }
         (declared.into_iter().collect(), asserts)
@@ -212,28 +210,32 @@ impl CubeScript<'_> {
     /// forgets one store at most).
     fn covered(&self, cube: u32, step: &CubeStep<Buffered<'_>>, after: &dyn Fn(Var) -> String) -> String {
         let mut ways = vec![self.holds(cube, after)];
-        for (pool, value) in step.after.joins() {
-            if self.parameters[cube as usize].contains(pool) {
-                let joined = |var: Var| if var == *pool { self.linear(value) } else { after(var) };
-                ways.push(self.holds(cube, &joined));
+        for choice in step.after.further() {
+            if choice.iter().any(|(var, _)| self.parameters[cube as usize].contains(var)) {
+                let put_in = |var: Var| choice.iter().find(|(v, _)| *v == var);
+                ways.push(self.holds(cube, &|var| match put_in(var) {
+                    Some((_, value)) => self.linear(value, &|var| self.name(var)),
+                    None => after(var),
+                }));
             }
         }
         junction("and", ways.into_iter())
     }
 
     fn is_pool(&self, var: Var) -> bool {
-        matches!(self.checker.vocabulary.name(var), Some(Name::Slot(Slot::Pool(..))))
+        matches!(self.checker.vocabulary.name(var), Some(Name::Slot(slot)) if slot.is_any())
     }
 
-    fn value(&self, image: &Image, var: Var) -> String {
-        image.value(var).map_or_else(|| self.name(var), |value| self.linear(value))
+    /// What a variable becomes, or its name.
+    fn value(&self, image: &Image, var: Var, name: &dyn Fn(Var) -> String) -> String {
+        image.value(var).map_or_else(|| name(var), |value| self.linear(value, name))
     }
 
-    fn linear(&self, value: &Linear) -> String {
+    fn linear(&self, value: &Linear, name: &dyn Fn(Var) -> String) -> String {
         let number = |n: &logic::Int| if n.signum() < 0 { format!("(- {})", n.abs()) } else { n.to_string() };
         let term = |(var, factor): &(Var, logic::Int)| match factor.is_one() {
-            true => self.name(*var),
-            false => format!("(* {} {})", number(factor), self.name(*var)),
+            true => name(*var),
+            false => format!("(* {} {})", number(factor), name(*var)),
         };
         let mut summands: Vec<String> = value.terms().iter().map(term).collect();
         if !value.constant().is_zero() || summands.is_empty() {

@@ -1,12 +1,12 @@
 //! Symbolic steps, worked out once for every control of a thread.
 //!
 //! What a literal needs to hold after a step is the literal with every changed slot replaced by
-//! what it becomes. If a value *joins* a pool, a literal about the pool must hold for the old
-//! members and for the new one: two instances. If a *member* of a pool is taken, what the cube
-//! says of the pool is said once more of that member.
+//! what it becomes. If a value *joins* a pool, a literal about the pool must hold for what the pool gave and for
+//! what is new ([`symbolic::Step::new_choices`]): an instance for each. If a *member* of a pool is taken, what the cube
+//! says of the pool is said once more of that member ([`symbolic::Step::choices_taken`]).
 
 use super::atoms::{AtomId, Atoms};
-use crate::symbolic::{self, Name, NotLinear, Value, Vocabulary};
+use crate::symbolic::{self, NotLinear, PoolChoice, Value, Vocabulary};
 use logic::{Atom, Linear, Var};
 use machine::{Event, Machine};
 use program::ThreadId;
@@ -16,7 +16,8 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct Image {
     by: HashMap<Var, Linear>,
-    joins: Vec<(Var, Linear)>,
+    /// What else is put in instead, for further instances.
+    further: Vec<PoolChoice>,
     /// By predicate: where its atoms begin in `atoms`, and how many they are; none if they were not
     /// worked out yet.
     table: Vec<(u32, u32)>,
@@ -46,9 +47,9 @@ impl Image {
         self.by.get(&var)
     }
 
-    /// What joins which pool.
-    pub(super) fn joins(&self) -> &[(Var, Linear)] {
-        &self.joins
+    /// What is put in for pools, for every further instance.
+    pub(super) fn further(&self) -> &[PoolChoice] {
+        &self.further
     }
 
     fn bytes(&self) -> usize {
@@ -61,17 +62,14 @@ impl Image {
     }
 
     fn instances(&self, predicate: &Atom) -> Vec<Atom> {
-        let mut instances = vec![self.by.clone()];
-        for (pool, value) in &self.joins {
-            if predicate.vars().any(|var| var == *pool) {
-                let joined = instances.iter().cloned().map(|mut by| {
-                    by.insert(*pool, value.clone());
-                    by
-                });
-                instances = joined.collect::<Vec<_>>().into_iter().chain(instances).collect();
-            }
-        }
-        instances.iter().map(|by| predicate.substitute_all(|var| by.get(&var).cloned())).collect()
+        let instance = |further: &[(Var, Linear)]| {
+            let put_in = |var| further.iter().find(|(v, _)| *v == var).map(|(_, value)| value);
+            predicate.substitute_all(|var| put_in(var).or(self.by.get(&var)).cloned())
+        };
+        let about =
+            |further: &&PoolChoice| further.iter().any(|(v, _)| predicate.vars().any(|var| var == *v));
+        let further = self.further.iter().filter(about).map(|further| instance(further));
+        [instance(&[])].into_iter().chain(further).collect()
     }
 }
 
@@ -82,7 +80,7 @@ pub(super) struct CubeStep<M: Machine> {
     /// What literals of the target need.
     pub(super) after: Image,
     /// What literals of the cube say of the member that is taken.
-    pub(super) member: Option<Image>,
+    pub(super) taken: Vec<Image>,
     pub(super) global: M::Global,
     pub(super) local: M::Local,
     known_bytes: usize,
@@ -156,24 +154,21 @@ impl<M: Machine> CubeStep<M> {
         atoms: &mut Atoms,
         case: symbolic::Step<M::Global, M::Local>,
     ) -> CubeStep<M> {
-        let mut after = Image::default();
+        let mut after = Image { further: case.new_choices(vocabulary), ..Image::default() };
+        let taken = case.choices_taken(vocabulary).into_iter();
+        let taken = taken.map(|choice| Image { by: choice.into_iter().collect(), ..Image::default() });
+        let taken = taken.collect();
         for (slot, value) in case.set {
-            let var = vocabulary.slot(slot);
-            match value {
-                Value::Is(value) => drop(after.by.insert(var, value)),
-                Value::Joins(value) => after.joins.push((var, value)),
+            if let Value::Is(value) = value {
+                after.by.insert(vocabulary.slot(slot), value);
             }
         }
-        let member = case.member_of.map(|pool| {
-            let member = Linear::from(vocabulary.var(Name::Member(pool)));
-            Image { by: HashMap::from([(vocabulary.slot(pool), member)]), ..Image::default() }
-        });
         let guard = case.guard.iter().map(|atom| atoms.id(vocabulary, atom)).collect();
         CubeStep {
             event: case.event,
             guard,
             after,
-            member,
+            taken,
             global: case.global,
             local: case.local,
             known_bytes: 0,

@@ -1,8 +1,8 @@
 //! Proofs by cubes in files.
 //!
 //! A slot is a letter and numbers: `m1` is variable 1 in memory, `r0.2` register 2 of thread 0,
-//! `q0.1.2` its kept store 2 to variable 1, `l0.1` its newest forgotten store to variable 1 and `p0.1` the
-//! pool of the older ones.
+//! `q0.1.2` its kept store 2 to variable 1, `l0.1` its newest forgotten store to variable 1, `p0.1` the
+//! pool of the older ones and `n0.1` a forgotten one newer than that of the pool.
 
 use super::FileError;
 use super::read::Reading;
@@ -21,7 +21,8 @@ use std::hash::Hash;
 use std::io;
 
 const KEEP: [(Keep, &str); 2] = [(Keep::Newest, "newest"), (Keep::Oldest, "oldest")];
-const FORGOTTEN: [(Forgotten, &str); 2] = [(Forgotten::Pools, "pools"), (Forgotten::Anything, "anything")];
+const FORGOTTEN: [(Forgotten, &str); 3] =
+    [(Forgotten::Pools, "pools"), (Forgotten::Pairs, "pairs"), (Forgotten::Anything, "anything")];
 
 fn word_of<T: PartialEq>(known: &[(T, &'static str)], value: T) -> &'static str {
     known.iter().find(|(v, _)| *v == value).map_or("", |(_, word)| word)
@@ -167,6 +168,7 @@ fn slot_text(names: &Names, slot: Slot) -> String {
         Slot::Queued(t, v, entry) => format!("{}.kept({}, {entry})", names.thread(t), names.variable(v)),
         Slot::Last(t, v) => format!("{}.last({})", names.thread(t), names.variable(v)),
         Slot::Pool(t, v) => format!("{}.older({})", names.thread(t), names.variable(v)),
+        Slot::Newer(t, v) => format!("{}.newer({})", names.thread(t), names.variable(v)),
     }
 }
 
@@ -177,7 +179,9 @@ fn exists(program: &Program, slot: Slot) -> bool {
     match slot {
         Slot::Memory(v) => variable(v),
         Slot::Register(t, r) => thread(t) && r.index() < program.thread(t).registers.len(),
-        Slot::Queued(t, v, _) | Slot::Last(t, v) | Slot::Pool(t, v) => thread(t) && variable(v),
+        Slot::Queued(t, v, _) | Slot::Last(t, v) | Slot::Pool(t, v) | Slot::Newer(t, v) => {
+            thread(t) && variable(v)
+        }
     }
 }
 
@@ -188,6 +192,7 @@ fn slot_word(slot: Slot) -> String {
         Slot::Queued(t, v, entry) => format!("q{}.{}.{entry}", t.index(), v.index()),
         Slot::Last(t, v) => format!("l{}.{}", t.index(), v.index()),
         Slot::Pool(t, v) => format!("p{}.{}", t.index(), v.index()),
+        Slot::Newer(t, v) => format!("n{}.{}", t.index(), v.index()),
     }
 }
 
@@ -203,6 +208,7 @@ fn slot_named(program: &Program, word: &str) -> Option<Slot> {
         }
         ('l', Some(second), None) => Slot::Last(ThreadId::new(first), VarId::new(second? as usize)),
         ('p', Some(second), None) => Slot::Pool(ThreadId::new(first), VarId::new(second? as usize)),
+        ('n', Some(second), None) => Slot::Newer(ThreadId::new(first), VarId::new(second? as usize)),
         _ => return None,
     };
     (numbers.next().is_none() && exists(program, slot)).then_some(slot)

@@ -100,17 +100,18 @@ impl<'p> Change<'_, 'p> {
 
     /// Forgets a store that is newer than all forgotten ones of its variable.
     fn forget(&mut self, variable: VarId, value: Expr<Slot>) {
-        let pools = self.machine.recall.forgotten == Forgotten::Pools;
+        let forgotten = self.machine.recall.forgotten;
         let last = Slot::Last(self.thread, variable);
         match self.local.forgotten.binary_search_by_key(&variable, |(v, _)| *v) {
-            Err(at) => self.local.forgotten.insert(at, (variable, !pools)),
+            Err(at) => self.local.forgotten.insert(at, (variable, !forgotten.has_pools())),
             Ok(at) => {
-                let pool = Slot::Pool(self.thread, variable);
                 let several = std::mem::replace(&mut self.local.forgotten[at].1, true);
-                match (pools, several) {
-                    (true, true) => self.set.push((pool, ValueSource::Joins(last.into()))),
-                    (true, false) => self.set.push((pool, ValueSource::Is(last.into()))),
-                    (false, _) => {}
+                let becomes = if several { ValueSource::Joins } else { ValueSource::Is };
+                if forgotten.has_pools() {
+                    self.set.push((Slot::Pool(self.thread, variable), becomes(last.into())));
+                }
+                if forgotten == Forgotten::Pairs {
+                    self.set.push((Slot::Newer(self.thread, variable), becomes(value.clone())));
                 }
             }
         }

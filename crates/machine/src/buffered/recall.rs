@@ -14,8 +14,17 @@ pub enum Keep {
 pub enum Forgotten {
     /// What holds for all of a variable's.
     Pools,
+    /// That, and what holds for every two of a variable's, an older and a newer one.
+    Pairs,
     /// Nothing.
     Anything,
+}
+
+impl Forgotten {
+    /// Whether anything is known of them.
+    pub(super) fn has_pools(self) -> bool {
+        self != Forgotten::Anything
+    }
 }
 
 /// What is recalled of a queue.
