@@ -25,10 +25,12 @@
 
 mod change;
 mod local;
+mod over;
 mod recall;
 mod rules;
 
 pub use local::{Local, WithBuffers};
+pub(crate) use over::OverBuffered;
 pub use recall::{Forgotten, Keep, Recall};
 
 use crate::effect::Effect;

@@ -22,18 +22,16 @@
 //! atomic sections of several steps have all agents in every set.
 
 mod futures;
-mod goals;
 mod rank;
 
+use crate::goals::Goals;
 use crate::persistent::{Standing, StandingThreads};
-use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{
-    Agents, Buffered, DataDomain, Doubt, Event, InitialStates, Local, Machine, Persistent, State, Stepper,
-    Violation,
-};
+use crate::reducing::Reducing;
+use crate::successor_list::SuccessorList;
+use crate::{Agents, Buffered, DataDomain, Local, Machine, Persistent, State};
 use futures::{Futures, KnownFutures};
-use goals::Goals;
-use program::{Loc, ThreadId};
+
+use program::ThreadId;
 use rank::ranks;
 use smallvec::SmallVec;
 
@@ -249,28 +247,21 @@ where
     }
 }
 
-impl<'m, 'p: 'm, D> DataDomain<'m> for Stubborn<D>
+impl<'m, 'p: 'm, D> Reducing<'m> for Stubborn<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
-    type Machine = Buffered<'p>;
+    type Inner = D;
 
-    /// All steps are listed before some are left out.
-    const WORK: usize = 2 * D::WORK;
-
-    fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
-        self.inner.stepper()
+    fn inner(&self) -> &D {
+        &self.inner
     }
 
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, Buffered<'p>> {
-        self.inner.stepper_mut()
+    fn inner_mut(&mut self) -> &mut D {
+        &mut self.inner
     }
 
-    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
-        self.inner.initial()
-    }
-
-    fn prepare(&mut self, state: &State) {
+    fn list(&mut self, state: &State) {
         self.inner.prepare(state);
         self.listed.fill(&self.inner, state, &mut self.spare);
         self.describe();
@@ -278,38 +269,8 @@ where
         self.listed.keep(|event| agents.has(event));
     }
 
-    fn successors(
-        &self,
-        _: &State,
-        _: &mut State,
-        doubt: impl FnMut(Doubt),
-        visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        self.listed.tell(doubt, visit);
-    }
-
-    fn has(&self, state: &State) -> bool {
-        self.inner.has(state)
-    }
-
-    fn tells(&self, value: i64) -> bool {
-        self.inner.tells(value)
-    }
-
-    fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
-        self.inner.waiting_together()
-    }
-
-    fn start(&mut self, first: &State) -> Vec<ExactStep> {
-        self.inner.start(first)
-    }
-
-    fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
-        self.inner.steps(from, step, to)
-    }
-
-    fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
-        self.inner.violation(state)
+    fn listed(&self) -> &SuccessorList {
+        &self.listed
     }
 }
 

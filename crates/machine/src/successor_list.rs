@@ -7,7 +7,7 @@ pub type ExactStep = (Event, Option<i64>);
 
 /// A list that keeps the memory of its states.
 #[derive(Default)]
-pub(crate) struct SuccessorList {
+pub struct SuccessorList {
     all: Vec<(ExactStep, State)>,
     count: usize,
     /// What is not listed.
