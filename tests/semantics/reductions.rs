@@ -18,6 +18,8 @@ use program::{Cond, Expr, Op, Program, RegId, Relation, VarId, thread_swaps};
 use random::{Sketch, Stmt, minimise, replicas, seeds};
 use std::io::{self, BufRead, Cursor};
 
+mod cartesian;
+mod dead_registers;
 mod obvious;
 mod serving;
 mod stubborn;
@@ -247,8 +249,14 @@ fn a_missing_state_is_noticed() {
     for seed in 0..seeds() / 2 {
         let program = replicas(seed).build();
         let model = MODELS[seed as usize % MODELS.len()];
-        let reduction = [Reduction::Local, Reduction::Persistent, Reduction::Dynamic, Reduction::All];
-        let engine: &dyn Engine = if seed % 5 == 0 { &GapProofs } else { &Explicit };
+        let reduction = [
+            Reduction::Local,
+            Reduction::Persistent,
+            Reduction::Dynamic,
+            Reduction::Cartesian,
+            Reduction::All,
+        ];
+        let engine: &dyn Engine = if seed % 6 == 0 { &GapProofs } else { &Explicit };
         let answer = explore_by(engine, &program, model, reduction[seed as usize % reduction.len()]);
         let Verdict::Safe(Certificate::Reduced(ReducedProof { gaps, rules, renamings, set })) =
             answer.verdict
@@ -281,7 +289,8 @@ fn a_proof_is_about_the_claims() {
         let program = sketch.build();
         let mut unclaimed = program.clone();
         unclaimed.properties.clear();
-        let answer = explore(&unclaimed, model, Reduction::All);
+        let reduction = if seed % 4 < 2 { Reduction::All } else { Reduction::Cartesian };
+        let answer = explore(&unclaimed, model, reduction);
         let Verdict::Safe(certificate @ Certificate::Reduced(_)) = answer.verdict else { continue };
         let verdict = Verdict::Safe(certificate);
         for form in [Form::Text, Form::Json] {
@@ -306,6 +315,11 @@ fn a_proof_is_about_the_claims() {
         kept += usize::from(accepted);
     }
     assert!(refused > 20 && kept > 20, "{refused} refused, {kept} accepted");
+}
+
+/// A random program whose threads have variables of their own, or one of replicas.
+fn scattered_or_replicas(seed: u64) -> Sketch {
+    if seed % 2 == 0 { stubborn::scattered(seed) } else { replicas(seed) }
 }
 
 fn text(file: &str, n: i64) -> Program {

@@ -40,6 +40,7 @@ use program::{Cond, Domain, Edge, EdgeId, Fence, Liveness, Loc, Op, Program, Thr
 pub(crate) use rules::Rule;
 
 /// The machine of a memory model.
+#[derive(Clone)]
 pub struct Buffered<'p> {
     program: &'p Program,
     model: Model,

@@ -25,13 +25,12 @@ mod futures;
 mod rank;
 
 use crate::goals::Goals;
-use crate::persistent::{Standing, StandingThreads};
+use crate::persistent::{Here, Standing, StandingThreads, Touched};
 use crate::reducing::Reducing;
 use crate::successor_list::SuccessorList;
-use crate::{Agents, Buffered, DataDomain, Local, Machine, Persistent, State};
+use crate::{Agents, Buffered, DataDomain, Event, Local, Machine, Persistent, State};
 use futures::{Futures, KnownFutures};
-
-use program::ThreadId;
+use program::{Loc, ThreadId};
 use rank::ranks;
 use smallvec::SmallVec;
 
@@ -74,6 +73,10 @@ pub struct Stubborn<D> {
     memory: usize,
     /// The steps of the state that was prepared last.
     listed: SuccessorList,
+    /// Who acts in it.
+    acting: Agents,
+    /// What is known of its threads, unless all act.
+    standing: StandingThreads,
     spare: State,
 }
 
@@ -121,9 +124,45 @@ where
             controls: program.threads.iter().map(|_| Vec::new()).collect(),
             memory: program.variables.len(),
             listed: SuccessorList::default(),
+            acting: Agents::ALL,
+            standing: StandingThreads::new(),
             spare: State::default(),
             inner,
         })
+    }
+
+    /// Who acts in the state that was prepared last.
+    pub(crate) fn acting(&self) -> Agents {
+        self.acting
+    }
+
+    /// Whether what a thread touches there may clash with what those of other threads do who do not act.
+    pub(crate) fn others_clash(&self, thread: ThreadId, touched: Touched) -> bool {
+        let rest = |(at, standing): (usize, &Standing)| {
+            let (program, buffer) = (self.acting.has_program(at), self.acting.has_buffer(at));
+            at != thread.index() && standing.rest(program, buffer).clashes(touched)
+        };
+        self.acting != Agents::ALL && self.standing.iter().enumerate().any(rest)
+    }
+
+    /// Whether a step undoes no goal.
+    pub(crate) fn keeps_goals(&self, event: Event) -> bool {
+        self.goals.kept_by(event) & self.goals.all() == self.goals.all()
+    }
+
+    /// What the text says of a thread at a location.
+    pub(crate) fn here(&self, thread: ThreadId, loc: Loc) -> &Here {
+        self.persistent.here(thread, loc)
+    }
+
+    /// How far a thread can go on from a location.
+    pub(crate) fn rank_of(&self, thread: ThreadId, loc: Loc) -> u32 {
+        self.ranks[thread.index()][loc.index()]
+    }
+
+    /// Whether stores of a thread stay in order.
+    pub(crate) fn in_order(&self) -> bool {
+        self.persistent.in_order
     }
 
     /// Looks at the controls that were met since the last time.
@@ -168,7 +207,7 @@ where
     /// Who can act.
     fn offers(&self) -> Offers {
         let mut offers = Offers::new();
-        for (event, _) in self.listed.iter() {
+        for ((event, _), _) in self.listed.iter() {
             let agent = Agents::of(event);
             match offers.iter_mut().find(|(known, _)| *known == agent) {
                 Some((_, steps)) => *steps += 1,
@@ -182,8 +221,8 @@ where
     fn served(&self, set: Agents, rank: Rank) -> u64 {
         let lower =
             |next: &State| self.known_futures(next).is_some_and(|known| self.rank(next, &known) < rank);
-        let steps = self.listed.iter().filter(|(event, _)| set.has(*event));
-        steps.fold(0, |all, (event, next)| {
+        let steps = self.listed.iter().filter(|((event, _), _)| set.has(*event));
+        steps.fold(0, |all, ((event, _), next)| {
             let kept = self.goals.kept_by(event);
             // To work out a rank takes longer.
             if kept & !all != 0 && lower(next) { all | kept } else { all }
@@ -191,7 +230,7 @@ where
     }
 
     /// Few agents whose steps are enough.
-    fn choose(&self, state: &State) -> Agents {
+    fn choose(&self, state: &State) -> (Agents, StandingThreads) {
         let offers = self.offers();
         let steps = |set: Agents| {
             let acting = offers.iter().filter(|(agent, _)| set.include(*agent));
@@ -199,9 +238,9 @@ where
         };
         let (mut best, mut fewest) = (Agents::ALL, steps(Agents::ALL));
         if fewest <= 1 {
-            return best;
+            return (best, StandingThreads::new());
         }
-        let Some(known) = self.known_futures(state) else { return best };
+        let Some(known) = self.known_futures(state) else { return (best, StandingThreads::new()) };
         let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
         for (thread, future) in threads.iter_mut().zip(&known) {
             *thread = future.narrows(*thread);
@@ -216,7 +255,7 @@ where
                 break;
             }
         }
-        best
+        (best, threads)
     }
 
     /// A set with this agent that serves every goal, if it is one of few.
@@ -265,8 +304,8 @@ where
         self.inner.prepare(state);
         self.listed.fill(&self.inner, state, &mut self.spare);
         self.describe();
-        let agents = self.choose(state);
-        self.listed.keep(|event| agents.has(event));
+        (self.acting, self.standing) = self.choose(state);
+        self.listed.keep(|event| self.acting.has(event));
     }
 
     fn listed(&self) -> &SuccessorList {

@@ -45,8 +45,8 @@ impl SuccessorList {
     }
 
     /// What is listed.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Event, &State)> {
-        self.all[..self.count].iter().map(|((event, _), state)| (*event, state))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ExactStep, &State)> {
+        self.all[..self.count].iter().map(|(step, state)| (*step, state))
     }
 
     /// Where a step leads to.

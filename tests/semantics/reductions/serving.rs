@@ -25,22 +25,28 @@ enum Without {
 const LEFT_OUT: [Without; 4] =
     [Without::BuffersOfOthers, Without::Keeping, Without::GoingOn, Without::Serving];
 
-struct Obvious<'p> {
-    program: &'p Program,
+pub(super) struct Obvious<'p> {
+    pub(super) program: &'p Program,
     persistent: Persistent,
-    goals: Vec<Cond<Place>>,
+    pub(super) goals: Vec<Cond<Place>>,
     without: Without,
 }
 
 type Successor = (Event, State);
 
-impl Obvious<'_> {
+impl<'p> Obvious<'p> {
+    /// With every condition; nothing if there are no sets of few agents.
+    pub(super) fn new(program: &'p Program, model: Model) -> Option<Obvious<'p>> {
+        let persistent = Persistent::new(program, model)?;
+        Some(Obvious { program, persistent, goals: goals(program), without: Without::Nothing })
+    }
+
     fn or(&self, condition: Without, holds: bool) -> bool {
         holds || self.without == condition
     }
 
     /// Whether the steps of these agents are enough.
-    fn enough(
+    pub(super) fn enough(
         &self,
         stepper: &Stepper<'_, Buffered<'_>>,
         state: &State,
@@ -116,7 +122,7 @@ fn holds(cond: &Cond<Place>, value: &dyn Fn(&Place) -> Option<program::Int>) -> 
 }
 
 /// The comparisons of a condition.
-fn parts(cond: &Cond<Place>) -> Vec<&Cond<Place>> {
+pub(super) fn parts(cond: &Cond<Place>) -> Vec<&Cond<Place>> {
     match cond {
         Cond::And(all) | Cond::Or(all) => all.iter().flat_map(parts).collect(),
         one => vec![one],
@@ -136,7 +142,7 @@ fn reaches(thread: &Thread, from: Loc, to: Loc) -> bool {
     seen.contains(&to)
 }
 
-fn acts(set: Agents, event: Event) -> bool {
+pub(super) fn acts(set: Agents, event: Event) -> bool {
     let agents = if matches!(event, Event::Step { .. }) { set.programs } else { set.buffers };
     agents >> event.thread().index() & 1 == 1
 }
@@ -184,7 +190,7 @@ fn violated(program: &Program, model: Model, rules: Option<&Obvious<'_>>, rng: &
     Some(false)
 }
 
-fn few(threads: usize, rng: &mut Rng) -> Agents {
+pub(super) fn few(threads: usize, rng: &mut Rng) -> Agents {
     let mut agents = Agents { programs: 0, buffers: 0 };
     for _ in 0..rng.usize(1..3) {
         let thread = 1 << rng.usize(..threads);
@@ -194,8 +200,8 @@ fn few(threads: usize, rng: &mut Rng) -> Agents {
 }
 
 fn differs(program: &Program, model: Model, without: Without, rng: &mut Rng) -> bool {
-    let Some(persistent) = Persistent::new(program, model) else { return false };
-    let rules = Obvious { program, persistent, goals: goals(program), without };
+    let Some(rules) = Obvious::new(program, model) else { return false };
+    let rules = Obvious { without, ..rules };
     let plain = violated(program, model, None, rng);
     plain.is_some_and(|plain| violated(program, model, Some(&rules), rng).is_some_and(|found| found != plain))
 }
