@@ -354,6 +354,32 @@ fn locks_of_the_corpus() {
     assert!(left * 3 < all, "{left} of {all}");
 }
 
+/// Up to names of threads, too, all states of a proof by order are normal forms: what is not may be too large to compute with.
+#[test]
+fn kinds_up_to_names_are_normal_forms() {
+    let program = text("ticket_lock.fw", 2);
+    let task = Task::safe(&program, MODELS[1]);
+    let checked = |value: Option<i64>| {
+        let answer = GapProofs.verify(&task, &Run { reduction: Reduction::Symmetry, ..Run::default() });
+        let Verdict::Safe(Certificate::Reduced(mut proof)) = answer.verdict else {
+            panic!("a reduced proof")
+        };
+        assert!(!proof.renamings.is_empty());
+        let mut state = machine::State::default();
+        let first = proof.set.states.iter().next().expect("a state").to_vec();
+        state.unpack(program.threads.len(), &first).expect("packed");
+        if let Some(value) = value {
+            let mut packed = Vec::new();
+            state.values[0] = value;
+            state.pack(&mut packed);
+            proof.set.states.insert(&packed, None).expect("room");
+        }
+        check(&task, Verdict::Safe(Certificate::Reduced(proof)), &Ignore).is_ok()
+    };
+    assert!(checked(None));
+    assert!([1 << 40, i64::MAX - 1, i64::MIN].iter().all(|value| !checked(Some(*value))));
+}
+
 /// A thread that waits may get stuck at one of its looks, by dividing by zero, and then it does matter at which
 /// it waits.
 #[test]
