@@ -7,7 +7,7 @@
 //! Loops that wait are left as they are, and no step that leads back is taken ahead, so going ahead has an end.
 
 use crate::local_first::always_enabled;
-use crate::reducing::Reducing;
+use crate::reduced_domain::ReducedDomain;
 use crate::settled::{StepsAhead, steps_ahead};
 use crate::successor_list::{ExactStep, SuccessorList};
 use crate::{Buffered, DataDomain, Event, Machine, State};
@@ -105,7 +105,7 @@ fn is_sure(thread: &Thread, loc: Loc) -> bool {
     whole && (single || always_enabled(thread, loc))
 }
 
-impl<'m, 'p: 'm, D> Reducing<'m> for GoingAhead<D>
+impl<'m, 'p: 'm, D> ReducedDomain<'m> for GoingAhead<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {

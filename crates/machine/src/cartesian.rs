@@ -18,7 +18,7 @@
 //! what lets another one behind a fence go. Whoever does not act never touches what a run writes, nor writes what it touches.
 
 use crate::persistent::{Touched, touched};
-use crate::reducing::Reducing;
+use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
 use crate::{Acting, Buffered, DataDomain, Entry, Event, Machine, State, Stepper, Stubborn};
 use program::{Thread, ThreadId, VarId};
@@ -194,7 +194,7 @@ fn touched_from(thread: &Thread) -> Vec<Touched> {
     thread.locs().map(from).collect()
 }
 
-impl<'m, 'p: 'm> Reducing<'m> for Cartesian<'m, 'p> {
+impl<'m, 'p: 'm> ReducedDomain<'m> for Cartesian<'m, 'p> {
     type Inner = Stubborn<Stepper<'m, Buffered<'p>>>;
 
     fn inner(&self) -> &Self::Inner {

@@ -32,7 +32,7 @@ mod pooled;
 mod pso;
 mod records;
 mod reduced;
-mod reducing;
+mod reduced_domain;
 mod robust;
 mod sc;
 mod settled;

@@ -24,7 +24,7 @@ mod spins;
 
 pub(crate) use courses::back_edges;
 
-use crate::reducing::Reducing;
+use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
 use crate::{Buffered, Event, Local, Machine, Slot, State, Stepper};
 use courses::{Course, Courses};
@@ -254,7 +254,7 @@ impl<'m, 'p> Settled<'m, 'p> {
     }
 }
 
-impl<'m, 'p: 'm> Reducing<'m> for Settled<'m, 'p> {
+impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
     type Inner = Stepper<'m, Buffered<'p>>;
 
     fn inner(&self) -> &Self::Inner {

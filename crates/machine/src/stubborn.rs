@@ -26,7 +26,7 @@ mod rank;
 
 use crate::goals::Goals;
 use crate::persistent::{Here, Standing, StandingThreads, Touched};
-use crate::reducing::Reducing;
+use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::SuccessorList;
 use crate::{Agents, Buffered, DataDomain, Event, Local, Machine, Persistent, State};
 use futures::{Futures, KnownFutures};
@@ -286,7 +286,7 @@ where
     }
 }
 
-impl<'m, 'p: 'm, D> Reducing<'m> for Stubborn<D>
+impl<'m, 'p: 'm, D> ReducedDomain<'m> for Stubborn<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {

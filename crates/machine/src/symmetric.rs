@@ -9,7 +9,7 @@
 //!
 //! Whether renamings preserve the program is checked where a [`Symmetric`] is made: nothing is believed.
 
-use crate::reducing::Reducing;
+use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
 use crate::{Buffered, DataDomain, Entry, Event, Local, Machine, Slot, State, Violation};
 use num_traits::ToPrimitive;
@@ -293,7 +293,7 @@ where
     }
 }
 
-impl<'m, 'p: 'm, D> Reducing<'m> for Symmetric<D>
+impl<'m, 'p: 'm, D> ReducedDomain<'m> for Symmetric<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {

@@ -9,7 +9,7 @@ use crate::{DataDomain, Doubt, Event, InitialStates, State, Stepper, Violation};
 use program::{Loc, ThreadId};
 
 /// A domain with fewer steps than the one inside.
-pub trait Reducing<'m>: Sized {
+pub trait ReducedDomain<'m>: Sized {
     /// The domain inside.
     type Inner: DataDomain<'m>;
 
@@ -50,7 +50,7 @@ pub trait Reducing<'m>: Sized {
     }
 }
 
-impl<'m, R: Reducing<'m>> DataDomain<'m> for R {
+impl<'m, R: ReducedDomain<'m>> DataDomain<'m> for R {
     type Machine = <R::Inner as DataDomain<'m>>::Machine;
 
     /// All steps are taken before some are left out, or states are changed.
@@ -98,7 +98,7 @@ impl<'m, R: Reducing<'m>> DataDomain<'m> for R {
     }
 
     fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
-        Reducing::waiting_together(self)
+        ReducedDomain::waiting_together(self)
     }
 
     fn start(&mut self, first: &State) -> Vec<ExactStep> {
@@ -113,7 +113,7 @@ impl<'m, R: Reducing<'m>> DataDomain<'m> for R {
     }
 
     fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
-        Reducing::steps(self, from, step, to)
+        ReducedDomain::steps(self, from, step, to)
     }
 
     fn unfold(
@@ -122,7 +122,7 @@ impl<'m, R: Reducing<'m>> DataDomain<'m> for R {
         path: &[(ExactStep, State)],
         violation: Violation,
     ) -> (Vec<ExactStep>, Violation) {
-        Reducing::unfold(self, first, path, violation)
+        ReducedDomain::unfold(self, first, path, violation)
     }
 
     #[inline]
