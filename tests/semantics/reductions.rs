@@ -319,7 +319,7 @@ fn a_proof_is_about_the_claims() {
 
 /// A random program whose threads have variables of their own, or one of replicas.
 fn scattered_or_replicas(seed: u64) -> Sketch {
-    if seed % 2 == 0 { stubborn::scattered(seed) } else { replicas(seed) }
+    if seed.is_multiple_of(2) { stubborn::scattered(seed) } else { replicas(seed) }
 }
 
 fn text(file: &str, n: i64) -> Program {

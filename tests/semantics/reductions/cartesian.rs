@@ -1,14 +1,14 @@
 //! Several steps of one agent at once: against plain searches, for claims of every kind, and once more in the obvious way, with
 //! runs grown at random; a mistake leaves one condition out, and violations are lost.
 
-use super::serving::{Obvious, acts, few, parts};
+use super::serving::{Obvious, Successor, acts, misses, parts};
 use super::stubborn::{deadlocking, scattered};
-use super::{Law, MOST_STATES, compare, explore, hold, read};
+use super::{Law, compare, explore, hold, read};
 use crate::support::random::seeds;
 use engine::Reduction;
 use evidence::{Certificate, Ignore, Task, Verdict, check};
 use fastrand::Rng;
-use machine::{Agents, Buffered, Event, MODELS, Model, State, StateSet, Stepper};
+use machine::{Agents, Buffered, Event, MODELS, Model, State, Stepper};
 use program::{
     Cond, Fence, Op, Place, Program, Property, PropertyKind, Relation, Source, Span, ThreadBuilder, ThreadId,
     VarId, Variable,
@@ -197,7 +197,7 @@ impl RunRules<'_> {
     }
 
     /// The only step of an agent, if it may be one more of its run.
-    fn next(&self, stepper: &mut Stepper<'_, Buffered<'_>>, run: &ObviousRun) -> Option<(Event, State)> {
+    fn next(&self, stepper: &mut Stepper<'_, Buffered<'_>>, run: &ObviousRun) -> Option<Successor> {
         let local = stepper.local(run.thread, &run.end).clone();
         let waits =
             self.obvious.program.thread(run.thread).outgoing(local.loc).any(|(_, edge)| edge.op.waits());
@@ -226,7 +226,7 @@ impl RunRules<'_> {
         &self,
         stepper: &mut Stepper<'_, Buffered<'_>>,
         state: &State,
-        steps: &[(Event, State)],
+        steps: &[Successor],
         set: Agents,
         rng: &mut Rng,
     ) -> Vec<State> {
@@ -280,45 +280,13 @@ fn drained(variable: VarId) -> (Touched, Touched) {
     (touched.clone(), touched)
 }
 
-/// Whether something violating is found, by runs if there are rules; `None` if that is not known.
-fn violated(program: &Program, model: Model, rules: Option<&RunRules<'_>>, rng: &mut Rng) -> Option<bool> {
-    let machine = Buffered::exact(program, model);
-    let mut stepper = Stepper::new(&machine);
-    let (mut set, mut doubted) = (StateSet::new(), false);
-    let mut work: Vec<State> = stepper.initial().0.collect();
-    while let Some(state) = work.pop() {
-        let mut packed = Vec::new();
-        state.pack(&mut packed);
-        if !set.insert(&packed, None).ok()?.1 {
-            continue;
-        }
-        if doubted || set.len() > MOST_STATES || stepper.longest_queue(&state) > 6 {
-            return None;
-        }
-        stepper.prepare(&state);
-        if stepper.violation(&state).ok()?.is_some() {
-            return Some(true);
-        }
-        let mut next = Vec::new();
-        let visit = |event, _: Option<i64>, state: &State| next.push((event, state.clone()));
-        stepper.successors(&state, &mut State::default(), |_| doubted = true, visit);
-        let Some(rules) = rules else {
-            work.extend(next.into_iter().map(|(_, state)| state));
-            continue;
-        };
-        let mut tries = (0..12).map(|_| few(program.threads.len(), rng));
-        let few = tries.find(|agents| rules.obvious.enough(&stepper, &state, &next, *agents));
-        let set = few.unwrap_or(Agents::ALL);
-        work.extend(rules.ends(&mut stepper, &state, &next, set, rng));
-    }
-    Some(false)
-}
-
 fn differs(program: &Program, model: Model, without: Without, rng: &mut Rng) -> bool {
     let Some(obvious) = Obvious::new(program, model) else { return false };
     let rules = RunRules { obvious, model, without };
-    let plain = violated(program, model, None, rng);
-    plain.is_some_and(|plain| violated(program, model, Some(&rules), rng).is_some_and(|found| found != plain))
+    misses(program, model, &mut |stepper, state, next| {
+        let set = rules.obvious.acting(stepper, state, &next, rng);
+        rules.ends(stepper, state, &next, set, rng)
+    })
 }
 
 /// Programs that random ones rarely look like: a message that comes back before a run is at its end, a place that is passed, a

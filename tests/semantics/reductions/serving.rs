@@ -32,7 +32,7 @@ pub(super) struct Obvious<'p> {
     without: Without,
 }
 
-type Successor = (Event, State);
+pub(super) type Successor = (Event, State);
 
 impl<'p> Obvious<'p> {
     /// With every condition; nothing if there are no sets of few agents.
@@ -46,7 +46,7 @@ impl<'p> Obvious<'p> {
     }
 
     /// Whether the steps of these agents are enough.
-    pub(super) fn enough(
+    fn enough(
         &self,
         stepper: &Stepper<'_, Buffered<'_>>,
         state: &State,
@@ -158,8 +158,12 @@ fn goals(program: &Program) -> Vec<Cond<Place>> {
     never.map(|property| property.cond.clone()).chain(failures).collect()
 }
 
-/// Whether something violating is found, by the steps of a few agents if there are rules; `None` if that is not known.
-fn violated(program: &Program, model: Model, rules: Option<&Obvious<'_>>, rng: &mut Rng) -> Option<bool> {
+/// What a search goes on with, of a state and all its successors.
+type Follow<'a> = dyn FnMut(&mut Stepper<'_, Buffered<'_>>, &State, Vec<Successor>) -> Vec<State> + 'a;
+
+/// Whether something violating is found among the states that `follow` lists, of a state with all its successors; `None` if
+/// that is not known.
+fn violated(program: &Program, model: Model, follow: &mut Follow<'_>) -> Option<bool> {
     let machine = Buffered::exact(program, model);
     let mut stepper = Stepper::new(&machine);
     let (mut set, mut doubted) = (StateSet::new(), false);
@@ -180,17 +184,33 @@ fn violated(program: &Program, model: Model, rules: Option<&Obvious<'_>>, rng: &
         let mut next = Vec::new();
         let visit = |event, _: Option<i64>, state: &State| next.push((event, state.clone()));
         stepper.successors(&state, &mut State::default(), |_| doubted = true, visit);
-        let few = rules.and_then(|rules| {
-            let mut tries = (0..12).map(|_| few(program.threads.len(), rng));
-            tries.find(|agents| rules.enough(&stepper, &state, &next, *agents))
-        });
-        let agents = few.unwrap_or(Agents::ALL);
-        work.extend(next.into_iter().filter(|(event, _)| acts(agents, *event)).map(|(_, state)| state));
+        work.extend(follow(&mut stepper, &state, next));
     }
     Some(false)
 }
 
-pub(super) fn few(threads: usize, rng: &mut Rng) -> Agents {
+/// Whether a search that follows fewer steps than all finds something else.
+pub(super) fn misses(program: &Program, model: Model, follow: &mut Follow<'_>) -> bool {
+    let all = |next: Vec<Successor>| next.into_iter().map(|(_, state)| state).collect();
+    let plain = violated(program, model, &mut |_, _, next| all(next));
+    plain.is_some_and(|plain| violated(program, model, follow).is_some_and(|found| found != plain))
+}
+
+impl Obvious<'_> {
+    /// Few agents whose steps are enough, found at random, or all.
+    pub(super) fn acting(
+        &self,
+        stepper: &Stepper<'_, Buffered<'_>>,
+        state: &State,
+        next: &[Successor],
+        rng: &mut Rng,
+    ) -> Agents {
+        let mut tries = (0..12).map(|_| few(self.program.threads.len(), rng));
+        tries.find(|agents| self.enough(stepper, state, next, *agents)).unwrap_or(Agents::ALL)
+    }
+}
+
+fn few(threads: usize, rng: &mut Rng) -> Agents {
     let mut agents = Agents { programs: 0, buffers: 0 };
     for _ in 0..rng.usize(1..3) {
         let thread = 1 << rng.usize(..threads);
@@ -202,8 +222,10 @@ pub(super) fn few(threads: usize, rng: &mut Rng) -> Agents {
 fn differs(program: &Program, model: Model, without: Without, rng: &mut Rng) -> bool {
     let Some(rules) = Obvious::new(program, model) else { return false };
     let rules = Obvious { without, ..rules };
-    let plain = violated(program, model, None, rng);
-    plain.is_some_and(|plain| violated(program, model, Some(&rules), rng).is_some_and(|found| found != plain))
+    misses(program, model, &mut |stepper, state, next| {
+        let agents = rules.acting(stepper, state, &next, rng);
+        next.into_iter().filter(|(event, _)| acts(agents, *event)).map(|(_, state)| state).collect()
+    })
 }
 
 fn random_differs(seed: u64, without: Without) -> bool {
