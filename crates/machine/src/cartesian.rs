@@ -29,6 +29,8 @@ pub struct Cartesian<'m, 'p> {
     /// By thread and location: what steps from there touch, stores that join the buffer among it.
     touched: Vec<Vec<Touched>>,
     runs: Vec<AgentRun>,
+    /// By thread: what those of it may still touch who do not act.
+    rest: Vec<Touched>,
     listed: SuccessorList,
     spare: State,
 }
@@ -70,6 +72,7 @@ impl<'m, 'p> Cartesian<'m, 'p> {
             few,
             touched: machine.program().threads.iter().map(touched_from).collect(),
             runs: Vec::new(),
+            rest: Vec::new(),
             listed: SuccessorList::default(),
             spare: State::default(),
         })
@@ -78,6 +81,7 @@ impl<'m, 'p> Cartesian<'m, 'p> {
     /// Runs of one step: those of all who act, and of programs that could if they were not stopped.
     fn begin(&mut self, state: &State) {
         self.runs.clear();
+        self.rest = self.few.rest(state);
         for (step, next) in self.few.listed().iter() {
             let thread = step.0.thread();
             let last = match step.0 {
@@ -154,9 +158,11 @@ impl<'m, 'p> Cartesian<'m, 'p> {
         let with_run = |other: &AgentRun| {
             before.clashes(other.before.and(other.last.at_once)) || last.at_once.clashes(other.before)
         };
-        let others = self.runs.iter().filter(|other| other.thread != run.thread);
         let touches = before.and(last.at_once);
-        others.into_iter().any(with_run) || self.few.others_clash(run.thread, touches)
+        let own = run.thread.index();
+        let mut rest = self.rest.iter().enumerate().filter(|(at, _)| *at != own);
+        self.runs.iter().filter(|other| other.thread != run.thread).any(with_run)
+            || rest.any(|(_, rest)| rest.clashes(touches))
     }
 
     /// Takes the next step of a program, into `spare`, if there is just one, it need not wait, and it goes on.

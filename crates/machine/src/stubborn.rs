@@ -75,8 +75,6 @@ pub struct Stubborn<D> {
     listed: SuccessorList,
     /// Who acts in it.
     acting: Agents,
-    /// What is known of its threads, unless all act.
-    standing: StandingThreads,
     spare: State,
 }
 
@@ -125,7 +123,6 @@ where
             memory: program.variables.len(),
             listed: SuccessorList::default(),
             acting: Agents::ALL,
-            standing: StandingThreads::new(),
             spare: State::default(),
             inner,
         })
@@ -136,13 +133,14 @@ where
         self.acting
     }
 
-    /// Whether what a thread touches there may clash with what those of other threads do who do not act.
-    pub(crate) fn others_clash(&self, thread: ThreadId, touched: Touched) -> bool {
-        let rest = |(at, standing): (usize, &Standing)| {
-            let (program, buffer) = (self.acting.has_program(at), self.acting.has_buffer(at));
-            at != thread.index() && standing.rest(program, buffer).clashes(touched)
+    /// By thread: what those of it may still touch who do not act in that state. Nothing if all act.
+    pub(crate) fn rest(&self, state: &State) -> Vec<Touched> {
+        let known = self.known_futures(state).filter(|_| self.acting != Agents::ALL);
+        let standing = known.map(|known| self.standing(state, &known)).unwrap_or_default();
+        let rest = |(at, thread): (usize, &Standing)| {
+            thread.rest(self.acting.has_program(at), self.acting.has_buffer(at))
         };
-        self.acting != Agents::ALL && self.standing.iter().enumerate().any(rest)
+        standing.iter().enumerate().map(rest).collect()
     }
 
     /// Whether a step undoes no goal.
@@ -230,7 +228,7 @@ where
     }
 
     /// Few agents whose steps are enough.
-    fn choose(&self, state: &State) -> (Agents, StandingThreads) {
+    fn choose(&self, state: &State) -> Agents {
         let offers = self.offers();
         let steps = |set: Agents| {
             let acting = offers.iter().filter(|(agent, _)| set.include(*agent));
@@ -238,13 +236,10 @@ where
         };
         let (mut best, mut fewest) = (Agents::ALL, steps(Agents::ALL));
         if fewest <= 1 {
-            return (best, StandingThreads::new());
+            return best;
         }
-        let Some(known) = self.known_futures(state) else { return (best, StandingThreads::new()) };
-        let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
-        for (thread, future) in threads.iter_mut().zip(&known) {
-            *thread = future.narrows(*thread);
-        }
+        let Some(known) = self.known_futures(state) else { return best };
+        let threads = self.standing(state, &known);
         let rank = self.rank(state, &known);
         for (agent, _) in &offers {
             let fewer = |set: &Agents| steps(*set) < fewest;
@@ -255,7 +250,16 @@ where
                 break;
             }
         }
-        (best, threads)
+        best
+    }
+
+    /// Threads in a state, as far as values say more than texts.
+    fn standing(&self, state: &State, known: &KnownFutures<'_>) -> StandingThreads {
+        let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
+        for (thread, future) in threads.iter_mut().zip(known) {
+            *thread = future.narrows(*thread);
+        }
+        threads
     }
 
     /// A set with this agent that serves every goal, if it is one of few.
@@ -304,7 +308,7 @@ where
         self.inner.prepare(state);
         self.listed.fill(&self.inner, state, &mut self.spare);
         self.describe();
-        (self.acting, self.standing) = self.choose(state);
+        self.acting = self.choose(state);
         self.listed.keep(|event| self.acting.has(event));
     }
 
