@@ -23,6 +23,10 @@ pub struct Exploring {
     #[arg(long, value_name = "WHAT", default_value = Reduction::default().name(), value_parser = reductions())]
     pub reduce: String,
 
+    /// Let states of explicit have registers that nothing reads any more: to measure what it saves that they have not
+    #[arg(long)]
+    pub no_liveness: bool,
+
     /// The largest bound on store buffers to try; beyond it the answer is unknown [default: 64]
     #[arg(long, value_name = "N", value_parser = positive())]
     pub buffer: Option<usize>,
@@ -49,6 +53,7 @@ impl Exploring {
             monitor,
             order: self.search.into(),
             reduction: Reduction::named(&self.reduce).unwrap_or_default(),
+            dead_registers: self.no_liveness,
             max_buffer: Some(self.buffer.unwrap_or(engine::USUAL_BUFFER)),
             abstraction: self.abstracting.abstraction(),
             extrapolation: self.extrapolating.extrapolate.into(),

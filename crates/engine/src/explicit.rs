@@ -36,7 +36,7 @@ impl Engine for Explicit {
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let plain = LeftOut::new(task, Reduction::None);
+        let plain = LeftOut::new(task, Reduction::None, run.dead_registers);
         let (round, reducing) = match run.reduction {
             Reduction::Auto => match begun(task, run, &plain, Some(Reach::few(run))) {
                 Some(SearchBegun::Large(large)) => {
@@ -49,7 +49,7 @@ impl Engine for Explicit {
                 begun => (begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended), plain),
             },
             reduction => {
-                let left_out = LeftOut::new(task, reduction);
+                let left_out = LeftOut::new(task, reduction, run.dead_registers);
                 // Values that are names may not fit into 64 bits.
                 match whole(task, run, &left_out) {
                     Some(round) => (round, left_out),
@@ -90,12 +90,12 @@ impl Engine for Explicit {
 /// A search of more than few states once more: threads go ahead and names do not matter. If that is large, too, a few
 /// agents act if that leaves few states; otherwise to choose them takes more time than it saves.
 fn reduced(task: &Task<'_>, run: &Run<'_>) -> Option<(ExplorationRound, LeftOut)> {
-    let usual = LeftOut::new(task, Reduction::Auto);
+    let usual = LeftOut::new(task, Reduction::Auto, run.dead_registers);
     let large = match begun(task, run, &usual, Some(Reach::not_large(run)))? {
         SearchBegun::Ended(round) => return Some((round, usual)),
         SearchBegun::Large(large) => large,
     };
-    let all = LeftOut::new(task, Reduction::All);
+    let all = LeftOut::new(task, Reduction::All, run.dead_registers);
     if all.is_by_few()
         && let SearchBegun::Ended(round) = begun(task, run, &all, Some(Reach::few(run)))?
     {
@@ -167,8 +167,8 @@ impl Large {
         let most = run.max_buffer.unwrap_or(usize::MAX);
         run.monitor.note(&format!("many states: goes on in rounds ({} workers)", run.crew.workers()));
         let (program, model) = (fingerprint(task.program), task.model.name());
-        let (left, states) = (left_out.method(), self.found.states.len());
-        let question = format!("{program} {model} {most} {left:?} {states}");
+        let (left, rules, states) = (left_out.method(), left_out.rules, self.found.states.len());
+        let question = format!("{program} {model} {most} {left:?} {rules:?} {states}");
         // Of what several processes have, each has its part in memory.
         let spill = run.spill.filter(|_| run.crew.process().1 == 1);
         let going = Going { crew: run.crew, monitor: run.monitor, spill, most, question: &question };
@@ -308,7 +308,7 @@ fn shortest(task: &Task<'_>, run: &Run<'_>, trace: Trace, states: usize) -> Trac
         Order::Depth => 20_000,
     };
     let reach = Reach { depth: Some(depth), states };
-    let plain = LeftOut::new(task, Reduction::None);
+    let plain = LeftOut::new(task, Reduction::None, run.dead_registers);
     match begun(task, run, &plain, Some(reach)).map(|begun| begun.ended().outcome) {
         Some(ExplorationOutcome::Violated(shorter)) => shorter,
         _ => trace,

@@ -68,6 +68,8 @@ pub struct Run<'a> {
     pub order: Order,
     /// What exact searches leave out.
     pub reduction: Reduction,
+    /// Whether states of `explicit` have registers that nothing reads any more.
+    pub dead_registers: bool,
     /// The largest bound on buffers to try; none means as far as the limits go.
     pub max_buffer: Option<usize>,
     /// How `cegar` makes its abstraction.
@@ -100,6 +102,7 @@ impl Default for Run<'_> {
             monitor: &Ignore,
             order: Order::Breadth,
             reduction: Reduction::default(),
+            dead_registers: false,
             max_buffer: Some(USUAL_BUFFER),
             abstraction: Abstraction::default(),
             extrapolation: Extrapolation::default(),

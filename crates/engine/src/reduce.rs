@@ -21,9 +21,11 @@ pub enum Reduction {
     Persistent,
     /// The same, by what values say of others and not their texts.
     Dynamic,
+    /// The same, and those who act take several steps at once ([`machine::Cartesian`]).
+    Cartesian,
     /// Of states that differ in the names of threads, one is explored ([`machine::Symmetric`]).
     Symmetry,
-    /// All of them.
+    /// Going ahead, names, and few who act.
     All,
     /// Nothing is left out where states are few; otherwise searches are reduced by going ahead and by names, and if
     /// they are still large, by all there is if that leaves few states.
@@ -51,6 +53,11 @@ impl Reduction {
             "dynamic",
             "the same, by what threads may still touch with the values they have",
         ),
+        (
+            Reduction::Cartesian,
+            "cartesian",
+            "the same, and several steps at once where nobody makes a difference in between",
+        ),
         (Reduction::Symmetry, "symmetry", "of states that differ in the names of threads one is explored"),
         (Reduction::All, "all", "local, symmetry, and dynamic or else persistent"),
     ];
@@ -70,7 +77,11 @@ impl Reduction {
 /// The names of threads that do not matter to a search.
 pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming> {
     match reduction {
-        Reduction::None | Reduction::Local | Reduction::Persistent | Reduction::Dynamic => Vec::new(),
+        Reduction::None
+        | Reduction::Local
+        | Reduction::Persistent
+        | Reduction::Dynamic
+        | Reduction::Cartesian => Vec::new(),
         Reduction::Symmetry | Reduction::All | Reduction::Auto => {
             usable_renamings(program, thread_swaps(program))
         }
@@ -89,24 +100,30 @@ impl LeftOut {
         LeftOut { rules: Rules::default(), renamings: Vec::new() }
     }
 
-    /// As far as the program allows it; automatic is what pays for most programs.
-    pub(crate) fn new(task: &Task<'_>, reduction: Reduction) -> LeftOut {
+    /// As far as the program allows it; automatic is what pays for most programs. Dead registers are part of states or not.
+    pub(crate) fn new(task: &Task<'_>, reduction: Reduction, dead_registers: bool) -> LeftOut {
         let everything = matches!(reduction, Reduction::All | Reduction::Auto);
         let acting = match reduction {
             Reduction::None | Reduction::Local | Reduction::Symmetry | Reduction::Auto => Acting::Everybody,
             Reduction::Persistent => Acting::ByText,
-            Reduction::Dynamic | Reduction::All => Acting::ByValues,
+            Reduction::Dynamic | Reduction::Cartesian | Reduction::All => Acting::ByValues,
         };
-        let rules = Rules {
+        let mut rules = Rules {
             settled: everything || reduction == Reduction::Local,
-            acting: acting.possible(&task.machine()),
+            dead_registers,
+            ..Rules::default()
         };
+        rules.acting = acting.possible(&rules.on(task.machine()));
+        rules.runs = reduction == Reduction::Cartesian && rules.acting != Acting::Everybody;
         LeftOut { rules, renamings: renamings(task.program, reduction) }
     }
 
     /// What is used, in a few words; nothing if all states are explored.
     pub(crate) fn method(&self) -> Option<&'static str> {
         use Acting::{ByText, ByValues, Everybody};
+        if self.rules.runs {
+            return Some("cartesian");
+        }
         Some(match (self.rules.settled, self.rules.acting, self.renamings.is_empty()) {
             (false, Everybody, true) => return None,
             (true, Everybody, true) => "local",
@@ -154,7 +171,7 @@ impl LeftOut {
 
     /// The states that were explored, as a proof.
     pub(crate) fn certificate(self, set: ClosedSet) -> Certificate {
-        if self.is_none() {
+        if self.rules.is_none() && self.renamings.is_empty() {
             return Certificate::Listed(Listed { gaps: None, set });
         }
         let LeftOut { rules, renamings } = self;

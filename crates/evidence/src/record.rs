@@ -38,6 +38,10 @@ pub(crate) enum Record {
     Persistent {},
     /// The same, by the values that threads have.
     Dynamic {},
+    /// Agents take several steps at once where nobody else makes a difference in between.
+    Cartesian {},
+    /// States have values for registers that nothing reads any more.
+    DeadRegisters {},
     /// States are listed up to this renaming: what each thread becomes, its locations, and each variable; and how
     /// the values of places (`m0` is a variable, `r0.1@2` a register at a location) are renamed.
     Renaming {
@@ -159,6 +163,8 @@ impl Record {
             Record::Settled {} => "settled".to_string(),
             Record::Persistent {} => "persistent".to_string(),
             Record::Dynamic {} => "dynamic".to_string(),
+            Record::Cartesian {} => "cartesian".to_string(),
+            Record::DeadRegisters {} => "dead-registers".to_string(),
             Record::Renaming { .. } => renaming::words(self),
             Record::Flatten { buffer } => format!("flatten {buffer}"),
             Record::End(count) => format!("end {count}"),
@@ -232,6 +238,8 @@ impl Record {
             "settled" => Record::Settled {},
             "persistent" => Record::Persistent {},
             "dynamic" => Record::Dynamic {},
+            "cartesian" => Record::Cartesian {},
+            "dead-registers" => Record::DeadRegisters {},
             "renaming" => renaming::read(&mut words)?,
             "demand" => demand::read(&mut words)?,
             "contexts" | "running" | "planned" => contexts::read(kind, &mut words)?,
@@ -294,6 +302,8 @@ mod tests {
             Record::Settled {},
             Record::Persistent {},
             Record::Dynamic {},
+            Record::Cartesian {},
+            Record::DeadRegisters {},
             Record::Renaming {
                 threads: vec![1, 0],
                 locations: vec![vec![0, 2, 1], vec![]],

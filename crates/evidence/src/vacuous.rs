@@ -225,7 +225,7 @@ fn cover(task: &Task<'_>, proof: &ReducedProof, locations: &mut [BTreeSet<Loc>])
             grown |= known.len() > before;
         }
     }
-    let machine = task.machine();
+    let machine = proof.rules.on(task.machine());
     for (thread, stands) in task.program.thread_ids().zip(locations).filter(|_| proof.rules.settled) {
         *stands = Settled::passed(&machine, thread, stands);
     }

@@ -7,9 +7,10 @@
 //! Loops that wait are left as they are, and no step that leads back is taken ahead, so going ahead has an end.
 
 use crate::local_first::always_enabled;
+use crate::reduced_domain::ReducedDomain;
 use crate::settled::{StepsAhead, steps_ahead};
 use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{Buffered, DataDomain, Doubt, Event, InitialStates, Machine, State, Stepper, Violation};
+use crate::{Buffered, DataDomain, Event, Machine, State};
 use program::{Loc, Op, Thread, ThreadId};
 
 /// The states of a domain in which threads have gone ahead.
@@ -52,15 +53,6 @@ where
             ahead: State::default(),
             inner,
         })
-    }
-
-    /// Takes all threads ahead; calls `note` on every step.
-    fn go_ahead(&mut self, state: &mut State, note: &mut impl FnMut(Event)) {
-        for thread in 0..self.threads.len() {
-            while let Some(event) = self.step_ahead(ThreadId::new(thread), state) {
-                note(event);
-            }
-        }
     }
 
     /// Takes the only step of a thread, if it goes ahead by that.
@@ -113,68 +105,41 @@ fn is_sure(thread: &Thread, loc: Loc) -> bool {
     whole && (single || always_enabled(thread, loc))
 }
 
-impl<'m, 'p: 'm, D> DataDomain<'m> for GoingAhead<D>
+impl<'m, 'p: 'm, D> ReducedDomain<'m> for GoingAhead<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
-    type Machine = Buffered<'p>;
+    type Inner = D;
 
-    const WORK: usize = 2 * D::WORK;
-
-    fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
-        self.inner.stepper()
+    fn inner(&self) -> &D {
+        &self.inner
     }
 
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, Buffered<'p>> {
-        self.inner.stepper_mut()
+    fn inner_mut(&mut self) -> &mut D {
+        &mut self.inner
     }
 
-    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
-        let (states, doubts) = self.inner.initial();
-        let ahead = |mut state: State| {
-            self.go_ahead(&mut state, &mut |_| {});
-            state
-        };
-        (states.map(ahead).collect::<Vec<State>>().into(), doubts)
-    }
-
-    fn prepare(&mut self, state: &State) {
+    fn list(&mut self, state: &State) {
         self.inner.prepare(state);
         let mut listed = std::mem::take(&mut self.listed);
         listed.fill(&self.inner, state, &mut self.spare);
         for state in listed.states_from(0) {
-            self.go_ahead(state, &mut |_| {});
+            self.stand_in(state, &mut |_| {});
         }
         self.listed = listed;
     }
 
-    fn successors(
-        &self,
-        _: &State,
-        _: &mut State,
-        doubt: impl FnMut(Doubt),
-        visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        self.listed.tell(doubt, visit);
+    fn listed(&self) -> &SuccessorList {
+        &self.listed
     }
 
-    fn has(&self, state: &State) -> bool {
-        self.inner.has(state)
-    }
-
-    fn tells(&self, value: i64) -> bool {
-        self.inner.tells(value)
-    }
-
-    fn start(&mut self, first: &State) -> Vec<ExactStep> {
-        for mut state in self.inner.initial().0 {
-            let mut steps = self.inner.start(&state);
-            self.go_ahead(&mut state, &mut |event| steps.push((event, None)));
-            if state == *first {
-                return steps;
+    /// Takes all threads ahead.
+    fn stand_in(&mut self, state: &mut State, note: &mut impl FnMut(Event)) {
+        for thread in 0..self.threads.len() {
+            while let Some(event) = self.step_ahead(ThreadId::new(thread), state) {
+                note(event);
             }
         }
-        Vec::new()
     }
 
     fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
@@ -184,16 +149,12 @@ where
         let taken: Vec<State> = listed.by(step).cloned().collect();
         for mut next in taken {
             let mut steps = self.inner.steps(from, step, &next);
-            self.go_ahead(&mut next, &mut |event| steps.push((event, None)));
+            self.stand_in(&mut next, &mut |event| steps.push((event, None)));
             if next == *to {
                 return steps;
             }
         }
         // A step of a path was listed, so it is found.
         vec![step]
-    }
-
-    fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
-        self.inner.violation(state)
     }
 }

@@ -30,10 +30,12 @@
 
 mod change;
 mod local;
+mod over;
 mod recall;
 mod rules;
 
 pub use local::{Local, WithBuffers};
+pub(crate) use over::OverBuffered;
 pub use recall::{Forgotten, Keep, Recall};
 
 use crate::effect::Effect;
@@ -43,6 +45,7 @@ use program::{Cond, Domain, Edge, EdgeId, Fence, Liveness, Loc, Op, Program, Thr
 pub(crate) use rules::Rule;
 
 /// The machine of a memory model.
+#[derive(Clone)]
 pub struct Buffered<'p> {
     program: &'p Program,
     model: Model,

@@ -96,17 +96,27 @@ pub trait DataDomain<'m> {
         path: &[(ExactStep, State)],
         violation: Violation,
     ) -> (Vec<ExactStep>, Violation) {
-        let mut all = self.start(first);
-        let mut from = first;
-        for (step, to) in path {
-            all.extend(self.steps(from, *step, to));
-            from = to;
-        }
-        (all, violation)
+        unfolded(self, first, path, violation)
     }
 
     /// What a state violates: the same as all that it stands for.
     fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
         self.stepper().violation(state)
     }
+}
+
+/// The steps of the machine that a path stands for, one step after the other.
+pub(crate) fn unfolded<'m>(
+    domain: &mut (impl DataDomain<'m> + ?Sized),
+    first: &State,
+    path: &[(ExactStep, State)],
+    violation: Violation,
+) -> (Vec<ExactStep>, Violation) {
+    let mut all = domain.start(first);
+    let mut from = first;
+    for (step, to) in path {
+        all.extend(domain.steps(from, *step, to));
+        from = to;
+    }
+    (all, violation)
 }

@@ -91,11 +91,11 @@ impl Agents {
         self.and(other) == self
     }
 
-    fn has_program(self, thread: usize) -> bool {
+    pub(crate) fn has_program(self, thread: usize) -> bool {
         self.programs & bit(thread) != 0
     }
 
-    fn has_buffer(self, thread: usize) -> bool {
+    pub(crate) fn has_buffer(self, thread: usize) -> bool {
         self.buffers & bit(thread) != 0
     }
 
@@ -150,7 +150,7 @@ pub(crate) struct Here {
     /// Nothing is left to do.
     ended: bool,
     /// One of the next steps waits until the buffer is empty.
-    waits: bool,
+    pub(crate) waits: bool,
     /// One of them does not.
     goes: bool,
     /// What the next steps load, and write straight to memory.
@@ -166,7 +166,7 @@ pub struct Persistent {
     threads: Vec<Vec<Here>>,
     model: Model,
     /// Whether stores of a thread stay in order.
-    in_order: bool,
+    pub(crate) in_order: bool,
 }
 
 /// A thread in a state.
@@ -248,6 +248,11 @@ impl Persistent {
         thread
     }
 
+    /// What the text says of a thread at a location.
+    pub(crate) fn here(&self, thread: ThreadId, loc: Loc) -> &Here {
+        &self.threads[thread.index()][loc.index()]
+    }
+
     /// Takes a thread's next steps from these locations to load all that any of them does.
     pub(crate) fn look_together(&mut self, thread: usize, locs: &[Loc]) {
         let here = &mut self.threads[thread];
@@ -305,7 +310,7 @@ impl Standing {
     }
 
     /// What may happen without the agents that are in a set.
-    fn rest(&self, program: bool, buffer: bool) -> Touched {
+    pub(crate) fn rest(&self, program: bool, buffer: bool) -> Touched {
         let steps = match (program, buffer) {
             (true, _) => Touched::default(),
             (false, true) => self.here.until_wait,

@@ -11,10 +11,11 @@
 //! with smaller pools that destructive drains add [WM-D] allow nothing new.
 
 use crate::backward::stored_values;
+use crate::buffered::OverBuffered;
 use crate::{
     Buffered, Forgotten, GoOn, Keep, Local, Machine, Model, MoveOf, Moves, NoView, Recall, Slot, ValueSource,
 };
-use program::{Arith, Cond, Expr, Int, Loc, Program, Relation, ThreadId};
+use program::{Arith, Cond, Expr, Int, Program, Relation, ThreadId};
 
 /// A set has a bit for each value, and one bit is the sign.
 pub(crate) const MOST_VALUES: usize = 62;
@@ -117,51 +118,20 @@ fn forgetful(program: &Program, model: Model, k: usize) -> Buffered<'_> {
     Buffered::recalling(program, model, Recall { k, keep: Keep::Oldest, forgotten: Forgotten::Pools })
 }
 
-impl Machine for Pooled<'_> {
-    type Global = Option<ThreadId>;
-    type Local = Local;
-
-    fn program(&self) -> &Program {
-        self.inner.program()
-    }
-
-    fn initial(&self) -> (Option<ThreadId>, Vec<Local>) {
-        self.inner.initial()
-    }
-
-    fn slots(&self, thread: ThreadId, local: &Local, out: &mut Vec<Slot>) {
-        self.inner.slots(thread, local, out);
-    }
-
-    fn location(&self, local: &Local) -> Loc {
-        self.inner.location(local)
-    }
-
-    fn drained(&self, local: &Local) -> bool {
-        self.inner.drained(local)
-    }
-
-    fn longest_queue(&self, local: &Local) -> usize {
-        self.inner.longest_queue(local)
-    }
-
-    fn may_have(&self, thread: ThreadId, local: &Local) -> bool {
-        self.inner.may_have(thread, local)
-    }
-
-    fn may_share(&self, holder: &Option<ThreadId>) -> bool {
-        self.inner.may_share(holder)
+impl OverBuffered for Pooled<'_> {
+    fn inside(&self) -> &Buffered<'_> {
+        &self.inner
     }
 
     fn moves(
         &self,
         thread: ThreadId,
-        global: &Option<ThreadId>,
+        holder: Option<ThreadId>,
         local: &Local,
-        out: &mut Vec<MoveOf<Self>>,
+        out: &mut Vec<MoveOf<Buffered<'_>>>,
     ) -> Moves {
         let mut moves = Vec::new();
-        let complete = self.inner.moves(thread, global, local, &mut moves);
+        let complete = self.inner.moves(thread, &holder, local, &mut moves);
         for step in moves {
             self.split(step, out);
         }

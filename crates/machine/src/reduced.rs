@@ -1,7 +1,8 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
 use crate::{
-    Acting, Buffered, DataDomain, GapStepper, Gaps, GoingAhead, Settled, Stepper, Stubborn, Symmetric,
+    Acting, Buffered, Cartesian, DataDomain, GapStepper, Gaps, GoingAhead, Settled, Stepper, Stubborn,
+    Symmetric,
 };
 use program::Renaming;
 
@@ -12,12 +13,21 @@ pub struct Rules {
     pub settled: bool,
     /// Who acts in a state ([`Stubborn`]).
     pub acting: Acting,
+    /// Those who act take several steps at once ([`Cartesian`]).
+    pub runs: bool,
+    /// Registers that nothing reads any more are part of states, which shows how many states it saves that otherwise they are not.
+    pub dead_registers: bool,
 }
 
 impl Rules {
     /// Whether nothing is left out.
     pub fn is_none(self) -> bool {
         self == Rules::default()
+    }
+
+    /// The machine whose states are listed.
+    pub fn on<'p>(self, machine: Buffered<'p>) -> Buffered<'p> {
+        if self.dead_registers { machine.with_dead_registers() } else { machine }
     }
 }
 
@@ -37,15 +47,18 @@ pub fn on_reduced<W: OnDomain>(
     renamings: &[Renaming],
     work: W,
 ) -> Option<W::Done> {
-    match (rules.settled, rules.acting) {
-        (false, Acting::Everybody) => renamed(Stepper::new(machine), renamings, work),
-        (true, Acting::Everybody) => renamed(Settled::new(machine)?, renamings, work),
-        (false, few) => renamed(Stubborn::new(Stepper::new(machine), few)?, renamings, work),
-        (true, few) => renamed(Stubborn::new(Settled::new(machine)?, few)?, renamings, work),
+    let machine = &rules.on(machine.clone());
+    match (rules.settled, rules.acting, rules.runs) {
+        (false, Acting::Everybody, false) => renamed(Stepper::new(machine), renamings, work),
+        (true, Acting::Everybody, false) => renamed(Settled::new(machine)?, renamings, work),
+        (false, few, false) => renamed(Stubborn::new(Stepper::new(machine), few)?, renamings, work),
+        (true, few, false) => renamed(Stubborn::new(Settled::new(machine)?, few)?, renamings, work),
+        (false, few, true) => renamed(Cartesian::new(machine, few)?, renamings, work),
+        (true, _, true) => None,
     }
 }
 
-/// The same for normal forms of values: threads go ahead ([`GoingAhead`]) or do not, and everybody acts. Nothing if the forms are too
+/// The same for normal forms of values: threads go ahead ([`GoingAhead`]) or do not, everybody acts, and dead registers are left out. Nothing if the forms are too
 /// coarse for the program or another rule is asked for; nothing inside if the rule is not for the program or a renaming
 /// does not preserve it.
 pub fn on_kinds<W: OnDomain>(
@@ -55,10 +68,10 @@ pub fn on_kinds<W: OnDomain>(
     renamings: &[Renaming],
     work: W,
 ) -> Option<Option<W::Done>> {
-    let kinds = GapStepper::with(machine, gaps)?;
-    match (rules.settled, rules.acting) {
-        (false, Acting::Everybody) => Some(renamed(kinds, renamings, work)),
-        (true, Acting::Everybody) => {
+    let kinds = GapStepper::with(machine, gaps).filter(|_| !rules.dead_registers)?;
+    match (rules.settled, rules.acting, rules.runs) {
+        (false, Acting::Everybody, false) => Some(renamed(kinds, renamings, work)),
+        (true, Acting::Everybody, false) => {
             Some(GoingAhead::new(kinds).and_then(|kinds| renamed(kinds, renamings, work)))
         }
         _ => None,

@@ -24,8 +24,9 @@ mod spins;
 
 pub(crate) use courses::back_edges;
 
+use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{Buffered, DataDomain, Doubt, Event, InitialStates, Local, Machine, Slot, State, Stepper};
+use crate::{Buffered, Event, Local, Machine, Slot, State, Stepper};
 use courses::{Course, Courses};
 use program::{Loc, RegId, ThreadId};
 use std::collections::BTreeSet;
@@ -219,7 +220,7 @@ impl<'m, 'p> Settled<'m, 'p> {
     }
 
     /// Lists what a thread can do in a state, and settles what comes of it.
-    fn list(&mut self, thread: ThreadId, state: &State) {
+    fn list_of(&mut self, thread: ThreadId, state: &State) {
         let waits = self.waits(thread.index(), state);
         let mut listed = std::mem::take(&mut self.listed);
         let start = listed.len();
@@ -253,45 +254,31 @@ impl<'m, 'p> Settled<'m, 'p> {
     }
 }
 
-impl<'m, 'p: 'm> DataDomain<'m> for Settled<'m, 'p> {
-    type Machine = Buffered<'p>;
+impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
+    type Inner = Stepper<'m, Buffered<'p>>;
 
-    /// Settling takes several steps for one.
-    const WORK: usize = 2;
-
-    fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
+    fn inner(&self) -> &Self::Inner {
         &self.stepper
     }
 
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, Buffered<'p>> {
+    fn inner_mut(&mut self) -> &mut Self::Inner {
         &mut self.stepper
     }
 
-    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
-        let (states, doubts) = self.stepper.initial();
-        let settled = |mut state: State| {
-            self.settle(&mut state, None, &mut |_| {});
-            state
-        };
-        (states.map(settled).collect::<Vec<State>>().into(), doubts)
-    }
-
-    fn prepare(&mut self, state: &State) {
+    fn list(&mut self, state: &State) {
         self.stepper.prepare(state);
         self.listed.clear();
         for thread in 0..self.threads.len() {
-            self.list(ThreadId::new(thread), state);
+            self.list_of(ThreadId::new(thread), state);
         }
     }
 
-    fn successors(
-        &self,
-        _: &State,
-        _: &mut State,
-        doubt: impl FnMut(Doubt),
-        visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        self.listed.tell(doubt, visit);
+    fn listed(&self) -> &SuccessorList {
+        &self.listed
+    }
+
+    fn stand_in(&mut self, state: &mut State, note: &mut impl FnMut(Event)) {
+        self.settle(state, None, note);
     }
 
     fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
@@ -300,17 +287,6 @@ impl<'m, 'p: 'm> DataDomain<'m> for Settled<'m, 'p> {
             nodes.map(|nodes| (ThreadId::new(at), nodes)).collect::<Vec<_>>()
         };
         self.threads.iter().enumerate().flat_map(spins).collect()
-    }
-
-    fn start(&mut self, first: &State) -> Vec<ExactStep> {
-        for mut state in self.stepper.initial().0 {
-            let mut steps = Vec::new();
-            self.settle(&mut state, None, &mut |event| steps.push((event, None)));
-            if state == *first {
-                return steps;
-            }
-        }
-        Vec::new()
     }
 
     fn steps(&mut self, from: &State, step: ExactStep, _: &State) -> Vec<ExactStep> {

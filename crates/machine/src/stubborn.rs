@@ -22,17 +22,14 @@
 //! atomic sections of several steps have all agents in every set.
 
 mod futures;
-mod goals;
 mod rank;
 
-use crate::persistent::{Standing, StandingThreads};
-use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{
-    Agents, Buffered, DataDomain, Doubt, Event, InitialStates, Local, Machine, Persistent, State, Stepper,
-    Violation,
-};
+use crate::goals::Goals;
+use crate::persistent::{Here, Standing, StandingThreads, Touched};
+use crate::reduced_domain::ReducedDomain;
+use crate::successor_list::SuccessorList;
+use crate::{Agents, Buffered, DataDomain, Event, Local, Machine, Persistent, State};
 use futures::{Futures, KnownFutures};
-use goals::Goals;
 use program::{Loc, ThreadId};
 use rank::ranks;
 use smallvec::SmallVec;
@@ -76,6 +73,8 @@ pub struct Stubborn<D> {
     memory: usize,
     /// The steps of the state that was prepared last.
     listed: SuccessorList,
+    /// Who acts in it.
+    acting: Agents,
     spare: State,
 }
 
@@ -123,9 +122,45 @@ where
             controls: program.threads.iter().map(|_| Vec::new()).collect(),
             memory: program.variables.len(),
             listed: SuccessorList::default(),
+            acting: Agents::ALL,
             spare: State::default(),
             inner,
         })
+    }
+
+    /// Who acts in the state that was prepared last.
+    pub(crate) fn acting(&self) -> Agents {
+        self.acting
+    }
+
+    /// By thread: what those of it may still touch who do not act in that state. Nothing if all act.
+    pub(crate) fn rest(&self, state: &State) -> Vec<Touched> {
+        let known = self.known_futures(state).filter(|_| self.acting != Agents::ALL);
+        let standing = known.map(|known| self.standing(state, &known)).unwrap_or_default();
+        let rest = |(at, thread): (usize, &Standing)| {
+            thread.rest(self.acting.has_program(at), self.acting.has_buffer(at))
+        };
+        standing.iter().enumerate().map(rest).collect()
+    }
+
+    /// Whether a step undoes no goal.
+    pub(crate) fn keeps_goals(&self, event: Event) -> bool {
+        self.goals.kept_by(event) & self.goals.all() == self.goals.all()
+    }
+
+    /// What the text says of a thread at a location.
+    pub(crate) fn here(&self, thread: ThreadId, loc: Loc) -> &Here {
+        self.persistent.here(thread, loc)
+    }
+
+    /// How far a thread can go on from a location.
+    pub(crate) fn rank_of(&self, thread: ThreadId, loc: Loc) -> u32 {
+        self.ranks[thread.index()][loc.index()]
+    }
+
+    /// Whether stores of a thread stay in order.
+    pub(crate) fn in_order(&self) -> bool {
+        self.persistent.in_order
     }
 
     /// Looks at the controls that were met since the last time.
@@ -170,7 +205,7 @@ where
     /// Who can act.
     fn offers(&self) -> Offers {
         let mut offers = Offers::new();
-        for (event, _) in self.listed.iter() {
+        for ((event, _), _) in self.listed.iter() {
             let agent = Agents::of(event);
             match offers.iter_mut().find(|(known, _)| *known == agent) {
                 Some((_, steps)) => *steps += 1,
@@ -184,8 +219,8 @@ where
     fn served(&self, set: Agents, rank: Rank) -> u64 {
         let lower =
             |next: &State| self.known_futures(next).is_some_and(|known| self.rank(next, &known) < rank);
-        let steps = self.listed.iter().filter(|(event, _)| set.has(*event));
-        steps.fold(0, |all, (event, next)| {
+        let steps = self.listed.iter().filter(|((event, _), _)| set.has(*event));
+        steps.fold(0, |all, ((event, _), next)| {
             let kept = self.goals.kept_by(event);
             // To work out a rank takes longer.
             if kept & !all != 0 && lower(next) { all | kept } else { all }
@@ -204,10 +239,7 @@ where
             return best;
         }
         let Some(known) = self.known_futures(state) else { return best };
-        let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
-        for (thread, future) in threads.iter_mut().zip(&known) {
-            *thread = future.narrows(*thread);
-        }
+        let threads = self.standing(state, &known);
         let rank = self.rank(state, &known);
         for (agent, _) in &offers {
             let fewer = |set: &Agents| steps(*set) < fewest;
@@ -219,6 +251,15 @@ where
             }
         }
         best
+    }
+
+    /// Threads in a state, as far as values say more than texts.
+    fn standing(&self, state: &State, known: &KnownFutures<'_>) -> StandingThreads {
+        let mut threads: StandingThreads = self.controls(state).map(|control| control.standing).collect();
+        for (thread, future) in threads.iter_mut().zip(known) {
+            *thread = future.narrows(*thread);
+        }
+        threads
     }
 
     /// A set with this agent that serves every goal, if it is one of few.
@@ -249,67 +290,30 @@ where
     }
 }
 
-impl<'m, 'p: 'm, D> DataDomain<'m> for Stubborn<D>
+impl<'m, 'p: 'm, D> ReducedDomain<'m> for Stubborn<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
-    type Machine = Buffered<'p>;
+    type Inner = D;
 
-    /// All steps are listed before some are left out.
-    const WORK: usize = 2 * D::WORK;
-
-    fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
-        self.inner.stepper()
+    fn inner(&self) -> &D {
+        &self.inner
     }
 
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, Buffered<'p>> {
-        self.inner.stepper_mut()
+    fn inner_mut(&mut self) -> &mut D {
+        &mut self.inner
     }
 
-    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
-        self.inner.initial()
-    }
-
-    fn prepare(&mut self, state: &State) {
+    fn list(&mut self, state: &State) {
         self.inner.prepare(state);
         self.listed.fill(&self.inner, state, &mut self.spare);
         self.describe();
-        let agents = self.choose(state);
-        self.listed.keep(|event| agents.has(event));
+        self.acting = self.choose(state);
+        self.listed.keep(|event| self.acting.has(event));
     }
 
-    fn successors(
-        &self,
-        _: &State,
-        _: &mut State,
-        doubt: impl FnMut(Doubt),
-        visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        self.listed.tell(doubt, visit);
-    }
-
-    fn has(&self, state: &State) -> bool {
-        self.inner.has(state)
-    }
-
-    fn tells(&self, value: i64) -> bool {
-        self.inner.tells(value)
-    }
-
-    fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
-        self.inner.waiting_together()
-    }
-
-    fn start(&mut self, first: &State) -> Vec<ExactStep> {
-        self.inner.start(first)
-    }
-
-    fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
-        self.inner.steps(from, step, to)
-    }
-
-    fn violation(&self, state: &State) -> Result<Option<Violation>, Doubt> {
-        self.inner.violation(state)
+    fn listed(&self) -> &SuccessorList {
+        &self.listed
     }
 }
 

@@ -7,7 +7,7 @@ pub type ExactStep = (Event, Option<i64>);
 
 /// A list that keeps the memory of its states.
 #[derive(Default)]
-pub(crate) struct SuccessorList {
+pub struct SuccessorList {
     all: Vec<(ExactStep, State)>,
     count: usize,
     /// What is not listed.
@@ -45,8 +45,8 @@ impl SuccessorList {
     }
 
     /// What is listed.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Event, &State)> {
-        self.all[..self.count].iter().map(|((event, _), state)| (*event, state))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ExactStep, &State)> {
+        self.all[..self.count].iter().map(|(step, state)| (*step, state))
     }
 
     /// Where a step leads to.

@@ -9,10 +9,9 @@
 //!
 //! Whether renamings preserve the program is checked where a [`Symmetric`] is made: nothing is believed.
 
+use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{
-    Buffered, DataDomain, Doubt, Entry, Event, InitialStates, Local, Machine, Slot, State, Stepper, Violation,
-};
+use crate::{Buffered, DataDomain, Entry, Event, Local, Machine, Slot, State, Violation};
 use num_traits::ToPrimitive;
 use program::{Int, Op, Program, RegisterNames, Renaming, ThreadId, ValueNames};
 use smallvec::SmallVec;
@@ -294,32 +293,21 @@ where
     }
 }
 
-impl<'m, 'p: 'm, D> DataDomain<'m> for Symmetric<D>
+impl<'m, 'p: 'm, D> ReducedDomain<'m> for Symmetric<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
-    type Machine = Buffered<'p>;
+    type Inner = D;
 
-    const WORK: usize = 2 * D::WORK;
-
-    fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
-        self.inner.stepper()
+    fn inner(&self) -> &D {
+        &self.inner
     }
 
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, Buffered<'p>> {
-        self.inner.stepper_mut()
+    fn inner_mut(&mut self) -> &mut D {
+        &mut self.inner
     }
 
-    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
-        let (states, doubts) = self.inner.initial();
-        let least = |mut state: State| {
-            self.minimise(&mut state);
-            state
-        };
-        (states.map(least).collect::<Vec<State>>().into(), doubts)
-    }
-
-    fn prepare(&mut self, state: &State) {
+    fn list(&mut self, state: &State) {
         self.inner.prepare(state);
         let mut listed = std::mem::take(&mut self.listed);
         listed.fill(&self.inner, state, &mut self.image);
@@ -329,14 +317,12 @@ where
         self.listed = listed;
     }
 
-    fn successors(
-        &self,
-        _: &State,
-        _: &mut State,
-        doubt: impl FnMut(Doubt),
-        visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        self.listed.tell(doubt, visit);
+    fn listed(&self) -> &SuccessorList {
+        &self.listed
+    }
+
+    fn stand_in(&mut self, state: &mut State, _: &mut impl FnMut(Event)) {
+        self.minimise(state);
     }
 
     fn unfold(

@@ -65,6 +65,7 @@ pub const BENCHES: &[Bench] = &[
     extrapolate::EXTRAPOLATE,
     thesis::LAZY,
     thesis::ROBUST,
+    thesis::REDUCTIONS,
     portfolio::PORTFOLIO,
     complete::COMPLETE,
     c_programs::C_PROGRAMS,

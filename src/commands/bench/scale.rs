@@ -60,7 +60,7 @@ const SERIES: &[Series] = &[
     },
     Series {
         program: corpus!("indexer"),
-        threads: &[2, 3, 4, 6, 8, 11, 12, 13, 14, 15],
+        threads: &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
         models: &["sc"],
         unbounded: false,
     },
@@ -72,6 +72,7 @@ const REDUCTIONS: &[Reduction] = &[
     Reduction::Local,
     Reduction::Persistent,
     Reduction::Dynamic,
+    Reduction::Cartesian,
     Reduction::Symmetry,
     Reduction::All,
 ];
@@ -86,6 +87,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             "reduction",
             "answer",
             "states",
+            "states without liveness",
             "ms",
             "states/s",
             "MB",
@@ -102,14 +104,17 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             let mut plain = None;
             let engine: &dyn Engine = if *unbounded { &GapProofs } else { &Explicit };
             for reduction in REDUCTIONS {
-                let measured = searched(bencher, engine, &task, *reduction)?;
+                let measured = searched(bencher, engine, &task, *reduction, false)?;
                 let statistics = &measured.answer.statistics;
                 if *reduction != Reduction::None && statistics.method.is_none() {
                     continue;
                 }
                 let mut row: Vec<BenchCell> =
                     vec![(*name).into(), (*n).into(), model.name().to_uppercase().as_str().into()];
-                row.extend(cells(*reduction, &measured, plain.as_ref()));
+                let dead = (*reduction == Reduction::None && !*unbounded)
+                    .then(|| searched(bencher, engine, &task, *reduction, true))
+                    .transpose()?;
+                row.extend(cells(*reduction, &measured, dead.as_ref(), plain.as_ref()));
                 table.rows.push(row);
                 if *reduction == Reduction::None {
                     plain = Some(measured);
@@ -118,7 +123,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
         }
     }
     table.notes.push(
-        "Tickets grow without end: engine gaps explores their order, the others are explored by explicit. Times \
+        "States without liveness: with registers that nothing reads any more (--no-liveness). Tickets grow without end: engine gaps explores their order, the others are explored by explicit. Times \
          are with checking the proof. Where the plain search reached a limit, the ratios to it are at \
          least what is shown."
             .to_string(),
@@ -131,16 +136,26 @@ fn searched(
     engine: &dyn Engine,
     task: &Task<'_>,
     reduction: Reduction,
+    dead_registers: bool,
 ) -> Result<Measured<Finding>, String> {
     let label = format!("{} {}", task.program.name, reduction.name());
-    let measured = bencher
-        .measure_on(1, &label, |monitor| decide(task, engine, &Run { monitor, reduction, ..Run::default() }));
+    let measured = bencher.measure_on(1, &label, |monitor| {
+        decide(task, engine, &Run { monitor, reduction, dead_registers, ..Run::default() })
+    });
     measured.answered()
+}
+
+/// How many states there are, as far as a search came.
+fn counted(measured: &Measured<Finding>) -> String {
+    let states = grouped(measured.answer.statistics.states);
+    let decided = measured.answer.checked.verdict().word() != "unknown";
+    if decided { states } else { format!("more than {states}") }
 }
 
 fn cells(
     reduction: Reduction,
     measured: &Measured<Finding>,
+    dead: Option<&Measured<Finding>>,
     plain: Option<&Measured<Finding>>,
 ) -> Vec<BenchCell> {
     let (states, time) = (measured.answer.statistics.states, measured.time.median());
@@ -152,6 +167,7 @@ fn cells(
         reduction.name().into(),
         measured.answer.checked.verdict().word().into(),
         grouped(states).as_str().into(),
+        dead.map(|dead| BenchCell::from(counted(dead).as_str())).into(),
         measured.time.clone(),
         short((states as f64 * 1000.0 / time.max(0.001)) as usize).as_str().into(),
         measured.megabytes.into(),

@@ -25,16 +25,22 @@ enum Without {
 const LEFT_OUT: [Without; 4] =
     [Without::BuffersOfOthers, Without::Keeping, Without::GoingOn, Without::Serving];
 
-struct Obvious<'p> {
-    program: &'p Program,
+pub(super) struct Obvious<'p> {
+    pub(super) program: &'p Program,
     persistent: Persistent,
-    goals: Vec<Cond<Place>>,
+    pub(super) goals: Vec<Cond<Place>>,
     without: Without,
 }
 
-type Successor = (Event, State);
+pub(super) type Successor = (Event, State);
 
-impl Obvious<'_> {
+impl<'p> Obvious<'p> {
+    /// With every condition; nothing if there are no sets of few agents.
+    pub(super) fn new(program: &'p Program, model: Model) -> Option<Obvious<'p>> {
+        let persistent = Persistent::new(program, model)?;
+        Some(Obvious { program, persistent, goals: goals(program), without: Without::Nothing })
+    }
+
     fn or(&self, condition: Without, holds: bool) -> bool {
         holds || self.without == condition
     }
@@ -116,7 +122,7 @@ fn holds(cond: &Cond<Place>, value: &dyn Fn(&Place) -> Option<program::Int>) -> 
 }
 
 /// The comparisons of a condition.
-fn parts(cond: &Cond<Place>) -> Vec<&Cond<Place>> {
+pub(super) fn parts(cond: &Cond<Place>) -> Vec<&Cond<Place>> {
     match cond {
         Cond::And(all) | Cond::Or(all) => all.iter().flat_map(parts).collect(),
         one => vec![one],
@@ -136,7 +142,7 @@ fn reaches(thread: &Thread, from: Loc, to: Loc) -> bool {
     seen.contains(&to)
 }
 
-fn acts(set: Agents, event: Event) -> bool {
+pub(super) fn acts(set: Agents, event: Event) -> bool {
     let agents = if matches!(event, Event::Step { .. }) { set.programs } else { set.buffers };
     agents >> event.thread().index() & 1 == 1
 }
@@ -152,8 +158,12 @@ fn goals(program: &Program) -> Vec<Cond<Place>> {
     never.map(|property| property.cond.clone()).chain(failures).collect()
 }
 
-/// Whether something violating is found, by the steps of a few agents if there are rules; `None` if that is not known.
-fn violated(program: &Program, model: Model, rules: Option<&Obvious<'_>>, rng: &mut Rng) -> Option<bool> {
+/// What a search goes on with, of a state and all its successors.
+type Follow<'a> = dyn FnMut(&mut Stepper<'_, Buffered<'_>>, &State, Vec<Successor>) -> Vec<State> + 'a;
+
+/// Whether something violating is found among the states that `follow` lists, of a state with all its successors; `None` if
+/// that is not known.
+fn violated(program: &Program, model: Model, follow: &mut Follow<'_>) -> Option<bool> {
     let machine = Buffered::exact(program, model);
     let mut stepper = Stepper::new(&machine);
     let (mut set, mut doubted) = (StateSet::new(), false);
@@ -174,14 +184,30 @@ fn violated(program: &Program, model: Model, rules: Option<&Obvious<'_>>, rng: &
         let mut next = Vec::new();
         let visit = |event, _: Option<i64>, state: &State| next.push((event, state.clone()));
         stepper.successors(&state, &mut State::default(), |_| doubted = true, visit);
-        let few = rules.and_then(|rules| {
-            let mut tries = (0..12).map(|_| few(program.threads.len(), rng));
-            tries.find(|agents| rules.enough(&stepper, &state, &next, *agents))
-        });
-        let agents = few.unwrap_or(Agents::ALL);
-        work.extend(next.into_iter().filter(|(event, _)| acts(agents, *event)).map(|(_, state)| state));
+        work.extend(follow(&mut stepper, &state, next));
     }
     Some(false)
+}
+
+/// Whether a search that follows fewer steps than all finds something else.
+pub(super) fn misses(program: &Program, model: Model, follow: &mut Follow<'_>) -> bool {
+    let all = |next: Vec<Successor>| next.into_iter().map(|(_, state)| state).collect();
+    let plain = violated(program, model, &mut |_, _, next| all(next));
+    plain.is_some_and(|plain| violated(program, model, follow).is_some_and(|found| found != plain))
+}
+
+impl Obvious<'_> {
+    /// Few agents whose steps are enough, found at random, or all.
+    pub(super) fn acting(
+        &self,
+        stepper: &Stepper<'_, Buffered<'_>>,
+        state: &State,
+        next: &[Successor],
+        rng: &mut Rng,
+    ) -> Agents {
+        let mut tries = (0..12).map(|_| few(self.program.threads.len(), rng));
+        tries.find(|agents| self.enough(stepper, state, next, *agents)).unwrap_or(Agents::ALL)
+    }
 }
 
 fn few(threads: usize, rng: &mut Rng) -> Agents {
@@ -194,10 +220,12 @@ fn few(threads: usize, rng: &mut Rng) -> Agents {
 }
 
 fn differs(program: &Program, model: Model, without: Without, rng: &mut Rng) -> bool {
-    let Some(persistent) = Persistent::new(program, model) else { return false };
-    let rules = Obvious { program, persistent, goals: goals(program), without };
-    let plain = violated(program, model, None, rng);
-    plain.is_some_and(|plain| violated(program, model, Some(&rules), rng).is_some_and(|found| found != plain))
+    let Some(rules) = Obvious::new(program, model) else { return false };
+    let rules = Obvious { without, ..rules };
+    misses(program, model, &mut |stepper, state, next| {
+        let agents = rules.acting(stepper, state, &next, rng);
+        next.into_iter().filter(|(event, _)| acts(agents, *event)).map(|(_, state)| state).collect()
+    })
 }
 
 fn random_differs(seed: u64, without: Without) -> bool {

@@ -42,7 +42,7 @@ fn few_agents_are_enough() {
 }
 
 /// A program that is never to be deadlocked, besides what else it claims.
-fn deadlocking(seed: u64) -> Program {
+pub(super) fn deadlocking(seed: u64) -> Program {
     let mut program = scattered(seed).build();
     let cond = program.deadlock();
     program.properties.push(Property { kind: PropertyKind::Never, cond, span: Span::NONE, text: None });
@@ -106,6 +106,7 @@ fn values_tell_cells_apart() {
     assert_eq!(states("indexer.fw", 2, Reduction::None), 35 * 35);
     assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::Dynamic)), [69, 137, 273]);
     assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::All)), [9, 17, 33]);
+    assert_eq!([2, 4, 8].map(|n| states("indexer.fw", n, Reduction::Cartesian)), [11, 21, 41]);
     // From twelve on some threads meet, and pairs of those are looked at together.
     assert_eq!([12, 15].map(|n| states("indexer.fw", n, Reduction::All)), [58, 97]);
 }

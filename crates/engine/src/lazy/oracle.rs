@@ -139,7 +139,7 @@ pub(super) fn ask(
 /// and if that is not enough in depth.
 fn far_violation(extended: &Extended, round: &AttackRound<'_>, work: &mut OracleWork) -> Option<Trace> {
     let task = Task::safe(&extended.program, SC);
-    let left_out = LeftOut::new(&task, round.run.reduction);
+    let left_out = LeftOut::new(&task, round.run.reduction, false);
     let mut orders = [Order::Breadth, Order::Depth].into_iter();
     orders.find_map(|order| {
         if order == Order::Breadth && left_out.is_none() {

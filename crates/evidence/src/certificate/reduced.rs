@@ -43,6 +43,8 @@ fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
             Some(Record::Settled {}) => rules.settled = true,
             Some(Record::Persistent {}) => rules.acting = Acting::ByText,
             Some(Record::Dynamic {}) => rules.acting = Acting::ByValues,
+            Some(Record::Cartesian {}) => rules.runs = true,
+            Some(Record::DeadRegisters {}) => rules.dead_registers = true,
             other => {
                 reading.records.read_again(other);
                 return Ok((gaps, rules, read_renamings(reading)?));
@@ -87,6 +89,12 @@ pub(super) fn write_rules(
         Acting::ByText => out.put(&Record::Persistent {}, "")?,
         Acting::ByValues => out.put(&Record::Dynamic {}, "")?,
     }
+    if rules.runs {
+        out.put(&Record::Cartesian {}, "")?;
+    }
+    if rules.dead_registers {
+        out.put(&Record::DeadRegisters {}, "")?;
+    }
     write_renamings(renamings, out)
 }
 
@@ -98,7 +106,9 @@ pub(super) fn explored(states: &str, rules: Rules) -> String {
         Acting::ByText => ", by the steps of a few agents where they are enough",
         Acting::ByValues => ", by the steps of a few agents where, with these values, they are enough",
     };
-    format!("all {states} explored{settled}{acting}")
+    let runs = if rules.runs { ", several at once where nobody makes a difference in between" } else { "" };
+    let dead = if rules.dead_registers { ", with registers that nothing reads any more" } else { "" };
+    format!("all {states} explored{settled}{acting}{runs}{dead}")
 }
 
 /// That states are those up to names, if they are.

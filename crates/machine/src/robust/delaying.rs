@@ -11,8 +11,9 @@
 //! or stay, and other threads may then have buffers of the same kind.
 
 use super::attacks::Attack;
+use crate::buffered::OverBuffered;
 use crate::{Buffered, Entry, Event, Local, Machine, Model, Move, MoveOf, Moves, Slot, ValueSource};
-use program::{EdgeId, Expr, Fence, Loc, Op, Program, ThreadId, VarId};
+use program::{EdgeId, Expr, Fence, Loc, Op, ThreadId, VarId};
 
 /// The machine.
 pub struct Delaying<'a> {
@@ -143,16 +144,9 @@ fn insert(local: &mut Local, variable: VarId) {
     }
 }
 
-impl Machine for Delaying<'_> {
-    type Global = Option<ThreadId>;
-    type Local = Local;
-
-    fn program(&self) -> &Program {
-        self.under_sc.program()
-    }
-
-    fn initial(&self) -> (Option<ThreadId>, Vec<Local>) {
-        self.under_sc.initial()
+impl OverBuffered for Delaying<'_> {
+    fn inside(&self) -> &Buffered<'_> {
+        self.under_sc
     }
 
     fn slots(&self, thread: ThreadId, local: &Local, out: &mut Vec<Slot>) {
@@ -163,14 +157,6 @@ impl Machine for Delaying<'_> {
         out.extend(local.forgotten.iter().map(|(variable, _)| own_slot(thread, *variable)));
     }
 
-    fn location(&self, local: &Local) -> Loc {
-        local.loc
-    }
-
-    fn drained(&self, local: &Local) -> bool {
-        local.drained()
-    }
-
     fn longest_queue(&self, local: &Local) -> usize {
         local.forgotten.len()
     }
@@ -179,22 +165,18 @@ impl Machine for Delaying<'_> {
         self.under_sc.may_have(thread, &Local::at(local.loc))
     }
 
-    fn may_share(&self, holder: &Option<ThreadId>) -> bool {
-        self.under_sc.may_share(holder)
-    }
-
     fn moves(
         &self,
         thread: ThreadId,
-        global: &Option<ThreadId>,
+        holder: Option<ThreadId>,
         local: &Local,
-        out: &mut Vec<MoveOf<Self>>,
+        out: &mut Vec<MoveOf<Buffered<'_>>>,
     ) -> Moves {
         if *local == self.resting() {
             return Moves::All;
         }
         let mut moves = Vec::new();
-        let complete = self.under_sc.moves(thread, global, &Local::at(local.loc), &mut moves);
+        let complete = self.under_sc.moves(thread, &holder, &Local::at(local.loc), &mut moves);
         for step in moves {
             let Event::Step { edge, .. } = step.event else { continue };
             for way in self.ways(thread, local, edge) {

@@ -1,6 +1,6 @@
 //! How far a thread can still go without going back.
 
-use super::goals::{LocSet, has, locations_ahead};
+use crate::goals::{LocSet, has, locations_ahead};
 use program::{Loc, Thread};
 
 /// By location: how many locations can be reached without an edge that goes back. An edge on which the number does not

@@ -20,9 +20,9 @@ const BRANCHING: CorpusFile = corpus!("dekker_branching");
 const UNWINDING: CorpusFile = corpus!("dekker_unwinding");
 
 /// A row of Fig. 5.1: the program, its goal, and published milliseconds (CPU and real).
-type PublishedLazy = (Published, &'static str, usize, usize);
+pub(super) type PublishedLazy = (Published, &'static str, usize, usize);
 
-const FIG_5_1: &[PublishedLazy] = &[
+pub(super) const FIG_5_1: &[PublishedLazy] = &[
     (published("Peterson", "peterson.txt", PETERSON, [2, 14, 18, 12]), "all at enter", 21, 13),
     (published("Dekker", "dekker.txt", DEKKER, [2, 24, 30, 30]), "all at q9", 171, 70),
     (published("Lamport fast", LAMPORT_1, LAMPORT_GOAL, [3, 33, 36, 27]), "all at enter", 1839, 694),
@@ -111,7 +111,7 @@ const STACK: &[LineEdit] = &[
 ];
 
 /// Programs of Trencher's with questions that the thesis did not ask, or not in these words.
-const OTHERWISE: &[(Published, &str)] = &[
+pub(super) const OTHERWISE: &[(Published, &str)] = &[
     (published("Parker, rebuilt", "parker.txt", PARKER, [2, 11, 10, 4]), "parker@q2, unparker@q5"),
     (published("MCS lock", "mcs-lock.txt", MCS_EXCLUDES, [2, 54, 58, 72]), "both at u1"),
     (published("CLH lock", "clh-lock.txt", CLH_EXCLUDES, [3, 42, 41, 70]), "both at u0"),

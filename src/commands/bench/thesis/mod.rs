@@ -1,5 +1,5 @@
-//! Seed 004, ch. 5: lazy TSO reachability (Fig. 5.1 and the three families) and robustness with
-//! its fences (Fig. 5.9).
+//! Seed 004, ch. 5: lazy TSO reachability (Fig. 5.1 and the three families), robustness with
+//! its fences (Fig. 5.9), and reductions (Fig. 5.11, 5.13 and 5.14).
 //!
 //! The published times are those of Trencher, measured on other machines ten years ago; what
 //! can be compared is how they grow. Programs are Trencher's own, read from its folder and given
@@ -8,10 +8,12 @@
 //! tables of their own.
 
 mod lazy;
+mod reductions;
 mod robust;
 mod variants;
 
 pub use lazy::LAZY;
+pub use reductions::REDUCTIONS;
 pub use robust::ROBUST;
 
 use super::{Bencher, CorpusFile, corpus};

@@ -9,8 +9,8 @@ use program::{Cond, Edge, Expr, Loc, Op, Place, Program, PropertyKind, Relation,
 const MOST_GOALS: usize = u64::BITS as usize;
 
 /// The violations of a program, as conditions: failures of threads, and what is never to be. Where all have ended
-/// nobody is left to act, so `finally` is no goal of its own: see [`super::Stubborn`].
-pub(super) struct Goals {
+/// nobody is left to act, so `finally` is no goal of its own: see [`crate::Stubborn`].
+pub(crate) struct Goals {
     goals: Vec<GoalPart>,
     /// By thread and edge: the goals that, once reached, are not lost by it.
     kept_by_edge: Vec<Vec<u64>>,
@@ -30,10 +30,10 @@ enum GoalPart {
 }
 
 /// Locations of a thread, as bits.
-pub(super) type LocSet = Vec<u64>;
+pub(crate) type LocSet = Vec<u64>;
 
 impl Goals {
-    pub(super) fn of(program: &Program, model: Model) -> Goals {
+    pub(crate) fn of(program: &Program, model: Model) -> Goals {
         let failures = program.thread_ids().map(|thread| {
             let automaton = program.thread(thread);
             let failed = automaton.locs().filter(|loc| automaton.location(*loc).failure.is_some());
@@ -70,12 +70,12 @@ impl Goals {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> u64 {
+    pub(crate) fn all(&self) -> u64 {
         (0..self.goals.len()).fold(0, |all, at| all | 1 << at)
     }
 
     /// The goals that, once reached, are not lost by a step.
-    pub(super) fn kept_by(&self, event: Event) -> u64 {
+    pub(crate) fn kept_by(&self, event: Event) -> u64 {
         match event {
             Event::Step { thread, edge } => self.kept_by_edge[thread.index()][edge.index()],
             Event::Drain { thread, variable } => self.kept_by_drain[thread.index()][variable.index()],
@@ -84,7 +84,7 @@ impl Goals {
 
     /// Agents of whom one acts on every way from a state, where a goal is not reached, to that goal; nothing if
     /// none are known.
-    pub(super) fn needs<M: crate::WithBuffers>(
+    pub(crate) fn needs<M: crate::WithBuffers>(
         &self,
         goal: usize,
         stepper: &Stepper<'_, M>,
@@ -227,7 +227,7 @@ fn places(cond: &Cond<Place>) -> Vec<Place> {
 }
 
 /// By location, those that can be reached by these edges, itself among them.
-pub(super) fn locations_ahead(thread: &Thread, edges: &dyn Fn(&Edge) -> bool) -> Vec<LocSet> {
+pub(crate) fn locations_ahead(thread: &Thread, edges: &dyn Fn(&Edge) -> bool) -> Vec<LocSet> {
     let count = thread.locs().count();
     let mut ahead = vec![vec![0; count.div_ceil(64)]; count];
     for (loc, ahead) in ahead.iter_mut().enumerate() {
@@ -247,6 +247,6 @@ pub(super) fn locations_ahead(thread: &Thread, edges: &dyn Fn(&Edge) -> bool) ->
     ahead
 }
 
-pub(super) fn has(set: &LocSet, loc: Loc) -> bool {
+pub(crate) fn has(set: &LocSet, loc: Loc) -> bool {
     set[loc.index() / 64] >> (loc.index() % 64) & 1 != 0
 }
