@@ -16,6 +16,7 @@ mod mutants;
 mod persistent;
 mod reductions;
 mod reference_laws;
+mod remembered;
 
 #[path = "../support"]
 mod support {

@@ -46,7 +46,7 @@ pub use plan::{Facts, Plan, PlanEntry, plan};
 pub use portfolio::Portfolio;
 pub use reduce::Reduction;
 pub use robust::{Cuts, Robust};
-pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
+pub use search::{Batch, Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 pub use turns::InTurns;
 
 use evidence::{Alone, Crew, Ignore, Monitor, Spill, Statistics, Task, Verdict};

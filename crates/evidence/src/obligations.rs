@@ -5,7 +5,10 @@
 //! a file can only be read from the beginning, again and again.
 
 use crate::{Controls, ControlsOf, Rejected};
-use machine::{DataDomain, Doubt, Full, Lookup, Machine, SHARDS, State, StateSet, shard_of};
+use machine::{
+    DataDomain, Doubt, Full, Lookup, Machine, Numbering, Remembered, SHARDS, State, StateSet, TakenUp,
+    shard_of_hash, state_hash,
+};
 use std::hint::black_box;
 use std::ops::Range;
 
@@ -23,9 +26,32 @@ pub(crate) struct Obligations<'a, D, G, L> {
     domain: D,
     looking: Looking,
     controls: &'a Controls<G, L>,
+    remembered: Remembered,
     state: State,
     next: State,
     packed: Vec<u8>,
+}
+
+/// The numbers of controls that have a name.
+struct Named<'a, G, L>(&'a Controls<G, L>);
+
+impl<G, L> Numbering for Named<'_, G, L> {
+    fn own_global(&self, number: u32) -> Option<u32> {
+        ((number as usize) < self.0.globals.len()).then_some(number)
+    }
+
+    fn own_local(&self, thread: usize, number: u32) -> Option<u32> {
+        self.0.locals.get(thread).filter(|locals| (number as usize) < locals.len()).map(|_| number)
+    }
+
+    /// A successor may have a control without name: then it is not in the set.
+    fn global(&self, own: u32) -> Option<u32> {
+        Some(own)
+    }
+
+    fn local(&self, _: usize, own: u32) -> Option<u32> {
+        Some(own)
+    }
 }
 
 impl<'a, 'm, D, G: Clone, L: Clone> Obligations<'a, D, G, L>
@@ -38,8 +64,8 @@ where
         controls: &'a Controls<G, L>,
     ) -> Result<Obligations<'a, D, G, L>, Rejected> {
         controls.number(domain.stepper_mut())?;
-        let (state, next) = (State::default(), State::default());
-        Ok(Obligations { domain, looking, controls, state, next, packed: Vec::new() })
+        let (remembered, state, next) = (Remembered::new(&domain), State::default(), State::default());
+        Ok(Obligations { domain, looking, controls, remembered, state, next, packed: Vec::new() })
     }
 
     /// The initial states, packed.
@@ -60,16 +86,33 @@ where
         state: &[u8],
         visit: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Rejected> {
+        let named = Named(self.controls);
+        if self.remembered.take_up(&mut self.domain, &named, state, usize::MAX) != TakenUp::Listed {
+            return self.visit_unpacked(at, state, visit);
+        }
+        if self.remembered.state().may_violate() {
+            self.remembered.state().unpack(&mut self.state);
+            self.violates_nothing(at)?;
+        }
+        for successor in self.remembered.successors() {
+            self.packed.clear();
+            successor.pack(&mut self.packed);
+            visit(&self.packed);
+        }
+        Ok(())
+    }
+
+    fn visit_unpacked(
+        &mut self,
+        at: usize,
+        state: &[u8],
+        visit: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Rejected> {
         let unpacked = self.state.unpack(self.domain.stepper().thread_count(), state);
         if unpacked.is_none() || !self.controls.name(&self.state) || !self.domain.has(&self.state) {
             return Err(Rejected::Malformed(at));
         }
-        match self.domain.violation(&self.state) {
-            _ if self.looking == Looking::Away => {}
-            Ok(None) => {}
-            Ok(Some(violation)) => return Err(Rejected::Violated(at, violation)),
-            Err(doubt) => return Err(Rejected::Doubt(at, doubt)),
-        }
+        self.violates_nothing(at)?;
         self.domain.prepare(&self.state);
         let mut found = None;
         let doubt = |doubt: Doubt| found = Some(doubt);
@@ -79,12 +122,22 @@ where
         });
         found.map_or(Ok(()), |doubt| Err(Rejected::Doubt(at, doubt)))
     }
+
+    /// Whether the unpacked state violates nothing, if that matters.
+    fn violates_nothing(&self, at: usize) -> Result<(), Rejected> {
+        match self.domain.violation(&self.state) {
+            _ if self.looking == Looking::Away => Ok(()),
+            Ok(None) => Ok(()),
+            Ok(Some(violation)) => Err(Rejected::Violated(at, violation)),
+            Err(doubt) => Err(Rejected::Doubt(at, doubt)),
+        }
+    }
 }
 
 /// States that must be in a set, by shard: so that what is looked up together lies together, and waits for memory
 /// together.
 pub(crate) struct NeededStates {
-    /// Each state behind its length.
+    /// Each state behind its length and the upper half of its hash.
     shards: Vec<Vec<u8>>,
 }
 
@@ -98,8 +151,9 @@ impl NeededStates {
 
     #[inline]
     pub(crate) fn add(&mut self, state: &[u8]) {
-        let shard = &mut self.shards[shard_of(state)];
-        shard.extend((state.len() as u32).to_le_bytes());
+        let hash = state_hash(state);
+        let shard = &mut self.shards[shard_of_hash(hash)];
+        shard.extend_from_slice(&(hash >> 32 << 32 | state.len() as u64).to_le_bytes());
         shard.extend_from_slice(state);
     }
 
@@ -109,10 +163,10 @@ impl NeededStates {
         let mut all = true;
         for shard in &mut self.shards {
             let mut at = 0;
-            while let Some(length) = shard[at..].first_chunk::<4>() {
-                let state = at + 4..at + 4 + u32::from_le_bytes(*length) as usize;
+            while let Some(head) = shard[at..].first_chunk().map(|head| u64::from_le_bytes(*head)) {
+                let state = at + 8..at + 8 + head as u32 as usize;
                 at = state.end;
-                together.push((set.look(&shard[state.clone()]), state));
+                together.push((set.look_by_hash(head), state));
                 if together.len() == TOGETHER || at == shard.len() {
                     black_box(together.iter().fold(0, |sum, (lookup, _)| sum ^ set.touch(lookup)));
                     let has =

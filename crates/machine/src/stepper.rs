@@ -404,6 +404,18 @@ impl<'m, M: Machine> Stepper<'m, M> {
         (self.base(thread, state), self.info(thread, state).slots.len())
     }
 
+    /// How many values a thread has in a control of this number, if there is one.
+    #[inline]
+    pub(crate) fn slot_count(&self, thread: usize, local: u32) -> Option<usize> {
+        self.local_info(thread, local).map(|info| info.slots.len())
+    }
+
+    /// What is known of a thread's control of this number, if there is one.
+    #[inline]
+    pub(crate) fn local_info(&self, thread: usize, local: u32) -> Option<&LocalInfo> {
+        self.threads[thread].info.get(local as usize)
+    }
+
     #[inline]
     fn info(&self, thread: usize, state: &State) -> &LocalInfo {
         &self.threads[thread].info[state.locals[thread] as usize]
@@ -461,6 +473,8 @@ impl<'m, M: Machine> Stepper<'m, M> {
 impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
     type Machine = M;
 
+    const THREADWISE: bool = true;
+
     fn stepper(&self) -> &Stepper<'m, M> {
         self
     }
@@ -482,6 +496,18 @@ impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
         visit: impl FnMut(Event, Option<i64>, &State),
     ) {
         self.successors(state, next, doubt, visit);
+    }
+
+    fn steps_alone(
+        &mut self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(&State),
+    ) {
+        self.prepare_thread(thread.index(), state);
+        self.successors_of(thread, state, next, doubt, |_, _, next| visit(next));
     }
 }
 
