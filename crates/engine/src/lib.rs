@@ -6,6 +6,7 @@
 //! engine and gives a [`Finding`], whose evidence was checked.
 
 mod ask;
+mod batch;
 mod buffers;
 mod cegar;
 mod complete;
@@ -28,6 +29,7 @@ mod stepping;
 mod turns;
 
 pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
+pub use batch::Batch;
 pub use buffers::{BufferAbstraction, Buffers};
 pub use cegar::{Abstraction, Cegar, hinted};
 pub use complete::Complete;
@@ -46,7 +48,7 @@ pub use plan::{Facts, Plan, PlanEntry, plan};
 pub use portfolio::Portfolio;
 pub use reduce::Reduction;
 pub use robust::{Cuts, Robust};
-pub use search::{Batch, Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
+pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 pub use turns::InTurns;
 
 use evidence::{Alone, Crew, Ignore, Monitor, Spill, Statistics, Task, Verdict};

@@ -10,6 +10,7 @@
 //! when nothing else is left, the bound is doubled: 1, 2, 4, …. So a system that is infinite in
 //! weight only is explored in slices, and nothing is ever explored twice.
 
+use crate::batch::Batch;
 use crate::growth::Doubling;
 use evidence::{Monitor, Progress, Stop};
 use machine::{Full, Lookup, StateRef, StateSet};
@@ -207,40 +208,6 @@ struct Walk<G> {
     lookups: Vec<(Lookup, Range<usize>)>,
 }
 
-/// Packed states, one after the other.
-pub struct Batch<G> {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    /// Which of them is the first goal, and why.
-    goal: Option<(usize, G)>,
-}
-
-impl<G> Batch<G> {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-        self.goal = None;
-    }
-
-    /// Adds a state of a system.
-    #[inline]
-    pub fn push<T: TransitionSystem<Goal = G> + ?Sized>(&mut self, system: &T, state: &T::State) {
-        self.push_packed(|bytes| system.pack(state, bytes), || system.goal(state));
-    }
-
-    /// Adds a state by appending its bytes; `goal` says whether it is one.
-    #[inline]
-    pub(crate) fn push_packed(&mut self, pack: impl FnOnce(&mut Vec<u8>), goal: impl FnOnce() -> Option<G>) {
-        if self.goal.is_none()
-            && let Some(goal) = goal()
-        {
-            self.goal = Some((self.ends.len(), goal));
-        }
-        pack(&mut self.bytes);
-        self.ends.push(self.bytes.len());
-    }
-}
-
 impl<G> Walk<G> {
     fn new(limits: &Limits<'_>) -> Walk<G> {
         let bound = if limits.weight == Weight::Ignore { usize::MAX } else { 1 };
@@ -256,7 +223,7 @@ impl<G> Walk<G> {
             expanded: 0,
             reported: 0,
             looked_at: 0,
-            found: Batch { bytes: Vec::new(), ends: Vec::new(), goal: None },
+            found: Batch::default(),
             lookups: Vec::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! A machine, and what a domain knows of its slots, as something to walk.
 
-use crate::search::{Batch, TransitionSystem, expand_unpacked, retrace};
+use crate::batch::Batch;
+use crate::search::{TransitionSystem, expand_unpacked, retrace};
 use evidence::{ClosedSetOf, Controls};
 use machine::{
     DataDomain, Doubt, Event, InitialStates, Machine, OwnNumbers, Remembered, State, StateRef, StateSet,
@@ -143,7 +144,7 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
                 let suspect = self.violations && successor.may_violate();
                 suspect.then(|| successor.unpack(state)).and_then(|()| self.goal(state))
             };
-            found.push_packed(|bytes| successor.pack(bytes), goal);
+            found.push_packed(|start, bytes| successor.pack_behind(start, bytes), goal);
         }
         true
     }

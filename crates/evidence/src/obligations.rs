@@ -33,9 +33,9 @@ pub(crate) struct Obligations<'a, D, G, L> {
 }
 
 /// The numbers of controls that have a name.
-struct Named<'a, G, L>(&'a Controls<G, L>);
+struct NamedControls<'a, G, L>(&'a Controls<G, L>);
 
-impl<G, L> Numbering for Named<'_, G, L> {
+impl<G, L> Numbering for NamedControls<'_, G, L> {
     fn own_global(&self, number: u32) -> Option<u32> {
         ((number as usize) < self.0.globals.len()).then_some(number)
     }
@@ -86,7 +86,7 @@ where
         state: &[u8],
         visit: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Rejected> {
-        let named = Named(self.controls);
+        let named = NamedControls(self.controls);
         if self.remembered.take_up(&mut self.domain, &named, state, usize::MAX) != TakenUp::Listed {
             return self.visit_unpacked(at, state, visit);
         }
@@ -95,9 +95,8 @@ where
             self.violates_nothing(at)?;
         }
         for successor in self.remembered.successors() {
-            self.packed.clear();
-            successor.pack(&mut self.packed);
-            visit(&self.packed);
+            let end = successor.pack_behind(0, &mut self.packed);
+            visit(&self.packed[..end]);
         }
         Ok(())
     }

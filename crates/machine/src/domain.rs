@@ -135,3 +135,45 @@ pub trait DataDomain<'m> {
         self.stepper().violation(state)
     }
 }
+
+/// The values themselves.
+impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
+    type Machine = M;
+
+    const THREADWISE: bool = true;
+
+    fn stepper(&self) -> &Stepper<'m, M> {
+        self
+    }
+
+    fn stepper_mut(&mut self) -> &mut Stepper<'m, M> {
+        self
+    }
+
+    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        self.initial()
+    }
+
+    #[inline]
+    fn successors(
+        &self,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.successors(state, next, doubt, visit);
+    }
+
+    fn steps_alone(
+        &mut self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(&State),
+    ) {
+        self.prepare_thread(thread.index(), state);
+        self.successors_of(thread, state, next, doubt, |_, _, next| visit(next));
+    }
+}

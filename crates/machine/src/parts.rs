@@ -52,8 +52,11 @@ impl Numbering for OwnNumbers {
 /// The most slots of a thread that has a part: its values are one word.
 const MOST_SLOTS: usize = 16;
 
-/// How many bytes of memory a part holds by itself.
-const NEAR: usize = 16;
+/// The most variables: memory is two words.
+const MOST_VARIABLES: usize = 32;
+
+/// The most bytes that the values of a state take.
+const MOST_BYTES: usize = 64;
 
 /// The bytes of a packed number; none if there is no number yet.
 #[derive(Clone, Copy, Default)]
@@ -80,12 +83,8 @@ impl NumberBytes {
 struct SharedPart {
     global: u32,
     number: NumberBytes,
-    /// The first bytes of memory.
-    near: [u8; NEAR],
-    /// Those behind them.
-    far: Box<[u8]>,
-    /// The last half byte, if variables are odd in number.
-    half: u64,
+    /// Its values, half a byte each.
+    memory: u128,
 }
 
 /// What a thread has.
@@ -101,15 +100,14 @@ struct ThreadPart {
 }
 
 /// The parts met so far.
-pub(crate) struct Parts {
+pub(crate) struct StateParts {
     variables: usize,
     shared: Vec<SharedPart>,
-    /// By the own number of the control and the bytes of memory.
-    shared_numbers: FxHashMap<Box<[u8]>, u32>,
+    /// By the own number of the control and the values.
+    shared_numbers: FxHashMap<(u32, u128), u32>,
     threads: Vec<ThreadParts>,
     /// How long a packed state may be.
     most: usize,
-    spare: Spare,
 }
 
 #[derive(Default)]
@@ -119,35 +117,28 @@ struct ThreadParts {
     numbers: FxHashMap<(u32, u64), u32>,
 }
 
-#[derive(Default)]
-struct Spare {
-    locals: Vec<u32>,
-    padded: Vec<u8>,
-    key: Vec<u8>,
-}
-
 /// A state that has a row.
 #[derive(Clone, Copy)]
 pub struct PartedState<'a> {
-    parts: &'a Parts,
+    parts: &'a StateParts,
     row: &'a [u32],
 }
 
-impl Parts {
-    pub(crate) fn new(variables: usize, threads: usize) -> Parts {
-        Parts {
+impl StateParts {
+    pub(crate) fn new(variables: usize, threads: usize) -> StateParts {
+        StateParts {
             variables,
             shared: Vec::new(),
             shared_numbers: FxHashMap::default(),
             threads: (0..threads).map(|_| ThreadParts::default()).collect(),
-            most: 8 * (1 + threads) + variables / 2 + NEAR + 8 * threads + 16,
-            spare: Spare::default(),
+            // Numbers of controls, memory, slots; words are written whole.
+            most: 8 * (1 + threads) + MOST_VARIABLES / 2 + MOST_SLOTS / 2 * threads + 8,
         }
     }
 
     /// The same without parts.
-    pub(crate) fn none(&self) -> Parts {
-        Parts::new(self.variables, self.threads.len())
+    pub(crate) fn none(&self) -> StateParts {
+        StateParts::new(self.variables, self.threads.len())
     }
 
     /// How many parts there are.
@@ -156,8 +147,8 @@ impl Parts {
     }
 
     /// About how many bytes of memory a part takes.
-    pub(crate) fn part_size(&self) -> usize {
-        2 * (size_of::<SharedPart>() + self.variables)
+    pub(crate) fn part_size() -> usize {
+        2 * (size_of::<SharedPart>().max(size_of::<ThreadPart>()) + size_of::<(u32, u128, u32)>())
     }
 
     /// A state that has this row.
@@ -175,46 +166,27 @@ impl Parts {
         stepper: &Stepper<'_, M>,
         row: &mut Vec<u32>,
     ) -> Option<()> {
-        let mut rest = packed;
-        let first = take(&mut rest)?;
-        if first & 1 == 1 {
+        let mut values = packed;
+        let first = take(&mut values)?;
+        if first & 1 == 1 || self.variables > MOST_VARIABLES {
             return None;
         }
         let global = numbering.own_global(u32::try_from(first >> 1).ok()?)?;
-        let mut spare = std::mem::take(&mut self.spare);
-        spare.locals.clear();
-        for thread in 0..self.threads.len() {
-            spare.locals.push(numbering.own_local(thread, u32::try_from(take(&mut rest)?).ok()?)?);
-        }
-        let read = self.read_values(global, rest, numbering, stepper, &mut spare, row);
-        self.spare = spare;
-        read
-    }
-
-    #[inline]
-    fn read_values<M: Machine>(
-        &mut self,
-        global: u32,
-        values: &[u8],
-        numbering: &impl Numbering,
-        stepper: &Stepper<'_, M>,
-        spare: &mut Spare,
-        row: &mut Vec<u32>,
-    ) -> Option<()> {
-        let Spare { locals, padded, key } = spare;
-        padded.clear();
-        padded.extend_from_slice(values);
-        padded.extend_from_slice(&[0; 16]);
         row.clear();
-        let half = *padded.get(self.variables / 2)? & 15;
-        let half = (self.variables % 2 == 1).then_some(half);
-        row.push(self.shared_part(global, values.get(..self.variables / 2)?, half, numbering, key)?);
+        row.push(0);
+        for thread in 0..self.threads.len() {
+            row.push(numbering.own_local(thread, u32::try_from(take(&mut values)?).ok()?)?);
+        }
+        let mut padded = [0; MOST_BYTES + size_of::<u128>()];
+        padded.get_mut(..values.len())?.copy_from_slice(values);
+        let word = |at: usize| Some(u128::from_le_bytes(*padded.get(at..)?.first_chunk()?));
+        row[0] = self.shared_part(global, word(0)? & ones(self.variables), numbering)?;
         let mut at = self.variables;
-        for (thread, local) in locals.iter().enumerate() {
-            let slots = stepper.slot_count(thread, *local).filter(|slots| *slots <= MOST_SLOTS)?;
-            let window = u128::from_le_bytes(*padded.get(at / 2..)?.first_chunk()?);
-            let own = (window >> (4 * (at % 2))) as u64 & ones(slots);
-            row.push(self.thread_part(thread, *local, own, slots, numbering, stepper)?);
+        for thread in 0..self.threads.len() {
+            let local = row[1 + thread];
+            let slots = stepper.slot_count(thread, local).filter(|slots| *slots <= MOST_SLOTS)?;
+            let own = (word(at / 2)? >> (4 * (at % 2)) & ones(slots)) as u64;
+            row[1 + thread] = self.thread_part(thread, local, own, slots, numbering, stepper)?;
             at += slots;
         }
         let padding = at.is_multiple_of(2) || values.last()? >> 4 == NO_VALUE;
@@ -223,17 +195,8 @@ impl Parts {
 
     /// The shared part of a state, which may be new.
     pub(crate) fn shared_part_of(&mut self, state: &State, numbering: &impl Numbering) -> Option<u32> {
-        let (pairs, odd) = state.values[..self.variables].as_chunks::<2>();
-        let bytes: Option<Vec<u8>> =
-            pairs.iter().map(|[low, high]| Some(half_byte(*low)? | half_byte(*high)? << 4)).collect();
-        let half = match odd {
-            [last] => Some(half_byte(*last)?),
-            _ => None,
-        };
-        let mut key = std::mem::take(&mut self.spare.key);
-        let part = self.shared_part(state.global, &bytes?, half, numbering, &mut key);
-        self.spare.key = key;
-        part
+        let memory = half_bytes(&state.values[..self.variables])?;
+        self.shared_part(state.global, memory, numbering)
     }
 
     /// The part of a thread in a state, which may be new. Its values begin there.
@@ -247,42 +210,19 @@ impl Parts {
     ) -> Option<u32> {
         let local = state.locals[thread];
         let slots = stepper.slot_count(thread, local).filter(|slots| *slots <= MOST_SLOTS)?;
-        let values = state.values.get(base..base + slots)?;
-        let own =
-            values.iter().rev().try_fold(0, |own, value| Some(own << 4 | u64::from(half_byte(*value)?)));
-        self.thread_part(thread, local, own?, slots, numbering, stepper)
+        let own = half_bytes(state.values.get(base..base + slots)?)? as u64;
+        self.thread_part(thread, local, own, slots, numbering, stepper)
     }
 
     #[inline]
-    fn shared_part(
-        &mut self,
-        global: u32,
-        bytes: &[u8],
-        half: Option<u8>,
-        numbering: &impl Numbering,
-        key: &mut Vec<u8>,
-    ) -> Option<u32> {
-        key.clear();
-        key.extend_from_slice(&global.to_le_bytes());
-        key.extend_from_slice(bytes);
-        key.extend(half);
-        if let Some(known) = self.shared_numbers.get(key.as_slice()) {
+    fn shared_part(&mut self, global: u32, memory: u128, numbering: &impl Numbering) -> Option<u32> {
+        if let Some(known) = self.shared_numbers.get(&(global, memory)) {
             return Some(*known);
         }
-        let is_value = |half: u8| half != NO_VALUE;
-        let small =
-            bytes.iter().all(|byte| is_value(byte & 15) && is_value(byte >> 4)) && half.is_none_or(is_value);
-        let id = u32::try_from(self.shared.len()).ok().filter(|_| small)?;
-        let (mut near, near_length) = ([0; NEAR], bytes.len().min(NEAR));
-        near[..near_length].copy_from_slice(&bytes[..near_length]);
-        self.shared.push(SharedPart {
-            global,
-            number: NumberBytes::of(numbering.global(global).map(|number| u64::from(number) << 1)),
-            near,
-            far: bytes[near_length..].into(),
-            half: half.map_or(0, u64::from),
-        });
-        self.shared_numbers.insert(key.as_slice().into(), id);
+        let id = u32::try_from(self.shared.len()).ok().filter(|_| are_values(memory))?;
+        let number = NumberBytes::of(numbering.global(global).map(|number| u64::from(number) << 1));
+        self.shared.push(SharedPart { global, number, memory });
+        self.shared_numbers.insert((global, memory), id);
         Some(id)
     }
 
@@ -300,8 +240,7 @@ impl Parts {
         if let Some(known) = parts.numbers.get(&(local, values)) {
             return Some(*known);
         }
-        let no_values = values & values >> 1 & values >> 2 & values >> 3 & 0x1111_1111_1111_1111;
-        let id = u32::try_from(parts.all.len()).ok().filter(|_| no_values == 0)?;
+        let id = u32::try_from(parts.all.len()).ok().filter(|_| are_values(values.into()))?;
         let info = stepper.local_info(thread, local)?;
         parts.all.push(ThreadPart {
             local,
@@ -365,24 +304,24 @@ impl PartedState<'_> {
         failed || possible != 0
     }
 
-    /// Appends the state's bytes, as [`State::pack`] does.
+    /// Writes the state's bytes, as [`State::pack`] does, behind the first ones of a vector, which grows if it has to;
+    /// where they end. What lies behind that means nothing.
     #[inline]
-    pub fn pack(&self, out: &mut Vec<u8>) {
-        let start = out.len();
-        out.resize(start + self.parts.most, 0);
-        let room = &mut out[start..];
-        let shared = self.shared();
+    pub fn pack_behind(&self, start: usize, out: &mut Vec<u8>) -> usize {
+        if out.len() < start + self.parts.most {
+            out.resize(2 * start + self.parts.most, 0);
+        }
+        let room = &mut out[start..start + self.parts.most];
+        let (shared, variables) = (self.shared(), self.parts.variables);
         let mut at = shared.number.put(room, 0);
         for part in self.threads() {
             at = part.number.put(room, at);
         }
-        room[at..at + NEAR].copy_from_slice(&shared.near);
-        if !shared.far.is_empty() {
-            room[at + NEAR..at + NEAR + shared.far.len()].copy_from_slice(&shared.far);
-        }
-        at += self.parts.variables / 2;
-        // What does not fill a word yet.
-        let (mut word, mut bits) = (shared.half, 4 * (self.parts.variables % 2) as u32);
+        room[at..at + 16].copy_from_slice(&shared.memory.to_le_bytes());
+        at += variables / 2;
+        // What does not fill a word yet; an odd variable is the beginning.
+        let odd = shared.memory.checked_shr(8 * (variables / 2) as u32).unwrap_or(0);
+        let (mut word, mut bits) = (odd as u64, 4 * (variables % 2) as u32);
         for part in self.threads() {
             word |= part.values << bits;
             let end = bits + part.bits;
@@ -393,12 +332,12 @@ impl PartedState<'_> {
             }
             bits = end % u64::BITS;
         }
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             word |= u64::from(NO_VALUE) << bits;
             bits += 4;
         }
         room[at..at + 8].copy_from_slice(&word.to_le_bytes());
-        out.truncate(start + at + bits as usize / 8);
+        start + at + bits as usize / 8
     }
 
     /// The state itself, into memory that is there.
@@ -407,20 +346,31 @@ impl PartedState<'_> {
         state.global = shared.global;
         state.locals.clear();
         state.values.clear();
-        let variables = self.parts.variables;
-        let bytes = shared.near.iter().chain(&shared.far).take(variables / 2);
-        state.values.extend(bytes.flat_map(|byte| [small_value(byte & 15), small_value(byte >> 4)]));
-        state.values.extend((variables % 2 == 1).then_some(small_value(shared.half as u8)));
+        let value = |word: u128, at: usize| small_value((word >> (4 * at)) as u8 & 15);
+        state.values.extend((0..self.parts.variables).map(|at| value(shared.memory, at)));
         for part in self.threads() {
             state.locals.push(part.local);
-            let value = |bit: u32| small_value((part.values >> bit) as u8 & 15);
-            state.values.extend((0..part.bits).step_by(4).map(value));
+            state.values.extend((0..part.bits as usize / 4).map(|at| value(part.values.into(), at)));
         }
     }
 }
 
-/// The lower half bytes of a word.
+/// The lower half bytes of two words.
 #[inline]
-fn ones(half_bytes: usize) -> u64 {
-    u64::MAX.checked_shr(64 - 4 * half_bytes as u32).unwrap_or(0)
+fn ones(half_bytes: usize) -> u128 {
+    u128::MAX.checked_shr(128 - 4 * half_bytes as u32).unwrap_or(0)
+}
+
+/// Values as half bytes, if all are small enough.
+fn half_bytes(values: &[i64]) -> Option<u128> {
+    let fit = values.len() <= MOST_VARIABLES;
+    fit.then(|| {
+        values.iter().rev().try_fold(0, |all, value| Some(all << 4 | u128::from(half_byte(*value)?)))
+    })?
+}
+
+/// Whether all half bytes are values.
+fn are_values(half_bytes: u128) -> bool {
+    const LOWEST: u128 = u128::MAX / 15;
+    half_bytes & half_bytes >> 1 & half_bytes >> 2 & half_bytes >> 3 & LOWEST == 0
 }

@@ -12,7 +12,7 @@
 //! has to be asked. The same holds for good once most pairs turn out to be new. Memory is bounded: when there are too many pairs all are
 //! forgotten.
 
-use crate::parts::{Numbering, PartedState, Parts};
+use crate::parts::{Numbering, PartedState, StateParts};
 use crate::{DataDomain, Machine, State};
 use program::ThreadId;
 use rustc_hash::FxHashMap;
@@ -25,7 +25,7 @@ const TRIAL: usize = 1 << 16;
 
 /// What threads do, as far as it was seen.
 pub struct Remembered {
-    parts: Parts,
+    parts: StateParts,
     threads: Vec<ThreadSteps>,
     /// The shared part and the own part that steps lead to.
     targets: Vec<(u32, u32)>,
@@ -66,7 +66,7 @@ impl Remembered {
         let program = domain.stepper().machine().program();
         let (variables, threads) = (program.variables.len(), program.threads.len());
         Remembered {
-            parts: Parts::new(variables, threads),
+            parts: StateParts::new(variables, threads),
             threads: (0..threads).map(|_| ThreadSteps::default()).collect(),
             targets: Vec::new(),
             row: Vec::new(),
@@ -81,7 +81,7 @@ impl Remembered {
     /// About how many bytes of memory it holds.
     pub fn bytes(&self) -> usize {
         let pair = 2 * size_of::<((u32, u32), (u32, u32))>();
-        self.parts.len() * self.parts.part_size()
+        self.parts.len() * StateParts::part_size()
             + self.pairs() * pair
             + self.targets.len() * size_of::<(u32, u32)>()
     }

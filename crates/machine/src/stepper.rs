@@ -12,8 +12,7 @@
 use crate::code::CompiledCond;
 use crate::compiled::{CodeInput, Compiled, InputValues, ListedMoves, LocalInfo, Samples, property_bit};
 use crate::{
-    DataDomain, Doubt, Event, InitialStates, Machine, MoveOf, Moves, Slot, State, Statement, Violation,
-    initial_value,
+    Doubt, Event, InitialStates, Machine, MoveOf, Moves, Slot, State, Statement, Violation, initial_value,
 };
 use indexmap::IndexSet;
 use program::{Place, PropertyKind, Span, ThreadId, VarId};
@@ -167,7 +166,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
 
     /// The same for one thread.
     #[inline]
-    fn prepare_thread(&mut self, thread: usize, state: &State) {
+    pub(crate) fn prepare_thread(&mut self, thread: usize, state: &State) {
         let info = &self.threads[thread].info[state.locals[thread] as usize];
         if !matches!(info.moves.get(state.global as usize), Some(Some(_))) {
             self.compile(ThreadId::new(thread), state.global, state.locals[thread]);
@@ -467,47 +466,6 @@ impl<'m, M: Machine> Stepper<'m, M> {
         }
         self.bytes += compiled.iter().map(Compiled::bytes).sum::<usize>();
         slots[global as usize] = Some(ListedMoves { moves: compiled.into(), doubts: doubts.into() });
-    }
-}
-
-impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
-    type Machine = M;
-
-    const THREADWISE: bool = true;
-
-    fn stepper(&self) -> &Stepper<'m, M> {
-        self
-    }
-
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, M> {
-        self
-    }
-
-    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
-        self.initial()
-    }
-
-    #[inline]
-    fn successors(
-        &self,
-        state: &State,
-        next: &mut State,
-        doubt: impl FnMut(Doubt),
-        visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        self.successors(state, next, doubt, visit);
-    }
-
-    fn steps_alone(
-        &mut self,
-        thread: ThreadId,
-        state: &State,
-        next: &mut State,
-        doubt: impl FnMut(Doubt),
-        mut visit: impl FnMut(&State),
-    ) {
-        self.prepare_thread(thread.index(), state);
-        self.successors_of(thread, state, next, doubt, |_, _, next| visit(next));
     }
 }
 

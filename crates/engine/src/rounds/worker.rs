@@ -5,7 +5,7 @@
 //! go to files and somebody finds memory scarce, all move theirs there at the end of the round, and from then on
 //! before every level.
 
-use super::news::{NEWS, RoundNews, garbled, read_news, refused};
+use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
 use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
@@ -293,10 +293,9 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     fn post_remembered(&mut self, place: StatePlace) {
         let packed = &mut self.spare.packed;
         for successor in self.remembered.successors() {
-            packed.clear();
-            successor.pack(packed);
-            let hash = state_hash(packed);
-            self.letters[shard_of_hash(hash)].add(place, packed, hash);
+            let end = successor.pack_behind(0, packed);
+            let hash = state_hash(&packed[..end]);
+            self.letters[shard_of_hash(hash)].add(place, &packed[..end], hash);
         }
         self.report.expanded += 1;
     }
@@ -491,13 +490,4 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         found.dedup();
         Ok(found)
     }
-}
-
-fn read_step(bytes: &mut &[u8]) -> Option<(Vec<u8>, Option<StatePlace>)> {
-    let shard = usize::try_from(take_number(bytes)?).ok()?;
-    let number = u32::try_from(take_number(bytes)?).ok()?;
-    let length = usize::try_from(take_number(bytes)?).ok()?;
-    let (state, rest) = bytes.split_at_checked(length)?;
-    *bytes = rest;
-    Some((state.to_vec(), shard.checked_sub(1).map(|shard| StatePlace { shard, number })))
 }
