@@ -6,10 +6,11 @@
 use super::reductions::waiting;
 use crate::support::random::{seeds, sketch};
 use machine::{
-    Buffered, DataDomain, Doubt, Event, InitialStates, MODELS, Model, OnDomain, OwnNumbers, Remembered,
-    Rules, State, StateSet, Stepper, TakenUp, on_reduced,
+    Buffered, DataDomain, Doubt, Event, InitialStates, MODELS, Model, Numbering, OnDomain, Remembered, Rules,
+    State, StateSet, Stepper, TakenUp, on_reduced,
 };
 use program::{Program, ThreadId};
+use std::cell::Cell;
 
 const MOST_STATES: usize = 2_000;
 
@@ -23,6 +24,27 @@ struct Compared {
 /// Compares state by state; what differs is an error.
 struct Comparison<'a>(&'a mut Compared);
 
+/// Numbers that controls other than the first get later.
+struct Later<'a>(&'a Cell<bool>);
+
+impl Numbering for Later<'_> {
+    fn own_global(&self, number: u32) -> Option<u32> {
+        Some(number)
+    }
+
+    fn own_local(&self, _: usize, number: u32) -> Option<u32> {
+        Some(number)
+    }
+
+    fn global(&self, own: u32) -> Option<u32> {
+        Some(own)
+    }
+
+    fn local(&self, _: usize, own: u32) -> Option<u32> {
+        (self.0.get() || own == 0).then_some(own)
+    }
+}
+
 impl OnDomain for Comparison<'_> {
     type Done = Result<(), String>;
 
@@ -33,6 +55,8 @@ impl OnDomain for Comparison<'_> {
 
 fn compare<'m>(mut domain: impl DataDomain<'m>, compared: &mut Compared) -> Result<(), String> {
     let mut remembered = Remembered::new(&domain);
+    let is_numbered = Cell::new(false);
+    let numbers = Later(&is_numbered);
     let mut states = StateSet::new();
     let packed = |state: &State| {
         let mut bytes = Vec::new();
@@ -51,9 +75,13 @@ fn compare<'m>(mut domain: impl DataDomain<'m>, compared: &mut Compared) -> Resu
         let (mut listed, mut doubted) = (Vec::new(), false);
         domain.successors(&state, &mut next, |_| doubted = true, |_, _, next| listed.push(next.clone()));
         compared.states += 1;
+        // What is met before its control has a number is put together once it has.
+        is_numbered.set(false);
+        remembered.take_up(&mut domain, &numbers, &bytes, queue);
+        is_numbered.set(true);
         let heavy =
-            remembered.take_up(&mut domain, &OwnNumbers, &bytes, queue.saturating_sub(1)) == TakenUp::Heavy;
-        let taken_up = remembered.take_up(&mut domain, &OwnNumbers, &bytes, queue);
+            remembered.take_up(&mut domain, &numbers, &bytes, queue.saturating_sub(1)) == TakenUp::Heavy;
+        let taken_up = remembered.take_up(&mut domain, &numbers, &bytes, queue);
         if taken_up == TakenUp::Listed {
             compared.listed += 1;
             let known = remembered.state();

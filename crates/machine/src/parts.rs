@@ -186,7 +186,12 @@ impl StateParts {
             let local = row[1 + thread];
             let slots = stepper.slot_count(thread, local).filter(|slots| *slots <= MOST_SLOTS)?;
             let own = (word(at / 2)? >> (4 * (at % 2)) & ones(slots)) as u64;
-            row[1 + thread] = self.thread_part(thread, local, own, slots, numbering, stepper)?;
+            let part = self.thread_part(thread, local, own, slots, numbering, stepper)?;
+            // A part may have been met before its control had a number.
+            if !self.are_numbered(row[0], thread, part, numbering) {
+                return None;
+            }
+            row[1 + thread] = part;
             at += slots;
         }
         let padding = at.is_multiple_of(2) || values.last()? >> 4 == NO_VALUE;
