@@ -16,6 +16,7 @@ mod mutants;
 mod persistent;
 mod reductions;
 mod reference;
+mod remembered;
 
 #[path = "../support"]
 mod support {

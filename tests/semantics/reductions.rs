@@ -36,7 +36,7 @@ fn explore_by(engine: &dyn Engine, program: &Program, model: Model, reduction: R
 }
 
 /// The random program of a seed with local steps, loops that wait, and a claim about a place.
-fn waiting(seed: u64) -> Sketch {
+pub(super) fn waiting(seed: u64) -> Sketch {
     let mut sketch = varied(seed);
     let mut rng = Rng::with_seed(seed);
     let variables = sketch.variables.len();

@@ -6,6 +6,7 @@
 //! engine and gives a [`Finding`], whose evidence was checked.
 
 mod ask;
+mod batch;
 mod buffers;
 mod cegar;
 mod complete;
@@ -28,6 +29,7 @@ mod stepping;
 mod turns;
 
 pub use ask::{Bug, Explanation, Finding, ask, decide, explained};
+pub use batch::Batch;
 pub use buffers::{BufferAbstraction, Buffers};
 pub use cegar::{Abstraction, Cegar, hinted};
 pub use complete::Complete;

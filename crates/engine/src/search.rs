@@ -10,9 +10,11 @@
 //! when nothing else is left, the bound is doubled: 1, 2, 4, …. So a system that is infinite in
 //! weight only is explored in slices, and nothing is ever explored twice.
 
+use crate::batch::Batch;
 use crate::growth::Doubling;
 use evidence::{Monitor, Progress, Stop};
 use machine::{Full, Lookup, StateRef, StateSet};
+use std::hint::black_box;
 use std::ops::Range;
 
 /// In which order states are expanded.
@@ -63,6 +65,35 @@ pub trait TransitionSystem {
     fn pack(&self, state: &Self::State, out: &mut Vec<u8>);
     /// Reads a state back.
     fn unpack(&self, bytes: &[u8], state: &mut Self::State);
+
+    /// Adds the successors of a packed state to a batch, in a fixed order, unless it is heavier than a bound; whether it
+    /// did. The states are working memory.
+    fn expand(
+        &mut self,
+        packed: &[u8],
+        bound: usize,
+        spare: &mut (Self::State, Self::State),
+        found: &mut Batch<Self::Goal>,
+    ) -> bool {
+        expand_unpacked(self, packed, bound, spare, found)
+    }
+}
+
+/// What [`TransitionSystem::expand`] does, by unpacking the state.
+pub(crate) fn expand_unpacked<T: TransitionSystem + ?Sized>(
+    system: &mut T,
+    packed: &[u8],
+    bound: usize,
+    (state, next): &mut (T::State, T::State),
+    found: &mut Batch<T::Goal>,
+) -> bool {
+    system.unpack(packed, state);
+    if system.weight(state) > bound {
+        return false;
+    }
+    system.prepare(state);
+    system.successors(state, next, |_, successor| found.push(system, successor));
+    true
 }
 
 /// How a search ended.
@@ -135,6 +166,9 @@ pub enum Weight {
 /// How many expansions pass between two looks at the monitor.
 const PATIENCE: usize = 1024;
 
+/// So many successors are looked for at a time: they wait for memory together.
+const TOGETHER: usize = 32;
+
 /// And how many successors, where there are many.
 const LARGE_BATCHES: usize = 16 * PATIENCE;
 
@@ -147,7 +181,7 @@ pub fn search<T: TransitionSystem>(system: &mut T, limits: &Limits<'_>) -> Searc
     let _ = limits.monitor.observe(&walk.progress(system));
     let Walk { states, mut stack, current, frontier, postponed, postponed_any, bound, .. } = walk;
     // A state whose expansion was broken off is expanded again.
-    stack.extend(current);
+    stack.extend(current.into_iter().map(|(at, _)| at));
     let Frontier { last, level_end, .. } = frontier;
     let rest = Unexplored { first: stack, last, level_end, heavy: postponed };
     Search { states, ended, bound, postponed: postponed_any, rest }
@@ -159,8 +193,8 @@ struct Walk<G> {
     /// Depth first: what is to be expanded. Breadth first: what is taken up again after waiting.
     stack: Vec<StateRef>,
     frontier: Frontier,
-    /// What is being expanded.
-    current: Option<StateRef>,
+    /// What is being expanded, and where its successors begin among those found.
+    current: Vec<(StateRef, usize)>,
     postponed: Vec<StateRef>,
     postponed_any: bool,
     bound: usize,
@@ -169,36 +203,9 @@ struct Walk<G> {
     reported: usize,
     /// How many successors were found since the last look at the monitor.
     looked_at: usize,
-    /// The successors of the state that is being expanded.
+    /// The successors of the states that are being expanded.
     found: Batch<G>,
     lookups: Vec<(Lookup, Range<usize>)>,
-}
-
-/// Packed states, one after the other.
-struct Batch<G> {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    /// Which of them is the first goal, and why.
-    goal: Option<(usize, G)>,
-}
-
-impl<G> Batch<G> {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-        self.goal = None;
-    }
-
-    #[inline]
-    fn push<T: TransitionSystem<Goal = G>>(&mut self, system: &T, state: &T::State) {
-        if self.goal.is_none()
-            && let Some(goal) = system.goal(state)
-        {
-            self.goal = Some((self.ends.len(), goal));
-        }
-        system.pack(state, &mut self.bytes);
-        self.ends.push(self.bytes.len());
-    }
 }
 
 impl<G> Walk<G> {
@@ -209,14 +216,14 @@ impl<G> Walk<G> {
             order: limits.order,
             stack: Vec::new(),
             frontier: Frontier { last: None, level_end: None, depth: 0 },
-            current: None,
+            current: Vec::new(),
             postponed: Vec::new(),
             postponed_any: false,
             bound,
             expanded: 0,
             reported: 0,
             looked_at: 0,
-            found: Batch { bytes: Vec::new(), ends: Vec::new(), goal: None },
+            found: Batch::default(),
             lookups: Vec::new(),
         }
     }
@@ -226,30 +233,28 @@ impl<G> Walk<G> {
         system: &mut T,
         limits: &Limits<'_>,
     ) -> Result<Ended<G>, Ended<G>> {
-        let (mut state, mut next) = (T::State::default(), T::State::default());
+        let mut spare = Default::default();
         self.start(system, limits)?;
         self.frontier.level_end = self.states.last();
         loop {
             while let Some(at) = self.take() {
-                self.current = Some(at);
                 if limits.depth.is_some_and(|depth| self.frontier.depth >= depth) {
                     return Ok(Ended::Deep);
                 }
-                system.unpack(self.states.get(at), &mut state);
-                if system.weight(&state) > self.bound {
-                    self.postpone(at, limits, system).map_err(Ended::Stopped)?;
-                    continue;
-                }
+                self.current.push((at, self.found.ends.len()));
                 if self.expanded.is_multiple_of(PATIENCE) {
                     self.report(limits, system, 0).map_err(Ended::Stopped)?;
                 }
-                self.expanded += 1;
-                system.prepare(&state);
-                self.found.clear();
-                system.successors(&state, &mut next, |_, successor| self.found.push(system, successor));
-                self.add_found(system, limits, Some(at))?;
+                if system.expand(self.states.get(at), self.bound, &mut spare, &mut self.found) {
+                    self.expanded += 1;
+                } else {
+                    self.current.pop();
+                    self.postpone(at, limits, system).map_err(Ended::Stopped)?;
+                }
+                if self.found.ends.len() >= TOGETHER || !self.may_go_on() {
+                    self.add_found(system, limits)?;
+                }
             }
-            self.current = None;
             if self.postponed.is_empty() {
                 return Ok(Ended::Complete);
             }
@@ -281,12 +286,11 @@ impl<G> Walk<G> {
         system.begin();
         let mut initial = system.initial();
         loop {
-            self.found.clear();
             initial.by_ref().take(PATIENCE).for_each(|state| self.found.push(system, &state));
             if self.found.ends.is_empty() {
                 return Ok(());
             }
-            self.add_found(system, limits, None)?;
+            self.add_found(system, limits)?;
         }
     }
 
@@ -305,13 +309,17 @@ impl<G> Walk<G> {
         Ok(())
     }
 
+    /// Whether the next state can be taken before what was found is added: it is there, as near as the last one, and no
+    /// look at the monitor is due.
+    fn may_go_on(&self) -> bool {
+        let Frontier { last, level_end, .. } = self.frontier;
+        let next =
+            !self.stack.is_empty() || (last.is_some() && last != level_end && last != self.states.last());
+        self.order == Order::Breadth && next && !self.expanded.is_multiple_of(PATIENCE)
+    }
+
     /// Adds what was found; the first goal among it ends the walk.
-    fn add_found<T: TransitionSystem>(
-        &mut self,
-        system: &T,
-        limits: &Limits<'_>,
-        from: Option<StateRef>,
-    ) -> Result<(), Ended<G>> {
+    fn add_found<T: TransitionSystem>(&mut self, system: &T, limits: &Limits<'_>) -> Result<(), Ended<G>> {
         self.looked_at += self.found.ends.len();
         let coming = self.coming();
         if coming > 0 || self.looked_at > LARGE_BATCHES {
@@ -323,8 +331,13 @@ impl<G> Walk<G> {
             self.lookups.push((self.states.look(&self.found.bytes[start..*end]), start..*end));
             start = *end;
         }
+        black_box(self.lookups.iter().fold(0, |sum, (lookup, _)| sum ^ self.states.touch(lookup)));
+        let (mut parents, mut from) = (self.current.iter().peekable(), None);
         for (number, (lookup, bytes)) in self.lookups.iter().enumerate() {
             let packed = &self.found.bytes[bytes.clone()];
+            while let Some((parent, _)) = parents.next_if(|(_, start)| *start <= number) {
+                from = Some(*parent);
+            }
             let (at, new) = self.states.insert_at(*lookup, packed, from).map_err(|Full| Ended::Full)?;
             if new && self.order == Order::Depth {
                 self.stack.push(at);
@@ -334,6 +347,8 @@ impl<G> Walk<G> {
                 return Err(Ended::Goal(at, goal));
             }
         }
+        self.found.clear();
+        self.current.clear();
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! A machine, and what a domain knows of its slots, as something to walk.
 
-use crate::search::{TransitionSystem, retrace};
+use crate::batch::Batch;
+use crate::search::{TransitionSystem, expand_unpacked, retrace};
 use evidence::{ClosedSetOf, Controls};
 use machine::{
-    DataDomain, Doubt, Event, InitialStates, Machine, State, StateRef, StateSet, Trace, TraceStep, Violation,
+    DataDomain, Doubt, Event, InitialStates, Machine, OwnNumbers, Remembered, State, StateRef, StateSet,
+    TakenUp, Trace, TraceStep, Violation,
 };
 use program::{Int, Program, VarId};
 use std::cell::RefCell;
@@ -19,12 +21,21 @@ pub(crate) struct Stepping<D> {
     /// Where to start, if not where the program does.
     pub(crate) start: Option<State>,
     initial: Option<InitialStates>,
+    remembered: Remembered,
 }
 
 impl<'m, D: DataDomain<'m>> Stepping<D> {
     /// Looking for violations.
     pub(crate) fn hunting(domain: D) -> Stepping<D> {
-        Stepping { domain, doubts: RefCell::default(), violations: true, start: None, initial: None }
+        let remembered = Remembered::new(&domain);
+        Stepping {
+            domain,
+            doubts: RefCell::default(),
+            violations: true,
+            start: None,
+            initial: None,
+            remembered,
+        }
     }
 
     /// Looking for nothing in particular.
@@ -99,7 +110,7 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
     }
 
     fn bytes(&self) -> usize {
-        self.domain.stepper().bytes()
+        self.domain.stepper().bytes() + self.remembered.bytes()
     }
 
     fn weight(&self, state: &State) -> usize {
@@ -113,6 +124,29 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
     fn unpack(&self, bytes: &[u8], state: &mut State) {
         let read = state.unpack(self.domain.stepper().thread_count(), bytes);
         assert!(read.is_some(), "the set holds what pack wrote");
+    }
+
+    fn expand(
+        &mut self,
+        packed: &[u8],
+        bound: usize,
+        spare: &mut (State, State),
+        found: &mut Batch<Violation>,
+    ) -> bool {
+        match self.remembered.take_up(&mut self.domain, &OwnNumbers, packed, bound) {
+            TakenUp::Heavy => return false,
+            TakenUp::Listed => {}
+            TakenUp::Unknown => return expand_unpacked(self, packed, bound, spare, found),
+        }
+        for successor in self.remembered.successors() {
+            let state = &mut spare.0;
+            let goal = || {
+                let suspect = self.violations && successor.may_violate();
+                suspect.then(|| successor.unpack(state)).and_then(|()| self.goal(state))
+            };
+            found.push_packed(|start, bytes| successor.pack_behind(start, bytes), goal);
+        }
+        true
     }
 }
 

@@ -3,9 +3,12 @@
 //! The successors are those of a machine, on what a domain knows of its slots: values as they are,
 //! or normal forms of the gap abstraction. A set in memory answers whether it holds a state; one in
 //! a file can only be read from the beginning, again and again.
+//!
+//! Every state is unpacked and its successors are those that the domain lists: what search remembers of steps
+//! ([`machine::Remembered`]) is not believed here.
 
 use crate::{Controls, ControlsOf, Rejected};
-use machine::{DataDomain, Doubt, Full, Lookup, Machine, SHARDS, State, StateSet, shard_of};
+use machine::{DataDomain, Doubt, Full, Lookup, Machine, SHARDS, State, StateSet, shard_of_hash, state_hash};
 use std::hint::black_box;
 use std::ops::Range;
 
@@ -84,7 +87,7 @@ where
 /// States that must be in a set, by shard: so that what is looked up together lies together, and waits for memory
 /// together.
 pub(crate) struct NeededStates {
-    /// Each state behind its length.
+    /// Each state behind its length and the upper half of its hash.
     shards: Vec<Vec<u8>>,
 }
 
@@ -98,8 +101,9 @@ impl NeededStates {
 
     #[inline]
     pub(crate) fn add(&mut self, state: &[u8]) {
-        let shard = &mut self.shards[shard_of(state)];
-        shard.extend((state.len() as u32).to_le_bytes());
+        let hash = state_hash(state);
+        let shard = &mut self.shards[shard_of_hash(hash)];
+        shard.extend_from_slice(&(hash >> 32 << 32 | state.len() as u64).to_le_bytes());
         shard.extend_from_slice(state);
     }
 
@@ -109,10 +113,10 @@ impl NeededStates {
         let mut all = true;
         for shard in &mut self.shards {
             let mut at = 0;
-            while let Some(length) = shard[at..].first_chunk::<4>() {
-                let state = at + 4..at + 4 + u32::from_le_bytes(*length) as usize;
+            while let Some(head) = shard[at..].first_chunk().map(|head| u64::from_le_bytes(*head)) {
+                let state = at + 8..at + 8 + head as u32 as usize;
                 at = state.end;
-                together.push((set.look(&shard[state.clone()]), state));
+                together.push((set.look_by_hash(head), state));
                 if together.len() == TOGETHER || at == shard.len() {
                     black_box(together.iter().fold(0, |sum, (lookup, _)| sum ^ set.touch(lookup)));
                     let has =

@@ -21,6 +21,14 @@ pub trait DataDomain<'m> {
     /// concrete values take one.
     const WORK: usize = 1;
 
+    /// Whether what a thread can do depends on what is shared and on its own control and slots only, and changes
+    /// nothing else; but for others that notice that what is shared has changed ([`DataDomain::notice`]). Successors are then
+    /// listed thread by thread.
+    const THREADWISE: bool = false;
+
+    /// Whether threads notice that.
+    const NOTICES: bool = false;
+
     /// What numbers controls and runs single concrete steps.
     fn stepper(&self) -> &Stepper<'m, Self::Machine>;
 
@@ -61,6 +69,23 @@ pub trait DataDomain<'m> {
         };
         self.successors(state, next, doubt, visit);
     }
+
+    /// The states after the steps of one thread, before others notice anything. The state need not be prepared.
+    fn steps_alone(
+        &mut self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(&State),
+    ) {
+        self.prepare(state);
+        self.successors_of(thread, state, next, doubt, |_, _, next| visit(next));
+    }
+
+    /// Lets a thread notice that what is shared has changed. Where that takes it depends on what is shared and on its own
+    /// control and slots only, and changes nothing else.
+    fn notice(&mut self, _thread: ThreadId, _state: &mut State) {}
 
     /// Whether a state, which may come from anywhere, is one of the domain.
     fn has(&self, state: &State) -> bool {
@@ -119,4 +144,46 @@ pub(crate) fn unfolded<'m>(
         from = to;
     }
     (all, violation)
+}
+
+/// The values themselves.
+impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
+    type Machine = M;
+
+    const THREADWISE: bool = true;
+
+    fn stepper(&self) -> &Stepper<'m, M> {
+        self
+    }
+
+    fn stepper_mut(&mut self) -> &mut Stepper<'m, M> {
+        self
+    }
+
+    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
+        self.initial()
+    }
+
+    #[inline]
+    fn successors(
+        &self,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        visit: impl FnMut(Event, Option<i64>, &State),
+    ) {
+        self.successors(state, next, doubt, visit);
+    }
+
+    fn steps_alone(
+        &mut self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(&State),
+    ) {
+        self.prepare_thread(thread.index(), state);
+        self.successors_of(thread, state, next, doubt, |_, _, next| visit(next));
+    }
 }

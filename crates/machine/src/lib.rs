@@ -27,12 +27,14 @@ mod local_first;
 mod model;
 mod moves;
 mod pack;
+mod parts;
 mod persistent;
 mod pooled;
 mod pso;
 mod records;
 mod reduced;
 mod reduced_domain;
+mod remembered;
 mod robust;
 mod sc;
 mod settled;
@@ -65,10 +67,12 @@ pub use gaps::Gaps;
 pub use local_first::LocalFirst;
 pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
+pub use parts::{Numbering, OwnNumbers, PartedState};
 pub use persistent::{Agents, Persistent};
 pub use pooled::Pooled;
 pub use records::{CHUNK, push_record, record_at, record_number, record_place, record_size, records};
 pub use reduced::{OnDomain, Rules, on_kinds, on_reduced};
+pub use remembered::{Remembered, TakenUp};
 pub use robust::{
     Access, Accesses, Attack, AttackAhead, AttackClass, AttackNames, AttackStep, AttackSteps, Attacked,
     Attacking, Cuts, Delaying, EdgeSet, GoOn, attack_classes, attacks, attacks_within, delays,

@@ -12,7 +12,7 @@ use crate::State;
 const HALF_BYTE_ZERO: i64 = 1;
 
 /// The half byte that no value has.
-const NO_VALUE: u8 = 15;
+pub(crate) const NO_VALUE: u8 = 15;
 
 impl State {
     /// Appends the state's bytes.
@@ -62,8 +62,8 @@ impl State {
         }
         self.values.resize(2 * bytes.len(), 0);
         for (pair, byte) in self.values.chunks_exact_mut(2).zip(bytes) {
-            pair[0] = i64::from(byte & 15) - HALF_BYTE_ZERO;
-            pair[1] = i64::from(byte >> 4) - HALF_BYTE_ZERO;
+            pair[0] = small_value(byte & 15);
+            pair[1] = small_value(byte >> 4);
         }
         if bytes.last().is_some_and(|last| last >> 4 == NO_VALUE) {
             self.values.pop();
@@ -82,6 +82,18 @@ impl State {
         }
         Some(first & 1 == 0)
     }
+}
+
+/// The value that half a byte stands for.
+#[inline]
+pub(crate) fn small_value(half_byte: u8) -> i64 {
+    i64::from(half_byte) - HALF_BYTE_ZERO
+}
+
+/// The half byte of a value, if it is small enough.
+#[inline]
+pub(crate) fn half_byte(value: i64) -> Option<u8> {
+    u8::try_from(value.checked_add(HALF_BYTE_ZERO)?).ok().filter(|half_byte| *half_byte < NO_VALUE)
 }
 
 /// Writes values as half bytes; whether all are small enough.
@@ -115,7 +127,7 @@ fn unfolded(value: u64) -> i64 {
 
 /// Writes a number at a position; returns the position behind it.
 #[inline]
-fn put(mut value: u64, room: &mut [u8], mut at: usize) -> usize {
+pub(crate) fn put(mut value: u64, room: &mut [u8], mut at: usize) -> usize {
     while value >= 0x80 {
         room[at] = value as u8 | 0x80;
         value >>= 7;
@@ -125,8 +137,9 @@ fn put(mut value: u64, room: &mut [u8], mut at: usize) -> usize {
     at + 1
 }
 
+/// Reads a number from the beginning.
 #[inline]
-fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = bytes.split_first()?;
     *bytes = rest;
     if first < 0x80 {

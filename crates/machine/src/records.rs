@@ -58,7 +58,17 @@ pub(crate) fn is_record_of(record: &[u8], state: &[u8]) -> bool {
     if state.len() >= 0x80 {
         return read_record(record).1 == state;
     }
-    record[LINK] as usize == state.len() && record[5..5 + state.len()] == *state
+    record[LINK] as usize == state.len() && are_equal(&record[5..5 + state.len()], state)
+}
+
+/// Whether bytes, equally many, are the same. Most are few: then two words that may overlap tell, without a call.
+#[inline]
+fn are_equal(a: &[u8], b: &[u8]) -> bool {
+    let words = |bytes: &[u8]| Some((*bytes.first_chunk::<8>()?, *bytes.last_chunk::<8>()?));
+    match a.len() {
+        8..=16 => words(a) == words(b),
+        _ => a == b,
+    }
 }
 
 /// The link and the state of the record that begins somewhere in a chunk, if one does.

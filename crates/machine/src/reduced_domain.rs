@@ -13,6 +13,12 @@ pub trait ReducedDomain<'m>: Sized {
     /// The domain inside.
     type Inner: DataDomain<'m>;
 
+    /// As [`DataDomain::THREADWISE`].
+    const THREADWISE: bool = false;
+
+    /// As [`DataDomain::NOTICES`].
+    const NOTICES: bool = false;
+
     /// The domain inside.
     fn inner(&self) -> &Self::Inner;
 
@@ -28,6 +34,20 @@ pub trait ReducedDomain<'m>: Sized {
     /// Changes a state that was reached to the one that stands in for it; calls `note` on the steps of the machine that
     /// lead there.
     fn stand_in(&mut self, _state: &mut State, _note: &mut impl FnMut(Event)) {}
+
+    /// As [`DataDomain::steps_alone`], which is asked where [`ReducedDomain::THREADWISE`] is said.
+    fn steps_alone(
+        &mut self,
+        _thread: ThreadId,
+        _state: &State,
+        _next: &mut State,
+        _doubt: impl FnMut(Doubt),
+        _visit: impl FnMut(&State),
+    ) {
+    }
+
+    /// As [`DataDomain::notice`].
+    fn notice(&mut self, _thread: ThreadId, _state: &mut State) {}
 
     /// As [`DataDomain::waiting_together`].
     fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
@@ -55,6 +75,10 @@ impl<'m, R: ReducedDomain<'m>> DataDomain<'m> for R {
 
     /// All steps are taken before some are left out, or states are changed.
     const WORK: usize = 2 * R::Inner::WORK;
+
+    const THREADWISE: bool = R::THREADWISE;
+
+    const NOTICES: bool = R::NOTICES;
 
     fn stepper(&self) -> &Stepper<'m, Self::Machine> {
         self.inner().stepper()
@@ -87,6 +111,21 @@ impl<'m, R: ReducedDomain<'m>> DataDomain<'m> for R {
         visit: impl FnMut(Event, Option<i64>, &State),
     ) {
         self.listed().tell(doubt, visit);
+    }
+
+    fn steps_alone(
+        &mut self,
+        thread: ThreadId,
+        state: &State,
+        next: &mut State,
+        doubt: impl FnMut(Doubt),
+        visit: impl FnMut(&State),
+    ) {
+        ReducedDomain::steps_alone(self, thread, state, next, doubt, visit);
+    }
+
+    fn notice(&mut self, thread: ThreadId, state: &mut State) {
+        ReducedDomain::notice(self, thread, state);
     }
 
     fn has(&self, state: &State) -> bool {

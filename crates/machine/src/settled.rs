@@ -26,7 +26,7 @@ pub(crate) use courses::back_edges;
 
 use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{Buffered, Event, Local, Machine, Slot, State, Stepper};
+use crate::{Buffered, Doubt, Event, Local, Machine, Slot, State, Stepper};
 use courses::{Course, Courses};
 use program::{Loc, RegId, ThreadId};
 use std::collections::BTreeSet;
@@ -221,6 +221,17 @@ impl<'m, 'p> Settled<'m, 'p> {
 
     /// Lists what a thread can do in a state, and settles what comes of it.
     fn list_of(&mut self, thread: ThreadId, state: &State) {
+        let start = self.listed.len();
+        self.list_alone(thread, state);
+        let mut listed = std::mem::take(&mut self.listed);
+        for next in listed.states_from(start) {
+            self.settle_others(state, next, &mut |_| {});
+        }
+        self.listed = listed;
+    }
+
+    /// The same before others notice anything.
+    fn list_alone(&mut self, thread: ThreadId, state: &State) {
         let waits = self.waits(thread.index(), state);
         let mut listed = std::mem::take(&mut self.listed);
         let start = listed.len();
@@ -233,7 +244,7 @@ impl<'m, 'p> Settled<'m, 'p> {
         self.stepper.successors_of(thread, state, &mut next, |doubt| doubts.push(doubt), visit);
         (self.spare, listed.doubts) = (next, doubts);
         for next in listed.states_from(start) {
-            self.settle_after(thread, state, next, &mut |_| {});
+            self.settle(next, Some(thread), &mut |_| {});
         }
         self.listed = listed;
     }
@@ -247,6 +258,11 @@ impl<'m, 'p> Settled<'m, 'p> {
         note: &mut impl FnMut(Event),
     ) {
         self.settle(state, Some(thread), note);
+        self.settle_others(before, state, note);
+    }
+
+    /// Lets all threads notice that what is shared has changed, if it has.
+    fn settle_others(&mut self, before: &State, state: &mut State, note: &mut impl FnMut(Event)) {
         let memory = self.stepper.machine().program().variables.len();
         if state.global != before.global || state.values[..memory] != before.values[..memory] {
             self.settle(state, None, note);
@@ -256,6 +272,11 @@ impl<'m, 'p> Settled<'m, 'p> {
 
 impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
     type Inner = Stepper<'m, Buffered<'p>>;
+
+    /// A thread goes ahead by steps that compute with registers, join its buffer or load, and looks at nothing else.
+    const THREADWISE: bool = true;
+
+    const NOTICES: bool = true;
 
     fn inner(&self) -> &Self::Inner {
         &self.stepper
@@ -279,6 +300,24 @@ impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
 
     fn stand_in(&mut self, state: &mut State, note: &mut impl FnMut(Event)) {
         self.settle(state, None, note);
+    }
+
+    fn steps_alone(
+        &mut self,
+        thread: ThreadId,
+        state: &State,
+        _: &mut State,
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(&State),
+    ) {
+        self.stepper.prepare(state);
+        self.listed.clear();
+        self.list_alone(thread, state);
+        self.listed.tell(doubt, |_, _, next| visit(next));
+    }
+
+    fn notice(&mut self, thread: ThreadId, state: &mut State) {
+        self.advance(thread.index(), state, &mut |_| {});
     }
 
     fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {

@@ -102,7 +102,12 @@ impl StateSet {
     /// states before going on with any makes them wait together.
     #[inline]
     pub fn look(&self, state: &[u8]) -> Lookup {
-        let hash = state_hash(state);
+        self.look_by_hash(state_hash(state))
+    }
+
+    /// The same for a state that has this [`state_hash`]; its upper half will do.
+    #[inline]
+    pub fn look_by_hash(&self, hash: u64) -> Lookup {
         Lookup { hash, first: self.table.first(hash) }
     }
 

@@ -12,8 +12,7 @@
 use crate::code::CompiledCond;
 use crate::compiled::{CodeInput, Compiled, InputValues, ListedMoves, LocalInfo, Samples, property_bit};
 use crate::{
-    DataDomain, Doubt, Event, InitialStates, Machine, MoveOf, Moves, Slot, State, Statement, Violation,
-    initial_value,
+    Doubt, Event, InitialStates, Machine, MoveOf, Moves, Slot, State, Statement, Violation, initial_value,
 };
 use indexmap::IndexSet;
 use program::{Place, PropertyKind, Span, ThreadId, VarId};
@@ -167,7 +166,7 @@ impl<'m, M: Machine> Stepper<'m, M> {
 
     /// The same for one thread.
     #[inline]
-    fn prepare_thread(&mut self, thread: usize, state: &State) {
+    pub(crate) fn prepare_thread(&mut self, thread: usize, state: &State) {
         let info = &self.threads[thread].info[state.locals[thread] as usize];
         if !matches!(info.moves.get(state.global as usize), Some(Some(_))) {
             self.compile(ThreadId::new(thread), state.global, state.locals[thread]);
@@ -404,6 +403,18 @@ impl<'m, M: Machine> Stepper<'m, M> {
         (self.base(thread, state), self.info(thread, state).slots.len())
     }
 
+    /// How many values a thread has in a control of this number, if there is one.
+    #[inline]
+    pub(crate) fn slot_count(&self, thread: usize, local: u32) -> Option<usize> {
+        self.local_info(thread, local).map(|info| info.slots.len())
+    }
+
+    /// What is known of a thread's control of this number, if there is one.
+    #[inline]
+    pub(crate) fn local_info(&self, thread: usize, local: u32) -> Option<&LocalInfo> {
+        self.threads[thread].info.get(local as usize)
+    }
+
     #[inline]
     fn info(&self, thread: usize, state: &State) -> &LocalInfo {
         &self.threads[thread].info[state.locals[thread] as usize]
@@ -455,33 +466,6 @@ impl<'m, M: Machine> Stepper<'m, M> {
         }
         self.bytes += compiled.iter().map(Compiled::bytes).sum::<usize>();
         slots[global as usize] = Some(ListedMoves { moves: compiled.into(), doubts: doubts.into() });
-    }
-}
-
-impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
-    type Machine = M;
-
-    fn stepper(&self) -> &Stepper<'m, M> {
-        self
-    }
-
-    fn stepper_mut(&mut self) -> &mut Stepper<'m, M> {
-        self
-    }
-
-    fn initial(&mut self) -> (InitialStates, Vec<Doubt>) {
-        self.initial()
-    }
-
-    #[inline]
-    fn successors(
-        &self,
-        state: &State,
-        next: &mut State,
-        doubt: impl FnMut(Doubt),
-        visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
-        self.successors(state, next, doubt, visit);
     }
 }
 

@@ -99,3 +99,13 @@ pub(super) fn read_news(mail: &[Received]) -> Result<(RoundNews, Vec<&[u8]>), Lo
     }
     Ok((all, controls))
 }
+
+/// A state on the way to a violation, and the place it was reached from.
+pub(super) fn read_step(bytes: &mut &[u8]) -> Option<(Vec<u8>, Option<StatePlace>)> {
+    let shard = usize::try_from(take_number(bytes)?).ok()?;
+    let number = u32::try_from(take_number(bytes)?).ok()?;
+    let length = usize::try_from(take_number(bytes)?).ok()?;
+    let (state, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some((state.to_vec(), shard.checked_sub(1).map(|shard| StatePlace { shard, number })))
+}

@@ -6,7 +6,7 @@
 //! however states are spread over workers. States that name a control before it has a number wait for it.
 
 use evidence::Controls;
-use machine::{Buffered, Entry, Local, Machine, State, Stepper};
+use machine::{Buffered, Entry, Local, Machine, Numbering, State, Stepper};
 use program::{Loc, ThreadId, VarId};
 use std::collections::BTreeSet;
 
@@ -132,6 +132,26 @@ impl Numbers {
         globals.into_iter().for_each(|global| self.agree_on_global(global, stepper));
         locals.into_iter().for_each(|(thread, local)| self.agree_on_local(thread, local, stepper));
         Some(())
+    }
+}
+
+impl Numbering for Numbers {
+    #[inline]
+    fn own_global(&self, number: u32) -> Option<u32> {
+        self.own.globals.get(number as usize).copied()
+    }
+
+    #[inline]
+    fn own_local(&self, thread: usize, number: u32) -> Option<u32> {
+        self.own.locals[thread].get(number as usize).copied()
+    }
+
+    fn global(&self, own: u32) -> Option<u32> {
+        self.shared.globals.get(own as usize).copied()
+    }
+
+    fn local(&self, thread: usize, own: u32) -> Option<u32> {
+        self.shared.locals[thread].get(own as usize).copied()
     }
 }
 

@@ -5,11 +5,14 @@
 //! go to files and somebody finds memory scarce, all move theirs there at the end of the round, and from then on
 //! before every level.
 
-use super::news::{NEWS, RoundNews, garbled, read_news, refused};
+use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
 use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
-use machine::{Buffered, DataDomain, Doubt, SHARDS, State, StateRef, shard_of_hash, shards_of, state_hash};
+use machine::{
+    Buffered, DataDomain, Doubt, Remembered, SHARDS, State, StateRef, TakenUp, shard_of_hash, shards_of,
+    state_hash,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -65,6 +68,7 @@ pub(super) struct Start<'a> {
 
 pub(super) struct RoundsWorker<'a, D> {
     domain: D,
+    remembered: Remembered,
     rounds: &'a mut dyn Rounds,
     numbers: Numbers,
     own: Range<usize>,
@@ -110,6 +114,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         let states = start.shards.iter().map(Shard::len).sum();
         RoundsWorker {
             numbers: Numbers::new(start.controls, domain.stepper_mut()),
+            remembered: Remembered::new(&domain),
             domain,
             own,
             shards: start.shards,
@@ -269,8 +274,39 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         Ok(news)
     }
 
-    fn visit(&mut self, at: usize, state_ref: StateRef, news: &mut RoundNews) -> Result<(), Lost> {
-        let place = StatePlace { shard: self.own.start + at, number: state_ref.number() };
+    fn visit(&mut self, at: usize, state: StateRef, news: &mut RoundNews) -> Result<(), Lost> {
+        let place = StatePlace { shard: self.own.start + at, number: state.number() };
+        let taken_up =
+            self.remembered.take_up(&mut self.domain, &self.numbers, &self.spare.taken, self.bound);
+        match taken_up {
+            TakenUp::Heavy if !self.remembered.state().may_violate() => self.shards[at].heavy.push(state),
+            TakenUp::Listed if !self.remembered.state().may_violate() => self.post_remembered(place),
+            _ => self.visit_unpacked(at, state, place, news)?,
+        }
+        if self.report.expanded.is_multiple_of(PATIENCE) && self.report.expanded > self.report.reported {
+            self.ask(0, news);
+        }
+        Ok(())
+    }
+
+    /// Posts the successors of a state that was taken up.
+    fn post_remembered(&mut self, place: StatePlace) {
+        let packed = &mut self.spare.packed;
+        for successor in self.remembered.successors() {
+            let end = successor.pack_behind(0, packed);
+            let hash = state_hash(&packed[..end]);
+            self.letters[shard_of_hash(hash)].add(place, &packed[..end], hash);
+        }
+        self.report.expanded += 1;
+    }
+
+    fn visit_unpacked(
+        &mut self,
+        at: usize,
+        state_ref: StateRef,
+        place: StatePlace,
+        news: &mut RoundNews,
+    ) -> Result<(), Lost> {
         let Spare { state, next, taken, packed } = &mut self.spare;
         if !self.numbers.unpack(taken, state) {
             return Err(garbled());
@@ -309,9 +345,6 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         for doubt in doubts {
             self.doubts.entry(doubt).or_insert_with(|| self.spare.taken.clone());
         }
-        if self.report.expanded.is_multiple_of(PATIENCE) && self.report.expanded > self.report.reported {
-            self.ask(0, news);
-        }
         Ok(())
     }
 
@@ -335,7 +368,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             states: self.states.0 + own,
             // A state has three successors or so.
             work: 4 * new * D::WORK,
-            bytes: bytes + letters + self.domain.stepper().bytes(),
+            bytes: bytes + letters + self.domain.stepper().bytes() + self.remembered.bytes(),
             coming,
             ..Progress::default()
         })
@@ -457,13 +490,4 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         found.dedup();
         Ok(found)
     }
-}
-
-fn read_step(bytes: &mut &[u8]) -> Option<(Vec<u8>, Option<StatePlace>)> {
-    let shard = usize::try_from(take_number(bytes)?).ok()?;
-    let number = u32::try_from(take_number(bytes)?).ok()?;
-    let length = usize::try_from(take_number(bytes)?).ok()?;
-    let (state, rest) = bytes.split_at_checked(length)?;
-    *bytes = rest;
-    Some((state.to_vec(), shard.checked_sub(1).map(|shard| StatePlace { shard, number })))
 }

@@ -31,8 +31,11 @@ pub struct AttackAhead<'m, 'a> {
     goes: Vec<Vec<bool>>,
     /// By thread and edge: whether it leads back.
     back: Vec<Vec<bool>>,
+    /// The successors of the state that was prepared last, so many; what lies behind them is memory to be used again.
     listed: Vec<(AttackSteps, Attacked)>,
+    count: usize,
     doubts: Vec<Doubt>,
+    next: Attacked,
     spare: State,
     helping: Vec<u8>,
 }
@@ -60,7 +63,9 @@ impl<'m, 'a> AttackAhead<'m, 'a> {
             goes,
             back,
             listed: Vec::new(),
+            count: 0,
             doubts: Vec::new(),
+            next: Attacked::default(),
             spare: State::default(),
             helping: Vec::new(),
         }
@@ -87,11 +92,21 @@ impl<'m, 'a> AttackAhead<'m, 'a> {
     pub fn prepare(&mut self, state: &Attacked) {
         self.attacking.prepare(state);
         let (mut listed, mut doubts) = (std::mem::take(&mut self.listed), std::mem::take(&mut self.doubts));
-        listed.clear();
         doubts.clear();
-        let visit = |step, next: &Attacked| listed.push((AttackSteps::from_slice(&[step]), next.clone()));
-        self.attacking.successors(state, &mut Attacked::default(), |doubt| doubts.push(doubt), visit);
-        for (steps, next) in &mut listed {
+        let mut count = 0;
+        let visit = |step, next: &Attacked| {
+            match listed.get_mut(count) {
+                Some((steps, memory)) => {
+                    steps.clear();
+                    steps.push(step);
+                    memory.clone_from(next);
+                }
+                None => listed.push((AttackSteps::from_slice(&[step]), next.clone())),
+            }
+            count += 1;
+        };
+        self.attacking.successors(state, &mut self.next, |doubt| doubts.push(doubt), visit);
+        for (steps, next) in &mut listed[..count] {
             let stepped = steps[0].event.thread().index();
             // Others may have waited for the end of an atomic section.
             let all = next.state.global != state.state.global;
@@ -99,13 +114,13 @@ impl<'m, 'a> AttackAhead<'m, 'a> {
                 self.go_ahead(thread, next, steps);
             }
         }
-        (self.listed, self.doubts) = (listed, doubts);
+        (self.listed, self.count, self.doubts) = (listed, count, doubts);
     }
 
     /// Calls `visit` on every successor of the state that was prepared last, in a fixed order. Doubts go to `doubt`.
     pub fn successors(&self, doubt: impl FnMut(Doubt), mut visit: impl FnMut(&AttackSteps, &Attacked)) {
         self.doubts.iter().copied().for_each(doubt);
-        self.listed.iter().for_each(|(steps, next)| visit(steps, next));
+        self.listed[..self.count].iter().for_each(|(steps, next)| visit(steps, next));
     }
 
     /// Whether the chain has come back to the variable of the store.

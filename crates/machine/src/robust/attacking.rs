@@ -25,12 +25,24 @@ const READ: u8 = 1;
 const WRITTEN: u8 = 2;
 
 /// A state of the search.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Attacked {
     /// Controls and values.
     pub state: State,
     /// Empty while delaying.
     pub(super) helping: Vec<u8>,
+}
+
+impl Clone for Attacked {
+    fn clone(&self) -> Attacked {
+        Attacked { state: self.state.clone(), helping: self.helping.clone() }
+    }
+
+    /// Copies into the memory that is there.
+    fn clone_from(&mut self, from: &Attacked) {
+        self.state.clone_from(&from.state);
+        self.helping.clone_from(&from.helping);
+    }
 }
 
 impl Attacked {
