@@ -195,6 +195,24 @@ fn plans_fit_the_program() {
     let finite = "shared x; thread P { x = x + 1; loop { x = (x + 1) % 3; } } never x == 5;";
     assert!(!engines(finite).2);
     assert_eq!(engines(finite).0, ["explicit", "lazy", "cegar", "complete"]);
+    // Values under SC are many where some are drawn; with a fence, buffers stay short.
+    let drawn = |fence| format!("shared x; thread P {{ let a; loop {{ a = any; x = a; {fence} }} }}");
+    assert_eq!(engines(&drawn("")).0, ["explicit", "lazy", "cegar", "gaps", "extrapolate"]);
+    assert_eq!(engines(&drawn("fence;")).0, ["explicit", "lazy", "cegar", "gaps"]);
+}
+
+#[test]
+fn a_head_start_is_for_violations_that_are_near() {
+    let ahead = |body: &str| {
+        let text = format!("shared x; thread P {{ let a; loop {{ {body} }} }} thread Q {{ x = 2; }}");
+        let program = read("test.fw", &text);
+        let plan = plan(&Task::safe(&program, model_named("tso").expect("known")));
+        let ahead = plan.entries.iter().filter(|entry| entry.head_start.is_some());
+        ahead.map(|entry| entry.engine.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(ahead("x = 1;"), ["context"]);
+    assert!(ahead("x = 1; fence;").is_empty(), "buffers stay short");
+    assert!(ahead("a = any; x = a;").is_empty(), "runs with two contexts are many");
 }
 
 #[test]

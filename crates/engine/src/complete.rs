@@ -29,6 +29,9 @@ const FEW_ELEMENTS: usize = 20_000;
 /// So many states pass, at least, before a view asks again whether to go on.
 const EXPLORED: usize = 256;
 
+/// The work of exploring one of them, with its successors.
+const SEEN: usize = 6;
+
 /// What going back from an element costs, compared with exploring a state.
 const WORK: usize = 60;
 
@@ -92,7 +95,7 @@ pub(crate) fn seen<T>(
     let found = see(&mut || {
         states += EXPLORED;
         let progress =
-            Progress { phase: "finding all values", states, work: 2 * EXPLORED, ..Progress::default() };
+            Progress { phase: "finding all values", states, work: SEEN * EXPLORED, ..Progress::default() };
         stopped = run.monitor.observe(&progress).err();
         stopped.is_none()
     });

@@ -1,9 +1,10 @@
 //! What the portfolio tries on a task: which engines, in which order, with which shares, and why.
 //!
 //! The list of [`CANDIDATES`] is the whole strategy: looking at simple facts of the task, each
-//! says why it fits and what weight it has among those that do, or why it does not fit. What counts most is
+//! says why it fits or why it does not, and what weight it has among those that do. What counts most is
 //! whether numbers and store buffers can grow without end: if neither can, exploring all states
-//! ends; if they can, only a proof does, and exploration is left a share to find violations. Numbers that are drawn
+//! ends; if they can, only a proof does, and exploration is left a share to find violations. Where buffers cannot grow
+//! because every loop waits for them, a proof is likely; where they can, a violation is. Numbers that are drawn
 //! (`any`) are in no order to each other, so knowing their order helps less, and violations with some of them are near.
 
 use crate::ranges::growing;
@@ -15,23 +16,40 @@ use program::{Op, Program, Span};
 /// An engine that may be tried.
 struct Candidate {
     engine: &'static dyn Engine,
-    /// Its weight in a task, and why; or why it does not fit.
-    fits: fn(&Facts<'_>) -> Result<(usize, String), String>,
+    /// Why it fits a task, or why it does not.
+    fits: fn(&Facts<'_>) -> Result<String, String>,
+    /// Its weight in tasks of each [`Kind`].
+    weights: [usize; KINDS],
     /// Up to this bound it may do more work than others.
     head_start: Option<usize>,
 }
 
 /// All of them, in the order in which their answers of one round count.
+#[rustfmt::skip]
 const CANDIDATES: &[Candidate] = &[
-    Candidate { engine: &Explicit, fits: exploration, head_start: None },
-    Candidate { engine: &Lazy, fits: robustness, head_start: None },
-    Candidate { engine: &Cegar, fits: predicates, head_start: None },
-    Candidate { engine: &GapProofs, fits: order_and_gaps, head_start: None },
-    Candidate { engine: &Complete, fits: backwards, head_start: None },
-    Candidate { engine: &Extrapolate, fits: from_sc, head_start: None },
-    Candidate { engine: &BoundedContexts, fits: few_contexts, head_start: Some(2) },
-    Candidate { engine: &InTurns, fits: many_steps, head_start: None },
+    Candidate { engine: &Explicit, fits: exploration, weights: [8, 8, 7, 5, 4, 9, 8], head_start: None },
+    Candidate { engine: &Lazy, fits: robustness, weights: [4, 4, 2, 3, 3, 5, 3], head_start: None },
+    Candidate { engine: &Cegar, fits: predicates, weights: [2, 3, 2, 10, 10, 7, 3], head_start: None },
+    Candidate { engine: &GapProofs, fits: order_and_gaps, weights: [0, 0, 0, 8, 5, 7, 2], head_start: None },
+    Candidate { engine: &Complete, fits: backwards, weights: [0, 2, 1, 0, 0, 0, 0], head_start: None },
+    Candidate { engine: &Extrapolate, fits: from_sc, weights: [3, 3, 6, 2, 2, 2, 9], head_start: None },
+    Candidate { engine: &BoundedContexts, fits: few_contexts, weights: [1; KINDS], head_start: Some(2) },
+    Candidate { engine: &InTurns, fits: many_steps, weights: [2; KINDS], head_start: None },
 ];
+
+/// What may grow without end in a task, and whether numbers are drawn where something does.
+#[derive(Clone, Copy)]
+enum Kind {
+    Finite,
+    Buffers,
+    BuffersDrawn,
+    Numbers,
+    NumbersDrawn,
+    Both,
+    BothDrawn,
+}
+
+const KINDS: usize = 7;
 
 /// What a plan is made from.
 pub struct Facts<'p> {
@@ -80,14 +98,11 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
     let mut total = 0;
     for candidate in CANDIDATES {
         match seeing(candidate, &facts).and_then(|()| (candidate.fits)(&facts)) {
-            Ok((weight, why)) => {
-                total += weight;
-                entries.push(PlanEntry {
-                    engine: candidate.engine,
-                    share: weight,
-                    why,
-                    head_start: candidate.head_start,
-                });
+            Ok(why) => {
+                let share = candidate.weights[facts.kind() as usize];
+                total += share;
+                let head_start = candidate.head_start.filter(|_| facts.is_violation_near());
+                entries.push(PlanEntry { engine: candidate.engine, share, why, head_start });
             }
             Err(why) => left_out.push((candidate.engine.name(), why)),
         }
@@ -107,52 +122,40 @@ fn seeing(candidate: &Candidate, facts: &Facts<'_>) -> Result<(), String> {
     }
 }
 
-fn exploration(facts: &Facts<'_>) -> Result<(usize, String), String> {
-    match (facts.growing, facts.piling_up) {
-        (None, None) => {
-            Ok((8, "neither numbers nor store buffers can be seen to grow, so it may end".to_string()))
-        }
-        (None, Some(_)) => Ok((8, "a violation may be near, of which it finds a shortest one".to_string())),
-        (Some(_), _) => {
-            let weight = if facts.draws { 11 } else { 8 };
-            Ok((weight, "a violation may be near, of which it finds a shortest one".to_string()))
-        }
+fn exploration(facts: &Facts<'_>) -> Result<String, String> {
+    Ok(match (facts.growing, facts.piling_up) {
+        (None, None) => "neither numbers nor store buffers can be seen to grow, so it may end".to_string(),
+        _ => "a violation may be near, of which it finds a shortest one".to_string(),
+    })
+}
+
+fn robustness(facts: &Facts<'_>) -> Result<String, String> {
+    match facts.task.model.like_tso(facts.task.program) {
+        true => Ok("perhaps weak memory does not matter, and SC has fewer states".to_string()),
+        false => Err("it is for TSO".to_string()),
     }
 }
 
-fn robustness(facts: &Facts<'_>) -> Result<(usize, String), String> {
-    if !facts.task.model.like_tso(facts.task.program) {
-        return Err("it is for TSO".to_string());
-    }
-    let weight = if facts.growing.is_some() && facts.draws { 8 } else { 7 };
-    Ok((weight, "perhaps weak memory does not matter, and SC has fewer states".to_string()))
-}
-
-fn predicates(facts: &Facts<'_>) -> Result<(usize, String), String> {
+fn predicates(facts: &Facts<'_>) -> Result<String, String> {
     let place = |span| place(facts.task.program, span);
-    match (facts.growing, facts.piling_up) {
-        (Some(span), _) => Ok((
-            if facts.draws { 9 } else { 11 },
-            format!("numbers may grow without end, by {}; it finds what matters of them", place(span)),
-        )),
-        (None, Some(span)) => Ok((
-            5,
-            format!(
-                "store buffers may grow without end, by {}; it keeps some stores and what holds for all others",
-                place(span)
-            ),
-        )),
-        (None, None) => Ok((2, "a few predicates may be enough where there are many states".to_string())),
-    }
+    Ok(match (facts.growing, facts.piling_up) {
+        (Some(span), _) => {
+            format!("numbers may grow without end, by {}; it finds what matters of them", place(span))
+        }
+        (None, Some(span)) => format!(
+            "store buffers may grow without end, by {}; it keeps some stores and what holds for all others",
+            place(span)
+        ),
+        (None, None) => "a few predicates may be enough where there are many states".to_string(),
+    })
 }
 
-fn order_and_gaps(facts: &Facts<'_>) -> Result<(usize, String), String> {
+fn order_and_gaps(facts: &Facts<'_>) -> Result<String, String> {
+    let place = |span| place(facts.task.program, span);
     match (facts.beyond_gaps, facts.growing) {
-        (Some(span), _) => Err(format!("it cannot handle {}", place(facts.task.program, span))),
+        (Some(span), _) => Err(format!("it cannot handle {}", place(span))),
         (None, Some(span)) => {
-            let place = place(facts.task.program, span);
-            let weight = if facts.draws { 3 } else { 9 };
-            Ok((weight, format!("numbers may grow without end, by {place}; it knows them by their order")))
+            Ok(format!("numbers may grow without end, by {}; it knows them by their order", place(span)))
         }
         (None, None) => {
             Err("no number can be seen to grow, so it would explore as many states as `explicit`".to_string())
@@ -160,46 +163,43 @@ fn order_and_gaps(facts: &Facts<'_>) -> Result<(usize, String), String> {
     }
 }
 
-fn backwards(facts: &Facts<'_>) -> Result<(usize, String), String> {
+fn backwards(facts: &Facts<'_>) -> Result<String, String> {
     let place = |span| place(facts.task.program, span);
     match (facts.growing, facts.piling_up) {
         (Some(span), _) => Err(format!("numbers may grow without end, by {}", place(span))),
         (None, None) => Err("store buffers cannot be seen to grow, so exploring ends too".to_string()),
-        (None, Some(span)) => Ok((
-            2,
-            format!(
-                "store buffers may grow without end, by {}; it ends whatever they do, if data are finite",
-                place(span)
-            ),
+        (None, Some(span)) => Ok(format!(
+            "store buffers may grow without end, by {}; it ends whatever they do, if data are finite",
+            place(span)
         )),
     }
 }
 
-fn from_sc(facts: &Facts<'_>) -> Result<(usize, String), String> {
+fn from_sc(facts: &Facts<'_>) -> Result<String, String> {
     if !facts.buffers {
         return Err("it is for store buffers".to_string());
     }
-    if facts.task.model.like_tso(facts.task.program) {
+    let values_are_many = facts.draws && facts.piling_up.is_some();
+    if facts.task.model.like_tso(facts.task.program) && !values_are_many {
         return Err("`lazy` looks at SC first too".to_string());
     }
-    let weight = if facts.growing.is_some() && facts.draws { 10 } else { 4 };
-    Ok((weight, "what goes wrong under SC goes wrong here too, and proofs may carry over".to_string()))
+    Ok("what goes wrong under SC goes wrong here too, and proofs may carry over".to_string())
 }
 
-fn few_contexts(facts: &Facts<'_>) -> Result<(usize, String), String> {
-    if facts.task.program.threads.len() < 2 {
-        return Err("there is only one thread".to_string());
+fn few_contexts(facts: &Facts<'_>) -> Result<String, String> {
+    match facts.task.program.threads.len() < 2 {
+        true => Err("there is only one thread".to_string()),
+        false => Ok("most violations need few context switches, and it finds those first".to_string()),
     }
-    Ok((1, "most violations need few context switches, and it finds those first".to_string()))
 }
 
 /// More threads or locations than these, and violations may be too deep for a search that goes step by step.
 const MANY_THREADS: usize = 4;
 const MANY_LOCATIONS: usize = 150;
 
-fn many_steps(facts: &Facts<'_>) -> Result<(usize, String), String> {
+fn many_steps(facts: &Facts<'_>) -> Result<String, String> {
     match facts.task.program.threads.len() > MANY_THREADS || facts.locations > MANY_LOCATIONS {
-        true => Ok((2, "a violation may be deep: it lets threads run one after the other".to_string())),
+        true => Ok("a violation may be deep: it lets threads run one after the other".to_string()),
         false => Err("threads are few and short".to_string()),
     }
 }
@@ -211,6 +211,24 @@ fn place(program: &Program, span: Span) -> String {
 }
 
 impl<'p> Facts<'p> {
+    fn kind(&self) -> Kind {
+        match (self.growing.is_some(), self.piling_up.is_some(), self.draws) {
+            (false, false, _) => Kind::Finite,
+            (false, true, false) => Kind::Buffers,
+            (false, true, true) => Kind::BuffersDrawn,
+            (true, false, false) => Kind::Numbers,
+            (true, false, true) => Kind::NumbersDrawn,
+            (true, true, false) => Kind::Both,
+            (true, true, true) => Kind::BothDrawn,
+        }
+    }
+
+    /// Whether a violation is likely that few contexts show: stores may stay in buffers for long, and there are not many
+    /// runs of few contexts because many numbers may be drawn.
+    fn is_violation_near(&self) -> bool {
+        self.piling_up.is_some() && !self.draws
+    }
+
     /// Reads the facts off a task.
     pub fn of(task: &Task<'p>) -> Facts<'p> {
         let machine = task.machine();

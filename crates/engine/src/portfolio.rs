@@ -30,7 +30,7 @@ use std::thread::{self, Scope};
 /// The work that an engine may do in the first round.
 const FIRST_ROUND: usize = 1 << 13;
 /// Up to this much work all do the same.
-const SMALL: usize = 40_000;
+const SMALL: usize = 16_000;
 /// Up to this much work whoever has a head start does so many times as much as the others.
 const HEAD_START: usize = 200_000;
 const HEAD_START_TIMES: usize = 4;

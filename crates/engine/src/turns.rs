@@ -162,6 +162,9 @@ impl TransitionSystem for TurnTaking<'_> {
     type Label = (Event, Option<i64>);
     type Goal = Violation;
 
+    // Successors wait until it is known which threads can go on.
+    const WORK: usize = 2;
+
     fn begin(&mut self) {
         self.inner.begin();
     }

@@ -5,7 +5,8 @@
 //! beginning anew costs about half as much as the work itself. How far an engine is in which round depends on
 //! its own work alone: who begins anew passes through the same rounds as before. So the answer that counts, the
 //! first in the order (round, place in the plan), is the one that engines on threads find. Once somebody has an answer,
-//! the others only go as far as they would come before it.
+//! the others only go as far as they would come before it. So within a leap those begin that most likely have it:
+//! whoever had nothing left to explore when it was stopped, then whoever has the largest share.
 //!
 //! One engine works at a time, and what it has taken is free again when it ends: no one has to leave
 //! for another's memory.
@@ -13,6 +14,7 @@
 use super::{PlanEntry, Table, Turn, allowance, reasons_of, result};
 use crate::{Answer, Run};
 use evidence::{Monitor, Named, Progress, Reason, Stop, Task};
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Rounds in a leap.
@@ -23,22 +25,27 @@ pub(super) fn take_turns(entries: &[PlanEntry], task: &Task<'_>, run: &Run<'_>) 
     let turns = entries.iter().map(|_| Turn::Waits { round: 0, started: false }).collect();
     let mut table = Table { turns, bytes: vec![0; entries.len()], evicted: None };
     let mut counted = vec![0; entries.len()];
+    let mut nearly_done = vec![false; entries.len()];
     let mut last = 0;
     loop {
-        for (at, counted) in counted.iter_mut().enumerate() {
+        let mut likely_first: Vec<usize> = (0..entries.len()).collect();
+        likely_first.sort_by_key(|at| Reverse((nearly_done[*at], entries[*at].share)));
+        for at in likely_first {
             let Some(until) = last_round(&table, at, last) else { continue };
             let restart = Restart {
                 run,
                 entries: (entries, at),
                 until,
-                counted: *counted,
+                counted: counted[at],
                 done: AtomicUsize::new(0),
                 round: AtomicUsize::new(0),
                 is_cut: AtomicBool::new(false),
+                nothing_waits: AtomicBool::new(false),
             };
             let answer = restart.work(task);
-            *counted = restart.done.into_inner().max(*counted);
+            counted[at] = restart.done.into_inner().max(counted[at]);
             if restart.is_cut.into_inner() {
+                nearly_done[at] = restart.nothing_waits.into_inner();
                 continue;
             }
             let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
@@ -82,6 +89,8 @@ struct Restart<'a> {
     round: AtomicUsize,
     /// Whether it was stopped because it has done its part.
     is_cut: AtomicBool,
+    /// Whether it had nothing left to explore when that happened.
+    nothing_waits: AtomicBool,
 }
 
 impl Restart<'_> {
@@ -106,7 +115,10 @@ impl Monitor for Restart<'_> {
         }
         self.round.store(round, Ordering::Relaxed);
         if round > self.until {
-            self.is_cut.store(true, Ordering::Relaxed);
+            if !self.is_cut.swap(true, Ordering::Relaxed) {
+                let nothing_waits = progress.states > 0 && progress.waiting == 0;
+                self.nothing_waits.store(nothing_waits, Ordering::Relaxed);
+            }
             return Err(Stop::Interrupt);
         }
         let new = done.saturating_sub(before.max(self.counted));

@@ -21,6 +21,9 @@ impl TransitionSystem for Hunt<'_, '_> {
     type Label = AttackSteps;
     type Goal = ();
 
+    // Threads go ahead.
+    const WORK: usize = 2;
+
     fn initial(&self) -> Box<dyn Iterator<Item = Attacked> + '_> {
         Box::new(self.starts.iter().map(|at| {
             let mut attacked = Attacked::default();

@@ -43,6 +43,12 @@ const FIRST_ROUND: usize = 1 << 16;
 /// How many times as many in the next.
 const GROWTH: usize = 16;
 
+/// So many states of SC pass before a search for starts asks again whether to go on.
+const PATIENCE: usize = 4096;
+
+/// The work of looking whether an attack begins in one of them.
+const BEGUN: usize = 3;
+
 /// Decides whether programs are robust.
 #[derive(Clone, Copy, Debug)]
 pub struct Robust {
@@ -261,10 +267,13 @@ impl<'a> AttackRound<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Vec<StateRef>, Stop> {
         let (threads, mut starts, mut state) = (self.program.threads.len(), Vec::new(), State::default());
-        for (number, at) in under_sc.refs().enumerate() {
-            if number % 4096 == 0 {
-                monitor.observe(&Progress::default())?;
+        let mut looked_at = 0;
+        for at in under_sc.refs() {
+            if looked_at == PATIENCE {
+                looked_at = 0;
+                monitor.observe(&Progress { work: BEGUN * PATIENCE, ..Progress::default() })?;
             }
+            looked_at += 1;
             if count.is_some_and(|count| starts.len() >= count) {
                 break;
             }
@@ -272,6 +281,7 @@ impl<'a> AttackRound<'a> {
             assert!(read.is_some(), "the set holds what pack wrote");
             starts.extend(attacking.begin(&state).map(|_| at));
         }
+        monitor.observe(&Progress { work: BEGUN * looked_at, ..Progress::default() })?;
         Ok(starts)
     }
 
