@@ -255,6 +255,21 @@ fn conversions_and_what_never_fits_are_exact() {
     check("int n = 5;", "a = (n ? -1 : 0u) > 7; b = (1 ? -1 : 0u) > 7;", "a && b", "!a || !b");
 }
 
+/// An input of another sign is one of its new type from the start, and only if nothing else is made of it.
+#[test]
+fn inputs_are_chosen_from_the_type_that_is_wanted() {
+    let printed = |text: &str| program::print(&program(text, COptions::default()));
+    let inputs =
+        "#include <assert.h>\nunsigned __VERIFIER_nondet_uint(void); volatile int n; volatile unsigned u;\n";
+    let text = printed(&format!("{inputs}int main(void) {{ n = __VERIFIER_nondet_uint(); assert(n); }}"));
+    assert!(text.contains("any in -2147483648..2147483648") && !text.contains('&'), "{text}");
+    let both = "int main(void) { n = u = __VERIFIER_nondet_uint(); assert(n >= 0 || u > 7); }";
+    let text = printed(&format!("{inputs}{both}"));
+    assert!(text.contains("any in 0..4294967296"), "{text}");
+    let program = program(&format!("{inputs}{both}"), COptions::default());
+    assert!(program.assumptions.is_empty());
+}
+
 #[test]
 fn lists_of_initial_values_hold_structures() {
     let declared = "struct p { int x, y; }; struct l { struct p from, to; char name[4]; };\n\
@@ -269,6 +284,20 @@ fn lists_of_initial_values_hold_structures() {
         && fixed.from.y == 7 && fixed.to.x == 0 && fixed.to.y == 8 && sizeof rows == 16 && rows[1][0] == 3";
     let text = two_threads(declared, steps, "", claim);
     assert_eq!(verdicts(&text, &COptions::default()), NEVER, "{text}");
+}
+
+#[test]
+fn a_structure_is_no_number() {
+    let read = |body: &str| {
+        let text = format!(
+            "struct s {{ int a, b; }}; struct t {{ int c; }} u; int main(void) {{ {body} return 0; }}"
+        );
+        read_c(&text, COptions::default()).map(|_| ()).map_err(|errors| errors[0].message.clone())
+    };
+    let refused = Err("a structure cannot be used as this type".to_string());
+    assert_eq!(read("struct s z[2] = { u };"), refused);
+    assert_eq!(read("int n; n = u;"), refused);
+    assert_eq!(read("struct t z[2] = { u };"), Ok(()));
 }
 
 #[test]

@@ -6,7 +6,8 @@
 
 use super::choice::CChoice;
 use program::{
-    Arith, CallSite, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId,
+    Arith, CallSite, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder,
+    VarId,
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -230,9 +230,11 @@ impl World<'_> {
     fn learn_unsettled(&mut self, threads: &[Threaded]) {
         for (at, threaded) in threads.iter().enumerate() {
             let mut stored: FxHashSet<VarId> = FxHashSet::default();
-            threaded.graph.shared_steps().for_each(|step| step.for_each_stored(&mut |v| {
-                stored.insert(v);
-            }));
+            threaded.graph.shared_steps().for_each(|step| {
+                step.for_each_stored(&mut |v| {
+                    stored.insert(v);
+                })
+            });
             for address in stored.iter().filter_map(|variable| self.variables[variable.index()].address) {
                 let facts = &mut *self.facts;
                 self.again |= facts.unsettled.insert(address) && facts.settled.contains_key(&address);

@@ -17,7 +17,7 @@ use super::world::CLowered;
 use crate::c::ast::Binary;
 use crate::c::constant::wrapped;
 use crate::c::types::{Type, TypeKind};
-use program::{Arith, Cond, Expr, FailureKind, Op, RegId, Relation};
+use program::{Arith, Cond, Domain, Expr, FailureKind, Int, Op, RegId, Relation};
 
 impl Lowerer<'_, '_> {
     /// The result of an operation, which must fit into its type.
@@ -68,9 +68,29 @@ impl Lowerer<'_, '_> {
             (_, CValue::Address(_) | CValue::Function(_)) => Ok(Typed { ty: to, ..value }),
             (_, CValue::Number(expr)) => {
                 let expr = expr.clone();
+                if self.chosen_anew(&value, &to) {
+                    return Ok(Typed::number(expr, to));
+                }
                 let site = (token, to.bits() < 64);
                 Ok(self.fitted_at(expr, &to, value.bounds, site))
             }
+        }
+    }
+
+    /// Any number of a type is any number of another with as many values, so an input that was just chosen, and
+    /// that nothing else is made of yet, is chosen from that one.
+    fn chosen_anew(&mut self, value: &Typed, to: &Type) -> bool {
+        let (CValue::Number(Expr::Leaf(chosen)), Some((low, high))) = (&value.value, to.range()) else {
+            return false;
+        };
+        let Some(from) = value.ty.range().filter(|from| from.1 - from.0 == high - low) else { return false };
+        let range = |(low, high): (i128, i128)| Domain::Range(Int::from(low), Int::from(high));
+        match self.graph.arrows.last_mut().filter(|arrow| arrow.to == self.at).map(|arrow| &mut arrow.step) {
+            Some(CStep::Op(Op::Havoc(register, domain))) if register == chosen && *domain == range(from) => {
+                *domain = range((low, high));
+                true
+            }
+            _ => false,
         }
     }
 

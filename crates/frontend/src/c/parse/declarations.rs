@@ -389,13 +389,17 @@ pub(super) fn listed(records: &CRecords, init: &CInit, element: &Type) -> u64 {
     let (mut at, mut begun, mut most) = (0u64, 0u64, 0u64);
     for (designators, init) in list {
         if let Some(Designator::Index(_, high)) = designators.first() {
-            (at, begun) = (u64::try_from(*high).unwrap_or(0), 0);
+            (at, begun) = (*high, 0);
         }
         let taken = match init {
             CInit::Whole(id, _) if !matches!(*element.kind, TypeKind::Record(own) if own == *id) => {
                 records.cells(&Type::new(TypeKind::Record(*id))).unwrap_or(1)
             }
-            CInit::Value(CExpr { kind: CExprKind::Text(_), .. }) if matches!(*element.kind, TypeKind::Array(..)) => scalars,
+            CInit::Value(CExpr { kind: CExprKind::Text(_), .. })
+                if matches!(*element.kind, TypeKind::Array(..)) =>
+            {
+                scalars
+            }
             CInit::Value(_) => 1,
             _ => scalars - begun,
         };
