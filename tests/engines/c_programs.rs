@@ -240,7 +240,7 @@ fn a_limit_is_unknown_unless_no_run_gets_there() {
 }
 
 /// Whether the compiler of this machine takes a text; nothing if there is none.
-fn compiles(text: &str) -> Option<bool> {
+pub fn compiles(text: &str) -> Option<bool> {
     let mut command = Command::new("cc");
     command
         .args(["-xc", "-w", "-fsyntax-only", "-std=gnu11", "-"])

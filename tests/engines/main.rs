@@ -1,6 +1,7 @@
 //! What engines answer: verdicts, fences, robustness, limits.
 
 mod buffers;
+mod c_corpus;
 mod c_machine;
 mod c_programs;
 mod c_twins;

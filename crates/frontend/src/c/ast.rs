@@ -80,6 +80,8 @@ pub(super) enum CExprKind {
 #[derive(Debug)]
 pub(super) enum CInit {
     Value(CExpr),
+    /// A structure of this kind in a list, for a part that is one.
+    Whole(usize, CExpr),
     List(Vec<(Vec<Designator>, CInit)>),
 }
 
@@ -236,7 +238,7 @@ impl CInit {
     /// Calls `visit` on every value in it.
     pub fn for_each_value<'t>(&'t self, visit: &mut dyn FnMut(&'t CExpr)) {
         match self {
-            CInit::Value(value) => visit(value),
+            CInit::Value(value) | CInit::Whole(_, value) => visit(value),
             CInit::List(list) => list.iter().for_each(|(_, init)| init.for_each_value(visit)),
         }
     }

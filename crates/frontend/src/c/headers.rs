@@ -22,6 +22,13 @@ pub(super) const NAMES: &[&str] = &[
     "threads.h",
     "semaphore.h",
     "stdarg.h",
+    "stdalign.h",
+    "stdnoreturn.h",
+    "signal.h",
+    "immintrin.h",
+    "x86intrin.h",
+    "emmintrin.h",
+    "xmmintrin.h",
     "sys/types.h",
     "malloc.h",
     "memory.h",
@@ -50,6 +57,12 @@ pub(super) fn bundled(name: &str) -> Option<&'static str> {
         "threads.h" => include_str!("headers/threads.h"),
         "semaphore.h" => include_str!("headers/semaphore.h"),
         "stdarg.h" => include_str!("headers/stdarg.h"),
+        "stdalign.h" => include_str!("headers/stdalign.h"),
+        "stdnoreturn.h" => include_str!("headers/stdnoreturn.h"),
+        "signal.h" => include_str!("headers/signal.h"),
+        "immintrin.h" | "x86intrin.h" | "emmintrin.h" | "xmmintrin.h" => {
+            include_str!("headers/immintrin.h")
+        }
         "genmc.h" => include_str!("headers/genmc.h"),
         "dat3m.h" => include_str!("headers/dat3m.h"),
         "smack.h" => include_str!("headers/smack.h"),

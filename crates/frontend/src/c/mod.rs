@@ -1,4 +1,4 @@
-//! C, as far as threads that share integers need it. `docs/c.md` says what is read and what it means.
+//! C, as far as threads that share integers need it. `docs/formats/c.md` says what is read and what it means.
 //!
 //! [`lexer`] and [`pre`] make tokens that know where they are written and which macros they came from;
 //! [`parse`] makes a tree with types; [`lower`] makes the program. The text is read on its own: headers

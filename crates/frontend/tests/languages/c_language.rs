@@ -213,7 +213,7 @@ fn wrapping() -> COptions {
 
 #[test]
 fn results_that_may_not_fit_are_assumed_wrapped_or_violations() {
-    let text = two_threads("unsigned char n;", "n++;", "n += 200; n += 60;", "1");
+    let text = two_threads("unsigned n;", "n++;", "n += 4000000000u; n += 400000000u;", "1");
     let read = |overflow| program(&text, COptions { overflow, ..COptions::default() });
     let assumed = read(Overflow::Assume);
     assert!(!assumed.assumptions.is_empty());
@@ -229,6 +229,92 @@ fn results_that_may_not_fit_are_assumed_wrapped_or_violations() {
     assert!(violated(&program(&wrapped, wrapping()), Model::Sc));
     let small = two_threads("", "for (int i = 0; i < 9; i++) ;", "int n = 3; n = n + a; b = n + 1;", "1");
     assert!(program(&small, COptions::default()).assumptions.is_empty(), "intervals show that these fit");
+}
+
+/// Nothing is assumed of conversions, nor of operations that never fit: runs go on behind them.
+#[test]
+fn conversions_and_what_never_fits_are_exact() {
+    let check = |declared: &str, steps: &str, right: &str, wrong: &str| {
+        for (claim, expected) in [(right, NEVER), (wrong, [true; 3])] {
+            let text = two_threads(declared, steps, "", claim);
+            assert_eq!(verdicts(&text, &COptions::default()), expected, "{text}");
+            assert!(program(&text, COptions::default()).assumptions.is_empty(), "{text}");
+        }
+    };
+    check("volatile unsigned char n = 254;", "n++; n++; n++;", "n == 1", "n != 1");
+    check("struct { unsigned n : 3; int m : 2; } w = { 7, 1 };", "w.n++; w.m++;", "w.n == 0", "w.m == 2");
+    check(
+        "_Atomic unsigned long w = (7ul << 32) | 3;",
+        "unsigned long v = w; a = (unsigned)v; b = (short)(v + 32765);",
+        "a == 3 && b == -32768",
+        "a == 7 || b > 0",
+    );
+    check("atomic_uchar n = 255;", "atomic_fetch_add(&n, 2);", "n == 1", "n > 1");
+    check("unsigned h, t = 1;", "unsigned d = h - t; a = d > 8;", "a == 1", "a == 0");
+    check("atomic_uint w = 256;", "atomic_fetch_add(&w, 1u - 256u);", "w == 1", "w != 1");
+    check("int n = 5;", "a = (n ? -1 : 0u) > 7; b = (1 ? -1 : 0u) > 7;", "a && b", "!a || !b");
+}
+
+/// An input of another sign is one of its new type from the start, and only if nothing else is made of it.
+#[test]
+fn inputs_are_chosen_from_the_type_that_is_wanted() {
+    let printed = |text: &str| program::print(&program(text, COptions::default()));
+    let inputs =
+        "#include <assert.h>\nunsigned __VERIFIER_nondet_uint(void); volatile int n; volatile unsigned u;\n";
+    let text = printed(&format!("{inputs}int main(void) {{ n = __VERIFIER_nondet_uint(); assert(n); }}"));
+    assert!(text.contains("any in -2147483648..2147483648") && !text.contains('&'), "{text}");
+    let both = "int main(void) { n = u = __VERIFIER_nondet_uint(); assert(n >= 0 || u > 7); }";
+    let text = printed(&format!("{inputs}{both}"));
+    assert!(text.contains("any in 0..4294967296"), "{text}");
+    let program = program(&format!("{inputs}{both}"), COptions::default());
+    assert!(program.assumptions.is_empty());
+}
+
+#[test]
+fn lists_of_initial_values_hold_structures() {
+    let declared = "struct p { int x, y; }; struct l { struct p from, to; char name[4]; };\n\
+        struct p first = { 1, 2 }; struct p few[] = { 1, 2, 3, 4 }; struct p mixed[] = { { 1, 2 }, 3, 4, { 5 } };\n\
+        struct l fixed = { (struct p){ 6, 7 }, .to.y = 8 }; int rows[][2] = { 1, 2, 3 };\n\
+        struct p twice(struct p q) { return (struct p){ 2 * q.x, 2 * q.y }; }";
+    let steps = "struct p q = first; struct l m = { q, twice(q), \"ab\" }; struct l n = { .to = q, .from.x = 9 };\n\
+        struct p ps[] = { q, twice(twice(q)), { 5 } }; int *v = (int[]){ [2] = 4, 5 };\n\
+        a = m.from.y == 2 && m.to.y == 4 && m.name[1] == 'b' && m.name[2] == 0 && n.to.y == 2 && n.from.y == 0;\n\
+        b = ps[1].x == 4 && ps[2].x == 5 && ps[2].y == 0 && sizeof ps == 24 && v[0] == 0 && v[3] == 5;";
+    let claim = "a && b && sizeof few == 16 && few[1].y == 4 && sizeof mixed == 24 && mixed[1].x == 3 && mixed[2].x == 5 \
+        && fixed.from.y == 7 && fixed.to.x == 0 && fixed.to.y == 8 && sizeof rows == 16 && rows[1][0] == 3";
+    let text = two_threads(declared, steps, "", claim);
+    assert_eq!(verdicts(&text, &COptions::default()), NEVER, "{text}");
+}
+
+#[test]
+fn a_structure_is_no_number() {
+    let read = |body: &str| {
+        let text = format!(
+            "struct s {{ int a, b; }}; struct t {{ int c; }} u; int main(void) {{ {body} return 0; }}"
+        );
+        read_c(&text, COptions::default()).map(|_| ()).map_err(|errors| errors[0].message.clone())
+    };
+    let refused = Err("a structure cannot be used as this type".to_string());
+    assert_eq!(read("struct s z[2] = { u };"), refused);
+    assert_eq!(read("int n; n = u;"), refused);
+    assert_eq!(read("struct t z[2] = { u };"), Ok(()));
+}
+
+#[test]
+fn main_knows_what_only_it_stores() {
+    let text = |claim: &str| {
+        format!(
+            "#include <pthread.h>\n#include <assert.h>\nint seen[3]; void *t(void *p) {{ int i = *(int *)p; if (i < 3) \
+             seen[i] = 1; return 0; }}\nint main(void) {{ pthread_t h[3]; int i; for (i = 0; i < 3; i++) \
+             pthread_create(&h[i], 0, t, &i); for (int j = 0; j < 3; j++) pthread_join(h[j], 0); assert({claim}); }}"
+        )
+    };
+    assert_eq!(verdicts(&text("seen[0] && seen[1] && seen[2]"), &COptions::default()), [true; 3]);
+    assert_eq!(verdicts(&text("seen[2] <= 1"), &COptions::default()), NEVER);
+    // What another thread stores main does not know.
+    let changed = "#include <pthread.h>\n#include <assert.h>\nvoid *t(void *p) { *(int *)p = 2; return 0; }\n\
+        int main(void) { pthread_t h; int i = 1; pthread_create(&h, 0, t, &i); pthread_join(h, 0); assert(i == 1); }";
+    assert_eq!(verdicts(changed, &COptions::default()), [true; 3]);
 }
 
 #[test]
@@ -394,7 +480,7 @@ fn what_is_read_only_so_far_ends_in_a_limit() {
     let pool =
         "#include <stdlib.h>\nint main(void) { int n = rand(); while (n--) { int *p = malloc(4); *p = n; } }";
     assert!(has(pool));
-    let wide = two_threads("unsigned char n;", "n++;", "n += 200; n += 60;", "1");
+    let wide = two_threads("unsigned n;", "n++;", "n += 4000000000u; n += 400000000u;", "1");
     assert!(program(&wide, COptions { overflow: Overflow::Strict, ..COptions::default() }).has_limits());
 }
 

@@ -17,7 +17,6 @@ typedef int pthread_barrierattr_t;
 typedef unsigned int pthread_key_t;
 typedef int pthread_once_t;
 #define PTHREAD_MUTEX_INITIALIZER { 0 }
-#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP { 0 }
 #define PTHREAD_COND_INITIALIZER { 0 }
 #define PTHREAD_RWLOCK_INITIALIZER { 0 }
 #define PTHREAD_ONCE_INIT 0
@@ -27,7 +26,7 @@ typedef int pthread_once_t;
 #define PTHREAD_PROCESS_SHARED 1
 #define PTHREAD_MUTEX_NORMAL 0
 #define PTHREAD_MUTEX_RECURSIVE 1
-#define PTHREAD_MUTEX_ERRORCHECK 2
+#define PTHREAD_MUTEX_ERRORCHECK 5
 #define PTHREAD_MUTEX_DEFAULT 0
 #define PTHREAD_CANCELED ((void *)-1)
 #define PTHREAD_BARRIER_SERIAL_THREAD (-1)

@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
 const PATIENCE: usize = 2;
+/// The same for variables whose values are listed: which elements of an array are linked shows late.
+const PATIENCE_WITH_LISTS: usize = 8;
 /// Stores beyond which they are not counted.
 const FEW_STORES: usize = 60;
 /// Places and steps beyond which nothing is computed.
@@ -76,7 +78,8 @@ pub(super) fn analyse(
         for (at, new) in stored.into_iter().enumerate() {
             // What still grows after a while may be anything.
             let steps: &[i128] = if round > 3 * PATIENCE { &[] } else { &thresholds };
-            variables[at] = match round > PATIENCE && most.is_none() {
+            let patience = if new.is_listed() { PATIENCE_WITH_LISTS } else { PATIENCE };
+            variables[at] = match round > patience && most.is_none() {
                 true => variables[at].widen(&new, steps),
                 false => new,
             };
@@ -437,9 +440,19 @@ pub(super) fn value(known: &CKnown, expr: &Expr<RegId>) -> CValues {
 
 /// Whether a step's check always passes.
 pub(super) fn passes(known: Option<&CKnown>, step: &CStep, variables: &[CValues]) -> bool {
-    let Some(known) = known else { return true };
+    match (known, step) {
+        (None, _) => true,
+        (Some(known), CStep::Fits(fits) | CStep::Checked(_, _, fits)) => {
+            checked(known, step, variables).within(fits.low, fits.high)
+        }
+        _ => false,
+    }
+}
+
+/// The values that a step checks; none if it gets there with none, or checks nothing.
+pub(super) fn checked(known: &CKnown, step: &CStep, variables: &[CValues]) -> CValues {
     match step {
-        CStep::Fits(fits) => value(known, &fits.value).within(fits.low, fits.high),
+        CStep::Fits(fits) => value(known, &fits.value),
         CStep::Checked(parts, at, fits) => {
             let mut after = known.clone();
             for part in &parts[..*at] {
@@ -448,13 +461,13 @@ pub(super) fn passes(known: Option<&CKnown>, step: &CStep, variables: &[CValues]
                     Op::Assign(register, expr) => after.set(*register, value(&after, expr)),
                     Op::Assume(cond) => match refine(&after, cond) {
                         Some(refined) => after = refined,
-                        None => return true,
+                        None => return CValues::NONE,
                     },
                     _ => {}
                 }
             }
-            value(&after, &fits.value).within(fits.low, fits.high)
+            value(&after, &fits.value)
         }
-        _ => false,
+        _ => CValues::NONE,
     }
 }

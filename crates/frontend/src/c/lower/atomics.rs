@@ -16,7 +16,6 @@ use super::places::{COrder, CTarget};
 use super::thread::Lowerer;
 use super::value::{CPlace, Typed, combine, constant, number};
 use super::world::{CCell, CLowered};
-use crate::c::Overflow;
 use crate::c::ast::{Binary, CExpr};
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr as Over, Fence, Op, RegId, Relation};
@@ -117,6 +116,9 @@ impl Lowerer<'_, '_> {
                 }
                 Ok(Some(Typed::nothing()))
             }
+            ("atomic_always_lock_free" | "atomic_is_lock_free", 1 | 2) => {
+                Ok(Some(Typed::constant(1, Type::new(TypeKind::Bool))))
+            }
             ("atomic_signal_fence" | "atomic_compiler_fence", 1) => Ok(Some(Typed::nothing())),
             ("sync_synchronize", 0) => {
                 self.fence(Fence::Full);
@@ -135,7 +137,10 @@ impl Lowerer<'_, '_> {
                 let place = self.operand(&arguments[0])?;
                 self.read_modify_write(&place, CUpdate::Swap, number(1), true, token).map(Some)
             }
-            _ => self.fetching(short, arguments, token),
+            _ => {
+                let in_bytes = name.starts_with("__") && !name.starts_with("__c11_");
+                self.fetching(short, in_bytes, arguments, token)
+            }
         }
     }
 
@@ -179,7 +184,14 @@ impl Lowerer<'_, '_> {
     }
 
     /// `fetch_add` and its kin.
-    fn fetching(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
+    /// GNU's count bytes where they change pointers.
+    fn fetching(
+        &mut self,
+        name: &str,
+        in_bytes: bool,
+        arguments: &[CExpr],
+        token: u32,
+    ) -> CLowered<Option<Typed>> {
         let (word, old) = match name {
             "atomic_exchange" | "sync_lock_test_and_set" | "sync_swap" => ("swap", true),
             _ => match name.strip_prefix("atomic_fetch_").or_else(|| name.strip_prefix("sync_fetch_and_")) {
@@ -223,8 +235,16 @@ impl Lowerer<'_, '_> {
         } else {
             place.ty.clone()
         };
-        let value = self.operand_value(value, &ty)?;
-        self.read_modify_write(&place, update, value, old, token).map(Some)
+        let mut by = self.operand_value(value, &ty)?;
+        if let (Some(inner), true, true) = (place.ty.inner(), update != CUpdate::Swap, in_bytes) {
+            let size = self.world.unit.records.size(inner).map_or(1, |(size, _)| i128::from(size));
+            let elements = constant(&by).filter(|bytes| bytes % size == 0).map(|bytes| bytes / size);
+            let Some(elements) = elements else {
+                return Err(self.error(token, "this moves a pointer by a part of what it points to"));
+            };
+            by = number(elements);
+        }
+        self.read_modify_write(&place, update, by, old, token).map(Some)
     }
 
     /// `x += e` and `x++` of an atomic object.
@@ -327,12 +347,12 @@ impl Lowerer<'_, '_> {
         let (Some((low, high)), true) = (ty.range(), grows && !ty.is_pointer()) else {
             return Ok((value, None));
         };
-        if self.world.options.overflow == Overflow::Wrap && self.world.facts.unfit.contains(&token) {
-            let shifted = combine(Arith::Sub, value, number(low));
-            let rest = Over::binary(Arith::And, shifted, number(high - low));
-            return Ok((combine(Arith::Add, rest, number(low)), None));
+        // Into a type narrower than `int` the result is converted.
+        let site = (token, ty.bits() < 32);
+        if self.world.facts.unfit.contains(&site) {
+            return Ok((super::numbers::wrap(value, low, high), None));
         }
-        let fits = Fits { value: value.clone(), low, high, site: token };
+        let fits = Fits { value: value.clone(), low, high, site };
         Ok((value, Some(fits)))
     }
 

@@ -105,8 +105,8 @@ impl Lowerer<'_, '_> {
         let mut last: Vec<Option<usize>> = vec![None; types.len()];
         let mut covered = Vec::new();
         for (index, CGiven { part, .. }) in given.iter().enumerate() {
-            let cells = self.world.scalar_at(object, part, token)?;
-            cells.iter().for_each(|(at, ..)| last[*at] = Some(index));
+            let cells = self.world.cells_of(object, part, token)?;
+            cells.iter().for_each(|at| last[*at] = Some(index));
             covered.push(cells.len());
         }
         let mut at = 0;

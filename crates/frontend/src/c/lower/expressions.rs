@@ -294,7 +294,11 @@ impl Lowerer<'_, '_> {
     /// Assigns a value and gives it back as the place's type.
     pub fn assign_value(&mut self, place: &CPlace, value: Typed, token: u32) -> CLowered<Typed> {
         if let CValue::Object(from) = &value.value {
-            return self.copy(place, &from.clone(), token);
+            let alike = matches!((&*from.ty.kind, &*place.ty.kind), (TypeKind::Record(a), TypeKind::Record(b)) if a == b);
+            return match alike {
+                true => self.copy(place, &from.clone(), token),
+                false => Err(self.error(token, "a structure cannot be used as this type")),
+            };
         }
         let value = self.convert(value, &place.ty, token)?;
         let order = if place.ty.atomic { COrder::SeqCst } else { COrder::Plain };

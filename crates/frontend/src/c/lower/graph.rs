@@ -7,6 +7,7 @@
 use super::choice::CChoice;
 use program::{
     Arith, CallSite, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder,
+    VarId,
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -21,9 +22,12 @@ pub(super) struct Fits {
     pub value: Expr<RegId>,
     pub low: i128,
     pub high: i128,
-    /// The operation, by its token.
-    pub site: u32,
+    pub site: CSite,
 }
+
+/// An operation whose result may not fit: its token, and whether it is a conversion. Those have a meaning
+/// whatever the value, so none is ever assumed to fit.
+pub(super) type CSite = (u32, bool);
 
 impl Fits {
     pub fn cond(&self) -> Cond<RegId> {
@@ -72,6 +76,23 @@ impl CStep {
             CStep::Fits(_) | CStep::Unwritten(..) | CStep::Join(_) | CStep::Begin(_) => {}
         }
         count
+    }
+}
+
+impl CStep {
+    /// The variables that it stores to.
+    pub fn for_each_stored(&self, note: &mut dyn FnMut(VarId)) {
+        let mut look = |op: &Op| {
+            if let Op::Store(variable, _) = op {
+                note(*variable);
+            }
+        };
+        match self {
+            CStep::Op(op) => op.for_each_part(&mut look),
+            CStep::Checked(parts, ..) => parts.iter().for_each(look),
+            CStep::Choice(choice) => choice.stored().for_each(note),
+            _ => {}
+        }
     }
 }
 

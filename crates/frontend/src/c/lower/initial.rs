@@ -8,7 +8,7 @@ use crate::c::literals;
 use crate::c::types::{Type, TypeKind};
 use program::Span;
 
-/// A scalar of an object, and the value that it is given.
+/// A scalar of an object, or a structure in it, and the value that it is given.
 pub(super) struct CGiven<'t> {
     pub part: CPart,
     pub value: CGivenValue<'t>,
@@ -58,6 +58,13 @@ pub(super) fn flatten<'t>(
             out.push(CGiven { part: part.clone(), value: CGivenValue::Expr(expr) });
             Ok(())
         }
+        CInit::Whole(_, expr) => match &expr.kind {
+            CExprKind::Compound(_, init) => flatten(world, part, init, token, out),
+            _ => {
+                out.push(CGiven { part: part.clone(), value: CGivenValue::Expr(expr) });
+                Ok(())
+            }
+        },
         CInit::List(list) => {
             if part.ty.is_scalar() {
                 return match list.first() {
@@ -102,7 +109,8 @@ fn fill<'t>(
         let Some(inner) = parts.get(at).filter(|_| at < unnamed) else { return Ok(()) };
         let braced = matches!(init, CInit::List(_));
         let text = matches!(init, CInit::Value(value) if matches!(value.kind, CExprKind::Text(_)));
-        if braced || inner.ty.is_scalar() || text && matches!(*inner.ty.kind, TypeKind::Array(..)) {
+        let whole = matches!((init, &*inner.ty.kind), (CInit::Whole(a, _), TypeKind::Record(b)) if a == b);
+        if braced || whole || inner.ty.is_scalar() || text && matches!(*inner.ty.kind, TypeKind::Array(..)) {
             flatten(world, inner, init, token, out)?;
             *cursor += 1;
         } else {
@@ -217,6 +225,18 @@ impl World<'_> {
         Ok(cells.into_iter().enumerate().map(|(piece, (cell, ty))| (at + piece, cell, ty)).collect())
     }
 
+    /// The cells that a part of an object consists of.
+    pub fn cells_of(&self, object: usize, part: &CPart, token: u32) -> CLowered<Vec<usize>> {
+        let mut scalars = Vec::new();
+        self.unit.records.for_each_scalar(&part.ty, Some(0), &mut |ty, byte| scalars.push((ty, byte)));
+        let mut cells = Vec::new();
+        for (at, (ty, byte)) in scalars.into_iter().enumerate() {
+            let scalar = self.scalar_at(object, &part.within(at as u64, byte, ty), token)?;
+            cells.extend(scalar.into_iter().map(|(at, ..)| at));
+        }
+        Ok(cells)
+    }
+
     /// The object that a string is.
     pub fn text(&mut self, text: &str, span: Span, token: u32) -> CLowered<usize> {
         let characters = literals::string(text).unwrap_or_default();
@@ -306,7 +326,7 @@ impl World<'_> {
                     Some((_, CInit::Value(value))) => self.static_typed(value),
                     _ => Err(self.error(token, "this is no constant")),
                 },
-                CInit::Value(value) => self.static_typed(value),
+                CInit::Value(value) | CInit::Whole(_, value) => self.static_typed(value),
             },
             _ => Err(self.error(token, "this is no constant")),
         }

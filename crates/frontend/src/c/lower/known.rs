@@ -95,7 +95,7 @@ impl Finishing<'_, '_> {
             };
             let value = self.begun.memory.get(&variable).cloned();
             let initial = value.unwrap_or_else(|| Int::from(shared.initial));
-            let name = shared.name.clone();
+            let name = shared.name.to_string();
             private.entry(*only).or_default().push(CPrivate { variable, name, initial });
         }
         for (at, variables) in private {

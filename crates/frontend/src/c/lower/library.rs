@@ -14,6 +14,8 @@ use program::{Cond, Domain, Expr as Over, FailureKind, Int, Op, RegId, Relation}
 const IGNORED: &[&str] = &[
     "printf",
     "fprintf",
+    "vprintf",
+    "vfprintf",
     "puts",
     "putchar",
     "fflush",
@@ -34,11 +36,22 @@ const IGNORED: &[&str] = &[
     "pthread_attr_init",
     "pthread_attr_destroy",
     "pthread_attr_setdetachstate",
+    "pthread_attr_setstacksize",
+    "pthread_attr_setguardsize",
+    "pthread_attr_setscope",
+    "pthread_attr_setinheritsched",
+    "pthread_attr_setschedpolicy",
+    "pthread_attr_setschedparam",
     "pthread_setconcurrency",
     "pthread_mutexattr_init",
     "pthread_mutexattr_destroy",
     "pthread_condattr_init",
     "pthread_condattr_destroy",
+    "pthread_condattr_setclock",
+    "pthread_rwlockattr_init",
+    "pthread_rwlockattr_destroy",
+    "pthread_barrierattr_init",
+    "pthread_barrierattr_destroy",
     "pthread_mutex_destroy",
     "pthread_cond_init",
     "pthread_cond_destroy",
@@ -126,6 +139,8 @@ impl Lowerer<'_, '_> {
                 Typed::nothing()
             }
             ("scanf", 1..) => self.scanned(&[], &arguments[1..], token)?,
+            ("sprintf" | "vsprintf", 2..) => self.printed(&arguments[0], &arguments[1..], token)?,
+            ("snprintf" | "vsnprintf", 3..) => self.printed(&arguments[0], &arguments[1..], token)?,
             ("sscanf" | "fscanf", 2..) => self.scanned(&arguments[..1], &arguments[2..], token)?,
             ("pthread_create", 4) => {
                 self.create(Some(&arguments[0]), &arguments[2], &arguments[3], token)?;
@@ -232,6 +247,25 @@ impl Lowerer<'_, '_> {
             self.store(&place, &value, COrder::Plain)?;
         }
         self.any_in(Type::int(), -1, to.len() as i128)
+    }
+
+    /// What is printed into an array is not looked at: it may hold any characters then.
+    fn printed(&mut self, to: &CExpr, rest: &[CExpr], token: u32) -> CLowered<Typed> {
+        rest.iter().try_for_each(|argument| self.ignored_argument(argument))?;
+        let array = self.value(to)?;
+        let (CValue::Address(inside), Some(ty)) = (&array.value, array.ty.inner().cloned()) else {
+            return Err(self.error(token, "the array that is printed into must be known"));
+        };
+        let (low, high) = ty.range().unwrap_or((0, 0));
+        let length = self.world.objects[inside.object].cells.len().min(inside.within.1);
+        let first = inside.only().unwrap_or(inside.within.0);
+        for at in first..length {
+            let value = self.any_in(ty.plain(), low, high)?;
+            let value = self.as_number(&value.value, token)?;
+            let spot = CSpot::Inside(Inside::at(inside.object, at));
+            self.store(&CPlace { spot, ty: ty.clone(), token }, &value, COrder::Plain)?;
+        }
+        self.any_in(Type::int(), 0, i128::from(i32::MAX))
     }
 
     fn any_in(&mut self, ty: Type, low: i128, high: i128) -> CLowered<Typed> {

@@ -37,6 +37,7 @@ mod split;
 mod statements;
 mod suffix;
 mod sync;
+mod tagged;
 mod thread;
 mod value;
 mod values;
@@ -50,7 +51,7 @@ use super::{COptions, Overflow, Remarked};
 use crate::Diagnostic;
 use analysis::{CAnalysis, CSubject, analyse};
 use graph::CStep;
-use program::{Op, Program, VarId};
+use program::{Program, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::CValues;
 use world::{CFacts, CLowered, Threaded, World};
@@ -227,23 +228,18 @@ impl World<'_> {
 
     /// What is stored when other threads may run is not what main left there.
     fn learn_unsettled(&mut self, threads: &[Threaded]) {
-        let mut stored: FxHashSet<VarId> = FxHashSet::default();
-        let note = |op: &Op, stored: &mut FxHashSet<VarId>| {
-            if let Op::Store(variable, _) = op {
-                stored.insert(*variable);
+        for (at, threaded) in threads.iter().enumerate() {
+            let mut stored: FxHashSet<VarId> = FxHashSet::default();
+            threaded.graph.shared_steps().for_each(|step| {
+                step.for_each_stored(&mut |v| {
+                    stored.insert(v);
+                })
+            });
+            for address in stored.iter().filter_map(|variable| self.variables[variable.index()].address) {
+                let facts = &mut *self.facts;
+                self.again |= facts.unsettled.insert(address) && facts.settled.contains_key(&address);
+                self.again |= at > 0 && facts.stored_by_others.insert(address);
             }
-        };
-        for step in threads.iter().flat_map(|threaded| threaded.graph.shared_steps()) {
-            match step {
-                CStep::Op(op) => op.for_each_part(&mut |part| note(part, &mut stored)),
-                CStep::Checked(parts, ..) => parts.iter().for_each(|part| note(part, &mut stored)),
-                CStep::Choice(choice) => stored.extend(choice.stored()),
-                _ => {}
-            }
-        }
-        let addresses = stored.iter().filter_map(|variable| self.variables[variable.index()].address);
-        for address in addresses.collect::<Vec<_>>() {
-            self.again |= self.facts.unsettled.insert(address) && self.facts.settled.contains_key(&address);
         }
     }
 
@@ -265,19 +261,30 @@ impl World<'_> {
         }
     }
 
-    /// Operations that may leave their type wrap around from the next round on, if they are to.
+    /// Operations wrap around from the next round on if they may leave their type and are to wrap then, or if
+    /// they always leave it.
     fn learn_unfit(&mut self, threads: &[Threaded], found: &CAnalysis) {
-        if self.options.overflow != Overflow::Wrap {
-            return;
-        }
         for (at, threaded) in threads.iter().enumerate() {
             for arrow in &threaded.graph.arrows {
                 let (CStep::Fits(fits) | CStep::Checked(_, _, fits)) = &arrow.step else { continue };
-                let known = found.registers[at][arrow.from].as_ref();
-                let passes = !found.skipped && analysis::passes(known, &arrow.step, &found.variables);
-                if !passes && self.facts.unfit.insert(fits.site) {
-                    self.again = true;
-                }
+                let conversion = fits.site.1;
+                let wraps = match self.options.overflow {
+                    Overflow::Wrap => true,
+                    _ if conversion => true,
+                    Overflow::Assume => fits.low == 0 && !found.skipped,
+                    Overflow::Strict | Overflow::Error => false,
+                };
+                let Some(known) = found.registers[at][arrow.from].as_ref().filter(|_| wraps) else {
+                    self.again |= wraps && found.skipped && self.facts.unfit.insert(fits.site);
+                    continue;
+                };
+                let values = analysis::checked(known, &arrow.step, &found.variables);
+                let may_leave = !values.within(fits.low, fits.high);
+                let unfit = match self.options.overflow {
+                    Overflow::Assume if !conversion => values.is_outside(fits.low, fits.high),
+                    _ => may_leave,
+                };
+                self.again |= unfit && self.facts.unfit.insert(fits.site);
             }
         }
     }

@@ -3,21 +3,29 @@
 //! Every operation is computed exactly; then its result must fit into its type. Where its operands'
 //! types already show that it does, nothing is added; else a check is put there, which goes if the
 //! analysis of all threads shows that it always passes. What remains is an assumption, a property, or
-//! wraps around, as the options say.
+//! wraps around, as the options say. An operation without sign that never fits wraps around in any case:
+//! that is what it is there for, and to assume the contrary would leave nothing of the program.
+//!
+//! A conversion to a narrower type takes the lowest bits. That is no overflow but how texts take numbers apart,
+//! so nothing is assumed of it. Engines compute with 64 bits, so conversions between types of that size, which
+//! only differ where they need one bit more, are checked like operations.
 
-use super::graph::{CStep, Fits};
+use super::graph::{CSite, CStep, Fits};
 use super::thread::Lowerer;
 use super::value::{CValue, Typed, combine, constant, number};
 use super::world::CLowered;
-use crate::c::Overflow;
 use crate::c::ast::Binary;
 use crate::c::constant::wrapped;
 use crate::c::types::{Type, TypeKind};
-use program::{Arith, Cond, Expr, FailureKind, Op, RegId, Relation};
+use program::{Arith, Cond, Domain, Expr, FailureKind, Int, Op, RegId, Relation};
 
 impl Lowerer<'_, '_> {
-    /// A result that must fit into its type.
-    pub fn fitted(&mut self, expr: Expr<RegId>, ty: &Type, bounds: (i128, i128), token: u32) -> Typed {
+    /// The result of an operation, which must fit into its type.
+    fn fitted(&mut self, expr: Expr<RegId>, ty: &Type, bounds: (i128, i128), token: u32) -> Typed {
+        self.fitted_at(expr, ty, bounds, (token, false))
+    }
+
+    fn fitted_at(&mut self, expr: Expr<RegId>, ty: &Type, bounds: (i128, i128), site: CSite) -> Typed {
         let Some((low, high)) = ty.range() else { return Typed::number(expr, ty.clone()) };
         if let Some(value) = constant(&expr) {
             return Typed::constant(wrapped(value, ty), ty.clone());
@@ -25,10 +33,10 @@ impl Lowerer<'_, '_> {
         if low <= bounds.0 && bounds.1 <= high {
             return Typed::bounded(expr, ty.clone(), bounds);
         }
-        if self.world.options.overflow == Overflow::Wrap && self.world.facts.unfit.contains(&token) {
+        if self.world.facts.unfit.contains(&site) {
             return Typed::bounded(wrap(expr, low, high), ty.clone(), (low, high));
         }
-        self.step_raw(CStep::Fits(Fits { value: expr.clone(), low, high, site: token }));
+        self.step_raw(CStep::Fits(Fits { value: expr.clone(), low, high, site }));
         Typed::bounded(expr, ty.clone(), (bounds.0.max(low), bounds.1.min(high)))
     }
 
@@ -60,8 +68,29 @@ impl Lowerer<'_, '_> {
             (_, CValue::Address(_) | CValue::Function(_)) => Ok(Typed { ty: to, ..value }),
             (_, CValue::Number(expr)) => {
                 let expr = expr.clone();
-                Ok(self.fitted(expr, &to, value.bounds, token))
+                if self.chosen_anew(&value, &to) {
+                    return Ok(Typed::number(expr, to));
+                }
+                let site = (token, to.bits() < 64);
+                Ok(self.fitted_at(expr, &to, value.bounds, site))
             }
+        }
+    }
+
+    /// Any number of a type is any number of another with as many values, so an input that was just chosen, and
+    /// that nothing else is made of yet, is chosen from that one.
+    fn chosen_anew(&mut self, value: &Typed, to: &Type) -> bool {
+        let (CValue::Number(Expr::Leaf(chosen)), Some((low, high))) = (&value.value, to.range()) else {
+            return false;
+        };
+        let Some(from) = value.ty.range().filter(|from| from.1 - from.0 == high - low) else { return false };
+        let range = |(low, high): (i128, i128)| Domain::Range(Int::from(low), Int::from(high));
+        match self.graph.arrows.last_mut().filter(|arrow| arrow.to == self.at).map(|arrow| &mut arrow.step) {
+            Some(CStep::Op(Op::Havoc(register, domain))) if register == chosen && *domain == range(from) => {
+                *domain = range((low, high));
+                true
+            }
+            _ => false,
         }
     }
 

@@ -19,6 +19,15 @@ struct CWay {
 }
 
 impl Lowerer<'_, '_> {
+    /// Refuses mutexes that one thread may take twice, or that say so when it tries.
+    fn plain_mutex(&mut self, kind: &CExpr, token: u32) -> CLowered<()> {
+        let kind = self.value(kind)?.as_constant();
+        if kind.is_some_and(|kind| kind & 1 == 0 && kind < 4) {
+            return Ok(());
+        }
+        Err(self.error(token, "recursive mutexes are not read: one thread takes a mutex once"))
+    }
+
     /// An operation on something that threads synchronise by; nothing for other names.
     pub fn synchronise(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
         let Some(first) = arguments.first() else { return Ok(None) };
@@ -43,7 +52,13 @@ impl Lowerer<'_, '_> {
                 let gives_up = if name == "sem_trywait" { Cond::FALSE } else { Cond::TRUE };
                 return self.attempt(first, &take, (-1, gives_up)).map(Some);
             }
-            "pthread_mutex_init" | "pthread_spin_init" | "pthread_rwlock_init" | "mtx_init" => {
+            "pthread_mutexattr_settype" if arguments.len() == 2 => self.plain_mutex(&arguments[1], token)?,
+            "mtx_init" if arguments.len() == 2 => {
+                self.plain_mutex(&arguments[1], token)?;
+                let place = self.synchroniser(first)?;
+                self.store(&place, &number(0), super::places::COrder::Plain)?;
+            }
+            "pthread_mutex_init" | "pthread_spin_init" | "pthread_rwlock_init" => {
                 let place = self.synchroniser(first)?;
                 self.store(&place, &number(0), super::places::COrder::Plain)?;
             }

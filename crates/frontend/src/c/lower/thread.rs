@@ -344,11 +344,18 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     /// Notes what a cell holds now.
     pub fn note(&mut self, cell: CCell, value: Option<i128>) {
         match value {
-            Some(value) if matches!(cell, CCell::Register(_)) || !self.shared => {
-                self.known.insert(cell, value)
-            }
+            Some(value) if !self.shared || self.is_own(cell) => self.known.insert(cell, value),
             _ => self.known.remove(&cell),
         };
+    }
+
+    /// Whether nobody else changes a cell. A thread sees what it stored last in a variable that only it stores,
+    /// be that in memory or not.
+    fn is_own(&self, cell: CCell) -> bool {
+        let CCell::Memory(variable) = cell else { return true };
+        let address = self.world.variables[variable.index()].address;
+        let others = &self.world.facts.stored_by_others;
+        self.thread == 0 && address.is_some_and(|address| !others.contains(&address))
     }
 
     /// What a register holds, if that is known.
@@ -375,7 +382,9 @@ impl<'w, 'u> Lowerer<'w, 'u> {
             }
         }
         self.shared = true;
-        self.known.retain(|cell, _| matches!(cell, CCell::Register(_)));
+        let mut known = std::mem::take(&mut self.known);
+        known.retain(|cell, _| self.is_own(*cell));
+        self.known = known;
     }
 
     /// A local object: in registers, or in memory if somebody needs its address.

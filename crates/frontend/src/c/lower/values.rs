@@ -1,5 +1,7 @@
-//! What is known of an integer before the program runs: a few values, or a range.
+//! What is known of an integer before the program runs: a few values, a range, or a range and how numbers in it
+//! end ([`tagged`](super::tagged)).
 
+use super::tagged::{self, CTagged};
 use program::{Arith, Cond, Expr, Int, RegId, Relation};
 use std::rc::Rc;
 
@@ -20,6 +22,8 @@ pub(super) enum CValues {
     List(Rc<[i128]>),
     /// From the first to the second; the largest numbers stand for infinity.
     Range(i128, i128),
+    /// Those in a range whose lowest bits are known.
+    Tagged(CTagged),
 }
 
 const LEAST: i128 = i128::MIN;
@@ -47,8 +51,13 @@ impl CValues {
             CValues::None => Some(&[]),
             CValues::One(value) => Some(std::slice::from_ref(value)),
             CValues::List(list) => Some(list),
-            CValues::Range(..) => None,
+            CValues::Range(..) | CValues::Tagged(_) => None,
         }
+    }
+
+    /// Whether each value is known.
+    pub fn is_listed(&self) -> bool {
+        self.as_list().is_some()
     }
 
     /// Those of the listed values that are wanted.
@@ -75,6 +84,7 @@ impl CValues {
             CValues::One(value) => Some((*value, *value)),
             CValues::List(list) => Some((*list.first()?, *list.last()?)),
             CValues::Range(low, high) => Some((*low, *high)),
+            CValues::Tagged(tagged) => Some((tagged.low, tagged.high)),
         }
     }
 
@@ -95,11 +105,17 @@ impl CValues {
             CValues::One(only) => *only == value,
             CValues::List(list) => list.binary_search(&value).is_ok(),
             CValues::Range(low, high) => *low <= value && value <= *high,
+            CValues::Tagged(tagged) => tagged.contains(value),
         }
     }
 
     pub fn within(&self, low: i128, high: i128) -> bool {
         self.bounds().is_none_or(|(least, most)| low <= least && most <= high)
+    }
+
+    /// Whether it has values, and all of them are outside a range.
+    pub fn is_outside(&self, low: i128, high: i128) -> bool {
+        !self.is_none() && self.keep(low, high).is_none()
     }
 
     pub fn listed(mut list: Vec<i128>) -> CValues {
@@ -113,7 +129,9 @@ impl CValues {
         let addresses = list.iter().all(|value| *value == 0 || *value >= FIRST_ADDRESS);
         let most = if addresses { ADDRESSES } else { LISTED };
         match (list.len() > most, list.first(), list.last()) {
-            (true, Some(low), Some(high)) => CValues::Range(*low, *high),
+            (true, Some(low), Some(high)) => {
+                CTagged::between(&list).map_or(CValues::Range(*low, *high), CValues::Tagged)
+            }
             _ => CValues::list(list),
         }
     }
@@ -124,7 +142,10 @@ impl CValues {
             (Some(a), Some(b)) if is_part(a, b) => other.clone(),
             (Some(a), Some(b)) => CValues::few(merged(a, b)),
             _ => match (self.bounds(), other.bounds()) {
-                (Some((a, b)), Some((c, d))) => CValues::Range(a.min(c), b.max(d)),
+                (Some((a, b)), Some((c, d))) => {
+                    let (low, high) = (a.min(c), b.max(d));
+                    tagged::joined(self, other, (low, high)).unwrap_or(CValues::Range(low, high))
+                }
                 (None, _) => other.clone(),
                 (_, None) => self.clone(),
             },
@@ -140,12 +161,18 @@ impl CValues {
         }
         let below = || thresholds.iter().rev().find(|t| **t <= c).copied().unwrap_or(LEAST);
         let above = || thresholds.iter().find(|t| **t >= d).copied().unwrap_or(MOST);
-        CValues::Range(if c < a { below() } else { a }, if d > b { above() } else { b })
+        let (low, high) = (if c < a { below() } else { a }, if d > b { above() } else { b });
+        let tagged = match &joined {
+            CValues::Tagged(tagged) => Some(tagged.clone()),
+            _ => joined.as_list().and_then(CTagged::between),
+        };
+        tagged.map_or(CValues::Range(low, high), |tagged| tagged.within(low, high))
     }
 
     fn keep(&self, low: i128, high: i128) -> CValues {
         match (self, self.as_list()) {
             (CValues::Range(a, b), _) => CValues::range((*a).max(low), (*b).min(high)),
+            (CValues::Tagged(tagged), _) => tagged.within(tagged.low.max(low), tagged.high.min(high)),
             (_, list) => self.filtered(list.unwrap_or_default(), |value| low <= value && value <= high),
         }
     }
@@ -171,7 +198,7 @@ impl CValues {
         }
     }
 
-    fn combine(op: Arith, a: &CValues, b: &CValues) -> CValues {
+    pub fn combine(op: Arith, a: &CValues, b: &CValues) -> CValues {
         if a.is_none() || b.is_none() {
             return CValues::NONE;
         }
@@ -188,7 +215,13 @@ impl CValues {
                 return CValues::listed(list.into_iter().flatten().collect());
             }
         }
-        let (Some((a, b)), Some((c, d))) = (a.bounds(), b.bounds()) else { return CValues::NONE };
+        let range = CValues::combined_range(op, a, b);
+        tagged::combined(op, a, b, range).unwrap_or(CValues::Range(range.0, range.1))
+    }
+
+    /// The range of results, from those of the operands.
+    fn combined_range(op: Arith, a: &CValues, b: &CValues) -> (i128, i128) {
+        let (Some((a, b)), Some((c, d))) = (a.bounds(), b.bounds()) else { return (LEAST, MOST) };
         let infinite = |value: i128| value == LEAST || value == MOST;
         let add = |x: i128, y: i128| {
             if infinite(x) {
@@ -199,7 +232,7 @@ impl CValues {
                 x.saturating_add(y)
             }
         };
-        let (low, high) = match op {
+        match op {
             Arith::Add => (add(a, c), add(b, d)),
             Arith::Sub => (add(a, d.checked_neg().unwrap_or(MOST)), add(b, c.checked_neg().unwrap_or(MOST))),
             Arith::Mul => {
@@ -220,8 +253,7 @@ impl CValues {
                 (0, (b.max(d) as u128 + 1).next_power_of_two() as i128 - 1)
             }
             _ => (LEAST, MOST),
-        };
-        CValues::Range(low, high)
+        }
     }
 
     /// What an expression may be, when registers have these values.
@@ -262,7 +294,7 @@ fn is_part(small: &[i128], large: &[i128]) -> bool {
 }
 
 /// The result on two numbers: `None` if it is too large, `Some(None)` if there is none.
-fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
+pub(super) fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
     Some(match op {
         Arith::Add => Some(a.checked_add(b)?),
         Arith::Sub => Some(a.checked_sub(b)?),

@@ -1,7 +1,7 @@
 //! What all threads of a round share: objects, variables, instances of threads, and what earlier
 //! rounds found out.
 
-use super::graph::{At, Graph};
+use super::graph::{At, CSite, Graph};
 use super::value::CValue;
 use super::values::CValues;
 use crate::Diagnostic;
@@ -47,7 +47,7 @@ pub(super) struct Object {
 /// The cells that an object is to have.
 pub(super) struct CCells {
     pub types: Vec<Type>,
-    pub names: Vec<String>,
+    pub names: Vec<Rc<str>>,
     /// The byte each starts at, where that is known.
     pub bytes: Vec<Option<u64>>,
 }
@@ -55,7 +55,7 @@ pub(super) struct CCells {
 /// A shared variable.
 #[derive(Clone, Debug)]
 pub(super) struct CShared {
-    pub name: String,
+    pub name: Rc<str>,
     pub initial: i128,
     pub range: (i128, i128),
     pub span: Span,
@@ -108,6 +108,8 @@ pub(super) struct CFacts {
     pub settled: FxHashMap<i128, i128>,
     /// Addresses whose contents are not known then, or are stored later.
     pub unsettled: FxHashSet<i128>,
+    /// Addresses that other threads than main store to: all else is as main has left it.
+    pub stored_by_others: FxHashSet<i128>,
     /// Local objects that must be in memory.
     pub in_memory: FxHashSet<CKey>,
     /// What pointers may point to.
@@ -116,8 +118,10 @@ pub(super) struct CFacts {
     pub freed: FxHashSet<CKey>,
     /// Objects that are looked at as something with more cells, which they are laid out as.
     refined: FxHashMap<CKey, Type>,
-    /// Operations that may leave their type, where results wrap around.
-    pub unfit: FxHashSet<u32>,
+    /// Operations whose results wrap around.
+    pub unfit: FxHashSet<CSite>,
+    /// Their cells, which are the same in every round.
+    laid_out: FxHashMap<CKey, Rc<CCells>>,
     /// Objects in memory, so that every round has all of them from the start.
     layouts: Vec<CLayout>,
     /// What variables start with, by address.
@@ -209,7 +213,7 @@ impl World<'_> {
     /// A variable that is not part of the program.
     pub fn hidden(&mut self, name: String, span: Span) -> VarId {
         let range = (0, (1i128 << 64) - 1);
-        self.variables.push(CShared { name, initial: 0, range, span, address: None });
+        self.variables.push(CShared { name: name.into(), initial: 0, range, span, address: None });
         VarId::new(self.variables.len() - 1)
     }
 
@@ -229,16 +233,23 @@ impl World<'_> {
             self.again = true;
             self.facts.layouts.push(CLayout { key, name: name.to_string(), ty: ty.clone(), span, token });
         }
-        let CCells { types, names, bytes } = self.layout(key, ty, name, token)?;
+        let laid_out = match self.facts.laid_out.get(&key) {
+            Some(known) => Rc::clone(known),
+            None => Rc::new(self.layout(key, ty, name, token)?),
+        };
+        let CCells { types, names, bytes } = &*laid_out;
         let base = self.facts.address(key, types.len());
-        let mut cells = Vec::new();
+        let mut cells = Vec::with_capacity(types.len());
         for (at, (ty, name)) in types.iter().zip(names).enumerate() {
+            let name = Rc::clone(name);
             let range = ty.range().unwrap_or((0, 0));
             let address = base + at as i128;
             let initial = self.facts.initial.get(&address).copied().unwrap_or(0);
             self.variables.push(CShared { name, initial, range, span, address: Some(address) });
             cells.push(CCell::Memory(VarId::new(self.variables.len() - 1)));
         }
+        let (types, bytes) = (types.clone(), bytes.clone());
+        self.facts.laid_out.insert(key, laid_out);
         Ok(self.object(Object {
             key,
             name: name.to_string(),
@@ -278,6 +289,7 @@ impl World<'_> {
     pub fn refine(&mut self, key: CKey, ty: &Type) {
         // It has more cells then, so it cannot stay where it is.
         self.facts.addresses.remove(&key);
+        self.facts.laid_out.remove(&key);
         self.facts.refined.insert(key, ty.plain());
         self.refined = true;
     }
@@ -305,11 +317,11 @@ impl World<'_> {
         }
         let mut names = Vec::new();
         self.names(ty, name.to_string(), &mut names);
-        names.resize(types.len(), name.to_string());
+        names.resize(types.len(), Rc::from(name));
         Ok(CCells { types, names, bytes })
     }
 
-    fn names(&self, ty: &Type, name: String, out: &mut Vec<String>) {
+    fn names(&self, ty: &Type, name: String, out: &mut Vec<Rc<str>>) {
         match &*ty.kind {
             TypeKind::Array(inner, length) => {
                 (0..length.unwrap_or(0)).for_each(|at| self.names(inner, format!("{name}[{at}]"), out));
@@ -333,7 +345,7 @@ impl World<'_> {
                     self.names(&field.ty, inner, out);
                 }
             }
-            _ => out.push(name),
+            _ => out.push(name.into()),
         }
     }
 

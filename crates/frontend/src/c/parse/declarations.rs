@@ -2,12 +2,12 @@
 
 use super::specifiers::Specifiers;
 use super::{CMeaning, CParsed, CScope, Parser};
-use crate::c::ast::{CDeclaration, CFunction, CInit, Designator, Storage};
+use crate::c::ast::{CDeclaration, CExpr, CExprKind, CFunction, CInit, Designator, Storage};
 use crate::c::constant::fold;
 use crate::c::lexer::Kind;
 use crate::c::limits;
 use crate::c::literals;
-use crate::c::types::{Signature, Type, TypeKind};
+use crate::c::types::{CRecords, Signature, Type, TypeKind};
 use std::rc::Rc;
 
 /// A step from a type to the declared one.
@@ -261,7 +261,7 @@ impl Parser<'_> {
         let length = self.length.take();
         let init = if self.eat("=") { Some(self.initial()?) } else { None };
         if let (TypeKind::Array(inner, None), Some(init)) = (&*ty.kind, &init) {
-            let length = Some(listed(init));
+            let length = Some(listed(&self.unit.records, init, inner));
             let (atomic, volatile) = (ty.atomic, ty.volatile);
             ty = Type { atomic, volatile, ..Type::new(TypeKind::Array(inner.clone(), length)) };
             self.declare(Rc::clone(&name), CMeaning::Object(ty.clone()));
@@ -294,13 +294,23 @@ impl Parser<'_> {
                 } else if !designators.is_empty() {
                     p.expect("=")?;
                 }
-                list.push((designators, p.initial()?));
+                let init = p.initial()?;
+                list.push((designators, p.listed_initial(init)));
                 if !p.eat(",") && !p.is("}") {
                     return Err(p.unexpected("`,` or `}`"));
                 }
             }
             Ok(CInit::List(list))
         })
+    }
+
+    /// An initial value in a list: a structure is one for a whole part.
+    fn listed_initial(&self, init: CInit) -> CInit {
+        let CInit::Value(value) = init else { return init };
+        match self.type_of(&value).map(|ty| ty.kind) {
+            Ok(kind) if let TypeKind::Record(id) = *kind => CInit::Whole(id, value),
+            _ => CInit::Value(value),
+        }
     }
 
     fn index_designator(&mut self) -> CParsed<Designator> {
@@ -364,25 +374,40 @@ fn adjusted(ty: Type) -> Type {
     }
 }
 
-/// How many elements a list of initial values gives an array.
-fn listed(init: &CInit) -> u64 {
-    match init {
-        CInit::Value(value) => match &value.kind {
-            crate::c::ast::CExprKind::Text(text) => {
-                literals::string(text).map_or(1, |chars| chars.len() as u64 + 1)
+/// How many elements a list of initial values gives an array. Braces around an element may be left out, so
+/// several numbers may be one.
+pub(super) fn listed(records: &CRecords, init: &CInit, element: &Type) -> u64 {
+    let list = match init {
+        CInit::Value(CExpr { kind: CExprKind::Text(text), .. }) => {
+            return literals::string(text).map_or(1, |chars| chars.len() as u64 + 1);
+        }
+        CInit::Value(_) | CInit::Whole(..) => return 1,
+        CInit::List(list) => list,
+    };
+    let scalars = records.cells(element).unwrap_or(1).max(1);
+    // Where the next value goes: the element, and how many of its scalars it has by then.
+    let (mut at, mut begun, mut most) = (0u64, 0u64, 0u64);
+    for (designators, init) in list {
+        if let Some(Designator::Index(_, high)) = designators.first() {
+            (at, begun) = (*high, 0);
+        }
+        let taken = match init {
+            CInit::Whole(id, _) if !matches!(*element.kind, TypeKind::Record(own) if own == *id) => {
+                records.cells(&Type::new(TypeKind::Record(*id))).unwrap_or(1)
             }
-            _ => 1,
-        },
-        CInit::List(list) => {
-            let (mut at, mut most) = (0u64, 0u64);
-            for (designators, _) in list {
-                if let Some(Designator::Index(_, high)) = designators.first() {
-                    at = *high;
-                }
-                at = at.saturating_add(1);
-                most = most.max(at);
+            CInit::Value(CExpr { kind: CExprKind::Text(_), .. })
+                if matches!(*element.kind, TypeKind::Array(..)) =>
+            {
+                scalars
             }
-            most
+            CInit::Value(_) => 1,
+            _ => scalars - begun,
+        };
+        most = most.max(at.saturating_add(1));
+        begun += taken;
+        if begun >= scalars {
+            (at, begun) = (at.saturating_add(1), 0);
         }
     }
+    most
 }

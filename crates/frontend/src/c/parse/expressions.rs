@@ -1,5 +1,6 @@
 //! Expressions, by climbing precedences.
 
+use super::declarations::listed;
 use super::{CMeaning, CParsed, Parser};
 use crate::c::ast::{CExpr, CExprKind, CInit, Unary, operator};
 use crate::c::lexer::Kind;
@@ -55,7 +56,32 @@ impl Parser<'_> {
         let yes = if self.is(":") { None } else { Some(Box::new(self.deeper(Self::expression)?)) };
         self.expect(":")?;
         let no = self.deeper(Self::conditional)?;
+        let (yes, no) = match yes {
+            Some(yes) => {
+                let (yes, no) = self.alike(*yes, no);
+                (Some(Box::new(yes)), no)
+            }
+            None => (None, no),
+        };
         self.expr(CExprKind::Conditional(Box::new(cond), yes, Box::new(no)), start, token)
+    }
+
+    /// Two integers as their common type, whichever of them is chosen.
+    fn alike(&self, a: CExpr, b: CExpr) -> (CExpr, CExpr) {
+        let (Ok(x), Ok(y)) = (self.type_of(&a), self.type_of(&b)) else { return (a, b) };
+        if !x.is_integer() || !y.is_integer() {
+            return (a, b);
+        }
+        let common = Type::common(&x, &y);
+        let cast = |expr: CExpr, ty: &Type| {
+            let same = ty.bits() == common.bits() && ty.range() == common.range();
+            let (span, token, height) = (expr.span, expr.token, expr.height);
+            match same {
+                true => expr,
+                false => CExpr { kind: CExprKind::Cast(common.clone(), Box::new(expr)), span, token, height },
+            }
+        };
+        (cast(a, &x), cast(b, &y))
     }
 
     fn binary(&mut self, least: u8) -> CParsed<CExpr> {
@@ -97,8 +123,9 @@ impl Parser<'_> {
 
     fn compound_literal(&mut self, mut ty: Type, start: usize) -> CParsed<CExpr> {
         let init = self.initial()?;
-        if let (TypeKind::Array(inner, None), CInit::List(list)) = (&*ty.kind, &init) {
-            ty = Type::new(TypeKind::Array(inner.clone(), Some(list.len() as u64)));
+        if let (TypeKind::Array(inner, None), CInit::List(_)) = (&*ty.kind, &init) {
+            let length = listed(&self.unit.records, &init, inner);
+            ty = Type::new(TypeKind::Array(inner.clone(), Some(length)));
         }
         self.expr(CExprKind::Compound(ty, Box::new(init)), start, start)
     }
