@@ -248,8 +248,8 @@ impl<G> Walk<G> {
                 if system.expand(self.states.get(at), self.bound, &mut spare, &mut self.found) {
                     self.expanded += 1;
                 } else {
-                    self.current.pop();
                     self.postpone(at, limits, system).map_err(Ended::Stopped)?;
+                    self.current.pop();
                 }
                 if self.found.ends.len() >= TOGETHER || !self.may_go_on() {
                     self.add_found(system, limits)?;
