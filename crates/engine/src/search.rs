@@ -383,12 +383,13 @@ impl<G> Walk<G> {
     fn progress<T: TransitionSystem>(&mut self, system: &T) -> Progress {
         let new = self.expanded - std::mem::replace(&mut self.reported, self.expanded);
         let looked_at = std::mem::take(&mut self.looked_at);
+        let done = self.expanded.saturating_sub(self.current.len());
         Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
             work: (new + looked_at) * T::WORK,
-            waiting: self.states.len() - self.expanded.min(self.states.len()),
+            waiting: self.states.len() - done.min(self.states.len()),
             bytes: self.states.bytes() + system.bytes(),
             ..Progress::default()
         }
