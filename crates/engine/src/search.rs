@@ -248,8 +248,8 @@ impl<G> Walk<G> {
                 if system.expand(self.states.get(at), self.bound, &mut spare, &mut self.found) {
                     self.expanded += 1;
                 } else {
-                    self.current.pop();
                     self.postpone(at, limits, system).map_err(Ended::Stopped)?;
+                    self.current.pop();
                 }
                 if self.found.ends.len() >= TOGETHER || !self.may_go_on() {
                     self.add_found(system, limits)?;
@@ -383,12 +383,13 @@ impl<G> Walk<G> {
     fn progress<T: TransitionSystem>(&mut self, system: &T) -> Progress {
         let new = self.expanded - std::mem::replace(&mut self.reported, self.expanded);
         let looked_at = std::mem::take(&mut self.looked_at);
+        let done = self.expanded.saturating_sub(self.current.len());
         Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
             work: (new + looked_at) * T::WORK,
-            waiting: self.states.len() - self.expanded.min(self.states.len()),
+            waiting: self.states.len() - done.min(self.states.len()),
             bytes: self.states.bytes() + system.bytes(),
             ..Progress::default()
         }
