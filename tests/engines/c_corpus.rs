@@ -16,7 +16,7 @@ fn c() -> &'static Frontend {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/c")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/c_programs_expected")
 }
 
 /// The rows of the table: a file, its verdicts under SC, TSO and PSO, and whether fences can be written into it.
@@ -57,7 +57,7 @@ fn every_program_gets_its_verdict() {
             let limit = MostStates(STATES);
             let run = Run { monitor: &limit, ..Run::default() };
             let task = Task::safe(&program, model_named(model).expect("a model"));
-            let found = decide(&task, ENGINES[1], &run).expect("evidence holds");
+            let found = decide(&task, ENGINES[0], &run).expect("evidence holds");
             let word = found.checked.verdict().word();
             if word != expected {
                 wrong.push(format!("{file} under {model}: {word}, expected {expected}"));
@@ -87,9 +87,10 @@ fn delayed_stores_are_repaired() {
             strength: fence.point.strength,
         });
         let written = (c().insert)(&text, &insertions.collect::<Vec<_>>(), &Options::default());
-        assert_eq!(written.is_ok(), fences == "written", "{file}: {written:?}");
-        if let Ok(written) = written {
-            assert!(same(&read(&file, &written), &placed.program), "{file}");
+        // A place in a macro can be told by reading the text again: it is another program then.
+        let good = written.ok().filter(|written| same(&read(&file, written), &placed.program));
+        assert_eq!(good.is_some(), fences == "written", "{file}: {good:?}");
+        if let Some(written) = good {
             assert_ne!(super::c_programs::compiles(&written), Some(false), "{file} with fences");
         }
     }

@@ -18,7 +18,7 @@ struct Candidate {
     engine: &'static dyn Engine,
     /// Why it fits a task, or why it does not.
     fits: fn(&Facts<'_>) -> Result<String, String>,
-    /// Its weight in tasks of each [`Kind`].
+    /// Its weight in tasks of each [`TaskKind`].
     weights: [usize; KINDS],
     /// Up to this bound it may do more work than others.
     head_start: Option<usize>,
@@ -39,7 +39,7 @@ const CANDIDATES: &[Candidate] = &[
 
 /// What may grow without end in a task, and whether numbers are drawn where something does.
 #[derive(Clone, Copy)]
-enum Kind {
+enum TaskKind {
     Finite,
     Buffers,
     BuffersDrawn,
@@ -211,15 +211,15 @@ fn place(program: &Program, span: Span) -> String {
 }
 
 impl<'p> Facts<'p> {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> TaskKind {
         match (self.growing.is_some(), self.piling_up.is_some(), self.draws) {
-            (false, false, _) => Kind::Finite,
-            (false, true, false) => Kind::Buffers,
-            (false, true, true) => Kind::BuffersDrawn,
-            (true, false, false) => Kind::Numbers,
-            (true, false, true) => Kind::NumbersDrawn,
-            (true, true, false) => Kind::Both,
-            (true, true, true) => Kind::BothDrawn,
+            (false, false, _) => TaskKind::Finite,
+            (false, true, false) => TaskKind::Buffers,
+            (false, true, true) => TaskKind::BuffersDrawn,
+            (true, false, false) => TaskKind::Numbers,
+            (true, false, true) => TaskKind::NumbersDrawn,
+            (true, true, false) => TaskKind::Both,
+            (true, true, true) => TaskKind::BothDrawn,
         }
     }
 
