@@ -35,15 +35,21 @@ pub trait ReducedDomain<'m>: Sized {
     /// lead there.
     fn stand_in(&mut self, _state: &mut State, _note: &mut impl FnMut(Event)) {}
 
-    /// As [`DataDomain::steps_alone`], which is asked where [`ReducedDomain::THREADWISE`] is said.
+    /// As [`DataDomain::steps_alone`].
     fn steps_alone(
         &mut self,
-        _thread: ThreadId,
-        _state: &State,
+        thread: ThreadId,
+        state: &State,
         _next: &mut State,
-        _doubt: impl FnMut(Doubt),
-        _visit: impl FnMut(&State),
+        doubt: impl FnMut(Doubt),
+        mut visit: impl FnMut(&State),
     ) {
+        self.list(state);
+        self.listed().tell(doubt, |event, _, next| {
+            if event.thread() == thread {
+                visit(next);
+            }
+        });
     }
 
     /// As [`DataDomain::notice`].
