@@ -9,11 +9,10 @@
 use super::choice::{CChoice, CChosen};
 use super::clean::{LiveRegisters, liveness};
 use super::graph::{At, CStep, Graph};
-use super::values::{CKnown, CValues, refine, refine_in_place, register_and_shift};
+use super::values::{CKnown, CValues, refine, refine_in_place, refine_into, register_and_shift};
 use program::{Cond, Domain, Expr, Op, RegId, VarId};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
 const PATIENCE: usize = 2;
@@ -60,27 +59,28 @@ pub(super) fn analyse(
     }
     let thresholds = thresholds(subjects, types);
     let mut walks: Vec<CWalk<'_, '_>> = subjects.iter().map(|s| CWalk::new(s, &thresholds)).collect();
-    let mut variables = initial.to_vec();
-    let mut changed: BTreeSet<VarId> = (0..initial.len()).map(VarId::new).collect();
+    let mut memory = CMemory { variables: initial.to_vec(), stored: BTreeMap::new(), arguments };
+    let mut changed = Vec::new();
     let most = stores_at_most(subjects);
     let mut round = 0;
     loop {
-        let mut stored = variables.clone();
         for walk in &mut walks {
-            walk.run(&mut CMemory { variables: &variables, stored: &mut stored, arguments }, &changed);
+            walk.run(&mut memory, &changed);
         }
-        changed = (0..stored.len()).filter(|at| stored[*at] != variables[*at]).map(VarId::new).collect();
-        if changed.is_empty() || most.is_some_and(|most| round >= most) {
+        if memory.stored.is_empty() || most.is_some_and(|most| round >= most) {
             let registers = walks.into_iter().map(|walk| walk.at).collect();
-            return CAnalysis { registers, variables, skipped: false };
+            return CAnalysis { registers, variables: memory.variables, skipped: false };
         }
         round += 1;
-        for (at, new) in stored.into_iter().enumerate() {
+        changed.clear();
+        for (variable, new) in std::mem::take(&mut memory.stored) {
+            changed.push(variable);
             // What still grows after a while may be anything.
             let steps: &[i128] = if round > 3 * PATIENCE { &[] } else { &thresholds };
             let patience = if new.is_listed() { PATIENCE_WITH_LISTS } else { PATIENCE };
-            variables[at] = match round > patience && most.is_none() {
-                true => variables[at].widen(&new, steps),
+            let before = &mut memory.variables[variable.index()];
+            *before = match round > patience && most.is_none() {
+                true => before.widen(&new, steps),
                 false => new,
             };
         }
@@ -205,15 +205,20 @@ fn compared(cond: &Cond<RegId>, note: &mut dyn FnMut(&Expr<RegId>)) {
 
 /// What all threads share.
 struct CMemory<'m> {
-    variables: &'m [CValues],
-    stored: &'m mut [CValues],
+    variables: Vec<CValues>,
+    /// What variables may be from the next round on, where that is more than now. Most of them never change, so a
+    /// round costs what it changes and not what there is.
+    stored: BTreeMap<VarId, CValues>,
     arguments: &'m [VarId],
 }
 
 impl CMemory<'_> {
     fn store(&mut self, variable: VarId, values: &CValues) {
-        let stored = &mut self.stored[variable.index()];
-        *stored = stored.join(values);
+        let before = self.stored.get(&variable).unwrap_or(&self.variables[variable.index()]);
+        let joined = before.join(values);
+        if joined != *before {
+            self.stored.insert(variable, joined);
+        }
     }
 }
 
@@ -227,6 +232,8 @@ struct CWalk<'w, 'g> {
     /// The places that a variable is read at.
     readers: FxHashMap<VarId, Vec<At>>,
     at: Vec<Option<CKnown>>,
+    /// What is known behind the step that is looked at: one memory for all of them.
+    behind: CKnown,
 }
 
 impl<'w, 'g> CWalk<'w, 'g> {
@@ -241,11 +248,20 @@ impl<'w, 'g> CWalk<'w, 'g> {
             });
         }
         let live = liveness(graph, subject.asked);
-        CWalk { subject, thresholds, live, leaving, order, readers, at: vec![None; graph.places()] }
+        CWalk {
+            subject,
+            thresholds,
+            live,
+            leaving,
+            order,
+            readers,
+            at: vec![None; graph.places()],
+            behind: CKnown::default(),
+        }
     }
 
     /// Goes on with variables that have changed; at first from the beginning.
-    fn run(&mut self, memory: &mut CMemory<'_>, changed: &BTreeSet<VarId>) {
+    fn run(&mut self, memory: &mut CMemory<'_>, changed: &[VarId]) {
         let (graph, entry) = (self.subject.graph, self.subject.entry);
         let mut waiting: BTreeSet<(usize, At)> = BTreeSet::new();
         if self.at[entry].is_none() {
@@ -257,12 +273,13 @@ impl<'w, 'g> CWalk<'w, 'g> {
         let places = changed.iter().filter_map(|variable| self.readers.get(variable)).flatten();
         waiting.extend(places.map(|place| (self.order[*place], *place)));
         let mut visits = vec![0usize; graph.places()];
+        let mut behind = std::mem::take(&mut self.behind);
         while let Some((_, place)) = waiting.pop_first() {
             let Some(known) = self.at[place].take() else { continue };
             let mut again = false;
             for index in 0..self.leaving[place].len() {
                 let arrow = &graph.arrows[self.leaving[place][index]];
-                let Some(after) = self.step(memory, &known, &arrow.step) else { continue };
+                let Some(after) = self.step(memory, &known, &arrow.step, &mut behind) else { continue };
                 // Only loops make values grow without end.
                 let back = self.order[arrow.to] <= self.order[place];
                 visits[arrow.to] += usize::from(back);
@@ -275,11 +292,9 @@ impl<'w, 'g> CWalk<'w, 'g> {
                     *before = Some(known.clone());
                 }
                 let new = match before {
-                    Some(before) => before.absorb(&after, join),
+                    Some(before) => before.absorb(after, join),
                     None => {
-                        let mut after = after.into_owned();
-                        after.keep_only(|register| self.live.has(arrow.to, register));
-                        *before = Some(after);
+                        *before = Some(after.only(|register| self.live.has(arrow.to, register)));
                         true
                     }
                 };
@@ -292,64 +307,80 @@ impl<'w, 'g> CWalk<'w, 'g> {
                 self.at[place] = Some(known);
             }
         }
+        self.behind = behind;
     }
 
-    fn step<'k>(&self, memory: &mut CMemory<'_>, known: &'k CKnown, step: &CStep) -> Option<Cow<'k, CKnown>> {
-        Some(match step {
-            CStep::Op(op) => return op_after(memory, known, op),
-            CStep::Choice(choice) => Cow::Owned(chosen(memory, known, choice)?),
-            CStep::Fits(fits) => Cow::Owned(refine(known, &fits.cond())?),
+    /// What is known behind a step, written to `behind` unless it is what was known before; nothing if the step
+    /// is not possible.
+    fn step<'k>(
+        &self,
+        memory: &mut CMemory<'_>,
+        known: &'k CKnown,
+        step: &CStep,
+        behind: &'k mut CKnown,
+    ) -> Option<&'k CKnown> {
+        match step {
+            CStep::Op(op) => return op_after(memory, known, op, behind),
+            CStep::Choice(choice) => chosen(memory, known, choice, behind)?,
+            CStep::Fits(fits) => refine_into(known, &fits.cond(), behind)?,
             CStep::Checked(parts, at, fits) => {
-                let mut known = known.clone();
+                behind.clone_from(known);
                 for (index, part) in parts.iter().enumerate() {
                     if index == *at {
-                        refine_in_place(&mut known, &fits.cond())?;
+                        refine_in_place(behind, &fits.cond())?;
                     }
-                    apply(memory, &mut known, part)?;
+                    apply(memory, behind, part)?;
                 }
-                Cow::Owned(known)
             }
             CStep::Start(instance, argument) => {
                 if let Some(argument) = argument {
                     let given = memory.arguments[*instance];
                     memory.store(given, &value(known, argument));
                 }
-                Cow::Borrowed(known)
+                return Some(known);
             }
             CStep::Unwritten(register, low, high) => {
-                let mut known = known.clone();
-                known.set(*register, CValues::range(*low, *high));
-                Cow::Owned(known)
+                behind.clone_from(known);
+                behind.set(*register, CValues::range(*low, *high));
             }
-            CStep::Join(_) | CStep::Begin(None) => Cow::Borrowed(known),
+            CStep::Join(_) | CStep::Begin(None) => return Some(known),
             CStep::Begin(Some(register)) => {
-                return op_after(memory, known, &Op::Load(*register, self.subject.argument));
+                return op_after(memory, known, &Op::Load(*register, self.subject.argument), behind);
             }
             CStep::End(result) => {
                 memory.store(self.subject.result, &value(known, result));
-                Cow::Borrowed(known)
+                return Some(known);
             }
-        })
+        }
+        Some(behind)
     }
 }
 
-/// What is known behind an operation; nothing if it is not possible.
-fn op_after<'k>(memory: &mut CMemory<'_>, known: &'k CKnown, op: &Op) -> Option<Cow<'k, CKnown>> {
+/// What is known behind an operation, written to `behind` unless it is what was known before; nothing if it is not
+/// possible.
+fn op_after<'k>(
+    memory: &mut CMemory<'_>,
+    known: &'k CKnown,
+    op: &Op,
+    behind: &'k mut CKnown,
+) -> Option<&'k CKnown> {
     match op {
-        Op::Assume(cond) => return refine(known, cond).map(Cow::Owned),
-        Op::Store(variable, expr) => memory.store(*variable, &value(known, expr)),
-        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
+        Op::Assume(cond) => refine_into(known, cond, behind)?,
+        Op::Store(variable, expr) => {
+            memory.store(*variable, &value(known, expr));
+            return Some(known);
+        }
+        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => return Some(known),
         _ => {
-            let mut after = known.clone();
-            apply(memory, &mut after, op)?;
-            return Some(Cow::Owned(after));
+            behind.clone_from(known);
+            apply(memory, behind, op)?;
         }
     }
-    Some(Cow::Borrowed(known))
+    Some(behind)
 }
 
-/// What is known behind an access to a cell that a value chooses: what all the ways together give.
-fn chosen(memory: &mut CMemory<'_>, known: &CKnown, choice: &CChoice) -> Option<CKnown> {
+/// Writes what is known behind an access to a cell that a value chooses: what all the ways together give.
+fn chosen(memory: &mut CMemory<'_>, known: &CKnown, choice: &CChoice, after: &mut CKnown) -> Option<()> {
     let keys = value(known, &choice.key);
     let possible = || choice.cells.iter().filter(|(value, _)| keys.contains(*value));
     possible().next()?;
@@ -366,7 +397,7 @@ fn chosen(memory: &mut CMemory<'_>, known: &CKnown, choice: &CChoice) -> Option<
         }
         CChosen::Load(_) | CChosen::Nothing => {}
     }
-    let mut after = known.clone();
+    after.clone_from(known);
     if let Some((register, shift)) = register_and_shift(&choice.key) {
         let left = possible().map(|(value, _)| value - shift).collect();
         after.set(register, CValues::listed(left));
@@ -375,7 +406,7 @@ fn chosen(memory: &mut CMemory<'_>, known: &CKnown, choice: &CChoice) -> Option<
         let values = possible().map(|(_, variable)| &memory.variables[variable.index()]);
         after.set(register, values.fold(CValues::NONE, |all, values| all.join(values)));
     }
-    Some(after)
+    Some(())
 }
 
 /// Whether an expression is made of a register of another.

@@ -308,8 +308,19 @@ pub(super) fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
 }
 
 /// Registers' values, in order of registers; what is not listed may be anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct CKnown(Vec<(RegId, CValues)>);
+
+impl Clone for CKnown {
+    fn clone(&self) -> CKnown {
+        CKnown(self.0.clone())
+    }
+
+    /// Where one is written over and over, its memory is kept.
+    fn clone_from(&mut self, other: &CKnown) {
+        self.0.clone_from(&other.0);
+    }
+}
 
 impl CKnown {
     /// So many registers, all with these values.
@@ -338,9 +349,9 @@ impl CKnown {
         }
     }
 
-    /// Forgets all other registers.
-    pub fn keep_only(&mut self, wanted: impl Fn(RegId) -> bool) {
-        self.0.retain(|(register, _)| wanted(*register));
+    /// What is known of some registers.
+    pub fn only(&self, wanted: impl Fn(RegId) -> bool) -> CKnown {
+        CKnown(self.0.iter().filter(|(register, _)| wanted(*register)).cloned().collect())
     }
 
     /// Adds what registers may be besides, by a function that joins values; says whether anything is new.
@@ -382,15 +393,21 @@ impl CKnown {
 
 /// What is known once a condition holds; `None` if it cannot.
 pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
+    let mut refined = CKnown::default();
+    refine_into(known, cond, &mut refined)?;
+    Some(refined)
+}
+
+/// Writes what is known once a condition holds; `None` if it cannot.
+pub(super) fn refine_into(known: &CKnown, cond: &Cond<RegId>, refined: &mut CKnown) -> Option<()> {
     // Most conditions are which of its targets a pointer has, and are told before anything is copied.
     if let Some((register, value)) = equated(cond)
         && !known.may_be(register, value)
     {
         return None;
     }
-    let mut known = known.clone();
-    refine_in_place(&mut known, cond)?;
-    Some(known)
+    refined.clone_from(known);
+    refine_in_place(refined, cond)
 }
 
 /// The register and its value, if a condition says just that.
