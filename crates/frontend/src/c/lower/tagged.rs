@@ -140,6 +140,7 @@ pub(super) fn combined(op: Arith, a: &CValues, b: &CValues, (low, high): (i128, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fastrand::Rng;
 
     const OPS: [Arith; 8] =
         [Arith::Add, Arith::Sub, Arith::Mul, Arith::Div, Arith::Rem, Arith::And, Arith::Or, Arith::Xor];
@@ -191,6 +192,83 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A number from a program's point of view: some that it can be, and what is known of it.
+    struct Number {
+        samples: Vec<i128>,
+        known: CValues,
+    }
+
+    impl Number {
+        fn version_and_index(random: &mut Rng) -> Number {
+            let first = random.i128(-3..60);
+            let versions: Vec<i128> = (0..random.i128(1..50)).map(|more| first + more).collect();
+            let indices: Vec<i128> = (0..random.usize(1..4)).map(|_| random.i128(0..300)).collect();
+            let shift = *random.choice(&[16u32, 32]).expect("there are two");
+            let known =
+                CValues::combine(Arith::Mul, &CValues::listed(versions.clone()), &CValues::only(1 << shift));
+            let known = CValues::combine(Arith::Or, &known, &CValues::listed(indices.clone()));
+            let mut one = || {
+                (versions[random.usize(..versions.len())] << shift) | indices[random.usize(..indices.len())]
+            };
+            Number { samples: (0..12).map(|_| one()).collect(), known }
+        }
+
+        fn constant(random: &mut Rng) -> Number {
+            let value = match random.u8(..4) {
+                0 => (1 << *random.choice(&[8, 16, 32, 40]).expect("some")) + random.i128(-1..2),
+                1 => random.i128(-5..6),
+                2 => 1 << random.u32(0..36),
+                _ => random.i128(-70_000..70_000),
+            };
+            Number { samples: vec![value], known: CValues::only(value) }
+        }
+
+        fn then(&self, random: &mut Rng, other: &Number) -> Number {
+            let chosen =
+                |random: &mut Rng, number: &Number| number.samples[random.usize(..number.samples.len())];
+            if random.u8(..4) == 0 {
+                let mut one = || {
+                    let either = if random.bool() { self } else { other };
+                    chosen(random, either)
+                };
+                let samples = (0..12).map(|_| one()).collect();
+                let known = match random.bool() {
+                    true => self.known.join(&other.known),
+                    false => self.known.widen(&other.known, &[]),
+                };
+                return Number { samples, known };
+            }
+            let op = OPS[random.usize(..OPS.len())];
+            let pairs = (0..12).map(|_| (chosen(random, self), chosen(random, other)));
+            let results = pairs.filter_map(|(x, y)| super::super::values::exact(op, x, y).flatten());
+            Number { samples: results.collect(), known: CValues::combine(op, &self.known, &other.known) }
+        }
+    }
+
+    /// Random ways to compute with versions and indices: what the numbers are is covered by what is known of them.
+    #[test]
+    fn random_computations_are_covered() {
+        let mut random = Rng::with_seed(3217);
+        let mut of_two_parts = 0;
+        for _ in 0..20_000 {
+            let mut number = Number::version_and_index(&mut random);
+            for _ in 0..random.usize(1..6) {
+                let other = match random.bool() {
+                    true => Number::version_and_index(&mut random),
+                    false => Number::constant(&mut random),
+                };
+                number = number.then(&mut random, &other);
+                let Number { samples, known } = &number;
+                assert!(samples.iter().all(|value| known.contains(*value)), "{samples:?} not in {known:?}");
+                of_two_parts += usize::from(matches!(known, CValues::Tagged(_)));
+                if samples.is_empty() {
+                    break;
+                }
+            }
+        }
+        assert!(of_two_parts > 5_000, "only {of_two_parts} numbers had ends");
     }
 
     #[test]
