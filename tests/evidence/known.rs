@@ -173,6 +173,29 @@ fn cubes_know_of_buffered_stores() {
     );
 }
 
+/// Where stores pile up for ever and what others see must not go back, older stores are compared with newer ones.
+#[test]
+fn cubes_know_the_order_of_buffered_stores() {
+    let program = corpus("progress.fw");
+    for model in ["tso", "pso"] {
+        let known = proved(&program, model, "cegar");
+        let before_the_loop = known.at(ThreadId::new(0), program.threads[0].entry());
+        assert_eq!(
+            before_the_loop.expect("it is reached"),
+            [
+                "done and stop are at least 0",
+                "its buffer may hold stores to done",
+                "done < every older buffered store to done",
+                "count == its newest buffered store to done",
+                "every older buffered store to done < count",
+                "every older buffered store to done < every newer one",
+            ],
+            "{model}"
+        );
+        check_on_walks(&program, model, "cegar");
+    }
+}
+
 #[test]
 fn a_proof_of_robustness_says_nothing_about_places() {
     let program = corpus("peterson_fenced.fw");

@@ -51,6 +51,11 @@ impl Vocabulary {
         self.var(Name::Slot(slot))
     }
 
+    /// The variable of a slot, if it has one already.
+    pub fn find(&self, slot: Slot) -> Option<Var> {
+        self.by_name.get(&Name::Slot(slot)).copied()
+    }
+
     /// The name of a variable.
     pub fn name(&self, var: Var) -> Option<Name> {
         self.names.get(var.index()).copied()

@@ -34,7 +34,9 @@ pub(crate) fn waiting_locations(program: &Program, model: Model, id: ThreadId) -
         let pairs = |a: &VarId| ahead[loc.index()].iter().all(|b| model.share_a_queue(*a, *b));
         behind[loc.index()].iter().all(pairs)
     };
-    thread.locs().map(|loc| !looks[loc.index()] && in_order(loc)).collect()
+    // Whoever has ended waits for nothing.
+    let goes_on = |loc: Loc| thread.outgoing(loc).next().is_some();
+    thread.locs().map(|loc| goes_on(loc) && !looks[loc.index()] && in_order(loc)).collect()
 }
 
 /// By location: whether a load of what others write can come before the next operation that waits.

@@ -110,6 +110,7 @@ impl Seen<'_> {
         sentence
             .replace("every older buffered store to ", "§older:")
             .replace("every buffered store to ", "§every:")
+            .replace("every newer one", "§newer")
     }
 
     /// What a name stands for: one value, or those of some buffered stores.
@@ -121,11 +122,14 @@ impl Seen<'_> {
                 .filter(|(name, _)| name == variable)
                 .map(|(_, value)| value)
                 .collect();
-            let newest = stores.pop();
             return match which {
-                "newest" => newest.into_iter().collect(),
-                "older" => stores,
-                _ => stores.into_iter().chain(newest).collect(),
+                "newest" => stores.pop().into_iter().collect(),
+                "older" => {
+                    stores.pop();
+                    stores
+                }
+                "every" => stores,
+                number => vec![stores[number.parse::<usize>().expect("a number")]],
             };
         }
         let program = self.program;
@@ -145,7 +149,17 @@ impl Seen<'_> {
         vec![i64::try_from(value).expect("small values")]
     }
 
+    /// Whether a comparison holds: one of older stores with newer ones, for every two in their order.
     fn compares(&self, sentence: &str) -> bool {
+        let older = sentence.split(' ').find_map(|word| word.strip_prefix("§older:"));
+        if let (true, Some(variable)) = (sentence.contains("§newer"), older) {
+            let stores = self.values(&format!("§every:{variable}")).len();
+            let of_two = |older: usize, newer: usize| {
+                let sentence = sentence.replace("§older:", &format!("§{older}:"));
+                self.compares(&sentence.replace("§newer", &format!("§{newer}:{variable}")))
+            };
+            return (0..stores).all(|older| (older + 1..stores).all(|newer| of_two(older, newer)));
+        }
         let words: Vec<&str> = sentence.split(' ').collect();
         let signs = ["<", "<=", "==", "!="];
         let at = words.iter().position(|word| signs.contains(word)).unwrap_or_else(|| panic!("{sentence}"));

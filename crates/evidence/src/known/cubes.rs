@@ -5,7 +5,8 @@
 //! different names in different controls. Here each has one of two: the *newest* of a thread's
 //! to a variable, or one of the *older* ones; a fact about the latter must hold of every slot that
 //! stands for some. Where a control has no such store the fact holds of nothing; it is told
-//! only if some control has one. Only controls count in which no thread may go first, and of
+//! only if some control has one. Proofs with pairs compare an older store with every *newer* one; such a
+//! fact must hold of every two stores in their order. Only controls count in which no thread may go first, and of
 //! them only what does not change on the way ahead (see [`super::ahead`]).
 //!
 //! Whether a predicate holds in a cube is looked up, else asked; after so many questions it is
@@ -32,6 +33,7 @@ const CANDIDATES: usize = 4_000;
 const NEWEST: &str = "its newest buffered store to ";
 const OLDER: &str = "every older buffered store to ";
 pub(super) const EVERY: &str = "every buffered store to ";
+const NEWER: &str = "every newer one";
 
 /// What the controls with a thread at a location have in common.
 #[derive(Clone, Default)]
@@ -121,14 +123,20 @@ impl<'a> Cubes<'a> {
     }
 
     /// A predicate with a thread's buffered stores under their new names, in all ways; none if it
-    /// speaks of another thread's stores or of a register without a name.
+    /// speaks of another thread's stores or of a register without a name. One about pairs has the right names.
     fn renamed(&mut self, thread: ThreadId, predicate: &Atom, named: &AuthoredRegisters) -> Vec<Atom> {
         let mut all = vec![predicate.clone()];
+        let compared = self.compared(predicate);
         for var in predicate.vars() {
             match self.vocabulary.name(var) {
                 Some(Name::Slot(Slot::Memory(_))) => {}
                 Some(Name::Slot(Slot::Register(t, register))) => {
                     if !named.mentions(self.task.program, t, register) {
+                        return Vec::new();
+                    }
+                }
+                Some(Name::Slot(Slot::Pool(t, v) | Slot::Newer(t, v))) if compared == Some((t, v)) => {
+                    if t != thread {
                         return Vec::new();
                     }
                 }
@@ -144,6 +152,21 @@ impl<'a> Cubes<'a> {
         }
         all.retain(|atom| !atom.is_true() && !atom.is_false());
         all
+    }
+
+    /// Whose stores to which variable an atom compares pair by pair.
+    fn compared(&self, atom: &Atom) -> Option<(ThreadId, VarId)> {
+        let slot = |var| match self.vocabulary.name(var) {
+            Some(Name::Slot(slot)) => Some(slot),
+            _ => None,
+        };
+        let slots: Vec<Slot> = atom.vars().filter_map(slot).collect();
+        slots.iter().find_map(|slot| match *slot {
+            Slot::Newer(thread, variable) if slots.contains(&Slot::Pool(thread, variable)) => {
+                Some((thread, variable))
+            }
+            _ => None,
+        })
     }
 
     /// Looks at all cubes.
@@ -221,38 +244,39 @@ impl<'a> Cubes<'a> {
         self.candidates[thread.index()].instances.insert(buffer, instances);
     }
 
+    /// What a candidate means with a buffer of this shape: it is to hold with any of the stores put in that its
+    /// names stand for.
     fn instances(&mut self, candidate: &Atom, shape: &Local) -> Vec<Instance> {
-        let mut all = vec![candidate.clone()];
-        // All at once: a slot put in for one name may be another name.
-        let mut choices: Vec<(Var, Vec<Var>)> = Vec::new();
+        let compared = self.compared(candidate);
+        let mut ways: Vec<Vec<(Var, Var)>> = vec![Vec::new()];
+        let mut also = |put_in: Vec<Vec<(Var, Var)>>| {
+            let with = |way: &Vec<(Var, Var)>| put_in.iter().map(|more| [way.as_slice(), more].concat()).collect();
+            ways = ways.iter().flat_map::<Vec<_>, _>(with).collect();
+        };
+        if let Some((thread, variable)) = compared {
+            let names = [Slot::Pool(thread, variable), Slot::Newer(thread, variable)];
+            let names = names.map(|name| self.vocabulary.slot(name));
+            let pairs = self.pairs(thread, shape, variable).into_iter();
+            let stores = pairs.map(|pair| pair.map(|slot| self.vocabulary.slot(slot)));
+            also(stores.map(|stores| names.into_iter().zip(stores).collect()).collect());
+        }
         for var in candidate.vars() {
-            let Some(Name::Slot(slot)) = self.vocabulary.name(var) else { continue };
-            let slots = match slot {
-                Slot::Last(thread, variable) => self.newest(thread, shape, variable),
-                Slot::Pool(thread, variable) => self.older(thread, shape, variable),
+            let slots = match self.vocabulary.name(var) {
+                Some(Name::Slot(Slot::Last(thread, variable))) => self.newest(thread, shape, variable),
+                Some(Name::Slot(Slot::Pool(thread, variable))) if compared != Some((thread, variable)) => {
+                    self.older(thread, shape, variable)
+                }
                 _ => continue,
             };
-            choices.push((var, slots.into_iter().map(|slot| self.vocabulary.slot(slot)).collect()));
+            also(slots.into_iter().map(|slot| vec![(var, self.vocabulary.slot(slot))]).collect());
         }
-        if !choices.is_empty() {
-            let mut ways: Vec<Vec<(Var, Var)>> = vec![Vec::new()];
-            for (var, slots) in &choices {
-                let with = |way: &Vec<(Var, Var)>| {
-                    let way = way.clone();
-                    slots
-                        .iter()
-                        .map(move |slot| [way.as_slice(), &[(*var, *slot)]].concat())
-                        .collect::<Vec<_>>()
-                };
-                ways = ways.iter().flat_map(with).collect();
-            }
-            let instance = |way: &Vec<(Var, Var)>| {
-                let by = |var: Var| way.iter().find(|(v, _)| *v == var).map(|(_, slot)| Linear::from(*slot));
-                candidate.substitute_all(by)
-            };
-            all = ways.iter().map(instance).collect();
-        }
-        all.into_iter().map(|atom| (self.literals.get(&atom).copied(), atom)).collect()
+        // All at once: a slot put in for one name may be another name.
+        let instance = |way: &Vec<(Var, Var)>| {
+            let by = |var: Var| way.iter().find(|(v, _)| *v == var).map(|(_, slot)| Linear::from(*slot));
+            candidate.substitute_all(by)
+        };
+        let all = ways.iter().map(instance);
+        all.map(|atom| (self.literals.get(&atom).copied(), atom)).collect()
     }
 
     /// All slots of a thread's stores to a variable, oldest first.
@@ -277,6 +301,20 @@ impl<'a> Cubes<'a> {
         let mut stores = self.stores(thread, shape, variable);
         stores.pop();
         stores
+    }
+
+    /// All pairs of an older and a newer store. Where two are forgotten, the newer slot stands for the newest, too.
+    fn pairs(&self, thread: ThreadId, shape: &Local, variable: VarId) -> Vec<[Slot; 2]> {
+        let (pool, last) = (Slot::Pool(thread, variable), Slot::Last(thread, variable));
+        let stores = self.stores(thread, shape, variable);
+        let behind = |(at, older): (usize, &Slot)| {
+            let pair = |newer: &Slot| match [*older, *newer] == [pool, last] {
+                true => [pool, Slot::Newer(thread, variable)],
+                false => [*older, *newer],
+            };
+            stores[at + 1..].iter().map(pair).collect::<Vec<_>>()
+        };
+        stores.iter().enumerate().flat_map(behind).collect()
     }
 
     /// What holds in all cubes, and what was found place by place, in sentences.
@@ -343,7 +381,9 @@ impl<'a> Cubes<'a> {
         let stays = |atom: &Atom| atom.vars().all(|var| self.stays(thread, loc, &buffered, var));
         let atoms = self.candidates[thread.index()].atoms.iter().enumerate();
         let held = atoms.filter(|(at, atom)| ahead.holding.get(at) == Some(&true) && stays(atom));
-        let held: Vec<Atom> = held.map(|(_, atom)| atom.clone()).collect();
+        let mut held: Vec<Atom> = held.map(|(_, atom)| atom.clone()).collect();
+        let repeated: Vec<Atom> = held.iter().filter_map(|atom| self.with_the_newest(atom)).collect();
+        held.retain(|atom| !repeated.contains(atom));
         let about_buffer = |fact: &SaidFact| match fact {
             SaidFact::Of(kind, ..) => *kind == SlotKind::Buffered,
             SaidFact::That(sentence) => sentence.contains(NEWEST) || sentence.contains(OLDER),
@@ -365,6 +405,13 @@ impl<'a> Cubes<'a> {
         known
     }
 
+    /// What a comparison of older stores with newer ones says of the newest.
+    fn with_the_newest(&self, atom: &Atom) -> Option<Atom> {
+        let (thread, variable) = self.compared(atom)?;
+        let newest = Linear::from(self.vocabulary.find(Slot::Last(thread, variable))?);
+        Some(atom.substitute(self.vocabulary.find(Slot::Newer(thread, variable))?, &newest))
+    }
+
     /// Whether what is known of a slot ahead of a place is known at the place.
     fn stays(&self, thread: ThreadId, loc: Loc, buffered: &[VarId], var: Var) -> bool {
         let way = self.ahead.from(thread, loc);
@@ -376,7 +423,7 @@ impl<'a> Cubes<'a> {
             Some(Name::Slot(Slot::Register(t, register))) => {
                 !self.late[t.index()] && !self.ahead.writes(t, register)
             }
-            Some(Name::Slot(Slot::Last(_, variable) | Slot::Pool(_, variable))) => {
+            Some(Name::Slot(Slot::Last(_, variable) | Slot::Pool(_, variable) | Slot::Newer(_, variable))) => {
                 buffered.contains(&variable) && !way.variables.contains(&variable)
             }
             _ => false,
@@ -413,6 +460,7 @@ impl<'a> Cubes<'a> {
             Some(Name::Slot(Slot::Pool(_, variable))) => {
                 (SlotKind::Buffered, format!("{OLDER}{}", program.variable(variable).name))
             }
+            Some(Name::Slot(Slot::Newer(..))) => (SlotKind::Buffered, NEWER.to_string()),
             _ => (SlotKind::Variable, String::new()),
         };
         facts(atoms, &name, &|var| self.vocabulary.name(var))
