@@ -6,12 +6,13 @@
 //! ends; if they can, only a proof does, and exploration is left a share to find violations. Where buffers cannot grow
 //! because every loop waits for them, a proof is likely; where they can, a violation is. Numbers that are drawn
 //! (`any`) are in no order to each other, so knowing their order helps less, and violations with some of them are near.
+//! Drawing one of two values counts as a branch: it makes few states.
 
 use crate::ranges::growing;
 use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, InTurns, Lazy};
 use evidence::Task;
 use machine::GapStepper;
-use program::{Op, Program, Span};
+use program::{Domain, Int, Op, Program, Span};
 
 /// An engine that may be tried.
 struct Candidate {
@@ -27,12 +28,12 @@ struct Candidate {
 /// All of them, in the order in which their answers of one round count.
 #[rustfmt::skip]
 const CANDIDATES: &[Candidate] = &[
-    Candidate { engine: &Explicit, fits: exploration, weights: [8, 8, 7, 5, 4, 9, 8], head_start: None },
+    Candidate { engine: &Explicit, fits: exploration, weights: [8, 8, 7, 5, 4, 9, 10], head_start: None },
     Candidate { engine: &Lazy, fits: robustness, weights: [4, 4, 2, 3, 3, 5, 3], head_start: None },
-    Candidate { engine: &Cegar, fits: predicates, weights: [2, 3, 2, 10, 10, 7, 3], head_start: None },
+    Candidate { engine: &Cegar, fits: predicates, weights: [2, 3, 2, 10, 10, 7, 2], head_start: None },
     Candidate { engine: &GapProofs, fits: order_and_gaps, weights: [0, 0, 0, 8, 5, 7, 2], head_start: None },
     Candidate { engine: &Complete, fits: backwards, weights: [0, 2, 1, 0, 0, 0, 0], head_start: None },
-    Candidate { engine: &Extrapolate, fits: from_sc, weights: [3, 3, 6, 2, 2, 2, 9], head_start: None },
+    Candidate { engine: &Extrapolate, fits: from_sc, weights: [3, 3, 6, 2, 2, 2, 8], head_start: None },
     Candidate { engine: &BoundedContexts, fits: few_contexts, weights: [1; KINDS], head_start: Some(2) },
     Candidate { engine: &InTurns, fits: many_steps, weights: [2; KINDS], head_start: None },
 ];
@@ -63,7 +64,7 @@ pub struct Facts<'p> {
     pub piling_up: Option<Span>,
     /// A statement by which numbers may grow without end; `None` if none can be seen.
     pub growing: Option<Span>,
-    /// Whether numbers are drawn.
+    /// Whether numbers are drawn, each from more than two.
     pub draws: bool,
     /// What the engine for order and gaps cannot handle.
     pub beyond_gaps: Option<Span>,
@@ -204,6 +205,14 @@ fn many_steps(facts: &Facts<'_>) -> Result<String, String> {
     }
 }
 
+fn draws_a_number(op: &Op) -> bool {
+    match op {
+        Op::Havoc(_, Domain::Range(low, high)) => high - low > Int::from(1),
+        Op::Havoc(_, Domain::All) => true,
+        _ => false,
+    }
+}
+
 /// A statement and its line.
 fn place(program: &Program, span: Span) -> String {
     let line = program.source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default();
@@ -245,7 +254,7 @@ impl<'p> Facts<'p> {
                 .find_map(|t| t.piling_up())
                 .map(|store| store.span),
             growing: growing(task.program),
-            draws: task.program.threads.iter().flat_map(|t| t.edges()).any(|e| matches!(e.op, Op::Havoc(..))),
+            draws: task.program.threads.iter().flat_map(|t| t.edges()).any(|e| draws_a_number(&e.op)),
             beyond_gaps,
         }
     }
