@@ -7,7 +7,7 @@ use evidence::{
     Certificate, ClosedSet, Controls, Crew, Listed, ReducedProof, SharedProof, SpilledProof, SpilledStates,
     Task,
 };
-use machine::{Acting, Buffered, OnDomain, Rules, on_reduced, usable_renamings};
+use machine::{Acting, Buffered, OnDomain, Rules, is_out_of_reach, on_reduced, usable_renamings};
 use program::{Program, Renaming, thread_swaps};
 
 /// How an exact search is reduced.
@@ -100,6 +100,12 @@ impl LeftOut {
         LeftOut { rules: Rules::default(), renamings: Vec::new() }
     }
 
+    /// Where nothing can go wrong from the start, as the program is written, one state is enough.
+    pub(crate) fn if_out_of_reach(task: &Task<'_>) -> Option<LeftOut> {
+        let rules = Rules { acting: Acting::InReach, ..Rules::default() };
+        is_out_of_reach(task.program).then(|| LeftOut { rules, renamings: Vec::new() })
+    }
+
     /// As far as the program allows it; automatic is what pays for most programs. Dead registers are part of states or not.
     pub(crate) fn new(task: &Task<'_>, reduction: Reduction, dead_registers: bool) -> LeftOut {
         let everything = matches!(reduction, Reduction::All | Reduction::Auto);
@@ -120,12 +126,13 @@ impl LeftOut {
 
     /// What is used, in a few words; nothing if all states are explored.
     pub(crate) fn method(&self) -> Option<&'static str> {
-        use Acting::{ByText, ByValues, Everybody};
+        use Acting::{ByText, ByValues, Everybody, InReach};
         if self.rules.runs {
             return Some("cartesian");
         }
         Some(match (self.rules.settled, self.rules.acting, self.renamings.is_empty()) {
             (false, Everybody, true) => return None,
+            (_, InReach, _) => "nothing in reach",
             (true, Everybody, true) => "local",
             (false, ByText, true) => "persistent",
             (true, ByText, true) => "local, persistent",

@@ -40,6 +40,8 @@ pub enum Acting {
     /// Everybody.
     #[default]
     Everybody,
+    /// Everybody, until nothing can go wrong any more ([`crate::InReach`]).
+    InReach,
     /// Agents that are enough by what texts say of others.
     ByText,
     /// Agents that are enough by what values say of others.
@@ -112,7 +114,7 @@ where
         let futures = match acting {
             Acting::ByText => None,
             Acting::ByValues => Some(Futures::of(machine)?),
-            Acting::Everybody => return None,
+            Acting::Everybody | Acting::InReach => return None,
         };
         Some(Stubborn {
             persistent,

@@ -406,9 +406,9 @@ pub(crate) fn closure(program: &Program, generators: &[Renaming]) -> Option<Vec<
 
 /// The renamings to use of those found: as many as make no group that is too large.
 pub fn usable_renamings(program: &Program, mut found: Vec<Renaming>) -> Vec<Renaming> {
-    while closure(program, &found).is_none() {
-        found.pop();
-    }
+    // With more to begin with, groups only grow.
+    let usable = (1..=found.len()).take_while(|count| closure(program, &found[..*count]).is_some());
+    found.truncate(usable.count());
     found
 }
 

@@ -8,10 +8,10 @@
 
 use super::choice::{CChoice, CChosen};
 use super::clean::{LiveRegisters, liveness};
-use super::graph::{At, CStep, Graph};
+use super::graph::{At, CArrow, CStep, Graph};
 use super::values::{CKnown, CValues, refine, refine_in_place, refine_into, register_and_shift};
-use program::{Cond, Domain, Expr, Op, RegId, VarId};
-use rustc_hash::FxHashMap;
+use program::{Arith, Cond, Domain, Expr, Op, RegId, Relation, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
@@ -57,15 +57,20 @@ pub(super) fn analyse(
         let registers = subjects.iter().map(|s| vec![None; s.graph.places()]).collect();
         return CAnalysis { registers, variables, skipped: true };
     }
-    let thresholds = thresholds(subjects, types);
+    let thresholds = Thresholds::of(subjects, types);
     let mut walks: Vec<CWalk<'_, '_>> = subjects.iter().map(|s| CWalk::new(s, &thresholds)).collect();
     let mut memory = CMemory { variables: initial.to_vec(), stored: BTreeMap::new(), arguments };
     let mut changed = Vec::new();
-    let most = stores_at_most(subjects);
+    let (mut changing, mut most) = (BTreeSet::new(), Some(0));
     let mut round = 0;
     loop {
         for walk in &mut walks {
             walk.run(&mut memory, &changed);
+        }
+        let known = changing.len();
+        changing.extend(memory.stored.keys().copied());
+        if most.is_some() && changing.len() > known {
+            most = stores_at_most(&walks, arguments, &changing);
         }
         if memory.stored.is_empty() || most.is_some_and(|most| round >= most) {
             let registers = walks.into_iter().map(|walk| walk.at).collect();
@@ -75,52 +80,27 @@ pub(super) fn analyse(
         changed.clear();
         for (variable, new) in std::mem::take(&mut memory.stored) {
             changed.push(variable);
-            // What still grows after a while may be anything.
-            let steps: &[i128] = if round > 3 * PATIENCE { &[] } else { &thresholds };
             let patience = if new.is_listed() { PATIENCE_WITH_LISTS } else { PATIENCE };
             let before = &mut memory.variables[variable.index()];
             *before = match round > patience && most.is_none() {
-                true => before.widen(&new, steps),
+                // All threads have been looked at, so this counts twice.
+                true => before.widen(&new, thresholds.after(2 * round)),
                 false => new,
             };
         }
     }
 }
 
-/// How many stores a run can have, if no thread stores in a loop and they are few.
-fn stores_at_most(subjects: &[CSubject<'_>]) -> Option<usize> {
+/// How many stores a run can have to variables that change, if no thread does that in a loop and they are few.
+///
+/// What a run with so many of these stores has in memory is among what as many rounds have found: stores to
+/// variables that never had new values in any round store what is known already.
+fn stores_at_most(walks: &[CWalk<'_, '_>], arguments: &[VarId], changing: &BTreeSet<VarId>) -> Option<usize> {
     let mut count = 0;
-    for subject in subjects {
-        count += stores_on_a_way(subject)?;
+    for walk in walks {
+        count += walk.stores_on_a_way(arguments, changing)?;
     }
     (count <= FEW_STORES).then_some(count)
-}
-
-/// The most stores on any way through a thread.
-fn stores_on_a_way(subject: &CSubject<'_>) -> Option<usize> {
-    let (graph, in_loop) = (subject.graph, subject.graph.in_loops());
-    if graph.arrows.iter().any(|arrow| arrow.step.stores() > 0 && in_loop[arrow.from] && in_loop[arrow.to]) {
-        return None;
-    }
-    let leaving = graph.leaving();
-    let order = order(graph, &leaving, subject.entry);
-    let mut before: Vec<Option<usize>> = vec![None; graph.places()];
-    before[subject.entry] = Some(0);
-    let mut waiting = BTreeSet::from([(order[subject.entry], subject.entry)]);
-    while let Some((_, place)) = waiting.pop_first() {
-        for &index in &leaving[place] {
-            let arrow = &graph.arrows[index];
-            let count = before[place].map(|count| count + arrow.step.stores());
-            if count > Some(FEW_STORES) {
-                return None;
-            }
-            if count > before[arrow.to] {
-                before[arrow.to] = count;
-                waiting.insert((order[arrow.to], arrow.to));
-            }
-        }
-    }
-    before.into_iter().max().flatten()
 }
 
 /// The variables that a step reads.
@@ -141,66 +121,113 @@ fn read_by(subject: &CSubject<'_>, step: &CStep, note: &mut dyn FnMut(VarId)) {
     }
 }
 
-/// Constants of the program and their neighbours, in order.
-fn thresholds(subjects: &[CSubject<'_>], types: &[(i128, i128)]) -> Vec<i128> {
-    let mut found = vec![0, 1];
-    for arrow in subjects.iter().flat_map(|subject| &subject.graph.arrows) {
-        let mut note = |expr: &Expr<RegId>| constants(expr, &mut found);
-        match &arrow.step {
-            CStep::Op(op) => op.for_each_part(&mut |part| expressions(part, &mut note)),
-            CStep::Checked(parts, _, _) => parts.iter().for_each(|part| expressions(part, &mut note)),
-            CStep::Choice(choice) => {
-                note(&choice.key);
-                if let CChosen::Store { value, .. } = &choice.access {
-                    note(value);
-                }
-                found.extend(choice.cells.iter().map(|(value, _)| *value));
-            }
-            CStep::Start(_, Some(argument)) => note(argument),
-            CStep::End(result) => note(result),
-            _ => {}
+/// Numbers at which bounds that grow stop for a while: constants of the program and their neighbours, in order.
+struct Thresholds {
+    /// All of them: by these, bounds of values that are told apart one by one grow one by one.
+    fine: Vec<i128>,
+    /// Those by which values are bounded: compared by order, divided by, or what types hold.
+    coarse: Vec<i128>,
+}
+
+impl Thresholds {
+    fn of(subjects: &[CSubject<'_>], types: &[(i128, i128)]) -> Thresholds {
+        let mut found = Constants::default();
+        for arrow in subjects.iter().flat_map(|subject| &subject.graph.arrows) {
+            found.step(&arrow.step);
+        }
+        let types: FxHashSet<(i128, i128)> = types.iter().copied().collect();
+        let mut coarse = found.bounds;
+        coarse.extend(types.iter().flat_map(|(low, high)| [*low, *high]));
+        coarse.extend([i128::from(i32::MIN), i128::from(i32::MAX), i128::from(u32::MAX)]);
+        coarse.extend([i128::from(i64::MIN), i128::from(i64::MAX), i128::from(u64::MAX), 0, 1]);
+        found.all.extend(&coarse);
+        Thresholds { fine: with_neighbours(found.all), coarse: with_neighbours(coarse) }
+    }
+
+    /// Those for something that has grown so often. What still grows after a while may be anything.
+    fn after(&self, often: usize) -> &[i128] {
+        match often / PATIENCE {
+            ..6 => &self.fine,
+            6..12 => &self.coarse,
+            _ => &[],
         }
     }
-    found.extend(types.iter().flat_map(|(low, high)| [*low, *high]));
-    found.extend([i128::from(i32::MIN), i128::from(i32::MAX), i128::from(u32::MAX), i128::from(i64::MIN)]);
-    found.extend([i128::from(i64::MAX), i128::from(u64::MAX)]);
-    found.sort_unstable();
-    found.dedup();
+}
+
+fn with_neighbours(numbers: Vec<i128>) -> Vec<i128> {
     let mut near: Vec<i128> =
-        found.iter().flat_map(|c| [c.saturating_sub(1), *c, c.saturating_add(1)]).collect();
+        numbers.into_iter().flat_map(|c| [c.saturating_sub(1), c, c.saturating_add(1)]).collect();
     near.sort_unstable();
     near.dedup();
     near
 }
 
-fn constants(expr: &Expr<RegId>, found: &mut Vec<i128>) {
-    match expr {
-        Expr::Const(value) => found.extend(i128::try_from(value).ok()),
-        Expr::Leaf(_) => {}
-        Expr::Binary(_, a, b) => {
-            constants(a, found);
-            constants(b, found);
+/// Constants of the program.
+#[derive(Default)]
+struct Constants {
+    all: Vec<i128>,
+    /// Those by which values are bounded.
+    bounds: Vec<i128>,
+}
+
+impl Constants {
+    fn step(&mut self, step: &CStep) {
+        match step {
+            CStep::Op(op) => op.for_each_part(&mut |part| self.op(part)),
+            CStep::Checked(parts, _, _) => parts.iter().for_each(|part| self.op(part)),
+            CStep::Choice(choice) => {
+                self.expr(&choice.key);
+                if let CChosen::Store { value, .. } = &choice.access {
+                    self.expr(value);
+                }
+                self.all.extend(choice.cells.iter().map(|(value, _)| *value));
+            }
+            CStep::Start(_, Some(argument)) => self.expr(argument),
+            CStep::End(result) => self.expr(result),
+            _ => {}
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        match op {
+            Op::Assign(_, value) | Op::Store(_, value) => self.expr(value),
+            Op::Assume(cond) => self.cond(cond),
+            _ => {}
+        }
+    }
+
+    fn cond(&mut self, cond: &Cond<RegId>) {
+        match cond {
+            Cond::Const(_) => {}
+            Cond::Compare(relation, a, b) => {
+                for side in [a, b] {
+                    self.expr(side);
+                    if !matches!(relation, Relation::Eq | Relation::Ne) {
+                        self.bounds.extend(constant(side));
+                    }
+                }
+            }
+            Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| self.cond(part)),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr<RegId>) {
+        match expr {
+            Expr::Const(_) => self.all.extend(constant(expr)),
+            Expr::Leaf(_) => {}
+            Expr::Binary(op, a, b) => {
+                if matches!(op, Arith::Rem | Arith::And | Arith::Div) {
+                    self.bounds.extend(constant(b));
+                }
+                self.expr(a);
+                self.expr(b);
+            }
         }
     }
 }
 
-fn expressions(op: &Op, note: &mut dyn FnMut(&Expr<RegId>)) {
-    match op {
-        Op::Assign(_, value) | Op::Store(_, value) => note(value),
-        Op::Assume(cond) => compared(cond, note),
-        _ => {}
-    }
-}
-
-fn compared(cond: &Cond<RegId>, note: &mut dyn FnMut(&Expr<RegId>)) {
-    match cond {
-        Cond::Const(_) => {}
-        Cond::Compare(_, a, b) => {
-            note(a);
-            note(b);
-        }
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| compared(part, note)),
-    }
+fn constant(expr: &Expr<RegId>) -> Option<i128> {
+    i128::try_from(expr.as_const()?).ok()
 }
 
 /// What all threads share.
@@ -225,7 +252,7 @@ impl CMemory<'_> {
 /// One thread, and what is known of it so far.
 struct CWalk<'w, 'g> {
     subject: &'w CSubject<'g>,
-    thresholds: &'w [i128],
+    thresholds: &'w Thresholds,
     live: LiveRegisters,
     leaving: Vec<Vec<usize>>,
     order: Vec<usize>,
@@ -237,7 +264,7 @@ struct CWalk<'w, 'g> {
 }
 
 impl<'w, 'g> CWalk<'w, 'g> {
-    fn new(subject: &'w CSubject<'g>, thresholds: &'w [i128]) -> CWalk<'w, 'g> {
+    fn new(subject: &'w CSubject<'g>, thresholds: &'w Thresholds) -> CWalk<'w, 'g> {
         let graph = subject.graph;
         let leaving = graph.leaving();
         let order = order(graph, &leaving, subject.entry);
@@ -258,6 +285,53 @@ impl<'w, 'g> CWalk<'w, 'g> {
             at: vec![None; graph.places()],
             behind: CKnown::default(),
         }
+    }
+
+    /// How many of some variables a step stores to, at most.
+    fn stores(&self, step: &CStep, arguments: &[VarId], variables: &BTreeSet<VarId>) -> usize {
+        let mut count = 0;
+        match step {
+            CStep::Start(instance, Some(_)) => {
+                count += usize::from(variables.contains(&arguments[*instance]))
+            }
+            CStep::End(_) => count += usize::from(variables.contains(&self.subject.result)),
+            CStep::Choice(choice) => count += usize::from(choice.stored().any(|v| variables.contains(&v))),
+            other => other.for_each_stored(&mut |v| count += usize::from(variables.contains(&v))),
+        }
+        count
+    }
+
+    /// The most stores to some variables on any way through the thread; nothing if there are many.
+    fn stores_on_a_way(&self, arguments: &[VarId], variables: &BTreeSet<VarId>) -> Option<usize> {
+        let (graph, entry) = (self.subject.graph, self.subject.entry);
+        let stores: Vec<usize> =
+            graph.arrows.iter().map(|arrow| self.stores(&arrow.step, arguments, variables)).collect();
+        if stores.iter().all(|count| *count == 0) {
+            return Some(0);
+        }
+        let in_loop = graph.in_loops();
+        let repeated =
+            |(arrow, count): (&CArrow, &usize)| *count > 0 && in_loop[arrow.from] && in_loop[arrow.to];
+        if graph.arrows.iter().zip(&stores).any(repeated) {
+            return None;
+        }
+        let mut before: Vec<Option<usize>> = vec![None; graph.places()];
+        before[entry] = Some(0);
+        let mut waiting = BTreeSet::from([(self.order[entry], entry)]);
+        while let Some((_, place)) = waiting.pop_first() {
+            for &index in &self.leaving[place] {
+                let to = graph.arrows[index].to;
+                let count = before[place].map(|count| count + stores[index]);
+                if count > Some(FEW_STORES) {
+                    return None;
+                }
+                if count > before[to] {
+                    before[to] = count;
+                    waiting.insert((self.order[to], to));
+                }
+            }
+        }
+        before.into_iter().max().flatten()
     }
 
     /// Goes on with variables that have changed; at first from the beginning.
@@ -282,9 +356,8 @@ impl<'w, 'g> CWalk<'w, 'g> {
                 let Some(after) = self.step(memory, &known, &arrow.step, &mut behind) else { continue };
                 // Only loops make values grow without end.
                 let back = self.order[arrow.to] <= self.order[place];
-                visits[arrow.to] += usize::from(back);
-                let wide = back && visits[arrow.to] > PATIENCE;
-                let steps = if visits[arrow.to] > PATIENCE * 6 { &[] } else { self.thresholds };
+                let wide = back && visits[arrow.to] >= PATIENCE;
+                let steps = self.thresholds.after(visits[arrow.to]);
                 let join = |a: &CValues, b: &CValues| if wide { a.widen(b, steps) } else { a.join(b) };
                 let alone = arrow.to == place && !again;
                 let before = &mut self.at[arrow.to];
@@ -299,6 +372,7 @@ impl<'w, 'g> CWalk<'w, 'g> {
                     }
                 };
                 if new {
+                    visits[arrow.to] += usize::from(back);
                     again |= arrow.to == place;
                     waiting.insert((self.order[arrow.to], arrow.to));
                 }
@@ -431,7 +505,7 @@ fn apply(memory: &mut CMemory<'_>, known: &mut CKnown, op: &Op) -> Option<()> {
 }
 
 /// Numbers for places so that, loops aside, a step leads to a larger one.
-fn order(graph: &Graph, leaving: &[Vec<usize>], entry: At) -> Vec<usize> {
+pub(super) fn order(graph: &Graph, leaving: &[Vec<usize>], entry: At) -> Vec<usize> {
     let mut order = vec![usize::MAX; graph.places()];
     let mut next = graph.places();
     let (mut seen, mut stack) = (vec![false; graph.places()], vec![(entry, 0usize)]);

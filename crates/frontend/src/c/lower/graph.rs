@@ -64,22 +64,6 @@ pub(super) enum CStep {
 }
 
 impl CStep {
-    /// How many things it stores, or will once it is written out.
-    pub fn stores(&self) -> usize {
-        let mut count = 0;
-        let mut look = |op: &Op| count += usize::from(matches!(op, Op::Store(..)));
-        match self {
-            CStep::Op(op) => op.for_each_part(&mut look),
-            CStep::Checked(parts, ..) => parts.iter().for_each(look),
-            CStep::Start(..) | CStep::End(_) => count = 1,
-            CStep::Choice(choice) => count = usize::from(choice.stored().next().is_some()),
-            CStep::Fits(_) | CStep::Unwritten(..) | CStep::Join(_) | CStep::Begin(_) => {}
-        }
-        count
-    }
-}
-
-impl CStep {
     /// The variables that it stores to.
     pub fn for_each_stored(&self, note: &mut dyn FnMut(VarId)) {
         let mut look = |op: &Op| {

@@ -5,6 +5,7 @@ use super::analysis::{CSubject, analyse};
 use super::critical::make_atomic;
 use super::finish::{Finishing, accesses, spoken_of, tidy};
 use super::fold::{self, CSettled};
+use super::holds::drop_refusals;
 use super::private::{CPrivate, make_private};
 use super::values::CValues;
 use super::world::{CInstance, CShared, Threaded};
@@ -105,6 +106,19 @@ impl Finishing<'_, '_> {
         }
     }
 
+    /// Takes out that threads do not hold mutexes which they are sure to hold.
+    pub fn trust_holders(&mut self) {
+        drop_refusals(&mut self.kept_threads());
+        let kept = self.kept.clone();
+        kept.into_iter().for_each(|at| tidy(&mut self.threads[at]));
+    }
+
+    fn kept_threads(&mut self) -> Vec<&mut Threaded> {
+        let kept = &self.kept;
+        let threads = self.threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
+        threads.map(|(_, threaded)| threaded).collect()
+    }
+
     /// Makes critical sections atomic. Races are looked for step by step, and fences are taken out of any step.
     pub fn make_atomic(&mut self) {
         if self.world.options.races || self.world.options.apart {
@@ -120,7 +134,6 @@ impl Finishing<'_, '_> {
         };
         let kept = &self.kept;
         let threads = self.threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
-        let mut threads: Vec<&mut Threaded> = threads.map(|(_, threaded)| threaded).collect();
-        make_atomic(&mut threads, &free);
+        make_atomic(&mut threads.map(|(_, threaded)| threaded).collect::<Vec<_>>(), &free);
     }
 }

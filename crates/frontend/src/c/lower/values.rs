@@ -511,6 +511,7 @@ pub(super) fn register_and_shift(expr: &Expr<RegId>) -> Option<(RegId, i128)> {
                 let by = small(by)?;
                 Some((*register, if *op == Arith::Add { by } else { -by }))
             }
+            (Expr::Const(by), Expr::Leaf(register)) if *op == Arith::Add => Some((*register, small(by)?)),
             _ => None,
         },
         _ => None,
