@@ -8,10 +8,11 @@
 
 use super::choice::{CChoice, CChosen};
 use super::clean::{LiveRegisters, liveness};
-use super::graph::{At, CArrow, CStep, Graph};
+use super::graph::{ArrowsAt, At, CArrow, CStep, Graph};
 use super::values::{CKnown, CValues, refine, refine_in_place, refine_into, register_and_shift};
 use program::{Arith, Cond, Domain, Expr, Op, RegId, Relation, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
@@ -254,7 +255,9 @@ struct CWalk<'w, 'g> {
     subject: &'w CSubject<'g>,
     thresholds: &'w Thresholds,
     live: LiveRegisters,
-    leaving: Vec<Vec<usize>>,
+    leaving: ArrowsAt,
+    /// Which places are in loops, once somebody asks.
+    in_loops: OnceCell<Vec<bool>>,
     order: Vec<usize>,
     /// The places that a variable is read at.
     readers: FxHashMap<VarId, Vec<At>>,
@@ -280,6 +283,7 @@ impl<'w, 'g> CWalk<'w, 'g> {
             thresholds,
             live,
             leaving,
+            in_loops: OnceCell::new(),
             order,
             readers,
             at: vec![None; graph.places()],
@@ -309,7 +313,7 @@ impl<'w, 'g> CWalk<'w, 'g> {
         if stores.iter().all(|count| *count == 0) {
             return Some(0);
         }
-        let in_loop = graph.in_loops();
+        let in_loop = self.in_loops.get_or_init(|| graph.in_loops());
         let repeated =
             |(arrow, count): (&CArrow, &usize)| *count > 0 && in_loop[arrow.from] && in_loop[arrow.to];
         if graph.arrows.iter().zip(&stores).any(repeated) {
@@ -396,6 +400,8 @@ impl<'w, 'g> CWalk<'w, 'g> {
         match step {
             CStep::Op(op) => return op_after(memory, known, op, behind),
             CStep::Choice(choice) => chosen(memory, known, choice, behind)?,
+            // Most results fit, and then nothing is learned.
+            CStep::Fits(fits) if value(known, &fits.value).within(fits.low, fits.high) => return Some(known),
             CStep::Fits(fits) => refine_into(known, &fits.cond(), behind)?,
             CStep::Checked(parts, at, fits) => {
                 behind.clone_from(known);
@@ -505,7 +511,7 @@ fn apply(memory: &mut CMemory<'_>, known: &mut CKnown, op: &Op) -> Option<()> {
 }
 
 /// Numbers for places so that, loops aside, a step leads to a larger one.
-pub(super) fn order(graph: &Graph, leaving: &[Vec<usize>], entry: At) -> Vec<usize> {
+pub(super) fn order(graph: &Graph, leaving: &ArrowsAt, entry: At) -> Vec<usize> {
     let mut order = vec![usize::MAX; graph.places()];
     let mut next = graph.places();
     let (mut seen, mut stack) = (vec![false; graph.places()], vec![(entry, 0usize)]);

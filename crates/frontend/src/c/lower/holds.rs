@@ -8,6 +8,7 @@
 
 use super::analysis::order;
 use super::critical::{MutexStep, OfMutex, mutex_step};
+use super::finish::tidy;
 use super::graph::{CStep, Graph};
 use super::world::Threaded;
 use program::{Cond, Expr, Int, Op, RegId, Relation, VarId};
@@ -25,12 +26,16 @@ pub(super) fn drop_refusals(threads: &mut [&mut Threaded]) {
         if !threaded.graph.arrows.iter().filter_map(|arrow| mutex_step(&arrow.step)).any(refuses) {
             continue;
         }
-        let held = held_at(&threaded.graph, threaded.entry, &mutexes);
+        let (held, before) =
+            (held_at(&threaded.graph, threaded.entry, &mutexes), threaded.graph.arrows.len());
         threaded.graph.arrows.retain(|arrow| {
             let refused = mutex_step(&arrow.step).filter(|step| step.does == MutexStep::Refuse);
             let held = held[arrow.from].as_ref();
             !refused.zip(held).is_some_and(|(step, held)| held.sure.contains(&step.mutex))
         });
+        if threaded.graph.arrows.len() < before {
+            tidy(threaded);
+        }
     }
 }
 

@@ -108,15 +108,7 @@ impl Finishing<'_, '_> {
 
     /// Takes out that threads do not hold mutexes which they are sure to hold.
     pub fn trust_holders(&mut self) {
-        drop_refusals(&mut self.kept_threads());
-        let kept = self.kept.clone();
-        kept.into_iter().for_each(|at| tidy(&mut self.threads[at]));
-    }
-
-    fn kept_threads(&mut self) -> Vec<&mut Threaded> {
-        let kept = &self.kept;
-        let threads = self.threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
-        threads.map(|(_, threaded)| threaded).collect()
+        drop_refusals(&mut kept(&mut self.threads, &self.kept));
     }
 
     /// Makes critical sections atomic. Races are looked for step by step, and fences are taken out of any step.
@@ -132,8 +124,12 @@ impl Finishing<'_, '_> {
             let initial = initial.unwrap_or_else(|| Int::from(world.variables[variable.index()].initial));
             initial == Int::ZERO && !claimed.contains(&variable)
         };
-        let kept = &self.kept;
-        let threads = self.threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
-        make_atomic(&mut threads.map(|(_, threaded)| threaded).collect::<Vec<_>>(), &free);
+        make_atomic(&mut kept(&mut self.threads, &self.kept), &free);
     }
+}
+
+/// The threads that are kept.
+fn kept<'t>(threads: &'t mut [Threaded], kept: &BTreeSet<usize>) -> Vec<&'t mut Threaded> {
+    let threads = threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
+    threads.map(|(_, threaded)| threaded).collect()
 }
