@@ -250,6 +250,34 @@ impl CMemory<'_> {
     }
 }
 
+/// Places to look at again, by their numbers in the order of the thread: as bits, for numbers are small.
+struct WaitingPlaces {
+    words: Vec<u64>,
+    /// Words before this one are empty.
+    from: usize,
+}
+
+impl WaitingPlaces {
+    fn new(count: usize) -> WaitingPlaces {
+        WaitingPlaces { words: vec![0; count.div_ceil(64)], from: 0 }
+    }
+
+    fn insert(&mut self, number: usize) {
+        self.words[number / 64] |= 1 << (number % 64);
+        self.from = self.from.min(number / 64);
+    }
+
+    /// Takes out the smallest.
+    fn pop_first(&mut self) -> Option<usize> {
+        let skipped = self.words[self.from..].iter().position(|word| *word != 0)?;
+        self.from += skipped;
+        let word = &mut self.words[self.from];
+        let bit = word.trailing_zeros() as usize;
+        *word &= *word - 1;
+        Some(64 * self.from + bit)
+    }
+}
+
 /// One thread, and what is known of it so far.
 struct CWalk<'w, 'g> {
     subject: &'w CSubject<'g>,
@@ -259,6 +287,8 @@ struct CWalk<'w, 'g> {
     /// Which places are in loops, once somebody asks.
     in_loops: OnceCell<Vec<bool>>,
     order: Vec<usize>,
+    /// The place of each number.
+    by_order: Vec<At>,
     /// The places that a variable is read at.
     readers: FxHashMap<VarId, Vec<At>>,
     at: Vec<Option<CKnown>>,
@@ -271,6 +301,8 @@ impl<'w, 'g> CWalk<'w, 'g> {
         let graph = subject.graph;
         let leaving = graph.leaving();
         let order = order(graph, &leaving, subject.entry);
+        let mut by_order = vec![subject.entry; graph.places()];
+        order.iter().enumerate().filter(|(_, n)| **n < graph.places()).for_each(|(at, n)| by_order[*n] = at);
         let mut readers: FxHashMap<VarId, Vec<At>> = FxHashMap::default();
         for arrow in &graph.arrows {
             read_by(subject, &arrow.step, &mut |variable| {
@@ -284,6 +316,7 @@ impl<'w, 'g> CWalk<'w, 'g> {
             live,
             leaving,
             in_loops: OnceCell::new(),
+            by_order,
             order,
             readers,
             at: vec![None; graph.places()],
@@ -341,18 +374,22 @@ impl<'w, 'g> CWalk<'w, 'g> {
     /// Goes on with variables that have changed; at first from the beginning.
     fn run(&mut self, memory: &mut CMemory<'_>, changed: &[VarId]) {
         let (graph, entry) = (self.subject.graph, self.subject.entry);
-        let mut waiting: BTreeSet<(usize, At)> = BTreeSet::new();
+        let mut waiting = WaitingPlaces::new(graph.places());
         if self.at[entry].is_none() {
             let live = (0..graph.registers.len()).map(RegId::new);
             let live = live.filter(|register| self.live.has(entry, *register));
             self.at[entry] = Some(CKnown::all(live, &CValues::only(0)));
-            waiting.insert((self.order[entry], entry));
+            waiting.insert(self.order[entry]);
         }
         let places = changed.iter().filter_map(|variable| self.readers.get(variable)).flatten();
-        waiting.extend(places.map(|place| (self.order[*place], *place)));
+        // What is not reached from the beginning has no number.
+        places
+            .filter(|place| self.order[**place] < graph.places())
+            .for_each(|place| waiting.insert(self.order[*place]));
         let mut visits = vec![0usize; graph.places()];
         let mut behind = std::mem::take(&mut self.behind);
-        while let Some((_, place)) = waiting.pop_first() {
+        while let Some(first) = waiting.pop_first() {
+            let place = self.by_order[first];
             let Some(known) = self.at[place].take() else { continue };
             let mut again = false;
             for index in 0..self.leaving[place].len() {
@@ -378,7 +415,7 @@ impl<'w, 'g> CWalk<'w, 'g> {
                 if new {
                     visits[arrow.to] += usize::from(back);
                     again |= arrow.to == place;
-                    waiting.insert((self.order[arrow.to], arrow.to));
+                    waiting.insert(self.order[arrow.to]);
                 }
             }
             if !again {

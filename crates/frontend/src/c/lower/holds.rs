@@ -66,7 +66,7 @@ struct Held {
     sure: BTreeSet<VarId>,
     /// Registers that hold what another one does.
     copies: Vec<(RegId, RegId)>,
-    /// Values that expressions have.
+    /// Values that expressions have, where a mutex is taken next: so it is chosen.
     equal: Vec<(Expr<RegId>, Int)>,
     /// Expressions whose value says which mutex is held.
     chosen: Vec<(Expr<RegId>, HeldBy)>,
@@ -89,8 +89,11 @@ fn united(a: &HeldBy, b: &HeldBy) -> Option<HeldBy> {
 
 impl Held {
     /// What is known behind a step, unless it is not possible.
-    fn after(&self, step: &CStep, mutexes: &BTreeSet<VarId>) -> Option<Held> {
+    fn after(&self, step: &CStep, mutexes: &BTreeSet<VarId>, takes_next: bool) -> Option<Held> {
         let mut after = self.clone();
+        if !takes_next {
+            after.equal.clear();
+        }
         match (mutex_step(step).filter(|step| mutexes.contains(&step.mutex)), step) {
             (Some(step), _) if step.does == MutexStep::Refuse => {
                 return Some(after).filter(|held| !held.sure.contains(&step.mutex));
@@ -101,7 +104,7 @@ impl Held {
             }
             (None, CStep::Op(op)) => {
                 let mut possible = true;
-                op.for_each_part(&mut |part| possible &= after.part(part).is_some());
+                op.for_each_part(&mut |part| possible &= after.part(part, takes_next).is_some());
                 return possible.then_some(after);
             }
             (None, CStep::Begin(Some(register)) | CStep::Unwritten(register, ..)) => after.written(*register),
@@ -112,7 +115,7 @@ impl Held {
         Some(after)
     }
 
-    fn part(&mut self, part: &Op) -> Option<()> {
+    fn part(&mut self, part: &Op, takes_next: bool) -> Option<()> {
         match part {
             Op::Assume(Cond::Compare(Relation::Eq, expr, Expr::Const(value))) => {
                 let expr = &expr.map(&mut |register| Expr::Leaf(self.original(*register)));
@@ -122,8 +125,9 @@ impl Held {
                     *table = Rc::from([(value.clone(), mutex)]);
                     self.sure.insert(mutex);
                 }
-                self.equal.retain(|(other, _)| other != expr);
-                self.equal.push((expr.clone(), value.clone()));
+                if takes_next {
+                    self.equal.push((expr.clone(), value.clone()));
+                }
             }
             Op::Assign(copy, Expr::Leaf(register)) if copy != register => {
                 let original = self.original(*register);
@@ -193,12 +197,14 @@ fn held_at(graph: &Graph, entry: usize, mutexes: &BTreeSet<VarId>) -> Vec<Option
     let order = order(graph, &leaving, entry);
     let mut held: Vec<Option<Held>> = vec![None; graph.places()];
     held[entry] = Some(Held::default());
+    let takes = |&index: &usize| mutex_step(&graph.arrows[index].step).is_some();
     let mut waiting = BTreeSet::from([(order[entry], entry)]);
     while let Some((_, place)) = waiting.pop_first() {
         let Some(known) = held[place].clone() else { continue };
         for &index in &leaving[place] {
             let arrow = &graph.arrows[index];
-            let Some(after) = known.after(&arrow.step, mutexes) else { continue };
+            let takes_next = leaving[arrow.to].iter().any(takes);
+            let Some(after) = known.after(&arrow.step, mutexes, takes_next) else { continue };
             let new = match &mut held[arrow.to] {
                 Some(before) => before.forget_beyond(&after),
                 unknown => {
