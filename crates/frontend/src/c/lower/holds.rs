@@ -91,9 +91,6 @@ impl Held {
     /// What is known behind a step, unless it is not possible.
     fn after(&self, step: &CStep, mutexes: &BTreeSet<VarId>, takes_next: bool) -> Option<Held> {
         let mut after = self.clone();
-        if !takes_next {
-            after.equal.clear();
-        }
         match (mutex_step(step).filter(|step| mutexes.contains(&step.mutex)), step) {
             (Some(step), _) if step.does == MutexStep::Refuse => {
                 return Some(after).filter(|held| !held.sure.contains(&step.mutex));
@@ -204,7 +201,10 @@ fn held_at(graph: &Graph, entry: usize, mutexes: &BTreeSet<VarId>) -> Vec<Option
         for &index in &leaving[place] {
             let arrow = &graph.arrows[index];
             let takes_next = leaving[arrow.to].iter().any(takes);
-            let Some(after) = known.after(&arrow.step, mutexes, takes_next) else { continue };
+            let Some(mut after) = known.after(&arrow.step, mutexes, takes_next) else { continue };
+            if !takes_next {
+                after.equal.clear();
+            }
             let new = match &mut held[arrow.to] {
                 Some(before) => before.forget_beyond(&after),
                 unknown => {
