@@ -55,6 +55,7 @@ impl Acting {
         match self {
             Acting::ByValues if few() && Futures::of(machine).is_some() => Acting::ByValues,
             Acting::ByText | Acting::ByValues if few() => Acting::ByText,
+            Acting::InReach if machine.program().properties.is_empty() => Acting::InReach,
             _ => Acting::Everybody,
         }
     }

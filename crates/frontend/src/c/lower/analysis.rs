@@ -9,7 +9,7 @@
 use super::choice::{CChoice, CChosen};
 use super::clean::{LiveRegisters, liveness};
 use super::graph::{ArrowsAt, At, CArrow, CStep, Graph};
-use super::values::{CKnown, CValues, refine, refine_in_place, refine_into, register_and_shift};
+use super::values::{CBehind, CKnown, CValues, refine, refine_in_place, refined, register_and_shift};
 use program::{Arith, Cond, Domain, Expr, Op, RegId, Relation, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
@@ -406,7 +406,7 @@ impl<'w, 'g> CWalk<'w, 'g> {
                     *before = Some(known.clone());
                 }
                 let new = match before {
-                    Some(before) => before.absorb(after, join),
+                    Some(before) => before.absorb(&after, join),
                     None => {
                         *before = Some(after.only(|register| self.live.has(arrow.to, register)));
                         true
@@ -425,21 +425,23 @@ impl<'w, 'g> CWalk<'w, 'g> {
         self.behind = behind;
     }
 
-    /// What is known behind a step, written to `behind` unless it is what was known before; nothing if the step
-    /// is not possible.
+    /// What is known behind a step, written to `behind` if that is more than one register; nothing if the step is not
+    /// possible.
     fn step<'k>(
         &self,
         memory: &mut CMemory<'_>,
         known: &'k CKnown,
         step: &CStep,
         behind: &'k mut CKnown,
-    ) -> Option<&'k CKnown> {
+    ) -> Option<CBehind<'k>> {
         match step {
             CStep::Op(op) => return op_after(memory, known, op, behind),
             CStep::Choice(choice) => chosen(memory, known, choice, behind)?,
             // Most results fit, and then nothing is learned.
-            CStep::Fits(fits) if value(known, &fits.value).within(fits.low, fits.high) => return Some(known),
-            CStep::Fits(fits) => refine_into(known, &fits.cond(), behind)?,
+            CStep::Fits(fits) if value(known, &fits.value).within(fits.low, fits.high) => {
+                return Some(CBehind::same(known));
+            }
+            CStep::Fits(fits) => return refined(known, &fits.cond(), behind),
             CStep::Checked(parts, at, fits) => {
                 behind.clone_from(known);
                 for (index, part) in parts.iter().enumerate() {
@@ -454,46 +456,58 @@ impl<'w, 'g> CWalk<'w, 'g> {
                     let given = memory.arguments[*instance];
                     memory.store(given, &value(known, argument));
                 }
-                return Some(known);
+                return Some(CBehind::same(known));
             }
             CStep::Unwritten(register, low, high) => {
-                behind.clone_from(known);
-                behind.set(*register, CValues::range(*low, *high));
+                return Some(CBehind::with(known, *register, CValues::range(*low, *high)));
             }
-            CStep::Join(_) | CStep::Begin(None) => return Some(known),
+            CStep::Join(_) | CStep::Begin(None) => return Some(CBehind::same(known)),
             CStep::Begin(Some(register)) => {
                 return op_after(memory, known, &Op::Load(*register, self.subject.argument), behind);
             }
             CStep::End(result) => {
                 memory.store(self.subject.result, &value(known, result));
-                return Some(known);
+                return Some(CBehind::same(known));
             }
         }
-        Some(behind)
+        Some(CBehind::same(behind))
     }
 }
 
-/// What is known behind an operation, written to `behind` unless it is what was known before; nothing if it is not
+/// What is known behind an operation, written to `behind` if that is more than one register; nothing if it is not
 /// possible.
 fn op_after<'k>(
     memory: &mut CMemory<'_>,
     known: &'k CKnown,
     op: &Op,
     behind: &'k mut CKnown,
-) -> Option<&'k CKnown> {
+) -> Option<CBehind<'k>> {
+    if let Some((register, values)) = written(memory, known, op) {
+        return Some(CBehind::with(known, register, values));
+    }
     match op {
-        Op::Assume(cond) => refine_into(known, cond, behind)?,
-        Op::Store(variable, expr) => {
-            memory.store(*variable, &value(known, expr));
-            return Some(known);
-        }
-        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => return Some(known),
-        _ => {
+        Op::Assume(cond) => refined(known, cond, behind),
+        Op::Block { .. } => {
             behind.clone_from(known);
             apply(memory, behind, op)?;
+            Some(CBehind::same(behind))
         }
+        Op::Store(variable, expr) => {
+            memory.store(*variable, &value(known, expr));
+            Some(CBehind::same(known))
+        }
+        _ => Some(CBehind::same(known)),
     }
-    Some(behind)
+}
+
+/// The register that an operation writes, and its values then.
+fn written(memory: &CMemory<'_>, known: &CKnown, op: &Op) -> Option<(RegId, CValues)> {
+    match op {
+        Op::Assign(register, expr) => Some((*register, value(known, expr))),
+        Op::Havoc(register, domain) => Some((*register, domain_values(domain))),
+        Op::Load(register, variable) => Some((*register, memory.variables[variable.index()].clone())),
+        _ => None,
+    }
 }
 
 /// Writes what is known behind an access to a cell that a value chooses: what all the ways together give.
@@ -535,14 +549,14 @@ fn mentions_any(expr: &Expr<RegId>, other: &Expr<RegId>) -> bool {
 
 /// Makes of what is known what is known behind an operation.
 fn apply(memory: &mut CMemory<'_>, known: &mut CKnown, op: &Op) -> Option<()> {
+    if let Some((register, values)) = written(memory, known, op) {
+        known.set(register, values);
+    }
     match op {
-        Op::Assign(register, expr) => known.set(*register, value(known, expr)),
-        Op::Havoc(register, domain) => known.set(*register, domain_values(domain)),
-        Op::Load(register, variable) => known.set(*register, memory.variables[variable.index()].clone()),
         Op::Store(variable, expr) => memory.store(*variable, &value(known, expr)),
         Op::Assume(cond) => refine_in_place(known, cond)?,
         Op::Block { parts, .. } => parts.iter().try_for_each(|part| apply(memory, known, part))?,
-        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
+        _ => {}
     }
     Some(())
 }

@@ -48,8 +48,8 @@ struct Fusing<'g> {
     pass: FusingPass,
     entering: Vec<Vec<usize>>,
     leaving: Vec<Vec<usize>>,
-    /// Places that stay.
-    fixed: BTreeSet<At>,
+    /// By place, whether it stays.
+    fixed: Vec<bool>,
     gone: Vec<bool>,
 }
 
@@ -63,9 +63,9 @@ impl Fusing<'_> {
             leaving[arrow.from].push(index);
         }
         let labels = graph.labels.clone();
-        let mut fixed: BTreeSet<At> = labels.into_iter().map(|(at, _)| graph.find(at)).collect();
-        fixed.extend(graph.failures.keys());
-        fixed.insert(entry);
+        let mut fixed = vec![false; graph.places()];
+        labels.into_iter().for_each(|(at, _)| fixed[graph.find(at)] = true);
+        graph.failures.keys().chain([&entry]).for_each(|at| fixed[*at] = true);
         let gone = vec![false; graph.arrows.len()];
         Fusing { graph, pass, entering, leaving, fixed, gone }
     }
@@ -89,7 +89,7 @@ impl Fusing<'_> {
     fn without(&self, place: At) -> Option<Vec<CArrow>> {
         let (before, behind) = (&self.entering[place], &self.leaving[place]);
         let (many, more) = (before.len() * behind.len(), before.len() + behind.len() + MORE_STEPS);
-        if self.fixed.contains(&place) || many == 0 || behind.len() > MOST_WAYS || many > more {
+        if many == 0 || self.fixed[place] || behind.len() > MOST_WAYS || many > more {
             return None;
         }
         let arrow = |index: &usize| &self.graph.arrows[*index];

@@ -356,12 +356,14 @@ impl CKnown {
 
     /// Adds what registers may be besides, by a function that joins values; says whether anything is new.
     /// What is not listed in the other is not known any more.
-    pub fn absorb(&mut self, other: &CKnown, join: impl Fn(&CValues, &CValues) -> CValues) -> bool {
-        let (mut rest, mut new) = (other.0.as_slice(), false);
+    pub fn absorb(&mut self, other: &CBehind<'_>, join: impl Fn(&CValues, &CValues) -> CValues) -> bool {
+        let (mut rest, mut new) = (other.known.0.as_slice(), false);
+        let written = other.written.as_ref();
         self.0.retain_mut(|(register, values)| {
             let skipped = rest.iter().take_while(|(other, _)| other < register).count();
             rest = &rest[skipped..];
-            let Some((_, others)) = rest.first().filter(|(other, _)| other == register) else {
+            let listed = rest.first().filter(|(other, _)| other == register);
+            let Some((_, others)) = written.filter(|(other, _)| other == register).or(listed) else {
                 new = true;
                 return false;
             };
@@ -391,23 +393,57 @@ impl CKnown {
     }
 }
 
-/// What is known once a condition holds; `None` if it cannot.
-pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
-    let mut refined = CKnown::default();
-    refine_into(known, cond, &mut refined)?;
-    Some(refined)
+/// What is known behind a step: what was known before it but for one register, so that nothing is copied for that.
+pub(super) struct CBehind<'k> {
+    pub known: &'k CKnown,
+    pub written: Option<(RegId, CValues)>,
 }
 
-/// Writes what is known once a condition holds; `None` if it cannot.
-pub(super) fn refine_into(known: &CKnown, cond: &Cond<RegId>, refined: &mut CKnown) -> Option<()> {
+impl<'k> CBehind<'k> {
+    pub fn same(known: &'k CKnown) -> CBehind<'k> {
+        CBehind { known, written: None }
+    }
+
+    pub fn with(known: &'k CKnown, register: RegId, values: CValues) -> CBehind<'k> {
+        CBehind { known, written: Some((register, values)) }
+    }
+
+    /// What is known of some registers.
+    pub fn only(&self, wanted: impl Fn(RegId) -> bool) -> CKnown {
+        let mut known = self.known.only(&wanted);
+        if let Some((register, values)) = self.written.as_ref().filter(|(register, _)| wanted(*register)) {
+            known.set(*register, values.clone());
+        }
+        known
+    }
+}
+
+/// What is known once a condition holds; `None` if it cannot.
+pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
     // Most conditions are which of its targets a pointer has, and are told before anything is copied.
     if let Some((register, value)) = equated(cond)
         && !known.may_be(register, value)
     {
         return None;
     }
-    refined.clone_from(known);
-    refine_in_place(refined, cond)
+    let mut refined = known.clone();
+    refine_in_place(&mut refined, cond)?;
+    Some(refined)
+}
+
+/// What is known once a condition holds, written to `behind` unless that is one register; `None` if it cannot.
+pub(super) fn refined<'k>(
+    known: &'k CKnown,
+    cond: &Cond<RegId>,
+    behind: &'k mut CKnown,
+) -> Option<CBehind<'k>> {
+    if let Some((register, value)) = equated(cond) {
+        let possible = known.may_be(register, value);
+        return possible.then(|| CBehind::with(known, register, CValues::only(value)));
+    }
+    behind.clone_from(known);
+    refine_in_place(behind, cond)?;
+    Some(CBehind::same(behind))
 }
 
 /// The register and its value, if a condition says just that.
