@@ -89,7 +89,12 @@ fn united(a: &HeldBy, b: &HeldBy) -> Option<HeldBy> {
 
 impl Held {
     /// What is known behind a step, unless it is not possible.
-    fn after(&self, step: &CStep, mutexes: &BTreeSet<VarId>, takes_next: bool) -> Option<Held> {
+    fn after(
+        &self,
+        step: &CStep,
+        mutexes: &BTreeSet<VarId>,
+        (chooses, takes_next): (bool, bool),
+    ) -> Option<Held> {
         let mut after = self.clone();
         match (mutex_step(step).filter(|step| mutexes.contains(&step.mutex)), step) {
             (Some(step), _) if step.does == MutexStep::Refuse => {
@@ -101,7 +106,7 @@ impl Held {
             }
             (None, CStep::Op(op)) => {
                 let mut possible = true;
-                op.for_each_part(&mut |part| possible &= after.part(part, takes_next).is_some());
+                op.for_each_part(&mut |part| possible &= after.part(part, (chooses, takes_next)).is_some());
                 return possible.then_some(after);
             }
             (None, CStep::Begin(Some(register)) | CStep::Unwritten(register, ..)) => after.written(*register),
@@ -112,7 +117,7 @@ impl Held {
         Some(after)
     }
 
-    fn part(&mut self, part: &Op, takes_next: bool) -> Option<()> {
+    fn part(&mut self, part: &Op, (chooses, takes_next): (bool, bool)) -> Option<()> {
         match part {
             Op::Assume(Cond::Compare(Relation::Eq, expr, Expr::Const(value))) => {
                 let expr = &expr.map(&mut |register| Expr::Leaf(self.original(*register)));
@@ -126,7 +131,7 @@ impl Held {
                     self.equal.push((expr.clone(), value.clone()));
                 }
             }
-            Op::Assign(copy, Expr::Leaf(register)) if copy != register => {
+            Op::Assign(copy, Expr::Leaf(register)) if chooses && copy != register => {
                 let original = self.original(*register);
                 self.written(*copy);
                 if original != *copy {
@@ -194,14 +199,18 @@ fn held_at(graph: &Graph, entry: usize, mutexes: &BTreeSet<VarId>) -> Vec<Option
     let order = order(graph, &leaving, entry);
     let mut held: Vec<Option<Held>> = vec![None; graph.places()];
     held[entry] = Some(Held::default());
-    let takes = |&index: &usize| mutex_step(&graph.arrows[index].step).is_some();
+    let taken = |index: usize| mutex_step(&graph.arrows[index].step).map(|step| step.mutex);
+    let all: BTreeSet<VarId> = (0..graph.arrows.len()).filter_map(taken).collect();
+    // Values choose among several only.
+    let chooses = all.len() > 1;
+    let takes = |&index: &usize| chooses && taken(index).is_some();
     let mut waiting = BTreeSet::from([(order[entry], entry)]);
     while let Some((_, place)) = waiting.pop_first() {
         let Some(known) = held[place].clone() else { continue };
         for &index in &leaving[place] {
             let arrow = &graph.arrows[index];
             let takes_next = leaving[arrow.to].iter().any(takes);
-            let Some(mut after) = known.after(&arrow.step, mutexes, takes_next) else { continue };
+            let Some(mut after) = known.after(&arrow.step, mutexes, (chooses, takes_next)) else { continue };
             if !takes_next {
                 after.equal.clear();
             }

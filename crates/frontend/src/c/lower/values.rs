@@ -337,11 +337,6 @@ impl CKnown {
         Some(&self.0[at].1)
     }
 
-    /// Whether a register may have a value.
-    fn may_be(&self, register: RegId, value: i128) -> bool {
-        self.listed(register).is_none_or(|values| values.contains(value))
-    }
-
     pub fn set(&mut self, register: RegId, values: CValues) {
         match self.0.binary_search_by_key(&register, |(known, _)| *known) {
             Ok(at) => self.0[at].1 = values,
@@ -421,9 +416,7 @@ impl<'k> CBehind<'k> {
 /// What is known once a condition holds; `None` if it cannot.
 pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
     // Most conditions are which of its targets a pointer has, and are told before anything is copied.
-    if let Some((register, value)) = equated(cond)
-        && !known.may_be(register, value)
-    {
+    if narrowed(known, cond).is_some_and(|(_, left)| left.is_none()) {
         return None;
     }
     let mut refined = known.clone();
@@ -437,25 +430,35 @@ pub(super) fn refined<'k>(
     cond: &Cond<RegId>,
     behind: &'k mut CKnown,
 ) -> Option<CBehind<'k>> {
-    if let Some((register, value)) = equated(cond) {
-        let possible = known.may_be(register, value);
-        return possible.then(|| CBehind::with(known, register, CValues::only(value)));
+    if let Some((register, left)) = narrowed(known, cond) {
+        return (!left.is_none()).then(|| CBehind::with(known, register, left));
     }
     behind.clone_from(known);
     refine_in_place(behind, cond)?;
     Some(CBehind::same(behind))
 }
 
-/// The register and its value, if a condition says just that.
-fn equated(cond: &Cond<RegId>) -> Option<(RegId, i128)> {
-    let Cond::Compare(Relation::Eq, side, Expr::Const(value)) = cond else { return None };
+/// The register that a condition compares with a constant, if that is all it says, and the values that it leaves.
+fn narrowed(known: &CKnown, cond: &Cond<RegId>) -> Option<(RegId, CValues)> {
+    let Cond::Compare(relation, side, Expr::Const(value)) = cond else { return None };
     let (register, shift) = register_and_shift(side)?;
-    Some((register, small(value)? - shift))
+    let bound = small(value)? - shift;
+    let before = known.listed(register).unwrap_or(&CValues::ALL);
+    let left = match relation {
+        Relation::Eq if before.contains(bound) => CValues::only(bound),
+        Relation::Eq => CValues::NONE,
+        Relation::Ne => before.without(bound),
+        Relation::Lt => before.keep(LEAST, bound - 1),
+        Relation::Le => before.keep(LEAST, bound),
+        Relation::Gt => before.keep(bound + 1, MOST),
+        Relation::Ge => before.keep(bound, MOST),
+    };
+    Some((register, left))
 }
 
 pub(super) fn refine_in_place(known: &mut CKnown, cond: &Cond<RegId>) -> Option<()> {
-    if let Some((register, value)) = equated(cond) {
-        return known.may_be(register, value).then(|| known.set(register, CValues::only(value)));
+    if let Some((register, left)) = narrowed(known, cond) {
+        return (!left.is_none()).then(|| known.set(register, left));
     }
     match cond {
         Cond::Const(value) => value.then_some(()),
